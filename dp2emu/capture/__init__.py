@@ -1,0 +1,1 @@
+"""Capture files: what a driver was called with, and what it answered."""

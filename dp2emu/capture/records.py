@@ -1,0 +1,108 @@
+"""What a capture is made of, whatever the container: a sequence of these records.
+
+Times are adapter clock ticks of the recording side, 0 where unknown.  Replay performs records in
+order; nothing in a capture refers forward.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dp2emu.dp2.call import Answer, Call
+from dp2emu.gpu.memory import SurfaceDesc
+
+
+@dataclass(frozen=True, slots=True)
+class ContextCreated:
+    """D3DHAL ContextCreate: a context with its first targets.
+
+    ``interface`` is the application's DirectX version (6 to 9): it decides filter numbering and
+    defaults.  ``color`` and ``depth`` are surface handles, 0 for none.
+    """
+
+    context: int
+    interface: int = 9
+    color: int = 0
+    depth: int = 0
+    time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ContextDestroyed:
+    """D3DHAL ContextDestroy."""
+
+    context: int
+    time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceCreated:
+    """A surface or buffer came into being; its memory is zero."""
+
+    desc: SurfaceDesc
+    time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceDestroyed:
+    """A surface handle is gone."""
+
+    handle: int
+    time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryWritten:
+    """The host stored ``data`` at byte ``offset`` of a surface."""
+
+    handle: int
+    offset: int
+    data: bytes
+    time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """D3dDrawPrimitives2 was entered.  ``abi`` is 32 or 64: the layout the call had."""
+
+    call: Call
+    abi: int = 32
+    time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """... and returned.  Follows its Called; missing if the driver never came back."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class FrameMarker:
+    """A frame ended (present or flip) with ``surface`` shown, 0 if not known."""
+
+    frame: int
+    surface: int = 0
+    time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """Free text: ``key`` names it ("title", "timing", "label.surface.5"), ``text`` says it."""
+
+    key: str
+    text: str
+    time: int = 0
+
+
+Record = (
+    ContextCreated
+    | ContextDestroyed
+    | SurfaceCreated
+    | SurfaceDestroyed
+    | MemoryWritten
+    | Called
+    | Answered
+    | FrameMarker
+    | Annotation
+)

@@ -1,0 +1,1 @@
+"""What the Direct3D SDK and driver headers define: enumerations, formats, structures."""

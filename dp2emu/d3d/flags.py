@@ -1,0 +1,65 @@
+"""Flag words and single constants of the driver headers (d3dhal.h, d3d9types.h, d3dumddi.h)."""
+
+from __future__ import annotations
+
+from enum import IntFlag
+
+
+class Dp2Flags(IntFlag):
+    """D3DHALDP2_*: dwFlags of D3DHAL_DRAWPRIMITIVES2DATA (reference section 4)."""
+
+    USERMEMVERTICES = 0x01
+    EXECUTEBUFFER = 0x02
+    SWAPVERTEXBUFFER = 0x04
+    SWAPCOMMANDBUFFER = 0x08
+    REQVERTEXBUFSIZE = 0x10
+    REQCOMMANDBUFSIZE = 0x20
+    VIDMEMVERTEXBUF = 0x40
+    VIDMEMCOMMANDBUF = 0x80
+
+
+class Clear(IntFlag):
+    """D3DCLEAR_*: what D3DDP2OP_CLEAR clears; COMPUTERECTS is for pure devices (3.7)."""
+
+    TARGET = 1
+    ZBUFFER = 2
+    STENCIL = 4
+    COMPUTERECTS = 8
+
+
+class Issue(IntFlag):
+    """D3DISSUE_*: dwFlags of D3DDP2OP_ISSUEQUERY.
+
+    The user-mode DDI of Windows Vista numbers the same two flags the other way round
+    (D3DDDI_ISSUEQUERYFLAGS: Begin is bit 0); never share one constant (reference section 7).
+    """
+
+    END = 1
+    BEGIN = 2
+
+
+class ColorWrite(IntFlag):
+    """D3DCOLORWRITEENABLE_*: channels a target may be written in."""
+
+    RED = 1
+    GREEN = 2
+    BLUE = 4
+    ALPHA = 8
+
+
+class Usage(IntFlag):
+    """D3DUSAGE_*: what a surface may be used for (the two that matter to a target)."""
+
+    RENDERTARGET = 1
+    DEPTHSTENCIL = 2
+
+
+D3DGETDATA_FLUSH = 1
+"""dwGetDataFlags of IDirect3DQuery9::GetData."""
+
+D3DHAL_SETLIGHT_ENABLE = 0
+D3DHAL_SETLIGHT_DISABLE = 1
+D3DHAL_SETLIGHT_DATA = 2
+
+DDHAL_DRIVER_NOTHANDLED = 0
+DDHAL_DRIVER_HANDLED = 1

@@ -1,0 +1,487 @@
+"""Enumerations of DirectX 6 to 8 where they differ from DirectX 9 (d3dtypes.h, d3d8types.h)."""
+
+from __future__ import annotations
+
+from dp2emu.d3d.sdk import SdkEnum
+
+
+class RenderState7(SdkEnum, prefix="D3DRENDERSTATE_"):
+    """Render states of DirectX 6 and 7."""
+
+    TEXTUREHANDLE = 1
+    ANTIALIAS = 2
+    TEXTUREADDRESS = 3
+    TEXTUREPERSPECTIVE = 4
+    WRAPU = 5
+    WRAPV = 6
+    ZENABLE = 7
+    FILLMODE = 8
+    SHADEMODE = 9
+    LINEPATTERN = 10
+    MONOENABLE = 11
+    ROP2 = 12
+    PLANEMASK = 13
+    ZWRITEENABLE = 14
+    ALPHATESTENABLE = 15
+    LASTPIXEL = 16
+    TEXTUREMAG = 17
+    TEXTUREMIN = 18
+    SRCBLEND = 19
+    DESTBLEND = 20
+    TEXTUREMAPBLEND = 21
+    CULLMODE = 22
+    ZFUNC = 23
+    ALPHAREF = 24
+    ALPHAFUNC = 25
+    DITHERENABLE = 26
+    ALPHABLENDENABLE = 27
+    FOGENABLE = 28
+    SPECULARENABLE = 29
+    ZVISIBLE = 30
+    SUBPIXEL = 31
+    SUBPIXELX = 32
+    STIPPLEDALPHA = 33
+    FOGCOLOR = 34
+    FOGTABLEMODE = 35
+    FOGSTART = 36
+    FOGTABLESTART = 36
+    FOGEND = 37
+    FOGTABLEEND = 37
+    FOGDENSITY = 38
+    FOGTABLEDENSITY = 38
+    STIPPLEENABLE = 39
+    EDGEANTIALIAS = 40
+    COLORKEYENABLE = 41
+    BORDERCOLOR = 43
+    TEXTUREADDRESSU = 44
+    TEXTUREADDRESSV = 45
+    MIPMAPLODBIAS = 46
+    ZBIAS = 47
+    RANGEFOGENABLE = 48
+    ANISOTROPY = 49
+    FLUSHBATCH = 50
+    TRANSLUCENTSORTINDEPENDENT = 51
+    STENCILENABLE = 52
+    STENCILFAIL = 53
+    STENCILZFAIL = 54
+    STENCILPASS = 55
+    STENCILFUNC = 56
+    STENCILREF = 57
+    STENCILMASK = 58
+    STENCILWRITEMASK = 59
+    TEXTUREFACTOR = 60
+    STIPPLEPATTERN00 = 64
+    STIPPLEPATTERN01 = 65
+    STIPPLEPATTERN02 = 66
+    STIPPLEPATTERN03 = 67
+    STIPPLEPATTERN04 = 68
+    STIPPLEPATTERN05 = 69
+    STIPPLEPATTERN06 = 70
+    STIPPLEPATTERN07 = 71
+    STIPPLEPATTERN08 = 72
+    STIPPLEPATTERN09 = 73
+    STIPPLEPATTERN10 = 74
+    STIPPLEPATTERN11 = 75
+    STIPPLEPATTERN12 = 76
+    STIPPLEPATTERN13 = 77
+    STIPPLEPATTERN14 = 78
+    STIPPLEPATTERN15 = 79
+    STIPPLEPATTERN16 = 80
+    STIPPLEPATTERN17 = 81
+    STIPPLEPATTERN18 = 82
+    STIPPLEPATTERN19 = 83
+    STIPPLEPATTERN20 = 84
+    STIPPLEPATTERN21 = 85
+    STIPPLEPATTERN22 = 86
+    STIPPLEPATTERN23 = 87
+    STIPPLEPATTERN24 = 88
+    STIPPLEPATTERN25 = 89
+    STIPPLEPATTERN26 = 90
+    STIPPLEPATTERN27 = 91
+    STIPPLEPATTERN28 = 92
+    STIPPLEPATTERN29 = 93
+    STIPPLEPATTERN30 = 94
+    STIPPLEPATTERN31 = 95
+    WRAP0 = 128
+    WRAP1 = 129
+    WRAP2 = 130
+    WRAP3 = 131
+    WRAP4 = 132
+    WRAP5 = 133
+    WRAP6 = 134
+    WRAP7 = 135
+    CLIPPING = 136
+    LIGHTING = 137
+    EXTENTS = 138
+    AMBIENT = 139
+    FOGVERTEXMODE = 140
+    COLORVERTEX = 141
+    LOCALVIEWER = 142
+    NORMALIZENORMALS = 143
+    COLORKEYBLENDENABLE = 144
+    DIFFUSEMATERIALSOURCE = 145
+    SPECULARMATERIALSOURCE = 146
+    AMBIENTMATERIALSOURCE = 147
+    EMISSIVEMATERIALSOURCE = 148
+    VERTEXBLEND = 151
+    CLIPPLANEENABLE = 152
+
+
+class RenderState8(SdkEnum, prefix="D3DRS_"):
+    """Render states of DirectX 8."""
+
+    ZENABLE = 7
+    FILLMODE = 8
+    SHADEMODE = 9
+    LINEPATTERN = 10
+    ZWRITEENABLE = 14
+    ALPHATESTENABLE = 15
+    LASTPIXEL = 16
+    SRCBLEND = 19
+    DESTBLEND = 20
+    CULLMODE = 22
+    ZFUNC = 23
+    ALPHAREF = 24
+    ALPHAFUNC = 25
+    DITHERENABLE = 26
+    ALPHABLENDENABLE = 27
+    FOGENABLE = 28
+    SPECULARENABLE = 29
+    ZVISIBLE = 30
+    FOGCOLOR = 34
+    FOGTABLEMODE = 35
+    FOGSTART = 36
+    FOGEND = 37
+    FOGDENSITY = 38
+    EDGEANTIALIAS = 40
+    ZBIAS = 47
+    RANGEFOGENABLE = 48
+    STENCILENABLE = 52
+    STENCILFAIL = 53
+    STENCILZFAIL = 54
+    STENCILPASS = 55
+    STENCILFUNC = 56
+    STENCILREF = 57
+    STENCILMASK = 58
+    STENCILWRITEMASK = 59
+    TEXTUREFACTOR = 60
+    WRAP0 = 128
+    WRAP1 = 129
+    WRAP2 = 130
+    WRAP3 = 131
+    WRAP4 = 132
+    WRAP5 = 133
+    WRAP6 = 134
+    WRAP7 = 135
+    CLIPPING = 136
+    LIGHTING = 137
+    AMBIENT = 139
+    FOGVERTEXMODE = 140
+    COLORVERTEX = 141
+    LOCALVIEWER = 142
+    NORMALIZENORMALS = 143
+    DIFFUSEMATERIALSOURCE = 145
+    SPECULARMATERIALSOURCE = 146
+    AMBIENTMATERIALSOURCE = 147
+    EMISSIVEMATERIALSOURCE = 148
+    VERTEXBLEND = 151
+    CLIPPLANEENABLE = 152
+    SOFTWAREVERTEXPROCESSING = 153
+    POINTSIZE = 154
+    POINTSIZE_MIN = 155
+    POINTSPRITEENABLE = 156
+    POINTSCALEENABLE = 157
+    POINTSCALE_A = 158
+    POINTSCALE_B = 159
+    POINTSCALE_C = 160
+    MULTISAMPLEANTIALIAS = 161
+    MULTISAMPLEMASK = 162
+    PATCHEDGESTYLE = 163
+    PATCHSEGMENTS = 164
+    DEBUGMONITORTOKEN = 165
+    POINTSIZE_MAX = 166
+    INDEXEDVERTEXBLENDENABLE = 167
+    COLORWRITEENABLE = 168
+    TWEENFACTOR = 170
+    BLENDOP = 171
+    POSITIONORDER = 172
+    NORMALORDER = 173
+
+
+class TextureStageState7(SdkEnum, prefix="D3DTSS_"):
+    """Texture stage states of DirectX 6 and 7, samplers included."""
+
+    COLOROP = 1
+    COLORARG1 = 2
+    COLORARG2 = 3
+    ALPHAOP = 4
+    ALPHAARG1 = 5
+    ALPHAARG2 = 6
+    BUMPENVMAT00 = 7
+    BUMPENVMAT01 = 8
+    BUMPENVMAT10 = 9
+    BUMPENVMAT11 = 10
+    TEXCOORDINDEX = 11
+    ADDRESS = 12
+    ADDRESSU = 13
+    ADDRESSV = 14
+    BORDERCOLOR = 15
+    MAGFILTER = 16
+    MINFILTER = 17
+    MIPFILTER = 18
+    MIPMAPLODBIAS = 19
+    MAXMIPLEVEL = 20
+    MAXANISOTROPY = 21
+    BUMPENVLSCALE = 22
+    BUMPENVLOFFSET = 23
+    TEXTURETRANSFORMFLAGS = 24
+
+
+class TextureStageState8(SdkEnum, prefix="D3DTSS_"):
+    """Texture stage states of DirectX 8, samplers included."""
+
+    COLOROP = 1
+    COLORARG1 = 2
+    COLORARG2 = 3
+    ALPHAOP = 4
+    ALPHAARG1 = 5
+    ALPHAARG2 = 6
+    BUMPENVMAT00 = 7
+    BUMPENVMAT01 = 8
+    BUMPENVMAT10 = 9
+    BUMPENVMAT11 = 10
+    TEXCOORDINDEX = 11
+    ADDRESSU = 13
+    ADDRESSV = 14
+    BORDERCOLOR = 15
+    MAGFILTER = 16
+    MINFILTER = 17
+    MIPFILTER = 18
+    MIPMAPLODBIAS = 19
+    MAXMIPLEVEL = 20
+    MAXANISOTROPY = 21
+    BUMPENVLSCALE = 22
+    BUMPENVLOFFSET = 23
+    TEXTURETRANSFORMFLAGS = 24
+    ADDRESSW = 25
+    COLORARG0 = 26
+    ALPHAARG0 = 27
+    RESULTARG = 28
+
+
+class TransformState7(SdkEnum, prefix="D3DTRANSFORMSTATE_"):
+    """Transform types of DirectX 6 and 7."""
+
+    WORLD = 1
+    VIEW = 2
+    PROJECTION = 3
+    WORLD1 = 4
+    WORLD2 = 5
+    WORLD3 = 6
+    TEXTURE0 = 16
+    TEXTURE1 = 17
+    TEXTURE2 = 18
+    TEXTURE3 = 19
+    TEXTURE4 = 20
+    TEXTURE5 = 21
+    TEXTURE6 = 22
+    TEXTURE7 = 23
+
+
+class TextureOp7(SdkEnum, prefix="D3DTOP_"):
+    """Texture operations of DirectX 6 and 7."""
+
+    DISABLE = 1
+    SELECTARG1 = 2
+    SELECTARG2 = 3
+    MODULATE = 4
+    MODULATE2X = 5
+    MODULATE4X = 6
+    ADD = 7
+    ADDSIGNED = 8
+    ADDSIGNED2X = 9
+    SUBTRACT = 10
+    ADDSMOOTH = 11
+    BLENDDIFFUSEALPHA = 12
+    BLENDTEXTUREALPHA = 13
+    BLENDFACTORALPHA = 14
+    BLENDTEXTUREALPHAPM = 15
+    BLENDCURRENTALPHA = 16
+    PREMODULATE = 17
+    MODULATEALPHA_ADDCOLOR = 18
+    MODULATECOLOR_ADDALPHA = 19
+    MODULATEINVALPHA_ADDCOLOR = 20
+    MODULATEINVCOLOR_ADDALPHA = 21
+    BUMPENVMAP = 22
+    BUMPENVMAPLUMINANCE = 23
+    DOTPRODUCT3 = 24
+
+
+class PrimitiveType7(SdkEnum, prefix="D3DPT_"):
+    """Primitive topologies of DirectX 6 and 7."""
+
+    POINTLIST = 1
+    LINELIST = 2
+    LINESTRIP = 3
+    TRIANGLELIST = 4
+    TRIANGLESTRIP = 5
+    TRIANGLEFAN = 6
+
+
+class StateBlockType7(SdkEnum, prefix="D3DSBT_"):
+    """State block kinds of DirectX 7."""
+
+    ALL = 1
+    PIXELSTATE = 2
+    VERTEXSTATE = 3
+
+
+class Opcode(SdkEnum, prefix="D3DOP_"):
+    """Execute-buffer opcodes from before DirectX 6."""
+
+    POINT = 1
+    LINE = 2
+    TRIANGLE = 3
+    MATRIXLOAD = 4
+    MATRIXMULTIPLY = 5
+    STATETRANSFORM = 6
+    STATELIGHT = 7
+    STATERENDER = 8
+    PROCESSVERTICES = 9
+    TEXTURELOAD = 10
+    EXIT = 11
+    BRANCHFORWARD = 12
+    SPAN = 13
+    SETSTATUS = 14
+
+
+class MagFilter7(SdkEnum, prefix="D3DTFG_"):
+    """Magnification filters of DirectX 6 and 7."""
+
+    POINT = 1
+    LINEAR = 2
+    FLATCUBIC = 3
+    GAUSSIANCUBIC = 4
+    ANISOTROPIC = 5
+
+
+class MinFilter7(SdkEnum, prefix="D3DTFN_"):
+    """Minification filters of DirectX 6 and 7."""
+
+    POINT = 1
+    LINEAR = 2
+    ANISOTROPIC = 3
+
+
+class MipFilter7(SdkEnum, prefix="D3DTFP_"):
+    """Mip filters of DirectX 6 and 7."""
+
+    NONE = 1
+    POINT = 2
+    LINEAR = 3
+
+
+class TextureFilter8(SdkEnum, prefix="D3DTEXF_"):
+    """Filters as DirectX 8 numbers them."""
+
+    NONE = 0
+    POINT = 1
+    LINEAR = 2
+    ANISOTROPIC = 3
+    FLATCUBIC = 4
+    GAUSSIANCUBIC = 5
+
+
+class VsdTokenType(SdkEnum, prefix="D3DVSD_TOKEN_"):
+    """Token types of a DirectX 8 vertex declaration."""
+
+    NOP = 0
+    STREAM = 1
+    STREAMDATA = 2
+    TESSELLATOR = 3
+    CONSTMEM = 4
+    EXT = 5
+    END = 7
+
+
+class VsdRegister(SdkEnum, prefix="D3DVSDE_"):
+    """Input registers of a DirectX 8 declaration."""
+
+    POSITION = 0
+    BLENDWEIGHT = 1
+    BLENDINDICES = 2
+    NORMAL = 3
+    PSIZE = 4
+    DIFFUSE = 5
+    SPECULAR = 6
+    TEXCOORD0 = 7
+    TEXCOORD1 = 8
+    TEXCOORD2 = 9
+    TEXCOORD3 = 10
+    TEXCOORD4 = 11
+    TEXCOORD5 = 12
+    TEXCOORD6 = 13
+    TEXCOORD7 = 14
+    POSITION2 = 15
+    NORMAL2 = 16
+
+
+class VsdType(SdkEnum, prefix="D3DVSDT_"):
+    """Element types of a DirectX 8 declaration."""
+
+    FLOAT1 = 0
+    FLOAT2 = 1
+    FLOAT3 = 2
+    FLOAT4 = 3
+    D3DCOLOR = 4
+    UBYTE4 = 5
+    SHORT2 = 6
+    SHORT4 = 7
+
+
+class Format8(SdkEnum, prefix="D3DFMT_"):
+    """Surface formats of DirectX 8."""
+
+    UNKNOWN = 0
+    R8G8B8 = 20
+    A8R8G8B8 = 21
+    X8R8G8B8 = 22
+    R5G6B5 = 23
+    X1R5G5B5 = 24
+    A1R5G5B5 = 25
+    A4R4G4B4 = 26
+    R3G3B2 = 27
+    A8 = 28
+    A8R3G3B2 = 29
+    X4R4G4B4 = 30
+    A2B10G10R10 = 31
+    G16R16 = 34
+    A8P8 = 40
+    P8 = 41
+    L8 = 50
+    A8L8 = 51
+    A4L4 = 52
+    V8U8 = 60
+    L6V5U5 = 61
+    X8L8V8U8 = 62
+    Q8W8V8U8 = 63
+    V16U16 = 64
+    W11V11U10 = 65
+    A2W10V10U10 = 67
+    D16_LOCKABLE = 70
+    D32 = 71
+    D15S1 = 73
+    D24S8 = 75
+    D24X8 = 77
+    D24X4S4 = 79
+    D16 = 80
+    VERTEXDATA = 100
+    INDEX16 = 101
+    INDEX32 = 102
+    DXT1 = 0x31545844
+    DXT2 = 0x32545844
+    YUY2 = 0x32595559
+    DXT3 = 0x33545844
+    DXT4 = 0x34545844
+    DXT5 = 0x35545844
+    UYVY = 0x59565955

@@ -1,0 +1,54 @@
+"""One D3dDrawPrimitives2 call and its answer, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dp2emu.errors import Dp2Error
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The members of D3DHAL_DRAWPRIMITIVES2DATA the caller fills in (reference section 4).
+
+    Pointers are surface handles here: ``lpDDCommands``, ``lpDDVertex`` and ``lpdwRStates`` name
+    surfaces of kind MEMORY (or VERTEXBUFFER), 0 is NULL.  ``commands``, if not None, is what the
+    caller had stored at ``dwCommandOffset`` of the command surface; it is written there before
+    the driver looks.  ``vertices`` is the user memory behind ``lpVertices`` when ``dwFlags`` has
+    USERMEMVERTICES or a SETSTREAMSOURCEUM token uses it; byte 0 is what lpVertices points at.
+    Offsets and lengths are bytes, except ``dwVertexLength``, which counts vertices.
+    """
+
+    dwhContext: int
+    lpDDCommands: int = 0
+    dwCommandOffset: int = 0
+    dwCommandLength: int = 0
+    dwFlags: int = 0
+    dwVertexType: int = 0
+    lpDDVertex: int = 0
+    dwVertexOffset: int = 0
+    dwVertexLength: int = 0
+    dwVertexSize: int = 0
+    dwReqVertexBufSize: int = 0
+    dwReqCommandBufSize: int = 0
+    lpdwRStates: int = 0
+    commands: bytes | None = None
+    vertices: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the driver gave back.
+
+    ``time`` is the adapter clock (ticks) when the call returned; ``response`` the bytes written
+    over the command surface, from its origin, dwErrorOffset of them on success with responses,
+    else empty; ``dwFlags`` the flags with the driver's output bits.  ``fault`` says in words why
+    ddrval is a failure, with offset and token; it is no part of what the driver returns.
+    """
+
+    ddrval: int
+    dwErrorOffset: int
+    time: int
+    response: bytes = b""
+    dwFlags: int = 0
+    fault: Dp2Error | None = field(default=None, compare=False, repr=False)

@@ -1,0 +1,471 @@
+"""One D3D context: what its tokens have set, its queries, and how its draws become packets."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.enums import Format, PrimitiveType
+from dp2emu.d3d.flags import Clear as ClearFlags
+from dp2emu.d3d.flags import Dp2Flags, Issue
+from dp2emu.d3d.formats import COLOR, DEPTH
+from dp2emu.d3d.fvf import fvf_layout
+from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.call import Call
+from dp2emu.dp2.options import Options
+from dp2emu.dp2.queries import KINDS, Kind, Window
+from dp2emu.dp2.resolve import Targets, point_size, refuse_unbuilt, resolve
+from dp2emu.dp2.responses import Result, lay_out
+from dp2emu.dp2.state import RENDER_STATES, STREAMS, TARGETS, State
+from dp2emu.errors import Fault, Unsupported
+from dp2emu.gpu.assembly import vertex_count
+from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.packets import (
+    BeginQuery,
+    Clear,
+    Draw,
+    EndQuery,
+    Indices,
+    Rect,
+    Stream,
+    Viewport,
+)
+from dp2emu.gpu.queries import QuerySlot, Report
+from dp2emu.gpu.state import Pipeline, VertexLayout
+
+MAX_PRIMITIVES = 0xFFFFF
+"""D3DCAPS9.MaxPrimitiveCount of this device; a draw of more is refused."""
+MAX_STRIDE = 0xFFFF
+QUERIES = 1 << 22
+"""Live queries per context."""
+_NO_STREAMS: tuple[Stream | None, ...] = (None,) * STREAMS
+
+
+@dataclass(frozen=True, slots=True)
+class UserStream:
+    """SETSTREAMSOURCEUM: the stream reads lpVertices of the call that draws."""
+
+    stride: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallVertices:
+    """Where the current call's vertices are: ``length`` counts them, 0 offset is the first."""
+
+    data: Surface | bytes | None
+    offset: int
+    length: int
+    size: int
+    format: int
+
+
+class Context:
+    """State, bindings and queries of one context.  Mutable: tokens act on it.
+
+    The methods named after tokens are what ``dp2.tokens`` calls; they raise Fault for what the
+    driver must refuse and Unsupported for what is not built.
+    """
+
+    def __init__(
+        self, number: int, interface: int, gpu: Gpu, options: Options, *, has_depth: bool
+    ) -> None:
+        self.number = number
+        self.interface = interface
+        self.gpu = gpu
+        self.options = options
+        self.state = State(has_depth=has_depth)
+        self.targets = Targets()
+        self.queries: dict[int, QuerySlot] = {}
+        self.pending: list[tuple[Report, Result]] = []
+        self._building: set[int] = set()
+        self._streams: dict[int, Stream | UserStream] = {}
+        self._indices: Indices | None = None
+        self._vertex_format = 0
+        self._call = CallVertices(None, 0, 0, 0, 0)
+        self._mirror: Surface | None = None
+        self._pipelines: dict[tuple[VertexLayout, Targets], tuple[int, Pipeline]] = {}
+
+    # The call that is being executed
+
+    def enter(self, call: Call, vertex_size: int, mirror: Surface | None) -> None:
+        """Remember what tokens of this call refer to; ``leave`` drops it."""
+        user = call.dwFlags & Dp2Flags.USERMEMVERTICES or call.vertices is not None
+        data = call.vertices if user else self.gpu.heap.get(call.lpDDVertex)
+        self._call = CallVertices(
+            data, call.dwVertexOffset, call.dwVertexLength, vertex_size, call.dwVertexType
+        )
+        self._mirror = mirror
+
+    def leave(self) -> None:
+        """The call returns: nothing may refer to its memory any more."""
+        self._call = CallVertices(None, 0, 0, 0, 0)
+        self._mirror = None
+
+    @property
+    def call_vertex_size(self) -> int:
+        """Bytes of a vertex of the call being executed."""
+        return self._call.size
+
+    def destroy(self) -> None:
+        """The context dies, and its queries with it."""
+        for query_id in list(self.queries):
+            self.delete_query(query_id)
+        self.pending.clear()
+
+    # State tokens
+
+    def set_render_state(self, state: int, value: int) -> None:
+        """RENDERSTATE, mirrored into lpdwRStates while an execute buffer runs (section 4)."""
+        self.state.set_render_state(state, value)
+        mirror = self._mirror
+        if mirror is not None and state < RENDER_STATES and 4 * state + 4 <= mirror.data.nbytes:
+            mirror.data[4 * state : 4 * state + 4] = np.frombuffer(
+                value.to_bytes(4, "little"), np.uint8
+            )
+
+    def set_render_target(self, index: int, handle: int) -> None:
+        """SETRENDERTARGET and SETRENDERTARGET2; a new target 0 resets viewport and scissor."""
+        if index >= TARGETS:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"render target {index}")
+        surface = self._target(handle, COLOR, "render target")
+        colors = list(self.targets.colors)
+        colors[index] = surface
+        self.targets = Targets(tuple(colors), self.targets.depth)
+        if index == 0:
+            self._reset_target_rects()
+
+    def set_depth_stencil(self, handle: int) -> None:
+        """SETDEPTHSTENCIL; 0 unbinds."""
+        depth = self._target(handle, DEPTH, "depth-stencil surface")
+        self.targets = Targets(self.targets.colors, depth)
+
+    def set_stream(self, stream: int, handle: int, offset: int, stride: int) -> None:
+        """SETSTREAMSOURCE and SETSTREAMSOURCE2; handle 0 unbinds."""
+        self._check_stream(stream, stride)
+        if handle:
+            self._streams[stream] = Stream(self._surface(handle), offset, stride)
+        else:
+            self._streams.pop(stream, None)
+
+    def set_stream_um(self, stream: int, stride: int) -> None:
+        """SETSTREAMSOURCEUM: draws read the user memory of their own call."""
+        self._check_stream(stream, stride)
+        self._streams[stream] = UserStream(stride)
+
+    def set_indices(self, handle: int, size: int) -> None:
+        """SETINDICES; handle 0 unbinds."""
+        if handle == 0:
+            self._indices = None
+            return
+        if size not in (2, 4):
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"index size {size}")
+        self._indices = Indices(self._surface(handle), size)
+
+    def set_vertex_format(self, handle: int) -> None:
+        """SETVERTEXSHADER (DirectX 8) and SETVERTEXSHADERDECL: bit 0 clear is an FVF code."""
+        if handle & 1:
+            raise Unsupported("created vertex shaders and declarations")
+        self._vertex_format = handle
+
+    def set_vertex_function(self, handle: int) -> None:
+        """SETVERTEXSHADERFUNC; 0 is fixed function."""
+        if handle:
+            raise Unsupported("vertex shaders")
+
+    def set_pixel_shader(self, handle: int) -> None:
+        """SETPIXELSHADER; 0 is fixed function."""
+        if handle:
+            raise Unsupported("pixel shaders")
+
+    # Queries
+
+    def create_query(self, query_id: int, kind: int) -> None:
+        """CREATEQUERY; a live id is replaced, and its results are no longer wanted."""
+        row = self._kind(kind)
+        if query_id in self.queries:
+            self.delete_query(query_id)
+        if len(self.queries) >= QUERIES:
+            raise Fault(HResult.DDERR_OUTOFMEMORY, f"query {query_id}: too many queries")
+        slot = QuerySlot(kind, self, query_id, row.observes)
+        self.queries[query_id] = slot
+        if row.window is Window.SINCE:
+            self.gpu.submit(BeginQuery(slot, 1))
+
+    def delete_query(self, query_id: int) -> None:
+        """DELETEQUERY; results under way are discarded."""
+        slot = self._query(query_id)
+        del self.queries[query_id]
+        self._building.discard(query_id)
+        slot.generation += 1
+        self.gpu.forget(slot)
+
+    def issue_query(self, query_id: int, flags: int) -> None:
+        """ISSUEQUERY: both flags are BEGIN then END, none does nothing (reference 7)."""
+        slot = self._query(query_id)
+        if self.options.strict and (flags & ~3 or flags == 0):
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"query {query_id}: issue flags {flags:#x}")
+        if flags & Issue.BEGIN:
+            self._begin(slot)
+        if flags & Issue.END:
+            self._end(slot)
+
+    def _begin(self, slot: QuerySlot) -> None:
+        """BEGIN restarts whatever was under way; an unsent older answer is dropped."""
+        if KINDS[slot.kind].window is not Window.INTERVAL:
+            if self.options.strict:
+                what = f"query {slot.key}: {KINDS[slot.kind].type.sdk} has no BEGIN"
+                raise Fault(HResult.DDERR_INVALIDPARAMS, what)
+            return
+        slot.generation += 1
+        self._building.add(slot.key)
+        self.gpu.submit(BeginQuery(slot, slot.generation))
+
+    def _end(self, slot: QuerySlot) -> None:
+        """END answers; END without BEGIN, or again, is an interval empty from that point."""
+        if slot.key in self._building:
+            self._building.discard(slot.key)
+        else:
+            slot.generation += 1
+        self.gpu.submit(EndQuery(slot, slot.generation))
+        if KINDS[slot.kind].window is Window.SINCE:
+            self.gpu.submit(BeginQuery(slot, slot.generation + 1))
+
+    def receive(self, report: Report) -> None:
+        """Queue a finished query's answer for the next response buffer."""
+        kind = KINDS[report.slot.kind]
+        payload = kind.payload(report, self.options)
+        self.pending.append((report, Result(report.slot.key, report.slot.kind, payload)))
+
+    def respond(self, capacity: int) -> bytes:
+        """Take what fits into a response buffer of ``capacity`` bytes (``responses.lay_out``).
+
+        Answers to queries that were deleted, replaced or issued again since are forgotten.
+        """
+        self.pending = [entry for entry in self.pending if self._wanted(entry[0])]
+        responses = lay_out([result for _, result in self.pending], capacity)
+        sent = set(responses.sent)
+        self.pending = [e for index, e in enumerate(self.pending) if index not in sent]
+        return responses.data
+
+    def _wanted(self, report: Report) -> bool:
+        slot = report.slot
+        return self.queries.get(slot.key) is slot and slot.generation == report.generation
+
+    def _kind(self, kind: int) -> Kind:
+        announced = self.options.query_types
+        row = KINDS.get(kind)
+        if row is None or (announced is not None and kind not in announced):
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"query type {kind}")
+        if self.options.strict and self.interface < 9:
+            what = f"queries belong to DirectX 9, this is a DirectX {self.interface} context"
+            raise Fault(HResult.DDERR_INVALIDPARAMS, what)
+        return row
+
+    def _query(self, query_id: int) -> QuerySlot:
+        slot = self.queries.get(query_id)
+        if slot is None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no query {query_id}")
+        return slot
+
+    # Drawing
+
+    def clear(
+        self, flags: int, color: int, z: float, stencil: int, rects: NDArray[np.int32]
+    ) -> None:
+        """CLEAR (reference 3.7): with COMPUTERECTS the viewport clips, none means all of it."""
+        extent = self.targets.extent()
+        if extent is None:
+            raise Fault(HResult.DDERR_GENERIC, "nothing to clear: no target is bound")
+        if flags & ClearFlags.COMPUTERECTS:
+            extent = extent.intersect(_rect_of(self.state.viewport))
+            rects = rects if len(rects) else np.array([_sides(extent)], np.int32)
+        clipped = (Rect(*rect).intersect(extent) for rect in rects.tolist())
+        wanted = tuple(rect for rect in clipped if not rect.empty)
+        depth = flags & (ClearFlags.ZBUFFER | ClearFlags.STENCIL)
+        if not wanted or not (flags & ClearFlags.TARGET or (depth and self.targets.depth)):
+            return
+        self.gpu.submit(
+            Clear(
+                rects=wanted,
+                colors=self.targets.colors if flags & ClearFlags.TARGET else (),
+                color=color if flags & ClearFlags.TARGET else None,
+                depth=self.targets.depth if depth else None,
+                z=z if flags & ClearFlags.ZBUFFER else None,
+                stencil=stencil if flags & ClearFlags.STENCIL else None,
+            )
+        )
+
+    def draw_call(self, topology: PrimitiveType, first: int, count: int) -> None:
+        """A DirectX 6/7 token: consecutive vertices of the call's vertex buffer."""
+        stream = self._call_stream(first + vertex_count(topology, count))
+        self._draw(self._call.format, topology, first, count, (stream,), None)
+
+    def draw_call_indexed(
+        self, topology: PrimitiveType, indices: NDArray[np.uint32], count: int
+    ) -> None:
+        """A DirectX 6/7 indexed token; ``indices`` are absolute vertex numbers."""
+        stream = self._call_stream(int(indices.max(initial=0)) + 1)
+        self._draw(self._call.format, topology, 0, count, (stream,), Indices(indices))
+
+    def draw_immediate(
+        self, topology: PrimitiveType, vertices: bytes, count: int, edge_flags: int
+    ) -> None:
+        """An _IMM token: vertices in the command buffer, already copied out of it."""
+        self._vertex_size()
+        self.gpu.counters.upload_bytes += len(vertices)
+        stream = Stream(vertices, 0, self._call.size)
+        self._draw(self._call.format, topology, 0, count, (stream,), None)
+
+    def draw_streams(
+        self, topology: int, first: int, count: int, byte_offset: int = 0
+    ) -> None:
+        """DRAWPRIMITIVE (first in vertices), DRAWPRIMITIVE2 and CLIPPEDTRIANGLEFAN (bytes)."""
+        shape, streams = _topology(topology), self._bound_streams(byte_offset)
+        self._draw(self._vertex_format, shape, first, count, streams, None)
+
+    def draw_streams_indexed(
+        self,
+        topology: int,
+        base: int,
+        start: int,
+        count: int,
+        base_bytes: int = 0,
+        start_bytes: int = 0,
+    ) -> None:
+        """DRAWINDEXEDPRIMITIVE (base and start in elements) and its 2 form (bytes)."""
+        if self._indices is None:
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "indexed draw without an index buffer")
+        bound = self._indices
+        indices = Indices(bound.data, bound.size, start_bytes, base)
+        shape, streams = _topology(topology), self._bound_streams(base_bytes)
+        self._draw(self._vertex_format, shape, start, count, streams, indices)
+
+    def _draw(
+        self,
+        vertex_format: int,
+        topology: PrimitiveType,
+        first: int,
+        count: int,
+        streams: tuple[Stream | None, ...],
+        indices: Indices | None,
+    ) -> None:
+        if count == 0:
+            return
+        if count > MAX_PRIMITIVES:
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"{count} primitives in one draw")
+        extent = self.targets.extent()
+        if extent is None:
+            raise Fault(HResult.DDERR_GENERIC, "draw without a render target")
+        refuse_unbuilt(self.state, self.targets, topology)
+        self.gpu.submit(
+            Draw(
+                pipeline=self._pipeline(vertex_format),
+                topology=topology,
+                first=first,
+                count=count,
+                streams=streams,
+                indices=indices,
+                colors=self.targets.colors,
+                depth=self.targets.depth,
+                scissor=self._scissor(extent),
+                point=point_size(self.state),
+            )
+        )
+
+    def _pipeline(self, vertex_format: int) -> Pipeline:
+        layout = fvf_layout(vertex_format, self.interface)
+        if not layout.transformed:
+            raise Unsupported("untransformed vertices")
+        key = layout, self.targets
+        version, pipeline = self._pipelines.get(key, (-1, None))
+        if pipeline is None or version != self.state.version:
+            pipeline = resolve(self.state, layout, self.targets, self.interface)
+            self._pipelines = {key: (self.state.version, pipeline)}
+        return pipeline
+
+    def _scissor(self, extent: Rect) -> Rect:
+        rect = extent.intersect(_rect_of(self.state.viewport))
+        return rect.intersect(self.state.scissor) if self.state.scissor_enabled else rect
+
+    def _call_stream(self, vertices: int) -> Stream:
+        """The call's vertex buffer, checked to hold that many vertices (reference 3.1)."""
+        source, size = self._call, self._vertex_size()
+        if vertices > source.length:
+            what = f"vertex {vertices - 1} of {source.length}"
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
+        if source.data is None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, "draw without a vertex buffer")
+        held = len(source.data) if isinstance(source.data, bytes) else source.data.data.nbytes
+        if source.offset + vertices * size > held:
+            what = f"{vertices} vertices of {size} bytes do not lie in {held} bytes"
+            raise Fault(HResult.DDERR_EXCEPTION, what)
+        return Stream(source.data, source.offset, size)
+
+    def _vertex_size(self) -> int:
+        if not 0 < self._call.size <= MAX_STRIDE:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"vertex size {self._call.size}")
+        return self._call.size
+
+    def _bound_streams(self, byte_offset: int) -> tuple[Stream | None, ...]:
+        """The streams as bound; ``byte_offset`` moves stream 0, the one the 2 forms mean."""
+        if 0 not in self._streams:
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "draw without stream 0")
+        streams = list(_NO_STREAMS)
+        for number, source in self._streams.items():
+            offset = byte_offset if number == 0 else 0
+            streams[number] = self._stream(source, offset)
+        return tuple(streams)
+
+    def _stream(self, source: Stream | UserStream, offset: int) -> Stream:
+        if isinstance(source, Stream):
+            return Stream(source.data, source.offset + offset, source.stride)
+        if not isinstance(self._call.data, bytes):
+            raise Fault(HResult.DDERR_EXCEPTION, "the call has no user memory vertices")
+        return Stream(self._call.data, self._call.offset + offset, source.stride)
+
+    # Handles
+
+    def _reset_target_rects(self) -> None:
+        color = self.targets.colors[0]
+        if color is not None:
+            self.state.set_viewport(0, 0, color.width, color.height)
+            self.state.set_scissor(0, 0, color.width, color.height)
+
+    def _surface(self, handle: int) -> Surface:
+        surface = self.gpu.heap.get(handle)
+        if surface is None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no surface {handle}")
+        return surface
+
+    def _target(self, handle: int, formats: Container[Format], what: str) -> Surface | None:
+        if handle == 0:
+            return None
+        surface = self._surface(handle)
+        if surface.format not in formats:
+            raise Fault(
+                HResult.DDERR_GENERIC, f"surface {handle} ({surface.format.sdk}) is no {what}"
+            )
+        return surface
+
+    def _check_stream(self, stream: int, stride: int) -> None:
+        if stream >= STREAMS or stride > MAX_STRIDE:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"stream {stream}, stride {stride}")
+
+
+def _topology(value: int) -> PrimitiveType:
+    try:
+        return PrimitiveType(value)
+    except ValueError:
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"primitive type {value}") from None
+
+
+def _rect_of(view: Viewport) -> Rect:
+    return Rect(view.x, view.y, view.x + view.width, view.y + view.height)
+
+
+def _sides(rect: Rect) -> tuple[int, int, int, int]:
+    return rect.left, rect.top, rect.right, rect.bottom

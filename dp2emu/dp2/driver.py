@@ -1,0 +1,273 @@
+"""The driver's entry points: contexts, surfaces, D3dDrawPrimitives2 and GetDriverInfo2.
+
+``Driver`` implements ``dp2emu.rig.Rig``.  Sources: reference sections 4 to 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from dp2emu.d3d.flags import Dp2Flags
+from dp2emu.d3d.fvf import fvf_size
+from dp2emu.d3d.hresult import HResult
+import dp2emu.dp2.tokens  # noqa: F401  (registers the token table)
+from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.context import Context
+from dp2emu.dp2.options import Options
+from dp2emu.dp2.queries import KINDS
+from dp2emu.dp2.table import TABLE, Token
+from dp2emu.dp2.walk import decode, scan
+from dp2emu.errors import Dp2Error, Fault, Malformed
+from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.memory import Limits, Surface, SurfaceDesc
+from dp2emu.gpu.packets import Observe
+from dp2emu.gpu.timing import Timing
+
+CONTEXTS = 1 << 12
+"""Contexts an adapter holds at a time; beyond that D3DHAL_OUTOFCONTEXTS."""
+
+_EXIT_OPCODE = 11
+"""Leaks from execute buffers of before DirectX 6; tolerated as "stop here" (reference 2.1)."""
+
+
+class UnknownCommand(NamedTuple):
+    """What the parse-unknown callback is shown: opcode and place of the token."""
+
+    call: Call
+    offset: int
+    opcode: int
+
+
+class _Walked(NamedTuple):
+    """How far a call got: ``fault`` and where, or None for all of it."""
+
+    fault: Dp2Error | None
+    offset: int
+
+
+class Driver:
+    """The emulated display driver and its adapter.
+
+    ``unknown_command``, if set, is D3dParseUnknownCommand (reference 6): it returns the offset
+    to go on at, or None for COMMAND_UNPARSED.  ``command_taps`` see every command before it
+    executes; they cannot steer.
+    """
+
+    def __init__(
+        self,
+        timing: Timing | None = None,
+        options: Options | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self.gpu = Gpu(timing, limits)
+        self.options = options or Options()
+        self.unknown_command: Callable[[UnknownCommand], int | None] | None = None
+        self.command_taps: list[Callable[[Call, int, Token, int], None]] = []
+        self._contexts: dict[int, Context] = {}
+        self._calls = 0
+
+    @property
+    def time(self) -> int:
+        """Host time in ticks of the adapter clock."""
+        return self.gpu.now
+
+    def create_context(
+        self, context: int, *, interface: int = 9, color: int = 0, depth: int = 0
+    ) -> None:
+        """ContextCreate.  Raises Fault: a used number, bad surfaces, too many contexts."""
+        if context in self._contexts:
+            raise Fault(HResult.D3DHAL_CONTEXT_BAD, f"context {context} exists")
+        if len(self._contexts) >= CONTEXTS:
+            raise Fault(HResult.D3DHAL_OUTOFCONTEXTS, f"context {context}: no room")
+        if interface not in (6, 7, 8, 9):
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"DirectX {interface} context")
+        made = Context(context, interface, self.gpu, self.options, has_depth=depth != 0)
+        made.set_render_target(0, color)
+        made.set_depth_stencil(depth)
+        self._contexts[context] = made
+
+    def destroy_context(self, context: int) -> None:
+        """ContextDestroy; queries and unsent answers die with it.  Raises Fault if unknown."""
+        gone = self._contexts.pop(context, None)
+        if gone is None:
+            raise Fault(HResult.D3DHAL_CONTEXT_BAD, f"no context {context}")
+        gone.destroy()
+
+    def create_surface(self, desc: SurfaceDesc) -> None:
+        """Make a surface.  Raises Fault or Unsupported (see ``Heap.create``)."""
+        self.gpu.heap.create(desc)
+
+    def destroy_surface(self, handle: int) -> None:
+        """Forget a surface handle; queued packets keep their memory."""
+        self.gpu.heap.destroy(handle)
+
+    def write(self, handle: int, offset: int, data: bytes) -> None:
+        """Host write, at the current time; races queued packets as on hardware."""
+        self.gpu.run()
+        self.gpu.heap.write(handle, offset, data)
+
+    def read(self, handle: int, offset: int, size: int) -> bytes:
+        """Host read of what the GPU has done by now.  Raises Fault if outside."""
+        self.gpu.run()
+        surface = self._surface(handle, "surface")
+        if offset < 0 or size < 0 or offset + size > surface.data.nbytes:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"read outside surface {handle}")
+        return surface.data[offset : offset + size].tobytes()
+
+    def surface(self, handle: int) -> SurfaceDesc:
+        """The description of a live surface.  Raises Fault if unknown."""
+        return self._surface(handle, "surface").desc
+
+    def target(self, context: int) -> int:
+        """Handle of colour target 0 of a context, 0 if none.  Raises Fault if unknown."""
+        found = self._contexts.get(context)
+        if found is None:
+            raise Fault(HResult.D3DHAL_CONTEXT_BAD, f"no context {context}")
+        color = found.targets.colors[0]
+        return color.handle if color else 0
+
+    def observe(self, handle: int, sink: Callable[[Surface], None]) -> None:
+        """Call ``sink`` with the surface when the GPU gets there; takes no virtual time."""
+        self.gpu.submit(Observe(self._surface(handle, "surface"), sink))
+        self.gpu.run()
+
+    def lock(self, handle: int) -> None:
+        """Wait as IDirectDrawSurface::Lock does, until the GPU no longer uses any memory."""
+        self._surface(handle, "surface")
+        self.gpu.wait_for_idle()
+
+    def finish(self) -> None:
+        """Let time pass until the GPU is idle and every answer is visible."""
+        self.gpu.finish()
+
+    def query_types(self) -> tuple[int, ...]:
+        """D3DQUERYTYPE values GetDriverInfo2 announces, in its order."""
+        announced = self.options.query_types
+        return tuple(kind for kind in KINDS if announced is None or kind in announced)
+
+    def submit(self, call: Call) -> Answer:
+        """D3dDrawPrimitives2.  What the driver refuses is in ddrval; Unsupported is raised."""
+        context = self._contexts.get(call.dwhContext)
+        if context is None:
+            return self._context_bad(call)
+        number = self._calls
+        self._calls += 1
+        try:
+            walked = self._execute(context, call)
+        finally:
+            context.leave()
+            self.gpu.advance(self.gpu.timing.call(number, call.dwCommandLength))
+            self._distribute()
+        if walked.fault is not None:
+            return self._failed(call, walked)
+        return self._done(context, call)
+
+    # One call
+
+    def _context_bad(self, call: Call) -> Answer:
+        fault = Fault(HResult.D3DHAL_CONTEXT_BAD, f"no context {call.dwhContext}")
+        return Answer(fault.hr, 0, self.gpu.now, b"", _out_flags(call), fault)
+
+    def _execute(self, context: Context, call: Call) -> _Walked:
+        try:
+            surface = self._command_surface(call)
+            mirror = self._mirror(call)
+            context.enter(call, self._vertex_size(context, call), mirror)
+        except Dp2Error as fault:
+            return _Walked(fault.at(offset=call.dwCommandOffset), call.dwCommandOffset)
+        if surface is None or call.dwCommandLength == 0:
+            return _Walked(None, call.dwCommandOffset)
+        self.gpu.counters.upload_bytes += call.dwCommandLength
+        return self._walk(context, call, surface)
+
+    def _walk(self, context: Context, call: Call, surface: Surface) -> _Walked:
+        view = memoryview(surface.data)
+        size = context.call_vertex_size
+        position, end = call.dwCommandOffset, call.dwCommandOffset + call.dwCommandLength
+        while True:
+            scanned = scan(view, position, end, size)
+            for offset, token, count, start, stop in scanned.commands:
+                for tap in self.command_taps:
+                    tap(call, offset, token, count)
+                try:
+                    token.execute(context, decode(token, view, count, start, stop, size))
+                except Fault as fault:
+                    return _Walked(fault.at(offset=offset, token=token.name), offset)
+                except Dp2Error as error:
+                    raise error.at(offset=offset, token=token.name) from None
+            if scanned.problem is None:
+                return _Walked(None, end)
+            resume = self._resume(call, view, scanned.stop, end)
+            if resume is None:
+                return _Walked(scanned.problem, scanned.stop)
+            position = resume
+
+    def _resume(self, call: Call, view: memoryview, offset: int, end: int) -> int | None:
+        """Where to go on after a token the walk could not pass, or None to stop there."""
+        if end - offset < 4 or view[offset] in TABLE:
+            return None
+        if view[offset] == _EXIT_OPCODE and not self.options.strict:
+            return end
+        if self.unknown_command is None:
+            return None
+        resume = self.unknown_command(UnknownCommand(call, offset, view[offset]))
+        return resume if resume is not None and offset < resume <= end else None
+
+    def _done(self, context: Context, call: Call) -> Answer:
+        surface = self.gpu.heap.get(call.lpDDCommands)
+        data = b""
+        if surface is not None and context.pending:
+            origin = call.dwCommandOffset if self.options.strict else 0
+            data = context.respond(surface.data.nbytes - origin)
+            surface.data[origin : origin + len(data)] = np.frombuffer(data, np.uint8)
+        return Answer(HResult.D3D_OK, len(data), self.gpu.now, data, _out_flags(call))
+
+    def _failed(self, call: Call, walked: _Walked) -> Answer:
+        fault = walked.fault
+        hr = fault.hr if isinstance(fault, Fault) else HResult.D3DERR_COMMAND_UNPARSED
+        return Answer(hr, walked.offset, self.gpu.now, b"", _out_flags(call), fault)
+
+    def _distribute(self) -> None:
+        """Hand finished queries to the contexts that issued them."""
+        for report in self.gpu.collect():
+            owner = report.slot.owner
+            if isinstance(owner, Context):
+                owner.receive(report)
+
+    # What a call names
+
+    def _command_surface(self, call: Call) -> Surface | None:
+        if call.lpDDCommands == 0 and call.dwCommandLength == 0:
+            return None
+        surface = self._surface(call.lpDDCommands, "command buffer")
+        if call.commands is not None:
+            self.gpu.heap.write(call.lpDDCommands, call.dwCommandOffset, call.commands)
+        if call.dwCommandOffset + call.dwCommandLength > surface.data.nbytes:
+            raise Malformed(
+                f"commands end at {call.dwCommandOffset + call.dwCommandLength:#x}, the buffer "
+                f"has {surface.data.nbytes:#x} bytes"
+            )
+        return surface
+
+    def _mirror(self, call: Call) -> Surface | None:
+        if not call.dwFlags & Dp2Flags.EXECUTEBUFFER or call.lpdwRStates == 0:
+            return None
+        return self._surface(call.lpdwRStates, "lpdwRStates memory")
+
+    def _vertex_size(self, context: Context, call: Call) -> int:
+        """dwVertexSize, or the FVF's size; read before ddrval overwrites it (3.2)."""
+        return call.dwVertexSize or fvf_size(call.dwVertexType, context.interface)
+
+    def _surface(self, handle: int, what: str) -> Surface:
+        surface = self.gpu.heap.get(handle)
+        if surface is None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no {what} {handle}")
+        return surface
+
+
+def _out_flags(call: Call) -> int:
+    """dwFlags as returned: swap requests are not taken, so no VIDMEM bit is ever set."""
+    return call.dwFlags & ~(Dp2Flags.VIDMEMVERTEXBUF | Dp2Flags.VIDMEMCOMMANDBUF)

@@ -1,0 +1,22 @@
+"""Where the documents leave a choice: the reading taken, and the stricter or other one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Choices of the driver; the defaults are the readings the reference recommends.
+
+    ``strict``: report what tolerant drivers let pass: opcode 11 ends the walk with an error
+    instead of success (2.1), BEGIN on an END-only type and unknown issue flags fail the call
+    with DDERR_INVALIDPARAMS (7), responses start at dwCommandOffset instead of at the start of
+    the command surface (8), and only a DirectX 9 context may create queries.
+    ``wrap_occlusion``: occlusion counts beyond 32 bits wrap; by default they saturate (7.1).
+    ``query_types``: announced and accepted types; None means all that the emulator has.
+    """
+
+    strict: bool = False
+    wrap_occlusion: bool = False
+    query_types: tuple[int, ...] | None = None

@@ -1,0 +1,173 @@
+"""Query types of the DP2 stream: one row per type, from counters to payload bytes.
+
+Source: reference 7.1.  A payload is packed little-endian in the member order of its structure.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from dp2emu.d3d.enums import QueryType
+from dp2emu.dp2.options import Options
+from dp2emu.gpu.queries import Observes, Report
+from dp2emu.gpu.timing import RATES, TICKS_PER_SECOND
+from dp2emu.gpu.vertex_cache import VCACHE_SIZE
+
+_DWORD_MAX = 0xFFFFFFFF
+_FOURCC_CACH = int.from_bytes(b"CACH", "little")
+_VCACHE_BY_CACHE = 1
+"""D3DDEVINFO_VCACHE.OptMethod: optimise for a cache, rather than for the longest strips."""
+
+
+class Window(Enum):
+    """Which stretch of the stream an answer speaks of."""
+
+    POINT = auto()
+    """The moment of END."""
+    INTERVAL = auto()
+    """From BEGIN to END; END alone is an empty interval."""
+    SINCE = auto()
+    """From the previous END of the same query, or its creation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A query type: its window, payload layout (struct codes) and how the values come about."""
+
+    type: QueryType
+    window: Window
+    layout: struct.Struct
+    values: Callable[[Report, Options], tuple[int | float, ...]]
+    observes: Observes = Observes.NOTHING
+
+    def payload(self, report: Report, options: Options) -> bytes:
+        """The bytes that follow D3DHAL_DP2RESPONSEQUERY."""
+        return self.layout.pack(*self.values(report, options))
+
+
+def _percent(part: int, whole: int) -> float:
+    """100 * part / whole, at most 100; 0 for an interval of no length."""
+    return min(100.0, 100.0 * part / whole) if whole > 0 else 0.0
+
+
+def _rate_percent(report: Report, amount: int, rate: tuple[int, int]) -> float:
+    """How much of a peak rate was used: ``rate`` is (amount, ticks)."""
+    return _percent(amount * rate[1], report.ticks * rate[0])
+
+
+def _vcache(report: Report, options: Options) -> tuple[int, ...]:
+    return _FOURCC_CACH, _VCACHE_BY_CACHE, VCACHE_SIZE, VCACHE_SIZE // 2
+
+
+def _resources(report: Report, options: Options) -> tuple[int, ...]:
+    """Eight D3DRESOURCESTATS, indexed by D3DRESOURCETYPE.
+
+    Nothing is ever evicted or managed here: what is live is in video memory and is the working
+    set.
+    """
+    values: list[int] = []
+    for row in report.heap:
+        values += [0, row.written_bytes, 0, row.created, 0, row.live, row.live, row.live]
+        values += [row.live_bytes, 0, 0]
+    return tuple(min(value, _DWORD_MAX) for value in values)
+
+
+def _vertex_stats(report: Report, options: Options) -> tuple[int, ...]:
+    counts = report.change("triangles"), report.change("clip_triangles")
+    return tuple(min(count, _DWORD_MAX) for count in counts)
+
+
+def _event(report: Report, options: Options) -> tuple[int, ...]:
+    return (1,)
+
+
+def _occlusion(report: Report, options: Options) -> tuple[int, ...]:
+    pixels = report.pixels()
+    return (pixels & _DWORD_MAX if options.wrap_occlusion else min(pixels, _DWORD_MAX),)
+
+
+def _timestamp(report: Report, options: Options) -> tuple[int, ...]:
+    return (report.end.time & 0xFFFFFFFFFFFFFFFF,)
+
+
+def _disjoint(report: Report, options: Options) -> tuple[int, ...]:
+    return (int(report.change("clock_changes") > 0),)
+
+
+def _frequency(report: Report, options: Options) -> tuple[int, ...]:
+    return (TICKS_PER_SECOND,)
+
+
+def _pipeline_timings(report: Report, options: Options) -> tuple[float, ...]:
+    vertex = report.change("vertex_memory_ticks") + report.change("vertex_compute_ticks")
+    pixel = report.change("pixel_memory_ticks") + report.change("pixel_compute_ticks")
+    other = report.change("other_ticks")
+    ticks = report.ticks
+    idle = 100.0 if ticks == 0 else _percent(ticks - vertex - pixel - other, ticks)
+    return _percent(vertex, ticks), _percent(pixel, ticks), _percent(other, ticks), idle
+
+
+def _interface_timings(report: Report, options: Options) -> tuple[float, ...]:
+    """The host waits for two things only: a resource in use, and room in the FIFO."""
+    resource = _percent(report.change("wait_resource_ticks"), report.ticks)
+    queue = _percent(report.change("wait_queue_ticks"), report.ticks)
+    return resource, queue, 0.0, 0.0, 0.0
+
+
+def _vertex_timings(report: Report, options: Options) -> tuple[float, ...]:
+    ticks = report.ticks
+    memory = _percent(report.change("vertex_memory_ticks"), ticks)
+    return memory, _percent(report.change("vertex_compute_ticks"), ticks)
+
+
+def _pixel_timings(report: Report, options: Options) -> tuple[float, ...]:
+    ticks = report.ticks
+    memory = _percent(report.change("pixel_memory_ticks"), ticks)
+    return memory, _percent(report.change("pixel_compute_ticks"), ticks)
+
+
+def _bandwidth_timings(report: Report, options: Options) -> tuple[float, ...]:
+    upload = report.change("upload_bytes")
+    traffic = report.change("vertex_bytes") + report.change("pixel_bytes") + upload
+    return (
+        _rate_percent(report, traffic, RATES.memory_bytes),
+        _rate_percent(report, upload, RATES.upload_bytes),
+        _rate_percent(report, report.change("vertices"), RATES.vertices),
+        _rate_percent(report, report.change("triangles"), RATES.triangles),
+        _rate_percent(report, report.change("fragments"), RATES.pixels),
+    )
+
+
+def _cache_utilization(report: Report, options: Options) -> tuple[float, ...]:
+    texture = report.change("texture_cache_hits"), report.change("texture_cache_lookups")
+    vertex = report.change("vertex_cache_hits"), report.change("vertex_cache_lookups")
+    return _percent(*texture), _percent(*vertex)
+
+
+_ROWS = (
+    Kind(QueryType.VCACHE, Window.POINT, struct.Struct("<4I"), _vcache),
+    Kind(
+        QueryType.RESOURCEMANAGER, Window.POINT, struct.Struct("<88I"), _resources, Observes.HEAP
+    ),
+    Kind(QueryType.VERTEXSTATS, Window.SINCE, struct.Struct("<2I"), _vertex_stats),
+    Kind(QueryType.EVENT, Window.POINT, struct.Struct("<I"), _event),
+    Kind(QueryType.OCCLUSION, Window.INTERVAL, struct.Struct("<I"), _occlusion),
+    Kind(QueryType.TIMESTAMP, Window.POINT, struct.Struct("<Q"), _timestamp),
+    Kind(QueryType.TIMESTAMPDISJOINT, Window.INTERVAL, struct.Struct("<I"), _disjoint),
+    Kind(QueryType.TIMESTAMPFREQ, Window.POINT, struct.Struct("<Q"), _frequency),
+    Kind(QueryType.PIPELINETIMINGS, Window.INTERVAL, struct.Struct("<4f"), _pipeline_timings),
+    Kind(QueryType.INTERFACETIMINGS, Window.INTERVAL, struct.Struct("<5f"), _interface_timings),
+    Kind(QueryType.VERTEXTIMINGS, Window.INTERVAL, struct.Struct("<2f"), _vertex_timings),
+    Kind(QueryType.PIXELTIMINGS, Window.INTERVAL, struct.Struct("<2f"), _pixel_timings),
+    Kind(QueryType.BANDWIDTHTIMINGS, Window.INTERVAL, struct.Struct("<5f"), _bandwidth_timings),
+    Kind(
+        QueryType.CACHEUTILIZATION, Window.INTERVAL, struct.Struct("<2f"), _cache_utilization,
+        Observes.VERTEX_CACHE,
+    ),
+)  # fmt: skip
+
+KINDS: dict[int, Kind] = {int(row.type): row for row in _ROWS}
+"""Every query type this driver answers, by D3DQUERYTYPE value, in announcement order."""

@@ -1,0 +1,198 @@
+"""From raw state to the frozen records a draw carries.
+
+What this state asks for and the emulator does not have yet is refused here, by name, so that a
+draw either means what the stream says or says what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from dp2emu.d3d.enums import (
+    CmpFunc,
+    Cull,
+    FillMode,
+    PrimitiveType,
+    RenderState,
+    ShadeMode,
+    TextureOp,
+    TextureStageState,
+    ZBufferType,
+)
+from dp2emu.d3d.formats import COLOR, DEPTH
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.legacy import RenderState7
+from dp2emu.d3d.sdk import SdkEnum
+from dp2emu.dp2.state import STAGES, TARGETS, State, bits_float
+from dp2emu.errors import Fault, Unsupported
+from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.packets import PointSize, Rect
+from dp2emu.gpu.state import DepthState, FixedPixel, Pipeline, RasterState, VertexLayout
+
+ZBIAS_UNIT = 1.0 / 65536.0
+"""Depth range one unit of D3DRS_ZBIAS (before DirectX 9) moves towards the viewer; the documents
+give no number, this is one step of a 16-bit depth buffer."""
+
+_E = TypeVar("_E", bound=SdkEnum)
+
+_TEXTURE_HANDLE = 0
+"""Texture stage state 0 is the DDI's texture bind (reference 3.6)."""
+_D3DTA_TEXTURE = 2
+_D3DTA_SELECTMASK = 0xF
+_COLOR_WRITES = (
+    RenderState.COLORWRITEENABLE,
+    RenderState.COLORWRITEENABLE1,
+    RenderState.COLORWRITEENABLE2,
+    RenderState.COLORWRITEENABLE3,
+)
+_LINES = (PrimitiveType.LINELIST, PrimitiveType.LINESTRIP)
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Bound colour surfaces by index, and the depth-stencil surface."""
+
+    colors: tuple[Surface | None, ...] = (None,) * TARGETS
+    depth: Surface | None = None
+
+    def extent(self) -> Rect | None:
+        """The pixels all bound surfaces have; None if none is bound."""
+        bound = [surface for surface in (*self.colors, self.depth) if surface is not None]
+        if not bound:
+            return None
+        return Rect(0, 0, min(s.width for s in bound), min(s.height for s in bound))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a refusal may look at."""
+
+    states: list[int]
+    stages: list[list[int]]
+    targets: Targets
+    topology: PrimitiveType
+
+    def __getitem__(self, state: RenderState | RenderState7) -> int:
+        return self.states[state]
+
+
+def _alpha_test(asked: _Asked) -> bool:
+    enabled = asked[RenderState.ALPHATESTENABLE]
+    return bool(enabled) and asked[RenderState.ALPHAFUNC] != CmpFunc.ALWAYS
+
+
+def _stencil(asked: _Asked) -> bool:
+    depth = asked.targets.depth
+    row = DEPTH.get(depth.format) if depth else None
+    return bool(asked[RenderState.STENCILENABLE] and row and row.stencil)
+
+
+def _dither(asked: _Asked) -> bool:
+    narrow = [s for s in asked.targets.colors if s and COLOR[s.format].word.itemsize < 4]
+    return bool(asked[RenderState.DITHERENABLE] and narrow)
+
+
+def _texturing(asked: _Asked) -> bool:
+    bound = any(stage[_TEXTURE_HANDLE] for stage in asked.stages[:STAGES])
+    return bound or bool(asked[RenderState7.TEXTUREHANDLE])
+
+
+def _stage_operations(asked: _Asked) -> bool:
+    """True unless the cascade ends at stage 0: disabled, or it needs a texture that is not there.
+
+    A stage that reads an unbound texture ends the cascade, so the diffuse colour passes.
+    """
+    stage = asked.stages[0]
+    if stage[TextureStageState.COLOROP] == TextureOp.DISABLE:
+        return False
+    arguments = (TextureStageState.COLORARG1, TextureStageState.COLORARG2)
+    return all(stage[a] & _D3DTA_SELECTMASK != _D3DTA_TEXTURE for a in arguments)
+
+
+def _multisampling(asked: _Asked) -> bool:
+    return any(s and s.samples > 1 for s in (*asked.targets.colors, asked.targets.depth))
+
+
+_REFUSALS: tuple[tuple[str, Callable[[_Asked], bool]], ...] = (
+    ("multisampled targets", _multisampling),
+    ("multiple render targets", lambda asked: any(asked.targets.colors[1:])),
+    ("texturing", _texturing),
+    ("texture stage operations", _stage_operations),
+    ("alpha blending", lambda asked: bool(asked[RenderState.ALPHABLENDENABLE])),
+    ("alpha test", _alpha_test),
+    ("stencil test", _stencil),
+    ("fog", lambda asked: bool(asked[RenderState.FOGENABLE])),
+    ("dithering", _dither),
+    ("sRGB write", lambda asked: bool(asked[RenderState.SRGBWRITEENABLE])),
+    ("w-buffering", lambda asked: asked[RenderState.ZENABLE] == ZBufferType.USEW),
+    (
+        "wireframe and point fill modes",
+        lambda asked: asked.topology >= PrimitiveType.TRIANGLELIST
+        and asked[RenderState.FILLMODE] != FillMode.SOLID,
+    ),
+    (
+        "antialiased lines",
+        lambda asked: asked.topology in _LINES
+        and bool(asked[RenderState.ANTIALIASEDLINEENABLE]),
+    ),
+    (
+        "line patterns",
+        lambda asked: asked.topology in _LINES and bool(asked[RenderState7.LINEPATTERN]),
+    ),
+)
+
+
+def refuse_unbuilt(state: State, targets: Targets, topology: PrimitiveType) -> None:
+    """Raise Unsupported if a draw under this state needs what is not there."""
+    asked = _Asked(state.render_states, state.stages, targets, topology)
+    for name, needed in _REFUSALS:
+        if needed(asked):
+            raise Unsupported(name)
+
+
+def resolve(state: State, layout: VertexLayout, targets: Targets, interface: int) -> Pipeline:
+    """The pipeline of a draw under this state.  Raises Fault for values that mean nothing."""
+    states = state.render_states
+    depth = targets.depth
+    return Pipeline(
+        layout=layout,
+        raster=RasterState(
+            cull=_enum(Cull, states, RenderState.CULLMODE),
+            flat=_enum(ShadeMode, states, RenderState.SHADEMODE) is ShadeMode.FLAT,
+            clip=bool(states[RenderState.CLIPPING]),
+            last_pixel=bool(states[RenderState.LASTPIXEL]),
+        ),
+        depth=_depth_state(states, interface) if depth else DepthState(),
+        pixel=FixedPixel(specular=bool(states[RenderState.SPECULARENABLE])),
+        write_masks=tuple(states[mask] & 0xF for mask in _COLOR_WRITES),
+        color_formats=tuple(color.format if color else None for color in targets.colors),
+        depth_format=depth.format if depth else None,
+    )
+
+
+def point_size(state: State) -> PointSize:
+    """The point size states, as float32 values."""
+    names = RenderState.POINTSIZE, RenderState.POINTSIZE_MIN, RenderState.POINTSIZE_MAX
+    return PointSize(*(bits_float(state.render_states[name]) for name in names))
+
+
+def _depth_state(states: list[int], interface: int) -> DepthState:
+    if states[RenderState.ZENABLE] == ZBufferType.FALSE:
+        return DepthState()
+    if interface >= 9:
+        bias = bits_float(states[RenderState.DEPTHBIAS])
+        slope = bits_float(states[RenderState.SLOPESCALEDEPTHBIAS])
+    else:
+        bias, slope = -min(states[RenderState7.ZBIAS], 16) * ZBIAS_UNIT, 0.0
+    write = bool(states[RenderState.ZWRITEENABLE])
+    return DepthState(True, write, _enum(CmpFunc, states, RenderState.ZFUNC), bias, slope)
+
+
+def _enum(enum: type[_E], states: list[int], state: RenderState) -> _E:
+    try:
+        return enum(states[state])
+    except ValueError:
+        what = f"{state.sdk} is {states[state]}, which is no {enum.__name__}"
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what) from None

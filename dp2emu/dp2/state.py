@@ -1,0 +1,195 @@
+"""Raw DirectX 6 to 9 device state of one context, as the tokens set it.
+
+Nothing is interpreted here; ``resolve`` turns it into what the GPU understands.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dp2emu.d3d.enums import (
+    CmpFunc,
+    Cull,
+    FillMode,
+    RenderState,
+    ShadeMode,
+    TextureOp,
+    TextureStageState,
+    TransformState,
+)
+from dp2emu.d3d.hresult import HResult
+from dp2emu.errors import Fault
+from dp2emu.gpu.packets import Rect, Viewport
+
+RENDER_STATES = 256
+"""The header bounds render state numbers; higher ones are ignored (reference 3.6)."""
+STAGES = 8
+STAGE_STATES = 33
+SAMPLERS = {256 + index: STAGES + index for index in range(5)}
+"""Wire numbers of the displacement and vertex samplers -> rows behind the stages (3.6)."""
+TARGETS = 4
+STREAMS = 16
+CLIP_PLANES = 32
+LIGHTS = 1 << 16
+"""Lights a context may make; the index is the application's, so it must be bounded."""
+
+_D3DTA_TEXTURE, _D3DTA_CURRENT = 2, 1
+_WORLD_7 = {1: 256, 4: 257, 5: 258, 6: 259}
+"""World matrices as DirectX 6 and 7 number them -> as DirectX 8 and 9 do (reference 3.6)."""
+
+
+def float_bits(value: float) -> int:
+    """The DWORD a float render state is sent as."""
+    return int.from_bytes(struct.pack("<f", value), "little")
+
+
+def bits_float(value: int) -> float:
+    """The float32 value of a DWORD, as a Python float."""
+    number: float = struct.unpack("<f", value.to_bytes(4, "little"))[0]
+    return number
+
+
+_DEFAULTS = {
+    RenderState.FILLMODE: FillMode.SOLID,
+    RenderState.SHADEMODE: ShadeMode.GOURAUD,
+    RenderState.ZWRITEENABLE: 1,
+    RenderState.LASTPIXEL: 1,
+    RenderState.CULLMODE: Cull.CCW,
+    RenderState.ZFUNC: CmpFunc.LESSEQUAL,
+    RenderState.ALPHAFUNC: CmpFunc.ALWAYS,
+    RenderState.CLIPPING: 1,
+    RenderState.POINTSIZE: float_bits(1.0),
+    RenderState.POINTSIZE_MIN: float_bits(1.0),
+    RenderState.POINTSIZE_MAX: float_bits(64.0),
+    RenderState.COLORWRITEENABLE: 0xF,
+    RenderState.COLORWRITEENABLE1: 0xF,
+    RenderState.COLORWRITEENABLE2: 0xF,
+    RenderState.COLORWRITEENABLE3: 0xF,
+}
+"""Device defaults that differ from zero and have an effect so far (IDirect3DDevice9 docs)."""
+
+
+class State:
+    """Everything the tokens of one context have set.  Mutable: it is the register file.
+
+    ``version`` grows with every change that can alter a resolved pipeline.
+    """
+
+    def __init__(self, *, has_depth: bool) -> None:
+        self.version = 0
+        self.render_states = [0] * RENDER_STATES
+        for state, value in _DEFAULTS.items():
+            self.render_states[state] = int(value)
+        self.render_states[RenderState.ZENABLE] = int(has_depth)
+        self.stages = [_stage_defaults(stage) for stage in range(STAGES + len(SAMPLERS))]
+        self.viewport = Viewport(0, 0, 0, 0)
+        self.scissor = Rect(0, 0, 0, 0)
+        self.w_range = (0.0, 1.0)
+        self.transforms: dict[int, tuple[float, ...]] = {}
+        self.clip_planes: dict[int, tuple[float, ...]] = {}
+        self.lights: dict[int, Any] = {}
+        self.lights_enabled: set[int] = set()
+        self.material: Any = None
+
+    def set_render_state(self, state: int, value: int) -> None:
+        """RENDERSTATE: states beyond the table are ignored silently."""
+        if state < RENDER_STATES and self.render_states[state] != value:
+            self.render_states[state] = value
+            self.version += 1
+
+    @property
+    def scissor_enabled(self) -> bool:
+        """D3DRS_SCISSORTESTENABLE."""
+        return bool(self.render_states[RenderState.SCISSORTESTENABLE])
+
+    def set_texture_stage_state(self, stage: int, state: int, value: int) -> None:
+        """TEXTURESTAGESTATE: unknown stages and states are ignored silently."""
+        row = SAMPLERS.get(stage, stage)
+        if row < len(self.stages) and state < STAGE_STATES and (stage < STAGES or stage > 255):
+            self.stages[row][state] = value
+            self.version += 1
+
+    def set_viewport(self, x: int, y: int, width: int, height: int) -> None:
+        """VIEWPORTINFO; the depth range stays."""
+        depth = self.viewport.min_z, self.viewport.max_z
+        self.viewport = Viewport(x, y, width, height, *depth)
+
+    def set_z_range(self, min_z: float, max_z: float) -> None:
+        """ZRANGE: the depth range of the viewport."""
+        view = self.viewport
+        self.viewport = Viewport(view.x, view.y, view.width, view.height, min_z, max_z)
+
+    def set_w_range(self, near: float, far: float) -> None:
+        """WINFO: the range of a w-buffer."""
+        self.w_range = (near, far)
+
+    def set_scissor(self, left: int, top: int, right: int, bottom: int) -> None:
+        """SETSCISSORRECT; effective while D3DRS_SCISSORTESTENABLE is TRUE."""
+        self.scissor = Rect(left, top, right, bottom)
+
+    def set_transform(self, kind: int, matrix: Sequence[float]) -> None:
+        """SETTRANSFORM: 16 floats, row-major, for row vectors."""
+        if kind in _TRANSFORMS:
+            self.transforms[_WORLD_7.get(kind, kind)] = tuple(matrix)
+
+    def multiply_transform(self, kind: int, matrix: Sequence[float]) -> None:
+        """MULTIPLYTRANSFORM: payload x current, in float32 as the API computes it."""
+        current = self.transforms.get(_WORLD_7.get(kind, kind), _IDENTITY)
+        left = np.array(matrix, np.float32).reshape(4, 4)
+        right = np.array(current, np.float32).reshape(4, 4)
+        with np.errstate(all="ignore"):
+            product = sum(left[:, k : k + 1] * right[k : k + 1, :] for k in range(4))
+        self.set_transform(kind, np.asarray(product, np.float32).ravel().tolist())
+
+    def set_material(self, material: Any) -> None:
+        """SETMATERIAL: a D3DMATERIAL7 record."""
+        self.material = material.copy()
+
+    def set_clip_plane(self, index: int, plane: Sequence[float]) -> None:
+        """SETCLIPPLANE: visible where A x + B y + C z + D w >= 0."""
+        if index < CLIP_PLANES:
+            self.clip_planes[index] = tuple(plane)
+
+    def create_light(self, index: int) -> None:
+        """CREATELIGHT: make room for a light number."""
+        self._bound_light(index)
+        self.lights.setdefault(index, None)
+
+    def set_light(self, index: int, light: Any) -> None:
+        """SETLIGHT with data: a D3DLIGHT7 record."""
+        self._bound_light(index)
+        self.lights[index] = light.copy()
+
+    def light_enable(self, index: int, enable: bool) -> None:
+        """SETLIGHT enable or disable."""
+        self._bound_light(index)
+        (self.lights_enabled.add if enable else self.lights_enabled.discard)(index)
+
+    def _bound_light(self, index: int) -> None:
+        known = index in self.lights or index in self.lights_enabled
+        if not known and max(len(self.lights), len(self.lights_enabled)) >= LIGHTS:
+            raise Fault(HResult.DDERR_OUTOFMEMORY, f"light {index}: too many lights")
+
+
+_IDENTITY = tuple(float(row == column) for row in range(4) for column in range(4))
+_TRANSFORMS = frozenset(
+    {int(TransformState.VIEW), int(TransformState.PROJECTION), *_WORLD_7}
+    | set(range(TransformState.TEXTURE0, TransformState.TEXTURE7 + 1))
+    | set(range(256, 512))
+)
+
+
+def _stage_defaults(stage: int) -> list[int]:
+    values = [0] * STAGE_STATES
+    first = stage == 0
+    values[TextureStageState.COLOROP] = TextureOp.MODULATE if first else TextureOp.DISABLE
+    values[TextureStageState.ALPHAOP] = TextureOp.SELECTARG1 if first else TextureOp.DISABLE
+    for argument in (TextureStageState.COLORARG1, TextureStageState.ALPHAARG1):
+        values[argument] = _D3DTA_TEXTURE
+    for argument in (TextureStageState.COLORARG2, TextureStageState.ALPHAARG2):
+        values[argument] = _D3DTA_CURRENT
+    return [int(value) for value in values]

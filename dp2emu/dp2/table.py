@@ -1,0 +1,230 @@
+"""The token table: one row per opcode, everything else derives from it.
+
+A row is registered where its meaning is written, by the ``token`` decorator on the function that
+executes it.  Parser, NumPy dtypes, walk, dump, assembler, sample generator and documentation read
+the row; nothing about a token is written a second time anywhere.
+
+The layouts that occur (reference section 2), in payload order after the 4-byte header:
+
+    head     one fixed record
+    items    a number of fixed records, given by ``count`` from the header's n
+    tails    after each item, bytes whose number the item's own fields tell
+    vertices  vertex data in the stream, aligned to 4 from the buffer base (the _IMM tokens)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.sdk import SdkEnum
+from dp2emu.layout import dtype_of
+
+if TYPE_CHECKING:
+    from dp2emu.dp2.context import Context
+
+
+class Op(SdkEnum, prefix="D3DDP2OP_"):
+    """D3DHAL_DP2OPERATION: every opcode that has a name (reference section 2)."""
+
+    POINTS = 1
+    INDEXEDLINELIST = 2
+    INDEXEDTRIANGLELIST = 3
+    RENDERSTATE = 8
+    LINELIST = 15
+    LINESTRIP = 16
+    INDEXEDLINESTRIP = 17
+    TRIANGLELIST = 18
+    TRIANGLESTRIP = 19
+    INDEXEDTRIANGLESTRIP = 20
+    TRIANGLEFAN = 21
+    INDEXEDTRIANGLEFAN = 22
+    TRIANGLEFAN_IMM = 23
+    LINELIST_IMM = 24
+    TEXTURESTAGESTATE = 25
+    INDEXEDTRIANGLELIST2 = 26
+    INDEXEDLINELIST2 = 27
+    VIEWPORTINFO = 28
+    WINFO = 29
+    SETPALETTE = 30
+    UPDATEPALETTE = 31
+    ZRANGE = 32
+    SETMATERIAL = 33
+    SETLIGHT = 34
+    CREATELIGHT = 35
+    SETTRANSFORM = 36
+    EXT = 37
+    TEXBLT = 38
+    STATESET = 39
+    SETPRIORITY = 40
+    SETRENDERTARGET = 41
+    CLEAR = 42
+    SETTEXLOD = 43
+    SETCLIPPLANE = 44
+    CREATEVERTEXSHADER = 45
+    DELETEVERTEXSHADER = 46
+    SETVERTEXSHADER = 47
+    SETVERTEXSHADERCONST = 48
+    SETSTREAMSOURCE = 49
+    SETSTREAMSOURCEUM = 50
+    SETINDICES = 51
+    DRAWPRIMITIVE = 52
+    DRAWINDEXEDPRIMITIVE = 53
+    CREATEPIXELSHADER = 54
+    DELETEPIXELSHADER = 55
+    SETPIXELSHADER = 56
+    SETPIXELSHADERCONST = 57
+    CLIPPEDTRIANGLEFAN = 58
+    DRAWPRIMITIVE2 = 59
+    DRAWINDEXEDPRIMITIVE2 = 60
+    DRAWRECTPATCH = 61
+    DRAWTRIPATCH = 62
+    VOLUMEBLT = 63
+    BUFFERBLT = 64
+    MULTIPLYTRANSFORM = 65
+    ADDDIRTYRECT = 66
+    ADDDIRTYBOX = 67
+    CREATEVERTEXSHADERDECL = 71
+    DELETEVERTEXSHADERDECL = 72
+    SETVERTEXSHADERDECL = 73
+    CREATEVERTEXSHADERFUNC = 74
+    DELETEVERTEXSHADERFUNC = 75
+    SETVERTEXSHADERFUNC = 76
+    SETVERTEXSHADERCONSTI = 77
+    SETSCISSORRECT = 79
+    SETSTREAMSOURCE2 = 80
+    BLT = 81
+    COLORFILL = 82
+    SETVERTEXSHADERCONSTB = 83
+    CREATEQUERY = 84
+    SETRENDERTARGET2 = 85
+    SETDEPTHSTENCIL = 86
+    RESPONSECONTINUE = 87
+    RESPONSEQUERY = 88
+    GENERATEMIPSUBLEVELS = 89
+    DELETEQUERY = 90
+    ISSUEQUERY = 91
+    SETPIXELSHADERCONSTI = 93
+    SETPIXELSHADERCONSTB = 94
+    SETSTREAMSOURCEFREQ = 95
+    SURFACEBLT = 96
+    SETCONVOLUTIONKERNELMONO = 97
+    COMPOSERECTS = 98
+
+
+class Since(IntEnum):
+    """The DirectX version whose runtime first sent a token."""
+
+    DX6 = 6
+    DX7 = 7
+    DX8 = 8
+    DX9 = 9
+
+
+class Body(NamedTuple):
+    """A decoded payload, as views into the command buffer: valid only while it executes.
+
+    ``count`` is the header's n; ``head`` a NumPy record or None; ``items`` a structured (or plain
+    uint16) array; ``tails`` one view per item for tokens with tails, else empty; ``vertices`` the
+    bytes of an _IMM token, else empty.
+    """
+
+    count: int
+    head: Any
+    items: NDArray[Any]
+    tails: list[memoryview]
+    vertices: memoryview
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Variable bytes behind an item: ``size(item)`` of them, a run of ``parts`` in order.
+
+    ``parts`` says how the bytes read, for dump and assembler: (name, construct of one element,
+    how many elements as a function of the item).
+    """
+
+    parts: tuple[tuple[str, Any, Callable[[Any], int]], ...]
+
+    def size(self, item: Any) -> int:
+        """Bytes behind this item.  ``item`` is any mapping or record with the item's fields."""
+        return sum(part.sizeof() * number(item) for _, part, number in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One row of the table."""
+
+    op: Op
+    since: Since
+    head: Any
+    items: Any
+    count: Callable[[int], int]
+    implied: Callable[[Any], int] | None
+    tail: Tail | None
+    vertices: Callable[[int], int] | None
+    enums: Mapping[str, type[SdkEnum]]
+    samples: tuple[bytes, ...]
+    execute: Callable[[Context, Body], None]
+    doc: str
+    head_dtype: np.dtype[Any] | None = field(compare=False)
+    item_dtype: np.dtype[Any] | None = field(compare=False)
+
+    @property
+    def name(self) -> str:
+        """SDK name without the D3DDP2OP_ prefix."""
+        return self.op.name
+
+    def number(self, n: int, head: Any) -> int:
+        """How many items follow the head, for a header that counts n (rule ``count``)."""
+        return self.implied(head) if n == 0 and self.implied else self.count(n)
+
+
+TABLE: dict[int, Token] = {}
+"""Every token that may come from a runtime, by opcode.  Filled by importing ``dp2.tokens``."""
+
+
+def exactly_n(n: int) -> int:
+    """The usual count rule: the header's n is the number of items."""
+    return n
+
+
+def token(
+    op: Op,
+    *,
+    since: Since,
+    head: Any = None,
+    items: Any = None,
+    count: Callable[[int], int] = exactly_n,
+    implied: Callable[[Any], int] | None = None,
+    tail: Tail | None = None,
+    vertices: Callable[[int], int] | None = None,
+    enums: Mapping[str, type[SdkEnum]] | None = None,
+    samples: tuple[str, ...] = (),
+) -> Callable[[Callable[[Context, Body], None]], Callable[[Context, Body], None]]:
+    """Register the decorated function as the meaning of ``op``; its docstring documents the row.
+
+    ``head`` and ``items`` are constructs of fixed size; ``implied`` is the number of items as a
+    function of the head where n is 0 (CLEAR, reference 3.7); ``vertices`` gives the number of inline
+    vertices from n; ``enums`` names the enumeration of a field for dumps; ``samples`` are whole
+    tokens in hexadecimal, header included, used by tests and documentation.
+    """
+
+    def register(execute: Callable[[Context, Body], None]) -> Callable[[Context, Body], None]:
+        if op in TABLE:
+            raise TypeError(f"{op.sdk} is registered twice")
+        TABLE[op] = Token(
+            op, since, head, items, count, implied, tail, vertices, dict(enums or {}),
+            tuple(bytes.fromhex(sample) for sample in samples), execute,
+            (execute.__doc__ or "").strip(),
+            dtype_of(head) if head is not None else None,
+            dtype_of(items) if items is not None else None,
+        )  # fmt: skip
+        return execute
+
+    return register

@@ -1,0 +1,95 @@
+"""One family of errors.  Each carries where it happened: stream, call, byte offset, token."""
+
+from __future__ import annotations
+
+from typing import Self
+
+
+class Dp2Error(Exception):
+    """Something is wrong with the input, and exactly this much is known about where.
+
+    ``stream`` is a file name or ``-``; ``call`` counts D3dDrawPrimitives2 calls from 0; ``offset``
+    is a byte offset (into the command surface for a token, into the file for a container);
+    ``token`` is the SDK name of the token without ``D3DDP2OP_``.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        stream: str | None = None,
+        call: int | None = None,
+        offset: int | None = None,
+        token: str | None = None,
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.stream = stream
+        self.call = call
+        self.offset = offset
+        self.token = token
+
+    def at(
+        self,
+        *,
+        stream: str | None = None,
+        call: int | None = None,
+        offset: int | None = None,
+        token: str | None = None,
+    ) -> Self:
+        """Fill in what the raiser could not know; what is already known stays.  Returns self."""
+        self.stream = self.stream if self.stream is not None else stream
+        self.call = self.call if self.call is not None else call
+        self.offset = self.offset if self.offset is not None else offset
+        self.token = self.token if self.token is not None else token
+        return self
+
+    def __str__(self) -> str:
+        where = [
+            f"call {self.call}" if self.call is not None else None,
+            f"offset {self.offset:#x}" if self.offset is not None else None,
+            self.token,
+        ]
+        place = ", ".join(part for part in where if part)
+        return ": ".join(part for part in (self.stream, place, self.what) if part)
+
+
+class Malformed(Dp2Error):
+    """Command bytes that are no token sequence: unknown opcode, or a payload past the end."""
+
+
+class Unsupported(Dp2Error):
+    """Valid input that needs a part of Direct3D which is not built yet; ``what`` names it."""
+
+
+class Fault(Dp2Error):
+    """A valid token the driver must refuse.  ``hr`` becomes ddrval (reference section 5)."""
+
+    def __init__(
+        self,
+        hr: int,
+        what: str,
+        *,
+        stream: str | None = None,
+        call: int | None = None,
+        offset: int | None = None,
+        token: str | None = None,
+    ) -> None:
+        super().__init__(what, stream=stream, call=call, offset=offset, token=token)
+        self.hr = hr
+
+
+class CaptureError(Dp2Error):
+    """A capture file that cannot be read from ``offset`` on."""
+
+
+class ResponseError(Dp2Error):
+    """A response buffer that breaks the protocol (reference section 8)."""
+
+
+class SceneError(Dp2Error):
+    """A scene file that does not follow its schema."""
+
+
+class UsageError(Dp2Error):
+    """An argument that cannot be meant, found below the command line."""

@@ -1,0 +1,1 @@
+"""The emulated GPU: packets in, reports and memory out, on a virtual clock."""

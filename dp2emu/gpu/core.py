@@ -1,0 +1,163 @@
+"""The GPU: a FIFO of packets and a clock that only the caller moves.
+
+A packet executes when virtual time reaches it, not when it is submitted, so a host write that
+races a queued draw behaves as on hardware.  Nothing here waits, sleeps or looks at a real clock.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Any
+
+from dp2emu.gpu.draw import execute_clear, execute_draw
+from dp2emu.gpu.memory import Heap, Limits
+from dp2emu.gpu.packets import BeginQuery, Clear, Draw, EndQuery, Observe, Packet
+from dp2emu.gpu.queries import Counters, Observes, QuerySlot, Report, Snapshot, snapshot
+from dp2emu.gpu.timing import Timing, instant
+from dp2emu.gpu.work import Work
+
+QUEUE_DEPTH = 4096
+"""Packets the FIFO holds; a host that submits more waits for the GPU (INTERFACETIMINGS)."""
+
+
+class Gpu:
+    """Memory, counters, FIFO and clock.  ``now`` is host time in ticks and never goes back."""
+
+    def __init__(self, timing: Timing | None = None, limits: Limits | None = None) -> None:
+        self.timing = timing or instant()
+        self.heap = Heap(limits)
+        self.counters = Counters()
+        self.now = 0
+        self.packet_taps: list[Callable[[Packet, int], None]] = []
+        self.report_taps: list[Callable[[Report], None]] = []
+        self._free = 0
+        self._fifo: deque[tuple[Packet, int]] = deque()
+        self._worked = 0
+        self._reported: dict[int, int] = {}
+        self._last_visible: dict[int, int] = {}
+        self._reports: list[tuple[int, int, Report]] = []
+        self._sequence = 0
+        self._cache_watchers: set[QuerySlot] = set()
+
+    def submit(self, packet: Packet) -> None:
+        """Queue a packet behind all earlier ones; if the FIFO is full the host waits first."""
+        while len(self._fifo) >= QUEUE_DEPTH:
+            start = max(self._free, self._fifo[0][1])
+            if start > self.now:
+                self.counters.wait_queue_ticks += start - self.now
+                self.now = start
+            self.run()
+        self._fifo.append((packet, self.now))
+
+    def advance(self, ticks: int) -> None:
+        """Let host time pass, and execute what starts until then."""
+        self.now += ticks
+        self.run()
+
+    def run(self) -> None:
+        """Execute every packet whose start is not in the future."""
+        fifo = self._fifo
+        while fifo:
+            packet, submitted = fifo[0]
+            start = max(self._free, submitted)
+            if start > self.now:
+                return
+            fifo.popleft()
+            self._free = start
+            for tap in self.packet_taps:
+                tap(packet, start)
+            _EXECUTE[type(packet)](self, packet)
+
+    def finish(self) -> None:
+        """Move host time to when the GPU is idle and every report is visible."""
+        while self._fifo:
+            self.now = max(self.now, self._free, self._fifo[0][1])
+            self.run()
+        visible = max((entry[0] for entry in self._reports), default=0)
+        self.now = max(self.now, self._free, visible)
+
+    def wait_for_idle(self) -> None:
+        """The host waits until the FIFO has drained; the wait counts as waiting for a resource."""
+        before = self.now
+        while self._fifo:
+            self.now = max(self.now, self._free, self._fifo[0][1])
+            self.run()
+        self.now = max(self.now, self._free)
+        self.counters.wait_resource_ticks += self.now - before
+
+    def collect(self) -> list[Report]:
+        """Take the reports the host can see now, in the order they became visible."""
+        seen = []
+        while self._reports and self._reports[0][0] <= self.now:
+            seen.append(heappop(self._reports)[2])
+        return seen
+
+    def forget(self, slot: QuerySlot) -> None:
+        """A query object died; stop watching on its behalf."""
+        self._cache_watchers.discard(slot)
+
+    def change_clock(self) -> None:
+        """The clock was disturbed (power, heat): intervals around this moment are disjoint."""
+        self.counters.clock_changes += 1
+
+    def _draw(self, packet: Draw) -> None:
+        watched = bool(self._cache_watchers)
+        self._charge(execute_draw(packet, self.counters, observe_cache=watched))
+
+    def _clear(self, packet: Clear) -> None:
+        self._charge(execute_clear(packet, self.counters))
+
+    def _charge(self, work: Work) -> None:
+        """Make the units busy for what a packet did; the next packet starts after that."""
+        cost = self.timing.cost(self._worked, work)
+        self._worked += 1
+        counters = self.counters
+        counters.vertex_memory_ticks += cost.vertex_memory
+        counters.vertex_compute_ticks += cost.vertex_compute
+        counters.pixel_memory_ticks += cost.pixel_memory
+        counters.pixel_compute_ticks += cost.pixel_compute
+        counters.other_ticks += cost.other
+        self._free += sum(cost)
+
+    def _begin_query(self, packet: BeginQuery) -> None:
+        slot = packet.slot
+        slot.begin = snapshot(self.counters, self._free)
+        slot.begin_generation = packet.generation
+        if slot.observes & Observes.VERTEX_CACHE and slot.generation == packet.generation:
+            self._cache_watchers.add(slot)
+
+    def _end_query(self, packet: EndQuery) -> None:
+        slot = packet.slot
+        end = snapshot(self.counters, self._free)
+        begin = self._begin_of(packet) or end
+        number = self._reported.get(slot.kind, 0)
+        self._reported[slot.kind] = number + 1
+        # One kind is one FIFO: a report is never visible before an earlier one of its kind.
+        visible = self._free + self.timing.delivery(slot.kind, number)
+        visible = max(visible, self._last_visible.get(slot.kind, 0))
+        self._last_visible[slot.kind] = visible
+        heap = self.heap.use() if slot.observes & Observes.HEAP else ()
+        report = Report(slot, packet.generation, begin, end, visible, heap)
+        for tap in self.report_taps:
+            tap(report)
+        heappush(self._reports, (visible, self._sequence, report))
+        self._sequence += 1
+        self._cache_watchers.discard(slot)
+
+    def _begin_of(self, packet: EndQuery) -> Snapshot | None:
+        slot = packet.slot
+        return slot.begin if slot.begin_generation == packet.generation else None
+
+    def _observe(self, packet: Observe) -> None:
+        packet.sink(packet.surface)
+
+
+_EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
+    Draw: Gpu._draw,
+    Clear: Gpu._clear,
+    BeginQuery: Gpu._begin_query,
+    EndQuery: Gpu._end_query,
+    Observe: Gpu._observe,
+}

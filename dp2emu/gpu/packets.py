@@ -1,0 +1,151 @@
+"""Packets: what front ends hand to the core.  A packet is a value; the FIFO order is the meaning.
+
+A packet names the memory it touches by ``Surface`` object, so it survives the destruction of a
+handle, and holds copies (``bytes``) of whatever came from a buffer that dies with the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.enums import PrimitiveType
+from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.queries import QuerySlot
+from dp2emu.gpu.state import Pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """Half-open pixel rectangle: left <= x < right, top <= y < bottom.  May be empty."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    def intersect(self, other: Rect) -> Rect:
+        """The common part; empty (right <= left or bottom <= top) if there is none."""
+        return Rect(
+            max(self.left, other.left),
+            max(self.top, other.top),
+            min(self.right, other.right),
+            min(self.bottom, other.bottom),
+        )
+
+    @property
+    def empty(self) -> bool:
+        return self.right <= self.left or self.bottom <= self.top
+
+
+@dataclass(frozen=True, slots=True)
+class Viewport:
+    """Target rectangle in pixels and depth range."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    min_z: float = 0.0
+    max_z: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stream:
+    """Vertex data: element k of a stream starts at byte ``offset + k * stride``.
+
+    Bytes beyond the end of ``data`` read as zero, so that no index can reach foreign memory.
+    """
+
+    data: Surface | bytes
+    offset: int
+    stride: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Indices:
+    """Vertex numbers: a uint32 array (``size`` 4, ``offset`` 0), or a buffer read when drawn.
+
+    ``size`` is 2 or 4 bytes, ``offset`` in bytes; ``base`` is added to each index.  Indices
+    beyond the end of a buffer read as zero.
+    """
+
+    data: NDArray[np.uint32] | Surface
+    size: int = 4
+    offset: int = 0
+    base: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PointSize:
+    """Point size where a vertex has none, and the clamp for all, in pixels (float32 values)."""
+
+    size: float = 1.0
+    min: float = 1.0
+    max: float = 64.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draw:
+    """``count`` primitives of ``topology``, starting at vertex (or index) number ``first``.
+
+    ``scissor`` is the rectangle fragments must lie in: viewport, scissor rectangle and target
+    already intersected.
+    """
+
+    pipeline: Pipeline
+    topology: PrimitiveType
+    first: int
+    count: int
+    streams: tuple[Stream | None, ...]
+    indices: Indices | None
+    colors: tuple[Surface | None, ...]
+    depth: Surface | None
+    scissor: Rect
+    point: PointSize = PointSize()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clear:
+    """Fill ``rects`` (already clipped) of the given surfaces; None leaves that part alone.
+
+    ``color`` is A8R8G8B8, ``z`` 0..1, ``stencil`` is masked to the format's bits.
+    """
+
+    rects: tuple[Rect, ...]
+    colors: tuple[Surface | None, ...]
+    color: int | None
+    depth: Surface | None
+    z: float | None
+    stencil: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BeginQuery:
+    """Remember the counters as they are when the GPU gets here."""
+
+    slot: QuerySlot
+    generation: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EndQuery:
+    """Report what changed since the matching BeginQuery."""
+
+    slot: QuerySlot
+    generation: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observe:
+    """Call ``sink(surface)`` when the GPU gets here: how pictures are taken without steering."""
+
+    surface: Surface
+    sink: Callable[[Surface], Any]
+
+
+Packet = Draw | Clear | BeginQuery | EndQuery | Observe

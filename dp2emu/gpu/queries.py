@@ -1,0 +1,139 @@
+"""Counters that only grow, and queries as the difference of two looks at them.
+
+Snapshot and subtract: any number of queries may overlap, nothing is ever reset, and a query costs
+the same whatever happens inside it.  What a difference means as bytes is the front end's affair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from enum import IntFlag
+from operator import attrgetter
+from typing import NamedTuple
+
+
+@dataclass(slots=True)
+class Counters:
+    """What the GPU has done since it was made.  Mutable by design; values only grow.
+
+    Times are ticks of busy time of one unit; ``samples`` counts depth-test passes on targets
+    with one sample per pixel; multisampled targets count apart, per target, so that samples can
+    be turned into pixels per target (reference 7.1, OCCLUSION).
+    """
+
+    samples: int = 0
+    fragments: int = 0
+    vertices: int = 0
+    primitives: int = 0
+    triangles: int = 0
+    clip_triangles: int = 0
+    vertex_bytes: int = 0
+    pixel_bytes: int = 0
+    upload_bytes: int = 0
+    vertex_cache_lookups: int = 0
+    vertex_cache_hits: int = 0
+    texture_cache_lookups: int = 0
+    texture_cache_hits: int = 0
+    vertex_memory_ticks: int = 0
+    vertex_compute_ticks: int = 0
+    pixel_memory_ticks: int = 0
+    pixel_compute_ticks: int = 0
+    other_ticks: int = 0
+    wait_resource_ticks: int = 0
+    wait_queue_ticks: int = 0
+    clock_changes: int = 0
+    multisamples: dict[tuple[int, int], int] = field(default_factory=dict)
+    """(surface serial number, samples per pixel) -> samples passed."""
+
+
+class Snapshot(NamedTuple):
+    """The counters at one moment of GPU time, in the order of ``COUNTER_NAMES``."""
+
+    time: int
+    counters: tuple[int, ...]
+    multisamples: dict[tuple[int, int], int]
+
+
+COUNTER_NAMES = tuple(f.name for f in fields(Counters) if f.name != "multisamples")
+_COUNTER_INDEX = {name: index for index, name in enumerate(COUNTER_NAMES)}
+_values = attrgetter(*COUNTER_NAMES)
+_NO_MULTISAMPLES: dict[tuple[int, int], int] = {}
+
+
+def snapshot(counters: Counters, time: int) -> Snapshot:
+    """Look at the counters; costs the same however much they count."""
+    multi = dict(counters.multisamples) if counters.multisamples else _NO_MULTISAMPLES
+    return Snapshot(time, _values(counters), multi)
+
+
+class Observes(IntFlag):
+    """What a query watches that is too dear to watch always."""
+
+    NOTHING = 0
+    VERTEX_CACHE = 1
+    HEAP = 2
+
+
+@dataclass(frozen=True, slots=True)
+class HeapUse:
+    """One row of heap bookkeeping per resource type (see ``memory.SurfaceKind``)."""
+
+    written_bytes: int
+    created: int
+    live: int
+    live_bytes: int
+
+
+class QuerySlot:
+    """A query as the core knows it: a place for the begin snapshot and a FIFO it reports to.
+
+    ``kind`` names the FIFO: reports of one kind become visible in the order they were issued.
+    ``owner`` and ``key`` are the front end's and are handed back untouched.  ``generation`` is
+    raised by the front end whenever an older issue must no longer be answered; ``begin`` counts
+    only for the generation it was taken in.  Mutable: it is a register of the machine.
+    """
+
+    __slots__ = ("begin", "begin_generation", "generation", "key", "kind", "observes", "owner")
+
+    def __init__(
+        self, kind: int, owner: object, key: int, observes: Observes = Observes.NOTHING
+    ) -> None:
+        self.kind = kind
+        self.owner = owner
+        self.key = key
+        self.observes = observes
+        self.generation = 0
+        self.begin: Snapshot | None = None
+        self.begin_generation = -1
+
+
+class Report(NamedTuple):
+    """A finished query: what the counters were at both ends, and when the host may see it.
+
+    ``heap`` is filled for a slot that observes the heap: one row per ``SurfaceKind``.
+    """
+
+    slot: QuerySlot
+    generation: int
+    begin: Snapshot
+    end: Snapshot
+    visible: int
+    heap: tuple[HeapUse, ...] = ()
+
+    def change(self, counter: str) -> int:
+        """How far a counter of ``Counters`` went between begin and end."""
+        index = _COUNTER_INDEX[counter]
+        return self.end.counters[index] - self.begin.counters[index]
+
+    @property
+    def ticks(self) -> int:
+        """How long the interval was."""
+        return self.end.time - self.begin.time
+
+    def pixels(self) -> int:
+        """Depth-test passes in pixels: per target, samples / samples per pixel, rounded up."""
+        multi = sum(
+            -(-(count - self.begin.multisamples.get(target, 0)) // target[1])
+            for target, count in self.end.multisamples.items()
+        )
+        return self.change("samples") + multi

@@ -1,0 +1,82 @@
+"""Resolved pipeline state: frozen, hashable records a draw carries by value.
+
+A front end resolves its raw API state into these once per change; they are the memo key of
+whatever is derived from them and, with a compiled engine, the key of the compiled kernel.  A
+field belongs here if it changes the program that draws; what only feeds it (buffers, constants,
+rectangles) is a binding and travels in the packet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dp2emu.d3d.enums import CmpFunc, Cull, DeclType, DeclUsage, Format
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One vertex attribute: where it lies in its stream (bytes) and what it means."""
+
+    stream: int
+    offset: int
+    type: DeclType
+    usage: DeclUsage
+    index: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class VertexLayout:
+    """The attributes of a vertex.  ``transformed``: positions are screen x, y, z and rhw."""
+
+    elements: tuple[Element, ...]
+    transformed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RasterState:
+    """How primitives become fragments.
+
+    ``clip``: D3DRS_CLIPPING; when set, fragments with z outside 0..1 are dropped, when clear
+    their depth is clamped.  ``last_pixel``: D3DRS_LASTPIXEL, lines own their end pixel.
+    """
+
+    cull: Cull = Cull.NONE
+    flat: bool = False
+    clip: bool = True
+    last_pixel: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DepthState:
+    """Depth test; ``enable`` False means every fragment passes and nothing is written.
+
+    ``bias`` and ``slope`` are D3DRS_DEPTHBIAS and D3DRS_SLOPESCALEDEPTHBIAS as float32 values in
+    units of the 0..1 depth range.
+    """
+
+    enable: bool = False
+    write: bool = False
+    func: CmpFunc = CmpFunc.LESSEQUAL
+    bias: float = 0.0
+    slope: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class FixedPixel:
+    """Fixed-function pixel work: the diffuse colour, plus the specular colour if enabled."""
+
+    specular: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Everything about a draw that changes the program that executes it."""
+
+    layout: VertexLayout
+    raster: RasterState
+    depth: DepthState
+    pixel: FixedPixel
+    write_masks: tuple[int, ...]
+    color_formats: tuple[Format | None, ...]
+    depth_format: Format | None
+    samples: int = 1

@@ -1,0 +1,58 @@
+"""construct declaration -> NumPy dtype: one list of fields, two readings of it.
+
+The dtype is what execution uses (a checked view, no copying, no Python per field); construct is
+what declares, builds, explains and cross-checks.  Letters are mapped one by one because they do
+not mean the same to both: ``<L`` is 4 bytes to struct and 8 to NumPy on a 64-bit host.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import construct
+import numpy as np
+
+_LETTERS = {
+    "B": "u1", "b": "i1", "H": "u2", "h": "i2", "I": "u4", "i": "i4", "L": "u4", "l": "i4",
+    "Q": "u8", "q": "i8", "f": "f4", "d": "f8",
+}  # fmt: skip
+
+
+def dtype_of(declaration: Any) -> np.dtype[Any] | None:
+    """The packed little-endian dtype of a construct, or None if its size depends on data.
+
+    A construct this function does not know, or a dtype whose itemsize is not ``sizeof()``, is a
+    programming error and raises TypeError at import rather than misreading a stream later.
+    """
+    try:
+        size = declaration.sizeof()
+    except construct.SizeofError:
+        return None
+    dtype = _convert(declaration)
+    if dtype.itemsize != size:
+        raise TypeError(f"{declaration!r}: dtype has {dtype.itemsize} bytes, construct {size}")
+    return dtype
+
+
+def _convert(declaration: Any) -> np.dtype[Any]:
+    if isinstance(declaration, construct.FormatField):
+        order, letter = declaration.fmtstr
+        if order != "<" and letter not in "Bb":
+            raise TypeError(f"{declaration!r} is not little-endian")
+        return np.dtype("<" + _LETTERS[letter])
+    if isinstance(declaration, construct.Struct):
+        return np.dtype(_fields(declaration))
+    if isinstance(declaration, construct.Array):
+        return np.dtype((_convert(declaration.subcon), (int(declaration.count),)))
+    if isinstance(declaration, construct.Bytes):
+        return np.dtype(f"V{int(declaration.length)}")
+    if isinstance(declaration, (construct.Renamed, construct.Adapter)):
+        return _convert(declaration.subcon)
+    raise TypeError(f"no dtype for {declaration!r}")
+
+
+def _fields(declaration: construct.Struct[Any, Any]) -> list[tuple[str, np.dtype[Any]]]:
+    return [
+        (subcon.name or f"_{index}", _convert(subcon))
+        for index, subcon in enumerate(declaration.subcons)
+    ]

@@ -1,0 +1,43 @@
+"""What can be driven: the protocol between whoever makes calls and whatever executes them.
+
+The emulator is one implementation; a native driver behind ctypes or a recorded session are
+others.  Nothing here knows which one it is talking to.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from dp2emu.dp2.call import Answer, Call
+from dp2emu.gpu.memory import SurfaceDesc
+
+
+@runtime_checkable
+class Rig(Protocol):
+    """A display driver under test.  All methods may raise ``Dp2Error``."""
+
+    def create_context(
+        self, context: int, *, interface: int = 9, color: int = 0, depth: int = 0
+    ) -> None:
+        """D3DHAL ContextCreate; ``color`` and ``depth`` are surface handles."""
+
+    def destroy_context(self, context: int) -> None:
+        """D3DHAL ContextDestroy; its queries die with it."""
+
+    def create_surface(self, desc: SurfaceDesc) -> None:
+        """CreateSurface and CreateSurfaceEx in one: zeroed memory behind a handle."""
+
+    def destroy_surface(self, handle: int) -> None:
+        """DestroySurface."""
+
+    def write(self, handle: int, offset: int, data: bytes) -> None:
+        """Store bytes into a surface as the host does, without waiting for the GPU."""
+
+    def read(self, handle: int, offset: int, size: int) -> bytes:
+        """Load bytes from a surface as the host does, without waiting for the GPU."""
+
+    def submit(self, call: Call) -> Answer:
+        """D3dDrawPrimitives2."""
+
+    def finish(self) -> None:
+        """Let time pass until the GPU is idle and everything it knows is visible."""
