@@ -1,0 +1,18 @@
+"""Hypothesis profiles: repeatable by default, thorough when asked.
+
+``HYPOTHESIS_PROFILE=full`` or ``--hypothesis-profile=full`` runs 10,000 examples of everything
+that does not set its own number, with fresh randomness.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# A loaded two-core machine misses any deadline some day, so there is none.
+_COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+
+settings.register_profile("default", max_examples=50, derandomize=True, **_COMMON)
+settings.register_profile("full", max_examples=10_000, **_COMMON)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

@@ -1,0 +1,80 @@
+"""Imports point down: the layers of the package, read from its source."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import dp2emu
+
+ROOT = Path(dp2emu.__file__).parent
+
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors", "layout", "d3d"),
+    ("shader",),
+    ("gpu",),
+    ("dp2", "ddi10"),
+    ("rig", "capture", "runtime"),
+    ("picture", "replay", "info", "scene", "text"),
+    ("cli", "__main__"),
+)
+"""Parts of the package from the ground up; a part may import its own layer and those below."""
+
+SIBLINGS = {"dp2": "ddi10", "ddi10": "dp2"}
+"""Parts of one layer that must not know each other."""
+
+RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
+
+
+def sources() -> Iterator[tuple[str, Path]]:
+    """(dotted module name, file) of every module below the package's ``__init__``."""
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = ("dp2emu", *path.relative_to(ROOT).with_suffix("").parts)
+        if parts != ("dp2emu", "__init__"):
+            yield ".".join(parts).removesuffix(".__init__"), path
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Dotted names of dp2emu modules a file imports, wherever in the file it does."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.startswith("dp2emu"))
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            if node.module == "dp2emu":
+                yield from (f"dp2emu.{alias.name}" for alias in node.names)
+            elif (node.module or "").startswith("dp2emu."):
+                yield str(node.module)
+
+
+def part_of(module: str) -> str:
+    return module.split(".")[1]
+
+
+def test_every_module_belongs_to_a_layer() -> None:
+    assert {part_of(module) for module, _ in sources()} <= RANK.keys()
+
+
+def test_imports_point_down() -> None:
+    upward = [
+        f"{module} imports {name}"
+        for module, path in sources()
+        for name in imported(path)
+        if part_of(name) in RANK and RANK[part_of(name)] > RANK[part_of(module)]
+    ]
+    assert upward == []
+
+
+def test_front_ends_do_not_know_each_other() -> None:
+    crossings = [
+        f"{module} imports {name}"
+        for module, path in sources()
+        for name in imported(path)
+        if part_of(name) == SIBLINGS.get(part_of(module))
+    ]
+    assert crossings == []
+
+
+def test_package_root_imports_no_part() -> None:
+    assert list(imported(ROOT / "__init__.py")) == []
