@@ -1,0 +1,89 @@
+"""Pictures of surfaces: pixel words to PNG.
+
+Formats with alpha give RGBA, others RGB; channels narrower than 8 bits are widened by repeating
+their bits, so that full scale stays full scale.
+"""
+
+from __future__ import annotations
+
+import io
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from dp2emu.d3d.enums import Format
+from dp2emu.d3d.formats import COLOR, Channel, ColorFormat
+from dp2emu.errors import Unsupported
+from dp2emu.gpu.memory import Surface
+
+_COMPRESS_LEVEL = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A PNG file's bytes and what it shows.
+
+    ``crc32`` is of the surface's pixel words, rows tight and samples included, so it does not
+    depend on how a PNG is compressed.
+    """
+
+    width: int
+    height: int
+    format: Format
+    crc32: int
+    png: bytes
+
+
+def take_picture(surface: Surface) -> Picture:
+    """The picture of a colour surface as it is now.  Raises Unsupported for other formats.
+
+    Samples of a multisampled surface are averaged, rounding half up.
+    """
+    words = surface.pixels()
+    image = Image.fromarray(_channels(words, surface.format, surface.samples))
+    file = io.BytesIO()
+    image.save(file, "PNG", compress_level=_COMPRESS_LEVEL)
+    crc32 = zlib.crc32(np.ascontiguousarray(words).tobytes())
+    return Picture(surface.width, surface.height, surface.format, crc32, file.getvalue())
+
+
+def rgba(words: NDArray[Any], format: Format) -> NDArray[np.uint8]:
+    """uint8 (..., 4) or, for a format without alpha, (..., 3) of pixel words (...).
+
+    Raises Unsupported for a format that is not a colour format here.
+    """
+    row = COLOR.get(format)
+    if row is None:
+        raise Unsupported(f"picture of {format.sdk}")
+    return np.stack([_widen(words, channel) for channel in _in_order(row)], axis=-1)
+
+
+def _channels(words: NDArray[Any], format: Format, samples: int) -> NDArray[np.uint8]:
+    channels = rgba(words, format)
+    if samples == 1:
+        return channels
+    height, width, depth = channels.shape
+    apart = channels.reshape(height, width // samples, samples, depth).astype(np.uint32)
+    return ((apart.sum(axis=2) + samples // 2) // samples).astype(np.uint8)
+
+
+def _in_order(row: ColorFormat) -> list[Channel]:
+    colors = [row.red, row.green, row.blue]
+    return [*colors, row.alpha] if row.alpha else colors
+
+
+def _widen(words: NDArray[Any], channel: Channel) -> NDArray[np.uint8]:
+    """Eight bits of a channel: the high ones, or all of them repeated until eight are full."""
+    value = (words >> channel.shift) & channel.max
+    if channel.bits >= 8:
+        return (value >> (channel.bits - 8)).astype(np.uint8)
+    wide = value << (8 - channel.bits)
+    filled = channel.bits
+    while filled < 8:
+        wide |= wide >> filled
+        filled *= 2
+    return wide.astype(np.uint8)
