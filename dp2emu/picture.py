@@ -78,10 +78,9 @@ def _in_order(row: ColorFormat) -> list[Channel]:
 
 def _widen(words: NDArray[Any], channel: Channel) -> NDArray[np.uint8]:
     """Eight bits of a channel: the high ones, or all of them repeated until eight are full."""
-    value = (words >> channel.shift) & channel.max
-    if channel.bits >= 8:
-        return (value >> (channel.bits - 8)).astype(np.uint8)
-    wide = value << (8 - channel.bits)
+    value: NDArray[Any] = (words >> channel.shift) & channel.max
+    excess = channel.bits - 8
+    wide: NDArray[Any] = value >> excess if excess > 0 else value << -excess
     filled = channel.bits
     while filled < 8:
         wide |= wide >> filled

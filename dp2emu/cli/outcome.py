@@ -1,0 +1,63 @@
+"""Exit codes, and the one line an error gets."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable
+
+from dp2emu.errors import Dp2Error, Fault, Unsupported
+
+FINE = 0
+DIFFERS = 1
+UNUSABLE = 2
+FAULTS = 3
+INTERRUPTED = 130
+READER_GONE = 141
+
+_GRAVITY = (FINE, DIFFERS, FAULTS, UNUSABLE)
+
+
+def worst(*codes: int) -> int:
+    """The exit code that counts when several apply: 2 over 3 over 1 over 0."""
+    return max(codes, key=_GRAVITY.index, default=FINE)
+
+
+def complain(what: str) -> None:
+    """One line on standard error, whatever is in ``what``."""
+    line = " ".join(what.split("\n"))
+    printable = "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in line
+    )
+    encoding = sys.stderr.encoding or "utf-8"
+    text = printable.encode(encoding, "backslashreplace").decode(encoding)
+    with contextlib.suppress(OSError):
+        print(f"dp2emu: {text}", file=sys.stderr, flush=True)
+
+
+def outcome_of(verb: Callable[[], int | None]) -> int:
+    """Run a verb to its exit code; what it raises becomes one line and a code."""
+    try:
+        code = verb()
+        sys.stdout.flush()
+    except Dp2Error as error:
+        complain(str(error))
+        return FAULTS if isinstance(error, (Fault, Unsupported)) else UNUSABLE
+    except BrokenPipeError:
+        _abandon_stdout()
+        return READER_GONE
+    except OSError as error:
+        _abandon_stdout()
+        complain(f"{error.filename or '-'}: {error.strerror or error}")
+        return UNUSABLE
+    except MemoryError:
+        complain("out of memory")
+        return UNUSABLE
+    return FINE if code is None else code
+
+
+def _abandon_stdout() -> None:
+    """What is still buffered can go nowhere; at exit the interpreter would trip over it."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
