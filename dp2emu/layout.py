@@ -7,6 +7,8 @@ not mean the same to both: ``<L`` is 4 bytes to struct and 8 to NumPy on a 64-bi
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from struct import Struct
 from typing import Any
 
 import construct
@@ -16,6 +18,20 @@ _LETTERS = {
     "B": "u1", "b": "i1", "H": "u2", "h": "i2", "I": "u4", "i": "i4", "L": "u4", "l": "i4",
     "Q": "u8", "q": "i8", "f": "f4", "d": "f8",
 }  # fmt: skip
+
+_STRUCT_LETTERS = {code: letter for letter, code in _LETTERS.items()}
+
+Buffer = bytes | bytearray | memoryview
+
+
+def reader_of(dtype: np.dtype[Any]) -> Callable[[Buffer, int], dict[str, Any]]:
+    """A reader of one flat record, quicker than a NumPy view: (buffer, offset) -> its fields."""
+    names = dtype.names or ()
+    layout = Struct("<" + "".join(_STRUCT_LETTERS[dtype[name].str[1:]] for name in names))
+    if layout.size != dtype.itemsize:
+        raise TypeError(f"{dtype} is not a flat packed record")
+    unpack = layout.unpack_from
+    return lambda buffer, at: dict(zip(names, unpack(buffer, at), strict=True))
 
 
 def dtype_of(declaration: Any) -> np.dtype[Any] | None:

@@ -1,0 +1,67 @@
+"""Names of state numbers on the wire, where every DirectX version's spelling may turn up.
+
+A stream does not say which DirectX version wrote it, so a dump takes the newest name a number
+has: DirectX 9, else 8, else 7, else the DDI's own (reference 3.6).  Members carry the full SDK
+name; ``sdk_name`` and ``sdk_value`` work on them as on any enumeration.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from dp2emu.d3d.enums import RenderState, TextureStageState, TransformState
+from dp2emu.d3d.legacy import (
+    RenderState7,
+    RenderState8,
+    TextureStageState7,
+    TextureStageState8,
+    TransformState7,
+)
+from dp2emu.d3d.sdk import SdkEnum
+
+_DDI_RENDER_STATES = {
+    "D3DRENDERSTATE_EVICTMANAGEDTEXTURES": 61,
+    "D3DRENDERSTATE_SCENECAPTURE": 62,
+    "D3DRS_DELETERTPATCH": 169,
+    "D3DRS_MAXVERTEXSHADERINST": 196,
+    "D3DRS_MAXPIXELSHADERINST": 197,
+}
+
+_DDI_STAGE_STATES = {
+    "D3DTSS_TEXTUREMAP": 0,
+    "D3DTSS_SRGBTEXTURE": 29,
+    "D3DTSS_ELEMENTINDEX": 30,
+    "D3DTSS_DMAPOFFSET": 31,
+}
+
+_WORLD_TRANSFORMS = {f"D3DTS_WORLD{index or ''}": 256 + index for index in range(4)}
+
+
+def _merged(name: str, versions: list[type[SdkEnum]], ddi: dict[str, int]) -> type[SdkEnum]:
+    """One enumeration of full SDK names; an earlier version wins a number."""
+    names: dict[int, str] = {}
+    for version in versions:
+        for member in version:
+            names.setdefault(int(member), member.sdk)
+    for sdk, value in ddi.items():
+        names.setdefault(value, sdk)
+    make = cast(Any, SdkEnum)
+    return cast(type[SdkEnum], make(name, {names[value]: value for value in sorted(names)}))
+
+
+WireRenderState = _merged(
+    "WireRenderState", [RenderState, RenderState8, RenderState7], _DDI_RENDER_STATES
+)
+"""RenderState of D3DDP2OP_RENDERSTATE."""
+
+WireTextureStageState = _merged(
+    "WireTextureStageState",
+    [TextureStageState, TextureStageState8, TextureStageState7],
+    _DDI_STAGE_STATES,
+)
+"""TSState of D3DDP2OP_TEXTURESTAGESTATE: samplers keep their DirectX 8 numbers."""
+
+WireTransformState = _merged(
+    "WireTransformState", [TransformState, TransformState7], _WORLD_TRANSFORMS
+)
+"""xfrmType of D3DDP2OP_SETTRANSFORM: world matrices are 1, 4..6 before DirectX 8, else 256 + i."""

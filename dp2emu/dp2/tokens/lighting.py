@@ -1,0 +1,124 @@
+"""Fixed-function transform and lighting state (reference sections 2.3 and 3.6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dp2emu.d3d.dp2structs import (
+    D3DHAL_DP2CREATELIGHT,
+    D3DHAL_DP2MULTIPLYTRANSFORM,
+    D3DHAL_DP2SETCLIPPLANE,
+    D3DHAL_DP2SETLIGHT,
+    D3DHAL_DP2SETTRANSFORM,
+    D3DLIGHT7,
+    D3DMATERIAL7,
+)
+from dp2emu.d3d.flags import (
+    D3DHAL_SETLIGHT_DATA,
+    D3DHAL_SETLIGHT_DISABLE,
+    D3DHAL_SETLIGHT_ENABLE,
+)
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.wirenames import WireTransformState
+from dp2emu.dp2.table import Body, Op, Since, Tail, token
+from dp2emu.errors import Fault
+from dp2emu.layout import dtype_of
+
+if TYPE_CHECKING:
+    from dp2emu.dp2.context import Context
+
+LIGHT_DTYPE = dtype_of(D3DLIGHT7)
+"""D3DLIGHT7 as NumPy reads it."""
+
+_TRANSFORM = {"xfrmType": WireTransformState}
+
+
+@token(
+    Op.SETMATERIAL,
+    since=Since.DX7,
+    items=D3DMATERIAL7,
+    samples=("21 00 01 00" + 4 * " 00 00 80 3F 00 00 00 3F 00 00 00 00 00 00 80 3F"
+             + " 00 00 00 41",),
+)  # fmt: skip
+def set_material(context: Context, body: Body) -> None:
+    """Set the material lighting uses; the last one wins."""
+    for material in body.items[-1:]:
+        context.state.set_material(material)
+
+
+def _light_data(item: Any) -> int:
+    return 1 if int(item["dwDataType"]) == D3DHAL_SETLIGHT_DATA else 0
+
+
+@token(
+    Op.SETLIGHT,
+    since=Since.DX7,
+    items=D3DHAL_DP2SETLIGHT,
+    tail=Tail((("light", D3DLIGHT7, _light_data),)),
+    samples=(
+        "22 00 01 00 00 00 00 00 00 00 00 00",
+        "22 00 02 00 01 00 00 00 02 00 00 00 03 00 00 00" + 12 * " 00 00 80 3F"
+        + 13 * " 00 00 00 3F" + " 01 00 00 00 01 00 00 00",
+    ),
+)  # fmt: skip
+def set_light(context: Context, body: Body) -> None:
+    """Enable (0), disable (1) or describe (2) lights; a description follows its element."""
+    for (index, kind), tail in zip(body.items.tolist(), body.tails, strict=True):
+        if kind == D3DHAL_SETLIGHT_DATA:
+            context.state.set_light(index, np.frombuffer(tail, LIGHT_DTYPE)[0])
+        elif kind in (D3DHAL_SETLIGHT_ENABLE, D3DHAL_SETLIGHT_DISABLE):
+            context.state.light_enable(index, kind == D3DHAL_SETLIGHT_ENABLE)
+        else:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"dwDataType {kind} is not 0, 1 or 2")
+
+
+@token(
+    Op.CREATELIGHT,
+    since=Since.DX7,
+    items=D3DHAL_DP2CREATELIGHT,
+    samples=("23 00 01 00 00 00 00 00",),
+)
+def create_light(context: Context, body: Body) -> None:
+    """Make room for light number dwIndex."""
+    for (index,) in body.items.tolist():
+        context.state.create_light(index)
+
+
+@token(
+    Op.SETTRANSFORM,
+    since=Since.DX7,
+    items=D3DHAL_DP2SETTRANSFORM,
+    enums=_TRANSFORM,
+    samples=("24 00 01 00 02 00 00 00" + 16 * " 00 00 80 3F",),
+)
+def set_transform(context: Context, body: Body) -> None:
+    """Set transform matrices, row-major for row vectors."""
+    for kind, matrix in body.items.tolist():
+        context.state.set_transform(kind, matrix)
+
+
+@token(
+    Op.SETCLIPPLANE,
+    since=Since.DX7,
+    items=D3DHAL_DP2SETCLIPPLANE,
+    samples=("2C 00 01 00 00 00 00 00 00 00 80 3F 00 00 00 00 00 00 00 00 00 00 00 00",),
+)
+def set_clip_plane(context: Context, body: Body) -> None:
+    """Set user clip planes; the side where the plane equation is not negative is visible."""
+    for index, plane in body.items.tolist():
+        context.state.set_clip_plane(index, plane)
+
+
+@token(
+    Op.MULTIPLYTRANSFORM,
+    since=Since.DX8,
+    items=D3DHAL_DP2MULTIPLYTRANSFORM,
+    enums=_TRANSFORM,
+    samples=("41 00 01 00 02 00 00 00" + 16 * " 00 00 80 3F",),
+)
+def multiply_transform(context: Context, body: Body) -> None:
+    """Multiply a transform from the left: current = payload x current."""
+    for kind, matrix in body.items.tolist():
+        context.state.multiply_transform(kind, matrix)

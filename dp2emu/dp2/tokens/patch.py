@@ -1,0 +1,54 @@
+"""Higher-order patches (reference sections 2.4 and 3.6): segment counts first, then the info."""
+
+from __future__ import annotations
+
+from construct import Array
+
+from dp2emu.d3d.dp2structs import (
+    D3DHAL_DP2DRAWRECTPATCH,
+    D3DHAL_DP2DRAWTRIPATCH,
+    D3DRECTPATCH_INFO,
+    D3DTRIPATCH_INFO,
+)
+from dp2emu.d3d.words import FLOAT
+from dp2emu.dp2.table import Op, Since, Tail, token
+from dp2emu.dp2.tokens.unbuilt import unbuilt
+
+RTPATCHFLAG_HASSEGS = 1
+RTPATCHFLAG_HASINFO = 2
+
+
+def _patch(segments: int, info: object) -> Tail:
+    """Behind each element: its segment counts if it has them, its info if it has it."""
+    return Tail(
+        (
+            ("segments", Array(segments, FLOAT),
+             lambda item: int(bool(int(item["Flags"]) & RTPATCHFLAG_HASSEGS))),
+            ("info", info, lambda item: int(bool(int(item["Flags"]) & RTPATCHFLAG_HASINFO))),
+        )
+    )  # fmt: skip
+
+
+token(
+    Op.DRAWRECTPATCH,
+    since=Since.DX8,
+    items=D3DHAL_DP2DRAWRECTPATCH,
+    tail=_patch(4, D3DRECTPATCH_INFO),
+    samples=(
+        "3D 00 02 00 00 00 00 00 03 00 00 00" + 4 * " 00 00 80 3F"
+        + " 00 00 00 00 00 00 00 00 04 00 00 00 04 00 00 00 04 00 00 00 00 00 00 00 03 00 00 00"
+        " 01 00 00 00 00 00 00 00",
+    ),
+)(unbuilt("rectangle patches", "Draw rectangle patches, kept under nonzero handles."))  # fmt: skip
+
+token(
+    Op.DRAWTRIPATCH,
+    since=Since.DX8,
+    items=D3DHAL_DP2DRAWTRIPATCH,
+    tail=_patch(3, D3DTRIPATCH_INFO),
+    samples=(
+        "3E 00 02 00 01 00 00 00 02 00 00 00"
+        " 00 00 00 00 0A 00 00 00 00 00 00 00 03 00 00 00"
+        " 01 00 00 00 01 00 00 00" + 3 * " 00 00 80 3F",
+    ),
+)(unbuilt("triangle patches", "Draw triangle patches, kept under nonzero handles."))

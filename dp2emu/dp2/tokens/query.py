@@ -1,0 +1,56 @@
+"""Asynchronous query tokens (reference section 7; "Handling Asynchronous Queries")."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dp2emu.d3d.dp2structs import (
+    D3DHAL_DP2CREATEQUERY,
+    D3DHAL_DP2DELETEQUERY,
+    D3DHAL_DP2ISSUEQUERY,
+)
+from dp2emu.d3d.enums import QueryType
+from dp2emu.dp2.table import Body, Op, Since, token
+
+if TYPE_CHECKING:
+    from dp2emu.dp2.context import Context
+
+
+@token(
+    Op.CREATEQUERY,
+    since=Since.DX9,
+    items=D3DHAL_DP2CREATEQUERY,
+    enums={"QueryType": QueryType},
+    samples=("54 00 01 00 05 00 00 00 09 00 00 00",),
+)
+def create_query(context: Context, body: Body) -> None:
+    """Make query objects; ids are the runtime's choice, a live id is replaced."""
+    for query_id, kind in body.items.tolist():
+        context.create_query(query_id, kind)
+
+
+@token(
+    Op.DELETEQUERY,
+    since=Since.DX9,
+    items=D3DHAL_DP2DELETEQUERY,
+    samples=("5A 00 01 00 05 00 00 00",),
+)
+def delete_query(context: Context, body: Body) -> None:
+    """Drop query objects; results still under way are discarded."""
+    for (query_id,) in body.items.tolist():
+        context.delete_query(query_id)
+
+
+@token(
+    Op.ISSUEQUERY,
+    since=Since.DX9,
+    items=D3DHAL_DP2ISSUEQUERY,
+    samples=(
+        "5B 00 01 00 05 00 00 00 02 00 00 00",
+        "5B 00 01 00 05 00 00 00 01 00 00 00",
+    ),
+)
+def issue_query(context: Context, body: Body) -> None:
+    """Begin (2) or end (1) queries in stream order with the draws."""
+    for query_id, flags in body.items.tolist():
+        context.issue_query(query_id, flags)

@@ -1,0 +1,208 @@
+"""Shaders, declarations and their constants (reference sections 2.4, 2.5 and 3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from construct import Array
+
+from dp2emu.d3d.dp2structs import (
+    D3DHAL_DP2CREATEPIXELSHADER,
+    D3DHAL_DP2CREATEVERTEXSHADER,
+    D3DHAL_DP2CREATEVERTEXSHADERDECL,
+    D3DHAL_DP2CREATEVERTEXSHADERFUNC,
+    D3DHAL_DP2PIXELSHADER,
+    D3DHAL_DP2SETPIXELSHADERCONST,
+    D3DHAL_DP2SETVERTEXSHADERCONST,
+    D3DHAL_DP2VERTEXSHADER,
+    D3DVERTEXELEMENT9,
+)
+from dp2emu.d3d.words import BYTE, DWORD, FLOAT, LONG
+from dp2emu.dp2.table import Body, Op, Since, Tail, token
+from dp2emu.dp2.tokens.unbuilt import unbuilt
+
+if TYPE_CHECKING:
+    from dp2emu.dp2.context import Context
+
+_Part = tuple[str, Any, Callable[[Any], int]]
+
+
+def _code(name: str, size: str) -> tuple[_Part, _Part]:
+    """``item[size]`` bytes as DWORDs; a size that is no multiple of 4 leaves single bytes."""
+    return (
+        (name, DWORD, lambda item: int(item[size]) // 4),
+        (f"{name}_rest", BYTE, lambda item: int(item[size]) % 4),
+    )
+
+
+def _constants(element: Any) -> Tail:
+    return Tail((("values", element, lambda item: int(item["dwCount"])),))
+
+
+_FLOATS = _constants(Array(4, FLOAT))
+_INTEGERS = _constants(Array(4, LONG))
+_BOOLEANS = _constants(DWORD)
+
+token(
+    Op.CREATEVERTEXSHADER,
+    since=Since.DX8,
+    items=D3DHAL_DP2CREATEVERTEXSHADER,
+    tail=Tail((*_code("declaration", "dwDeclSize"), *_code("code", "dwCodeSize"))),
+    samples=(
+        "2D 00 01 00 03 00 00 00 0C 00 00 00 08 00 00 00"
+        " 00 00 00 20 00 00 02 40 FF FF FF FF 01 01 FE FF FF FF 00 00",
+    ),
+)(unbuilt("vertex shaders", "Create DirectX 8 vertex shaders: declaration, then code, of each."))
+
+token(
+    Op.DELETEVERTEXSHADER,
+    since=Since.DX8,
+    items=D3DHAL_DP2VERTEXSHADER,
+    samples=("2E 00 01 00 03 00 00 00",),
+)(unbuilt("vertex shaders", "Delete DirectX 8 vertex shaders."))
+
+
+@token(
+    Op.SETVERTEXSHADER,
+    since=Since.DX8,
+    items=D3DHAL_DP2VERTEXSHADER,
+    samples=("2F 00 01 00 44 00 00 00",),
+)
+def set_vertex_shader(context: Context, body: Body) -> None:
+    """Set the vertex format: an FVF code, or a created shader if bit 0 is set; 0 is none."""
+    for (handle,) in body.items.tolist():
+        context.set_vertex_format(handle)
+
+
+token(
+    Op.SETVERTEXSHADERCONST,
+    since=Since.DX8,
+    items=D3DHAL_DP2SETVERTEXSHADERCONST,
+    tail=_FLOATS,
+    samples=("30 00 01 00 00 00 00 00 01 00 00 00" + 4 * " 00 00 80 3F",),
+)(unbuilt("vertex shader constants", "Set float vertex constants, four floats a register."))
+
+token(
+    Op.CREATEPIXELSHADER,
+    since=Since.DX8,
+    items=D3DHAL_DP2CREATEPIXELSHADER,
+    tail=Tail(_code("code", "dwCodeSize")),
+    samples=("36 00 01 00 02 00 00 00 08 00 00 00 01 01 FF FF FF FF 00 00",),
+)(unbuilt("pixel shaders", "Create pixel shaders; the code follows its element."))
+
+token(
+    Op.DELETEPIXELSHADER,
+    since=Since.DX8,
+    items=D3DHAL_DP2PIXELSHADER,
+    samples=("37 00 01 00 02 00 00 00",),
+)(unbuilt("pixel shaders", "Delete pixel shaders."))
+
+
+@token(
+    Op.SETPIXELSHADER,
+    since=Since.DX8,
+    items=D3DHAL_DP2PIXELSHADER,
+    samples=("38 00 01 00 00 00 00 00",),
+)
+def set_pixel_shader(context: Context, body: Body) -> None:
+    """Set the pixel shader; 0 is the fixed-function texture stages."""
+    for (handle,) in body.items.tolist():
+        context.set_pixel_shader(handle)
+
+
+token(
+    Op.SETPIXELSHADERCONST,
+    since=Since.DX8,
+    items=D3DHAL_DP2SETPIXELSHADERCONST,
+    tail=_FLOATS,
+    samples=("39 00 01 00 00 00 00 00 01 00 00 00" + 4 * " 00 00 80 3F",),
+)(unbuilt("pixel shader constants", "Set float pixel constants, four floats a register."))
+
+token(
+    Op.CREATEVERTEXSHADERDECL,
+    since=Since.DX9,
+    items=D3DHAL_DP2CREATEVERTEXSHADERDECL,
+    tail=Tail((("elements", D3DVERTEXELEMENT9, lambda item: int(item["dwNumVertexElements"])),)),
+    samples=("47 00 01 00 05 00 00 00 01 00 00 00 00 00 00 00 03 00 09 00",),
+)(unbuilt("vertex declarations", "Create vertex declarations; elements come without the end."))
+
+token(
+    Op.DELETEVERTEXSHADERDECL,
+    since=Since.DX9,
+    items=D3DHAL_DP2VERTEXSHADER,
+    samples=("48 00 01 00 05 00 00 00",),
+)(unbuilt("vertex declarations", "Delete vertex declarations."))
+
+
+@token(
+    Op.SETVERTEXSHADERDECL,
+    since=Since.DX9,
+    items=D3DHAL_DP2VERTEXSHADER,
+    samples=("49 00 01 00 44 00 00 00",),
+)
+def set_vertex_shader_decl(context: Context, body: Body) -> None:
+    """Set the vertex format: an FVF code, or a created declaration if bit 0 is set."""
+    for (handle,) in body.items.tolist():
+        context.set_vertex_format(handle)
+
+
+token(
+    Op.CREATEVERTEXSHADERFUNC,
+    since=Since.DX9,
+    items=D3DHAL_DP2CREATEVERTEXSHADERFUNC,
+    tail=Tail(_code("code", "dwSize")),
+    samples=("4A 00 01 00 03 00 00 00 08 00 00 00 00 02 FE FF FF FF 00 00",),
+)(unbuilt("vertex shaders", "Create DirectX 9 vertex shader functions."))
+
+token(
+    Op.DELETEVERTEXSHADERFUNC,
+    since=Since.DX9,
+    items=D3DHAL_DP2VERTEXSHADER,
+    samples=("4B 00 01 00 03 00 00 00",),
+)(unbuilt("vertex shaders", "Delete DirectX 9 vertex shader functions."))
+
+
+@token(
+    Op.SETVERTEXSHADERFUNC,
+    since=Since.DX9,
+    items=D3DHAL_DP2VERTEXSHADER,
+    samples=("4C 00 01 00 00 00 00 00",),
+)
+def set_vertex_shader_func(context: Context, body: Body) -> None:
+    """Set the vertex shader function; 0 is fixed-function vertex processing."""
+    for (handle,) in body.items.tolist():
+        context.set_vertex_function(handle)
+
+
+token(
+    Op.SETVERTEXSHADERCONSTI,
+    since=Since.DX9,
+    items=D3DHAL_DP2SETVERTEXSHADERCONST,
+    tail=_INTEGERS,
+    samples=("4D 00 01 00 00 00 00 00 01 00 00 00" + 4 * " 01 00 00 00",),
+)(unbuilt("vertex shader constants", "Set integer vertex constants, four a register."))
+
+token(
+    Op.SETVERTEXSHADERCONSTB,
+    since=Since.DX9,
+    items=D3DHAL_DP2SETVERTEXSHADERCONST,
+    tail=_BOOLEANS,
+    samples=("53 00 01 00 00 00 00 00 02 00 00 00 01 00 00 00 00 00 00 00",),
+)(unbuilt("vertex shader constants", "Set boolean vertex constants, one BOOL a register."))
+
+token(
+    Op.SETPIXELSHADERCONSTI,
+    since=Since.DX9,
+    items=D3DHAL_DP2SETPIXELSHADERCONST,
+    tail=_INTEGERS,
+    samples=("5D 00 01 00 00 00 00 00 01 00 00 00" + 4 * " 01 00 00 00",),
+)(unbuilt("pixel shader constants", "Set integer pixel constants, four a register."))
+
+token(
+    Op.SETPIXELSHADERCONSTB,
+    since=Since.DX9,
+    items=D3DHAL_DP2SETPIXELSHADERCONST,
+    tail=_BOOLEANS,
+    samples=("5E 00 01 00 00 00 00 00 02 00 00 00 01 00 00 00 00 00 00 00",),
+)(unbuilt("pixel shader constants", "Set boolean pixel constants, one BOOL a register."))

@@ -1,0 +1,93 @@
+"""Render states and the rectangles and ranges around a draw (reference sections 2.2 and 3.6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dp2emu.d3d.dp2structs import (
+    D3DHAL_DP2RENDERSTATE,
+    D3DHAL_DP2SETSCISSORRECT,
+    D3DHAL_DP2TEXTURESTAGESTATE,
+    D3DHAL_DP2VIEWPORTINFO,
+    D3DHAL_DP2WINFO,
+    D3DHAL_DP2ZRANGE,
+)
+from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState
+from dp2emu.dp2.table import Body, Op, Since, token
+
+if TYPE_CHECKING:
+    from dp2emu.dp2.context import Context
+
+
+@token(
+    Op.RENDERSTATE,
+    since=Since.DX6,
+    items=D3DHAL_DP2RENDERSTATE,
+    enums={"RenderState": WireRenderState},
+    samples=("08 00 02 00 07 00 00 00 01 00 00 00 0E 00 00 00 01 00 00 00",),
+)
+def render_state(context: Context, body: Body) -> None:
+    """Set render states; the value is a DWORD or a float's bits, as the state wants it."""
+    for state, value in body.items.tolist():
+        context.set_render_state(state, value)
+
+
+@token(
+    Op.TEXTURESTAGESTATE,
+    since=Since.DX6,
+    items=D3DHAL_DP2TEXTURESTAGESTATE,
+    enums={"TSState": WireTextureStageState},
+    samples=("19 00 01 00 00 00 01 00 04 00 00 00",),
+)
+def texture_stage_state(context: Context, body: Body) -> None:
+    """Set texture stage and sampler states; state 0 binds a texture."""
+    for stage, state, value in body.items.tolist():
+        context.state.set_texture_stage_state(stage, state, value)
+
+
+@token(
+    Op.VIEWPORTINFO,
+    since=Since.DX6,
+    items=D3DHAL_DP2VIEWPORTINFO,
+    samples=("1C 00 01 00 00 00 00 00 00 00 00 00 40 00 00 00 40 00 00 00",),
+)
+def viewport_info(context: Context, body: Body) -> None:
+    """Set the viewport rectangle in pixels; the last one wins."""
+    for x, y, width, height in body.items[-1:].tolist():
+        context.state.set_viewport(x, y, width, height)
+
+
+@token(
+    Op.WINFO,
+    since=Since.DX6,
+    items=D3DHAL_DP2WINFO,
+    samples=("1D 00 01 00 00 00 00 00 00 00 80 3F",),
+)
+def w_info(context: Context, body: Body) -> None:
+    """Set the range of w-buffering; the last one wins."""
+    for near, far in body.items[-1:].tolist():
+        context.state.set_w_range(near, far)
+
+
+@token(
+    Op.ZRANGE,
+    since=Since.DX7,
+    items=D3DHAL_DP2ZRANGE,
+    samples=("20 00 01 00 00 00 00 00 00 00 80 3F",),
+)
+def z_range(context: Context, body: Body) -> None:
+    """Set the depth range of the viewport; the last one wins."""
+    for near, far in body.items[-1:].tolist():
+        context.state.set_z_range(near, far)
+
+
+@token(
+    Op.SETSCISSORRECT,
+    since=Since.DX9,
+    items=D3DHAL_DP2SETSCISSORRECT,
+    samples=("4F 00 01 00 08 00 00 00 08 00 00 00 38 00 00 00 30 00 00 00",),
+)
+def set_scissor_rect(context: Context, body: Body) -> None:
+    """Set the scissor rectangle; it cuts only while D3DRS_SCISSORTESTENABLE is TRUE."""
+    for left, top, right, bottom in body.items[-1:].tolist():
+        context.state.set_scissor(left, top, right, bottom)

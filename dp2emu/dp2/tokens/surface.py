@@ -1,0 +1,174 @@
+"""Palettes, managed textures and moves between surfaces (reference sections 2.2 to 2.5, 3.6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dp2emu.d3d.dp2structs import (
+    D3DHAL_DP2ADDDIRTYBOX,
+    D3DHAL_DP2ADDDIRTYRECT,
+    D3DHAL_DP2BLT,
+    D3DHAL_DP2BUFFERBLT,
+    D3DHAL_DP2COLORFILL,
+    D3DHAL_DP2COMPOSERECTS,
+    D3DHAL_DP2GENERATEMIPSUBLEVELS,
+    D3DHAL_DP2SETCONVOLUTIONKERNELMONO,
+    D3DHAL_DP2SETPALETTE,
+    D3DHAL_DP2SETPRIORITY,
+    D3DHAL_DP2SETTEXLOD,
+    D3DHAL_DP2SURFACEBLT,
+    D3DHAL_DP2TEXBLT,
+    D3DHAL_DP2UPDATEPALETTE,
+    D3DHAL_DP2VOLUMEBLT,
+)
+from dp2emu.d3d.enums import ComposeRectsOp, TextureFilter
+from dp2emu.d3d.words import DWORD, FLOAT
+from dp2emu.dp2.table import Op, Since, Tail, token
+from dp2emu.dp2.tokens.unbuilt import unbuilt
+
+D3DHAL_ROW_WEIGHTS = 1
+D3DHAL_COL_WEIGHTS = 2
+
+token(
+    Op.SETPALETTE,
+    since=Since.DX6,
+    items=D3DHAL_DP2SETPALETTE,
+    samples=("1E 00 01 00 01 00 00 00 00 00 00 00 07 00 00 00",),
+)(unbuilt("palettes", "Attach palettes to palettised surfaces; palette 0 detaches."))
+
+token(
+    Op.UPDATEPALETTE,
+    since=Since.DX6,
+    items=D3DHAL_DP2UPDATEPALETTE,
+    count=lambda n: 1,
+    tail=Tail((("entries", DWORD, lambda item: int(item["wNumEntries"])),)),
+    samples=("1F 00 01 00 01 00 00 00 10 00 02 00 FF 00 00 00 00 FF 00 00",),
+)(unbuilt("palettes", "Replace palette entries from wStartIndex on; n is ignored."))
+
+token(
+    Op.TEXBLT,
+    since=Since.DX7,
+    items=D3DHAL_DP2TEXBLT,
+    samples=(
+        "26 00 01 00 08 00 00 00 07 00 00 00 00 00 00 00 00 00 00 00"
+        " 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00",
+    ),
+)(unbuilt("texture blits", "Copy a rectangle of a texture with its whole mip chain."))
+
+token(
+    Op.SETPRIORITY,
+    since=Since.DX7,
+    items=D3DHAL_DP2SETPRIORITY,
+    samples=("28 00 01 00 07 00 00 00 01 00 00 00",),
+)(unbuilt("managed textures", "Set the eviction priority of driver-managed textures."))
+
+token(
+    Op.SETTEXLOD,
+    since=Since.DX7,
+    items=D3DHAL_DP2SETTEXLOD,
+    samples=("2B 00 01 00 07 00 00 00 01 00 00 00",),
+)(unbuilt("managed textures", "Set the most detailed mip level of driver-managed textures."))
+
+token(
+    Op.VOLUMEBLT,
+    since=Since.DX8,
+    items=D3DHAL_DP2VOLUMEBLT,
+    samples=(
+        "3F 00 01 00 08 00 00 00 07 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00"
+        " 00 00 00 00 00 00 00 00 04 00 00 00 04 00 00 00 00 00 00 00 04 00 00 00 00 00 00 00",
+    ),
+)(unbuilt("volume blits", "Copy a box of a volume texture."))
+
+token(
+    Op.BUFFERBLT,
+    since=Since.DX8,
+    items=D3DHAL_DP2BUFFERBLT,
+    samples=(
+        "40 00 01 00 06 00 00 00 05 00 00 00 00 00 00 00 00 00 00 00 40 00 00 00 00 00 00 00",
+    ),
+)(unbuilt("buffer blits", "Copy a byte range of a vertex or index buffer."))
+
+token(
+    Op.ADDDIRTYRECT,
+    since=Since.DX8,
+    items=D3DHAL_DP2ADDDIRTYRECT,
+    samples=("42 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00",),
+)(unbuilt("managed textures", "Mark a rectangle of a managed texture's system copy dirty."))
+
+token(
+    Op.ADDDIRTYBOX,
+    since=Since.DX8,
+    items=D3DHAL_DP2ADDDIRTYBOX,
+    samples=(
+        "43 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 04 00 00 00 04 00 00 00"
+        " 00 00 00 00 04 00 00 00",
+    ),
+)(unbuilt("managed textures", "Mark a box of a managed volume's system copy dirty."))
+
+token(
+    Op.BLT,
+    since=Since.DX9,
+    items=D3DHAL_DP2BLT,
+    samples=(
+        "51 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00"
+        " 08 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00 00 00 00 00",
+    ),
+)(unbuilt("blits", "Copy or stretch a rectangle; Flags: 0 none, 1 point, 2 linear."))
+
+token(
+    Op.COLORFILL,
+    since=Since.DX9,
+    items=D3DHAL_DP2COLORFILL,
+    samples=(
+        "52 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 FF 00 00 FF",
+    ),
+)(unbuilt("colour fills", "Fill a rectangle with an A8R8G8B8 colour, converted to the format."))
+
+token(
+    Op.GENERATEMIPSUBLEVELS,
+    since=Since.DX9,
+    items=D3DHAL_DP2GENERATEMIPSUBLEVELS,
+    enums={"Filter": TextureFilter},
+    samples=("59 00 01 00 07 00 00 00 02 00 00 00",),
+)(unbuilt("mip generation", "Make the lower mip levels of a texture from its top level."))
+
+token(
+    Op.SURFACEBLT,
+    since=Since.DX9,
+    items=D3DHAL_DP2SURFACEBLT,
+    samples=(
+        "60 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00"
+        " 08 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00 00 00 00 00",
+    ),
+)(unbuilt("surface blits", "Copy a rectangle from system to video memory, never stretched."))
+
+
+def _weights(flag: int, size: str) -> Any:
+    return lambda item: int(item[size]) if int(item["dwFlags"]) & flag else 0
+
+
+token(
+    Op.SETCONVOLUTIONKERNELMONO,
+    since=Since.DX9,
+    items=D3DHAL_DP2SETCONVOLUTIONKERNELMONO,
+    tail=Tail(
+        (
+            ("rows", FLOAT, _weights(D3DHAL_ROW_WEIGHTS, "dwWidth")),
+            ("columns", FLOAT, _weights(D3DHAL_COL_WEIGHTS, "dwHeight")),
+        )
+    ),
+    samples=(
+        "61 00 01 00 02 00 00 00 01 00 00 00 03 00 00 00 00 00 00 3F 00 00 00 3F 00 00 80 3F",
+    ),
+)(unbuilt("convolution filters", "Set the weights of the monochrome convolution filter."))
+
+token(
+    Op.COMPOSERECTS,
+    since=Since.DX9,
+    items=D3DHAL_DP2COMPOSERECTS,
+    enums={"Operation": ComposeRectsOp},
+    samples=(
+        "62 00 01 00 07 00 00 00 08 00 00 00 05 00 00 00 01 00 00 00 06 00 00 00 01 00 00 00"
+        " 00 00 00 00 00 00 00 00",
+    ),
+)(unbuilt("rectangle composition", "Combine many rectangles of monochrome surfaces."))

@@ -1,0 +1,229 @@
+"""The bounds-checked walk: command bytes -> where each token is -> its fields as views.
+
+Two steps, because they are needed apart.  ``scan`` finds every token by arithmetic on headers and
+never looks at what it need not; ``decode`` reads one token's payload through NumPy views.  The
+token table is the only source of sizes: each row is compiled into a few numbers or, where the
+payload's size depends on its own fields, a small function (``_Shape``).
+
+Sizes are Python integers, so no count can wrap; nothing is ever allocated from a count that has
+not been checked against the bytes that are there.  Source: reference sections 1, 2 and 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from struct import Struct
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.dp2.table import TABLE, Body, Tail, Token
+from dp2emu.dp2.tokens import GAPS
+from dp2emu.errors import Malformed
+from dp2emu.layout import Buffer, reader_of
+
+HEADER_BYTES = 4
+VERTEX_ALIGNMENT = 4
+
+_END = Callable[[Buffer, int, int, int, int], int]
+"""(buffer, body start, end, n, vertex size) -> where the body ends; past ``end`` if it does not
+fit."""
+
+_SIZE = Callable[[Buffer, int], int]
+"""(buffer, offset of an item) -> bytes behind that item."""
+
+
+class Command(NamedTuple):
+    """One token found: byte offsets into the buffer, and the header's n."""
+
+    offset: int
+    token: Token
+    n: int
+    start: int
+    end: int
+
+
+class Scan(NamedTuple):
+    """All tokens up to ``stop``, and what is wrong there if that is not the end.
+
+    ``problem`` carries the offset of the offending header and, if the opcode has one, its name.
+    ``commands`` are plain tuples in the order of ``Command``.
+    """
+
+    commands: list[tuple[int, Token, int, int, int]]
+    stop: int
+    problem: Malformed | None
+
+
+class _Shape(NamedTuple):
+    """A row compiled for the scan: body size is base + each * n unless ``body_end`` tells."""
+
+    token: Token
+    base: int
+    each: int
+    body_end: _END | None
+
+
+def scan(buffer: Buffer, start: int, end: int, vertex_size: int = 0) -> Scan:
+    """Find the tokens in ``buffer[start:end]``; stops at the first that is malformed.
+
+    ``vertex_size`` is the size in bytes of a vertex of the _IMM tokens, whose data is aligned
+    from offset 0 of ``buffer``.  Never raises for what the bytes contain.
+    """
+    commands: list[tuple[int, Token, int, int, int]] = []
+    append, header, shapes = commands.append, _HEADER, _SHAPES
+    last = end - HEADER_BYTES
+    at = start
+    while at <= last:
+        op, n = header(buffer, at)
+        shape = shapes[op]
+        if shape is None:
+            return Scan(commands, at, _unknown(op, at))
+        token, base, each, body_end = shape
+        body = at + 4
+        if body_end is None:
+            stop = body + base + each * n
+        else:
+            stop = body_end(buffer, body, end, n, vertex_size)
+        if stop > end:
+            return Scan(commands, at, _overrun(token, at, stop, end))
+        append((at, token, n, body, stop))
+        at = stop
+    return Scan(commands, at, None if at == end else _cut_header(at, end))
+
+
+def decode(
+    token: Token, buffer: Buffer, n: int, start: int, end: int, vertex_size: int = 0
+) -> Body:
+    """The payload ``buffer[start:end]`` of a token ``scan`` found, as views.
+
+    Nothing is copied, except that the items of a token with tails are gathered into one array
+    when there is more than one.  Any byte offset will do; every view dies with the buffer.
+    """
+    at = start
+    head = None
+    if token.head_dtype is not None:
+        head = np.frombuffer(buffer, token.head_dtype, 1, at)[0]
+        at += token.head_dtype.itemsize
+    if token.vertices is not None:
+        data = memoryview(buffer)[_aligned(at) : end]
+        return Body(n, head, _NO_ITEMS, [], data)
+    dtype = token.item_dtype
+    if dtype is None:
+        return Body(n, head, _NO_ITEMS, [], _NO_BYTES)
+    number = token.number(n, head)
+    if token.op in _TAIL_SIZES:
+        items, tails = _items_with_tails(buffer, at, number, dtype, _TAIL_SIZES[token.op])
+        return Body(n, head, items, tails, _NO_BYTES)
+    items = np.frombuffer(buffer, dtype, number, at) if number else np.empty(0, dtype)
+    return Body(n, head, items, [], _NO_BYTES)
+
+
+def _items_with_tails(
+    buffer: Buffer, start: int, number: int, dtype: np.dtype[Any], tail_size: _SIZE
+) -> tuple[NDArray[Any], list[memoryview]]:
+    view = memoryview(buffer)
+    items: list[memoryview] = []
+    tails: list[memoryview] = []
+    at = start
+    for _ in range(number):
+        tail = at + dtype.itemsize
+        items.append(view[at:tail])
+        at = tail + tail_size(buffer, at)
+        tails.append(view[tail:at])
+    if not items:
+        return np.empty(0, dtype), tails
+    return np.frombuffer(items[0] if number == 1 else b"".join(items), dtype), tails
+
+
+def _aligned(offset: int) -> int:
+    """The next multiple of 4 from the buffer's base (reference 3.2)."""
+    return -(-offset // VERTEX_ALIGNMENT) * VERTEX_ALIGNMENT
+
+
+def _unknown(op: int, at: int) -> Malformed:
+    return Malformed(f"opcode {op} is no command ({GAPS[op]})", offset=at)
+
+
+def _overrun(token: Token, at: int, stop: int, end: int) -> Malformed:
+    what = f"the payload needs {stop - at - HEADER_BYTES} bytes or more"
+    return Malformed(f"{what}, {end - at - HEADER_BYTES} are left", offset=at, token=token.name)
+
+
+def _cut_header(at: int, end: int) -> Malformed:
+    return Malformed(f"{end - at} bytes are left, a token header takes 4", offset=at)
+
+
+# Compiling rows.
+
+
+def _shape(token: Token) -> _Shape:
+    head, item = _bytes(token.head_dtype), _bytes(token.item_dtype)
+    if token.vertices is not None:
+        return _Shape(token, 0, 0, _vertex_end(head, token.vertices))
+    if token.op in _TAIL_SIZES:
+        return _Shape(token, 0, 0, _tail_end(_TAIL_SIZES[token.op], head, item, token.count))
+    if token.implied is not None and token.head_dtype is not None:
+        return _Shape(token, 0, 0, _implied_end(token, token.head_dtype, item))
+    none, step = token.count(0), token.count(1) - token.count(0)
+    if token.count(0xFFFF) != none + step * 0xFFFF:
+        raise TypeError(f"{token.op.sdk}: the number of items is not linear in n")
+    return _Shape(token, head + none * item, step * item, None)
+
+
+def _bytes(dtype: np.dtype[Any] | None) -> int:
+    return dtype.itemsize if dtype is not None else 0
+
+
+def _vertex_end(head: int, vertices: Callable[[int], int]) -> _END:
+    def end_of(buffer: Buffer, start: int, end: int, n: int, vertex_size: int) -> int:
+        return _aligned(start + head) + vertices(n) * vertex_size
+
+    return end_of
+
+
+def _implied_end(token: Token, head: np.dtype[Any], item: int) -> _END:
+    read, size, number = reader_of(head), head.itemsize, token.number
+
+    def end_of(buffer: Buffer, start: int, end: int, n: int, vertex_size: int) -> int:
+        body = start + size
+        return body if body > end else body + number(n, read(buffer, start)) * item
+
+    return end_of
+
+
+def _tail_end(tail_size: _SIZE, head: int, each: int, count: Callable[[int], int]) -> _END:
+    def end_of(buffer: Buffer, start: int, end: int, n: int, vertex_size: int) -> int:
+        at = start + head
+        for _ in range(count(n)):
+            tail = at + each
+            if tail > end:
+                return tail
+            at = tail + tail_size(buffer, at)
+        return at
+
+    return end_of
+
+
+def _compile_tail(tail: Tail, item: np.dtype[Any]) -> _SIZE:
+    """Where an item is, ``Tail.size`` of it, with the constructs' sizes looked up beforehand."""
+    read = reader_of(item)
+    parts = [(part.sizeof(), number) for _, part, number in tail.parts]
+
+    def size(buffer: Buffer, at: int) -> int:
+        fields = read(buffer, at)
+        return sum([each * number(fields) for each, number in parts])
+
+    return size
+
+
+_HEADER = Struct("<BxH").unpack_from
+_NO_BYTES = memoryview(b"")
+_NO_ITEMS = np.empty(0, np.uint8)
+_TAIL_SIZES = {
+    op: _compile_tail(token.tail, token.item_dtype)
+    for op, token in TABLE.items()
+    if token.tail is not None and token.item_dtype is not None
+}
+_SHAPES = [_shape(TABLE[op]) if op in TABLE else None for op in range(256)]
