@@ -165,7 +165,8 @@ def _shape(token: Token) -> _Shape:
     if token.op in _TAIL_SIZES:
         return _Shape(token, 0, 0, _tail_end(_TAIL_SIZES[token.op], head, item, token.count))
     if token.implied is not None and token.head_dtype is not None:
-        return _Shape(token, 0, 0, _implied_end(token, token.head_dtype, item))
+        end_of = _implied_end(token.head_dtype, item, token.count, token.implied)
+        return _Shape(token, 0, 0, end_of)
     none, step = token.count(0), token.count(1) - token.count(0)
     if token.count(0xFFFF) != none + step * 0xFFFF:
         raise TypeError(f"{token.op.sdk}: the number of items is not linear in n")
@@ -183,12 +184,16 @@ def _vertex_end(head: int, vertices: Callable[[int], int]) -> _END:
     return end_of
 
 
-def _implied_end(token: Token, head: np.dtype[Any], item: int) -> _END:
-    read, size, number = reader_of(head), head.itemsize, token.number
+def _implied_end(
+    head: np.dtype[Any], item: int, count: Callable[[int], int], implied: Callable[[Any], int]
+) -> _END:
+    read, size = reader_of(head), head.itemsize
 
     def end_of(buffer: Buffer, start: int, end: int, n: int, vertex_size: int) -> int:
         body = start + size
-        return body if body > end else body + number(n, read(buffer, start)) * item
+        if n:
+            return body + count(n) * item
+        return body if body > end else body + implied(read(buffer, start)) * item
 
     return end_of
 
@@ -210,6 +215,9 @@ def _compile_tail(tail: Tail, item: np.dtype[Any]) -> _SIZE:
     """Where an item is, ``Tail.size`` of it, with the constructs' sizes looked up beforehand."""
     read = reader_of(item)
     parts = [(part.sizeof(), number) for _, part, number in tail.parts]
+    (each, number), *others = parts
+    if not others:
+        return lambda buffer, at: each * number(read(buffer, at))
 
     def size(buffer: Buffer, at: int) -> int:
         fields = read(buffer, at)
