@@ -1,1 +1,18 @@
-"""Capture files: what a driver was called with, and what it answered."""
+"""Capture files: sealed captures, raw driver logs and bare command buffers, read and written."""
+
+from dp2emu.capture.bare import BareOptions
+from dp2emu.capture.files import CaptureLimits
+from dp2emu.capture.opened import Capture, open_capture
+from dp2emu.capture.rawlog import LogWriter
+from dp2emu.capture.totals import Summary
+from dp2emu.capture.writer import CaptureWriter
+
+__all__ = [
+    "BareOptions",
+    "Capture",
+    "CaptureLimits",
+    "CaptureWriter",
+    "LogWriter",
+    "Summary",
+    "open_capture",
+]

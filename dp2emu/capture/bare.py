@@ -1,0 +1,103 @@
+"""A bare command buffer: the file is command bytes and nothing else; options tell the rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dp2emu.capture.files import CaptureLimits, Source
+from dp2emu.capture.payloads import Entry, encode
+from dp2emu.capture.records import Called, ContextCreated, FrameMarker, Record, SurfaceCreated
+from dp2emu.d3d.enums import Format
+from dp2emu.d3d.flags import Dp2Flags
+from dp2emu.d3d.fvf import fvf_size
+from dp2emu.dp2.call import Call
+from dp2emu.errors import UsageError
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+
+CONTEXT = 1
+COLOR, DEPTH, COMMANDS = 1, 2, 3
+"""Handles of the surfaces made for a bare buffer: target, depth surface, command buffer."""
+
+
+@dataclass(frozen=True, slots=True)
+class BareOptions:
+    """What a bare buffer does not say.
+
+    ``fvf`` is the call's dwVertexType and ``vertices`` its user memory, of vertices of
+    ``vertex_size`` bytes (0: as the FVF says).  The target is ``width`` x ``height`` pixels of
+    ``format``, its depth surface of ``depth`` (UNKNOWN: none).  ``interface`` is the DirectX
+    version of the context.  ``capacity`` is the least size of the command buffer's memory in
+    bytes: answers need room even where commands do not.
+    """
+
+    fvf: int = 0
+    vertices: bytes | None = None
+    vertex_size: int = 0
+    width: int = 640
+    height: int = 480
+    format: Format = Format.X8R8G8B8
+    depth: Format = Format.UNKNOWN
+    interface: int = 9
+    capacity: int = 1 << 16
+
+
+def bare_records(commands: bytes, options: BareOptions) -> list[Record]:
+    """The records of a capture with one call: ``commands``, then a frame marker.
+
+    Raises UsageError for vertices whose size nothing tells, Fault for an impossible FVF.
+    """
+    target = SurfaceDesc(COLOR, SurfaceKind.SURFACE, options.width, options.height, options.format)
+    depth = SurfaceDesc(DEPTH, SurfaceKind.SURFACE, options.width, options.height, options.depth)
+    buffer = SurfaceDesc(COMMANDS, SurfaceKind.MEMORY, max(len(commands), options.capacity))
+    surfaces = [target, depth, buffer] if options.depth else [target, buffer]
+    return [
+        *(SurfaceCreated(desc) for desc in surfaces),
+        ContextCreated(CONTEXT, options.interface, COLOR, DEPTH if options.depth else 0),
+        Called(_call(commands, options)),
+        FrameMarker(0, COLOR),
+    ]
+
+
+def _call(commands: bytes, options: BareOptions) -> Call:
+    vertices = options.vertices
+    return Call(
+        CONTEXT,
+        lpDDCommands=COMMANDS,
+        dwCommandLength=len(commands),
+        dwFlags=Dp2Flags.USERMEMVERTICES if vertices is not None else 0,
+        dwVertexType=options.fvf,
+        dwVertexLength=len(vertices) // _vertex_size(options) if vertices else 0,
+        dwVertexSize=options.vertex_size,
+        commands=commands,
+        vertices=vertices,
+    )
+
+
+def _vertex_size(options: BareOptions) -> int:
+    size = options.vertex_size or fvf_size(options.fvf, options.interface)
+    if size <= 0:
+        raise UsageError("vertices need an FVF or a vertex size")
+    return size
+
+
+class BareReader:
+    """A pass over a bare buffer.  ``whole`` and ``skipped`` as in a sealed capture's reader."""
+
+    def __init__(self, source: Source, limits: CaptureLimits, options: BareOptions) -> None:
+        self.whole = False
+        self.skipped: Counter[str] = Counter()
+        self._source = source
+        self._limits = limits
+        self._options = options
+
+    def entries(self) -> Iterator[Entry]:
+        """The records made for the buffer.  Raises CaptureError if it is too long."""
+        limit = self._limits.record_bytes
+        commands = self._source.upto(limit + 1)
+        if len(commands) > limit:
+            raise self._source.error(f"a bare command buffer of more than {limit} bytes")
+        for record in bare_records(commands, self._options):
+            yield encode(record)
+        self.whole = True

@@ -1,0 +1,86 @@
+"""The sealed form: MCAP, profile ``dp2emu``.  What its writer and its reader agree on.
+
+A file is magic, Header, chunks, one Metadata record with the totals, DataEnd, the summary section,
+Footer, magic.  Message ``log_time`` and ``publish_time`` are the record's time in ticks;
+``sequence`` is the call number: of the call itself, of the call an answer belongs to, and for
+everything else of the call that follows.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from io import BytesIO
+from typing import TypeVar
+
+from mcap.data_stream import ReadDataStream, RecordBuilder
+from mcap.exceptions import McapError
+from mcap.opcode import Opcode
+from mcap.records import McapRecord
+
+from dp2emu.capture.payloads import Kind, describe
+from dp2emu.errors import CaptureError
+
+MAGIC = b"\x89MCAP0\r\n"
+PROFILE = "dp2emu"
+LIBRARY = "dp2emu"
+MESSAGE_ENCODING = "dp2"
+SCHEMA_ENCODING = "dp2emu/1"
+"""The version of the payloads; ``streams/README.rst`` lists what each changed."""
+TOTALS = "dp2emu"
+"""Name of the metadata record that holds the totals."""
+
+RECORD_HEAD = struct.Struct("<BQ")
+"""Opcode and length of what follows, before every MCAP record."""
+MESSAGE_HEAD = struct.Struct("<HIQQ")
+"""Channel id, sequence, log time, publish time."""
+FOOTER = struct.Struct("<QQI")
+"""Summary start, summary offset start, summary CRC."""
+SUMMARY_OFFSET = struct.Struct("<BQQ")
+"""Opcode, start and length of a group in the summary."""
+
+TOPICS = {kind: kind.name.lower() for kind in Kind}
+SCHEMAS = {kind: describe(kind) for kind in Kind}
+
+_R = TypeVar("_R", bound=McapRecord)
+
+
+def build(*records: McapRecord) -> bytes:
+    """MCAP records as bytes."""
+    builder = RecordBuilder()
+    for record in records:
+        record.write(builder)
+    data: bytes = builder.end()  # type: ignore[no-untyped-call]
+    return data
+
+
+def parse(read: Callable[[ReadDataStream], _R], body: bytes) -> _R:
+    """One MCAP record from the bytes behind its opcode and length.
+
+    The library does not mind short strings, leftovers or repeated keys; a record is taken only
+    if it builds back to the same bytes.  Raises CaptureError.
+    """
+    try:
+        record = read(ReadDataStream(BytesIO(body)))
+        again = build(record)[RECORD_HEAD.size :]
+    except (McapError, struct.error, UnicodeError) as error:
+        raise CaptureError(f"container record cannot be read: {error!r}") from error
+    if again != body:
+        raise CaptureError("container record is not well-formed")
+    return record
+
+
+def message(kind: Kind, time: int, sequence: int, payload: bytes) -> bytes:
+    """A Message record; the channel id is the kind.  By hand, because there are millions."""
+    return b"".join(
+        (
+            RECORD_HEAD.pack(Opcode.MESSAGE, MESSAGE_HEAD.size + len(payload)),
+            MESSAGE_HEAD.pack(kind, sequence, time, time),
+            payload,
+        )
+    )
+
+
+def next_sequence(kind: Kind, calls: int) -> int:
+    """The sequence of a message when ``calls`` calls came before it, wrapped to its 32 bits."""
+    return max(calls - (kind is Kind.ANSWER), 0) & 0xFFFFFFFF

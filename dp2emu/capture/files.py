@@ -1,0 +1,154 @@
+"""Bytes in and out of a container: bounded, counted, checksummed, seekable or not."""
+
+from __future__ import annotations
+
+import os
+import sys
+import zlib
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from dp2emu.errors import CaptureError, UsageError
+
+Place = str | os.PathLike[str] | BinaryIO
+
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureLimits:
+    """What a capture file may ask a reader to hold at once, in bytes.
+
+    ``chunk_bytes`` bounds an inflated chunk of a sealed capture and is checked before inflating;
+    ``record_bytes`` bounds one record of a log and a whole bare buffer.
+    """
+
+    chunk_bytes: int = 64 << 20
+    record_bytes: int = 64 << 20
+
+
+class Source:
+    """A binary stream read in order.  Mutable: ``offset`` bytes are behind, ``crc`` is theirs.
+
+    ``mark`` is where the record under way began; errors name it.  ``size`` is None when the
+    stream cannot seek; nothing that is not there is ever allocated for.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, *, owned: bool = False) -> None:
+        self.name = name
+        self._stream = stream
+        self._owned = owned
+        self._origin, self.size = _measure(stream)
+        self.offset = self.mark = self.crc = 0
+
+    def take(self, size: int) -> bytes:
+        """Exactly ``size`` bytes.  Raises CaptureError if the file ends before."""
+        self._check(size)
+        pieces = []
+        while size:
+            piece = self._stream.read(min(size, _PIECE))
+            if not piece:
+                raise self.error("the file ends inside a record")
+            self.offset += len(piece)
+            self.crc = zlib.crc32(piece, self.crc)
+            size -= len(piece)
+            pieces.append(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def pass_over(self, size: int) -> None:
+        """Checksum ``size`` bytes without keeping them.  Raises CaptureError like ``take``."""
+        self._check(size)
+        while size:
+            size -= len(self.take(min(size, _PIECE)))
+
+    def upto(self, size: int) -> bytes:
+        """At most ``size`` bytes: fewer at the end of the file, nothing after it."""
+        pieces = []
+        while size:
+            piece = self._stream.read(min(size, _PIECE))
+            if not piece:
+                break
+            self.offset += len(piece)
+            self.crc = zlib.crc32(piece, self.crc)
+            size -= len(piece)
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    def jump(self, offset: int) -> None:
+        """Go to a byte offset of a seekable stream; the checksum starts again at 0."""
+        self._stream.seek(self._origin + offset)
+        self.offset = self.mark = offset
+        self.crc = 0
+
+    def error(self, what: str) -> CaptureError:
+        """A CaptureError at the record under way."""
+        return CaptureError(what, stream=self.name, offset=self.mark)
+
+    def close(self) -> None:
+        """Close the stream if this object opened it."""
+        if self._owned:
+            self._stream.close()
+
+    def _check(self, size: int) -> None:
+        if self.size is not None and size > self.size - self.offset:
+            raise self.error("the file ends inside a record")
+
+
+class Sink:
+    """A binary stream written in order.  Mutable: ``offset`` bytes are out, ``crc`` is theirs."""
+
+    def __init__(self, target: Place) -> None:
+        self._stream, self.name, self._owned = _open(target, "wb")
+        self.offset = self.crc = 0
+        self.broken = False
+
+    def write(self, data: bytes) -> None:
+        """Append bytes.  An OSError marks the sink broken: nothing may follow a gap."""
+        self.broken = True
+        self._stream.write(data)
+        self.broken = False
+        self.offset += len(data)
+        self.crc = zlib.crc32(data, self.crc)
+
+    def flush(self) -> None:
+        """Hand everything to the operating system, so that a crash of ours loses none of it."""
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Flush, and close the stream if this object opened it."""
+        try:
+            if not self.broken:
+                self._stream.flush()
+        finally:
+            if self._owned:
+                self._stream.close()
+
+
+def open_source(place: Place) -> Source:
+    """A path, ``-`` for stdin, or a binary stream (left open on close).  May raise OSError."""
+    stream, name, owned = _open(place, "rb")
+    return Source(stream, name, owned=owned)
+
+
+def _open(place: Place, mode: str) -> tuple[BinaryIO, str, bool]:
+    if isinstance(place, (str, os.PathLike)):
+        if place == "-":
+            return (sys.stdin if mode == "rb" else sys.stdout).buffer, "-", False
+        return open(place, mode), os.fspath(place), True  # type: ignore[return-value]
+    if not hasattr(place, "read" if mode == "rb" else "write"):
+        raise UsageError(f"{place!r} is neither a path nor a binary stream")
+    name = getattr(place, "name", None)
+    return place, name if isinstance(name, str) else "-", False
+
+
+def _measure(stream: BinaryIO) -> tuple[int, int | None]:
+    """(where the stream stands, bytes from there to its end), or (0, None) if it cannot seek.
+
+    Devices claim to seek and to be empty, so an end of 0 counts as unknown.
+    """
+    if not stream.seekable():
+        return 0, None
+    origin = stream.tell()
+    end = stream.seek(0, os.SEEK_END)
+    stream.seek(origin)
+    return origin, end - origin if end else None

@@ -1,0 +1,368 @@
+"""What a record is as bytes: one head per kind, declared once, the same in every container.
+
+A payload is a fixed little-endian head and then bytes whose lengths the head tells (or, for a
+memory write, all that remain).  ``streams/README.rst`` is the specification in words; the sealed
+form carries ``describe(kind)`` as its schema.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from construct import Struct
+
+from dp2emu.capture.records import (
+    Annotation,
+    Answered,
+    Called,
+    ContextCreated,
+    ContextDestroyed,
+    FrameMarker,
+    MemoryWritten,
+    Record,
+    SurfaceCreated,
+    SurfaceDestroyed,
+)
+from dp2emu.d3d.words import DWORD, POINTER, QWORD
+from dp2emu.dp2.call import Answer, Call
+from dp2emu.errors import CaptureError
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+
+
+class Kind(IntEnum):
+    """The kinds of record: tag of a log record, channel of a sealed capture."""
+
+    CONTEXT = 1
+    SURFACE = 2
+    MEMORY = 3
+    CALL = 4
+    ANSWER = 5
+    FRAME = 6
+    ANNOTATION = 7
+
+
+Entry = tuple[Kind, int, bytes]
+"""A record as containers hold it: kind, time in ticks, payload."""
+
+DESTROYED, CREATED = 0, 1
+"""``event`` of context and surface payloads."""
+
+PAYLOAD_BYTES = (64 << 20) - (64 << 10)
+"""Largest payload written, so that its chunk stays within the default limit of readers."""
+
+_MEMORY_PIECE = 16 << 20
+
+HAS_COMMANDS, HAS_VERTICES = 1, 2
+"""``present`` of a call payload: empty memory and no memory are not the same."""
+
+D3DHAL_DRAWPRIMITIVES2DATA = {
+    abi: Struct(
+        "dwhContext" / POINTER[abi],
+        "dwFlags" / DWORD,
+        "dwVertexType" / DWORD,
+        "lpDDCommands" / POINTER[abi],
+        "dwCommandOffset" / DWORD,
+        "dwCommandLength" / DWORD,
+        "lpDDVertex" / POINTER[abi],
+        "dwVertexOffset" / DWORD,
+        "dwVertexLength" / DWORD,
+        "dwReqVertexBufSize" / DWORD,
+        "dwReqCommandBufSize" / DWORD,
+        "lpdwRStates" / POINTER[abi],
+        "dwVertexSize" / DWORD,
+        "dwErrorOffset" / DWORD,
+    )
+    for abi in (32, 64)
+}
+
+
+class Head:
+    """A record of unsigned integers: the construct that declares it and a fast reading of it."""
+
+    def __init__(self, declaration: Any) -> None:
+        self.declaration = declaration
+        self.names: tuple[str, ...] = tuple(field.name for field in declaration.subcons)
+        letters = [field.subcon.fmtstr for field in declaration.subcons]
+        self._struct = struct.Struct("<" + "".join(letter.lstrip("<") for letter in letters))
+        self.size = self._struct.size
+        if self.size != declaration.sizeof():
+            raise TypeError(f"{self.names} is not packed")
+
+    def pack(self, *values: int) -> bytes:
+        """The head's bytes.  Raises CaptureError naming the value that does not fit its field."""
+        try:
+            return self._struct.pack(*values)
+        except struct.error as error:
+            raise CaptureError(self._misfit(values)) from error
+
+    def unpack(self, payload: bytes) -> tuple[int, ...]:
+        """The values at the start of a payload.  Raises CaptureError if it is too short."""
+        if len(payload) < self.size:
+            raise CaptureError(f"record of {len(payload)} bytes needs {self.size} for its head")
+        return self._struct.unpack_from(payload)
+
+    def _misfit(self, values: tuple[int, ...]) -> str:
+        for field, value in zip(self.declaration.subcons, values, strict=True):
+            if not 0 <= value < 1 << 8 * field.sizeof():
+                return f"{field.name} {value:#x} does not fit {field.sizeof()} bytes"
+        return f"{values} are not the integers {self.names}"
+
+
+_CONTEXT = Head(
+    Struct(
+        "event" / DWORD, "interface" / DWORD,
+        "context" / QWORD, "color" / QWORD, "depth" / QWORD,
+    )
+)  # fmt: skip
+_SURFACE = Head(
+    Struct(
+        "event" / DWORD, "kind" / DWORD, "handle" / QWORD, "width" / DWORD, "height" / DWORD,
+        "format" / DWORD, "pitch" / DWORD, "samples" / DWORD, "usage" / DWORD,
+    )
+)  # fmt: skip
+_MEMORY = Head(Struct("handle" / QWORD, "offset" / QWORD))
+_CALL = Head(
+    Struct("abi" / DWORD, "present" / DWORD, "command_bytes" / DWORD, "vertex_bytes" / DWORD)
+)
+_DATA = {abi: Head(declaration) for abi, declaration in D3DHAL_DRAWPRIMITIVES2DATA.items()}
+_ANSWER = Head(
+    Struct("ddrval" / DWORD, "dwErrorOffset" / DWORD, "dwFlags" / DWORD, "response_bytes" / DWORD)
+)
+_FRAME = Head(Struct("frame" / QWORD, "surface" / QWORD))
+_ANNOTATION = Head(Struct("key_bytes" / DWORD, "text_bytes" / DWORD))
+
+
+def encode(record: Record) -> Entry:
+    """The kind, time and payload of a record.  Raises CaptureError for values that do not fit."""
+    kind, pack = _PACK[type(record)]
+    time = record.answer.time if isinstance(record, Answered) else record.time
+    if not 0 <= time < 1 << 64:
+        raise CaptureError(f"time {time} does not fit 8 bytes")
+    return kind, time, pack(record)
+
+
+def entries(record: Record) -> list[Entry]:
+    """What a writer stores for a record: one entry, or several for a huge memory write.
+
+    The pieces of a split write do the same one after the other.  Raises CaptureError like
+    ``encode``, and for a record that no reader with default limits would take.
+    """
+    stored = [encode(piece) for piece in _pieces(record)]
+    for _, _, payload in stored:
+        if len(payload) > PAYLOAD_BYTES:
+            raise CaptureError(f"record of {len(payload)} bytes, more than {PAYLOAD_BYTES}")
+    return stored
+
+
+def _pieces(record: Record) -> list[Record]:
+    if not isinstance(record, MemoryWritten) or len(record.data) <= _MEMORY_PIECE:
+        return [record]
+    handle, offset, data, time = record.handle, record.offset, record.data, record.time
+    return [
+        MemoryWritten(handle, offset + at, data[at : at + _MEMORY_PIECE], time)
+        for at in range(0, len(data), _MEMORY_PIECE)
+    ]
+
+
+def decode(kind: Kind, time: int, payload: bytes) -> Record:
+    """The record of an entry.  Raises CaptureError if the payload is none of that kind."""
+    return LAYOUTS[kind].unpack(payload, time)
+
+
+def describe(kind: Kind) -> bytes:
+    """The fields of a payload, one a line: name and type.  ASCII."""
+    layout = LAYOUTS[kind]
+    lines = [f"{field.name} u{8 * field.sizeof()}" for field in layout.head.declaration.subcons]
+    return "\n".join([*lines, *layout.tails]).encode("ascii")
+
+
+def _pack_context_created(record: ContextCreated) -> bytes:
+    return _CONTEXT.pack(CREATED, record.interface, record.context, record.color, record.depth)
+
+
+def _pack_context_destroyed(record: ContextDestroyed) -> bytes:
+    return _CONTEXT.pack(DESTROYED, 0, record.context, 0, 0)
+
+
+def _unpack_context(payload: bytes, time: int) -> Record:
+    event, interface, context, color, depth = _CONTEXT.unpack(payload)
+    _split(payload, _CONTEXT.size)
+    if _created(event):
+        return ContextCreated(context, interface, color, depth, time)
+    return ContextDestroyed(context, time)
+
+
+def _pack_surface_created(record: SurfaceCreated) -> bytes:
+    desc = record.desc
+    return _SURFACE.pack(
+        CREATED, desc.kind, desc.handle, desc.width, desc.height,
+        desc.format, desc.pitch, desc.samples, desc.usage,
+    )  # fmt: skip
+
+
+def _pack_surface_destroyed(record: SurfaceDestroyed) -> bytes:
+    return _SURFACE.pack(DESTROYED, 0, record.handle, 0, 0, 0, 0, 0, 0)
+
+
+def _unpack_surface(payload: bytes, time: int) -> Record:
+    event, kind, handle, width, height, format, pitch, samples, usage = _SURFACE.unpack(payload)
+    _split(payload, _SURFACE.size)
+    if not _created(event):
+        return SurfaceDestroyed(handle, time)
+    if kind not in SurfaceKind._value2member_map_:
+        raise CaptureError(f"surface {handle} is of unknown kind {kind}")
+    desc = SurfaceDesc(handle, SurfaceKind(kind), width, height, format, pitch, samples, usage)
+    return SurfaceCreated(desc, time)
+
+
+def _pack_memory(record: MemoryWritten) -> bytes:
+    return _MEMORY.pack(record.handle, record.offset) + record.data
+
+
+def _unpack_memory(payload: bytes, time: int) -> Record:
+    handle, offset = _MEMORY.unpack(payload)
+    return MemoryWritten(handle, offset, payload[_MEMORY.size :], time)
+
+
+def _pack_call(record: Called) -> bytes:
+    call = record.call
+    if record.abi not in _DATA:
+        raise CaptureError(f"abi {record.abi} is neither 32 nor 64")
+    data = _DATA[record.abi]
+    commands, vertices = call.commands or b"", call.vertices or b""
+    present = HAS_COMMANDS * (call.commands is not None)
+    present |= HAS_VERTICES * (call.vertices is not None)
+    return b"".join(
+        (
+            _CALL.pack(record.abi, present, len(commands), len(vertices)),
+            data.pack(*[getattr(call, name, 0) for name in data.names]),
+            commands,
+            vertices,
+        )
+    )
+
+
+def _unpack_call(payload: bytes, time: int) -> Record:
+    abi, present, command_bytes, vertex_bytes = _CALL.unpack(payload)
+    if abi not in _DATA:
+        raise CaptureError(f"call of abi {abi}")
+    data = _DATA[abi]
+    _, raw, commands, vertices = _split(
+        payload, _CALL.size, data.size, command_bytes, vertex_bytes
+    )
+    fields = dict(zip(data.names, data.unpack(raw), strict=True))
+    del fields["dwErrorOffset"]  # the driver's to write; what the caller left there means nothing
+    call = Call(
+        **fields,
+        commands=_present(commands, present & HAS_COMMANDS),
+        vertices=_present(vertices, present & HAS_VERTICES),
+    )
+    return Called(call, abi, time)
+
+
+def _pack_answer(record: Answered) -> bytes:
+    answer = record.answer
+    head = _ANSWER.pack(answer.ddrval, answer.dwErrorOffset, answer.dwFlags, len(answer.response))
+    return head + answer.response
+
+
+def _unpack_answer(payload: bytes, time: int) -> Record:
+    ddrval, error_offset, flags, response_bytes = _ANSWER.unpack(payload)
+    _, response = _split(payload, _ANSWER.size, response_bytes)
+    return Answered(Answer(ddrval, error_offset, time, response, flags))
+
+
+def _pack_frame(record: FrameMarker) -> bytes:
+    return _FRAME.pack(record.frame, record.surface)
+
+
+def _unpack_frame(payload: bytes, time: int) -> Record:
+    frame, surface = _FRAME.unpack(payload)
+    _split(payload, _FRAME.size)
+    return FrameMarker(frame, surface, time)
+
+
+def _pack_annotation(record: Annotation) -> bytes:
+    try:
+        key, text = record.key.encode(), record.text.encode()
+    except UnicodeEncodeError as error:
+        raise CaptureError(f"annotation {record.key!a} is not text: {error.reason}") from error
+    return _ANNOTATION.pack(len(key), len(text)) + key + text
+
+
+def _unpack_annotation(payload: bytes, time: int) -> Record:
+    _, key, text = _split(payload, _ANNOTATION.size, *_ANNOTATION.unpack(payload))
+    try:
+        return Annotation(key.decode(), text.decode(), time)
+    except UnicodeDecodeError as error:
+        raise CaptureError(f"annotation is not UTF-8: {error.reason}") from error
+
+
+def _split(payload: bytes, *sizes: int) -> list[bytes]:
+    """The payload cut into pieces of these sizes, which must be all of it."""
+    if sum(sizes) != len(payload):
+        raise CaptureError(f"record of {len(payload)} bytes, its head speaks of {sum(sizes)}")
+    pieces, start = [], 0
+    for size in sizes:
+        pieces.append(payload[start : start + size])
+        start += size
+    return pieces
+
+
+def _created(event: int) -> bool:
+    if event not in (DESTROYED, CREATED):
+        raise CaptureError(f"unknown event {event}")
+    return event == CREATED
+
+
+def _present(data: bytes, present: int) -> bytes | None:
+    if data and not present:
+        raise CaptureError(f"{len(data)} bytes of memory marked as not present")
+    return data if present else None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How one kind of record is laid out: its head, and in words what follows the head."""
+
+    head: Head
+    unpack: Callable[[bytes, int], Record]
+    tails: tuple[str, ...] = ()
+
+
+LAYOUTS: dict[Kind, Layout] = {
+    Kind.CONTEXT: Layout(_CONTEXT, _unpack_context),
+    Kind.SURFACE: Layout(_SURFACE, _unpack_surface),
+    Kind.MEMORY: Layout(_MEMORY, _unpack_memory, ("data bytes",)),
+    Kind.CALL: Layout(
+        _CALL,
+        _unpack_call,
+        (
+            "data D3DHAL_DRAWPRIMITIVES2DATA[abi]",
+            "commands bytes[command_bytes]",
+            "vertices bytes[vertex_bytes]",
+        ),
+    ),
+    Kind.ANSWER: Layout(_ANSWER, _unpack_answer, ("response bytes[response_bytes]",)),
+    Kind.FRAME: Layout(_FRAME, _unpack_frame),
+    Kind.ANNOTATION: Layout(
+        _ANNOTATION, _unpack_annotation, ("key utf8[key_bytes]", "text utf8[text_bytes]")
+    ),
+}
+"""Every kind of record.  A new kind is a new row here and in ``_PACK``."""
+
+_PACK: dict[type, tuple[Kind, Callable[[Any], bytes]]] = {
+    ContextCreated: (Kind.CONTEXT, _pack_context_created),
+    ContextDestroyed: (Kind.CONTEXT, _pack_context_destroyed),
+    SurfaceCreated: (Kind.SURFACE, _pack_surface_created),
+    SurfaceDestroyed: (Kind.SURFACE, _pack_surface_destroyed),
+    MemoryWritten: (Kind.MEMORY, _pack_memory),
+    Called: (Kind.CALL, _pack_call),
+    Answered: (Kind.ANSWER, _pack_answer),
+    FrameMarker: (Kind.FRAME, _pack_frame),
+    Annotation: (Kind.ANNOTATION, _pack_annotation),
+}

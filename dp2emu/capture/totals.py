@@ -1,0 +1,127 @@
+"""What a capture holds, in numbers: counted while writing, kept in the index, shown by info."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+from dp2emu.capture.payloads import CREATED, LAYOUTS, Entry, Kind
+from dp2emu.errors import CaptureError
+
+_FORMATS = 256
+"""Different sorts of surface told apart; what exceeds it is counted under (0, 0)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The numbers of a capture.
+
+    ``contexts`` and ``surfaces`` count creations; the ``_bytes`` are memory that travels with
+    calls, answers and memory writes.  ``first_time`` and ``last_time`` are the smallest and the
+    largest time in ticks that is not 0 (not known), 0 if there is none.  ``formats`` has a
+    (SurfaceKind, D3DFORMAT, how many) for every sort of surface, in that order.  ``verified``
+    tells whether every record was read and checked, or an index or the bare heads believed.
+    """
+
+    records: int = 0
+    calls: int = 0
+    answers: int = 0
+    frames: int = 0
+    contexts: int = 0
+    surfaces: int = 0
+    memory_writes: int = 0
+    annotations: int = 0
+    command_bytes: int = 0
+    vertex_bytes: int = 0
+    response_bytes: int = 0
+    memory_bytes: int = 0
+    first_time: int = 0
+    last_time: int = 0
+    formats: tuple[tuple[int, int, int], ...] = ()
+    verified: bool = False
+
+
+class Totals:
+    """A summary in the making.  Mutable: ``add`` counts a record."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._formats: Counter[tuple[int, int]] = Counter()
+        self._first = self._last = 0
+
+    def add(self, entry: Entry, size: int | None = None) -> None:
+        """Count one record; ``size`` is its payload's when only the head is at hand."""
+        kind, time, payload = entry
+        layout = LAYOUTS[kind].head
+        head = layout.unpack(payload)
+        rest = (len(payload) if size is None else size) - layout.size
+        self._counts["records"] += 1
+        for name, number in _COUNTS[kind](head, rest):
+            self._counts[name] += number
+        if kind is Kind.SURFACE and head[0] == CREATED:
+            self._add_format((head[1], head[5]))
+        if time:
+            self._first = min(self._first or time, time)
+            self._last = max(self._last, time)
+
+    def summary(self, *, verified: bool) -> Summary:
+        """The numbers so far."""
+        return Summary(
+            **self._counts,
+            first_time=self._first,
+            last_time=self._last,
+            formats=tuple((*sort, number) for sort, number in sorted(self._formats.items())),
+            verified=verified,
+        )
+
+    def _add_format(self, sort: tuple[int, int]) -> None:
+        known = sort in self._formats or len(self._formats) < _FORMATS
+        self._formats[sort if known else (0, 0)] += 1
+
+
+_Numbers = tuple[tuple[str, int], ...]
+
+_COUNTS: dict[Kind, Callable[[tuple[int, ...], int], _Numbers]] = {
+    Kind.CONTEXT: lambda head, rest: (("contexts", head[0]),),
+    Kind.SURFACE: lambda head, rest: (("surfaces", head[0]),),
+    Kind.MEMORY: lambda head, rest: (("memory_writes", 1), ("memory_bytes", rest)),
+    Kind.CALL: lambda head, rest: (
+        ("calls", 1),
+        ("command_bytes", head[2]),
+        ("vertex_bytes", head[3]),
+    ),
+    Kind.ANSWER: lambda head, rest: (("answers", 1), ("response_bytes", head[3])),
+    Kind.FRAME: lambda head, rest: (("frames", 1),),
+    Kind.ANNOTATION: lambda head, rest: (("annotations", 1),),
+}
+"""What one record adds, from the values of its head and the number of bytes behind it."""
+
+
+def to_metadata(summary: Summary) -> dict[str, str]:
+    """A summary as the metadata of a sealed capture, with a checksum over the rest of it."""
+    metadata = {name: str(getattr(summary, name)) for name in _NUMBERS}
+    metadata["formats"] = " ".join(":".join(map(str, sort)) for sort in summary.formats)
+    return {**metadata, "crc32": _checksum(metadata)}
+
+
+def from_metadata(metadata: dict[str, str]) -> Summary:
+    """The inverse, not verified.  Raises CaptureError if it is none or its checksum is wrong."""
+    rest = {key: text for key, text in metadata.items() if key != "crc32"}
+    if metadata.get("crc32") != _checksum(rest):
+        raise CaptureError("totals do not match their checksum")
+    try:
+        numbers = {name: int(rest[name]) for name in _NUMBERS}
+        formats = [tuple(map(int, sort.split(":"))) for sort in rest["formats"].split()]
+        return Summary(**numbers, formats=tuple((a, b, c) for a, b, c in formats), verified=False)
+    except (KeyError, ValueError) as error:
+        raise CaptureError(f"totals are incomplete: {error}") from error
+
+
+def _checksum(metadata: dict[str, str]) -> str:
+    lines = "".join(f"{key}={text}\n" for key, text in sorted(metadata.items()))
+    return f"{zlib.crc32(lines.encode()):08x}"
+
+
+_NUMBERS = tuple(f.name for f in fields(Summary) if f.name not in ("formats", "verified"))

@@ -1,0 +1,252 @@
+"""Writing sealed captures.  The same records give the same bytes."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from tempfile import SpooledTemporaryFile
+from types import TracebackType
+from typing import Self
+
+from mcap.opcode import Opcode
+from mcap.records import (
+    Channel,
+    Chunk,
+    ChunkIndex,
+    DataEnd,
+    Footer,
+    Header,
+    Metadata,
+    MetadataIndex,
+    Schema,
+    Statistics,
+    SummaryOffset,
+)
+
+from dp2emu.capture.compression import deflate
+from dp2emu.capture.container import (
+    FOOTER,
+    LIBRARY,
+    MAGIC,
+    MESSAGE_ENCODING,
+    PROFILE,
+    RECORD_HEAD,
+    SCHEMA_ENCODING,
+    SCHEMAS,
+    TOPICS,
+    TOTALS,
+    build,
+    message,
+    next_sequence,
+)
+from dp2emu.capture.files import Place, Sink
+from dp2emu.capture.payloads import Entry, Kind, entries
+from dp2emu.capture.records import Record
+from dp2emu.capture.totals import Totals, to_metadata
+from dp2emu.errors import UsageError
+
+COMPRESSIONS = {"zstd": "zstd", "none": ""}
+"""What ``compression`` may be, and MCAP's name for it."""
+
+_SPOOL = 1 << 20
+
+
+class _Pending:
+    """The chunk under way.  Mutable: it grows, and is replaced when written."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self.size = 0
+        self.times: tuple[int, int] | None = None
+
+    def add(self, part: bytes, time: int | None = None) -> None:
+        """Append an MCAP record; messages bring their time."""
+        self.parts.append(part)
+        self.size += len(part)
+        if time is not None:
+            first, last = self.times or (time, time)
+            self.times = min(first, time), max(last, time)
+
+
+class CaptureWriter:
+    """Writes records as a sealed capture, never holding more than one chunk.
+
+    A chunk is closed and handed to the operating system behind every call, so that a driver that
+    takes the process down leaves the call that did it; and when ``chunk_bytes`` have gathered.
+    Leaving the ``with`` block, or ``close``, writes the index; without it the file still reads.
+
+    >>> from io import BytesIO
+    >>> from dp2emu.capture.records import Annotation
+    >>> with CaptureWriter(BytesIO(), compression="none") as capture:
+    ...     capture.write(Annotation("title", "nothing happens"))
+    """
+
+    def __init__(
+        self, target: Place, *, compression: str = "zstd", chunk_bytes: int = 1 << 20
+    ) -> None:
+        """``target`` is a path, ``-`` for stdout, or a binary stream (left open).
+
+        Raises OSError if the path cannot be opened, UsageError for an unknown compression.
+        """
+        if compression not in COMPRESSIONS:
+            raise UsageError(f"compression {compression!r} is none of {', '.join(COMPRESSIONS)}")
+        self._compression = COMPRESSIONS[compression]
+        self._chunk_bytes = chunk_bytes
+        self._totals = Totals()
+        self._calls = 0
+        self._statistics = Statistics(0, 0, {}, 0, 0, 0, 0, 0, 0)
+        self._pending = _Pending()
+        self._sink = Sink(target)
+        self._index = SpooledTemporaryFile(_SPOOL)  # noqa: SIM115 - close() closes it
+        self._open = True
+        self._sink.write(MAGIC + build(Header(profile=PROFILE, library=LIBRARY)))
+
+    def write(self, record: Record) -> None:
+        """Append a record.  Raises CaptureError if a value does not fit, and writes nothing."""
+        if not self._open:
+            raise UsageError("the capture is closed")
+        for entry in entries(record):
+            self._append(entry)
+
+    def flush(self) -> None:
+        """Close the chunk and hand it to the operating system."""
+        self._write_chunk()
+        self._sink.flush()
+
+    def close(self) -> None:
+        """Write what is left, the totals and the index; close the file if opened by path."""
+        if not self._open:
+            return
+        self._open = False
+        try:
+            if not self._sink.broken:
+                self._seal()
+        finally:
+            self._index.close()
+            self._sink.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _append(self, entry: Entry) -> None:
+        kind, time, payload = entry
+        if kind not in self._statistics.channel_message_counts:
+            self._introduce(kind)
+        sequence = next_sequence(kind, self._calls)
+        self._pending.add(message(kind, time, sequence, payload), time)
+        self._totals.add(entry)
+        self._statistics.channel_message_counts[kind] += 1
+        self._calls += kind is Kind.CALL
+        if kind is Kind.CALL:
+            self.flush()
+        elif self._pending.size >= self._chunk_bytes:
+            self._write_chunk()
+
+    def _introduce(self, kind: Kind) -> None:
+        """Schema and channel go into the chunk that first needs them, under its checksum."""
+        self._pending.add(build(_schema(kind), _channel(kind)))
+        self._statistics.channel_message_counts[kind] = 0
+        self._statistics.schema_count += 1
+        self._statistics.channel_count += 1
+
+    def _write_chunk(self) -> None:
+        chunk, self._pending = self._pending, _Pending()
+        if not chunk.parts:
+            return
+        data = b"".join(chunk.parts)
+        packed = deflate(self._compression, data)
+        compression = self._compression if len(packed) < len(data) else ""
+        first, last = chunk.times or (0, 0)
+        offset = self._sink.offset
+        self._sink.write(
+            build(
+                Chunk(
+                    compression=compression,
+                    data=packed if compression else data,
+                    message_start_time=first,
+                    message_end_time=last,
+                    uncompressed_crc=zlib.crc32(data),
+                    uncompressed_size=len(data),
+                )
+            )
+        )
+        self._count_chunk(first, last)
+        self._index.write(
+            build(
+                ChunkIndex(
+                    chunk_start_offset=offset,
+                    chunk_length=self._sink.offset - offset,
+                    message_start_time=first,
+                    message_end_time=last,
+                    message_index_length=0,
+                    message_index_offsets={},
+                    compression=compression,
+                    compressed_size=len(packed) if compression else len(data),
+                    uncompressed_size=len(data),
+                )
+            )
+        )
+
+    def _count_chunk(self, first: int, last: int) -> None:
+        statistics = self._statistics
+        if statistics.chunk_count:
+            first = min(first, statistics.message_start_time)
+            last = max(last, statistics.message_end_time)
+        statistics.message_start_time, statistics.message_end_time = first, last
+        statistics.chunk_count += 1
+
+    def _seal(self) -> None:
+        self._write_chunk()
+        statistics, offset = self._statistics, self._sink.offset
+        summary = self._totals.summary(verified=True)
+        statistics.message_count, statistics.metadata_count = summary.records, 1
+        self._sink.write(build(Metadata(name=TOTALS, metadata=to_metadata(summary))))
+        totals = MetadataIndex(offset=offset, length=self._sink.offset - offset, name=TOTALS)
+        self._sink.write(build(DataEnd(self._sink.crc)))
+        self._write_summary(totals)
+
+    def _write_summary(self, totals: MetadataIndex) -> None:
+        sink, start, offsets = self._sink, self._sink.offset, []
+        sink.crc = 0
+        for opcode, parts in self._summary_groups(totals):
+            offset = sink.offset
+            for part in parts:
+                sink.write(part)
+            offsets.append(SummaryOffset(opcode, offset, sink.offset - offset))
+        offset_start = sink.offset
+        sink.write(build(*[group for group in offsets if group.group_length]))
+        head = build(Footer(start, offset_start, 0))[: RECORD_HEAD.size + FOOTER.size - 4]
+        sink.write(build(Footer(start, offset_start, zlib.crc32(head, sink.crc))) + MAGIC)
+
+    def _summary_groups(self, totals: MetadataIndex) -> Iterator[tuple[Opcode, Iterable[bytes]]]:
+        kinds = [Kind(kind) for kind in self._statistics.channel_message_counts]
+        yield Opcode.SCHEMA, [build(_schema(kind)) for kind in kinds]
+        yield Opcode.CHANNEL, [build(_channel(kind)) for kind in kinds]
+        yield Opcode.STATISTICS, [build(self._statistics)]
+        yield Opcode.METADATA_INDEX, [build(totals)]
+        self._index.seek(0)
+        yield Opcode.CHUNK_INDEX, iter(lambda: self._index.read(_SPOOL), b"")
+
+
+def _schema(kind: Kind) -> Schema:
+    return Schema(
+        id=int(kind), data=SCHEMAS[kind], encoding=SCHEMA_ENCODING, name=f"dp2.{TOPICS[kind]}"
+    )
+
+
+def _channel(kind: Kind) -> Channel:
+    return Channel(
+        id=int(kind),
+        topic=TOPICS[kind],
+        message_encoding=MESSAGE_ENCODING,
+        metadata={},
+        schema_id=int(kind),
+    )
