@@ -10,26 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dp2emu.d3d.enums import CmpFunc, Cull, DeclType, DeclUsage, Format
-
-
-@dataclass(frozen=True, slots=True)
-class Element:
-    """One vertex attribute: where it lies in its stream (bytes) and what it means."""
-
-    stream: int
-    offset: int
-    type: DeclType
-    usage: DeclUsage
-    index: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class VertexLayout:
-    """The attributes of a vertex.  ``transformed``: positions are screen x, y, z and rhw."""
-
-    elements: tuple[Element, ...]
-    transformed: bool
+from dp2emu.d3d.enums import CmpFunc, Cull, Format
+from dp2emu.d3d.vertices import VertexLayout as VertexLayout
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,113 @@
+"""Flexible vertex formats: a 32-bit code -> attributes in memory order (reference 3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from dp2emu.d3d.enums import DeclType, DeclUsage
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.vertices import Element, VertexLayout
+from dp2emu.errors import Fault
+
+XYZRHW = 0x004
+NORMAL = 0x010
+PSIZE = 0x020
+"""A reserved dword up to DirectX 7, the point size from DirectX 8 on."""
+DIFFUSE = 0x040
+SPECULAR = 0x080
+LASTBETA_UBYTE4 = 0x1000
+FOG = 0x2000
+LASTBETA_D3DCOLOR = 0x8000
+
+_POSITION = 0x00E
+_XYZ, _XYZB1, _XYZB5 = 0x002, 0x006, 0x00E
+_XYZW = 0x4002
+_TEXCOUNT_SHIFT, _TEXCOUNT_MAX = 8, 8
+_TEXCOORD_TYPES = (DeclType.FLOAT2, DeclType.FLOAT3, DeclType.FLOAT4, DeclType.FLOAT1)
+
+_SIZES = {
+    DeclType.FLOAT1: 4,
+    DeclType.FLOAT2: 8,
+    DeclType.FLOAT3: 12,
+    DeclType.FLOAT4: 16,
+    DeclType.D3DCOLOR: 4,
+    DeclType.UBYTE4: 4,
+}
+
+
+_Attribute = tuple[DeclType, DeclUsage | None, int]
+"""Type, usage (None for a reserved dword) and usage index."""
+
+
+def fvf_size(fvf: int, interface: int = 9) -> int:
+    """Bytes of one vertex of an application of DirectX ``interface``.
+
+    Raises Fault (DDERR_INVALIDPARAMS) for more than 8 texture coordinate sets.
+    """
+    return sum(_SIZES[type] for type, _, _ in _attributes(fvf, interface))
+
+
+@lru_cache(maxsize=256)
+def fvf_layout(fvf: int, interface: int = 9) -> VertexLayout:
+    """The attributes in memory order, all of stream 0; the errors of ``fvf_size``."""
+    elements = []
+    offset = 0
+    for type, usage, index in _attributes(fvf, interface):
+        if usage is not None:
+            elements.append(Element(0, offset, type, usage, index))
+        offset += _SIZES[type]
+    return VertexLayout(tuple(elements), transformed=fvf & _POSITION == XYZRHW)
+
+
+def _attributes(fvf: int, interface: int) -> Iterator[_Attribute]:
+    yield from _position(fvf, interface)
+    if fvf & NORMAL:
+        yield DeclType.FLOAT3, DeclUsage.NORMAL, 0
+    if fvf & PSIZE:
+        yield DeclType.FLOAT1, DeclUsage.PSIZE if interface >= 8 else None, 0
+    if fvf & DIFFUSE:
+        yield DeclType.D3DCOLOR, DeclUsage.COLOR, 0
+    if fvf & SPECULAR:
+        yield DeclType.D3DCOLOR, DeclUsage.COLOR, 1
+    if fvf & FOG and interface >= 9:
+        yield DeclType.FLOAT1, DeclUsage.FOG, 0
+    yield from _texture_coordinates(fvf)
+
+
+def _position(fvf: int, interface: int) -> Iterator[_Attribute]:
+    position = fvf & _POSITION
+    if position == XYZRHW:
+        yield DeclType.FLOAT4, DeclUsage.POSITIONT, 0
+    elif interface >= 9 and fvf & _XYZW == _XYZW and position == _XYZ:
+        yield DeclType.FLOAT4, DeclUsage.POSITION, 0
+    elif position:
+        yield DeclType.FLOAT3, DeclUsage.POSITION, 0
+    if position >= _XYZB1:
+        yield from _blending(fvf, (position - _XYZB1) // 2 + 1)
+
+
+def _blending(fvf: int, betas: int) -> Iterator[_Attribute]:
+    """Blend weights; the last of ``betas`` holds indices if flagged, and always if there are 5."""
+    indexed = fvf & (LASTBETA_UBYTE4 | LASTBETA_D3DCOLOR) or fvf & _POSITION == _XYZB5
+    weights = betas - 1 if indexed else betas
+    if weights:
+        yield DeclType(DeclType.FLOAT1 + weights - 1), DeclUsage.BLENDWEIGHT, 0
+    if not indexed:
+        return
+    if fvf & LASTBETA_UBYTE4:
+        yield DeclType.UBYTE4, DeclUsage.BLENDINDICES, 0
+    elif fvf & LASTBETA_D3DCOLOR:
+        yield DeclType.D3DCOLOR, DeclUsage.BLENDINDICES, 0
+    else:
+        yield DeclType.FLOAT1, DeclUsage.BLENDINDICES, 0
+
+
+def _texture_coordinates(fvf: int) -> Iterator[_Attribute]:
+    count = fvf >> _TEXCOUNT_SHIFT & 0xF
+    if count > _TEXCOUNT_MAX:
+        raise Fault(
+            HResult.DDERR_INVALIDPARAMS, f"FVF {fvf:#x} has {count} texture coordinate sets"
+        )
+    for index in range(count):
+        yield _TEXCOORD_TYPES[fvf >> (16 + 2 * index) & 3], DeclUsage.TEXCOORD, index

@@ -1,0 +1,73 @@
+"""Topologies: which vertices make primitive i (reference 3.1), with the provoking vertex first.
+
+Every primitive has three corners, so that one interpolation serves all: a line repeats its first
+vertex, a point is its vertex three times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from dp2emu.d3d.enums import PrimitiveType
+from dp2emu.gpu.arrays import I64
+
+
+def _points(i: I64) -> tuple[I64, I64, I64]:
+    return i, i, i
+
+
+def _line_list(i: I64) -> tuple[I64, I64, I64]:
+    return 2 * i, 2 * i + 1, 2 * i
+
+
+def _line_strip(i: I64) -> tuple[I64, I64, I64]:
+    return i, i + 1, i
+
+
+def _triangle_list(i: I64) -> tuple[I64, I64, I64]:
+    return 3 * i, 3 * i + 1, 3 * i + 2
+
+
+def _triangle_strip(i: I64) -> tuple[I64, I64, I64]:
+    odd = i & 1
+    return i, i + 1 + odd, i + 2 - odd
+
+
+def _triangle_fan(i: I64) -> tuple[I64, I64, I64]:
+    return i + 1, i + 2, np.zeros_like(i)
+
+
+class Topology(NamedTuple):
+    """``count`` primitives use ``step * count + extra`` vertices; ``corners`` numbers them."""
+
+    step: int
+    extra: int
+    corners: Callable[[I64], tuple[I64, I64, I64]]
+
+
+TOPOLOGIES: dict[PrimitiveType, Topology] = {
+    PrimitiveType.POINTLIST: Topology(1, 0, _points),
+    PrimitiveType.LINELIST: Topology(2, 0, _line_list),
+    PrimitiveType.LINESTRIP: Topology(1, 1, _line_strip),
+    PrimitiveType.TRIANGLELIST: Topology(3, 0, _triangle_list),
+    PrimitiveType.TRIANGLESTRIP: Topology(1, 2, _triangle_strip),
+    PrimitiveType.TRIANGLEFAN: Topology(1, 2, _triangle_fan),
+}
+
+
+POINT_OR_LINE = (PrimitiveType.POINTLIST, PrimitiveType.LINELIST, PrimitiveType.LINESTRIP)
+
+
+def vertex_count(topology: PrimitiveType, count: int) -> int:
+    """How many vertices (or indices) ``count`` primitives use; none for no primitive."""
+    row = TOPOLOGIES[topology]
+    return row.step * count + row.extra if count > 0 else 0
+
+
+def corners(topology: PrimitiveType, first: int, start: int, stop: int) -> I64:
+    """Vertex (or index) numbers of primitives ``start`` to ``stop``: int64, shape (3, n)."""
+    rows = TOPOLOGIES[topology].corners(np.arange(start, stop, dtype=np.int64))
+    return first + np.stack(rows)

@@ -1,0 +1,65 @@
+"""Depth of fragments: plane, clipping at 0 and 1, bias, clamp."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dp2emu.gpu.arrays import F32, F64, Mask
+from dp2emu.gpu.planes import Frame, Plane, Sites, plane
+from dp2emu.gpu.state import DepthState, RasterState
+
+
+@dataclass(frozen=True, slots=True)
+class DepthPlanes:
+    """z of primitives: ``clipped`` says which lose their fragments outside 0..1.
+
+    ``slope`` is D3DRS_SLOPESCALEDEPTHBIAS times the larger gradient, or None if that state is 0.
+    """
+
+    plane: Plane
+    clipped: Mask
+    bias: float
+    slope: F64 | None
+
+
+def depth_planes(
+    frame: Frame, z: F32, raster: RasterState, depth: DepthState, *, biased: bool
+) -> DepthPlanes:
+    """From z at the corners, shape (3, n).  ``biased``: Direct3D 9 offsets triangles only.
+
+    A NaN is outside of 0..1.
+    """
+    z_plane = plane(frame, z)
+    inside = ((z >= 0) & (z <= 1)).all(axis=0)
+    clipped = ~inside if raster.clip else np.zeros_like(inside)
+    if not biased:
+        return DepthPlanes(z_plane, clipped, 0.0, None)
+    slope = depth.slope * _larger_gradient(z_plane) if depth.slope else None
+    return DepthPlanes(z_plane, clipped, depth.bias, slope)
+
+
+def _larger_gradient(plane: Plane) -> F64:
+    ddx, ddy = np.abs(plane.ddx), np.abs(plane.ddy)
+    return np.where(ddx > ddy, ddx, ddy)
+
+
+def kept_by_clipping(planes: DepthPlanes, sites: Sites) -> Mask | None:
+    """Which fragments lie inside 0..1 or need not; None if all do, without looking at them."""
+    clipped = planes.clipped[sites.spans.primitive]
+    if not clipped.any():
+        return None
+    z = sites.at(planes.plane)
+    return ~clipped[sites.span] | ((z >= 0) & (z <= 1))
+
+
+def fragment_depth(planes: DepthPlanes, sites: Sites) -> F64:
+    """(z + bias) + slope, clamped to 0..1, where a NaN becomes 0."""
+    z = sites.at(planes.plane)
+    if planes.bias:
+        z += planes.bias
+    if planes.slope is not None:
+        z += planes.slope[sites.spans.primitive][sites.span]
+    z = np.where(z > 0, z, 0.0)
+    return np.where(z < 1, z, 1.0)

@@ -1,0 +1,172 @@
+"""Draw: the stages in order, in chunks that bound memory whatever the primitive count.
+
+fetch -> snap, cull -> spans -> fragments -> z clip -> depth test -> pixel program -> write
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dp2emu.errors import Unsupported
+from dp2emu.gpu.assembly import POINT_OR_LINE, corners, vertex_count
+from dp2emu.gpu.clear import execute_clear as execute_clear
+from dp2emu.gpu.depth import DepthPlanes, depth_planes, fragment_depth, kept_by_clipping
+from dp2emu.gpu.merge import ColorTarget, DepthTarget, Piles, last_of_each, piles, single_pile_each
+from dp2emu.gpu.packets import Draw, Rect
+from dp2emu.gpu.planes import Frame, Sites, sites
+from dp2emu.gpu.queries import Counters
+from dp2emu.gpu.setup import set_up
+from dp2emu.gpu.shade import Shading, shade, shading
+from dp2emu.gpu.spans import Fragments, batches
+from dp2emu.gpu.state import FixedPixel
+from dp2emu.gpu.vertex import fetch, vertex_bytes, vertex_numbers
+from dp2emu.gpu.vertex_cache import observe, observe_unindexed
+from dp2emu.gpu.work import Work
+from dp2emu.shader.fixed import pixel_program
+
+CHUNK = 1 << 13
+"""Primitives assembled together."""
+
+
+def execute_draw(draw: Draw, counters: Counters, observe_cache: bool = False) -> Work:
+    """Draw all primitives in order, write the targets, and raise the counters.
+
+    ``observe_cache`` runs the vertex cache model as well, which costs time.  Raises Unsupported
+    for state that is not built, before anything is written.
+    """
+    targets = _targets(draw)
+    vertices = vertex_count(draw.topology, draw.count)
+    work = Work(
+        vertices=vertices,
+        vertex_bytes=vertices * vertex_bytes(draw.pipeline.layout),
+        primitives=draw.count,
+    )
+    # NaN and infinity are legal here and each stage says what becomes of them.
+    with np.errstate(all="ignore"):
+        for start in range(0, draw.count, CHUNK):
+            work += _draw_chunk(draw, targets, start, min(start + CHUNK, draw.count))
+    if observe_cache:
+        _observe_cache(draw, vertices, counters)
+    _count(work, counters)
+    return work
+
+
+def _count(work: Work, counters: Counters) -> None:
+    counters.samples += work.pixels
+    counters.fragments += work.pixels
+    counters.vertices += work.vertices
+    counters.primitives += work.primitives
+    counters.triangles += work.triangles
+    counters.vertex_bytes += work.vertex_bytes
+    counters.pixel_bytes += work.pixel_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Targets:
+    """What a draw writes; ``region`` is inside all of it."""
+
+    region: Rect
+    color: ColorTarget | None
+    depth: DepthTarget | None
+
+
+def _targets(draw: Draw) -> _Targets:
+    """Raises Unsupported for what is not built.  The fixed function draws to target 0 alone."""
+    pipeline = draw.pipeline
+    if pipeline.samples > 1:
+        raise Unsupported("multisampled rendering")
+    if not isinstance(pipeline.pixel, FixedPixel):
+        raise Unsupported("pixel shaders")
+    color = draw.colors[0] if draw.colors else None
+    depth = draw.depth if pipeline.depth.enable else None
+    region = draw.scissor
+    for surface in (color, depth):
+        if surface is not None:
+            region = region.intersect(Rect(0, 0, surface.width, surface.height))
+    if color is None and depth is None:
+        region = Rect(0, 0, 0, 0)
+    mask = pipeline.write_masks[0] if pipeline.write_masks else 0
+    return _Targets(
+        region,
+        ColorTarget.of(color, mask) if color else None,
+        DepthTarget.of(depth, pipeline.depth) if depth else None,
+    )
+
+
+def _draw_chunk(draw: Draw, targets: _Targets, start: int, stop: int) -> Work:
+    """Primitives ``start`` to ``stop``; work after the vertex fetch."""
+    pipeline = draw.pipeline
+    sequence = corners(draw.topology, draw.first, start, stop)
+    numbers = vertex_numbers(draw.indices, sequence.ravel()).reshape(sequence.shape)
+    primitives = set_up(draw, fetch(pipeline.layout, draw.streams, numbers), start, targets.region)
+    frame, vertices = primitives.frame, primitives.vertices
+    program = pixel_program(specular=pipeline.pixel.specular)
+    stages = _Stages(
+        targets,
+        frame,
+        depth_planes(
+            frame,
+            vertices.position[2],
+            pipeline.raster,
+            pipeline.depth,
+            biased=draw.topology not in POINT_OR_LINE,
+        ),
+        shading(program, vertices, frame, flat=pipeline.raster.flat),
+    )
+    work = Work(triangles=primitives.triangles)
+    for spans in primitives.spans:
+        for batch in batches(spans):
+            work += stages.merge(batch)
+    return work
+
+
+@dataclass(frozen=True, slots=True)
+class _Stages:
+    """What follows coverage, for the primitives of one chunk."""
+
+    targets: _Targets
+    frame: Frame
+    depth: DepthPlanes
+    shading: Shading
+
+    def merge(self, fragments: Fragments) -> Work:
+        """Clip, test, shade and write a batch of fragments, in order."""
+        here = sites(self.frame, fragments)
+        kept = kept_by_clipping(self.depth, here)
+        if kept is not None:
+            here = here.part(np.flatnonzero(kept))
+            if not len(here.x):
+                return Work()
+        x, y, stacks = here.x, here.y, self._stacks(here)
+        depth, color = self.targets.depth, self.targets.color
+        passed, pixels, moved = None, len(x), 0
+        if depth is not None:
+            passed = depth.test(fragment_depth(self.depth, here), x, y, stacks)
+            pixels = int(np.count_nonzero(passed))
+            moved += depth.bytes_moved(len(x), pixels)
+        if color is not None and color.bits:
+            seen = last_of_each(stacks, passed)
+            color.write(shade(self.shading, here.part(seen)), x[seen], y[seen])
+            moved += pixels * color.row.word.itemsize
+        return Work(fragments=len(x), pixels=pixels, pixel_bytes=moved)
+
+    def _stacks(self, here: Sites) -> Piles:
+        """Fragments by pixel; those of a single primitive have a pixel each."""
+        if here.one_primitive:
+            return single_pile_each(len(here.x))
+        region = self.targets.region
+        return piles(here.y * (region.right - region.left) + here.x)
+
+
+def _observe_cache(draw: Draw, vertices: int, counters: Counters) -> None:
+    if draw.indices is None:
+        observe_unindexed(vertices, counters)
+        return
+    places = range(draw.first, draw.first + vertices, CHUNK)
+    end = draw.first + vertices
+    observe(
+        (vertex_numbers(draw.indices, np.arange(at, min(at + CHUNK, end))) for at in places),
+        counters,
+    )

@@ -1,0 +1,81 @@
+"""Primitive setup: corners on the sub-pixel grid, culling, and what interpolation needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dp2emu.d3d.enums import PrimitiveType
+from dp2emu.gpu.arrays import F64, I64
+from dp2emu.gpu.lines import line_spans
+from dp2emu.gpu.packets import Draw, Rect
+from dp2emu.gpu.planes import Frame, line_frame, point_frame, triangle_frame
+from dp2emu.gpu.points import point_sizes, point_spans
+from dp2emu.gpu.raster import doubled_area, drawn, triangle_spans
+from dp2emu.gpu.spans import Spans
+from dp2emu.gpu.subpixel import snap
+from dp2emu.gpu.vertex import Vertices
+
+
+@dataclass(frozen=True, slots=True)
+class Primitives:
+    """The primitives of a chunk that are drawn, numbered as the spans number them.
+
+    ``vertices`` has lanes of shape (3, n); ``triangles`` counts those left after culling.
+    """
+
+    vertices: Vertices
+    frame: Frame
+    spans: Iterator[Spans]
+    triangles: int = 0
+
+
+def set_up(draw: Draw, vertices: Vertices, start: int, region: Rect) -> Primitives:
+    """Corners of primitives from number ``start`` on, lanes of shape (3, n), made ready.
+
+    A primitive with a NaN or an infinity among its x and y is not drawn.
+    """
+    x, y = snap(vertices.position[0]), snap(vertices.position[1])
+    finite = np.flatnonzero((np.isfinite(x) & np.isfinite(y)).all(axis=0))
+    if len(finite) < x.shape[1]:
+        vertices, x, y = vertices.part(finite), x[:, finite], y[:, finite]
+    return _KINDS[draw.topology](draw, vertices, x, y, finite + start, region)
+
+
+def _triangles(
+    draw: Draw, vertices: Vertices, x: F64, y: F64, numbers: I64, region: Rect
+) -> Primitives:
+    area = doubled_area(x, y)
+    kept = np.flatnonzero(drawn(area, draw.pipeline.raster.cull))
+    x, y, area = x[:, kept], y[:, kept], area[kept]
+    spans = triangle_spans(x, y, area, region)
+    return Primitives(vertices.part(kept), triangle_frame(x, y, area), spans, len(kept))
+
+
+def _lines(
+    draw: Draw, vertices: Vertices, x: F64, y: F64, numbers: I64, region: Rect
+) -> Primitives:
+    """Each line of a list draws its last pixel, of a strip only the last line does."""
+    ending = draw.topology == PrimitiveType.LINELIST or numbers == draw.count - 1
+    last = np.full(len(numbers), ending) & draw.pipeline.raster.last_pixel
+    return Primitives(vertices, line_frame(x, y), line_spans(x, y, last, region))
+
+
+def _points(
+    draw: Draw, vertices: Vertices, x: F64, y: F64, numbers: I64, region: Rect
+) -> Primitives:
+    own = None if vertices.size is None else vertices.size[0]
+    sizes = point_sizes(own, draw.point, len(numbers))
+    return Primitives(vertices, point_frame(x, y), point_spans(x[0], y[0], sizes, region))
+
+
+_KINDS: dict[PrimitiveType, Callable[[Draw, Vertices, F64, F64, I64, Rect], Primitives]] = {
+    PrimitiveType.POINTLIST: _points,
+    PrimitiveType.LINELIST: _lines,
+    PrimitiveType.LINESTRIP: _lines,
+    PrimitiveType.TRIANGLELIST: _triangles,
+    PrimitiveType.TRIANGLESTRIP: _triangles,
+    PrimitiveType.TRIANGLEFAN: _triangles,
+}

@@ -1,0 +1,86 @@
+"""Spans and fragments: what every kind of primitive becomes before it is shaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dp2emu.gpu.arrays import I64
+
+BATCH = 1 << 17
+"""Fragments handled together, give or take one row of pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Runs of pixels left <= x < right in row y; int64, shape (n,), in drawing order.
+
+    ``primitive`` numbers the primitive in its chunk.  Spans of one primitive never overlap.
+    """
+
+    primitive: I64
+    y: I64
+    left: I64
+    right: I64
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def part(self, chosen: slice | I64) -> Spans:
+        """Some of the spans, in the order asked for."""
+        return Spans(self.primitive[chosen], self.y[chosen], self.left[chosen], self.right[chosen])
+
+
+@dataclass(frozen=True, slots=True)
+class Fragments:
+    """Single pixels of some spans, in drawing order: int64, shape (n,).
+
+    ``span`` says which span each belongs to.
+    """
+
+    spans: Spans
+    span: I64
+    x: I64
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+
+def in_order(fast: Spans, slow: list[Spans]) -> Spans:
+    """Spans of some primitives and spans of others, back in drawing order."""
+    if not slow:
+        return fast
+    columns = zip(*((p.primitive, p.y, p.left, p.right) for p in (fast, *slow)), strict=True)
+    spans = Spans(*(np.concatenate(column) for column in columns))
+    return spans.part(np.argsort(spans.primitive, kind="stable"))
+
+
+def slices(sizes: I64, budget: int) -> Iterator[slice]:
+    """Cut items into runs that add up to ``budget`` at most, or are a single item."""
+    ends = np.cumsum(sizes)
+    start = 0
+    while start < len(sizes):
+        done = int(ends[start - 1]) if start else 0
+        stop = max(int(np.searchsorted(ends, done + budget, side="right")), start + 1)
+        yield slice(start, stop)
+        start = stop
+
+
+def expand(counts: I64) -> tuple[I64, I64]:
+    """For ``counts`` things each: which one a thing belongs to, and its number there."""
+    which = np.repeat(np.arange(len(counts)), counts)
+    return which, np.arange(len(which)) - (np.cumsum(counts) - counts)[which]
+
+
+def batches(spans: Spans) -> Iterator[Fragments]:
+    """All fragments, in order, about ``BATCH`` at a time."""
+    for part in slices(spans.right - spans.left, BATCH):
+        yield fragments(spans.part(part))
+
+
+def fragments(spans: Spans) -> Fragments:
+    """Every pixel of every span."""
+    span, step = expand(spans.right - spans.left)
+    return Fragments(spans, span, spans.left[span] + step)

@@ -1,0 +1,186 @@
+"""Vertex fetch: streams, layout and vertex numbers in, float32 lanes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.enums import DeclType, DeclUsage
+from dp2emu.d3d.vertices import Element, VertexLayout
+from dp2emu.errors import Unsupported
+from dp2emu.gpu.arrays import F32, I64
+from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.packets import Indices, Stream
+
+
+class VertexType(NamedTuple):
+    """How an element type becomes up to four floats.
+
+    ``storage`` and ``count`` of its components, ``scale`` each is divided by, and the ``order``
+    they are taken in (a D3DCOLOR lies in memory as blue, green, red, alpha).
+    """
+
+    storage: str
+    count: int
+    scale: int = 1
+    order: tuple[int, ...] = (0, 1, 2, 3)
+
+    @property
+    def bytes(self) -> int:
+        return np.dtype(self.storage).itemsize * self.count
+
+
+VERTEX_TYPES: dict[DeclType, VertexType] = {
+    DeclType.FLOAT1: VertexType("<f4", 1),
+    DeclType.FLOAT2: VertexType("<f4", 2),
+    DeclType.FLOAT3: VertexType("<f4", 3),
+    DeclType.FLOAT4: VertexType("<f4", 4),
+    DeclType.D3DCOLOR: VertexType("u1", 4, 255, (2, 1, 0, 3)),
+    DeclType.UBYTE4: VertexType("u1", 4),
+    DeclType.SHORT2: VertexType("<i2", 2),
+    DeclType.SHORT4: VertexType("<i2", 4),
+    DeclType.UBYTE4N: VertexType("u1", 4, 255),
+    DeclType.SHORT2N: VertexType("<i2", 2, 32767),
+    DeclType.SHORT4N: VertexType("<i2", 4, 32767),
+    DeclType.USHORT2N: VertexType("<u2", 2, 65535),
+    DeclType.USHORT4N: VertexType("<u2", 4, 65535),
+    DeclType.FLOAT16_2: VertexType("<f2", 2),
+    DeclType.FLOAT16_4: VertexType("<f2", 4),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Vertices:
+    """Fetched lanes, float32.  ``position`` is screen x, y, z, rhw and the colours are red,
+    green, blue, alpha, shape (4, *lanes); ``size`` is the point size, shape lanes, or None.
+    """
+
+    position: F32
+    diffuse: F32
+    specular: F32
+    size: F32 | None
+
+    def part(self, primitives: I64) -> Vertices:
+        """Some of the primitives, which are the last axis of the lanes."""
+        return Vertices(
+            self.position[..., primitives],
+            self.diffuse[..., primitives],
+            self.specular[..., primitives],
+            None if self.size is None else self.size[..., primitives],
+        )
+
+
+_WHITE = np.ones(4, np.float32)
+_BLACK = np.zeros(4, np.float32)
+
+
+def fetch(layout: VertexLayout, streams: tuple[Stream | None, ...], numbers: I64) -> Vertices:
+    """Read vertices ``numbers`` (int64, any shape).  Missing diffuse is white, specular zero.
+
+    Raises Unsupported for vertices that are not transformed yet and for packed element types.
+    """
+    position = _find(layout, DeclUsage.POSITIONT) or _find(layout, DeclUsage.POSITION)
+    if position is None or not layout.transformed:
+        raise Unsupported("vertex transformation")
+    diffuse = _find(layout, DeclUsage.COLOR, 0)
+    specular = _find(layout, DeclUsage.COLOR, 1)
+    size = _find(layout, DeclUsage.PSIZE)
+    flat = numbers.ravel()
+    shape = (4, *numbers.shape)
+
+    def lanes(element: Element | None, default: F32) -> F32:
+        if element is None:
+            return np.broadcast_to(default.reshape(4, *[1] * numbers.ndim), shape)
+        return _decode(element, streams, flat).reshape(shape)
+
+    return Vertices(
+        lanes(position, _BLACK),
+        lanes(diffuse, _WHITE),
+        lanes(specular, _BLACK),
+        lanes(size, _BLACK)[0] if size else None,
+    )
+
+
+def vertex_numbers(indices: Indices | None, sequence: I64) -> I64:
+    """Vertex numbers at places ``sequence`` of the index data; the places themselves if none."""
+    if indices is None:
+        return sequence
+    storage = np.dtype(f"<u{indices.size}")
+    values = gather(_bytes(indices.data), indices.offset, indices.size, storage, sequence)
+    return values.astype(np.int64) + indices.base
+
+
+@lru_cache(maxsize=256)
+def vertex_bytes(layout: VertexLayout) -> int:
+    """Bytes fetched for one vertex.  Raises Unsupported for packed element types."""
+    return sum(_type_of(element).bytes for element in layout.elements)
+
+
+def gather(
+    data: NDArray[np.uint8], offset: int, stride: int, item: np.dtype[Any], numbers: I64
+) -> NDArray[Any]:
+    """Items at byte ``offset + number * stride`` of ``data``; bytes outside read as zero.
+
+    ``numbers`` is int64 and flat; the result has dtype ``item`` and one entry for each.
+    """
+    size = item.itemsize
+    if stride == 0:
+        numbers, stride = np.zeros_like(numbers), size
+    whole = _whole_items(data.nbytes - offset, stride, size)
+    inside = (numbers >= 0) & (numbers < whole)
+    items = np.ndarray((whole,), item, data, offset if whole else 0, (stride,))
+    if inside.all():
+        return items[numbers]
+    found = np.zeros(numbers.shape, item)
+    found[inside] = items[numbers[inside]]
+    outside = np.flatnonzero(~inside)
+    # Beyond these bounds no byte is in the data, and without them the products could overflow.
+    near = np.clip(numbers[outside], -((offset + size) // stride) - 1, data.nbytes // stride + 1)
+    address = (offset + near * stride)[:, None] + np.arange(size)
+    valid = (address >= 0) & (address < data.nbytes)
+    loose = np.zeros(address.shape, np.uint8)
+    loose[valid] = data[address[valid]]
+    found[outside] = loose.view(item)[:, 0]
+    return found
+
+
+def _whole_items(available: int, stride: int, size: int) -> int:
+    """How many items from number 0 on lie wholly inside."""
+    return (available - size) // stride + 1 if available >= size else 0
+
+
+def _bytes(data: Surface | bytes | NDArray[Any]) -> NDArray[np.uint8]:
+    if isinstance(data, Surface):
+        return data.data
+    return np.frombuffer(data, np.uint8)
+
+
+def _find(layout: VertexLayout, usage: DeclUsage, index: int = 0) -> Element | None:
+    wanted = (usage, index)
+    return next((e for e in layout.elements if (e.usage, e.index) == wanted), None)
+
+
+def _type_of(element: Element) -> VertexType:
+    row = VERTEX_TYPES.get(element.type)
+    if row is None:
+        raise Unsupported(f"vertex element type {element.type.sdk}")
+    return row
+
+
+def _decode(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -> F32:
+    """One element of each vertex as float32 lanes, shape (4, n); absent components 0, 0, 0, 1."""
+    row = _type_of(element)
+    lanes = np.zeros((4, len(numbers)), np.float32)
+    lanes[3] = 1
+    stream = streams[element.stream] if element.stream < len(streams) else None
+    data = np.zeros(0, np.uint8) if stream is None else _bytes(stream.data)
+    offset, stride = (stream.offset, stream.stride) if stream else (0, 0)
+    raw = gather(data, offset + element.offset, stride, np.dtype(f"V{row.bytes}"), numbers)
+    values = raw.view(row.storage).reshape(len(numbers), row.count)
+    for lane, component in enumerate(row.order[: row.count]):
+        np.divide(values[:, component], np.float32(row.scale), lanes[lane], dtype=np.float32)
+    return lanes

@@ -1,0 +1,29 @@
+"""What a packet did, in the numbers a cost model can charge for."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Counts of one packet.
+
+    ``vertices`` read and the ``vertex_bytes`` they take; ``primitives`` asked for and
+    ``triangles`` left after culling; ``fragments`` depth-tested, ``pixels`` that passed and were
+    shaded (or cleared); ``pixel_bytes`` of depth read and of depth and colour written.
+    """
+
+    vertices: int = 0
+    vertex_bytes: int = 0
+    primitives: int = 0
+    triangles: int = 0
+    fragments: int = 0
+    pixels: int = 0
+    pixel_bytes: int = 0
+
+    def __add__(self, other: Work) -> Work:
+        return Work(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def __mul__(self, times: int) -> Work:
+        return Work(*(a * times for a in astuple(self)))
