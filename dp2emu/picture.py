@@ -68,7 +68,8 @@ def _channels(words: NDArray[Any], format: Format, samples: int) -> NDArray[np.u
         return channels
     height, width, depth = channels.shape
     apart = channels.reshape(height, width // samples, samples, depth).astype(np.uint32)
-    return ((apart.sum(axis=2) + samples // 2) // samples).astype(np.uint8)
+    mean: NDArray[np.uint32] = (apart.sum(axis=2, dtype=np.uint32) + samples // 2) // samples
+    return mean.astype(np.uint8)
 
 
 def _in_order(row: ColorFormat) -> list[Channel]:

@@ -1,0 +1,11 @@
+"""Replay: a capture's records performed on a rig, its answers compared, its pictures taken.
+
+Everything streams: whatever a capture's size, a replay holds one record, the rig's memory and
+the queries that are alive.
+"""
+
+from dp2emu.replay.compare import Difference
+from dp2emu.replay.player import Watcher, replay
+from dp2emu.replay.tally import Tally
+
+__all__ = ["Difference", "Tally", "Watcher", "replay"]

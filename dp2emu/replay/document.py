@@ -1,0 +1,90 @@
+"""Replay JSON (``docs/replay.schema.json``), written while the replay goes on.
+
+Calls go out as they happen; the shorter lists that follow them wait in spools that move to a
+temporary file when they grow.  One row a line, so that two replays diff well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, TextIO
+
+SCHEMA = 1
+"""Version of the document; keys are only ever added within it."""
+
+_SPOOL = 1 << 20
+_COPY = 1 << 16
+
+
+class Document:
+    """The document under way.  Mutable: rows are added until it is closed.
+
+    ``out`` None throws everything away.  Keep to the order: ``calls`` any time before ``close``,
+    which writes ``pictures``, ``queries`` and what else there is to say.
+    """
+
+    def __init__(self, out: TextIO | None) -> None:
+        self._out = out
+        self._rows = 0
+        self._spools = {"pictures": _Spool(), "queries": _Spool()}
+        self._write(f'{{"schema": {SCHEMA},\n"calls": [')
+
+    def call(self, row: Mapping[str, Any]) -> None:
+        """Add a row to ``calls``."""
+        if self._out is None:
+            return
+        self._write(("," if self._rows else "") + "\n" + json.dumps(row))
+        self._rows += 1
+
+    def picture(self, row: Mapping[str, Any]) -> None:
+        """Add a row to ``pictures``."""
+        self._spool("pictures", row)
+
+    def query(self, row: Mapping[str, Any]) -> None:
+        """Add a row to ``queries``."""
+        self._spool("queries", row)
+
+    def close(self, rest: Mapping[str, Any]) -> None:
+        """Write the lists that wait and ``rest``, key by key; ``out`` stays open."""
+        self._write("\n]")
+        for name, spool in self._spools.items():
+            self._write(f',\n"{name}": [')
+            if self._out is not None:
+                spool.copy_to(self._out)
+            spool.close()
+            self._write("\n]")
+        for key, value in rest.items():
+            self._write(f",\n{json.dumps(key)}: {json.dumps(value)}")
+        self._write("}\n")
+
+    def _spool(self, name: str, row: Mapping[str, Any]) -> None:
+        if self._out is not None:
+            self._spools[name].add(json.dumps(row))
+
+    def _write(self, text: str) -> None:
+        if self._out is not None:
+            self._out.write(text)
+
+
+class _Spool:
+    """JSON rows, in memory or a temporary file.  Mutable: it fills."""
+
+    def __init__(self) -> None:
+        self._file: IO[str] = SpooledTemporaryFile(  # noqa: SIM115  (closed by close)
+            _SPOOL, "w+", encoding="ascii", newline="\n"
+        )
+        self._rows = 0
+
+    def add(self, row: str) -> None:
+        self._file.write(("," if self._rows else "") + "\n" + row)
+        self._rows += 1
+
+    def copy_to(self, out: TextIO) -> None:
+        self._file.seek(0)
+        while piece := self._file.read(_COPY):
+            out.write(piece)
+
+    def close(self) -> None:
+        self._file.close()

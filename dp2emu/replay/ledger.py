@@ -1,0 +1,153 @@
+"""Which query was issued by which call, and which call's answer delivered it.
+
+Kept from what crosses the interface alone, commands in and responses out, so that it works for
+any rig.  Reference 7: an END answers once; BEGIN changes nothing about an END still under way,
+another END replaces it, and so do deleting the query and making its id anew.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from dp2emu.d3d.flags import Issue
+from dp2emu.d3d.fvf import fvf_size
+from dp2emu.dp2.call import Call
+from dp2emu.dp2.queries import KINDS
+from dp2emu.dp2.table import Op
+from dp2emu.dp2.walk import scan
+from dp2emu.errors import Dp2Error
+from dp2emu.rig import Rig
+
+_PAIR = struct.Struct("<II")
+_ONE = struct.Struct("<I")
+
+
+class Outcome(NamedTuple):
+    """What became of one END: ``data`` came with the answer of ``call``.
+
+    ``data`` None: it was never delivered, and ``call`` is the one that issued it.
+    """
+
+    call: int
+    query: int
+    type: int
+    data: bytes | None
+
+
+class QueryLedger:
+    """Queries of one context.  Mutable: a book.
+
+    ``settle`` is told every outcome as soon as it is certain.
+    """
+
+    def __init__(self, interface: int, settle: Callable[[Outcome], None]) -> None:
+        self.interface = interface
+        self._settle = settle
+        self._types: dict[int, int] = {}
+        self._issued: dict[int, int] = {}
+
+    def type_of(self, query: int) -> int | None:
+        """D3DQUERYTYPE of a live query id, or None."""
+        return self._types.get(query)
+
+    def size_of(self, query: int) -> int | None:
+        """Payload bytes of a live query id, or None."""
+        kind = self._types.get(query)
+        return None if kind is None else KINDS[kind].layout.size
+
+    def enter(
+        self, number: int, commands: Commands, failed_at: int | None, *, begun: bool = True
+    ) -> None:
+        """Note the query tokens of a call, up to byte offset ``failed_at`` if it failed there.
+
+        ``begun``: the token at that offset had begun, so its first items may have been done.
+        """
+        for op, offset, count in commands.queries(self.interface):
+            past = failed_at is not None and offset > failed_at - begun
+            if past or not self._perform(op, commands, offset, count, number):
+                return
+
+    def deliver(self, number: int, query: int, data: bytes) -> None:
+        """An answer to ``query`` came back from call ``number``."""
+        if self._issued.pop(query, None) is not None:
+            self._settle(Outcome(number, query, self._types[query], data))
+
+    def close(self) -> None:
+        """No more answers will come."""
+        for query in list(self._issued):
+            self._drop(query)
+
+    def _perform(self, op: int, commands: Commands, offset: int, count: int, call: int) -> bool:
+        """False when an item is one no driver can accept: the token failed there."""
+        act, layout = _ACTS[op]
+        items = layout.iter_unpack(commands.body(offset, count * layout.size))
+        return all(act(self, call, *item) for item in items)
+
+    def _create(self, call: int, query: int, kind: int) -> bool:
+        if kind not in KINDS:
+            return False
+        self._drop(query)
+        self._types[query] = kind
+        return True
+
+    def _delete(self, call: int, query: int) -> bool:
+        self._drop(query)
+        return self._types.pop(query, None) is not None
+
+    def _issue(self, call: int, query: int, flags: int) -> bool:
+        if query not in self._types:
+            return False
+        if flags & Issue.END:
+            self._drop(query)
+            self._issued[query] = call
+        return True
+
+    def _drop(self, query: int) -> None:
+        call = self._issued.pop(query, None)
+        if call is not None:
+            self._settle(Outcome(call, query, self._types[query], None))
+
+
+class Commands:
+    """The command bytes of a call, kept from before the driver overwrites them."""
+
+    def __init__(self, call: Call, rig: Rig) -> None:
+        self._call = call
+        # Inline vertices are aligned from the surface's start, so its first bytes count.
+        self._start = call.dwCommandOffset % 4
+        self._base = call.dwCommandOffset - self._start
+        self._bytes = bytes(self._start) + _command_bytes(call, rig)
+
+    def queries(self, interface: int) -> Iterator[tuple[int, int, int]]:
+        """(opcode, offset in the surface, n) of the query tokens."""
+        size = self._call.dwVertexSize or fvf_size(self._call.dwVertexType, interface)
+        for offset, token, count, _, _ in scan(
+            self._bytes, self._start, len(self._bytes), size
+        ).commands:
+            if token.op in _ACTS:
+                yield token.op, offset + self._base, count
+
+    def body(self, offset: int, size: int) -> bytes:
+        """``size`` bytes behind the header of the token at ``offset``."""
+        start = offset - self._base + 4
+        return self._bytes[start : start + size]
+
+
+_ACTS: dict[int, tuple[Callable[..., bool], struct.Struct]] = {
+    Op.CREATEQUERY: (QueryLedger._create, _PAIR),
+    Op.DELETEQUERY: (QueryLedger._delete, _ONE),
+    Op.ISSUEQUERY: (QueryLedger._issue, _PAIR),
+}
+
+
+def _command_bytes(call: Call, rig: Rig) -> bytes:
+    given = call.commands or b""
+    if len(given) >= call.dwCommandLength:
+        return given[: call.dwCommandLength]
+    try:
+        there = rig.read(call.lpDDCommands, call.dwCommandOffset, call.dwCommandLength)
+    except Dp2Error:
+        return b""
+    return given + there[len(given) :]

@@ -1,0 +1,273 @@
+"""The replay itself: one record after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TextIO, cast
+
+from dp2emu.capture import Capture
+from dp2emu.capture.records import (
+    Annotation,
+    Answered,
+    Called,
+    ContextCreated,
+    ContextDestroyed,
+    FrameMarker,
+    MemoryWritten,
+    Record,
+    SurfaceCreated,
+    SurfaceDestroyed,
+)
+from dp2emu.d3d.enums import QueryType
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.sdk import sdk_name
+from dp2emu.dp2.call import Answer
+from dp2emu.dp2.driver import Driver
+from dp2emu.errors import CaptureError, Dp2Error, Unsupported, UsageError
+from dp2emu.gpu.timing import Timing, instant, parse_timing
+from dp2emu.replay.calls import Performed, row_of, submit
+from dp2emu.replay.compare import Difference, differences
+from dp2emu.replay.document import Document
+from dp2emu.replay.ledger import Outcome, QueryLedger
+from dp2emu.replay.pictures import Observable, Photographer
+from dp2emu.replay.tally import Tally
+from dp2emu.replay.values import payload_value
+from dp2emu.rig import Rig
+
+_TIMING = "timing"
+"""Key of the annotation that names the timing model a capture wants."""
+
+
+def _ignore(_: object) -> None:
+    """Nobody wants to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """Who is told while it goes on: of faults, of differences, of each record performed."""
+
+    fault: Callable[[Dp2Error], None] = _ignore
+    difference: Callable[[Difference], None] = _ignore
+    record: Callable[[Record], None] = _ignore
+
+
+def replay(
+    capture: Capture,
+    *,
+    rig: Rig | None = None,
+    timing: Timing | None = None,
+    document: TextIO | None = None,
+    pictures: Path | None = None,
+    watcher: Watcher | None = None,
+) -> Tally:
+    """Perform a capture on ``rig``, by default a fresh emulated driver.
+
+    ``timing`` is that driver's; without it the capture's leading "timing" annotation counts,
+    else everything is instant.  ``document`` receives replay JSON; ``pictures`` names a folder
+    (made if need be) for the colour targets at frame markers, when contexts go and at the end.
+    Faults do not end a replay, and neither does damage: what comes before it is replayed and
+    the tally says so.  Raises UsageError for an annotated timing that cannot be meant, and
+    OSError when something cannot be written.
+    """
+
+    def begin() -> Player:
+        emulated = Driver(timing or instant())
+        name = emulated.gpu.timing.name if rig is None else type(rig).__name__
+        player = Player(rig or emulated, capture.name, Document(document), watcher or Watcher())
+        player.tally.timing = name
+        if pictures is not None:
+            player.photograph(pictures)
+        return player
+
+    player: Player | None = None
+    for record in capture.records():
+        if player is None:
+            if isinstance(record, Annotation):
+                timing = timing or _annotated(record, capture.name)
+                continue
+            player = begin()
+        player.perform(record)
+    return (player or begin()).close(capture.damage)
+
+
+def _annotated(record: Annotation, stream: str) -> Timing | None:
+    if record.key != _TIMING:
+        return None
+    if record.text.startswith("scripted"):
+        # A capture from a stranger must not choose which of our files are read.
+        raise UsageError("annotation timing names a script; pass it as --timing", stream=stream)
+    try:
+        return parse_timing(record.text)
+    except UsageError as error:
+        raise UsageError(f"annotation timing: {error.what}", stream=stream) from None
+
+
+class Player:
+    """Performs records on a rig and tells what comes of them.  Mutable: it is in the middle."""
+
+    def __init__(self, rig: Rig, stream: str, document: Document, watcher: Watcher) -> None:
+        self.tally = Tally()
+        self._rig = rig
+        self._stream = stream
+        self._document = document
+        self._watcher = watcher
+        self._ledgers: dict[int, QueryLedger] = {}
+        self._pending: Performed | None = None
+        self._photographer: Photographer | None = None
+        self._last_context = 0
+
+    def photograph(self, folder: Path) -> None:
+        """Take pictures into a folder from now on.  Raises UsageError if the rig has none."""
+        if not hasattr(self._rig, "observe"):
+            raise UsageError(f"{type(self._rig).__name__} cannot be photographed")
+        self._photographer = Photographer(cast(Observable, self._rig), folder, self._picture)
+
+    def perform(self, record: Record) -> None:
+        """Do what a record says.  Faults are told to the watcher, never raised."""
+        with self._telling():
+            _PERFORM[type(record)](self, record)
+        self._watcher.record(record)
+
+    def close(self, damage: CaptureError | None) -> Tally:
+        """The capture has ended: last pictures, all work finished, the document complete."""
+        self._settle(None)
+        for context, ledger in self._ledgers.items():
+            self._photograph(context=context)
+            ledger.close()
+        with self._telling():
+            self._rig.finish()
+        self.tally.time = int(getattr(self._rig, "time", 0))
+        self.tally.damage = damage
+        self._document.close(
+            {"summary": asdict(self.tally) | {"damage": str(damage) if damage else None}}
+        )
+        return self.tally
+
+    # Records
+
+    def _create_context(self, record: ContextCreated) -> None:
+        self._rig.create_context(
+            record.context, interface=record.interface, color=record.color, depth=record.depth
+        )
+        self._ledgers[record.context] = QueryLedger(record.interface, self._outcome)
+
+    def _destroy_context(self, record: ContextDestroyed) -> None:
+        self._settle(None)
+        self._photograph(context=record.context)
+        ledger = self._ledgers.pop(record.context, None)
+        if ledger is not None:
+            ledger.close()
+        self._rig.destroy_context(record.context)
+
+    def _create_surface(self, record: SurfaceCreated) -> None:
+        self._rig.create_surface(record.desc)
+
+    def _destroy_surface(self, record: SurfaceDestroyed) -> None:
+        self._rig.destroy_surface(record.handle)
+
+    def _write(self, record: MemoryWritten) -> None:
+        self._rig.write(record.handle, record.offset, record.data)
+
+    def _call(self, record: Called) -> None:
+        self._settle(None)
+        call = record.call
+        ledger = self._ledgers.get(call.dwhContext)
+        self._pending = submit(self._rig, self.tally.calls, call, ledger)
+        self._last_context = call.dwhContext
+        self.tally.calls += 1
+
+    def _answer(self, record: Answered) -> None:
+        if self._pending is None:
+            raise CaptureError("an answer without its call")
+        self._settle(record.answer)
+
+    def _mark_frame(self, record: FrameMarker) -> None:
+        self.tally.frames += 1
+        self._photograph(surface=record.surface, context=self._last_context)
+
+    def _annotate(self, record: Annotation) -> None:
+        """Remarks change nothing."""
+
+    # What comes of them
+
+    def _settle(self, recorded: Answer | None) -> None:
+        """The call under way is over: its recorded answer is here, or will not come."""
+        performed, self._pending = self._pending, None
+        if performed is None:
+            return
+        self._document.call(row_of(performed, recorded))
+        if performed.failed_as(recorded):
+            self.tally.known_faults += 1
+        elif performed.error is not None:
+            self._tell(performed.error.at(call=performed.number))
+        if recorded is not None:
+            self._compare(performed, recorded)
+
+    def _compare(self, performed: Performed, recorded: Answer) -> None:
+        found = False
+        for difference in differences(
+            performed.number, recorded, performed.answer, performed.size_of
+        ):
+            self._watcher.difference(difference)
+            found = True
+        self.tally.compared += 1
+        self.tally.different += found
+
+    def _outcome(self, outcome: Outcome) -> None:
+        delivered = outcome.data is not None
+        self.tally.issued += 1
+        self.tally.answered += delivered
+        hr = HResult.S_OK if delivered else HResult.S_FALSE
+        self._document.query(
+            {
+                "call": outcome.call,
+                "query": outcome.query,
+                "type": sdk_name(QueryType, outcome.type),
+                "type_raw": outcome.type,
+                "hr": f"0x{hr:08x}",
+                "value": payload_value(outcome.type, outcome.data or b""),
+            }
+        )
+
+    def _photograph(self, *, surface: int = 0, context: int = 0) -> None:
+        """A surface, or if that is 0 the target of a context, as the last call leaves it."""
+        if self._photographer is None or self.tally.calls == 0:
+            return
+        with self._telling():
+            self._photographer.take(
+                self.tally.calls - 1, surface or self._photographer.target(context)
+            )
+
+    def _picture(self, row: dict[str, Any]) -> None:
+        self.tally.pictures += 1
+        self._document.picture(row)
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """What fails outside of any call is told with the call that follows it."""
+        try:
+            yield
+        except Dp2Error as error:
+            error.what = f"before call {self.tally.calls}: {error.what}"
+            self._tell(error)
+
+    def _tell(self, error: Dp2Error) -> None:
+        self.tally.faults += 1
+        self.tally.unsupported += isinstance(error, Unsupported)
+        self._watcher.fault(error.at(stream=self._stream))
+
+
+_PERFORM: dict[type[Any], Callable[[Player, Any], None]] = {
+    ContextCreated: Player._create_context,
+    ContextDestroyed: Player._destroy_context,
+    SurfaceCreated: Player._create_surface,
+    SurfaceDestroyed: Player._destroy_surface,
+    MemoryWritten: Player._write,
+    Called: Player._call,
+    Answered: Player._answer,
+    FrameMarker: Player._mark_frame,
+    Annotation: Player._annotate,
+}

@@ -1,0 +1,32 @@
+"""What a replay came to, in numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dp2emu.errors import CaptureError
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of a replay.  Mutable: they grow while it goes on.
+
+    ``faults`` are failures that were not recorded as such, ``unsupported`` of them because
+    something is not built; ``known_faults`` failed exactly as recorded.  ``compared`` answers had
+    a recorded one, ``different`` of them differ.  ``answered`` of the ``issued`` query ENDs were
+    delivered.  ``damage`` is what ended the capture early, if anything did.
+    """
+
+    timing: str = ""
+    calls: int = 0
+    frames: int = 0
+    faults: int = 0
+    known_faults: int = 0
+    unsupported: int = 0
+    compared: int = 0
+    different: int = 0
+    issued: int = 0
+    answered: int = 0
+    pictures: int = 0
+    time: int = 0
+    damage: CaptureError | None = None
