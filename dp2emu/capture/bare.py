@@ -83,10 +83,11 @@ def _vertex_size(options: BareOptions) -> int:
 
 
 class BareReader:
-    """A pass over a bare buffer.  ``whole`` and ``skipped`` as in a sealed capture's reader."""
+    """A pass over a bare buffer.  Attributes as in a sealed capture's reader."""
 
     def __init__(self, source: Source, limits: CaptureLimits, options: BareOptions) -> None:
         self.whole = False
+        self.compression: str | None = None
         self.skipped: Counter[str] = Counter()
         self._source = source
         self._limits = limits

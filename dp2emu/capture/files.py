@@ -75,7 +75,12 @@ class Source:
         return b"".join(pieces)
 
     def jump(self, offset: int) -> None:
-        """Go to a byte offset of a seekable stream; the checksum starts again at 0."""
+        """Go to a byte offset of a seekable stream; the checksum starts again at 0.
+
+        Raises CaptureError for an offset outside the file.
+        """
+        if self.size is not None and offset > self.size:
+            raise self.error(f"offset {offset:#x} is outside the file")
         self._stream.seek(self._origin + offset)
         self.offset = self.mark = offset
         self.crc = 0

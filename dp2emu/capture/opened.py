@@ -28,6 +28,7 @@ _CHECK_ALL = 4 << 20
 class _Pass(Protocol):
     whole: bool
     skipped: Counter[str]
+    compression: str | None
 
     def entries(self) -> Iterator[Entry]: ...
 
@@ -37,7 +38,8 @@ class Capture:
 
     ``kind`` is "sealed", "log" or "bare", ``name`` the path or ``-``.  ``damage``, once a pass is
     over, is None or the CaptureError that ended it: where, why and which calls are lost.
-    ``skipped`` counts, by name, records of kinds that this version does not know.
+    ``skipped`` counts, by name, records of kinds that this version does not know.  ``size`` is
+    the file's in bytes, None for a pipe; ``position`` how far the pass has come.
 
     >>> from io import BytesIO
     >>> bare = open_capture(BytesIO(b""), kind="bare")
@@ -51,11 +53,28 @@ class Capture:
         self.kind = kind
         self.name = source.name
         self.damage: CaptureError | None = None
-        self.skipped: Mapping[str, int] = {}
+        self.size = source.size
         self._source = source
         self._limits = limits
         self._bare = bare
         self._fresh = True
+        self._reader: _Pass = self._read()
+
+    @property
+    def position(self) -> int:
+        """Bytes of the file behind the pass."""
+        return self._source.offset
+
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        """Records passed over by the current pass, by name of their kind."""
+        return self._reader.skipped
+
+    @property
+    def compression(self) -> str | None:
+        """The ``compression`` of the chunks so far as ``CaptureWriter`` takes it, else None."""
+        name = self._reader.compression
+        return "none" if name == "" else name
 
     def records(self) -> Iterator[Record]:
         """Every record up to the end or the damage, in order.
@@ -97,8 +116,8 @@ class Capture:
         self.close()
 
     def _pass(self) -> Iterator[tuple[Entry, Record]]:
-        reader, calls = self._start(), 0
-        self.damage, self.skipped = None, reader.skipped
+        self._rewind()
+        self.damage, reader, calls = None, self._reader, 0
         try:
             for entry in reader.entries():
                 record = decode(*entry)
@@ -109,13 +128,17 @@ class Capture:
             error.what = f"{error.what}; {self._lost(calls, whole=reader.whole)}"
             self.damage = error
 
-    def _start(self) -> _Pass:
-        if not self._fresh:
-            if self._source.size is None:
-                raise UsageError(f"{self.name} can be read only once")
-            self._source.jump(0)
-            self._source.take(len(MAGICS.get(self.kind, b"")))
-        self._fresh = False
+    def _rewind(self) -> None:
+        if self._fresh:
+            self._fresh = False
+            return
+        if self._source.size is None:
+            raise UsageError(f"{self.name} can be read only once")
+        self._source.jump(0)
+        self._source.take(len(MAGICS.get(self.kind, b"")))
+        self._reader = self._read()
+
+    def _read(self) -> _Pass:
         if self.kind == "bare":
             return BareReader(self._source, self._limits, self._bare)
         read = SealedReader if self.kind == "sealed" else rawlog.LogReader

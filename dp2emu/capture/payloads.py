@@ -27,7 +27,8 @@ from dp2emu.capture.records import (
     SurfaceCreated,
     SurfaceDestroyed,
 )
-from dp2emu.d3d.words import DWORD, POINTER, QWORD
+from dp2emu.d3d.hal import drawprimitives2data
+from dp2emu.d3d.words import DWORD, QWORD
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
@@ -58,26 +59,6 @@ _MEMORY_PIECE = 16 << 20
 
 HAS_COMMANDS, HAS_VERTICES = 1, 2
 """``present`` of a call payload: empty memory and no memory are not the same."""
-
-D3DHAL_DRAWPRIMITIVES2DATA = {
-    abi: Struct(
-        "dwhContext" / POINTER[abi],
-        "dwFlags" / DWORD,
-        "dwVertexType" / DWORD,
-        "lpDDCommands" / POINTER[abi],
-        "dwCommandOffset" / DWORD,
-        "dwCommandLength" / DWORD,
-        "lpDDVertex" / POINTER[abi],
-        "dwVertexOffset" / DWORD,
-        "dwVertexLength" / DWORD,
-        "dwReqVertexBufSize" / DWORD,
-        "dwReqCommandBufSize" / DWORD,
-        "lpdwRStates" / POINTER[abi],
-        "dwVertexSize" / DWORD,
-        "dwErrorOffset" / DWORD,
-    )
-    for abi in (32, 64)
-}
 
 
 class Head:
@@ -128,7 +109,7 @@ _MEMORY = Head(Struct("handle" / QWORD, "offset" / QWORD))
 _CALL = Head(
     Struct("abi" / DWORD, "present" / DWORD, "command_bytes" / DWORD, "vertex_bytes" / DWORD)
 )
-_DATA = {abi: Head(declaration) for abi, declaration in D3DHAL_DRAWPRIMITIVES2DATA.items()}
+_DATA = {abi: Head(drawprimitives2data(abi)) for abi in (32, 64)}
 _ANSWER = Head(
     Struct("ddrval" / DWORD, "dwErrorOffset" / DWORD, "dwFlags" / DWORD, "response_bytes" / DWORD)
 )

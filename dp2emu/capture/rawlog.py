@@ -62,6 +62,8 @@ class LogWriter:
         for kind, time, payload in entries(record):
             self._sink.write(pack(kind, time, payload))
             self._calls += kind is Kind.CALL
+            if kind is Kind.CALL:  # it must be on disk before the driver gets to crash
+                self.flush()
 
     def flush(self) -> None:
         """Hand everything to the operating system."""
@@ -93,11 +95,12 @@ class LogWriter:
 class LogReader:
     """A pass over a raw log whose magic has been taken.  Mutable: it is on its way.
 
-    ``whole`` and ``skipped`` (here by unknown tag) as in a sealed capture's reader.
+    Attributes as in a sealed capture's reader; ``skipped`` is by unknown tag.
     """
 
     def __init__(self, source: Source, limits: CaptureLimits) -> None:
         self.whole = False
+        self.compression: str | None = None
         self.skipped: Counter[str] = Counter()
         self._source = source
         self._limits = limits

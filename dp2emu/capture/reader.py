@@ -65,10 +65,12 @@ class SealedReader:
 
     ``whole`` becomes True when every record there was has been given out; what is wrong after
     that concerns the index only.  ``skipped`` counts messages of channels that are not ours.
+    ``compression`` is MCAP's name for that of the last chunk, None before the first.
     """
 
     def __init__(self, source: Source, limits: CaptureLimits) -> None:
         self.whole = False
+        self.compression: str | None = None
         self.skipped: Counter[str] = Counter()
         self._source = source
         self._limits = limits
@@ -134,6 +136,7 @@ class SealedReader:
         if max(size, left) > self._limits.chunk_bytes:
             self._fail(f"chunk of {max(size, left)} bytes, limit {self._limits.chunk_bytes}")
         data = inflate(name, self._source.take(left), size)
+        self.compression = name
         if zlib.crc32(data) != crc:
             self._fail("chunk checksum is wrong")
         return data

@@ -163,14 +163,13 @@ class CaptureWriter:
             return
         data = b"".join(chunk.parts)
         packed = deflate(self._compression, data)
-        compression = self._compression if len(packed) < len(data) else ""
         first, last = chunk.times or (0, 0)
         offset = self._sink.offset
         self._sink.write(
             build(
                 Chunk(
-                    compression=compression,
-                    data=packed if compression else data,
+                    compression=self._compression,
+                    data=packed,
                     message_start_time=first,
                     message_end_time=last,
                     uncompressed_crc=zlib.crc32(data),
@@ -188,8 +187,8 @@ class CaptureWriter:
                     message_end_time=last,
                     message_index_length=0,
                     message_index_offsets={},
-                    compression=compression,
-                    compressed_size=len(packed) if compression else len(data),
+                    compression=self._compression,
+                    compressed_size=len(packed),
                     uncompressed_size=len(data),
                 )
             )
