@@ -32,8 +32,8 @@ def depth_planes(
     A NaN is outside of 0..1.
     """
     z_plane = plane(frame, z)
-    inside = ((z >= 0) & (z <= 1)).all(axis=0)
-    clipped = ~inside if raster.clip else np.zeros_like(inside)
+    outside: Mask = np.logical_or.reduce(~((z >= 0) & (z <= 1)))
+    clipped = outside & raster.clip
     if not biased:
         return DepthPlanes(z_plane, clipped, 0.0, None)
     slope = depth.slope * _larger_gradient(z_plane) if depth.slope else None

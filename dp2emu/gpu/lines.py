@@ -40,7 +40,7 @@ def line_spans(x: F64, y: F64, last: Mask, region: Rect) -> Iterator[Spans]:
             _int64_spans(x, y, steep, last, fast, first[fast], count[fast], region),
             [
                 _exact_spans(x, y, steep, last, i, range(first[i], first[i] + count[i]), region)
-                for i in part[~fits[part]]
+                for i in part[~fits[part]].tolist()
             ],
         )
 

@@ -144,9 +144,10 @@ class ColorTarget:
 
 def last_of_each(piles: Piles, passed: Mask | None) -> I64:
     """The last fragment of each pile that passed: without blending, the one that is seen."""
-    if passed is None:
-        return piles.order[piles.heads + piles.heights - 1]
-    seen = np.full(len(piles.heads), -1)
-    for members in piles.layers():
-        seen[: len(members)] = np.where(passed[members], members, seen[: len(members)])
-    return seen[seen >= 0]
+    ends = piles.heads + piles.heights - 1
+    if passed is not None:
+        places = np.where(passed[piles.order], np.arange(len(piles.order)), -1)
+        ends = np.maximum.accumulate(places)[ends]
+        ends = ends[ends >= piles.heads]
+    last: I64 = piles.order[ends]
+    return last

@@ -30,7 +30,7 @@ def doubled_area(x: F64, y: F64) -> F64:
     area = np.zeros(x.shape[1])
     ix, iy = x[:, fits].astype(np.int64), y[:, fits].astype(np.int64)
     area[fits] = (ix[1] - ix[0]) * (iy[2] - iy[0]) - (ix[2] - ix[0]) * (iy[1] - iy[0])
-    for i in np.flatnonzero(~fits):
+    for i in np.flatnonzero(~fits).tolist():
         (x0, x1, x2), (y0, y1, y2) = integers(x, i), integers(y, i)
         area[i] = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
     return area / ONE**2
@@ -38,7 +38,8 @@ def doubled_area(x: F64, y: F64) -> F64:
 
 def drawn(area: F64, cull: Cull) -> Mask:
     """Which triangles are left after culling; zero area never is."""
-    return (area != 0) & (np.sign(area) != _CULLED_SIGN[cull])
+    kept: Mask = (area != 0) & (np.sign(area) != _CULLED_SIGN[cull])
+    return kept
 
 
 def triangle_spans(x: F64, y: F64, area: F64, region: Rect) -> Iterator[Spans]:
@@ -53,7 +54,7 @@ def triangle_spans(x: F64, y: F64, area: F64, region: Rect) -> Iterator[Spans]:
         part = visible[cut]
         yield in_order(
             _int64_spans(x, y, area, region, part[fits[part]], top, height),
-            [_exact_spans(x, y, area, region, i, top, height) for i in part[~fits[part]]],
+            [_exact_spans(x, y, area, region, i, top, height) for i in part[~fits[part]].tolist()],
         )
 
 

@@ -52,7 +52,8 @@ def shading(program: Program, vertices: Vertices, frame: Frame, *, flat: bool) -
 def _corners(vertices: Vertices, name: str) -> F64:
     register, lane = _LANES[name]
     lanes: F32 = getattr(vertices, register)
-    return lanes[lane].astype(np.float64)
+    corners: F64 = lanes[lane].astype(np.float64)
+    return corners
 
 
 def _constant(value: F64) -> Plane:

@@ -1,4 +1,6 @@
-"""Positions on the sub-pixel grid: whole numbers of 1/256 pixel, pixel centres at multiples of 256.
+"""Positions on the sub-pixel grid: whole numbers of 1/256 pixel.
+
+Pixel centres are at whole pixels, so they are the multiples of 256.
 
 Grid coordinates are kept as float64, which holds every snapped float32 exactly (24 significant
 bits, up to 2**136).  Geometry computes with int64 where no product can overflow and with Python
@@ -9,11 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from dp2emu.gpu.arrays import F32, F64, Mask
+from dp2emu.gpu.arrays import F32, F64, I64, Mask
 
 ONE = 256
 """Grid units in a pixel: 8 sub-pixel bits."""
 HALF = ONE // 2
+
+Limit = int | I64
+"""A bound in pixels, for all primitives or for each."""
 
 EXACT_LIMIT = 1 << 29
 """Grid coordinates up to here (two million pixels) keep every product below 2**62."""
@@ -26,17 +31,20 @@ def snap(position: F32) -> F64:
 
 def fits_int64(x: F64, y: F64) -> Mask:
     """Which primitives (columns of grid coordinates, shape (corners, n)) int64 can rasterise."""
-    return (np.abs(x).max(axis=0) <= EXACT_LIMIT) & (np.abs(y).max(axis=0) <= EXACT_LIMIT)
+    fits: Mask = np.maximum(np.abs(x).max(axis=0), np.abs(y).max(axis=0)) <= EXACT_LIMIT
+    return fits
 
 
-def first_centre(grid: F64, low: int, high: int) -> F64:
+def first_centre(grid: F64, low: Limit, high: Limit) -> F64:
     """The first pixel centre at or after a coordinate, kept within ``low``..``high``."""
-    return np.clip(np.ceil(grid / ONE), low, high)
+    centre: F64 = np.clip(np.ceil(grid / ONE), low, high)
+    return centre
 
 
-def after_centre(grid: F64, low: int, high: int) -> F64:
+def after_centre(grid: F64, low: Limit, high: Limit) -> F64:
     """One past the last pixel centre at or before a coordinate, within ``low``..``high``."""
-    return np.clip(np.floor(grid / ONE) + 1, low, high)
+    centre: F64 = np.clip(np.floor(grid / ONE) + 1, low, high)
+    return centre
 
 
 def integers(grid: F64, primitive: int) -> list[int]:

@@ -20,18 +20,18 @@ from dp2emu.gpu.packets import Indices, Stream
 class VertexType(NamedTuple):
     """How an element type becomes up to four floats.
 
-    ``storage`` and ``count`` of its components, ``scale`` each is divided by, and the ``order``
+    ``storage`` and number of its ``components``, ``scale`` each is divided by, and the ``order``
     they are taken in (a D3DCOLOR lies in memory as blue, green, red, alpha).
     """
 
     storage: str
-    count: int
+    components: int
     scale: int = 1
     order: tuple[int, ...] = (0, 1, 2, 3)
 
     @property
-    def bytes(self) -> int:
-        return np.dtype(self.storage).itemsize * self.count
+    def size(self) -> int:
+        return np.dtype(self.storage).itemsize * self.components
 
 
 VERTEX_TYPES: dict[DeclType, VertexType] = {
@@ -117,7 +117,7 @@ def vertex_numbers(indices: Indices | None, sequence: I64) -> I64:
 @lru_cache(maxsize=256)
 def vertex_bytes(layout: VertexLayout) -> int:
     """Bytes fetched for one vertex.  Raises Unsupported for packed element types."""
-    return sum(_type_of(element).bytes for element in layout.elements)
+    return sum(_type_of(element).size for element in layout.elements)
 
 
 def gather(
@@ -179,8 +179,8 @@ def _decode(element: Element, streams: tuple[Stream | None, ...], numbers: I64) 
     stream = streams[element.stream] if element.stream < len(streams) else None
     data = np.zeros(0, np.uint8) if stream is None else _bytes(stream.data)
     offset, stride = (stream.offset, stream.stride) if stream else (0, 0)
-    raw = gather(data, offset + element.offset, stride, np.dtype(f"V{row.bytes}"), numbers)
-    values = raw.view(row.storage).reshape(len(numbers), row.count)
-    for lane, component in enumerate(row.order[: row.count]):
+    raw = gather(data, offset + element.offset, stride, np.dtype(f"V{row.size}"), numbers)
+    values = raw.view(row.storage).reshape(len(numbers), row.components)
+    for lane, component in enumerate(row.order[: row.components]):
         np.divide(values[:, component], np.float32(row.scale), lanes[lane], dtype=np.float32)
     return lanes
