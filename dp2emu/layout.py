@@ -24,13 +24,29 @@ _STRUCT_LETTERS = {code: letter for letter, code in _LETTERS.items()}
 Buffer = bytes | bytearray | memoryview
 
 
+def packer_of(dtype: np.dtype[Any] | None) -> Struct:
+    """The same record for ``struct``: its scalars in memory order, nested ones flattened."""
+    if dtype is None:
+        raise TypeError("a record of variable size has no packed form")
+    layout = Struct("<" + _codes(dtype))
+    if layout.size != dtype.itemsize:
+        raise TypeError(f"{dtype} is not a packed record of scalars")
+    return layout
+
+
+def _codes(dtype: np.dtype[Any]) -> str:
+    if dtype.names is not None:
+        return "".join(_codes(dtype[name]) for name in dtype.names)
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return _codes(base) * int(np.prod(shape))
+    return _STRUCT_LETTERS[dtype.str[1:]]
+
+
 def reader_of(dtype: np.dtype[Any]) -> Callable[[Buffer, int], dict[str, Any]]:
     """A reader of one flat record, quicker than a NumPy view: (buffer, offset) -> its fields."""
     names = dtype.names or ()
-    layout = Struct("<" + "".join(_STRUCT_LETTERS[dtype[name].str[1:]] for name in names))
-    if layout.size != dtype.itemsize:
-        raise TypeError(f"{dtype} is not a flat packed record")
-    unpack = layout.unpack_from
+    unpack = packer_of(dtype).unpack_from
     return lambda buffer, at: dict(zip(names, unpack(buffer, at), strict=True))
 
 

@@ -14,6 +14,7 @@ from dp2emu.d3d.flags import Dp2Flags, Issue
 from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.fvf import fvf_layout
 from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS, Kind, Window
@@ -35,7 +36,7 @@ from dp2emu.gpu.packets import (
     Viewport,
 )
 from dp2emu.gpu.queries import QuerySlot, Report
-from dp2emu.gpu.state import Pipeline, VertexLayout
+from dp2emu.gpu.state import Pipeline
 
 MAX_PRIMITIVES = 0xFFFFF
 """D3DCAPS9.MaxPrimitiveCount of this device; a draw of more is refused."""
@@ -320,9 +321,7 @@ class Context:
         stream = Stream(vertices, 0, self._call.size)
         self._draw(self._call.format, topology, 0, count, (stream,), None)
 
-    def draw_streams(
-        self, topology: int, first: int, count: int, byte_offset: int = 0
-    ) -> None:
+    def draw_streams(self, topology: int, first: int, count: int, byte_offset: int = 0) -> None:
         """DRAWPRIMITIVE (first in vertices), DRAWPRIMITIVE2 and CLIPPEDTRIANGLEFAN (bytes)."""
         shape, streams = _topology(topology), self._bound_streams(byte_offset)
         self._draw(self._vertex_format, shape, first, count, streams, None)

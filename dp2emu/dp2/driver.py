@@ -13,9 +13,9 @@ import numpy as np
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.fvf import fvf_size
 from dp2emu.d3d.hresult import HResult
-import dp2emu.dp2.tokens  # noqa: F401  (registers the token table)
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.context import Context
+from dp2emu.dp2.driverinfo import DriverInfo, get_driver_info
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import TABLE, Token
@@ -148,6 +148,10 @@ class Driver:
         announced = self.options.query_types
         return tuple(kind for kind in KINDS if announced is None or kind in announced)
 
+    def get_driver_info(self, guid: bytes, data: bytes) -> DriverInfo:
+        """DdGetDriverInfo: GetDriverInfo2's queries and versions (``driverinfo``)."""
+        return get_driver_info(guid, data, self.query_types())
+
     def submit(self, call: Call) -> Answer:
         """D3dDrawPrimitives2.  What the driver refuses is in ddrval; Unsupported is raised."""
         context = self._contexts.get(call.dwhContext)
@@ -169,7 +173,7 @@ class Driver:
 
     def _context_bad(self, call: Call) -> Answer:
         fault = Fault(HResult.D3DHAL_CONTEXT_BAD, f"no context {call.dwhContext}")
-        return Answer(fault.hr, 0, self.gpu.now, b"", _out_flags(call), fault)
+        return Answer(int(fault.hr), 0, self.gpu.now, b"", _out_flags(call), fault)
 
     def _execute(self, context: Context, call: Call) -> _Walked:
         try:
@@ -184,7 +188,7 @@ class Driver:
         return self._walk(context, call, surface)
 
     def _walk(self, context: Context, call: Call, surface: Surface) -> _Walked:
-        view = memoryview(surface.data)
+        view = surface.data.data
         size = context.call_vertex_size
         position, end = call.dwCommandOffset, call.dwCommandOffset + call.dwCommandLength
         while True:
@@ -223,12 +227,12 @@ class Driver:
             origin = call.dwCommandOffset if self.options.strict else 0
             data = context.respond(surface.data.nbytes - origin)
             surface.data[origin : origin + len(data)] = np.frombuffer(data, np.uint8)
-        return Answer(HResult.D3D_OK, len(data), self.gpu.now, data, _out_flags(call))
+        return Answer(int(HResult.D3D_OK), len(data), self.gpu.now, data, _out_flags(call))
 
     def _failed(self, call: Call, walked: _Walked) -> Answer:
         fault = walked.fault
         hr = fault.hr if isinstance(fault, Fault) else HResult.D3DERR_COMMAND_UNPARSED
-        return Answer(hr, walked.offset, self.gpu.now, b"", _out_flags(call), fault)
+        return Answer(int(hr), walked.offset, self.gpu.now, b"", _out_flags(call), fault)
 
     def _distribute(self) -> None:
         """Hand finished queries to the contexts that issued them."""
@@ -270,4 +274,4 @@ class Driver:
 
 def _out_flags(call: Call) -> int:
     """dwFlags as returned: swap requests are not taken, so no VIDMEM bit is ever set."""
-    return call.dwFlags & ~(Dp2Flags.VIDMEMVERTEXBUF | Dp2Flags.VIDMEMCOMMANDBUF)
+    return call.dwFlags & ~int(Dp2Flags.VIDMEMVERTEXBUF | Dp2Flags.VIDMEMCOMMANDBUF)

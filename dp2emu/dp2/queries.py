@@ -5,21 +5,26 @@ Source: reference 7.1.  A payload is packed little-endian in the member order of
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
+from struct import Struct
 
+from dp2emu.d3d.devinfo import PAYLOADS
 from dp2emu.d3d.enums import QueryType
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.queries import Observes, Report
 from dp2emu.gpu.timing import RATES, TICKS_PER_SECOND
 from dp2emu.gpu.vertex_cache import VCACHE_SIZE
+from dp2emu.layout import dtype_of, packer_of
 
 _DWORD_MAX = 0xFFFFFFFF
 _FOURCC_CACH = int.from_bytes(b"CACH", "little")
 _VCACHE_BY_CACHE = 1
 """D3DDEVINFO_VCACHE.OptMethod: optimise for a cache, rather than for the longest strips."""
+
+
+_Values = Callable[[Report, Options], tuple[int | float, ...]]
 
 
 class Window(Enum):
@@ -35,13 +40,13 @@ class Window(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A query type: its window, payload layout (struct codes) and how the values come about."""
+    """A query type: its window, payload layout, and how the values come about, in its order."""
 
     type: QueryType
     window: Window
-    layout: struct.Struct
-    values: Callable[[Report, Options], tuple[int | float, ...]]
-    observes: Observes = Observes.NOTHING
+    layout: Struct
+    values: _Values
+    observes: Observes
 
     def payload(self, report: Report, options: Options) -> bytes:
         """The bytes that follow D3DHAL_DP2RESPONSEQUERY."""
@@ -147,27 +152,25 @@ def _cache_utilization(report: Report, options: Options) -> tuple[float, ...]:
     return _percent(*texture), _percent(*vertex)
 
 
-_ROWS = (
-    Kind(QueryType.VCACHE, Window.POINT, struct.Struct("<4I"), _vcache),
-    Kind(
-        QueryType.RESOURCEMANAGER, Window.POINT, struct.Struct("<88I"), _resources, Observes.HEAP
-    ),
-    Kind(QueryType.VERTEXSTATS, Window.SINCE, struct.Struct("<2I"), _vertex_stats),
-    Kind(QueryType.EVENT, Window.POINT, struct.Struct("<I"), _event),
-    Kind(QueryType.OCCLUSION, Window.INTERVAL, struct.Struct("<I"), _occlusion),
-    Kind(QueryType.TIMESTAMP, Window.POINT, struct.Struct("<Q"), _timestamp),
-    Kind(QueryType.TIMESTAMPDISJOINT, Window.INTERVAL, struct.Struct("<I"), _disjoint),
-    Kind(QueryType.TIMESTAMPFREQ, Window.POINT, struct.Struct("<Q"), _frequency),
-    Kind(QueryType.PIPELINETIMINGS, Window.INTERVAL, struct.Struct("<4f"), _pipeline_timings),
-    Kind(QueryType.INTERFACETIMINGS, Window.INTERVAL, struct.Struct("<5f"), _interface_timings),
-    Kind(QueryType.VERTEXTIMINGS, Window.INTERVAL, struct.Struct("<2f"), _vertex_timings),
-    Kind(QueryType.PIXELTIMINGS, Window.INTERVAL, struct.Struct("<2f"), _pixel_timings),
-    Kind(QueryType.BANDWIDTHTIMINGS, Window.INTERVAL, struct.Struct("<5f"), _bandwidth_timings),
-    Kind(
-        QueryType.CACHEUTILIZATION, Window.INTERVAL, struct.Struct("<2f"), _cache_utilization,
-        Observes.VERTEX_CACHE,
-    ),
-)  # fmt: skip
+_ROWS: tuple[tuple[QueryType, Window, _Values, Observes], ...] = (
+    (QueryType.VCACHE, Window.POINT, _vcache, Observes.NOTHING),
+    (QueryType.RESOURCEMANAGER, Window.POINT, _resources, Observes.HEAP),
+    (QueryType.VERTEXSTATS, Window.SINCE, _vertex_stats, Observes.NOTHING),
+    (QueryType.EVENT, Window.POINT, _event, Observes.NOTHING),
+    (QueryType.OCCLUSION, Window.INTERVAL, _occlusion, Observes.NOTHING),
+    (QueryType.TIMESTAMP, Window.POINT, _timestamp, Observes.NOTHING),
+    (QueryType.TIMESTAMPDISJOINT, Window.INTERVAL, _disjoint, Observes.NOTHING),
+    (QueryType.TIMESTAMPFREQ, Window.POINT, _frequency, Observes.NOTHING),
+    (QueryType.PIPELINETIMINGS, Window.INTERVAL, _pipeline_timings, Observes.NOTHING),
+    (QueryType.INTERFACETIMINGS, Window.INTERVAL, _interface_timings, Observes.NOTHING),
+    (QueryType.VERTEXTIMINGS, Window.INTERVAL, _vertex_timings, Observes.NOTHING),
+    (QueryType.PIXELTIMINGS, Window.INTERVAL, _pixel_timings, Observes.NOTHING),
+    (QueryType.BANDWIDTHTIMINGS, Window.INTERVAL, _bandwidth_timings, Observes.NOTHING),
+    (QueryType.CACHEUTILIZATION, Window.INTERVAL, _cache_utilization, Observes.VERTEX_CACHE),
+)
 
-KINDS: dict[int, Kind] = {int(row.type): row for row in _ROWS}
+KINDS: dict[int, Kind] = {
+    int(kind): Kind(kind, window, packer_of(dtype_of(PAYLOADS[kind])), values, observes)
+    for kind, window, values, observes in _ROWS
+}
 """Every query type this driver answers, by D3DQUERYTYPE value, in announcement order."""

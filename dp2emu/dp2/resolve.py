@@ -25,11 +25,17 @@ from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.d3d.sdk import SdkEnum
+from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.state import STAGES, TARGETS, State, bits_float
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import PointSize, Rect
-from dp2emu.gpu.state import DepthState, FixedPixel, Pipeline, RasterState, VertexLayout
+from dp2emu.gpu.state import (
+    DepthState,
+    FixedPixel,
+    Pipeline,
+    RasterState,
+)
 
 ZBIAS_UNIT = 1.0 / 65536.0
 """Depth range one unit of D3DRS_ZBIAS (before DirectX 9) moves towards the viewer; the documents
@@ -129,13 +135,14 @@ _REFUSALS: tuple[tuple[str, Callable[[_Asked], bool]], ...] = (
     ("w-buffering", lambda asked: asked[RenderState.ZENABLE] == ZBufferType.USEW),
     (
         "wireframe and point fill modes",
-        lambda asked: asked.topology >= PrimitiveType.TRIANGLELIST
-        and asked[RenderState.FILLMODE] != FillMode.SOLID,
+        lambda asked: (
+            asked.topology >= PrimitiveType.TRIANGLELIST
+            and asked[RenderState.FILLMODE] != FillMode.SOLID
+        ),
     ),
     (
         "antialiased lines",
-        lambda asked: asked.topology in _LINES
-        and bool(asked[RenderState.ANTIALIASEDLINEENABLE]),
+        lambda asked: asked.topology in _LINES and bool(asked[RenderState.ANTIALIASEDLINEENABLE]),
     ),
     (
         "line patterns",

@@ -7,17 +7,18 @@ This module alone knows that dwErrorOffset means "size of the response buffer" o
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from dp2emu.d3d.dp2structs import D3DHAL_DP2RESPONSE, D3DHAL_DP2RESPONSEQUERY
 from dp2emu.dp2.table import Op
+from dp2emu.layout import dtype_of, packer_of
 
-_RESPONSE = struct.Struct("<BBHI")
-"""D3DHAL_DP2RESPONSE: bCommand, bReserved, wCount, dwTotalSize (this header included)."""
-_RECORD = struct.Struct("<II")
-"""D3DHAL_DP2RESPONSEQUERY: dwQueryID, dwSize of the payload that follows."""
+_RESPONSE = packer_of(dtype_of(D3DHAL_DP2RESPONSE))
+"""bCommand, bReserved, wCount, dwTotalSize (this header included)."""
+_RECORD = packer_of(dtype_of(D3DHAL_DP2RESPONSEQUERY))
+"""dwQueryID, dwSize of the payload that follows."""
 
 HEADER = _RESPONSE.size
 BLOCK_RECORDS = 0xFFFF
@@ -60,9 +61,7 @@ class _Layout:
         self.size += self.needs(result.payload)
         if not self.blocks or len(self.blocks[-1]) == BLOCK_RECORDS:
             self.blocks.append([])
-        self.blocks[-1].append(
-            _RECORD.pack(result.query_id, len(result.payload)) + result.payload
-        )
+        self.blocks[-1].append(_RECORD.pack(result.query_id, len(result.payload)) + result.payload)
 
     def parts(self, more: bool) -> Iterator[bytes]:
         for block in self.blocks:

@@ -11,16 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from dp2emu.d3d.enums import (
-    CmpFunc,
-    Cull,
-    FillMode,
-    RenderState,
-    ShadeMode,
-    TextureOp,
-    TextureStageState,
-    TransformState,
-)
+from dp2emu.d3d.defaults import RENDER_STATES as DEFAULT_RENDER_STATES
+from dp2emu.d3d.defaults import stage_state
+from dp2emu.d3d.enums import RenderState, TextureStageState, TransformState, ZBufferType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import Fault
 from dp2emu.gpu.packets import Rect, Viewport
@@ -37,40 +30,14 @@ CLIP_PLANES = 32
 LIGHTS = 1 << 16
 """Lights a context may make; the index is the application's, so it must be bounded."""
 
-_D3DTA_TEXTURE, _D3DTA_CURRENT = 2, 1
 _WORLD_7 = {1: 256, 4: 257, 5: 258, 6: 259}
 """World matrices as DirectX 6 and 7 number them -> as DirectX 8 and 9 do (reference 3.6)."""
-
-
-def float_bits(value: float) -> int:
-    """The DWORD a float render state is sent as."""
-    return int.from_bytes(struct.pack("<f", value), "little")
 
 
 def bits_float(value: int) -> float:
     """The float32 value of a DWORD, as a Python float."""
     number: float = struct.unpack("<f", value.to_bytes(4, "little"))[0]
     return number
-
-
-_DEFAULTS = {
-    RenderState.FILLMODE: FillMode.SOLID,
-    RenderState.SHADEMODE: ShadeMode.GOURAUD,
-    RenderState.ZWRITEENABLE: 1,
-    RenderState.LASTPIXEL: 1,
-    RenderState.CULLMODE: Cull.CCW,
-    RenderState.ZFUNC: CmpFunc.LESSEQUAL,
-    RenderState.ALPHAFUNC: CmpFunc.ALWAYS,
-    RenderState.CLIPPING: 1,
-    RenderState.POINTSIZE: float_bits(1.0),
-    RenderState.POINTSIZE_MIN: float_bits(1.0),
-    RenderState.POINTSIZE_MAX: float_bits(64.0),
-    RenderState.COLORWRITEENABLE: 0xF,
-    RenderState.COLORWRITEENABLE1: 0xF,
-    RenderState.COLORWRITEENABLE2: 0xF,
-    RenderState.COLORWRITEENABLE3: 0xF,
-}
-"""Device defaults that differ from zero and have an effect so far (IDirect3DDevice9 docs)."""
 
 
 class State:
@@ -82,10 +49,11 @@ class State:
     def __init__(self, *, has_depth: bool) -> None:
         self.version = 0
         self.render_states = [0] * RENDER_STATES
-        for state, value in _DEFAULTS.items():
+        for state, value in DEFAULT_RENDER_STATES.items():
             self.render_states[state] = int(value)
-        self.render_states[RenderState.ZENABLE] = int(has_depth)
-        self.stages = [_stage_defaults(stage) for stage in range(STAGES + len(SAMPLERS))]
+        zenable = ZBufferType.TRUE if has_depth else ZBufferType.FALSE
+        self.render_states[RenderState.ZENABLE] = int(zenable)
+        self.stages = [row.copy() for row in _STAGE_DEFAULTS]
         self.viewport = Viewport(0, 0, 0, 0)
         self.scissor = Rect(0, 0, 0, 0)
         self.w_range = (0.0, 1.0)
@@ -185,11 +153,9 @@ _TRANSFORMS = frozenset(
 
 def _stage_defaults(stage: int) -> list[int]:
     values = [0] * STAGE_STATES
-    first = stage == 0
-    values[TextureStageState.COLOROP] = TextureOp.MODULATE if first else TextureOp.DISABLE
-    values[TextureStageState.ALPHAOP] = TextureOp.SELECTARG1 if first else TextureOp.DISABLE
-    for argument in (TextureStageState.COLORARG1, TextureStageState.ALPHAARG1):
-        values[argument] = _D3DTA_TEXTURE
-    for argument in (TextureStageState.COLORARG2, TextureStageState.ALPHAARG2):
-        values[argument] = _D3DTA_CURRENT
-    return [int(value) for value in values]
+    for state in TextureStageState:
+        values[state] = stage_state(stage, state)
+    return values
+
+
+_STAGE_DEFAULTS = [_stage_defaults(stage) for stage in range(STAGES + len(SAMPLERS))]

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,8 +126,11 @@ class Since(IntEnum):
     DX9 = 9
 
 
-class Body(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Body:
     """A decoded payload, as views into the command buffer: valid only while it executes.
+
+    Not frozen because one is made per token and frozen ones cost three times as much.
 
     ``count`` is the header's n; ``head`` a NumPy record or None; ``items`` a structured (or plain
     uint16) array; ``tails`` one view per item for tokens with tails, else empty; ``vertices`` the
@@ -210,9 +213,9 @@ def token(
     """Register the decorated function as the meaning of ``op``; its docstring documents the row.
 
     ``head`` and ``items`` are constructs of fixed size; ``implied`` is the number of items as a
-    function of the head where n is 0 (CLEAR, reference 3.7); ``vertices`` gives the number of inline
-    vertices from n; ``enums`` names the enumeration of a field for dumps; ``samples`` are whole
-    tokens in hexadecimal, header included, used by tests and documentation.
+    function of the head where n is 0 (CLEAR, reference 3.7); ``vertices`` gives the number of
+    inline vertices from n; ``enums`` names the enumeration of a field for dumps; ``samples`` are
+    whole tokens in hexadecimal, header included, used by tests and documentation.
     """
 
     def register(execute: Callable[[Context, Body], None]) -> Callable[[Context, Body], None]:

@@ -136,7 +136,9 @@ def parse_timing(text: str) -> Timing:
     if name == "seeded":
         return seeded(_number(rest, text))
     if name not in _KEYED:
-        raise UsageError(f"no timing model {text!r}: instant, fixed, work, scripted:FILE, seeded:N")
+        raise UsageError(
+            f"no timing model {text!r}: instant, fixed, work, scripted:FILE, seeded:N"
+        )
     pairs = [part.partition("=") for part in rest.split(",")] if rest else []
     try:
         return _KEYED[name](**{key: _number(value, text) for key, _, value in pairs})
@@ -158,7 +160,7 @@ def _cost_of_work(number: int, work: Work) -> Cost:
         vertex_compute=_ticks(work.vertices, RATES.vertices),
         pixel_memory=_ticks(work.pixel_bytes, RATES.memory_bytes),
         pixel_compute=_ticks(work.pixels, RATES.pixels),
-        other=_ticks(work.primitives, RATES.triangles),
+        other=_ticks(work.triangles, RATES.triangles),
     )
 
 

@@ -1,0 +1,351 @@
+"""D3dDrawPrimitives2 as a call: flags, offsets, results (reference sections 4 to 6)."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from dp2emu.d3d.enums import Format, QueryType, RenderState
+from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.call import Call
+from dp2emu.dp2.driver import CONTEXTS, UnknownCommand
+from dp2emu.dp2.options import Options
+from dp2emu.errors import Fault, Unsupported
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.timing import fixed
+from dp2emu.rig import Rig
+from tests.dp2.rigging import (
+    COLOR,
+    COMMANDS,
+    END,
+    VERTICES,
+    Bench,
+    clear,
+    create,
+    header,
+    issue,
+    rectangle,
+    render_state,
+    token,
+    triangle_list,
+    vertex,
+)
+
+RSTATES = 20
+EXECUTEBUFFER = 2
+WHITE, BLACK = 0xFFFFFFFF, 0xFF000000
+QUAD = rectangle(0, 0, 4, 4)
+DRAW_QUAD = triangle_list(0, 2)
+
+
+def pixel(bench: Bench, x: int = 0, y: int = 0) -> int:
+    return int.from_bytes(bench.driver.read(COLOR, 4 * (64 * y + x), 4), "little")
+
+
+def vertex_buffer(bench: Bench, data: bytes) -> None:
+    bench.driver.create_surface(SurfaceDesc(VERTICES, SurfaceKind.VERTEXBUFFER, len(data)))
+    bench.driver.write(VERTICES, 0, data)
+
+
+def test_the_driver_is_a_rig() -> None:
+    assert isinstance(Bench().driver, Rig)
+
+
+def test_an_unknown_context_is_context_bad() -> None:
+    answer = Bench().call(clear(), dwhContext=77)
+    assert (answer.ddrval, answer.dwErrorOffset) == (HResult.D3DHAL_CONTEXT_BAD, 0)
+
+
+def test_contexts_are_numbered_once_and_bounded() -> None:
+    driver = Bench().driver
+    with pytest.raises(Fault, match="exists"):
+        driver.create_context(1)
+    for number in range(2, CONTEXTS + 1):
+        driver.create_context(number)
+    with pytest.raises(Fault) as refused:
+        driver.create_context(CONTEXTS + 1)
+    assert refused.value.hr == HResult.D3DHAL_OUTOFCONTEXTS
+
+
+def test_a_destroyed_context_takes_its_queries_along() -> None:
+    bench = Bench(timing=fixed(call=1, packet=100))
+    bench.ok(create(5, QueryType.EVENT) + clear() + issue(5, END))
+    bench.driver.destroy_context(1)
+    bench.driver.create_context(1, color=COLOR)
+    bench.driver.finish()
+    assert bench.ok().dwErrorOffset == 0
+    with pytest.raises(Fault):
+        bench.driver.destroy_context(2)
+
+
+def test_answers_go_to_the_context_that_asked() -> None:
+    bench = Bench(timing=fixed(call=1, packet=100))
+    bench.driver.create_context(2, color=COLOR)
+    bench.ok(create(5, QueryType.EVENT) + clear() + issue(5, END))
+    bench.driver.finish()
+    assert bench.ok(dwhContext=2).dwErrorOffset == 0
+    assert bench.ok().dwErrorOffset == 20
+
+
+def test_all_contexts_share_one_adapter_clock() -> None:
+    bench = Bench(timing=fixed(call=100, packet=1000))
+    bench.driver.create_context(2, color=COLOR)
+    times = []
+    for context in (1, 2, 1):
+        answer = bench.ok(clear(), dwhContext=context)
+        times.append(answer.time)
+    assert times == [100, 200, 300]
+
+
+def test_commands_start_at_dwcommandoffset() -> None:
+    bench = Bench()
+    bench.driver.write(COMMANDS, 0, b"\xff" * 64)
+    bench.ok(clear(0xFF00FF00), dwCommandOffset=64)
+    assert pixel(bench) == 0xFF00FF00
+
+
+def test_commands_may_already_be_in_the_buffer() -> None:
+    bench = Bench()
+    commands = clear(0xFF0000FF)
+    bench.driver.write(COMMANDS, 8, commands)
+    bench.driver.submit(Call(1, COMMANDS, 8, len(commands)))
+    assert pixel(bench) == 0xFF0000FF
+
+
+def test_commands_that_leave_their_buffer_are_unparsed() -> None:
+    bench = Bench()
+    answer = bench.driver.submit(Call(1, COMMANDS, 4090, 16))
+    assert answer.ddrval == HResult.D3DERR_COMMAND_UNPARSED
+    assert answer.dwErrorOffset == 4090
+
+
+def test_a_missing_command_buffer_is_refused() -> None:
+    answer = Bench().driver.submit(Call(1, 99, 0, 16))
+    assert answer.ddrval == HResult.DDERR_INVALIDPARAMS
+
+
+def test_dwerroroffset_counts_from_the_start_of_the_surface() -> None:
+    bench = Bench()
+    answer = bench.call(clear() + header(200), dwCommandOffset=100)
+    assert answer.dwErrorOffset == 100 + len(clear())
+
+
+def test_tokens_before_the_failing_one_have_been_executed() -> None:
+    bench = Bench()
+    bench.call(clear(0xFF112233) + header(200))
+    assert pixel(bench) == 0xFF112233
+
+
+def test_a_failing_call_says_where_and_what() -> None:
+    answer = Bench().call(clear() + issue(5, END))
+    assert answer.fault is not None
+    assert (answer.fault.offset, answer.fault.token) == (len(clear()), "ISSUEQUERY")
+    assert "no query 5" in str(answer.fault)
+
+
+@pytest.mark.parametrize("length", range(1, 36))
+def test_a_token_cut_short_is_unparsed_and_not_executed(length: int) -> None:
+    bench = Bench()
+    answer = bench.call(clear(0xFF445566)[:length])
+    assert (answer.ddrval, answer.dwErrorOffset) == (HResult.D3DERR_COMMAND_UNPARSED, 0)
+    assert pixel(bench) == 0
+
+
+def test_user_memory_vertices_are_read_from_lpvertices() -> None:
+    bench = Bench()
+    bench.ok(DRAW_QUAD, QUAD)
+    assert (pixel(bench, 3, 3), pixel(bench, 4, 4)) == (WHITE, 0)
+
+
+def test_dwvertexoffset_moves_the_first_vertex() -> None:
+    bench = Bench()
+    bench.ok(DRAW_QUAD, b"\xee" * 40 + QUAD, dwVertexOffset=40, dwVertexLength=6)
+    assert pixel(bench, 3, 3) == WHITE
+
+
+def test_vertices_come_from_the_vertex_buffer_surface() -> None:
+    bench = Bench()
+    vertex_buffer(bench, QUAD)
+    bench.ok(DRAW_QUAD, lpDDVertex=VERTICES, dwVertexLength=6)
+    assert pixel(bench, 3, 3) == WHITE
+
+
+def test_user_memory_may_change_after_the_call() -> None:
+    """Nothing outlives the call: a queued draw holds what lpVertices held then."""
+    bench = Bench(timing=fixed(packet=1000, call=1))
+    bench.ok(clear() + DRAW_QUAD, QUAD)
+    bench.ok(b"\0" * 0, bytes(len(QUAD)))
+    bench.driver.finish()
+    assert pixel(bench, 3, 3) == WHITE
+
+
+def test_a_vertex_buffer_is_read_when_the_draw_executes() -> None:
+    bench = Bench(timing=fixed(packet=1000, call=1))
+    vertex_buffer(bench, QUAD)
+    bench.ok(clear() + DRAW_QUAD, lpDDVertex=VERTICES, dwVertexLength=6)
+    bench.driver.write(VERTICES, 0, bytes(len(QUAD)))
+    bench.driver.finish()
+    assert pixel(bench, 3, 3) == BLACK
+
+
+@pytest.mark.parametrize(
+    ("fields", "hr"),
+    [
+        ({"dwVertexLength": 5}, HResult.D3DERR_DRIVERINVALIDCALL),
+        ({"dwVertexLength": 6, "dwVertexOffset": 1}, HResult.DDERR_EXCEPTION),
+        ({"dwVertexLength": 6, "dwVertexSize": 70000}, HResult.DDERR_INVALIDPARAMS),
+        ({"dwVertexLength": 6, "dwFlags": 0, "lpDDVertex": 99}, HResult.DDERR_INVALIDPARAMS),
+    ],
+)
+def test_vertices_that_are_not_there_are_refused(fields: dict[str, int], hr: HResult) -> None:
+    vertices = b"" if "lpDDVertex" in fields else QUAD
+    assert Bench().call(DRAW_QUAD, vertices, **fields).ddrval == hr
+
+
+def test_dwvertexsize_wins_over_the_size_of_the_vertex_type() -> None:
+    bench = Bench()
+    padded = b"".join(QUAD[i : i + 20] + b"\xcc" * 12 for i in range(0, len(QUAD), 20))
+    bench.ok(DRAW_QUAD, padded, dwVertexSize=32, dwVertexLength=6)
+    assert pixel(bench, 3, 3) == WHITE
+
+
+def test_vertex_type_gives_the_size_if_dwvertexsize_is_zero() -> None:
+    bench = Bench()
+    specular = b"".join(QUAD[i : i + 20] + bytes(4) for i in range(0, len(QUAD), 20))
+    bench.ok(DRAW_QUAD, specular, dwVertexType=0xC4, dwVertexLength=6)
+    assert pixel(bench, 3, 3) == WHITE
+
+
+def test_render_states_are_mirrored_only_for_an_execute_buffer() -> None:
+    bench = Bench()
+    bench.driver.create_surface(SurfaceDesc(RSTATES, SurfaceKind.MEMORY, 1024))
+    bench.ok(render_state(22, 1), lpdwRStates=RSTATES)
+    assert bench.driver.read(RSTATES, 88, 4) == bytes(4)
+    bench.ok(render_state(22, 3), lpdwRStates=RSTATES, dwFlags=EXECUTEBUFFER)
+    assert bench.driver.read(RSTATES, 88, 4) == b"\3\0\0\0"
+
+
+@pytest.mark.parametrize("state", [255, 256, 0xFFFFFFFF])
+def test_the_mirror_is_bounded(state: int) -> None:
+    bench = Bench()
+    bench.driver.create_surface(SurfaceDesc(RSTATES, SurfaceKind.MEMORY, 1020))
+    bench.ok(render_state(state, 3), lpdwRStates=RSTATES, dwFlags=EXECUTEBUFFER)
+    assert bench.driver.read(RSTATES, 0, 1020) == bytes(1020)
+
+
+@pytest.mark.parametrize("request_bits", [0x04, 0x08, 0x14, 0x28, 0x3C])
+def test_swap_requests_are_legal_and_not_taken(request_bits: int) -> None:
+    answer = Bench().ok(
+        clear(), dwFlags=request_bits, dwReqVertexBufSize=1 << 31, dwReqCommandBufSize=1 << 31
+    )
+    assert answer.dwFlags == request_bits
+
+
+def test_vidmem_bits_are_the_drivers_to_set() -> None:
+    assert Bench().ok(clear(), dwFlags=0xC0).dwFlags == 0
+
+
+@pytest.mark.parametrize("opcode", [0, 4, 9, 10, 12, 68, 78, 87, 88, 92, 99, 255])
+def test_an_unknown_token_ends_the_walk(opcode: int) -> None:
+    answer = Bench().call(clear() + header(opcode) + clear())
+    assert answer.ddrval == HResult.D3DERR_COMMAND_UNPARSED
+    assert answer.dwErrorOffset == len(clear())
+
+
+def test_the_exit_opcode_stops_with_success_unless_strict() -> None:
+    commands = clear() + header(11) + b"\xff" * 40
+    assert Bench().ok(commands).dwErrorOffset == 0
+    strict = Bench(options=Options(strict=True)).call(commands)
+    assert (strict.ddrval, strict.dwErrorOffset) == (HResult.D3DERR_COMMAND_UNPARSED, 36)
+
+
+def test_the_parse_unknown_callback_may_resume() -> None:
+    bench = Bench()
+    shown: list[tuple[int, int]] = []
+
+    def skip_8(command: UnknownCommand) -> int:
+        shown.append((command.offset, command.opcode))
+        return command.offset + 8
+
+    bench.driver.unknown_command = skip_8
+    bench.ok(header(200) + b"abcd" + clear(0xFF998877) + header(201) + b"efgh")
+    assert shown == [(0, 200), (8 + 36, 201)]
+    assert pixel(bench) == 0xFF998877
+
+
+@pytest.mark.parametrize("resume", [None, 0, -4, 36, 35, 1 << 40])
+def test_the_parse_unknown_callback_cannot_go_back_or_outside(resume: int | None) -> None:
+    bench = Bench()
+    bench.driver.unknown_command = lambda command: resume
+    answer = bench.call(clear() + header(200))
+    assert (answer.ddrval, answer.dwErrorOffset) == (HResult.D3DERR_COMMAND_UNPARSED, 36)
+
+
+def test_the_callback_is_not_asked_about_known_tokens_cut_short() -> None:
+    bench = Bench()
+    bench.driver.unknown_command = lambda command: command.offset + 4
+    assert bench.call(clear()[:20]).ddrval == HResult.D3DERR_COMMAND_UNPARSED
+
+
+def test_strict_responses_start_at_dwcommandoffset() -> None:
+    bench = Bench(options=Options(strict=True))
+    commands = create(5, QueryType.EVENT) + issue(5, END)
+    answer = bench.ok(commands, dwCommandOffset=100)
+    assert bench.memory(20, 100) == answer.response
+    assert bench.memory(100) == bytes(100)
+
+
+def test_by_default_responses_start_at_the_surface_and_use_all_of_it() -> None:
+    bench = Bench(buffer=20 + 24)
+    bench.ok(create(5, QueryType.EVENT))
+    answer = bench.ok(issue(5, END), dwCommandOffset=32)
+    assert bench.memory(20) == answer.response
+
+
+def test_a_poll_without_any_command_buffer_keeps_results_queued() -> None:
+    bench = Bench()
+    bench.call(create(5, QueryType.EVENT) + issue(5, END) + header(255))
+    assert bench.driver.submit(Call(1)).dwErrorOffset == 0
+    assert 5 in bench.results()
+
+
+def test_what_is_not_built_is_raised_with_its_place_and_name() -> None:
+    bench = Bench()
+    with pytest.raises(Unsupported) as raised:
+        bench.call(clear() + token(8, RenderState.FOGENABLE, 1) + DRAW_QUAD, QUAD)
+    assert raised.value.offset == len(clear()) + 12
+    assert raised.value.token == "TRIANGLELIST"
+    assert raised.value.what == "fog"
+
+
+def test_an_unsupported_token_leaves_the_driver_usable() -> None:
+    bench = Bench()
+    with pytest.raises(Unsupported):
+        bench.call(create(5, QueryType.EVENT) + issue(5, END) + token(43, 1, 2))
+    assert 5 in bench.results()
+
+
+def test_a_vertex_number_beyond_16_bits_does_not_wrap() -> None:
+    """Start vertex and index add in 32 bits (reference 3.1)."""
+    bench = Bench()
+    triangle = [vertex(-0.5, -0.5), vertex(9.5, -0.5), vertex(-0.5, 9.5)]
+    vertices = bytes(20 * 65536) + b"".join(triangle)
+    commands = header(26) + struct.pack("<4H", 65535, 1, 2, 3)
+    bench.ok(commands, vertices)
+    assert pixel(bench) == WHITE
+
+
+def test_surfaces_may_not_be_made_from_nonsense() -> None:
+    driver = Bench().driver
+    good = {"handle": 50, "kind": SurfaceKind.SURFACE, "width": 8, "height": 8, "format": 22}
+    for wrong in (
+        {"handle": 0}, {"width": 0}, {"height": 1 << 31}, {"pitch": 8}, {"pitch": 33},
+        {"samples": 3}, {"kind": SurfaceKind.MEMORY},
+    ):  # fmt: skip
+        with pytest.raises(Fault):
+            driver.create_surface(SurfaceDesc(**{**good, **wrong}))
+    with pytest.raises(Unsupported):
+        driver.create_surface(SurfaceDesc(**{**good, "format": int(Format.DXT1)}))
+    with pytest.raises(Unsupported):
+        driver.create_surface(SurfaceDesc(**{**good, "format": 12345}))

@@ -1,0 +1,152 @@
+"""The FIFO and the clock: order, time, visibility."""
+
+from __future__ import annotations
+
+from dp2emu.d3d.enums import Format
+from dp2emu.gpu.core import QUEUE_DEPTH, Gpu
+from dp2emu.gpu.memory import Surface, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.packets import BeginQuery, Clear, EndQuery, Observe, Rect
+from dp2emu.gpu.queries import QuerySlot
+from dp2emu.gpu.timing import Timing, fixed, instant
+
+EVENT, OCCLUSION = 8, 9
+
+
+def target(gpu: Gpu) -> Surface:
+    desc = SurfaceDesc(1, SurfaceKind.SURFACE, 8, 8, int(Format.X8R8G8B8))
+    return gpu.heap.create(desc)
+
+
+def fill(surface: Surface, color: int = 0xFFFFFFFF) -> Clear:
+    return Clear((Rect(0, 0, 8, 8),), (surface,), color, None, None, None)
+
+
+def per_type(event: int, occlusion: int) -> Timing:
+    """Instant, except that answers take their time by type."""
+    base = instant()
+    times = {EVENT: event, OCCLUSION: occlusion}
+    return Timing("test", lambda n, length: 1, base.cost, lambda kind, n: times[kind])
+
+
+def test_a_packet_executes_when_time_reaches_it_not_when_submitted() -> None:
+    gpu = Gpu(fixed(packet=10))
+    surface = target(gpu)
+    gpu.submit(fill(surface, 0xFF000001))
+    gpu.submit(fill(surface, 0xFF000002))
+    gpu.run()
+    assert surface.pixels()[0, 0] == 0xFF000001
+    gpu.advance(9)
+    assert surface.pixels()[0, 0] == 0xFF000001
+    gpu.advance(1)
+    assert surface.pixels()[0, 0] == 0xFF000002
+
+
+def test_a_host_write_races_a_queued_packet_as_on_hardware() -> None:
+    gpu = Gpu(fixed(packet=10))
+    surface = target(gpu)
+    gpu.submit(fill(surface))
+    gpu.run()
+    gpu.submit(fill(surface, 0xFF00FF00))
+    gpu.heap.write(1, 0, b"\1\2\3\4")
+    gpu.finish()
+    assert surface.pixels()[0, 0] == 0xFF00FF00
+
+
+def test_an_idle_gpu_starts_a_packet_when_it_is_submitted() -> None:
+    gpu = Gpu(fixed(packet=10))
+    surface = target(gpu)
+    seen: list[int] = []
+    gpu.packet_taps.append(lambda packet, start: seen.append(start))
+    gpu.advance(100)
+    gpu.submit(fill(surface))
+    gpu.submit(fill(surface))
+    gpu.finish()
+    assert seen == [100, 110]
+    assert gpu.now == 120
+
+
+def test_results_of_one_type_become_visible_in_order() -> None:
+    delays = iter([50, 5])
+    base = instant()
+    gpu = Gpu(Timing("test", base.call, base.cost, lambda kind, n: next(delays)))
+    slots = [QuerySlot(EVENT, None, key) for key in range(2)]
+    for slot in slots:
+        gpu.submit(EndQuery(slot, 0))
+    gpu.run()
+    gpu.advance(49)
+    assert gpu.collect() == []
+    gpu.advance(1)
+    assert [report.slot for report in gpu.collect()] == slots
+
+
+def test_types_may_overtake_each_other() -> None:
+    gpu = Gpu(per_type(event=5, occlusion=50))
+    slow, fast = QuerySlot(OCCLUSION, None, 1), QuerySlot(EVENT, None, 2)
+    gpu.submit(EndQuery(slow, 0))
+    gpu.submit(EndQuery(fast, 0))
+    gpu.advance(10)
+    assert [report.slot for report in gpu.collect()] == [fast]
+    gpu.advance(100)
+    assert [report.slot for report in gpu.collect()] == [slow]
+
+
+def test_an_interval_is_the_difference_of_two_looks() -> None:
+    gpu = Gpu(fixed(packet=10))
+    surface, slot = target(gpu), QuerySlot(OCCLUSION, None, 1)
+    gpu.submit(fill(surface))
+    gpu.submit(BeginQuery(slot, 0))
+    gpu.submit(fill(surface))
+    gpu.submit(fill(surface))
+    gpu.submit(EndQuery(slot, 0))
+    gpu.finish()
+    (report,) = gpu.collect()
+    assert (report.ticks, report.change("other_ticks")) == (20, 20)
+
+
+def test_an_end_without_its_begin_is_an_empty_interval() -> None:
+    gpu = Gpu()
+    slot = QuerySlot(OCCLUSION, None, 1)
+    gpu.submit(BeginQuery(slot, 1))
+    gpu.submit(fill(target(gpu)))
+    gpu.submit(EndQuery(slot, 2))
+    gpu.finish()
+    (report,) = gpu.collect()
+    assert report.begin is report.end
+
+
+def test_a_full_fifo_makes_the_host_wait_and_counts_it() -> None:
+    gpu = Gpu(fixed(packet=10))
+    surface = target(gpu)
+    for _ in range(QUEUE_DEPTH + 5):
+        gpu.submit(fill(surface))
+    assert gpu.counters.wait_queue_ticks == gpu.now == 40
+
+
+def test_waiting_for_idle_counts_as_waiting_for_a_resource() -> None:
+    gpu = Gpu(fixed(packet=10))
+    surface = target(gpu)
+    gpu.submit(fill(surface))
+    gpu.submit(fill(surface))
+    gpu.wait_for_idle()
+    assert (gpu.now, gpu.counters.wait_resource_ticks) == (20, 20)
+
+
+def test_observing_a_surface_takes_its_turn_and_no_time() -> None:
+    gpu = Gpu(fixed(packet=10))
+    surface = target(gpu)
+    seen: list[int] = []
+    gpu.submit(fill(surface, 0xFF000001))
+    gpu.submit(Observe(surface, lambda s: seen.append(int(s.pixels()[0, 0]))))
+    gpu.submit(fill(surface, 0xFF000002))
+    gpu.finish()
+    assert seen == [0xFF000001]
+    assert gpu.now == 20
+
+
+def test_finish_moves_time_to_when_everything_is_visible() -> None:
+    gpu = Gpu(per_type(event=5, occlusion=500))
+    gpu.submit(EndQuery(QuerySlot(OCCLUSION, None, 1), 0))
+    gpu.submit(EndQuery(QuerySlot(EVENT, None, 2), 0))
+    gpu.finish()
+    assert gpu.now == 500
+    assert len(gpu.collect()) == 2
