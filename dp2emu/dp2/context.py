@@ -43,6 +43,7 @@ MAX_PRIMITIVES = 0xFFFFF
 MAX_STRIDE = 0xFFFF
 QUERIES = 1 << 22
 """Live queries per context."""
+_BEGIN, _END = int(Issue.BEGIN), int(Issue.END)
 _NO_STREAMS: tuple[Stream | None, ...] = (None,) * STREAMS
 
 
@@ -209,9 +210,9 @@ class Context:
         slot = self._query(query_id)
         if self.options.strict and (flags & ~3 or flags == 0):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"query {query_id}: issue flags {flags:#x}")
-        if flags & Issue.BEGIN:
+        if flags & _BEGIN:
             self._begin(slot)
-        if flags & Issue.END:
+        if flags & _END:
             self._end(slot)
 
     def _begin(self, slot: QuerySlot) -> None:

@@ -101,7 +101,7 @@ class QuerySlot:
         self.kind = kind
         self.owner = owner
         self.key = key
-        self.observes = observes
+        self.observes = int(observes)
         self.generation = 0
         self.begin: Snapshot | None = None
         self.begin_generation = -1
