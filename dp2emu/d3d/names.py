@@ -1,0 +1,81 @@
+"""Every SDK constant by its header name, for text that people write (d3d9types.h, d3d9.h).
+
+The other modules of this package go from number to name, each within one enumeration; here a
+full name alone finds its value, whichever enumeration or flag word it comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import IntFlag
+
+from dp2emu.d3d import enums, flags, fvf
+from dp2emu.d3d.sdk import SdkEnum
+
+_FVF = {
+    "XYZ": 0x002, "XYZRHW": fvf.XYZRHW, "XYZB1": 0x006, "XYZB2": 0x008, "XYZB3": 0x00A,
+    "XYZB4": 0x00C, "XYZB5": 0x00E, "XYZW": 0x4002, "NORMAL": fvf.NORMAL, "PSIZE": fvf.PSIZE,
+    "DIFFUSE": fvf.DIFFUSE, "SPECULAR": fvf.SPECULAR, "LASTBETA_UBYTE4": fvf.LASTBETA_UBYTE4,
+    "LASTBETA_D3DCOLOR": fvf.LASTBETA_D3DCOLOR,
+    **{f"TEX{count}": count << 8 for count in range(9)},
+}  # fmt: skip
+
+_TEXTURE_ARGUMENT = {
+    "DIFFUSE": 0, "CURRENT": 1, "TEXTURE": 2, "TFACTOR": 3, "SPECULAR": 4, "TEMP": 5,
+    "CONSTANT": 6, "COMPLEMENT": 0x10, "ALPHAREPLICATE": 0x20,
+}  # fmt: skip
+
+_TEXCOORD_GENERATION = {
+    "PASSTHRU": 0, "CAMERASPACENORMAL": 1 << 16, "CAMERASPACEPOSITION": 2 << 16,
+    "CAMERASPACEREFLECTIONVECTOR": 3 << 16, "SPHEREMAP": 4 << 16,
+}  # fmt: skip
+
+_WRAP = {"COORD_0": 1, "COORD_1": 2, "COORD_2": 4, "COORD_3": 8, "_U": 1, "_V": 2, "_W": 4}
+
+_USAGE = {
+    "RENDERTARGET": 0x1, "DEPTHSTENCIL": 0x2, "WRITEONLY": 0x8, "SOFTWAREPROCESSING": 0x10,
+    "DONOTCLIP": 0x20, "POINTS": 0x40, "RTPATCHES": 0x80, "NPATCHES": 0x100, "DYNAMIC": 0x200,
+    "AUTOGENMIPMAP": 0x400, "DMAP": 0x4000,
+}  # fmt: skip
+
+_CLIP_PLANES = {str(index): 1 << index for index in range(6)}
+
+_WORDS: dict[str, dict[str, int]] = {
+    "D3DFVF_": _FVF,
+    "D3DTA_": _TEXTURE_ARGUMENT,
+    "D3DTSS_TCI_": _TEXCOORD_GENERATION,
+    "D3DWRAP": _WRAP,
+    "D3DUSAGE_": _USAGE,
+    "D3DCLIPPLANE": _CLIP_PLANES,
+    "D3DVERTEXTEXTURESAMPLER": {str(index): 257 + index for index in range(4)},
+}
+"""Flag words without an enumeration of their own here, by the prefix of their names."""
+
+_FLAGS: dict[str, type[IntFlag]] = {
+    "D3DCLEAR_": flags.Clear,
+    "D3DISSUE_": flags.Issue,
+    "D3DCOLORWRITEENABLE_": flags.ColorWrite,
+}
+
+
+def _pairs() -> Iterator[tuple[str, int]]:
+    for enum in vars(enums).values():
+        if isinstance(enum, type) and issubclass(enum, SdkEnum) and enum is not SdkEnum:
+            yield from ((member.sdk, int(member)) for member in enum)
+    for prefix, words in _FLAGS.items():
+        yield from ((prefix + str(name), int(word)) for name, word in words.__members__.items())
+    for prefix, names in _WORDS.items():
+        yield from ((prefix + name, value) for name, value in names.items())
+
+
+_VALUES = dict(_pairs())
+_VALUES |= {"TRUE": 1, "FALSE": 0}
+
+
+def sdk_constant(name: str) -> int | None:
+    """The value of a DirectX 9 constant by its full header name, None if there is no such name.
+
+    >>> sdk_constant("D3DCMP_LESS")
+    2
+    """
+    return _VALUES.get(name)

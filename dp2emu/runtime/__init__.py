@@ -1,0 +1,26 @@
+"""The application's half: build command buffers, submit them, read the answers.
+
+``Device9`` is how Python programs author streams; ``Session`` is the layer below it, for those
+who want to place every token themselves.
+"""
+
+from dp2emu.runtime.commands import CommandBuffer
+from dp2emu.runtime.device9 import Device9, IndexBuffer
+from dp2emu.runtime.query import Query, QueryData, QueryState
+from dp2emu.runtime.responses import Response, Responses, parse_responses
+from dp2emu.runtime.session import Refused, Session, UserMemory
+
+__all__ = [
+    "CommandBuffer",
+    "Device9",
+    "IndexBuffer",
+    "Query",
+    "QueryData",
+    "QueryState",
+    "Refused",
+    "Response",
+    "Responses",
+    "Session",
+    "UserMemory",
+    "parse_responses",
+]

@@ -1,0 +1,128 @@
+"""Command bytes, built token by token from the rows of the token table."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import dp2emu.dp2.tokens  # noqa: F401  (registers the token table)
+from dp2emu.dp2.table import TABLE, Op, Token
+from dp2emu.errors import UsageError
+
+MAX_ITEMS = 0xFFFF
+"""The header's n is 16 bits (reference 1)."""
+
+_HEADER = struct.Struct("<BBH")
+_MERGED = frozenset({Op.RENDERSTATE, Op.TEXTURESTAGESTATE})
+"""Neighbouring tokens of these join into one, as the runtimes do it; the meaning is the same."""
+
+
+def pack(dtype: np.dtype[Any] | None, values: Any, op: Op) -> bytes:
+    """Records of a token as bytes: ``values`` is one tuple, or a sequence of them.
+
+    Floats beyond float32 become infinite.  Raises UsageError for values that do not fit.
+    """
+    if dtype is None:
+        raise UsageError(f"{op.name} has no such records")
+    try:
+        with np.errstate(over="ignore"):
+            return np.array(values, dtype).tobytes()
+    except (OverflowError, TypeError, ValueError) as error:
+        raise UsageError(f"{op.name}: {error}") from None
+
+
+class CommandBuffer:
+    """Tokens waiting to be submitted, at most ``capacity`` bytes of them.
+
+    When the next token does not fit, ``submit`` is called with what there is; a token is never
+    cut in two.  Mutable: it is a buffer.
+    """
+
+    def __init__(self, capacity: int, submit: Callable[[bytes], None]) -> None:
+        self.capacity = capacity
+        self._submit = submit
+        self._bytes = bytearray()
+        self._open: tuple[Op, int, int] | None = None
+
+    def __len__(self) -> int:
+        return len(self._bytes)
+
+    def take(self) -> bytes:
+        """The waiting bytes; the buffer is empty afterwards."""
+        taken = bytes(self._bytes)
+        self._bytes.clear()
+        self._open = None
+        return taken
+
+    def flush(self) -> None:
+        """Submit what is waiting, if anything is."""
+        if self._bytes:
+            self._submit(self.take())
+
+    def reserve(self, size: int) -> None:
+        """Let the next ``size`` bytes go into one call.  Raises UsageError if they cannot."""
+        if size > self.capacity:
+            raise UsageError(f"{size} bytes do not fit a command buffer of {self.capacity}")
+        if len(self._bytes) + size > self.capacity:
+            self.flush()
+
+    def emit(self, op: Op, items: Sequence[Any] = (), *, head: Any = None) -> None:
+        """Append a token: ``items`` are tuples (numbers for plain indices) in field order.
+
+        More items than fit become several tokens; ``head`` is then repeated before each, which
+        is right for CLEAR.  Raises UsageError for tokens that carry more than such records.
+        """
+        row = TABLE[op]
+        if row.tail or row.vertices or (row.item_dtype is not None and row.count(1) != 1):
+            raise UsageError(f"{op.name} is no run of records")
+        first = pack(row.head_dtype, head, op) if head is not None else b""
+        if row.item_dtype is None or not items:
+            self._append(op, first, b"", int(row.item_dtype is None))
+            return
+        data, each = pack(row.item_dtype, items, op), row.item_dtype.itemsize
+        while data:
+            room = self._room(_HEADER.size + len(first), each)
+            self._append(op, first, data[: room * each], min(room, len(data) // each))
+            data = data[room * each :]
+
+    def emit_tailed(self, op: Op, item: Any, tail: bytes) -> None:
+        """Append a token of one item with the variable bytes its fields announce."""
+        row = TABLE[op]
+        data = pack(row.item_dtype, [item], op)
+        expected = _tail_size(row, data)
+        if len(tail) != expected:
+            raise UsageError(f"{op.name}: {len(tail)} bytes behind the item, not {expected}")
+        self._append(op, b"", data + tail, 1)
+
+    def _room(self, fixed: int, each: int) -> int:
+        """Items that fit behind ``fixed`` bytes; flushes if that makes room for the first."""
+        self.reserve(fixed + each)
+        return min((self.capacity - len(self._bytes) - fixed) // each, MAX_ITEMS)
+
+    def _append(self, op: Op, head: bytes, data: bytes, count: int) -> None:
+        if self._join(op, data, count):
+            return
+        self.reserve(_HEADER.size + len(head) + len(data))
+        self._open = (op, len(self._bytes), count) if op in _MERGED else None
+        self._bytes += _HEADER.pack(op, 0, count) + head + data
+
+    def _join(self, op: Op, data: bytes, count: int) -> bool:
+        """Put items into the token written last, if it is of the same kind and they fit."""
+        last, offset, before = self._open or (None, 0, 0)
+        together = before + count
+        fits = len(self._bytes) + len(data) <= self.capacity and together <= MAX_ITEMS
+        if last != op or not fits:
+            return False
+        self._bytes += data
+        _HEADER.pack_into(self._bytes, offset, op, 0, together)
+        self._open = (op, offset, together)
+        return True
+
+
+def _tail_size(row: Token, item: bytes) -> int:
+    if row.tail is None:
+        raise UsageError(f"{row.name} has nothing behind its items")
+    return row.tail.size(np.frombuffer(item, row.item_dtype)[0])

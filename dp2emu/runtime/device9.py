@@ -1,0 +1,460 @@
+"""A Direct3D 9 device in Python: the application's calls become command bytes on a rig.
+
+What a runtime does between the interface and the driver happens here: handles, default targets,
+clipping of Clear rectangles, user-pointer draws, validation that costs no call.  State is sent
+as it is set, nothing is filtered, so the same program always gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.capture.records import Record
+from dp2emu.d3d import defaults
+from dp2emu.d3d.enums import (
+    Format,
+    PrimitiveType,
+    QueryType,
+    RenderState,
+    SamplerState,
+    TextureStageState,
+    ZBufferType,
+)
+from dp2emu.d3d.flags import Clear, Usage
+from dp2emu.d3d.formats import COLOR, DEPTH
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.sdk import sdk_value
+from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState
+from dp2emu.dp2.queries import KINDS
+from dp2emu.dp2.table import Op
+from dp2emu.errors import Unsupported, UsageError
+from dp2emu.gpu.assembly import vertex_count
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.packets import Rect, Viewport
+from dp2emu.rig import Rig
+from dp2emu.runtime.query import Query
+from dp2emu.runtime.session import COMMAND_BYTES, Refused, Session, UserMemory
+
+_SCENE_CAPTURE = sdk_value(WireRenderState, "D3DRENDERSTATE_SCENECAPTURE") or 0
+"""The DDI's render state for BeginScene and EndScene (reference 3.6)."""
+_USER_DRAW_BYTES = 64
+"""Room for the tokens of one user-pointer draw: they must share a call with its vertices."""
+_INDEX_BYTES = {Format.INDEX16: 2, Format.INDEX32: 4}
+
+Box = tuple[int, int, int, int]
+"""left, top, right, bottom; half-open."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexBuffer:
+    """An index buffer: its surface, and 2 or 4 bytes an index."""
+
+    desc: SurfaceDesc
+    size: int
+
+
+class Device9:
+    """IDirect3DDevice9 over a rig, with a first target and depth surface.
+
+    ``depth`` None makes no depth surface.  ``record`` is told everything (``Session``).  Calls
+    an application gets an error code for raise ``Refused``; a call the driver fails raises
+    Fault, one that needs a part not built yet Unsupported.
+
+    >>> import struct
+    >>> from dp2emu.d3d import fvf
+    >>> from dp2emu.dp2.driver import Driver
+    >>> device = Device9(Driver(), 4, 4)
+    >>> device.clear(color=0xFF000000)
+    >>> device.set_fvf(fvf.XYZRHW | fvf.DIFFUSE)
+    >>> corners = [(-0.5, -0.5), (3.5, -0.5), (-0.5, 3.5)]
+    >>> triangle = b"".join(struct.pack("<4fI", x, y, 0, 1, 0xFFFF0000) for x, y in corners)
+    >>> device.draw_primitive_up(PrimitiveType.TRIANGLELIST, 1, triangle, 20)
+    >>> hex(device.read_back()[0, 0])
+    '0xffff0000'
+    """
+
+    def __init__(
+        self,
+        rig: Rig,
+        width: int,
+        height: int,
+        *,
+        format: Format = Format.X8R8G8B8,
+        depth: Format | None = Format.D24S8,
+        samples: int = 1,
+        command_bytes: int = COMMAND_BYTES,
+        record: Callable[[Record], None] | None = None,
+    ) -> None:
+        self.session = Session(rig, command_bytes=command_bytes, record=record)
+        self.back_buffer = self.create_render_target(width, height, format, samples)
+        self.depth_buffer = (
+            self.create_depth_stencil(width, height, depth, samples) if depth else None
+        )
+        self.in_scene = False
+        self.targets: dict[int, SurfaceDesc] = {}
+        self.depth_stencil: SurfaceDesc | None = None
+        self.viewport = Viewport(0, 0, width, height)
+        self.scissor = Rect(0, 0, width, height)
+        self._fvf = 0
+        self._has_stream = False
+        self._has_indices = False
+        self._render_states: dict[int, int] = {
+            int(state): value for state, value in defaults.RENDER_STATES.items()
+        }
+        self._stage_states: dict[tuple[int, int], int] = {}
+        self._sampler_states: dict[tuple[int, int], int] = {}
+        self._open()
+
+    def _open(self) -> None:
+        depth = self.depth_buffer
+        self.session.open(self.back_buffer.handle, depth.handle if depth else 0)
+        self.set_render_target(0, self.back_buffer)
+        self.set_depth_stencil(depth)
+        z_enable = ZBufferType.TRUE if depth else ZBufferType.FALSE
+        self.set_render_state(RenderState.ZENABLE, z_enable)
+
+    # Resources
+
+    def create_render_target(
+        self, width: int, height: int, format: Format, samples: int = 1
+    ) -> SurfaceDesc:
+        """CreateRenderTarget.  Raises Unsupported or Fault as the rig does."""
+        return self.session.create_surface(
+            SurfaceKind.SURFACE, width, height, format,
+            samples=samples, usage=Usage.RENDERTARGET,
+        )  # fmt: skip
+
+    def create_depth_stencil(
+        self, width: int, height: int, format: Format, samples: int = 1
+    ) -> SurfaceDesc:
+        """CreateDepthStencilSurface."""
+        return self.session.create_surface(
+            SurfaceKind.SURFACE, width, height, format,
+            samples=samples, usage=Usage.DEPTHSTENCIL,
+        )  # fmt: skip
+
+    def create_vertex_buffer(self, data: bytes) -> SurfaceDesc:
+        """CreateVertexBuffer, filled with ``data``."""
+        return self._create_buffer(SurfaceKind.VERTEXBUFFER, data)
+
+    def create_index_buffer(self, data: bytes, format: Format = Format.INDEX16) -> IndexBuffer:
+        """CreateIndexBuffer, filled with ``data``; ``format`` is INDEX16 or INDEX32."""
+        size = _index_bytes(format)
+        return IndexBuffer(self._create_buffer(SurfaceKind.INDEXBUFFER, data), size)
+
+    def _create_buffer(self, kind: SurfaceKind, data: bytes) -> SurfaceDesc:
+        if not data:
+            raise Refused(HResult.D3DERR_INVALIDCALL, "a buffer of no bytes")
+        desc = self.session.create_surface(kind, len(data))
+        self.session.write(desc.handle, 0, data)
+        return desc
+
+    def write(self, buffer: SurfaceDesc | IndexBuffer, offset: int, data: bytes) -> None:
+        """Store into a buffer as through Lock with NOOVERWRITE: draws under way may see it."""
+        desc = buffer.desc if isinstance(buffer, IndexBuffer) else buffer
+        self.session.write(desc.handle, offset, data)
+
+    def query_types(self) -> tuple[int, ...]:
+        """D3DQUERYTYPE values this device can make: what the driver announces, if it can."""
+        announced: Callable[[], Iterable[int]] | None = getattr(
+            self.session.rig, "query_types", None
+        )
+        known = announced() if announced is not None else KINDS
+        return tuple(kind for kind in known if kind in KINDS)
+
+    def create_query(self, kind: QueryType) -> Query:
+        """CreateQuery.  Raises Refused (D3DERR_NOTAVAILABLE) for types the driver lacks."""
+        if kind not in self.query_types():
+            raise Refused(HResult.D3DERR_NOTAVAILABLE, f"{kind.sdk} queries")
+        return Query(self.session, kind)
+
+    # State
+
+    def set_render_state(self, state: RenderState, value: int | float) -> None:
+        """SetRenderState; a Python float is sent as the bits of a float32."""
+        word = _dword(value)
+        self._render_states[state] = word
+        self.session.emit(Op.RENDERSTATE, [(state, word)])
+
+    def render_state(self, state: RenderState) -> int:
+        """GetRenderState."""
+        return self._render_states.get(state, 0)
+
+    def set_texture_stage_state(
+        self, stage: int, state: TextureStageState, value: int | float
+    ) -> None:
+        """SetTextureStageState."""
+        word = _dword(value)
+        self._stage_states[stage, state] = word
+        self.session.emit(Op.TEXTURESTAGESTATE, [(stage, state, word)])
+
+    def texture_stage_state(self, stage: int, state: TextureStageState) -> int:
+        """GetTextureStageState."""
+        return self._stage_states.get((stage, state), defaults.stage_state(stage, state))
+
+    def set_sampler_state(self, sampler: int, state: SamplerState, value: int | float) -> None:
+        """SetSamplerState; the wire keeps DirectX 8's numbers for these (reference 3.6)."""
+        word = _dword(value)
+        self._sampler_states[sampler, state] = word
+        number = sdk_value(WireTextureStageState, f"D3DTSS_{state.name}")
+        self.session.emit(Op.TEXTURESTAGESTATE, [(sampler, number, word)])
+
+    def sampler_state(self, sampler: int, state: SamplerState) -> int:
+        """GetSamplerState."""
+        default = defaults.SAMPLER_STATES.get(state, 0)
+        return self._sampler_states.get((sampler, state), default)
+
+    def set_transform(self, state: int, matrix: Sequence[float]) -> None:
+        """SetTransform: 16 floats, row-major; world matrix i is 256 + i."""
+        self.session.emit(Op.SETTRANSFORM, [(state, tuple(matrix))])
+
+    def set_clip_plane(self, index: int, plane: Sequence[float]) -> None:
+        """SetClipPlane: four floats."""
+        self.session.emit(Op.SETCLIPPLANE, [(index, tuple(plane))])
+
+    def set_viewport(
+        self, x: int, y: int, width: int, height: int, min_z: float = 0.0, max_z: float = 1.0
+    ) -> None:
+        """SetViewport."""
+        self.viewport = Viewport(x, y, width, height, min_z, max_z)
+        self.session.emit(Op.VIEWPORTINFO, [(x, y, width, height)])
+        self.session.emit(Op.ZRANGE, [(min_z, max_z)])
+
+    def set_scissor(self, left: int, top: int, right: int, bottom: int) -> None:
+        """SetScissorRect; effective while D3DRS_SCISSORTESTENABLE is TRUE."""
+        self.scissor = Rect(left, top, right, bottom)
+        self.session.emit(Op.SETSCISSORRECT, [(left, top, right, bottom)])
+
+    def set_render_target(self, index: int, surface: SurfaceDesc | None) -> None:
+        """SetRenderTarget; a new target 0 resets viewport and scissor to all of it."""
+        if surface is None and index == 0:
+            raise Refused(HResult.D3DERR_INVALIDCALL, "target 0 must be a surface")
+        self.session.emit(Op.SETRENDERTARGET2, [(index, _handle(surface))])
+        if surface is None:
+            self.targets.pop(index, None)
+            return
+        self.targets[index] = surface
+        if index == 0:
+            self.set_viewport(0, 0, surface.width, surface.height)
+            self.set_scissor(0, 0, surface.width, surface.height)
+
+    def set_depth_stencil(self, surface: SurfaceDesc | None) -> None:
+        """SetDepthStencilSurface; None for none."""
+        self.depth_stencil = surface
+        self.session.emit(Op.SETDEPTHSTENCIL, [(_handle(surface),)])
+
+    def set_fvf(self, fvf: int) -> None:
+        """SetFVF: fixed-function vertices of that format (reference 3.5)."""
+        if fvf & 1:
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"FVF {fvf:#x}")
+        self._fvf = fvf
+        self.session.emit(Op.SETVERTEXSHADERDECL, [(fvf,)])
+        self.session.emit(Op.SETVERTEXSHADERFUNC, [(0,)])
+
+    def set_stream_source(
+        self, stream: int, buffer: SurfaceDesc | None, offset: int = 0, stride: int = 0
+    ) -> None:
+        """SetStreamSource; None unbinds."""
+        if stream == 0:
+            self._has_stream = buffer is not None
+        self.session.emit(Op.SETSTREAMSOURCE2, [(stream, _handle(buffer), offset, stride)])
+
+    def set_indices(self, buffer: IndexBuffer | None) -> None:
+        """SetIndices; None unbinds."""
+        self._has_indices = buffer is not None
+        item = (buffer.desc.handle, buffer.size) if buffer else (0, 2)
+        self.session.emit(Op.SETINDICES, [item])
+
+    # Drawing
+
+    def clear(
+        self,
+        flags: int | None = None,
+        color: int = 0,
+        z: float = 1.0,
+        stencil: int = 0,
+        rects: Iterable[Box] | None = None,
+    ) -> None:
+        """Clear ``rects`` of the bound surfaces, or all of the viewport.
+
+        ``flags`` are D3DCLEAR_*, by default everything that is bound.  Rectangles are clipped
+        here to viewport, target and enabled scissor; those with no inside are ignored.  Raises
+        Refused for depth or stencil without a depth surface.
+        """
+        deep = Clear.ZBUFFER | Clear.STENCIL
+        if flags is None:
+            flags = Clear.TARGET | (deep if self.depth_stencil else 0)
+        if not flags or (flags & deep and self.depth_stencil is None):
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"Clear of {flags:#x}")
+        if flags & Clear.TARGET and flags & deep and self._depth_is_smaller():
+            return
+        bounds = self._clear_bounds()
+        boxes = [bounds] if rects is None else [Rect(*box).intersect(bounds) for box in rects]
+        items = [_box(rect) for rect in boxes if not rect.empty]
+        if items:
+            head = (flags, color & 0xFFFFFFFF, _unit(z), stencil & 0xFFFFFFFF)
+            self.session.emit(Op.CLEAR, items, head=head)
+
+    def _clear_bounds(self) -> Rect:
+        target, view = self.targets[0], self.viewport
+        bounds = Rect(0, 0, target.width, target.height).intersect(
+            Rect(view.x, view.y, view.x + view.width, view.y + view.height)
+        )
+        scissored = self.render_state(RenderState.SCISSORTESTENABLE)
+        return bounds.intersect(self.scissor) if scissored else bounds
+
+    def _depth_is_smaller(self) -> bool:
+        """The runtimes let a Clear of a target and a smaller depth surface do nothing."""
+        depth, target = self.depth_stencil, self.targets[0]
+        return depth is not None and (depth.width < target.width or depth.height < target.height)
+
+    def draw_primitive(self, primitive: PrimitiveType, start: int, count: int) -> None:
+        """DrawPrimitive from the bound streams."""
+        self._require(self._has_stream, "stream 0")
+        if count:
+            self.session.emit(Op.DRAWPRIMITIVE, [(primitive, start, count)])
+
+    def draw_indexed_primitive(
+        self, primitive: PrimitiveType, base: int, minimum: int, vertices: int, start: int,
+        count: int,
+    ) -> None:  # fmt: skip
+        """DrawIndexedPrimitive; ``minimum`` and ``vertices`` are only a hint."""
+        self._require(self._has_stream, "stream 0")
+        self._require(self._has_indices, "index buffer")
+        if count:
+            item = (primitive, base, minimum, vertices, start, count)
+            self.session.emit(Op.DRAWINDEXEDPRIMITIVE, [item])
+
+    def draw_primitive_up(
+        self, primitive: PrimitiveType, count: int, vertices: bytes, stride: int
+    ) -> None:
+        """DrawPrimitiveUP: ``vertices`` travel with the call; stream 0 is unbound afterwards."""
+        self._require(stride > 0, "stride")
+        if count == 0:
+            return
+        used = _needed(vertices, vertex_count(primitive, count) * stride, "vertices")
+        self.session.commands.reserve(_USER_DRAW_BYTES)
+        self.session.emit(Op.SETSTREAMSOURCEUM, [(0, stride)])
+        self._has_stream = True
+        self.draw_primitive(primitive, 0, count)
+        self.session.submit_with(UserMemory(used, stride))
+        self._has_stream = False
+
+    def draw_indexed_primitive_up(
+        self,
+        primitive: PrimitiveType,
+        minimum: int,
+        vertex_total: int,
+        count: int,
+        indices: bytes,
+        index_format: Format,
+        vertices: bytes,
+        stride: int,
+    ) -> None:
+        """DrawIndexedPrimitiveUP: the indices go through a buffer that lives for this draw.
+
+        ``vertices`` are numbered from 0 and hold ``minimum`` + ``vertex_total`` of them.  Stream
+        0 and indices are unbound afterwards.
+        """
+        self._require(stride > 0, "stride")
+        if count == 0:
+            return
+        size = _index_bytes(index_format)
+        used = _needed(indices, vertex_count(primitive, count) * size, "indices")
+        data = _needed(vertices, (minimum + vertex_total) * stride, "vertices")
+        buffer = self.create_index_buffer(used, index_format)
+        self.session.commands.reserve(_USER_DRAW_BYTES)
+        self.session.emit(Op.SETSTREAMSOURCEUM, [(0, stride)])
+        self.set_indices(buffer)
+        self._has_stream = True
+        self.draw_indexed_primitive(primitive, 0, minimum, vertex_total, 0, count)
+        self.set_indices(None)
+        self.session.submit_with(UserMemory(data, stride))
+        self._has_stream = False
+        self.session.destroy_surface(buffer.desc.handle)
+
+    def _require(self, there: bool, what: str) -> None:
+        """Draws check what they need before anything is sent."""
+        if not there:
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"draw without {what}")
+        if not self._fvf:
+            raise Refused(HResult.D3DERR_INVALIDCALL, "draw without a vertex format")
+
+    # Frames
+
+    def begin_scene(self) -> None:
+        """BeginScene.  Raises Refused inside a scene."""
+        if self.in_scene:
+            raise Refused(HResult.D3DERR_INVALIDCALL, "BeginScene inside a scene")
+        self._mark_scene(True)
+
+    def end_scene(self) -> None:
+        """EndScene.  Raises Refused outside a scene."""
+        if not self.in_scene:
+            raise Refused(HResult.D3DERR_INVALIDCALL, "EndScene outside a scene")
+        self._mark_scene(False)
+
+    def _mark_scene(self, inside: bool) -> None:
+        self.in_scene = inside
+        self.session.emit(Op.RENDERSTATE, [(_SCENE_CAPTURE, int(inside))])
+
+    def present(self) -> None:
+        """Present the first target: submit everything and mark the end of a frame."""
+        self.session.mark_frame(self.back_buffer.handle)
+
+    def read_back(self, surface: SurfaceDesc | None = None) -> NDArray[Any]:
+        """Wait for the GPU and copy a surface (default: the first target).
+
+        Returns its pixel words, shape (height, width * samples).
+        """
+        desc = surface or self.back_buffer
+        row = COLOR.get(Format(desc.format)) or DEPTH.get(Format(desc.format))
+        if row is None:
+            raise Unsupported(f"read-back of {Format(desc.format).sdk}")
+        self.session.finish()
+        size = desc.width * desc.samples * desc.height * row.word.itemsize
+        data = self.session.read(desc.handle, 0, size)
+        return np.frombuffer(data, row.word).reshape(desc.height, -1)
+
+    def close(self) -> None:
+        """Submit what is left and destroy the context."""
+        self.session.close()
+
+
+def _dword(value: int | float) -> int:
+    """A state value as sent: the bits of a float, or an integer's low 32 bits."""
+    if isinstance(value, float):
+        with np.errstate(over="ignore"):
+            return int.from_bytes(np.float32(value).tobytes(), "little")
+    return int(value) & 0xFFFFFFFF
+
+
+def _handle(surface: SurfaceDesc | None) -> int:
+    return surface.handle if surface is not None else 0
+
+
+def _index_bytes(format: Format) -> int:
+    if format not in _INDEX_BYTES:
+        raise Refused(HResult.D3DERR_INVALIDCALL, f"indices of {format.sdk}")
+    return _INDEX_BYTES[format]
+
+
+def _needed(data: bytes, size: int, what: str) -> bytes:
+    """The part of user memory a draw reads; a short one would be somebody else's memory."""
+    if len(data) < size:
+        raise UsageError(f"{len(data)} bytes of {what}, the draw reads {size}")
+    return data[:size]
+
+
+def _unit(z: float) -> float:
+    """Depth in 0..1; a NaN counts as 0."""
+    return min(z, 1.0) if z > 0.0 else 0.0
+
+
+def _box(rect: Rect) -> Box:
+    return rect.left, rect.top, rect.right, rect.bottom

@@ -1,0 +1,133 @@
+"""Queries as IDirect3DQuery9 shows them to an application."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import NamedTuple
+
+from dp2emu.d3d.enums import QueryType
+from dp2emu.d3d.flags import Issue
+from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.queries import KINDS
+from dp2emu.dp2.table import Op
+from dp2emu.errors import UsageError
+from dp2emu.runtime.session import Refused, Session
+
+POLLS = 10_000
+"""How often ``Query.wait`` asks before it gives up; each time is one call at least."""
+
+_NEVER_ISSUED = 0xDD
+"""What GetData fills in for a query that was never issued, together with S_OK."""
+
+
+class QueryState(Enum):
+    """Where a query is, as the application's side knows it (reference 8)."""
+
+    CREATED = auto()
+    BUILDING = auto()
+    ISSUED = auto()
+    DONE = auto()
+
+
+class QueryData(NamedTuple):
+    """What GetData gave back: ``data`` is None if the application's buffer was not touched."""
+
+    hr: HResult
+    data: bytes | None
+
+    @property
+    def value(self) -> int | None:
+        """The data as one little-endian number, None without data."""
+        return int.from_bytes(self.data, "little") if self.data else None
+
+
+class Query:
+    """One query object.  Made by ``Device9.create_query``; mutable: it has a life.
+
+    >>> from dp2emu.dp2.driver import Driver
+    >>> from dp2emu.runtime import Device9
+    >>> event = Device9(Driver(), 64, 64).create_query(QueryType.EVENT)
+    >>> event.end()
+    >>> event.wait().value
+    1
+    """
+
+    def __init__(self, session: Session, kind: QueryType) -> None:
+        self.kind = kind
+        self.state = QueryState.CREATED
+        self._session = session
+        self._data = b""
+        self.id = session.register(self)
+        session.emit(Op.CREATEQUERY, [(self.id, kind)])
+
+    @property
+    def data_size(self) -> int:
+        """GetDataSize: bytes of a whole answer."""
+        return KINDS[self.kind].layout.size
+
+    def issue(self, flags: int) -> None:
+        """Issue with D3DISSUE_BEGIN, D3DISSUE_END or both, which is BEGIN, then END.
+
+        BEGIN on a type that has only END is sent too; a driver ignores it (reference 7).
+        """
+        if flags & ~(Issue.BEGIN | Issue.END):
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"issue flags {flags:#x}")
+        self._session.emit(Op.ISSUEQUERY, [(self.id, flags)])
+        if flags:
+            self.state = QueryState.ISSUED if flags & Issue.END else QueryState.BUILDING
+
+    def begin(self) -> None:
+        """Issue(D3DISSUE_BEGIN): start, or start again."""
+        self.issue(Issue.BEGIN)
+
+    def end(self) -> None:
+        """Issue(D3DISSUE_END): ask for the answer."""
+        self.issue(Issue.END)
+
+    def get_data(self, size: int | None = None, *, flush: bool = False) -> QueryData:
+        """GetData into a buffer of ``size`` bytes (default: a whole answer).
+
+        S_FALSE until the answer is there; with ``flush`` (D3DGETDATA_FLUSH) whatever waits is
+        submitted first and the driver asked once.  A short buffer gets the first bytes, a long
+        one zeros behind them; size 0 only tells whether the answer is there.  A query that was
+        never issued answers S_OK and 0xDD bytes, as the runtimes do.
+        """
+        size = self.data_size if size is None else size
+        if size < 0:
+            raise UsageError(f"a buffer of {size} bytes")
+        if flush and self.state in (QueryState.BUILDING, QueryState.ISSUED):
+            self._session.poll()
+        if self.state is QueryState.CREATED:
+            return QueryData(HResult.S_OK, _fit(bytes([_NEVER_ISSUED]) * self.data_size, size))
+        if self.state is not QueryState.DONE:
+            return QueryData(HResult.S_FALSE, None)
+        return QueryData(HResult.S_OK, _fit(self._data, size))
+
+    def wait(self, size: int | None = None, *, polls: int = POLLS) -> QueryData:
+        """GetData with flush until it is not S_FALSE, ``polls`` times at most."""
+        result = self.get_data(size, flush=True)
+        for _ in range(polls - 1):
+            if result.hr != HResult.S_FALSE or self.state is QueryState.BUILDING:
+                break
+            result = self.get_data(size, flush=True)
+        return result
+
+    def release(self) -> None:
+        """Release: the driver's object goes, and an answer under way with it."""
+        self._session.emit(Op.DELETEQUERY, [(self.id,)])
+        self._session.forget(self.id)
+
+    def deliver(self, data: bytes) -> bool:
+        """An answer from the driver.  One to an issue that BEGIN took back is dropped; of two
+        to the same query the later one counts.
+        """
+        if self.state in (QueryState.CREATED, QueryState.BUILDING):
+            return False
+        awaited = self.state is QueryState.ISSUED
+        self._data = data
+        self.state = QueryState.DONE
+        return awaited
+
+
+def _fit(data: bytes, size: int) -> bytes:
+    return data[:size].ljust(size, b"\0")

@@ -1,0 +1,94 @@
+"""Reading response buffers, strictly (reference section 8).
+
+What a driver wrote is checked in full before any of it is believed: a driver that breaks the
+protocol is what one wants to hear about.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from dp2emu.dp2.table import Op
+from dp2emu.errors import ResponseError
+
+_BLOCK = struct.Struct("<BBHI")
+"""D3DHAL_DP2RESPONSE: bCommand, bReserved, count, total size with these 8 bytes."""
+_RECORD = struct.Struct("<II")
+"""D3DHAL_DP2RESPONSEQUERY: query id, payload bytes that follow."""
+
+
+class Response(NamedTuple):
+    """One answer: ``data`` is the payload (empty: no data), ``offset`` where its record began."""
+
+    query: int
+    data: bytes
+    offset: int
+
+
+class Responses(NamedTuple):
+    """The answers of one buffer in order; ``more``: RESPONSECONTINUE asks to be called again."""
+
+    records: tuple[Response, ...]
+    more: bool
+
+
+def parse_responses(buffer: bytes, size_of: Callable[[int], int | None]) -> Responses:
+    """Read a response buffer, which is dwErrorOffset bytes long.
+
+    ``size_of`` gives the payload size of a query id, None if no such query exists.  Any mix of
+    blocks is accepted; a RESPONSECONTINUE's count is ignored.  Raises ResponseError, with the
+    offset, for the first thing that breaks the protocol.
+    """
+    records: list[Response] = []
+    more = False
+    for offset, command, count, end in _blocks(buffer):
+        if command == Op.RESPONSECONTINUE:
+            more = True
+            continue
+        stop = offset + _BLOCK.size
+        for record in _records(buffer, stop, end, count):
+            _check_size(record, size_of(record.query))
+            records.append(record)
+            stop = record.offset + _RECORD.size + len(record.data)
+        if stop != end:
+            raise ResponseError(f"{end - stop} bytes behind the last record", offset=stop)
+    return Responses(tuple(records), more)
+
+
+def _blocks(buffer: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """(offset, bCommand, count, end) of each block."""
+    offset = 0
+    while offset < len(buffer):
+        if len(buffer) - offset < _BLOCK.size:
+            raise ResponseError("a block header is cut off", offset=offset)
+        command, _, count, total = _BLOCK.unpack_from(buffer, offset)
+        if command not in (Op.RESPONSEQUERY, Op.RESPONSECONTINUE):
+            raise ResponseError(f"bCommand is {command}, no response", offset=offset)
+        if not _BLOCK.size <= total <= len(buffer) - offset:
+            left = len(buffer) - offset
+            raise ResponseError(f"a block of {total} bytes where {left} are left", offset=offset)
+        yield offset, command, count, offset + total
+        offset += total
+
+
+def _records(buffer: bytes, offset: int, end: int, count: int) -> Iterator[Response]:
+    for _ in range(count):
+        if end - offset < _RECORD.size:
+            raise ResponseError("a record header passes the end of its block", offset=offset)
+        query, size = _RECORD.unpack_from(buffer, offset)
+        start = offset + _RECORD.size
+        if size > end - start:
+            what = f"query {query}: {size} bytes pass the end of the block"
+            raise ResponseError(what, offset=offset)
+        yield Response(query, bytes(buffer[start : start + size]), offset)
+        offset = start + size
+
+
+def _check_size(record: Response, expected: int | None) -> None:
+    if expected is None:
+        raise ResponseError(f"no query {record.query}", offset=record.offset)
+    if record.data and len(record.data) != expected:
+        what = f"query {record.query}: {len(record.data)} bytes of data, not {expected}"
+        raise ResponseError(what, offset=record.offset)

@@ -1,0 +1,256 @@
+"""One application on one rig: submits command bytes, drains answers, tells a recorder.
+
+The session is where "the runtime" of the driver documentation lives (reference sections 4 and
+8); ``device9`` and ``query`` put the application's interface on top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+from dp2emu.capture.records import (
+    Annotation,
+    Answered,
+    Called,
+    ContextCreated,
+    ContextDestroyed,
+    FrameMarker,
+    MemoryWritten,
+    Record,
+    SurfaceCreated,
+    SurfaceDestroyed,
+)
+from dp2emu.d3d.flags import Dp2Flags
+from dp2emu.d3d.hresult import hr_name
+from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.table import Op
+from dp2emu.errors import Dp2Error, Fault, ResponseError, UsageError
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.rig import Rig
+from dp2emu.runtime.commands import CommandBuffer
+from dp2emu.runtime.responses import parse_responses
+
+COMMAND_BYTES = 1 << 16
+"""Size of the command surface, unless the application asks for another."""
+
+
+class Refused(Fault):
+    """A call of the application's interface that fails at once; nothing reached the driver."""
+
+
+class Listener(Protocol):
+    """Who waits for the answers of a query id."""
+
+    @property
+    def data_size(self) -> int:
+        """Payload bytes an answer has."""
+
+    def deliver(self, data: bytes) -> bool:
+        """Take an answer (empty: no data); False if none was awaited any more."""
+
+
+class UserMemory(NamedTuple):
+    """Vertices behind lpVertices of one call: ``stride`` bytes each."""
+
+    data: bytes
+    stride: int
+
+
+class Session:
+    """A context on a rig, its command buffer and its query ids.
+
+    Surfaces are made first, then ``open`` makes the context.  ``record`` is told everything in
+    order, so that any session is a capture.  Mutable: it is a conversation.
+    """
+
+    def __init__(
+        self,
+        rig: Rig,
+        *,
+        context: int = 1,
+        interface: int = 9,
+        command_bytes: int = COMMAND_BYTES,
+        record: Callable[[Record], None] | None = None,
+    ) -> None:
+        self.rig = rig
+        self.context = context
+        self.interface = interface
+        self.commands = CommandBuffer(command_bytes, self._send)
+        self.calls = 0
+        self._record = record
+        self._time = 0
+        self._frames = 0
+        self._handles = 0
+        self._query_ids = 0
+        self._listeners: dict[int, Listener] = {}
+        self._buffer = self.create_surface(SurfaceKind.MEMORY, command_bytes).handle
+
+    # Memory and context
+
+    def create_surface(
+        self, kind: SurfaceKind, width: int, height: int = 1, format: int = 0, *,
+        samples: int = 1, usage: int = 0,
+    ) -> SurfaceDesc:  # fmt: skip
+        """Make a surface with the next handle.  Raises Fault or Unsupported as the rig does."""
+        desc = SurfaceDesc(
+            self._handles + 1, kind, width, height, format, samples=samples, usage=usage
+        )
+        self.rig.create_surface(desc)
+        self._handles += 1
+        self._tell(SurfaceCreated(desc, self._now()))
+        return desc
+
+    def destroy_surface(self, handle: int) -> None:
+        """Forget a surface; what waits in the command buffer is submitted first."""
+        self.flush()
+        self._tell(SurfaceDestroyed(handle, self._now()))
+        self.rig.destroy_surface(handle)
+
+    def write(self, handle: int, offset: int, data: bytes) -> None:
+        """Host write behind everything submitted so far; does not wait for the GPU."""
+        self.flush()
+        self._tell(MemoryWritten(handle, offset, data, self._now()))
+        self.rig.write(handle, offset, data)
+
+    def read(self, handle: int, offset: int, size: int) -> bytes:
+        """Host read of what the GPU has finished; ``finish`` first to see everything."""
+        return self.rig.read(handle, offset, size)
+
+    def open(self, color: int = 0, depth: int = 0) -> None:
+        """Make the context, with surface handles for its first targets."""
+        self._tell(ContextCreated(self.context, self.interface, color, depth, self._now()))
+        self.rig.create_context(self.context, interface=self.interface, color=color, depth=depth)
+
+    def close(self) -> None:
+        """Submit what is left and destroy the context; queries die with it."""
+        self.flush()
+        self._listeners.clear()
+        self._tell(ContextDestroyed(self.context, self._now()))
+        self.rig.destroy_context(self.context)
+
+    # Calls
+
+    @property
+    def position(self) -> tuple[int, int]:
+        """(number of the next call, byte offset in it) of the next token."""
+        return self.calls, len(self.commands)
+
+    def emit(self, op: Op, items: Any = (), *, head: Any = None) -> None:
+        """Append a token to the command buffer (``CommandBuffer.emit``)."""
+        self.commands.emit(op, items, head=head)
+
+    def flush(self) -> None:
+        """Submit what waits, if anything does, and take the answers."""
+        self.commands.flush()
+
+    def poll(self) -> None:
+        """Make one call at least, an empty one if nothing waits, and take the answers."""
+        self._send(self.commands.take())
+
+    def submit_with(self, vertices: UserMemory) -> None:
+        """Submit what waits; its SETSTREAMSOURCEUM reads ``vertices``."""
+        self._send(self.commands.take(), vertices)
+
+    def finish(self) -> None:
+        """Submit what waits and let time pass until the GPU is idle."""
+        self.flush()
+        self.rig.finish()
+
+    def _send(self, commands: bytes, vertices: UserMemory | None = None) -> None:
+        """One call, then empty ones while the driver has more and each brings some of it.
+
+        A RESPONSECONTINUE that brought nothing ends it: the rest comes with a later call.
+        """
+        more = self._call(commands, vertices)
+        while more:
+            more = self._call(b"", None)
+
+    def _call(self, commands: bytes, vertices: UserMemory | None) -> bool:
+        call = self._compose(commands, vertices)
+        number = self.calls
+        self.calls += 1
+        self._tell(Called(call, time=self._now()))
+        try:
+            answer = self.rig.submit(call)
+            self._tell(Answered(answer))
+            return self._accept(answer)
+        except Dp2Error as error:
+            raise error.at(call=number) from None
+
+    def _compose(self, commands: bytes, vertices: UserMemory | None) -> Call:
+        call = Call(
+            self.context,
+            lpDDCommands=self._buffer,
+            dwCommandLength=len(commands),
+            commands=commands,
+        )
+        if vertices is None:
+            return call
+        return Call(
+            call.dwhContext,
+            lpDDCommands=call.lpDDCommands,
+            dwCommandLength=call.dwCommandLength,
+            dwFlags=Dp2Flags.USERMEMVERTICES,
+            dwVertexLength=len(vertices.data) // vertices.stride,
+            dwVertexSize=vertices.stride,
+            commands=commands,
+            vertices=vertices.data,
+        )
+
+    def _accept(self, answer: Answer) -> bool:
+        """Hand out the answers; True if there are more to fetch."""
+        self._time = answer.time
+        if answer.ddrval:
+            raise _failure(answer)
+        if answer.dwErrorOffset != len(answer.response):
+            what = f"dwErrorOffset {answer.dwErrorOffset}, {len(answer.response)} bytes written"
+            raise ResponseError(what)
+        responses = parse_responses(answer.response, self._size_of)
+        wanted = [self._listeners[r.query].deliver(r.data) for r in responses.records]
+        return responses.more and any(wanted)
+
+    # Queries
+
+    def register(self, listener: Listener) -> int:
+        """A query id that was never used before, whose answers go to ``listener``."""
+        if self._query_ids == 0xFFFFFFFF:
+            raise UsageError("query ids are used up")
+        self._query_ids += 1
+        self._listeners[self._query_ids] = listener
+        return self._query_ids
+
+    def forget(self, query_id: int) -> None:
+        """A query is gone; an answer to it would be an error from now on."""
+        self._listeners.pop(query_id, None)
+
+    def _size_of(self, query_id: int) -> int | None:
+        listener = self._listeners.get(query_id)
+        return None if listener is None else listener.data_size
+
+    # The recorder
+
+    def mark_frame(self, surface: int = 0) -> None:
+        """A frame ends, showing ``surface``."""
+        self.flush()
+        self._tell(FrameMarker(self._frames, surface, self._now()))
+        self._frames += 1
+
+    def annotate(self, key: str, text: str) -> None:
+        """A remark for whoever reads the recording."""
+        self._tell(Annotation(key, text, self._now()))
+
+    def _tell(self, record: Record) -> None:
+        if self._record is not None:
+            self._record(record)
+
+    def _now(self) -> int:
+        """Host time, from the rig's clock if it shows one."""
+        return int(getattr(self.rig, "time", self._time))
+
+
+def _failure(answer: Answer) -> Fault:
+    """What a failed call is told as: in the driver's words, or by its result code."""
+    why = answer.fault.what if answer.fault is not None else hr_name(answer.ddrval)
+    token = answer.fault.token if answer.fault is not None else None
+    return Fault(answer.ddrval, why, offset=answer.dwErrorOffset, token=token)

@@ -1,0 +1,139 @@
+"""Scene commands that ask something: query results, and values of the interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dp2emu.d3d.enums import Format, QueryType, RenderState, SamplerState, TextureStageState
+from dp2emu.d3d.flags import Issue, Usage
+from dp2emu.d3d.formats import COLOR, DEPTH
+from dp2emu.d3d.hresult import HResult
+from dp2emu.runtime import QueryData
+from dp2emu.scene.fields import Fields
+from dp2emu.scene.ops import LABEL, op
+from dp2emu.scene.player import Player, hr_text
+from dp2emu.scene.values import dword, member, surface_format, text, truth, whole
+
+_BUFFER = whole(0, 1 << 16)
+"""Bytes a GetData buffer may have."""
+_FLAGS = {"BEGIN": Issue.BEGIN, "END": Issue.END}
+
+
+def _answer(player: Player, label: str, name: str, result: QueryData | None) -> None:
+    """Add an entry to ``queries``; ``result`` is None if the query could not be created."""
+    data = result.data if result is not None else None
+    player.results.queries[label] = {
+        "query": name,
+        "hr": hr_text(result.hr) if result is not None else None,
+        "value": result.value if result is not None else None,
+        "size": len(data) if data is not None else 0,
+        "data_hex": data.hex() if data is not None else None,
+    }
+
+
+def _value(player: Player, fields: Fields, hr: int = HResult.S_OK, **content: Any) -> None:
+    """Add an entry to ``values``."""
+    label = fields.take("label", LABEL)
+    player.results.values[label] = {"hr": hr_text(hr), **content}
+
+
+@op("issue")
+def _issue(player: Player, fields: Fields) -> None:
+    name, query = fields.take("id", player.query)
+    flag = fields.take("flag", _issue_flag)
+    number = f"{name}.{flag.name.lower() if flag.name else ''}.{player.index}"
+    label = fields.take("label", LABEL, number)
+    if query is not None:
+        query.issue(flag)
+        player.results.issues[label] = hr_text(HResult.S_OK)
+
+
+def _issue_flag(value: object) -> Issue:
+    name = text(value)
+    return _FLAGS[name] if name in _FLAGS else Issue(dword(value) & 3)
+
+
+@op("getdata")
+def _get_data(player: Player, fields: Fields) -> None:
+    fields.ignore("varies", "informative")
+    name, query = fields.take("id", player.query)
+    label = fields.take("label", LABEL)
+    size = fields.take("size", _BUFFER, None)
+    flush = fields.take("flush", truth, False)
+    _answer(player, label, name, query.get_data(size, flush=flush) if query else None)
+
+
+@op("wait")
+def _wait(player: Player, fields: Fields) -> None:
+    fields.ignore("varies", "informative")
+    name, query = fields.take("id", player.query)
+    label = fields.take("label", LABEL)
+    size = fields.take("size", _BUFFER, None)
+    _answer(player, label, name, query.wait(size) if query else None)
+
+
+@op("querysupport")
+def _query_support(player: Player, fields: Fields) -> None:
+    kind = fields.take("query" if "query" in fields else "type", member(QueryType))
+    there = kind in player.device.query_types()
+    hr = HResult.S_OK if there else HResult.D3DERR_NOTAVAILABLE
+    _value(player, fields, hr, value=int(there))
+
+
+@op("checkfmt")
+def _check_format(player: Player, fields: Fields) -> None:
+    """CheckDeviceFormat: its result is the value."""
+    usage = fields.take("usage", dword, 0)
+    kind = fields.take("rtype", text)
+    format = fields.take("format", surface_format)
+    hr = HResult.D3D_OK if _usable(usage, kind, format) else HResult.D3DERR_NOTAVAILABLE
+    _value(player, fields, value=int(hr))
+
+
+def _usable(usage: int, kind: str, format: Format) -> bool:
+    """Whether the device has surfaces of that format for that use (there are no textures)."""
+    if kind != "SURFACE":
+        return False
+    return format in COLOR if usage & Usage.RENDERTARGET else format in DEPTH
+
+
+@op("checkms")
+def _check_multisample(player: Player, fields: Fields) -> None:
+    """CheckDeviceMultiSampleType: the value is the number of quality levels."""
+    fields.take("format", surface_format)
+    single = fields.take("samples", whole(0, 16)) <= 1
+    hr = HResult.D3D_OK if single else HResult.D3DERR_NOTAVAILABLE
+    _value(player, fields, hr, value=int(single))
+
+
+@op("getrs")
+def _get_render_state(player: Player, fields: Fields) -> None:
+    state = fields.take("state", member(RenderState))
+    _value(player, fields, value=player.device.render_state(state))
+
+
+@op("gettss")
+def _get_stage_state(player: Player, fields: Fields) -> None:
+    stage = fields.take("stage", whole(0, 7))
+    state = fields.take("state", member(TextureStageState))
+    _value(player, fields, value=player.device.texture_stage_state(stage, state))
+
+
+@op("getss")
+def _get_sampler_state(player: Player, fields: Fields) -> None:
+    sampler = fields.take("sampler", whole(0, 260))
+    state = fields.take("state", member(SamplerState))
+    _value(player, fields, value=player.device.sampler_state(sampler, state))
+
+
+@op("getviewport")
+def _get_viewport(player: Player, fields: Fields) -> None:
+    view = player.device.viewport
+    content = [view.x, view.y, view.width, view.height, view.min_z, view.max_z]
+    _value(player, fields, viewport=content)
+
+
+@op("getscissor")
+def _get_scissor(player: Player, fields: Fields) -> None:
+    box = player.device.scissor
+    _value(player, fields, rect=[box.left, box.top, box.right, box.bottom])

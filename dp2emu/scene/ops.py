@@ -1,0 +1,295 @@
+"""Scene commands: one function per ``op``, found through a table.
+
+A function reads its arguments from the command's fields and acts on the player's device; what
+it does not read is an unknown key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dp2emu.d3d.enums import (
+    Format,
+    PrimitiveType,
+    RenderState,
+    SamplerState,
+    TextureStageState,
+    TransformState,
+)
+from dp2emu.d3d.flags import Clear
+from dp2emu.errors import SceneError, Unsupported
+from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.runtime import IndexBuffer
+from dp2emu.scene.fields import Fields
+from dp2emu.scene.player import Player
+from dp2emu.scene.values import (
+    dword,
+    file_name,
+    floating,
+    floats,
+    member,
+    optional,
+    rect,
+    rects,
+    states,
+    surface_format,
+    text,
+    whole,
+)
+
+Action = Callable[[Player, Fields], None]
+
+OPS: dict[str, Action] = {}
+"""Every command that can be played, by its ``op``."""
+
+UNBUILT = {
+    "vsf": "vertex shader constants",
+    "vsi": "vertex shader constants",
+    "vsb": "vertex shader constants",
+    "psf": "pixel shader constants",
+    "psi": "pixel shader constants",
+    "psb": "pixel shader constants",
+    "light": "lights",
+    "lightenable": "lights",
+    "material": "materials",
+    "stretch": "StretchRect",
+    "colorfill": "ColorFill",
+    "validate": "ValidateDevice",
+    "caps": "device capabilities",
+    "adapter": "adapter identification",
+}
+"""Commands of the schema that need what is not built yet."""
+
+UINT = whole(0, 0xFFFFFFFF)
+INT = whole(-(1 << 31), (1 << 31) - 1)
+COORDINATE = whole(0, (1 << 31) - 1)
+STRIDE = whole(0, 0xFFFF)
+COUNT = whole(0, 0xFFFFFFFF)
+LABEL = text
+
+_CLEAR_FLAGS = {"target": Clear.TARGET, "zbuffer": Clear.ZBUFFER, "stencil": Clear.STENCIL}
+_WORLD = 256
+
+
+def op(name: str) -> Callable[[Action], Action]:
+    """Register the decorated function as a command."""
+
+    def register(action: Action) -> Action:
+        OPS[name] = action
+        return action
+
+    return register
+
+
+def needs(feature: str) -> Action:
+    """A command of the schema that cannot be played yet."""
+
+    def refuse(player: Player, fields: Fields) -> None:
+        raise Unsupported(feature)
+
+    return refuse
+
+
+def unless_null(key: str, feature: str, *others: str) -> Action:
+    """A binding that can only be taken away, which it is already."""
+
+    def unbind(player: Player, fields: Fields) -> None:
+        fields.ignore(*others)
+        if fields.take(key, lambda value: value) is not None:
+            raise Unsupported(feature)
+
+    return unbind
+
+
+OPS |= {name: needs(feature) for name, feature in UNBUILT.items()}
+OPS["settex"] = unless_null("id", "textures", "stage")
+OPS["setvs"] = unless_null("id", "vertex shaders")
+OPS["setps"] = unless_null("id", "pixel shaders")
+OPS["setdecl"] = unless_null("id", "vertex declarations")
+
+
+# State
+
+
+@op("rs")
+def _render_states(player: Player, fields: Fields) -> None:
+    for state, value in fields.take("states", states(RenderState)):
+        player.device.set_render_state(state, value)
+
+
+@op("tss")
+def _stage_states(player: Player, fields: Fields) -> None:
+    stage = fields.take("stage", whole(0, 7))
+    for state, value in fields.take("states", states(TextureStageState)):
+        player.device.set_texture_stage_state(stage, state, value)
+
+
+@op("ss")
+def _sampler_states(player: Player, fields: Fields) -> None:
+    sampler = fields.take("sampler", whole(0, 260))
+    for state, value in fields.take("states", states(SamplerState)):
+        player.device.set_sampler_state(sampler, state, value)
+
+
+@op("transform")
+def _transform(player: Player, fields: Fields) -> None:
+    state = fields.take("state", _transform_state)
+    player.device.set_transform(state, fields.take("matrix", floats(16)))
+
+
+def _transform_state(value: object) -> int:
+    name = text(value)
+    number = name.removeprefix("WORLD") or "0"
+    if name.startswith("WORLD") and number in {str(index) for index in range(256)}:
+        return _WORLD + int(number)
+    return member(TransformState)(name)
+
+
+@op("viewport")
+def _viewport(player: Player, fields: Fields) -> None:
+    player.device.set_viewport(
+        fields.take("x", COORDINATE),
+        fields.take("y", COORDINATE),
+        fields.take("width", COORDINATE),
+        fields.take("height", COORDINATE),
+        fields.take("minz", floating, 0.0),
+        fields.take("maxz", floating, 1.0),
+    )
+
+
+@op("scissor")
+def _scissor(player: Player, fields: Fields) -> None:
+    player.device.set_scissor(*fields.take("rect", rect))
+
+
+@op("clipplane")
+def _clip_plane(player: Player, fields: Fields) -> None:
+    index = fields.take("index", whole(0, 5))
+    player.device.set_clip_plane(index, fields.take("plane", floats(4)))
+
+
+@op("fvf")
+def _fvf(player: Player, fields: Fields) -> None:
+    player.device.set_fvf(fields.take("fvf", dword))
+
+
+@op("stream")
+def _stream(player: Player, fields: Fields) -> None:
+    player.device.set_stream_source(
+        fields.take("stream", whole(0, 15)),
+        fields.take("id", optional(player.find(SurfaceDesc))),
+        fields.take("offset", UINT, 0),
+        fields.take("stride", STRIDE, 0),
+    )
+
+
+@op("streamfreq")
+def _stream_frequency(player: Player, fields: Fields) -> None:
+    fields.take("stream", whole(0, 15))
+    if fields.take("value", dword) != 1:
+        raise Unsupported("stream frequency")
+
+
+@op("indices")
+def _indices(player: Player, fields: Fields) -> None:
+    player.device.set_indices(fields.take("id", optional(player.find(IndexBuffer))))
+
+
+@op("setrt")
+def _set_target(player: Player, fields: Fields) -> None:
+    index = fields.take("index", whole(0, 3), 0)
+    surface = fields.take("surface", optional(player.find(SurfaceDesc)))
+    player.device.set_render_target(index, surface)
+
+
+@op("setds")
+def _set_depth(player: Player, fields: Fields) -> None:
+    surface = fields.take("surface", optional(player.find(SurfaceDesc)))
+    player.device.set_depth_stencil(surface)
+
+
+# Drawing
+
+
+@op("clear")
+def _clear(player: Player, fields: Fields) -> None:
+    every = int(Clear.TARGET | Clear.ZBUFFER | Clear.STENCIL)
+    player.device.clear(
+        fields.take("flags", _clear_flags, every),
+        fields.take("color", dword, 0),
+        fields.take("z", floating, 1.0),
+        fields.take("stencil", dword, 0),
+        fields.take("rects", optional(rects), None),
+    )
+
+
+def _clear_flags(value: object) -> int:
+    flags = 0
+    for name in value if isinstance(value, list) else [value]:
+        if not isinstance(name, str) or name not in _CLEAR_FLAGS:
+            raise SceneError(f"{name!r} cannot be cleared")
+        flags |= _CLEAR_FLAGS[name]
+    return flags
+
+
+@op("draw")
+def _draw(player: Player, fields: Fields) -> None:
+    player.device.draw_primitive(
+        fields.take("prim", member(PrimitiveType)),
+        fields.take("start", UINT, 0),
+        fields.take("count", COUNT),
+    )
+
+
+@op("draw_indexed")
+def _draw_indexed(player: Player, fields: Fields) -> None:
+    player.device.draw_indexed_primitive(
+        fields.take("prim", member(PrimitiveType)),
+        fields.take("base", INT, 0),
+        fields.take("min", UINT, 0),
+        fields.take("num_vertices", UINT, 0),
+        fields.take("start", UINT, 0),
+        fields.take("count", COUNT),
+    )
+
+
+@op("draw_up")
+def _draw_up(player: Player, fields: Fields) -> None:
+    player.device.draw_primitive_up(
+        fields.take("prim", member(PrimitiveType)),
+        fields.take("count", COUNT),
+        fields.take("vertices", player.data),
+        fields.take("stride", STRIDE),
+    )
+
+
+@op("draw_indexed_up")
+def _draw_indexed_up(player: Player, fields: Fields) -> None:
+    player.device.draw_indexed_primitive_up(
+        fields.take("prim", member(PrimitiveType)),
+        fields.take("min", UINT, 0),
+        fields.take("num_vertices", UINT),
+        fields.take("count", COUNT),
+        fields.take("indices", player.data),
+        fields.take("index_format", surface_format, Format.INDEX16),
+        fields.take("vertices", player.data),
+        fields.take("stride", STRIDE),
+    )
+
+
+@op("begin")
+def _begin(player: Player, fields: Fields) -> None:
+    player.device.begin_scene()
+
+
+@op("end")
+def _end(player: Player, fields: Fields) -> None:
+    player.device.end_scene()
+
+
+@op("readback")
+def _read_back(player: Player, fields: Fields) -> None:
+    surface = fields.take("surface", player.find(SurfaceDesc))
+    label = fields.take("label", file_name)
+    fields.finish()
+    player.observe(surface, label)

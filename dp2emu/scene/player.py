@@ -1,0 +1,121 @@
+"""Playing a scene: resources, then commands, on a device over the emulated driver."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import TypeVar
+
+from dp2emu.dp2.driver import Driver
+from dp2emu.errors import Dp2Error, Fault, SceneError, Unsupported, UsageError
+from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.runtime import Device9, IndexBuffer, Query, Refused
+from dp2emu.scene.document import SURFACE_PIXELS
+from dp2emu.scene.fields import Fields
+from dp2emu.scene.results import Problem, Results
+from dp2emu.scene.values import DataReader, text
+
+_T = TypeVar("_T")
+
+LOST_QUERY = None
+"""What an id stands for whose CreateQuery was refused: its commands are skipped."""
+
+WITHOUT_EFFECT = frozenset({"validate", "caps", "adapter"})
+"""Commands that only ask: a scene goes on without their answer."""
+
+Resource = SurfaceDesc | IndexBuffer | Query | None
+
+
+class Player:
+    """A device with a scene's resources on it, and the results so far.  Mutable throughout."""
+
+    def __init__(self, driver: Driver, device: Device9) -> None:
+        self.driver = driver
+        self.device = device
+        self.results = Results()
+        self.problems: list[Problem] = []
+        self.resources: dict[str, Resource] = {"backbuffer": device.back_buffer}
+        if device.depth_buffer is not None:
+            self.resources["depth"] = device.depth_buffer
+        self.data = DataReader()
+        self.pixels = 2 * device.back_buffer.width * device.back_buffer.height
+        self.index = -1
+        self._marks: list[tuple[int, int, int]] = []
+        self._ops: list[str] = []
+
+    def perform(self, op: str, fields: Fields, action: Callable[[Player, Fields], None]) -> bool:
+        """Do one command or make one resource; False if the rest would mean nothing after it.
+
+        What the runtime refused is a failed call and the scene goes on; what the driver refused
+        or lacks is a problem.  Raises SceneError for a command that breaks the schema.
+        """
+        self._marks.append((*self.device.session.position, self.index))
+        self._ops.append(op)
+        try:
+            action(self, fields)
+            fields.finish()
+        except Refused as refusal:
+            self.results.failed_calls.append(
+                {"command": self.index, "call": op, "hr": hr_text(refusal.hr)}
+            )
+        except UsageError as error:
+            raise SceneError(f"{fields.where}: {error.what}") from None
+        except (Fault, Unsupported) as error:
+            self.note(error)
+            return op in WITHOUT_EFFECT and error.call is None
+        return True
+
+    def note(self, error: Dp2Error) -> None:
+        """Add a problem, at the command that brought the token it speaks of."""
+        index, op = self.index, self._ops[-1]
+        if error.call is not None and error.offset is not None:
+            place = (error.call, error.offset, 1 << 62)
+            found = max(bisect_right(self._marks, place) - 1, 0)
+            index, op = self._marks[found][2], self._ops[found]
+        self.problems.append(Problem(index, op, error))
+
+    def add(self, name: str, resource: Resource) -> None:
+        """Name a resource.  Raises SceneError if the name is taken."""
+        if name in self.resources:
+            raise SceneError(f"id {name!r} is used twice")
+        self.resources[name] = resource
+
+    def find(self, kind: type[_T]) -> Callable[[object], _T]:
+        """A reader of ids of such resources."""
+
+        def read(value: object) -> _T:
+            name = text(value)
+            resource = self.resources.get(name)
+            if not isinstance(resource, kind):
+                raise SceneError(f"{name!r} is no {_WORDS[kind]} of the scene")
+            return resource
+
+        return read
+
+    def query(self, value: object) -> tuple[str, Query | None]:
+        """A reader of query ids: the name, and the query unless its creation was refused."""
+        name = text(value)
+        if name in self.resources and self.resources[name] is LOST_QUERY:
+            return name, None
+        return name, self.find(Query)(value)
+
+    def claim_pixels(self, count: int) -> None:
+        """Count pixels about to be allocated.  Raises SceneError if there are too many."""
+        self.pixels += count
+        if self.pixels > SURFACE_PIXELS:
+            raise SceneError("the scene's surfaces are too large together")
+
+    def observe(self, surface: SurfaceDesc, label: str) -> None:
+        """Take a picture of a surface when the GPU gets here."""
+        results = self.results
+        results.expect_image(label)
+        self.device.session.flush()
+        self.driver.observe(surface.handle, lambda seen: results.add_image(label, seen))
+
+
+_WORDS: dict[type, str] = {SurfaceDesc: "surface", IndexBuffer: "index buffer", Query: "query"}
+
+
+def hr_text(hr: int) -> str:
+    """An HRESULT as scene results spell it."""
+    return f"0x{hr & 0xFFFFFFFF:08x}"
