@@ -108,7 +108,7 @@ def set_transform(context: Context, body: Body) -> None:
 def set_clip_plane(context: Context, body: Body) -> None:
     """Set user clip planes; the side where the plane equation is not negative is visible."""
     for index, plane in body.items.tolist():
-        context.state.set_clip_plane(index, plane)
+        context.state.set_clip_plane(index, tuple(plane.tolist()))
 
 
 @token(

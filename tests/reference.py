@@ -1,0 +1,17 @@
+"""The machine-readable half of the DP2 wire reference, which layouts and numbers are held to."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+DATA = Path(__file__).parent / "data"
+
+
+@cache
+def layout() -> dict[str, Any]:
+    """``tests/data/dp2-layout.json``."""
+    found: dict[str, Any] = json.loads((DATA / "dp2-layout.json").read_text("utf-8"))
+    return found

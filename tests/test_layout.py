@@ -1,0 +1,48 @@
+"""construct -> NumPy: what is mapped, and what is refused rather than guessed."""
+
+from __future__ import annotations
+
+import construct
+import numpy as np
+import pytest
+
+from dp2emu.layout import dtype_of, reader_of
+
+
+def test_every_scalar_maps_to_a_little_endian_dtype_of_its_size() -> None:
+    scalars = {
+        construct.Int8ul: "u1", construct.Int8sl: "i1", construct.Int16ul: "<u2",
+        construct.Int16sl: "<i2", construct.Int32ul: "<u4", construct.Int32sl: "<i4",
+        construct.Int64ul: "<u8", construct.Int64sl: "<i8", construct.Float32l: "<f4",
+        construct.Float64l: "<f8",
+    }  # fmt: skip
+    for scalar, code in scalars.items():
+        assert dtype_of(scalar) == np.dtype(code)
+
+
+def test_nested_records_and_arrays_keep_their_packing() -> None:
+    inner = construct.Struct("b" / construct.Int8ul, "w" / construct.Int16ul)
+    outer = construct.Struct("d" / construct.Int32ul, "rows" / construct.Array(3, inner))
+    assert dtype_of(outer).itemsize == 4 + 3 * 3
+    assert dtype_of(outer).fields["rows"][1] == 4
+
+
+def test_a_size_that_depends_on_data_has_no_dtype() -> None:
+    assert dtype_of(construct.Struct("rest" / construct.GreedyBytes)) is None
+
+
+@pytest.mark.parametrize("declaration", [construct.Int32ub, construct.Padding(4)])
+def test_what_has_no_exact_dtype_is_refused(declaration: construct.Construct) -> None:
+    with pytest.raises(TypeError):
+        dtype_of(declaration)
+
+
+def test_a_reader_reads_what_the_dtype_says() -> None:
+    dtype = np.dtype([("b", "u1"), ("w", "<u2"), ("d", "<u4"), ("f", "<f4")])
+    data = b"\0" + np.array([(1, 2, 3, 0.5)], dtype).tobytes()
+    assert reader_of(dtype)(data, 1) == {"b": 1, "w": 2, "d": 3, "f": 0.5}
+
+
+def test_a_reader_refuses_padded_records() -> None:
+    with pytest.raises(TypeError):
+        reader_of(np.dtype([("w", "<u2"), ("d", "<u4")], align=True))
