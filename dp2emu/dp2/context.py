@@ -282,10 +282,11 @@ class Context:
         extent = self.targets.extent()
         if extent is None:
             raise Fault(HResult.DDERR_GENERIC, "nothing to clear: no target is bound")
+        asked = [Rect(*rect) for rect in rects.tolist()]
         if flags & ClearFlags.COMPUTERECTS:
             extent = extent.intersect(_rect_of(self.state.viewport))
-            rects = rects if len(rects) else np.array([_sides(extent)], np.int32)
-        clipped = (Rect(*rect).intersect(extent) for rect in rects.tolist())
+            asked = asked or [extent]
+        clipped = (rect.intersect(extent) for rect in asked)
         wanted = tuple(rect for rect in clipped if not rect.empty)
         depth = flags & (ClearFlags.ZBUFFER | ClearFlags.STENCIL)
         if not wanted or not (flags & ClearFlags.TARGET or (depth and self.targets.depth)):
@@ -303,6 +304,8 @@ class Context:
 
     def draw_call(self, topology: PrimitiveType, first: int, count: int) -> None:
         """A DirectX 6/7 token: consecutive vertices of the call's vertex buffer."""
+        if count == 0:
+            return
         stream = self._call_stream(first + vertex_count(topology, count))
         self._draw(self._call.format, topology, first, count, (stream,), None)
 
@@ -310,7 +313,9 @@ class Context:
         self, topology: PrimitiveType, indices: NDArray[np.uint32], count: int
     ) -> None:
         """A DirectX 6/7 indexed token; ``indices`` are absolute vertex numbers."""
-        stream = self._call_stream(int(indices.max(initial=0)) + 1)
+        if count == 0:
+            return
+        stream = self._call_stream(int(indices.max()) + 1)
         self._draw(self._call.format, topology, 0, count, (stream,), Indices(indices))
 
     def draw_immediate(
@@ -465,7 +470,3 @@ def _topology(value: int) -> PrimitiveType:
 
 def _rect_of(view: Viewport) -> Rect:
     return Rect(view.x, view.y, view.x + view.width, view.y + view.height)
-
-
-def _sides(rect: Rect) -> tuple[int, int, int, int]:
-    return rect.left, rect.top, rect.right, rect.bottom
