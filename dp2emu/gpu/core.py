@@ -11,7 +11,8 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any
 
-from dp2emu.gpu.draw import execute_clear, execute_draw
+from dp2emu.gpu.clear import execute_clear
+from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.memory import Heap, Limits
 from dp2emu.gpu.packets import BeginQuery, Clear, Draw, EndQuery, Observe, Packet
 from dp2emu.gpu.queries import Counters, Observes, QuerySlot, Report, Snapshot, snapshot

@@ -11,7 +11,6 @@ import numpy as np
 
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.assembly import POINT_OR_LINE, corners, vertex_count
-from dp2emu.gpu.clear import execute_clear as execute_clear
 from dp2emu.gpu.depth import DepthPlanes, depth_planes, fragment_depth, kept_by_clipping
 from dp2emu.gpu.merge import ColorTarget, DepthTarget, Piles, last_of_each, piles, single_pile_each
 from dp2emu.gpu.packets import Draw, Rect
@@ -20,7 +19,6 @@ from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.setup import set_up
 from dp2emu.gpu.shade import Shading, shade, shading
 from dp2emu.gpu.spans import Fragments, batches
-from dp2emu.gpu.state import FixedPixel
 from dp2emu.gpu.vertex import fetch, vertex_bytes, vertex_numbers
 from dp2emu.gpu.vertex_cache import observe, observe_unindexed
 from dp2emu.gpu.work import Work
@@ -77,8 +75,6 @@ def _targets(draw: Draw) -> _Targets:
     pipeline = draw.pipeline
     if pipeline.samples > 1:
         raise Unsupported("multisampled rendering")
-    if not isinstance(pipeline.pixel, FixedPixel):
-        raise Unsupported("pixel shaders")
     color = draw.colors[0] if draw.colors else None
     depth = draw.depth if pipeline.depth.enable else None
     region = draw.scissor
