@@ -24,16 +24,25 @@ def worst(*codes: int) -> int:
     return max(codes, key=_GRAVITY.index, default=FINE)
 
 
-def complain(what: str) -> None:
+def say(what: str) -> None:
     """One line on standard error, whatever is in ``what``."""
-    line = " ".join(what.split("\n"))
-    printable = "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode() for c in line
-    )
+    printable = "".join(c if c.isprintable() else _escape(c) for c in what)
     encoding = sys.stderr.encoding or "utf-8"
-    text = printable.encode(encoding, "backslashreplace").decode(encoding)
     with contextlib.suppress(OSError):
-        print(f"dp2emu: {text}", file=sys.stderr, flush=True)
+        print(
+            printable.encode(encoding, "backslashreplace").decode(encoding),
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def complain(what: str) -> None:
+    """One line on standard error about what is wrong."""
+    say(f"dp2emu: {what}")
+
+
+def _escape(character: str) -> str:
+    return " " if character == "\n" else character.encode("unicode_escape").decode()
 
 
 def outcome_of(verb: Callable[[], int | None]) -> int:

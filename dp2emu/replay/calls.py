@@ -10,9 +10,10 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.stream import CommandStream
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
 from dp2emu.replay.compare import same_fault
-from dp2emu.replay.ledger import Commands, QueryLedger
+from dp2emu.replay.ledger import QueryLedger
 from dp2emu.replay.values import payload_value
 from dp2emu.rig import Rig
 from dp2emu.runtime.responses import Response, Responses, parse_responses
@@ -47,18 +48,18 @@ class Performed:
 
 def submit(rig: Rig, number: int, call: Call, ledger: QueryLedger | None) -> Performed:
     """Make a call and read its answer; raises nothing a driver or a stream can cause."""
-    commands = Commands(call, rig) if ledger else None
+    commands = CommandStream(call, _command_bytes(rig, call))
     answer, error = _answer(rig, call)
     responses = Responses((), False)
-    if ledger and commands:
+    if ledger is not None:
         begun = error is None or error.token is not None
-        ledger.enter(number, commands, answer.dwErrorOffset if error else None, begun=begun)
         try:
+            ledger.enter(number, commands, answer.dwErrorOffset if error else None, begun=begun)
             responses = parse_responses(answer.response, ledger.size_of)
-        except ResponseError as broken:
+        except (Fault, ResponseError) as broken:
             error = error or broken
-    for response in responses.records:
-        ledger.deliver(number, response.query, response.data)  # type: ignore[union-attr]
+        for response in responses.records:
+            ledger.deliver(number, response.query, response.data)
     return Performed(number, call, answer, responses, error, ledger)
 
 
@@ -76,6 +77,18 @@ def row_of(performed: Performed, recorded: Answer | None) -> dict[str, Any]:
         "fault": _fault(performed.error),
         "recorded": _recorded(answer, recorded),
     }
+
+
+def _command_bytes(rig: Rig, call: Call) -> bytes:
+    """What the driver will find at dwCommandOffset; nothing if it will find no memory there."""
+    given = call.commands or b""
+    if len(given) >= call.dwCommandLength:
+        return given
+    try:
+        there = rig.read(call.lpDDCommands, call.dwCommandOffset, call.dwCommandLength)
+    except Dp2Error:
+        return b""
+    return given + there[len(given) :]
 
 
 def _answer(rig: Rig, call: Call) -> tuple[Answer, Dp2Error | None]:

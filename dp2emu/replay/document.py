@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, TextIO
+from typing import IO, Any, Self, TextIO
 
 SCHEMA = 1
 """Version of the document; keys are only ever added within it."""
@@ -19,16 +19,26 @@ _COPY = 1 << 16
 
 
 class Document:
-    """The document under way.  Mutable: rows are added until it is closed.
+    """The document under way.  Mutable: rows are added until it is finished.
 
-    ``out`` None throws everything away.  Keep to the order: ``calls`` any time before ``close``,
-    which writes ``pictures``, ``queries`` and what else there is to say.
+    ``out`` None throws everything away.  Leaving the ``with`` block lets go of the spools;
+    ``out`` stays open.
     """
 
     def __init__(self, out: TextIO | None) -> None:
         self._out = out
         self._rows = 0
         self._spools = {"pictures": _Spool(), "queries": _Spool()}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for spool in self._spools.values():
+            spool.close()
+
+    def begin(self) -> None:
+        """Write what comes before the first call."""
         self._write(f'{{"schema": {SCHEMA},\n"calls": [')
 
     def call(self, row: Mapping[str, Any]) -> None:
@@ -46,14 +56,13 @@ class Document:
         """Add a row to ``queries``."""
         self._spool("queries", row)
 
-    def close(self, rest: Mapping[str, Any]) -> None:
-        """Write the lists that wait and ``rest``, key by key; ``out`` stays open."""
+    def finish(self, rest: Mapping[str, Any]) -> None:
+        """Write the lists that wait and ``rest``, key by key."""
         self._write("\n]")
         for name, spool in self._spools.items():
             self._write(f',\n"{name}": [')
             if self._out is not None:
                 spool.copy_to(self._out)
-            spool.close()
             self._write("\n]")
         for key, value in rest.items():
             self._write(f",\n{json.dumps(key)}: {json.dumps(value)}")

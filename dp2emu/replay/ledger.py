@@ -8,17 +8,13 @@ another END replaces it, and so do deleting the query and making its id anew.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 from dp2emu.d3d.flags import Issue
-from dp2emu.d3d.fvf import fvf_size
-from dp2emu.dp2.call import Call
 from dp2emu.dp2.queries import KINDS
+from dp2emu.dp2.stream import CommandStream
 from dp2emu.dp2.table import Op
-from dp2emu.dp2.walk import scan
-from dp2emu.errors import Dp2Error
-from dp2emu.rig import Rig
 
 _PAIR = struct.Struct("<II")
 _ONE = struct.Struct("<I")
@@ -58,15 +54,17 @@ class QueryLedger:
         return None if kind is None else KINDS[kind].layout.size
 
     def enter(
-        self, number: int, commands: Commands, failed_at: int | None, *, begun: bool = True
+        self, number: int, commands: CommandStream, failed_at: int | None, *, begun: bool = True
     ) -> None:
         """Note the query tokens of a call, up to byte offset ``failed_at`` if it failed there.
 
         ``begun``: the token at that offset had begun, so its first items may have been done.
         """
-        for op, offset, count in commands.queries(self.interface):
-            past = failed_at is not None and offset > failed_at - begun
-            if past or not self._perform(op, commands, offset, count, number):
+        for offset, token, count, _, _ in commands.scan(self.interface).commands:
+            if failed_at is not None and (offset > failed_at if begun else offset >= failed_at):
+                return
+            act = _ACTS.get(token.op)
+            if act and not self._perform(*act, commands.body(offset), count, number):
                 return
 
     def deliver(self, number: int, query: int, data: bytes) -> None:
@@ -79,11 +77,12 @@ class QueryLedger:
         for query in list(self._issued):
             self._drop(query)
 
-    def _perform(self, op: int, commands: Commands, offset: int, count: int, call: int) -> bool:
+    def _perform(
+        self, act: Callable[..., bool], item: struct.Struct, body: bytes, count: int, call: int
+    ) -> bool:
         """False when an item is one no driver can accept: the token failed there."""
-        act, layout = _ACTS[op]
-        items = layout.iter_unpack(commands.body(offset, count * layout.size))
-        return all(act(self, call, *item) for item in items)
+        items = item.iter_unpack(body[: count * item.size])
+        return all(act(self, call, *values) for values in items)
 
     def _create(self, call: int, query: int, kind: int) -> bool:
         if kind not in KINDS:
@@ -110,44 +109,8 @@ class QueryLedger:
             self._settle(Outcome(call, query, self._types[query], None))
 
 
-class Commands:
-    """The command bytes of a call, kept from before the driver overwrites them."""
-
-    def __init__(self, call: Call, rig: Rig) -> None:
-        self._call = call
-        # Inline vertices are aligned from the surface's start, so its first bytes count.
-        self._start = call.dwCommandOffset % 4
-        self._base = call.dwCommandOffset - self._start
-        self._bytes = bytes(self._start) + _command_bytes(call, rig)
-
-    def queries(self, interface: int) -> Iterator[tuple[int, int, int]]:
-        """(opcode, offset in the surface, n) of the query tokens."""
-        size = self._call.dwVertexSize or fvf_size(self._call.dwVertexType, interface)
-        for offset, token, count, _, _ in scan(
-            self._bytes, self._start, len(self._bytes), size
-        ).commands:
-            if token.op in _ACTS:
-                yield token.op, offset + self._base, count
-
-    def body(self, offset: int, size: int) -> bytes:
-        """``size`` bytes behind the header of the token at ``offset``."""
-        start = offset - self._base + 4
-        return self._bytes[start : start + size]
-
-
 _ACTS: dict[int, tuple[Callable[..., bool], struct.Struct]] = {
     Op.CREATEQUERY: (QueryLedger._create, _PAIR),
     Op.DELETEQUERY: (QueryLedger._delete, _ONE),
     Op.ISSUEQUERY: (QueryLedger._issue, _PAIR),
 }
-
-
-def _command_bytes(call: Call, rig: Rig) -> bytes:
-    given = call.commands or b""
-    if len(given) >= call.dwCommandLength:
-        return given[: call.dwCommandLength]
-    try:
-        there = rig.read(call.lpDDCommands, call.dwCommandOffset, call.dwCommandLength)
-    except Dp2Error:
-        return b""
-    return given + there[len(given) :]

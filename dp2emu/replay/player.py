@@ -73,24 +73,24 @@ def replay(
     OSError when something cannot be written.
     """
 
-    def begin() -> Player:
-        emulated = Driver(timing or instant())
-        name = emulated.gpu.timing.name if rig is None else type(rig).__name__
-        player = Player(rig or emulated, capture.name, Document(document), watcher or Watcher())
-        player.tally.timing = name
-        if pictures is not None:
-            player.photograph(pictures)
-        return player
+    with Document(document) as page:
 
-    player: Player | None = None
-    for record in capture.records():
-        if player is None:
-            if isinstance(record, Annotation):
-                timing = timing or _annotated(record, capture.name)
-                continue
-            player = begin()
-        player.perform(record)
-    return (player or begin()).close(capture.damage)
+        def begin() -> Player:
+            emulated = Driver(timing or instant())
+            player = Player(rig or emulated, capture.name, page, watcher or Watcher())
+            named = emulated.gpu.timing.name if rig is None else type(rig).__name__
+            player.begin(named, pictures)
+            return player
+
+        player: Player | None = None
+        for record in capture.records():
+            if player is None:
+                if isinstance(record, Annotation):
+                    timing = timing or _annotated(record, capture.name)
+                    continue
+                player = begin()
+            player.perform(record)
+        return (player or begin()).close(capture.damage)
 
 
 def _annotated(record: Annotation, stream: str) -> Timing | None:
@@ -119,11 +119,14 @@ class Player:
         self._photographer: Photographer | None = None
         self._last_context = 0
 
-    def photograph(self, folder: Path) -> None:
-        """Take pictures into a folder from now on.  Raises UsageError if the rig has none."""
-        if not hasattr(self._rig, "observe"):
-            raise UsageError(f"{type(self._rig).__name__} cannot be photographed")
-        self._photographer = Photographer(cast(Observable, self._rig), folder, self._picture)
+    def begin(self, timing: str, pictures: Path | None) -> None:
+        """Before the first record.  Raises UsageError if the rig has no pictures to take."""
+        if pictures is not None:
+            if not hasattr(self._rig, "observe"):
+                raise UsageError(f"{type(self._rig).__name__} cannot be photographed")
+            self._photographer = Photographer(cast(Observable, self._rig), pictures, self._picture)
+        self.tally.timing = timing
+        self._document.begin()
 
     def perform(self, record: Record) -> None:
         """Do what a record says.  Faults are told to the watcher, never raised."""
@@ -141,7 +144,7 @@ class Player:
             self._rig.finish()
         self.tally.time = int(getattr(self._rig, "time", 0))
         self.tally.damage = damage
-        self._document.close(
+        self._document.finish(
             {"summary": asdict(self.tally) | {"damage": str(damage) if damage else None}}
         )
         return self.tally

@@ -1,0 +1,108 @@
+"""Opening captures for verbs: the FILE argument and the options of bare command buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import click
+
+from dp2emu.capture import BareOptions, Capture, open_capture
+from dp2emu.d3d.enums import Format
+
+
+def _size(text: str) -> tuple[int, int]:
+    """``"640x480"`` -> (640, 480)."""
+    width, x, height = text.partition("x")
+    if not (x and width.isdecimal() and height.isdecimal() and len(text) <= 20):
+        raise click.BadParameter(f"{text!r} is not WIDTHxHEIGHT")
+    return int(width), int(height)
+
+
+def _number(text: str) -> int:
+    """``"0x144"`` -> 324."""
+    try:
+        number = int(text[:20], 0)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= 0xFFFFFFFF:
+        raise click.BadParameter(f"{text!r} is no 32-bit number")
+    return number
+
+
+def _format(text: str) -> Format:
+    """``"D24S8"`` or ``"D3DFMT_D24S8"`` -> Format.D24S8; ``"none"`` -> Format.UNKNOWN."""
+    name = text.upper().removeprefix("D3DFMT_")
+    if name == "NONE":
+        return Format.UNKNOWN
+    if name not in Format.__members__:
+        raise click.BadParameter(f"no format {text!r}")
+    return Format[name]
+
+
+def _option(name: str, metavar: str, convert: Any, default: str | None, what: str) -> Any:
+    return click.option(name, metavar=metavar, type=convert, default=default, help=f"Bare: {what}")
+
+
+_BARE: tuple[Any, ...] = (
+    click.option("--bare", is_flag=True, help="FILE is command bytes and nothing else."),
+    _option("--fvf", "NUMBER", _number, "0", "vertex format of the call (dwVertexType)."),
+    _option("--vertices", "FILE", str, None, "file with the vertices of the call."),
+    _option("--vertex-size", "NUMBER", _number, "0", "bytes of a vertex; 0: as the FVF says."),
+    _option("--size", "WxH", _size, "640x480", "target size, 640x480 by default."),
+    _option("--format", "FORMAT", _format, "X8R8G8B8", "target, X8R8G8B8 by default."),
+    _option("--depth", "FORMAT", _format, "none", "depth surface, none by default."),
+    _option("--interface", "6..9", click.IntRange(6, 9), "9", "DirectX version it is for."),
+)
+
+
+class Opened(NamedTuple):
+    """A capture and, unless it is standard input, the file below it."""
+
+    capture: Capture
+    file: BinaryIO | None
+
+
+def capture_verb(verb: Callable[..., int | None]) -> Callable[..., int | None]:
+    """Give a verb the FILE argument and the options of bare buffers.
+
+    The verb gets the ``Opened`` capture first, then its own options; it is closed afterwards.
+    """
+
+    @wraps(verb)
+    def run(file: str, **options: Any) -> int | None:
+        bare = _bare_options(options)
+        with _opened(file, bare) as opened:
+            return verb(opened, **options)
+
+    decorated: Callable[..., int | None] = run
+    for option in reversed(_BARE):
+        decorated = option(decorated)
+    return click.argument("file")(decorated)
+
+
+@contextmanager
+def _opened(path: str, bare: BareOptions | None) -> Iterator[Opened]:
+    kind = None if bare is None else "bare"
+    if path == "-":
+        yield Opened(open_capture(path, kind=kind, bare=bare), None)
+        return
+    with open(path, "rb") as file:
+        yield Opened(open_capture(file, kind=kind, bare=bare), file)
+
+
+def _bare_options(options: dict[str, Any]) -> BareOptions | None:
+    """What the options say of a bare buffer, None without --bare; takes them out."""
+    bare, given = options.pop("bare"), {name: options.pop(name) for name in _FIELDS}
+    if not bare:
+        return None
+    width, height = given.pop("size")
+    if given["vertices"] is not None:
+        given["vertices"] = Path(given["vertices"]).read_bytes()
+    return BareOptions(width=width, height=height, **given)
+
+
+_FIELDS = ("fvf", "vertices", "vertex_size", "size", "format", "depth", "interface")

@@ -1,0 +1,108 @@
+"""``dp2emu replay``."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from dp2emu.cli.captures import Opened, capture_verb
+from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, say, worst
+from dp2emu.cli.progress import progress_through
+from dp2emu.cli.streams import text_output
+from dp2emu.gpu.timing import parse_timing
+from dp2emu.replay import Tally, Watcher, replay
+
+_LINES = 20
+"""Faults, and differences, that get a line of their own."""
+
+
+@click.command("replay")
+@capture_verb
+@click.option("--json", "json_path", metavar="PATH", help='Write replay JSON; "-" is stdout.')
+@click.option(
+    "--png",
+    "png_dir",
+    metavar="DIR",
+    help="Write pictures of the colour targets, at frame markers and at the end.",
+)
+@click.option(
+    "--timing",
+    metavar="MODEL",
+    help="instant, fixed[:call=N,packet=N,delivery=N], work[:call=N,delivery=N], scripted:FILE "
+    "or seeded:N; default: what the capture says, else instant.",
+)
+@click.option("--verify", is_flag=True, help="Exit with 1 if an answer is not as recorded.")
+def command(
+    opened: Opened, json_path: str | None, png_dir: str | None, timing: str | None, verify: bool
+) -> int:
+    """Run a capture: query answers and pictures.
+
+    Answers are compared with the recorded ones; faults that were recorded just so are fine.
+    """
+    model = parse_timing(timing) if timing else None
+    capture = opened.capture
+    faults, differences = _Lines("fault"), _Lines("difference")
+    with ExitStack() as stack:
+        document = stack.enter_context(text_output(json_path)) if json_path else None
+        advance = stack.enter_context(progress_through(opened.file))
+        tally = replay(
+            capture,
+            timing=model,
+            document=document,
+            pictures=Path(png_dir) if png_dir else None,
+            watcher=Watcher(
+                fault=lambda error: faults.show(str(error)),
+                difference=lambda found: differences.show(f"{capture.name}: {found}"),
+                record=advance,
+            ),
+        )
+    for lines in (faults, differences):
+        lines.close()
+    say(_summary(capture.name, tally))
+    return _code(tally, verify=verify)
+
+
+class _Lines:
+    """The first few things of a sort; the rest is only counted.  Mutable."""
+
+    def __init__(self, noun: str) -> None:
+        self._noun = noun
+        self._shown = 0
+
+    def show(self, line: str) -> None:
+        self._shown += 1
+        if self._shown <= _LINES:
+            complain(line)
+
+    def close(self) -> None:
+        if self._shown > _LINES:
+            complain(f"and {self._shown - _LINES} more {self._noun}s")
+
+
+def _code(tally: Tally, *, verify: bool) -> int:
+    if tally.damage is not None:
+        complain(str(tally.damage))
+    return worst(
+        UNUSABLE if tally.damage else FINE,
+        FAULTS if tally.faults else FINE,
+        DIFFERS if verify and tally.different else FINE,
+    )
+
+
+def _summary(name: str, tally: Tally) -> str:
+    parts = [
+        _count(tally.calls, "call"),
+        f"{tally.compared - tally.different} of {tally.compared} answers as recorded",
+        f"{tally.answered} of {tally.issued} queries answered",
+        _count(tally.pictures, "picture") if tally.pictures else "",
+        _count(tally.faults, "fault"),
+        f"{tally.known_faults} as recorded" if tally.known_faults else "",
+        f"{tally.time:,} ticks ({tally.timing})",
+    ]
+    return f"{name}: " + ", ".join(part for part in parts if part)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,21 @@
+"""Where verbs read and write: files by path, the standard streams by ``-``."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+
+@contextmanager
+def text_output(path: str) -> Iterator[TextIO]:
+    """A UTF-8 text stream with plain newlines, the same bytes on every system."""
+    if path != "-":
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            yield file
+        return
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    yield sys.stdout

@@ -1,0 +1,117 @@
+"""What a capture holds: the numbers of its index, without reading the records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from typing import Any
+
+from dp2emu.capture import Capture, Summary
+from dp2emu.capture.records import Called, ContextCreated
+from dp2emu.d3d.enums import Format
+from dp2emu.d3d.sdk import sdk_name
+from dp2emu.errors import Fault
+from dp2emu.gpu.memory import SurfaceKind
+
+SCHEMA = 1
+"""Version of the info document; keys are only ever added within it."""
+
+
+def info(capture: Capture, *, tokens: bool = False) -> dict[str, Any]:
+    """The facts as a JSON object.
+
+    Large captures answer from their index, and ``verified`` then is False: no record was read.
+    ``tokens`` adds how often each token occurs, which takes a pass over all calls.
+    """
+    summary = capture.summary()
+    census = _census(capture) if tokens else None
+    facts = {
+        "schema": SCHEMA,
+        "file": capture.name,
+        "form": capture.kind,
+        **asdict(summary),
+        "formats": _surfaces(summary),
+        "skipped": dict(capture.skipped),
+        "damage": str(capture.damage) if capture.damage else None,
+    }
+    return facts if census is None else facts | {"tokens": census}
+
+
+def info_text(facts: dict[str, Any]) -> str:
+    """The same for reading: a line a fact, those that are 0 or nothing left out."""
+    lines = [f"{facts['file']}: {facts['form']} capture", *_lines(facts)]
+    if not facts["verified"] and not facts["damage"]:
+        lines.append("from the index; no record was checked")
+    return "\n".join(lines) + "\n"
+
+
+def _lines(facts: dict[str, Any]) -> list[str]:
+    rows = [(text, facts[key]) for key, text in _COUNTS.items() if facts[key]]
+    rows += [(_sort(row), row["count"]) for row in facts["formats"]]
+    if facts["last_time"]:
+        rows.append(("ticks from first to last", facts["last_time"] - facts["first_time"]))
+    rows += [(f"unknown: {name}", count) for name, count in facts["skipped"].items()]
+    rows += facts.get("tokens", {}).items()
+    lines = [f"  {text:<32}{count:>16,}" for text, count in rows]
+    return lines + ([f"damaged: {facts['damage']}"] if facts["damage"] else [])
+
+
+def _sort(row: dict[str, Any]) -> str:
+    """``"surface D3DFMT_D24S8"``; buffers have no format."""
+    known = row["format"] != Format.UNKNOWN.sdk
+    return " ".join([row["kind"].lower(), row["format"]] if known else [row["kind"].lower()])
+
+
+_COUNTS = {
+    "records": "records",
+    "contexts": "contexts",
+    "surfaces": "surfaces",
+    "memory_writes": "memory writes",
+    "memory_bytes": "bytes written to memory",
+    "calls": "calls",
+    "command_bytes": "command bytes",
+    "vertex_bytes": "user vertex bytes",
+    "answers": "recorded answers",
+    "response_bytes": "response bytes",
+    "frames": "frames",
+    "annotations": "annotations",
+}
+
+
+def _surfaces(summary: Summary) -> list[dict[str, Any]]:
+    return [
+        {
+            "kind": _kind_name(kind),
+            "format": sdk_name(Format, format) or f"0x{format:08x}",
+            "count": count,
+        }
+        for kind, format, count in summary.formats
+    ]
+
+
+def _kind_name(kind: int) -> str:
+    member = SurfaceKind._value2member_map_.get(kind)
+    return member.name if isinstance(member, SurfaceKind) else str(kind)
+
+
+def _census(capture: Capture) -> dict[str, int]:
+    """How often each token occurs, most frequent first; what no walk can pass ends its call."""
+    # The token table takes a while to import, and the index has no need of it.
+    from dp2emu.dp2.stream import CommandStream
+
+    found: Counter[str] = Counter()
+    interfaces: dict[int, int] = {}
+    for record in capture.records():
+        if isinstance(record, ContextCreated):
+            interfaces[record.context] = record.interface
+        elif isinstance(record, Called):
+            call = record.call
+            stream = CommandStream(call, call.commands or b"")
+            try:
+                scan = stream.scan(interfaces.get(call.dwhContext, 9))
+            except Fault:
+                found["(bad vertex format)"] += 1
+                continue
+            found.update(command[1].name for command in scan.commands)
+            found["(malformed)"] += scan.problem is not None
+    return {name: count for name, count in found.most_common() if count}
