@@ -231,6 +231,8 @@ def _unpack_call(payload: bytes, time: int) -> Record:
     abi, present, command_bytes, vertex_bytes = _CALL.unpack(payload)
     if abi not in _DATA:
         raise CaptureError(f"call of abi {abi}")
+    if present & ~(HAS_COMMANDS | HAS_VERTICES):
+        raise CaptureError(f"call with unknown bits in present, {present:#x}")
     data = _DATA[abi]
     _, raw, commands, vertices = _split(
         payload, _CALL.size, data.size, command_bytes, vertex_bytes

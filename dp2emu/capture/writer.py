@@ -97,9 +97,9 @@ class CaptureWriter:
         self._statistics = Statistics(0, 0, {}, 0, 0, 0, 0, 0, 0)
         self._pending = _Pending()
         self._sink = Sink(target)
+        self._sink.write(MAGIC + build(Header(profile=PROFILE, library=LIBRARY)))
         self._index = SpooledTemporaryFile(_SPOOL)  # noqa: SIM115 - close() closes it
         self._open = True
-        self._sink.write(MAGIC + build(Header(profile=PROFILE, library=LIBRARY)))
 
     def write(self, record: Record) -> None:
         """Append a record.  Raises CaptureError if a value does not fit, and writes nothing."""

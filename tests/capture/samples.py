@@ -1,0 +1,115 @@
+"""Records and captures for the tests of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from io import BytesIO, RawIOBase
+from typing import Any
+
+from hypothesis import strategies as st
+
+from dp2emu.capture import CaptureWriter, LogWriter
+from dp2emu.capture.records import (
+    Annotation,
+    Answered,
+    Called,
+    ContextCreated,
+    ContextDestroyed,
+    FrameMarker,
+    MemoryWritten,
+    Record,
+    SurfaceCreated,
+    SurfaceDestroyed,
+)
+from dp2emu.dp2.call import Answer, Call
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+
+TWO_CALLS: list[Record] = [
+    SurfaceCreated(SurfaceDesc(3, SurfaceKind.MEMORY, 64)),
+    Called(Call(1, 3, dwCommandLength=4, commands=b"\x5b\0\0\0"), 32, 10),
+    Answered(Answer(0, 0, 12)),
+    MemoryWritten(3, 8, b"host wrote this", 13),
+    Called(Call(1, 3, commands=b""), 64, 14),
+    Answered(Answer(0x88760BB8, 4, 16, b"", 8)),
+]
+"""A small capture with one record of every kind that matters to a replay."""
+
+EVERYTHING: list[Record] = [
+    Annotation("title", "tout, même ça"),
+    SurfaceCreated(SurfaceDesc(5, SurfaceKind.TEXTURE, 64, 32, 22, 256, 4, 1), 1),
+    ContextCreated(1, 7, 5, 6, 2),
+    *TWO_CALLS,
+    Called(Call(2**64 - 1, *range(1, 13), commands=None, vertices=b"vertices"), 64, 20),
+    Answered(Answer(0, 8, 2**64 - 1, b"response", 0x40)),
+    FrameMarker(7, 5, 30),
+    SurfaceDestroyed(5, 31),
+    ContextDestroyed(1, 32),
+]
+
+_U32 = st.integers(0, 2**32 - 1)
+_U64 = st.integers(0, 2**64 - 1)
+_MEMORY = st.none() | st.binary(max_size=40)
+
+
+def _calls(pointer: st.SearchStrategy[int]) -> st.SearchStrategy[Call]:
+    names = {"dwhContext", "lpDDCommands", "lpDDVertex", "lpdwRStates"}
+    fields: dict[str, Any] = {
+        name: pointer if name in names else _U32
+        for name in Call.__dataclass_fields__
+        if name not in ("commands", "vertices")
+    }
+    return st.builds(Call, **fields, commands=_MEMORY, vertices=_MEMORY)
+
+
+_DESCS = st.builds(
+    SurfaceDesc, _U64, st.sampled_from(SurfaceKind), _U32, _U32, _U32, _U32, _U32, _U32
+)
+_ANSWERS = st.builds(Answer, _U32, _U32, _U64, st.binary(max_size=40), _U32)
+
+RECORDS: st.SearchStrategy[Record] = st.one_of(
+    st.builds(ContextCreated, _U64, _U32, _U64, _U64, _U64),
+    st.builds(ContextDestroyed, _U64, _U64),
+    st.builds(SurfaceCreated, _DESCS, _U64),
+    st.builds(SurfaceDestroyed, _U64, _U64),
+    st.builds(MemoryWritten, _U64, _U64, st.binary(max_size=40), _U64),
+    st.builds(Called, _calls(_U32), st.just(32), _U64),
+    st.builds(Called, _calls(_U64), st.just(64), _U64),
+    st.builds(Answered, _ANSWERS),
+    st.builds(FrameMarker, _U64, _U64, _U64),
+    st.builds(Annotation, st.text(max_size=10), st.text(max_size=20), _U64),
+)
+"""Any record that the forms can hold."""
+
+
+def sealed(records: Iterable[Record], **options: Any) -> bytes:
+    """A sealed capture of these records."""
+    out = BytesIO()
+    with CaptureWriter(out, **options) as writer:
+        for record in records:
+            writer.write(record)
+    return out.getvalue()
+
+
+def log(records: Iterable[Record]) -> bytes:
+    """A raw log of these records."""
+    out = BytesIO()
+    with LogWriter(out) as writer:
+        for record in records:
+            writer.write(record)
+    return out.getvalue()
+
+
+class Pipe(RawIOBase):
+    """Bytes that come in small pieces and cannot be sought."""
+
+    def __init__(self, data: bytes, piece: int = 7) -> None:
+        self._data = BytesIO(data)
+        self._piece = piece
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._data.read(min(len(buffer), self._piece))
+        buffer[: len(data)] = data
+        return len(data)

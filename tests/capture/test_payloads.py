@@ -1,0 +1,127 @@
+"""Records as bytes: exact both ways, and never more than their head says."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import given
+
+from dp2emu.capture.payloads import Kind, decode, describe, encode, entries
+from dp2emu.capture.records import (
+    Annotation,
+    Answered,
+    Called,
+    FrameMarker,
+    MemoryWritten,
+    Record,
+    SurfaceCreated,
+)
+from dp2emu.dp2.call import Answer, Call
+from dp2emu.errors import CaptureError
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from tests.capture.samples import EVERYTHING, RECORDS
+
+
+@given(RECORDS)
+def test_a_record_comes_back_from_its_payload(record: Record) -> None:
+    assert decode(*encode(record)) == record
+
+
+@given(RECORDS)
+def test_a_payload_cut_short_or_too_long_is_an_error(record: Record) -> None:
+    kind, time, payload = encode(record)
+    if kind is not Kind.MEMORY:
+        for wrong in (payload[:-1], payload + b"\0"):
+            with pytest.raises(CaptureError):
+                decode(kind, time, wrong)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_an_empty_payload_is_an_error_for_every_kind(kind: Kind) -> None:
+    with pytest.raises(CaptureError, match="needs"):
+        decode(kind, 0, b"")
+
+
+def test_no_memory_and_empty_memory_are_not_the_same() -> None:
+    for commands in (None, b""):
+        record = decode(*encode(Called(Call(1, commands=commands))))
+        assert isinstance(record, Called)
+        assert record.call.commands == commands
+
+
+def test_a_call_carries_the_structure_of_its_abi() -> None:
+    call = Call(0x11, dwVertexSize=0x22)
+    sizes = {abi: len(encode(Called(call, abi))[2]) - 16 for abi in (32, 64)}
+    assert sizes == {32: 56, 64: 72}
+    payload = encode(Called(call, 32))[2]
+    assert struct.unpack_from("<I", payload, 16) == (0x11,)
+    assert struct.unpack_from("<II", payload, 16 + 48) == (0x22, 0)
+
+
+def test_what_the_caller_left_in_the_error_offset_means_nothing() -> None:
+    record = Called(Call(1))
+    kind, time, payload = encode(record)
+    garbage = payload[:-4] + b"\xff\xff\xff\xff"
+    assert decode(kind, time, garbage) == record
+
+
+@pytest.mark.parametrize(
+    ("record", "field"),
+    [
+        (Called(Call(1, dwCommandOffset=-1)), "dwCommandOffset"),
+        (Called(Call(1, dwFlags=1 << 32)), "dwFlags"),
+        (Called(Call(1, lpDDCommands=1 << 32), 32), "lpDDCommands"),
+        (Called(Call(1), 16), "abi 16"),
+        (Answered(Answer(-1, 0, 0)), "ddrval"),
+        (Answered(Answer(0, 0, -1)), "time"),
+        (FrameMarker(1, time=1 << 64), "time"),
+        (Annotation("key", "\udc80"), "not text"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_named(record: Record, field: str) -> None:
+    with pytest.raises(CaptureError, match=field):
+        encode(record)
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "what"),
+    [
+        (Kind.CONTEXT, struct.pack("<IIQQQ", 2, 9, 1, 0, 0), "event 2"),
+        (Kind.SURFACE, struct.pack("<IIQIIIIII", 1, 8, 1, 1, 1, 0, 0, 1, 0), "kind 8"),
+        (Kind.CALL, struct.pack("<IIII", 48, 0, 0, 0), "abi 48"),
+        (Kind.CALL, struct.pack("<IIII", 32, 0, 1, 0) + bytes(57), "not present"),
+        (Kind.CALL, struct.pack("<IIII", 32, 3, 0xFFFFFFFF, 0xFFFFFFFF) + bytes(56), "speaks"),
+        (Kind.CALL, struct.pack("<IIII", 32, 4, 0, 0) + bytes(56), "present"),
+        (Kind.ANNOTATION, struct.pack("<II", 1, 0) + b"\xff", "UTF-8"),
+    ],
+    ids=["event", "kind", "abi", "absent", "lengths", "present", "text"],
+)
+def test_nonsense_in_a_head_is_an_error(kind: Kind, payload: bytes, what: str) -> None:
+    with pytest.raises(CaptureError, match=what):
+        decode(kind, 0, payload)
+
+
+def test_a_huge_memory_write_is_stored_as_several_that_do_the_same() -> None:
+    data = bytes(16 << 20) + b"rest"
+    stored = [decode(*entry) for entry in entries(MemoryWritten(5, 100, data, 3))]
+    assert [(w.offset, len(w.data), w.time) for w in stored if isinstance(w, MemoryWritten)] == [
+        (100, 16 << 20, 3),
+        (100 + (16 << 20), 4, 3),
+    ]
+
+
+def test_a_call_that_no_reader_would_take_is_refused() -> None:
+    with pytest.raises(CaptureError, match="more than"):
+        entries(Called(Call(1, commands=bytes(64 << 20))))
+
+
+def test_every_kind_describes_its_fields() -> None:
+    assert describe(Kind.FRAME) == b"frame u64\nsurface u64"
+    assert {encode(record)[0] for record in EVERYTHING} == set(Kind)
+    assert all(describe(kind).isascii() for kind in Kind)
+
+
+def test_surfaces_keep_raw_formats() -> None:
+    record = SurfaceCreated(SurfaceDesc(1, SurfaceKind.SURFACE, 1, 1, 0xDEADBEEF))
+    assert decode(*encode(record)) == record
