@@ -1,0 +1,42 @@
+"""A context that notes what tokens ask of it, so that a test sees exactly that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dp2emu.dp2.walk import decode, scan
+
+Calls = list[tuple[Any, ...]]
+
+
+class Recorder:
+    """Stands in for Context and its parts: any method call is noted as (name, *arguments)."""
+
+    def __init__(self) -> None:
+        self.calls: Calls = []
+        self.state = self.queries = self
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        def note(*positional: Any, **named: Any) -> None:
+            values = [_plain(value) for value in (*positional, *named.values())]
+            self.calls.append((name, *values))
+
+        return note
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def executed(data: bytes, vertex_size: int = 32) -> Calls:
+    """What the tokens of ``data`` call, in order."""
+    recorder = Recorder()
+    scanned = scan(data, 0, len(data), vertex_size)
+    assert scanned.problem is None
+    for _, token, n, start, end in scanned.commands:
+        body = decode(token, data, n, start, end, vertex_size)
+        token.execute(recorder, body)  # type: ignore[arg-type]
+    return recorder.calls

@@ -1,0 +1,58 @@
+"""Tokens whose layout is known and whose execution is not built say so by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from dp2emu.dp2.table import TABLE, Op
+from dp2emu.errors import Unsupported
+from tests.dp2.tokens.recorder import executed
+
+UNBUILT = {
+    Op.SETPALETTE: "palettes",
+    Op.UPDATEPALETTE: "palettes",
+    Op.EXT: "extension tokens",
+    Op.TEXBLT: "texture blits",
+    Op.STATESET: "state blocks",
+    Op.SETPRIORITY: "managed textures",
+    Op.SETTEXLOD: "managed textures",
+    Op.CREATEVERTEXSHADER: "vertex shaders",
+    Op.DELETEVERTEXSHADER: "vertex shaders",
+    Op.SETVERTEXSHADERCONST: "vertex shader constants",
+    Op.CREATEPIXELSHADER: "pixel shaders",
+    Op.DELETEPIXELSHADER: "pixel shaders",
+    Op.SETPIXELSHADERCONST: "pixel shader constants",
+    Op.DRAWRECTPATCH: "rectangle patches",
+    Op.DRAWTRIPATCH: "triangle patches",
+    Op.VOLUMEBLT: "volume blits",
+    Op.BUFFERBLT: "buffer blits",
+    Op.ADDDIRTYRECT: "managed textures",
+    Op.ADDDIRTYBOX: "managed textures",
+    Op.CREATEVERTEXSHADERDECL: "vertex declarations",
+    Op.DELETEVERTEXSHADERDECL: "vertex declarations",
+    Op.CREATEVERTEXSHADERFUNC: "vertex shaders",
+    Op.DELETEVERTEXSHADERFUNC: "vertex shaders",
+    Op.SETVERTEXSHADERCONSTI: "vertex shader constants",
+    Op.SETVERTEXSHADERCONSTB: "vertex shader constants",
+    Op.BLT: "blits",
+    Op.COLORFILL: "colour fills",
+    Op.GENERATEMIPSUBLEVELS: "mip generation",
+    Op.SETPIXELSHADERCONSTI: "pixel shader constants",
+    Op.SETPIXELSHADERCONSTB: "pixel shader constants",
+    Op.SETSTREAMSOURCEFREQ: "stream frequency",
+    Op.SURFACEBLT: "surface blits",
+    Op.SETCONVOLUTIONKERNELMONO: "convolution filters",
+    Op.COMPOSERECTS: "rectangle composition",
+}
+
+
+@pytest.mark.parametrize("op", UNBUILT, ids=lambda op: op.name)
+def test_unbuilt_token_names_what_is_missing(op: Op) -> None:
+    with pytest.raises(Unsupported) as caught:
+        executed(TABLE[op].samples[0])
+    assert caught.value.what == UNBUILT[op]
+
+
+@pytest.mark.parametrize("op", sorted(set(TABLE) - set(UNBUILT)), ids=lambda op: Op(op).name)
+def test_every_other_token_does_something(op: int) -> None:
+    assert executed(TABLE[op].samples[0])
