@@ -10,40 +10,33 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import Format, PrimitiveType
 from dp2emu.d3d.flags import Clear as ClearFlags
-from dp2emu.d3d.flags import Dp2Flags, Issue
+from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.fvf import fvf_layout
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.options import Options
-from dp2emu.dp2.queries import KINDS, Kind, Window
+from dp2emu.dp2.query_table import QueryTable
 from dp2emu.dp2.resolve import Targets, point_size, refuse_unbuilt, resolve
-from dp2emu.dp2.responses import Result, lay_out
 from dp2emu.dp2.state import RENDER_STATES, STREAMS, TARGETS, State
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.assembly import vertex_count
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import (
-    BeginQuery,
     Clear,
     Draw,
-    EndQuery,
     Indices,
     Rect,
     Stream,
     Viewport,
 )
-from dp2emu.gpu.queries import QuerySlot, Report
 from dp2emu.gpu.state import Pipeline
 
 MAX_PRIMITIVES = 0xFFFFF
 """D3DCAPS9.MaxPrimitiveCount of this device; a draw of more is refused."""
 MAX_STRIDE = 0xFFFF
-QUERIES = 1 << 22
-"""Live queries per context."""
-_BEGIN, _END = int(Issue.BEGIN), int(Issue.END)
 _NO_STREAMS: tuple[Stream | None, ...] = (None,) * STREAMS
 
 
@@ -81,9 +74,7 @@ class Context:
         self.options = options
         self.state = State(has_depth=has_depth)
         self.targets = Targets()
-        self.queries: dict[int, QuerySlot] = {}
-        self.pending: list[tuple[Report, Result]] = []
-        self._building: set[int] = set()
+        self.queries = QueryTable(gpu, options, interface)
         self._streams: dict[int, Stream | UserStream] = {}
         self._indices: Indices | None = None
         self._vertex_format = 0
@@ -114,9 +105,7 @@ class Context:
 
     def destroy(self) -> None:
         """The context dies, and its queries with it."""
-        for query_id in list(self.queries):
-            self.delete_query(query_id)
-        self.pending.clear()
+        self.queries.destroy()
 
     # State tokens
 
@@ -182,96 +171,6 @@ class Context:
         """SETPIXELSHADER; 0 is fixed function."""
         if handle:
             raise Unsupported("pixel shaders")
-
-    # Queries
-
-    def create_query(self, query_id: int, kind: int) -> None:
-        """CREATEQUERY; a live id is replaced, and its results are no longer wanted."""
-        row = self._kind(kind)
-        if query_id in self.queries:
-            self.delete_query(query_id)
-        if len(self.queries) >= QUERIES:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, f"query {query_id}: too many queries")
-        slot = QuerySlot(kind, self, query_id, row.observes)
-        self.queries[query_id] = slot
-        if row.window is Window.SINCE:
-            self.gpu.submit(BeginQuery(slot, 1))
-
-    def delete_query(self, query_id: int) -> None:
-        """DELETEQUERY; results under way are discarded."""
-        slot = self._query(query_id)
-        del self.queries[query_id]
-        self._building.discard(query_id)
-        slot.generation += 1
-        self.gpu.forget(slot)
-
-    def issue_query(self, query_id: int, flags: int) -> None:
-        """ISSUEQUERY: both flags are BEGIN then END, none does nothing (reference 7)."""
-        slot = self._query(query_id)
-        if self.options.strict and (flags & ~3 or flags == 0):
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"query {query_id}: issue flags {flags:#x}")
-        if flags & _BEGIN:
-            self._begin(slot)
-        if flags & _END:
-            self._end(slot)
-
-    def _begin(self, slot: QuerySlot) -> None:
-        """BEGIN restarts whatever was under way; an unsent older answer is dropped."""
-        if KINDS[slot.kind].window is not Window.INTERVAL:
-            if self.options.strict:
-                what = f"query {slot.key}: {KINDS[slot.kind].type.sdk} has no BEGIN"
-                raise Fault(HResult.DDERR_INVALIDPARAMS, what)
-            return
-        slot.generation += 1
-        self._building.add(slot.key)
-        self.gpu.submit(BeginQuery(slot, slot.generation))
-
-    def _end(self, slot: QuerySlot) -> None:
-        """END answers; END without BEGIN, or again, is an interval empty from that point."""
-        if slot.key in self._building:
-            self._building.discard(slot.key)
-        else:
-            slot.generation += 1
-        self.gpu.submit(EndQuery(slot, slot.generation))
-        if KINDS[slot.kind].window is Window.SINCE:
-            self.gpu.submit(BeginQuery(slot, slot.generation + 1))
-
-    def receive(self, report: Report) -> None:
-        """Queue a finished query's answer for the next response buffer."""
-        kind = KINDS[report.slot.kind]
-        payload = kind.payload(report, self.options)
-        self.pending.append((report, Result(report.slot.key, report.slot.kind, payload)))
-
-    def respond(self, capacity: int) -> bytes:
-        """Take what fits into a response buffer of ``capacity`` bytes (``responses.lay_out``).
-
-        Answers to queries that were deleted, replaced or issued again since are forgotten.
-        """
-        self.pending = [entry for entry in self.pending if self._wanted(entry[0])]
-        responses = lay_out([result for _, result in self.pending], capacity)
-        sent = set(responses.sent)
-        self.pending = [e for index, e in enumerate(self.pending) if index not in sent]
-        return responses.data
-
-    def _wanted(self, report: Report) -> bool:
-        slot = report.slot
-        return self.queries.get(slot.key) is slot and slot.generation == report.generation
-
-    def _kind(self, kind: int) -> Kind:
-        announced = self.options.query_types
-        row = KINDS.get(kind)
-        if row is None or (announced is not None and kind not in announced):
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"query type {kind}")
-        if self.options.strict and self.interface < 9:
-            what = f"queries belong to DirectX 9, this is a DirectX {self.interface} context"
-            raise Fault(HResult.DDERR_INVALIDPARAMS, what)
-        return row
-
-    def _query(self, query_id: int) -> QuerySlot:
-        slot = self.queries.get(query_id)
-        if slot is None:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no query {query_id}")
-        return slot
 
     # Drawing
 

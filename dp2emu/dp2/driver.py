@@ -18,6 +18,7 @@ from dp2emu.dp2.context import Context
 from dp2emu.dp2.driverinfo import DriverInfo, get_driver_info
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
+from dp2emu.dp2.query_table import QueryTable
 from dp2emu.dp2.table import TABLE, Token
 from dp2emu.dp2.walk import decode, scan
 from dp2emu.errors import Dp2Error, Fault, Malformed
@@ -223,9 +224,9 @@ class Driver:
     def _done(self, context: Context, call: Call) -> Answer:
         surface = self.gpu.heap.get(call.lpDDCommands)
         data = b""
-        if surface is not None and context.pending:
+        if surface is not None:
             origin = call.dwCommandOffset if self.options.strict else 0
-            data = context.respond(surface.data.nbytes - origin)
+            data = context.queries.respond(surface.data.nbytes - origin)
             surface.data[origin : origin + len(data)] = np.frombuffer(data, np.uint8)
         return Answer(int(HResult.D3D_OK), len(data), self.gpu.now, data, _out_flags(call))
 
@@ -238,7 +239,7 @@ class Driver:
         """Hand finished queries to the contexts that issued them."""
         for report in self.gpu.collect():
             owner = report.slot.owner
-            if isinstance(owner, Context):
+            if isinstance(owner, QueryTable):
                 owner.receive(report)
 
     # What a call names

@@ -7,7 +7,8 @@ This module alone knows that dwErrorOffset means "size of the response buffer" o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ _RECORD = packer_of(dtype_of(D3DHAL_DP2RESPONSEQUERY))
 HEADER = _RESPONSE.size
 BLOCK_RECORDS = 0xFFFF
 """wCount is 16 bits; more records open a new block."""
+_DROPPED_KEPT = 64
+"""Dropped answers a queue may hold beyond as many as there are wanted ones."""
 
 
 class Result(NamedTuple):
@@ -33,11 +36,53 @@ class Result(NamedTuple):
     payload: bytes
 
 
-class Responses(NamedTuple):
-    """``data`` goes over the command buffer; ``sent`` counts results that are in it, by index."""
+class Outbox:
+    """Answers waiting to be sent, in completion order, at most one a query.  Mutable: a queue.
 
-    data: bytes
-    sent: list[int]
+    Each query type is a queue of its own, so that one may be held back while others go.  A
+    dropped answer stays in its queue until it comes to the front and is skipped there, which
+    keeps every operation cheap however many wait.
+    """
+
+    def __init__(self) -> None:
+        self._queues: dict[int, deque[tuple[int, Result]]] = {}
+        self._wanted: dict[int, int] = {}
+        self._sequence = 0
+
+    def __len__(self) -> int:
+        return len(self._wanted)
+
+    def add(self, result: Result) -> None:
+        """Queue an answer; an older one to the same query is dropped."""
+        self._sequence += 1
+        self._wanted[result.query_id] = self._sequence
+        queue = self._queues.setdefault(result.kind, deque())
+        queue.append((self._sequence, result))
+        if len(queue) > 2 * len(self._wanted) + _DROPPED_KEPT:
+            self._queues[result.kind] = deque(filter(self._is_wanted, queue))
+
+    def drop(self, query_id: int) -> None:
+        """Forget the answer to a query, if there is one."""
+        self._wanted.pop(query_id, None)
+
+    def first(self, held_back: Container[int]) -> Result | None:
+        """The earliest answer whose type is not held back."""
+        heads = [self._head(kind) for kind in self._queues if kind not in held_back]
+        return min((head for head in heads if head), default=(0, None))[1]
+
+    def take(self, result: Result) -> None:
+        """Remove an answer that ``first`` returned."""
+        self._queues[result.kind].popleft()
+        del self._wanted[result.query_id]
+
+    def _head(self, kind: int) -> tuple[int, Result] | None:
+        queue = self._queues[kind]
+        while queue and not self._is_wanted(queue[0]):
+            queue.popleft()
+        return queue[0] if queue else None
+
+    def _is_wanted(self, entry: tuple[int, Result]) -> bool:
+        return self._wanted.get(entry[1].query_id) == entry[0]
 
 
 @dataclass(slots=True)
@@ -72,28 +117,22 @@ class _Layout:
             yield _RESPONSE.pack(Op.RESPONSECONTINUE, 0, 0, HEADER)
 
 
-def lay_out(results: Iterable[Result], capacity: int) -> Responses:
-    """Choose what fits into ``capacity`` bytes and build it.
+def lay_out(outbox: Outbox, capacity: int) -> bytes:
+    """Take what fits into ``capacity`` bytes out of the box: the bytes of the response buffer.
 
-    Results come in completion order and keep it.  A result too large for an empty buffer stays
-    queued and holds back only its own type; otherwise the first that does not fit ends the
-    buffer with RESPONSECONTINUE.  If no record fits nothing is written at all, not even
-    RESPONSECONTINUE: it is what makes the runtime call again, and would do so for ever.
+    Answers go in completion order.  One too large for an empty buffer stays and holds back only
+    its own type; otherwise the first that does not fit ends the buffer with RESPONSECONTINUE.
+    If no record fits nothing is written at all, not even RESPONSECONTINUE: it is what makes the
+    runtime call again, and would do so for ever.
     """
-    pending = list(results)
     layout = _Layout(capacity)
-    sent: list[int] = []
     held_back: set[int] = set()
-    for index, result in enumerate(pending):
-        if result.kind in held_back:
-            continue
-        more = index + 1 < len(pending) or len(sent) < index
-        if layout.fits(result.payload, more):
+    while (result := outbox.first(held_back)) is not None:
+        if layout.fits(result.payload, more=len(outbox) > 1):
             layout.add(result)
-            sent.append(index)
+            outbox.take(result)
         elif layout.blocks:
             break
         else:
             held_back.add(result.kind)
-    more = bool(sent) and len(sent) < len(pending)
-    return Responses(b"".join(layout.parts(more)), sent)
+    return b"".join(layout.parts(more=bool(layout.blocks) and len(outbox) > 0))

@@ -11,24 +11,26 @@ class CommandStream:
     """``data`` is what lay at dwCommandOffset of the command surface when the call was made.
 
     Offsets are from the start of that surface, as in dwErrorOffset; bytes of it that are not
-    command bytes read as zero.
+    command bytes read as zero.  ``memory`` is the surface from byte ``base`` on, and the commands
+    are its bytes from ``start`` to ``end``.
     """
 
     def __init__(self, call: Call, data: bytes) -> None:
         self._call = call
         # Inline vertices are aligned from the surface's start (reference 3.2).
         lead = call.dwCommandOffset % VERTEX_ALIGNMENT
-        self._base = call.dwCommandOffset - lead
-        self._data = bytes(lead) + data[: call.dwCommandLength] if lead else data
-        self._end = lead + min(len(data), call.dwCommandLength)
+        self.base = call.dwCommandOffset - lead
+        self.memory = bytes(lead) + data[: call.dwCommandLength] if lead else data
+        self.start = lead
+        self.end = lead + min(len(data), call.dwCommandLength)
 
     def scan(self, interface: int = 9) -> Scan:
         """The tokens, for an application of DirectX ``interface``.  Raises Fault: bad FVF."""
         size = self._call.dwVertexSize or fvf_size(self._call.dwVertexType, interface)
-        found = scan(self._data, self._call.dwCommandOffset - self._base, self._end, size)
-        if self._base == 0:
+        found = scan(self.memory, self.start, self.end, size)
+        if self.base == 0:
             return found
-        base = self._base
+        base = self.base
         commands = [
             (offset + base, token, n, start + base, end + base)
             for offset, token, n, start, end in found.commands
@@ -40,4 +42,4 @@ class CommandStream:
 
     def body(self, offset: int) -> bytes:
         """Everything behind the header of the token at ``offset``."""
-        return self._data[offset - self._base + HEADER_BYTES : self._end]
+        return self.memory[offset - self.base + HEADER_BYTES : self.end]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def create_query(context: Context, body: Body) -> None:
     """Make query objects; ids are the runtime's choice, a live id is replaced."""
     for query_id, kind in body.items.tolist():
-        context.create_query(query_id, kind)
+        context.queries.create(query_id, kind)
 
 
 @token(
@@ -38,7 +38,7 @@ def create_query(context: Context, body: Body) -> None:
 def delete_query(context: Context, body: Body) -> None:
     """Drop query objects; results still under way are discarded."""
     for (query_id,) in body.items.tolist():
-        context.delete_query(query_id)
+        context.queries.delete(query_id)
 
 
 @token(
@@ -53,4 +53,4 @@ def delete_query(context: Context, body: Body) -> None:
 def issue_query(context: Context, body: Body) -> None:
     """Begin (2) or end (1) queries in stream order with the draws."""
     for query_id, flags in body.items.tolist():
-        context.issue_query(query_id, flags)
+        context.queries.issue(query_id, flags)

@@ -1,0 +1,125 @@
+"""The queries of one context: ids, states, and the answers not yet sent.
+
+Each issue case has one answer (reference 7): BEGIN restarts; END without BEGIN, or again, is an
+interval empty from that point; whatever supersedes an unsent answer drops it.
+"""
+
+from __future__ import annotations
+
+from dp2emu.d3d.flags import Issue
+from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.options import Options
+from dp2emu.dp2.queries import KINDS, Kind, Window
+from dp2emu.dp2.responses import Outbox, Result, lay_out
+from dp2emu.errors import Fault
+from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.packets import BeginQuery, EndQuery
+from dp2emu.gpu.queries import QuerySlot, Report
+
+QUERIES = 1 << 22
+"""Live queries per context."""
+
+_BEGIN, _END = int(Issue.BEGIN), int(Issue.END)
+
+
+class QueryTable:
+    """Queries by the runtime's ids.  Mutable: tokens act on it.
+
+    Methods raise Fault (DDERR_INVALIDPARAMS) for an unknown id or type.
+    """
+
+    def __init__(self, gpu: Gpu, options: Options, interface: int) -> None:
+        self._gpu = gpu
+        self._options = options
+        self._interface = interface
+        self._live: dict[int, QuerySlot] = {}
+        self._building: set[int] = set()
+        self._outbox = Outbox()
+
+    def destroy(self) -> None:
+        """The context dies, and its queries and unsent answers with it."""
+        for query_id in list(self._live):
+            self.delete(query_id)
+
+    def create(self, query_id: int, kind: int) -> None:
+        """CREATEQUERY; a live id is replaced, and its results are no longer wanted."""
+        row = self._kind(kind)
+        if query_id in self._live:
+            self.delete(query_id)
+        if len(self._live) >= QUERIES:
+            raise Fault(HResult.DDERR_OUTOFMEMORY, f"query {query_id}: too many queries")
+        slot = QuerySlot(kind, self, query_id, row.observes)
+        self._live[query_id] = slot
+        if row.window is Window.SINCE:
+            self._gpu.submit(BeginQuery(slot, 1))
+
+    def delete(self, query_id: int) -> None:
+        """DELETEQUERY; results under way are discarded."""
+        slot = self._query(query_id)
+        del self._live[query_id]
+        self._building.discard(query_id)
+        self._supersede(slot)
+        self._gpu.forget(slot)
+
+    def issue(self, query_id: int, flags: int) -> None:
+        """ISSUEQUERY: both flags are BEGIN then END, none does nothing (reference 7)."""
+        slot = self._query(query_id)
+        if self._options.strict and (flags & ~3 or flags == 0):
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"query {query_id}: issue flags {flags:#x}")
+        if flags & _BEGIN:
+            self._begin(slot)
+        if flags & _END:
+            self._end(slot)
+
+    def _begin(self, slot: QuerySlot) -> None:
+        """BEGIN restarts whatever was under way; an unsent older answer is dropped."""
+        if KINDS[slot.kind].window is not Window.INTERVAL:
+            if self._options.strict:
+                what = f"query {slot.key}: {KINDS[slot.kind].type.sdk} has no BEGIN"
+                raise Fault(HResult.DDERR_INVALIDPARAMS, what)
+            return
+        self._supersede(slot)
+        self._building.add(slot.key)
+        self._gpu.submit(BeginQuery(slot, slot.generation))
+
+    def _end(self, slot: QuerySlot) -> None:
+        """END answers; END without BEGIN, or again, is an interval empty from that point."""
+        if slot.key in self._building:
+            self._building.discard(slot.key)
+        else:
+            self._supersede(slot)
+        self._gpu.submit(EndQuery(slot, slot.generation))
+        if KINDS[slot.kind].window is Window.SINCE:
+            self._gpu.submit(BeginQuery(slot, slot.generation + 1))
+
+    def receive(self, report: Report) -> None:
+        """Queue a finished query's answer, unless something superseded it meanwhile."""
+        slot = report.slot
+        if self._live.get(slot.key) is slot and slot.generation == report.generation:
+            payload = KINDS[slot.kind].payload(report, self._options)
+            self._outbox.add(Result(slot.key, slot.kind, payload))
+
+    def respond(self, capacity: int) -> bytes:
+        """Take what fits into a response buffer of ``capacity`` bytes (``responses.lay_out``)."""
+        return lay_out(self._outbox, capacity)
+
+    def _supersede(self, slot: QuerySlot) -> None:
+        """Neither an unsent answer nor one under way is wanted any more."""
+        slot.generation += 1
+        self._outbox.drop(slot.key)
+
+    def _kind(self, kind: int) -> Kind:
+        announced = self._options.query_types
+        row = KINDS.get(kind)
+        if row is None or (announced is not None and kind not in announced):
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"query type {kind}")
+        if self._options.strict and self._interface < 9:
+            what = f"queries belong to DirectX 9, this is a DirectX {self._interface} context"
+            raise Fault(HResult.DDERR_INVALIDPARAMS, what)
+        return row
+
+    def _query(self, query_id: int) -> QuerySlot:
+        slot = self._live.get(query_id)
+        if slot is None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no query {query_id}")
+        return slot
