@@ -12,6 +12,7 @@ not been checked against the bytes that are there.  Source: reference sections 1
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import repeat
 from struct import Struct
 from typing import Any, NamedTuple
 
@@ -45,7 +46,7 @@ class Command(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """All tokens up to ``stop``, and what is wrong there if that is not the end.
+    """All tokens up to ``stop``, and what is wrong there if the walk cannot go on.
 
     ``problem`` carries the offset of the offending header and, if the opcode has one, its name.
     ``commands`` are plain tuples in the order of ``Command``.
@@ -65,17 +66,23 @@ class _Shape(NamedTuple):
     body_end: _END | None
 
 
-def scan(buffer: Buffer, start: int, end: int, vertex_size: int = 0) -> Scan:
+def scan(
+    buffer: Buffer, start: int, end: int, vertex_size: int = 0, limit: int | None = None
+) -> Scan:
     """Find the tokens in ``buffer[start:end]``; stops at the first that is malformed.
 
     ``vertex_size`` is the size in bytes of a vertex of the _IMM tokens, whose data is aligned
-    from offset 0 of ``buffer``.  Never raises for what the bytes contain.
+    from offset 0 of ``buffer``.  ``limit`` bounds the number of tokens found, and so the memory
+    a huge buffer takes: with no problem and ``stop < end``, scan on from ``stop``.  Never raises
+    for what the bytes contain.
     """
     commands: list[tuple[int, Token, int, int, int]] = []
     append, header, shapes = commands.append, _HEADER, _SHAPES
     last = end - HEADER_BYTES
     at = start
-    while at <= last:
+    for _ in repeat(None) if limit is None else repeat(None, limit):
+        if at > last:
+            break
         op, n = header(buffer, at)
         shape = shapes[op]
         if shape is None:
@@ -90,6 +97,8 @@ def scan(buffer: Buffer, start: int, end: int, vertex_size: int = 0) -> Scan:
             return Scan(commands, at, _overrun(token, at, stop, end))
         append((at, token, n, body, stop))
         at = stop
+    else:
+        return Scan(commands, at, None)
     return Scan(commands, at, None if at == end else _cut_header(at, end))
 
 

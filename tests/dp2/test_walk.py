@@ -126,6 +126,25 @@ def test_payloads_are_read_at_any_offset(offset: int) -> None:
     assert body_of(data, offset).items.tolist() == [(1, 8), (2, 9)]
 
 
+def test_a_limited_scan_goes_on_where_it_stopped() -> None:
+    data = generate_stream(Random(4), 7)
+    whole = scan(data, 0, len(data), VERTEX_SIZE)
+    found, at = [], 0
+    while at < len(data):
+        part = scan(data, at, len(data), VERTEX_SIZE, limit=2)
+        assert part.problem is None
+        assert 1 <= len(part.commands) <= 2
+        found += part.commands
+        at = part.stop
+    assert found == whole.commands
+
+
+def test_a_limited_scan_leaves_a_problem_to_the_next_one() -> None:
+    data = header(Op.RENDERSTATE, 0) + b"\xff"
+    assert scan(data, 0, len(data), limit=1).problem is None
+    assert scan(data, 4, len(data), limit=1).problem is not None
+
+
 @pytest.mark.parametrize("left", [1, 2, 3])
 def test_a_header_that_does_not_fit_is_a_problem(left: int) -> None:
     data = header(Op.RENDERSTATE, 0) + bytes([Op.RENDERSTATE, 0, 0])[:left]
