@@ -30,6 +30,9 @@ from dp2emu.gpu.timing import Timing
 CONTEXTS = 1 << 12
 """Contexts an adapter holds at a time; beyond that D3DHAL_OUTOFCONTEXTS."""
 
+SCAN_TOKENS = 1 << 16
+"""Tokens found ahead of execution: a huge buffer of tiny tokens must not fill the memory."""
+
 _EXIT_OPCODE = 11
 """Leaks from execute buffers of before DirectX 6; tolerated as "stop here" (reference 2.1)."""
 
@@ -190,10 +193,13 @@ class Driver:
 
     def _walk(self, context: Context, call: Call, surface: Surface) -> _Walked:
         view = surface.data.data
+        if call.lpdwRStates == call.lpDDCommands:
+            # Mirrored states would change tokens whose bounds have been checked already.
+            view = memoryview(surface.data.tobytes())
         size = context.call_vertex_size
         position, end = call.dwCommandOffset, call.dwCommandOffset + call.dwCommandLength
         while True:
-            scanned = scan(view, position, end, size)
+            scanned = scan(view, position, end, size, limit=SCAN_TOKENS)
             for offset, token, count, start, stop in scanned.commands:
                 for tap in self.command_taps:
                     tap(call, offset, token, count)
@@ -203,12 +209,14 @@ class Driver:
                     return _Walked(fault.at(offset=offset, token=token.name), offset)
                 except Dp2Error as error:
                     raise error.at(offset=offset, token=token.name) from None
-            if scanned.problem is None:
+            position = scanned.stop
+            if scanned.problem is not None:
+                resume = self._resume(call, view, position, end)
+                if resume is None:
+                    return _Walked(scanned.problem, position)
+                position = resume
+            if position == end:
                 return _Walked(None, end)
-            resume = self._resume(call, view, scanned.stop, end)
-            if resume is None:
-                return _Walked(scanned.problem, scanned.stop)
-            position = resume
 
     def _resume(self, call: Call, view: memoryview, offset: int, end: int) -> int | None:
         """Where to go on after a token the walk could not pass, or None to stop there."""

@@ -9,7 +9,7 @@ import pytest
 from dp2emu.d3d.enums import Format, QueryType, RenderState
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Call
-from dp2emu.dp2.driver import CONTEXTS, UnknownCommand
+from dp2emu.dp2.driver import CONTEXTS, SCAN_TOKENS, UnknownCommand
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
@@ -234,6 +234,15 @@ def test_the_mirror_is_bounded(state: int) -> None:
     assert bench.driver.read(RSTATES, 0, 1020) == bytes(1020)
 
 
+def test_a_mirror_over_the_commands_themselves_changes_none_of_them() -> None:
+    """State 5 lies where the SETLIGHT behind it keeps its element type."""
+    bench = Bench()
+    light = header(34) + struct.pack("<2I", 0, 0)
+    commands = render_state(5, 2) + light
+    bench.ok(commands, lpdwRStates=COMMANDS, dwFlags=EXECUTEBUFFER)
+    assert bench.memory(4, 20) == b"\2\0\0\0"
+
+
 @pytest.mark.parametrize("request_bits", [0x04, 0x08, 0x14, 0x28, 0x3C])
 def test_swap_requests_are_legal_and_not_taken(request_bits: int) -> None:
     answer = Bench().ok(
@@ -286,6 +295,15 @@ def test_the_callback_is_not_asked_about_known_tokens_cut_short() -> None:
     bench = Bench()
     bench.driver.unknown_command = lambda command: command.offset + 4
     assert bench.call(clear()[:20]).ddrval == HResult.D3DERR_COMMAND_UNPARSED
+
+
+def test_a_buffer_of_more_tokens_than_are_found_at_once_is_executed_whole() -> None:
+    bench = Bench(buffer=1 << 20)
+    empty = header(8, 0) * (SCAN_TOKENS + 3)
+    bench.ok(empty + clear(0xFF00FFFF))
+    assert pixel(bench) == 0xFF00FFFF
+    answer = bench.call(empty + header(255))
+    assert answer.dwErrorOffset == len(empty)
 
 
 def test_strict_responses_start_at_dwcommandoffset() -> None:
