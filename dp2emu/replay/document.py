@@ -28,6 +28,7 @@ class Document:
     def __init__(self, out: TextIO | None) -> None:
         self._out = out
         self._rows = 0
+        self._opening = f'{{"schema": {SCHEMA},\n"calls": ['
         self._spools = {"pictures": _Spool(), "queries": _Spool()}
 
     def __enter__(self) -> Self:
@@ -37,15 +38,11 @@ class Document:
         for spool in self._spools.values():
             spool.close()
 
-    def begin(self) -> None:
-        """Write what comes before the first call."""
-        self._write(f'{{"schema": {SCHEMA},\n"calls": [')
-
     def call(self, row: Mapping[str, Any]) -> None:
         """Add a row to ``calls``."""
         if self._out is None:
             return
-        self._write(("," if self._rows else "") + "\n" + json.dumps(row))
+        self._write(("," if self._rows else self._opening) + "\n" + json.dumps(row))
         self._rows += 1
 
     def picture(self, row: Mapping[str, Any]) -> None:
@@ -58,7 +55,7 @@ class Document:
 
     def finish(self, rest: Mapping[str, Any]) -> None:
         """Write the lists that wait and ``rest``, key by key."""
-        self._write("\n]")
+        self._write("\n]" if self._rows else self._opening + "]")
         for name, spool in self._spools.items():
             self._write(f',\n"{name}": [')
             if self._out is not None:

@@ -60,8 +60,9 @@ class QueryLedger:
 
         ``begun``: the token at that offset had begun, so its first items may have been done.
         """
+        last = None if failed_at is None else failed_at - (not begun)
         for offset, token, count, _, _ in commands.scan(self.interface).commands:
-            if failed_at is not None and (offset > failed_at if begun else offset >= failed_at):
+            if last is not None and offset > last:
                 return
             act = _ACTS.get(token.op)
             if act and not self._perform(*act, commands.body(offset), count, number):

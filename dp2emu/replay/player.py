@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, TextIO, TypeGuard, cast
 
 from dp2emu.capture import Capture
 from dp2emu.capture.records import (
@@ -65,37 +65,31 @@ def replay(
 ) -> Tally:
     """Perform a capture on ``rig``, by default a fresh emulated driver.
 
-    ``timing`` is that driver's; without it the capture's leading "timing" annotation counts,
+    ``timing`` is that driver's; without it an annotation "timing" before the first call counts,
     else everything is instant.  ``document`` receives replay JSON; ``pictures`` names a folder
     (made if need be) for the colour targets at frame markers, when contexts go and at the end.
     Faults do not end a replay, and neither does damage: what comes before it is replayed and
-    the tally says so.  Raises UsageError for an annotated timing that cannot be meant, and
-    OSError when something cannot be written.
+    the tally says so.  Raises UsageError for an annotated timing that cannot be meant or a rig
+    that has no pictures, and OSError when something cannot be written.
     """
-
+    driver = Driver(timing or instant())
     with Document(document) as page:
-
-        def begin() -> Player:
-            emulated = Driver(timing or instant())
-            player = Player(rig or emulated, capture.name, page, watcher or Watcher())
-            named = emulated.gpu.timing.name if rig is None else type(rig).__name__
-            player.begin(named, pictures)
-            return player
-
-        player: Player | None = None
+        player = Player(rig or driver, capture.name, page, watcher or Watcher())
+        if pictures is not None:
+            player.photograph(pictures)
         for record in capture.records():
-            if player is None:
-                if isinstance(record, Annotation):
-                    timing = timing or _annotated(record, capture.name)
-                    continue
-                player = begin()
+            if timing is None and player.tally.calls == 0 and _names_timing(record):
+                driver.gpu.timing = _annotated(record, capture.name)
             player.perform(record)
-        return (player or begin()).close(capture.damage)
+        player.tally.timing = driver.gpu.timing.name if rig is None else type(rig).__name__
+        return player.close(capture.damage)
 
 
-def _annotated(record: Annotation, stream: str) -> Timing | None:
-    if record.key != _TIMING:
-        return None
+def _names_timing(record: Record) -> TypeGuard[Annotation]:
+    return isinstance(record, Annotation) and record.key == _TIMING
+
+
+def _annotated(record: Annotation, stream: str) -> Timing:
     if record.text.startswith("scripted"):
         # A capture from a stranger must not choose which of our files are read.
         raise UsageError("annotation timing names a script; pass it as --timing", stream=stream)
@@ -119,14 +113,11 @@ class Player:
         self._photographer: Photographer | None = None
         self._last_context = 0
 
-    def begin(self, timing: str, pictures: Path | None) -> None:
-        """Before the first record.  Raises UsageError if the rig has no pictures to take."""
-        if pictures is not None:
-            if not hasattr(self._rig, "observe"):
-                raise UsageError(f"{type(self._rig).__name__} cannot be photographed")
-            self._photographer = Photographer(cast(Observable, self._rig), pictures, self._picture)
-        self.tally.timing = timing
-        self._document.begin()
+    def photograph(self, folder: Path) -> None:
+        """Take pictures into a folder from now on.  Raises UsageError if the rig has none."""
+        if not hasattr(self._rig, "observe"):
+            raise UsageError(f"{type(self._rig).__name__} cannot be photographed")
+        self._photographer = Photographer(cast(Observable, self._rig), folder, self._picture)
 
     def perform(self, record: Record) -> None:
         """Do what a record says.  Faults are told to the watcher, never raised."""

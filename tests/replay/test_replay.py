@@ -277,7 +277,7 @@ def test_rig_that_raises_gets_an_answer_made_up() -> None:
     assert (run.calls[0]["ddrval_name"], run.calls[0]["dwErrorOffset"]) == ("DDERR_UNSUPPORTED", 8)
 
 
-def test_timing_comes_from_the_leading_annotation() -> None:
+def test_timing_comes_from_an_annotation_before_the_first_call() -> None:
     run = Run(*with_timing("fixed:call=7,packet=0,delivery=0", [*SETTING, called()]))
     assert run.calls[0]["time"] == 7
     assert run.document["summary"]["timing"] == "fixed:call=7,packet=0,delivery=0"
@@ -288,7 +288,12 @@ def test_timing_given_wins_over_the_annotation() -> None:
     assert Run(*records, timing=fixed(call=9)).calls[0]["time"] == 9
 
 
-def test_timing_is_instant_without_annotation() -> None:
+def test_timing_annotation_may_follow_what_sets_the_stage() -> None:
+    run = Run(*SETTING, Annotation("timing", "fixed:call=7"), called())
+    assert run.calls[0]["time"] == 7
+
+
+def test_timing_annotation_behind_a_call_changes_nothing() -> None:
     assert Run(*SETTING, called(), Annotation("timing", "fixed")).tally.timing == "instant"
 
 

@@ -1,0 +1,38 @@
+"""``dp2emu scene``."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import click
+
+from dp2emu.cli.outcome import FAULTS, FINE, complain, outcome_of, say, worst
+from dp2emu.gpu.timing import Timing, parse_timing
+from dp2emu.scene import play_scene
+
+
+@click.command("scene")
+@click.argument("scenes", metavar="SCENE...", nargs=-1, required=True)
+@click.option("--out", "out", metavar="DIR", required=True, help="Folder for the results.")
+@click.option("--capture", metavar="FILE", help="Save the session as a capture; one scene only.")
+@click.option("--timing", metavar="MODEL", help="Timing model (see replay); default: instant.")
+def command(scenes: tuple[str, ...], out: str, capture: str | None, timing: str | None) -> int:
+    """Play Direct3D 9 scene files.
+
+    Writes DIR/CATEGORY/NAME[.LABEL].png and DIR/CATEGORY/NAME.json for each.  A scene that needs
+    something not built is reported, and the others still run.
+    """
+    if capture and len(scenes) > 1:
+        raise click.UsageError("--capture takes one scene")
+    model = parse_timing(timing) if timing else None
+    codes = [outcome_of(partial(_play, path, out, capture, model)) for path in scenes]
+    return worst(*codes)
+
+
+def _play(path: str, out: str, capture: str | None, timing: Timing | None) -> int:
+    result = play_scene(path, Path(out), capture=capture, timing=timing)
+    for problem in result.problems:
+        complain(f"{path}: {problem}")
+    say(f"{path}: {len(result.files)} files, {len(result.queries)} query results")
+    return FAULTS if result.problems else FINE

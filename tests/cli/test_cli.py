@@ -1,0 +1,214 @@
+"""The command as a whole: verbs, errors, exit codes, start-up."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+from unittest.mock import patch
+
+import click
+import pytest
+
+from dp2emu import __version__
+from dp2emu.cli import EPILOG, VERBS, cli, run
+from dp2emu.cli.outcome import (
+    DIFFERS,
+    FAULTS,
+    FINE,
+    INTERRUPTED,
+    READER_GONE,
+    UNUSABLE,
+    outcome_of,
+    worst,
+)
+from dp2emu.errors import CaptureError, Fault, Unsupported
+from tests.cli.running import dp2emu
+from tests.replay.authoring import SETTING, called, clear, sealed
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("numpy", "construct", "rich", "PIL", "mcap", "zstandard")
+
+
+def python(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    """A new interpreter in the project's folder."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        **options,  # type: ignore[call-overload]
+    )
+
+
+def test_help_names_every_verb_and_exit_code() -> None:
+    ran = dp2emu("--help")
+    assert ran.code == FINE and ran.err == ""
+    text = ran.out.decode()
+    assert all(f"  {verb} " in text for verb in VERBS)
+    for code in (FINE, DIFFERS, UNUSABLE, FAULTS, INTERRUPTED, READER_GONE):
+        assert f"  {code} " in text
+    assert "_DP2EMU_COMPLETE" in EPILOG
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help(verb: str) -> None:
+    ran = dp2emu(verb, "--help")
+    assert ran.code == FINE and ran.out.startswith(f"Usage: dp2emu {verb} ".encode())
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_options_of_verbs_are_explained(verb: str) -> None:
+    command = cli.get_command(click.Context(cli), verb)
+    assert command is not None
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    assert all(option.help for option in options)
+
+
+def test_version_is_said() -> None:
+    assert dp2emu("--version") == (FINE, f"dp2emu {__version__}\n".encode(), "")
+
+
+def test_module_is_the_command() -> None:
+    ran = python("-m", "dp2emu", "--version")
+    assert (ran.returncode, ran.stdout) == (0, f"dp2emu {__version__}\n")
+
+
+def test_help_imports_nothing_heavy() -> None:
+    script = (
+        "import sys\nfrom dp2emu.cli import run\nrun(['--help'])\nrun(['--version'])\n"
+        f"print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
+    )
+    assert python("-c", script).stderr == "[]\n"
+
+
+def test_completing_a_verb_imports_nothing_heavy() -> None:
+    script = (
+        "import sys\nfrom dp2emu.cli import run\n"
+        "try:\n    run([])\nexcept SystemExit:\n    pass\n"
+        f"print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
+    )
+    asked = {"_DP2EMU_COMPLETE": "bash_complete", "COMP_WORDS": "dp2emu re", "COMP_CWORD": "1"}
+    ran = python("-c", script, env={**os.environ, **asked})
+    assert (ran.stdout, ran.stderr) == ("plain,replay\n", "[]\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("paint",), ("replay",), ("replay", "x", "--fast"), ("info", "x", "--size", "big")],
+)
+def test_usage_errors_are_one_line_and_code_2(arguments: tuple[str, ...]) -> None:
+    ran = dp2emu(*arguments)
+    assert (ran.code, ran.out) == (UNUSABLE, b"")
+    assert ran.err.startswith("dp2emu: ") and ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("verb", ["replay", "info", "dump"])
+def test_file_that_is_not_there_is_one_line(verb: str, tmp_path: Path) -> None:
+    ran = dp2emu(verb, tmp_path / "none.dp2")
+    assert ran.code == UNUSABLE
+    assert ran.err == f"dp2emu: {tmp_path / 'none.dp2'}: No such file or directory\n"
+
+
+@pytest.mark.parametrize("verb", ["replay", "info", "dump"])
+def test_folder_is_no_capture(verb: str, tmp_path: Path) -> None:
+    ran = dp2emu(verb, tmp_path)
+    assert ran.code == UNUSABLE and ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("verb", ["replay", "info", "dump"])
+def test_foreign_file_says_what_was_expected(verb: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"hello world")
+    ran = dp2emu(verb, path)
+    assert ran.code == UNUSABLE
+    assert "sealed" in ran.err and ran.err.count("\n") == 1
+
+
+def test_worst_code_counts() -> None:
+    assert worst(FAULTS, UNUSABLE, DIFFERS) == UNUSABLE
+    assert worst(DIFFERS, FAULTS, FINE) == FAULTS
+    assert worst(FINE, DIFFERS) == DIFFERS
+    assert worst() == FINE
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (CaptureError("cut"), UNUSABLE),
+        (Unsupported("fog"), FAULTS),
+        (Fault(1, "no"), FAULTS),
+        (OSError(28, "No space left on device", "out"), UNUSABLE),
+        (MemoryError(), UNUSABLE),
+        (BrokenPipeError(), READER_GONE),
+    ],
+)
+def test_errors_become_codes(error: Exception, code: int) -> None:
+    def verb() -> int:
+        raise error
+
+    assert outcome_of(verb) == code
+
+
+def test_error_line_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    def verb() -> int:
+        raise CaptureError("two\nlines \x1b[31m", stream="f")
+
+    outcome_of(verb)
+    assert capsys.readouterr().err == "dp2emu: f: two lines \\x1b[31m\n"
+
+
+def test_interrupt_is_quiet() -> None:
+    script = (
+        "from unittest.mock import patch\nfrom dp2emu.cli import cli, run\n"
+        "with patch.object(type(cli), 'get_command', side_effect=KeyboardInterrupt):\n"
+        "    raise SystemExit(run(['info', 'x']))"
+    )
+    ran = python("-c", script)
+    assert (ran.returncode, ran.stdout, ran.stderr.strip()) == (INTERRUPTED, "", "")
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    path = tmp_path / "a.dp2"
+    path.write_bytes(sealed(*SETTING, *[called(clear(n)) for n in range(2000)]))
+    return path
+
+
+def test_reader_that_goes_away_is_quiet(capture: Path) -> None:
+    command = [sys.executable, "-m", "dp2emu", "replay", str(capture), "--json", "-"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        err = process.stderr.read()
+    assert (process.returncode, err) == (READER_GONE, b"")
+
+
+class Full(io.RawIOBase):
+    """A disk without room, until it gets some."""
+
+    room = False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        if not self.room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return len(memoryview(data))  # type: ignore[arg-type]
+
+
+def test_full_disk_is_one_line(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    disk = Full()
+    with patch.object(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(disk))):
+        assert run(["info", str(capture)]) == UNUSABLE
+        disk.room = True
+        sys.stdout.close()
+    assert capsys.readouterr().err == "dp2emu: -: No space left on device\n"

@@ -1,0 +1,168 @@
+"""``dp2emu replay``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dp2emu.capture.records import Record
+from dp2emu.dp2.table import Op
+from tests.cli.running import dp2emu
+from tests.replay.authoring import (
+    END,
+    EVENT,
+    FRAME,
+    SETTING,
+    TARGET,
+    answered,
+    called,
+    clear,
+    create,
+    issue,
+    response_of,
+    sealed,
+    token,
+)
+
+GOOD = (*SETTING, called(create(5, EVENT), issue(5, END)), FRAME)
+SAID = answered(0, 20, response_of((5, b"\1\0\0\0")))
+OTHER = answered(0, 20, response_of((5, b"\2\0\0\0")))
+FAULTY = (*SETTING, called(issue(9, END)))
+LACKING = (*SETTING, called(token(Op.SETPRIORITY, (TARGET, 1))))
+
+
+def write(folder: Path, *records: Record) -> Path:
+    path = folder / "a.dp2"
+    path.write_bytes(sealed(*records))
+    return path
+
+
+def cut(path: Path) -> Path:
+    path.write_bytes(path.read_bytes()[:-40])
+    return path
+
+
+def test_summary_goes_to_stderr_and_nothing_to_stdout(tmp_path: Path) -> None:
+    path = write(tmp_path, *SETTING, called(create(5, EVENT), issue(5, END)), SAID, FRAME)
+    ran = dp2emu("replay", path)
+    assert (ran.code, ran.out) == (0, b"")
+    assert ran.err == (
+        f"{path}: 1 call, 1 of 1 answers as recorded, 1 of 1 queries answered, 0 faults, "
+        "0 ticks (instant)\n"
+    )
+
+
+def test_json_goes_to_stdout_or_a_file(tmp_path: Path) -> None:
+    path = write(tmp_path, *GOOD)
+    out = dp2emu("replay", path, "--json", "-").out
+    dp2emu("replay", path, "--json", tmp_path / "a.json")
+    assert (tmp_path / "a.json").read_bytes() == out
+    assert json.loads(out)["schema"] == 1 and b"\r" not in out
+
+
+def test_capture_may_come_from_stdin(tmp_path: Path) -> None:
+    path = write(tmp_path, *GOOD)
+    ran = dp2emu("replay", "-", "--json", "-", stdin=path.read_bytes())
+    assert ran.out == dp2emu("replay", path, "--json", "-").out
+    assert ran.err.startswith("-: 1 call")
+
+
+def test_pictures_go_to_a_folder_that_is_made(tmp_path: Path) -> None:
+    ran = dp2emu("replay", write(tmp_path, *GOOD), "--png", tmp_path / "a" / "b")
+    assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == ["call000000_surface2.png"]
+    assert "1 picture," in ran.err
+
+
+def test_timing_is_chosen(tmp_path: Path) -> None:
+    ran = dp2emu("replay", write(tmp_path, *GOOD), "--timing", "fixed:call=5,packet=0")
+    assert "5 ticks (fixed:call=5,packet=0,delivery=0)" in ran.err
+
+
+def test_timing_that_is_none_is_a_usage_error(tmp_path: Path) -> None:
+    assert dp2emu("replay", write(tmp_path, *GOOD), "--timing", "fast").code == 2
+
+
+@pytest.mark.parametrize(
+    ("records", "options", "code"),
+    [
+        ((*GOOD[:-1], SAID), ["--verify"], 0),
+        ((*GOOD[:-1], OTHER), ["--verify"], 1),
+        ((*GOOD[:-1], OTHER), [], 0),
+        (FAULTY, [], 3),
+        ((*FAULTY, answered(0x80070057, 0)), [], 0),
+        ((*FAULTY, answered(0x80070057, 0)), ["--verify"], 0),
+        ((*FAULTY, answered(0, 0)), [], 3),
+        ((*FAULTY, answered(0, 0)), ["--verify"], 3),
+        (LACKING, [], 3),
+    ],
+)
+def test_exit_codes(
+    tmp_path: Path, records: tuple[Record, ...], options: list[str], code: int
+) -> None:
+    assert dp2emu("replay", write(tmp_path, *records), *options).code == code
+
+
+def test_differences_are_told_even_when_nobody_asks(tmp_path: Path) -> None:
+    path = write(tmp_path, *GOOD[:-1], OTHER)
+    assert (
+        f"dp2emu: {path}: call 0: response 0, query 5: recorded 02 00 00 00, "
+        "replayed 01 00 00 00\n"
+    ) in dp2emu("replay", path).err
+
+
+def test_damage_is_code_2_over_faults_over_differences(tmp_path: Path) -> None:
+    path = cut(write(tmp_path, *FAULTY, answered(0, 0)))
+    ran = dp2emu("replay", path, "--verify", "--json", "-")
+    assert ran.code == 2
+    assert len(json.loads(ran.out)["calls"]) == 1
+
+
+def test_fault_line_says_file_call_offset_token_and_reason(tmp_path: Path) -> None:
+    path = write(tmp_path, *SETTING, called(create(5, EVENT), issue(9, END)))
+    assert f"dp2emu: {path}: call 0, offset 0xc, ISSUEQUERY: no query 9\n" in (
+        dp2emu("replay", path).err
+    )
+
+
+def test_many_faults_are_counted_rather_than_told(tmp_path: Path) -> None:
+    ran = dp2emu("replay", write(tmp_path, *SETTING, *[called(issue(9, END))] * 50))
+    assert ran.err.count("no query 9") == 20
+    assert "dp2emu: and 30 more faults\n" in ran.err
+
+
+def test_bare_buffer_needs_only_options(tmp_path: Path) -> None:
+    path = tmp_path / "buffer.bin"
+    path.write_bytes(create(1, EVENT) + issue(1, END) + clear(0xFF0000FF))
+    ran = dp2emu(
+        "replay", path, "--bare", "--size", "8x4", "--format", "r5g6b5", "--depth", "D16",
+        "--json", "-", "--png", tmp_path,
+    )  # fmt: skip
+    assert ran.code == 0
+    document = json.loads(ran.out)
+    assert document["queries"][0]["value"] is True
+    assert document["pictures"][0]["format"] == "D3DFMT_R5G6B5"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--size", "8"],
+        ["--fvf", "-1"],
+        ["--fvf", "0x100000000"],
+        ["--format", "nice"],
+        ["--interface", "5"],
+        ["--vertices", "nowhere.bin"],
+    ],
+)
+def test_bare_options_that_cannot_be_meant_are_code_2(tmp_path: Path, options: list[str]) -> None:
+    path = tmp_path / "buffer.bin"
+    path.write_bytes(b"")
+    ran = dp2emu("replay", path, "--bare", *options)
+    assert ran.code == 2 and ran.err.count("\n") == 1
+
+
+def test_output_that_cannot_be_written_is_code_2(tmp_path: Path) -> None:
+    ran = dp2emu("replay", write(tmp_path, *GOOD), "--json", tmp_path)
+    assert ran.code == 2 and ran.err.count("\n") == 1
