@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dp2emu.capture.files import CaptureLimits, Source
+from dp2emu.capture.files import NO_CHUNK, CaptureLimits, Source
 from dp2emu.capture.payloads import Entry, encode
 from dp2emu.capture.records import Called, ContextCreated, FrameMarker, Record, SurfaceCreated
 from dp2emu.d3d.enums import Format
@@ -88,6 +88,7 @@ class BareReader:
     def __init__(self, source: Source, limits: CaptureLimits, options: BareOptions) -> None:
         self.whole = False
         self.compression: str | None = None
+        self.chunk = NO_CHUNK
         self.skipped: Counter[str] = Counter()
         self._source = source
         self._limits = limits

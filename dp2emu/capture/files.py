@@ -6,7 +6,7 @@ import os
 import sys
 import zlib
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from dp2emu.errors import CaptureError, UsageError
 
@@ -25,6 +25,16 @@ class CaptureLimits:
 
     chunk_bytes: int = 64 << 20
     record_bytes: int = 64 << 20
+
+
+class Chunk(NamedTuple):
+    """A chunk of records: its ``number`` from 1 (0: none yet) and its ``size`` inflated, bytes."""
+
+    number: int
+    size: int
+
+
+NO_CHUNK = Chunk(0, 0)
 
 
 class Source:

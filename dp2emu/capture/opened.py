@@ -9,7 +9,7 @@ from typing import Protocol, Self
 
 from dp2emu.capture import container, rawlog
 from dp2emu.capture.bare import BareOptions, BareReader
-from dp2emu.capture.files import CaptureLimits, Place, Source, open_source
+from dp2emu.capture.files import CaptureLimits, Chunk, Place, Source, open_source
 from dp2emu.capture.payloads import Entry, decode
 from dp2emu.capture.reader import SealedReader, read_totals
 from dp2emu.capture.records import Called, Record
@@ -29,6 +29,7 @@ class _Pass(Protocol):
     whole: bool
     skipped: Counter[str]
     compression: str | None
+    chunk: Chunk
 
     def entries(self) -> Iterator[Entry]: ...
 
@@ -75,6 +76,11 @@ class Capture:
         """The ``compression`` of the chunks so far as ``CaptureWriter`` takes it, else None."""
         name = self._reader.compression
         return "none" if name == "" else name
+
+    @property
+    def chunk(self) -> Chunk:
+        """The chunk that the last record came in; number 0 for forms that have none."""
+        return self._reader.chunk
 
     def records(self) -> Iterator[Record]:
         """Every record up to the end or the damage, in order.

@@ -17,7 +17,7 @@ from typing import NoReturn, Self
 
 from construct import Struct
 
-from dp2emu.capture.files import CaptureLimits, Place, Sink, Source
+from dp2emu.capture.files import NO_CHUNK, CaptureLimits, Place, Sink, Source
 from dp2emu.capture.payloads import LAYOUTS, Entry, Head, Kind, entries
 from dp2emu.capture.records import Record
 from dp2emu.capture.totals import Summary, Totals
@@ -101,6 +101,7 @@ class LogReader:
     def __init__(self, source: Source, limits: CaptureLimits) -> None:
         self.whole = False
         self.compression: str | None = None
+        self.chunk = NO_CHUNK
         self.skipped: Counter[str] = Counter()
         self._source = source
         self._limits = limits

@@ -32,7 +32,7 @@ from dp2emu.capture.container import (
     next_sequence,
     parse,
 )
-from dp2emu.capture.files import CaptureLimits, Source
+from dp2emu.capture.files import NO_CHUNK, CaptureLimits, Chunk, Source
 from dp2emu.capture.payloads import Entry, Kind
 from dp2emu.capture.totals import Summary, from_metadata
 from dp2emu.errors import CaptureError
@@ -65,12 +65,14 @@ class SealedReader:
 
     ``whole`` becomes True when every record there was has been given out; what is wrong after
     that concerns the index only.  ``skipped`` counts messages of channels that are not ours.
-    ``compression`` is MCAP's name for that of the last chunk, None before the first.
+    ``compression`` is MCAP's name for that of the last chunk, None before the first; ``chunk``
+    is that chunk.
     """
 
     def __init__(self, source: Source, limits: CaptureLimits) -> None:
         self.whole = False
         self.compression: str | None = None
+        self.chunk = NO_CHUNK
         self.skipped: Counter[str] = Counter()
         self._source = source
         self._limits = limits
@@ -137,6 +139,7 @@ class SealedReader:
             self._fail(f"chunk of {max(size, left)} bytes, limit {self._limits.chunk_bytes}")
         data = inflate(name, self._source.take(left), size)
         self.compression = name
+        self.chunk = Chunk(self.chunk.number + 1, size)
         if zlib.crc32(data) != crc:
             self._fail("chunk checksum is wrong")
         return data

@@ -108,6 +108,11 @@ class CaptureWriter:
         for entry in entries(record):
             self._append(entry)
 
+    def start_chunk(self, size: int) -> None:
+        """Close the chunk; the next may take ``size`` bytes before it is closed by itself."""
+        self._write_chunk()
+        self._chunk_bytes = max(self._chunk_bytes, size)
+
     def flush(self) -> None:
         """Close the chunk and hand it to the operating system."""
         self._write_chunk()
