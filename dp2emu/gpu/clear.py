@@ -64,7 +64,8 @@ def _fill_depth(surface: Surface, rect: Rect, z: float | None, stencil: int | No
     if z is not None:
         # A NaN fails the first comparison and clears to 0.
         clamped = min(z, 1.0) if z > 0 else 0.0
-        pixels[...] = with_depth(row, pixels, quantise_depth(row, np.array([[clamped]], np.float64)))
+        depth = quantise_depth(row, np.array([[clamped]], np.float64))
+        pixels[...] = with_depth(row, pixels, depth)
     if stencil is not None:
         pixels[...] = with_stencil(row, pixels, stencil)
     return Work(pixels=pixels.size, pixel_bytes=pixels.nbytes)

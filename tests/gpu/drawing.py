@@ -1,0 +1,125 @@
+"""Small draws: surfaces, vertices and packets without a front end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.enums import CmpFunc, Format, PrimitiveType
+from dp2emu.d3d.fvf import fvf_layout, fvf_size
+from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.packets import Draw, Indices, Rect, Stream
+from dp2emu.gpu.spans import Spans
+from dp2emu.gpu.state import DepthState, FixedPixel, Pipeline, RasterState
+
+COLORED = 0x044
+"""XYZRHW | DIFFUSE."""
+SPECULAR = 0x0C4
+SIZED = 0x064
+
+_FIELDS = {COLORED: "ffffI", SPECULAR: "ffffII", SIZED: "fffffI"}
+_CODES = {"f": "<f4", "I": "<u4"}
+
+Vertex = Sequence[float]
+FILL = 0xFF102030
+
+
+def surface(format: Format, width: int = 32, height: int = 32, pitch: int = 0) -> Surface:
+    desc = SurfaceDesc(1, SurfaceKind.SURFACE, width, height, format, pitch)
+    return Heap().create(desc)
+
+
+def color_surface(format: Format = Format.X8R8G8B8, width: int = 32, height: int = 32) -> Surface:
+    return surface(format, width, height)
+
+
+def depth_surface(
+    format: Format = Format.D24S8, width: int = 32, height: int = 32, word: int = 0
+) -> Surface:
+    depth = surface(format, width, height)
+    depth.pixels()[...] = word
+    return depth
+
+
+def vertex_data(vertices: Iterable[Vertex], fvf: int = COLORED) -> bytes:
+    dtype = [(f"_{i}", _CODES[letter]) for i, letter in enumerate(_FIELDS[fvf])]
+    with np.errstate(over="ignore"):
+        data: NDArray[Any] = np.array([tuple(vertex) for vertex in vertices], dtype)
+    assert data.itemsize == fvf_size(fvf)
+    return data.tobytes()
+
+
+def corner(
+    x: float, y: float, z: float = 0.5, color: int = 0xFFFFFFFF, rhw: float = 1.0
+) -> Vertex:
+    return x, y, z, rhw, color
+
+
+def draw(
+    vertices: Iterable[Vertex],
+    *,
+    color: Surface | None = None,
+    depth: Surface | None = None,
+    topology: PrimitiveType = PrimitiveType.TRIANGLELIST,
+    count: int | None = None,
+    fvf: int = COLORED,
+    raster: RasterState | None = None,
+    test: DepthState | None = None,
+    pixel: FixedPixel | None = None,
+    write_mask: int = 15,
+    scissor: Rect | None = None,
+    indices: Sequence[int] | None = None,
+    **bindings: Any,
+) -> Draw:
+    """A draw of everything given; ``test`` defaults to LESSEQUAL with writes if there is depth."""
+    vertices = list(vertices)
+    used = len(vertices) if indices is None else len(indices)
+    pipeline = Pipeline(
+        layout=fvf_layout(fvf),
+        raster=raster or RasterState(),
+        depth=test or DepthState(depth is not None, True, CmpFunc.LESSEQUAL),
+        pixel=pixel or FixedPixel(),
+        write_masks=(write_mask,),
+        color_formats=(color.format if color else None,),
+        depth_format=depth.format if depth else None,
+    )
+    packet = Draw(
+        pipeline=pipeline,
+        topology=topology,
+        first=0,
+        count=primitives(topology, used) if count is None else count,
+        streams=(Stream(vertex_data(vertices, fvf), 0, fvf_size(fvf)),),
+        indices=None if indices is None else Indices(np.array(indices, np.uint32)),
+        colors=(color,),
+        depth=depth,
+        scissor=scissor or Rect(0, 0, 1 << 15, 1 << 15),
+    )
+    return replace(packet, **bindings)
+
+
+def primitives(topology: PrimitiveType, vertices: int) -> int:
+    """How many primitives that many vertices make."""
+    step, extra = {
+        PrimitiveType.POINTLIST: (1, 0),
+        PrimitiveType.LINELIST: (2, 0),
+        PrimitiveType.LINESTRIP: (1, 1),
+        PrimitiveType.TRIANGLELIST: (3, 0),
+        PrimitiveType.TRIANGLESTRIP: (1, 2),
+        PrimitiveType.TRIANGLEFAN: (1, 2),
+    }[topology]
+    return max((vertices - extra) // step, 0)
+
+
+def hits(spans: Iterable[Spans], region: Rect) -> NDArray[np.int64]:
+    """How often each pixel of a region is covered, shape (height, width)."""
+    counts = np.zeros((region.bottom - region.top, region.right - region.left), np.int64)
+    for part in spans:
+        for y, left, right in zip(part.y, part.left, part.right, strict=True):
+            assert region.left <= left < right <= region.right
+            assert region.top <= y < region.bottom
+            counts[y - region.top, left - region.left : right - region.left] += 1
+    return counts

@@ -1,0 +1,112 @@
+"""Clear fills what it was told and nothing else."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dp2emu.d3d.enums import Format
+from dp2emu.errors import Unsupported
+from dp2emu.gpu.clear import execute_clear
+from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.packets import Clear, Rect
+from dp2emu.gpu.queries import Counters
+from dp2emu.gpu.work import Work
+from tests.gpu.drawing import color_surface, depth_surface, surface
+
+ALL = (Rect(0, 0, 32, 32),)
+
+
+def clear(
+    *rects: Rect,
+    color: int | None = None,
+    z: float | None = None,
+    stencil: int | None = None,
+    target: Surface | None = None,
+    depth: Surface | None = None,
+) -> Work:
+    return execute_clear(Clear(rects or ALL, (target,), color, depth, z, stencil), Counters())
+
+
+@pytest.mark.parametrize(
+    ("format", "word"),
+    [
+        (Format.A8R8G8B8, 0x12345678),
+        (Format.X8R8G8B8, 0xFF345678),
+        (Format.R5G6B5, 6 << 11 | 21 << 5 | 15),
+    ],
+)
+def test_colour_is_converted_to_the_format(format: Format, word: int) -> None:
+    target = color_surface(format)
+    clear(color=0x12345678, target=target)
+    assert (target.pixels() == word).all()
+
+
+def test_only_the_rectangles_are_filled() -> None:
+    target = color_surface()
+    clear(Rect(1, 2, 4, 3), Rect(10, 10, 11, 40), Rect(5, 5, 5, 9), color=1, target=target)
+    filled = np.zeros((32, 32), bool)
+    filled[2:3, 1:4] = True
+    filled[10:32, 10] = True
+    np.testing.assert_array_equal(target.pixels() == 0xFF000001, filled)
+
+
+def test_rectangles_outside_of_the_surface_do_nothing() -> None:
+    target = color_surface()
+    clear(Rect(-9, -9, 0, 0), Rect(32, 0, 99, 99), Rect(9, 9, 3, 3), color=1, target=target)
+    assert not target.pixels().any()
+
+
+@pytest.mark.parametrize(
+    ("format", "word"),
+    [(Format.D16, 0x8000), (Format.D24S8, 0x80000011), (Format.D24X8, 0x80000011),
+     (Format.D32F_LOCKABLE, 0.5)],
+)  # fmt: skip
+def test_depth_is_cleared_and_stencil_kept(format: Format, word: float) -> None:
+    depth = depth_surface(format, word=0x11)
+    clear(z=0.5, depth=depth)
+    assert (depth.pixels() == word).all()
+
+
+def test_stencil_is_cleared_and_depth_kept() -> None:
+    depth = depth_surface(word=0x12345678)
+    clear(stencil=0x1FF, depth=depth)
+    assert (depth.pixels() == 0x123456FF).all()
+
+
+@pytest.mark.parametrize(
+    ("z", "word"), [(7.0, 0xFFFF), (-1.0, 0), (math.nan, 0), (math.inf, 0xFFFF)]
+)
+def test_depth_is_clamped_and_nan_is_zero(z: float, word: int) -> None:
+    depth = depth_surface(Format.D16, word=0x1111)
+    clear(z=z, depth=depth)
+    assert (depth.pixels() == word).all()
+
+
+def test_clearing_with_a_float32_depth_is_exact() -> None:
+    depth = depth_surface()
+    clear(z=np.float32(1.0), depth=depth)  # type: ignore[arg-type]
+    assert (depth.pixels() >> 8 == 0xFFFFFF).all()
+
+
+def test_padding_between_rows_is_not_written() -> None:
+    target = surface(Format.A8R8G8B8, 4, 4, pitch=32)
+    clear(color=0xFFFFFFFF, target=target)
+    assert np.count_nonzero(target.data) == 4 * 4 * 4
+
+
+def test_work_is_pixels_and_bytes_but_no_query_counts_them() -> None:
+    counters = Counters()
+    packet = Clear(ALL, (color_surface(),), 0, depth_surface(), 1.0, 0)
+    work = execute_clear(packet, counters)
+    assert work == Work(pixels=2 * 32 * 32, pixel_bytes=2 * 32 * 32 * 4)
+    assert counters == Counters(pixel_bytes=work.pixel_bytes)
+
+
+def test_nothing_is_filled_if_one_surface_is_unsupported() -> None:
+    target = color_surface()
+    with pytest.raises(Unsupported):
+        clear(color=1, z=1.0, target=target, depth=surface(Format.A8R8G8B8))
+    assert not target.pixels().any()
