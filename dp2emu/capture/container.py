@@ -64,7 +64,8 @@ def parse(read: Callable[[ReadDataStream], _R], body: bytes) -> _R:
         record = read(ReadDataStream(BytesIO(body)))
         again = build(record)[RECORD_HEAD.size :]
     except (McapError, struct.error, UnicodeError) as error:
-        raise CaptureError(f"container record cannot be read: {error!r}") from error
+        why = str(error) or "it is cut"
+        raise CaptureError(f"container record cannot be read: {why}") from error
     if again != body:
         raise CaptureError("container record is not well-formed")
     return record

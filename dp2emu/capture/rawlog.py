@@ -157,20 +157,29 @@ def scan_heads(source: Source) -> Summary | None:
     No checksum is computed.  Leaves the source anywhere.
     """
     totals = Totals()
-    source.jump(len(MAGIC))
     try:
-        while True:
-            tag, length, time, _ = RECORD.unpack(source.take(RECORD.size))
-            if tag == END:
-                return totals.summary(verified=False)
-            after = source.offset + length
-            if tag in LAYOUTS:
-                kind = Kind(tag)
-                head = source.take(min(length, LAYOUTS[kind].head.size))
-                totals.add((kind, time, head), length)
-            source.jump(after)
+        source.jump(len(MAGIC))
+        while _scan_record(source, totals):
+            pass
+        summary = totals.summary(verified=False)
+        ended = source.take(_CALLS.size) == _CALLS.pack(summary.calls)
+        return summary if ended and not source.upto(1) else None
     except CaptureError:
         return None
+
+
+def _scan_record(source: Source, totals: Totals) -> bool:
+    """Count a record and jump over it, unless it is the end record, whose head is taken."""
+    tag, length, time, _ = RECORD.unpack(source.take(RECORD.size))
+    if tag == END:
+        return False
+    after = source.offset + length
+    if tag in LAYOUTS:
+        kind = Kind(tag)
+        head = source.take(min(length, LAYOUTS[kind].head.size))
+        totals.add((kind, time, head), length)
+    source.jump(after)
+    return True
 
 
 def _crc(head: bytes) -> int:

@@ -143,7 +143,7 @@ class Full(RawIOBase):
 
 def test_a_full_disk_is_an_oserror_and_nothing_follows_the_gap() -> None:
     disk = Full(room=300)
-    with pytest.raises(OSError, match="No space"), CaptureWriter(disk) as writer:  # type: ignore[arg-type]
+    with pytest.raises(OSError, match="No space"), CaptureWriter(disk) as writer:
         for record in TWO_CALLS:
             writer.write(record)
     assert len(disk.taken) < 300
@@ -172,7 +172,7 @@ def _traffic(calls: int) -> Iterator[Record]:
 
 def test_writing_holds_one_chunk_however_long_the_capture() -> None:
     out = Nowhere()
-    with CaptureWriter(out, compression="none") as writer:  # type: ignore[arg-type]
+    with CaptureWriter(out, compression="none") as writer:
         writer.write(Annotation("title", "warm the imports up"))
         tracemalloc.start()
         for record in _traffic(1000):

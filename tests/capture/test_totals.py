@@ -1,0 +1,66 @@
+"""The numbers of a capture."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from io import BytesIO
+
+import pytest
+
+from dp2emu.capture import Summary, open_capture
+from dp2emu.capture.payloads import encode
+from dp2emu.capture.records import Record, SurfaceCreated
+from dp2emu.capture.totals import Totals, from_metadata, to_metadata
+from dp2emu.errors import CaptureError
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from tests.capture.samples import EVERYTHING, log, sealed
+
+TRUE = Summary(
+    records=14,
+    calls=3,
+    answers=3,
+    frames=1,
+    contexts=1,
+    surfaces=2,
+    memory_writes=1,
+    annotations=1,
+    command_bytes=4,
+    vertex_bytes=8,
+    response_bytes=8,
+    memory_bytes=15,
+    first_time=1,
+    last_time=2**64 - 1,
+    formats=((0, 0, 1), (3, 22, 1)),
+    verified=True,
+)
+
+
+@pytest.mark.parametrize("make", [sealed, log])
+def test_every_record_is_counted(make) -> None:
+    assert open_capture(BytesIO(make(EVERYTHING))).summary() == TRUE
+
+
+def test_totals_come_back_from_metadata() -> None:
+    assert from_metadata(to_metadata(TRUE)) == replace(TRUE, verified=False)
+
+
+@pytest.mark.parametrize("field", [field.name for field in fields(Summary)][:-1])
+def test_a_changed_number_is_noticed(field: str) -> None:
+    metadata = to_metadata(TRUE)
+    with pytest.raises(CaptureError, match="checksum"):
+        from_metadata({**metadata, field: metadata[field] + "1"})
+
+
+def test_no_totals_are_an_error() -> None:
+    with pytest.raises(CaptureError):
+        from_metadata({})
+
+
+def test_sorts_of_surface_do_not_pile_up() -> None:
+    totals = Totals()
+    for format in range(1, 1000):
+        record: Record = SurfaceCreated(SurfaceDesc(1, SurfaceKind.SURFACE, 1, 1, format))
+        totals.add(encode(record))
+    summary = totals.summary(verified=True)
+    assert len(summary.formats) == 257
+    assert sum(number for _, _, number in summary.formats) == summary.surfaces == 999
