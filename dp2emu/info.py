@@ -108,10 +108,9 @@ def _census(capture: Capture) -> dict[str, int]:
             call = record.call
             stream = CommandStream(call, call.commands or b"")
             try:
-                scan = stream.scan(interfaces.get(call.dwhContext, 9))
+                for scan in stream.scans(interfaces.get(call.dwhContext, 9)):
+                    found.update(command[1].name for command in scan.commands)
+                    found["(malformed)"] += scan.problem is not None
             except Fault:
                 found["(bad vertex format)"] += 1
-                continue
-            found.update(command[1].name for command in scan.commands)
-            found["(malformed)"] += scan.problem is not None
     return {name: count for name, count in found.most_common() if count}

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dp2emu.d3d.fvf import fvf_size
 from dp2emu.dp2.call import Call
-from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, Scan, scan
+from dp2emu.dp2.walk import VERTEX_ALIGNMENT, Scan, scan
+
+_STRETCH = 4096
+"""Tokens found at a time, so that memory does not follow the number of commands."""
 
 
 class CommandStream:
@@ -24,22 +29,31 @@ class CommandStream:
         self.start = lead
         self.end = lead + min(len(data), call.dwCommandLength)
 
-    def scan(self, interface: int = 9) -> Scan:
-        """The tokens, for an application of DirectX ``interface``.  Raises Fault: bad FVF."""
+    def scans(self, interface: int = 9) -> Iterator[Scan]:
+        """The tokens in stretches of bounded size, for an application of DirectX ``interface``.
+
+        Only the last one may have a problem.  Raises Fault for a bad vertex format.
+        """
         size = self._call.dwVertexSize or fvf_size(self._call.dwVertexType, interface)
-        found = scan(self.memory, self.start, self.end, size)
-        if self.base == 0:
-            return found
-        base = self.base
+        at = self.start
+        while True:
+            found = scan(self.memory, at, self.end, size, limit=_STRETCH)
+            at = found.stop
+            yield self._moved(found) if self.base else found
+            if found.problem is not None or at >= self.end:
+                return
+
+    def payload(self, start: int, end: int) -> bytes:
+        """Bytes of the surface, for the payload of a token found there."""
+        return self.memory[start - self.base : end - self.base]
+
+    def _moved(self, found: Scan) -> Scan:
+        """Offsets into ``memory`` as offsets into the surface."""
+        base, problem = self.base, found.problem
+        if problem is not None:
+            problem.offset = found.stop + base
         commands = [
             (offset + base, token, n, start + base, end + base)
             for offset, token, n, start, end in found.commands
         ]
-        problem = found.problem
-        if problem is not None:
-            problem.offset = found.stop + base
         return Scan(commands, found.stop + base, problem)
-
-    def body(self, offset: int) -> bytes:
-        """Everything behind the header of the token at ``offset``."""
-        return self.memory[offset - self.base + HEADER_BYTES : self.end]

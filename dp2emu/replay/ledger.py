@@ -61,12 +61,13 @@ class QueryLedger:
         ``begun``: the token at that offset had begun, so its first items may have been done.
         """
         last = None if failed_at is None else failed_at - (not begun)
-        for offset, token, count, _, _ in commands.scan(self.interface).commands:
-            if last is not None and offset > last:
-                return
-            act = _ACTS.get(token.op)
-            if act and not self._perform(*act, commands.body(offset), count, number):
-                return
+        for scan in commands.scans(self.interface):
+            for offset, token, _, start, end in scan.commands:
+                if last is not None and offset > last:
+                    return
+                act = _ACTS.get(token.op)
+                if act and not self._perform(*act, commands.payload(start, end), number):
+                    return
 
     def deliver(self, number: int, query: int, data: bytes) -> None:
         """An answer to ``query`` came back from call ``number``."""
@@ -79,11 +80,10 @@ class QueryLedger:
             self._drop(query)
 
     def _perform(
-        self, act: Callable[..., bool], item: struct.Struct, body: bytes, count: int, call: int
+        self, act: Callable[..., bool], item: struct.Struct, payload: bytes, call: int
     ) -> bool:
         """False when an item is one no driver can accept: the token failed there."""
-        items = item.iter_unpack(body[: count * item.size])
-        return all(act(self, call, *values) for values in items)
+        return all(act(self, call, *values) for values in item.iter_unpack(payload))
 
     def _create(self, call: int, query: int, kind: int) -> bool:
         if kind not in KINDS:
