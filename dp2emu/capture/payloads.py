@@ -55,7 +55,8 @@ DESTROYED, CREATED = 0, 1
 PAYLOAD_BYTES = (64 << 20) - (64 << 10)
 """Largest payload written, so that its chunk stays within the default limit of readers."""
 
-_MEMORY_PIECE = 16 << 20
+MEMORY_PIECE = 16 << 20
+"""Bytes of a memory write beyond which writers store it as several."""
 
 HAS_COMMANDS, HAS_VERTICES = 1, 2
 """``present`` of a call payload: empty memory and no memory are not the same."""
@@ -140,12 +141,12 @@ def entries(record: Record) -> list[Entry]:
 
 
 def _pieces(record: Record) -> list[Record]:
-    if not isinstance(record, MemoryWritten) or len(record.data) <= _MEMORY_PIECE:
+    if not isinstance(record, MemoryWritten) or len(record.data) <= MEMORY_PIECE:
         return [record]
     handle, offset, data, time = record.handle, record.offset, record.data, record.time
     return [
-        MemoryWritten(handle, offset + at, data[at : at + _MEMORY_PIECE], time)
-        for at in range(0, len(data), _MEMORY_PIECE)
+        MemoryWritten(handle, offset + at, data[at : at + MEMORY_PIECE], time)
+        for at in range(0, len(data), MEMORY_PIECE)
     ]
 
 
