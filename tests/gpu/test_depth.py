@@ -1,0 +1,116 @@
+"""Depth of fragments: clipping, bias and clamp."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dp2emu.d3d.enums import CmpFunc, Format, PrimitiveType
+from dp2emu.gpu.draw import execute_draw
+from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.queries import Counters
+from dp2emu.gpu.state import DepthState, RasterState
+from tests.gpu.drawing import Vertex, color_surface, corner, depth_surface, draw
+
+ALWAYS = DepthState(True, True, CmpFunc.ALWAYS)
+UNTOUCHED = 9.0
+
+
+def stored(vertices: list[Vertex], *, test: DepthState = ALWAYS, clip: bool = True,
+           topology: PrimitiveType = PrimitiveType.TRIANGLESTRIP) -> Surface:  # fmt: skip
+    """A float depth buffer after drawing; pixels not drawn are ``UNTOUCHED``."""
+    depth = depth_surface(Format.D32F_LOCKABLE)
+    depth.pixels()[...] = UNTOUCHED
+    raster = RasterState(clip=clip)
+    packet = draw(
+        vertices, color=color_surface(), depth=depth, topology=topology, raster=raster, test=test
+    )
+    execute_draw(packet, Counters())
+    return depth
+
+
+def slope(left: float, right: float) -> list[Vertex]:
+    """A quad of 32 x 32 pixels whose z runs from left to right."""
+    return [corner(0, 0, left), corner(32, 0, right), corner(0, 32, left), corner(32, 32, right)]
+
+
+def test_z_is_linear_on_the_screen() -> None:
+    row = stored(slope(0.0, 1.0)).pixels()[7]
+    assert row.tolist() == [n / 32 for n in range(32)]
+
+
+def test_z_ignores_rhw() -> None:
+    vertices = [(*v[:3], 1.0 + n % 2 * 7, v[4]) for n, v in enumerate(slope(0.0, 1.0))]
+    assert stored(vertices).pixels()[7].tolist() == [n / 32 for n in range(32)]
+
+
+def test_with_clipping_fragments_outside_of_0_to_1_are_dropped() -> None:
+    row = stored(slope(-1.0, 3.0)).pixels()[7]
+    expected = [-1 + n / 8 if 8 <= n <= 16 else UNTOUCHED for n in range(32)]
+    assert row.tolist() == expected
+
+
+def test_without_clipping_fragments_outside_of_0_to_1_are_clamped() -> None:
+    row = stored(slope(-1.0, 3.0), clip=False).pixels()[7]
+    assert row.tolist() == [min(max(-1 + n / 8, 0), 1) for n in range(32)]
+
+
+@pytest.mark.parametrize("topology", [PrimitiveType.POINTLIST, PrimitiveType.LINELIST])
+def test_points_and_lines_are_clipped_too(topology: PrimitiveType) -> None:
+    outside = [corner(3, 3, 1.5), corner(9, 3, 1.5)]
+    assert (stored(outside, topology=topology).pixels() == UNTOUCHED).all()
+    assert (stored(outside, topology=topology, clip=False).pixels() != UNTOUCHED).any()
+
+
+def test_a_nan_is_outside_and_clamps_to_0() -> None:
+    vertices = slope(math.nan, math.nan)
+    assert (stored(vertices).pixels() == UNTOUCHED).all()
+    assert (stored(vertices, clip=False).pixels() == 0).all()
+
+
+def test_bias_is_added_before_the_clamp() -> None:
+    test = DepthState(True, True, CmpFunc.ALWAYS, bias=0.25)
+    assert stored(slope(0.5, 0.5), test=test).pixels()[3, 3] == 0.75
+    assert stored(slope(0.9, 0.9), test=test).pixels()[3, 3] == 1.0
+
+
+def test_bias_does_not_clip() -> None:
+    test = DepthState(True, True, CmpFunc.ALWAYS, bias=-2.0)
+    assert (stored(slope(0.5, 0.5), test=test).pixels() == 0).all()
+
+
+def test_slope_bias_takes_the_larger_gradient() -> None:
+    test = DepthState(True, True, CmpFunc.ALWAYS, slope=2.0)
+    vertices = [corner(0, 0, 0.25), corner(32, 0, 0.25), corner(0, 32, 0.5), corner(32, 32, 0.5)]
+    row = stored(vertices, test=test).pixels()[:, 5]
+    gradient = 0.25 / 32
+    assert row.tolist() == [0.25 + n * gradient + 2 * gradient for n in range(32)]
+
+
+@pytest.mark.parametrize("topology", [PrimitiveType.POINTLIST, PrimitiveType.LINELIST])
+def test_points_and_lines_are_not_biased(topology: PrimitiveType) -> None:
+    test = DepthState(True, True, CmpFunc.ALWAYS, bias=0.25, slope=1.0)
+    pixels = stored([corner(3, 3, 0.5), corner(9, 3, 0.5)], test=test, topology=topology).pixels()
+    assert set(pixels.ravel().tolist()) == {UNTOUCHED, 0.5}
+
+
+def test_a_stored_nan_only_passes_where_it_differs() -> None:
+    passing = []
+    for func in CmpFunc:
+        depth = depth_surface(Format.D32F_LOCKABLE)
+        depth.pixels()[...] = math.nan
+        packet = draw(slope(0.5, 0.5), color=color_surface(), depth=depth,
+                      topology=PrimitiveType.TRIANGLESTRIP,
+                      test=DepthState(True, False, func))  # fmt: skip
+        if execute_draw(packet, Counters()).pixels:
+            passing.append(func)
+    assert passing == [CmpFunc.NOTEQUAL, CmpFunc.ALWAYS]
+
+
+def test_huge_triangles_have_the_depth_of_their_plane() -> None:
+    far = 2.0**30
+    vertices = [corner(-far, -far, 0.0), corner(3 * far, -far, 1.0), corner(-far, 3 * far, 0.0)]
+    depth = stored(vertices, topology=PrimitiveType.TRIANGLELIST).pixels()
+    np.testing.assert_allclose(depth, 0.25, rtol=1e-6)
