@@ -32,11 +32,20 @@ from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import Op
-from dp2emu.errors import Unsupported, UsageError
+from dp2emu.errors import Unsupported
 from dp2emu.gpu.assembly import vertex_count
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.gpu.packets import Rect, Viewport
 from dp2emu.rig import Rig
+from dp2emu.runtime.arguments import (
+    Box,
+    clip_boxes,
+    dword,
+    handle_of,
+    index_bytes,
+    needed,
+    unit,
+)
 from dp2emu.runtime.query import Query
 from dp2emu.runtime.session import COMMAND_BYTES, Refused, Session, UserMemory
 
@@ -44,10 +53,6 @@ _SCENE_CAPTURE = sdk_value(WireRenderState, "D3DRENDERSTATE_SCENECAPTURE") or 0
 """The DDI's render state for BeginScene and EndScene (reference 3.6)."""
 _USER_DRAW_BYTES = 64
 """Room for the tokens of one user-pointer draw: they must share a call with its vertices."""
-_INDEX_BYTES = {Format.INDEX16: 2, Format.INDEX32: 4}
-
-Box = tuple[int, int, int, int]
-"""left, top, right, bottom; half-open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +109,7 @@ class Device9:
         self._has_stream = False
         self._has_indices = False
         self._render_states: dict[int, int] = {
-            int(state): value for state, value in defaults.RENDER_STATES.items()
+            int(state): int(value) for state, value in defaults.RENDER_STATES.items()
         }
         self._stage_states: dict[tuple[int, int], int] = {}
         self._sampler_states: dict[tuple[int, int], int] = {}
@@ -124,19 +129,22 @@ class Device9:
         self, width: int, height: int, format: Format, samples: int = 1
     ) -> SurfaceDesc:
         """CreateRenderTarget.  Raises Unsupported or Fault as the rig does."""
-        return self.session.create_surface(
-            SurfaceKind.SURFACE, width, height, format,
-            samples=samples, usage=Usage.RENDERTARGET,
-        )  # fmt: skip
+        return self._create_target(width, height, format, samples, Usage.RENDERTARGET)
 
     def create_depth_stencil(
         self, width: int, height: int, format: Format, samples: int = 1
     ) -> SurfaceDesc:
-        """CreateDepthStencilSurface."""
+        """CreateDepthStencilSurface.  Raises Unsupported or Fault as the rig does."""
+        return self._create_target(width, height, format, samples, Usage.DEPTHSTENCIL)
+
+    def _create_target(
+        self, width: int, height: int, format: Format, samples: int, usage: Usage
+    ) -> SurfaceDesc:
+        if samples > 1:
+            raise Unsupported("multisampled surfaces")
         return self.session.create_surface(
-            SurfaceKind.SURFACE, width, height, format,
-            samples=samples, usage=Usage.DEPTHSTENCIL,
-        )  # fmt: skip
+            SurfaceKind.SURFACE, width, height, format, samples=samples, usage=usage
+        )
 
     def create_vertex_buffer(self, data: bytes) -> SurfaceDesc:
         """CreateVertexBuffer, filled with ``data``."""
@@ -144,7 +152,7 @@ class Device9:
 
     def create_index_buffer(self, data: bytes, format: Format = Format.INDEX16) -> IndexBuffer:
         """CreateIndexBuffer, filled with ``data``; ``format`` is INDEX16 or INDEX32."""
-        size = _index_bytes(format)
+        size = index_bytes(format)
         return IndexBuffer(self._create_buffer(SurfaceKind.INDEXBUFFER, data), size)
 
     def _create_buffer(self, kind: SurfaceKind, data: bytes) -> SurfaceDesc:
@@ -177,7 +185,7 @@ class Device9:
 
     def set_render_state(self, state: RenderState, value: int | float) -> None:
         """SetRenderState; a Python float is sent as the bits of a float32."""
-        word = _dword(value)
+        word = dword(value)
         self._render_states[state] = word
         self.session.emit(Op.RENDERSTATE, [(state, word)])
 
@@ -189,7 +197,7 @@ class Device9:
         self, stage: int, state: TextureStageState, value: int | float
     ) -> None:
         """SetTextureStageState."""
-        word = _dword(value)
+        word = dword(value)
         self._stage_states[stage, state] = word
         self.session.emit(Op.TEXTURESTAGESTATE, [(stage, state, word)])
 
@@ -199,14 +207,14 @@ class Device9:
 
     def set_sampler_state(self, sampler: int, state: SamplerState, value: int | float) -> None:
         """SetSamplerState; the wire keeps DirectX 8's numbers for these (reference 3.6)."""
-        word = _dword(value)
+        word = dword(value)
         self._sampler_states[sampler, state] = word
         number = sdk_value(WireTextureStageState, f"D3DTSS_{state.name}")
         self.session.emit(Op.TEXTURESTAGESTATE, [(sampler, number, word)])
 
     def sampler_state(self, sampler: int, state: SamplerState) -> int:
         """GetSamplerState."""
-        default = defaults.SAMPLER_STATES.get(state, 0)
+        default = int(defaults.SAMPLER_STATES.get(state, 0))
         return self._sampler_states.get((sampler, state), default)
 
     def set_transform(self, state: int, matrix: Sequence[float]) -> None:
@@ -234,7 +242,7 @@ class Device9:
         """SetRenderTarget; a new target 0 resets viewport and scissor to all of it."""
         if surface is None and index == 0:
             raise Refused(HResult.D3DERR_INVALIDCALL, "target 0 must be a surface")
-        self.session.emit(Op.SETRENDERTARGET2, [(index, _handle(surface))])
+        self.session.emit(Op.SETRENDERTARGET2, [(index, handle_of(surface))])
         if surface is None:
             self.targets.pop(index, None)
             return
@@ -246,7 +254,7 @@ class Device9:
     def set_depth_stencil(self, surface: SurfaceDesc | None) -> None:
         """SetDepthStencilSurface; None for none."""
         self.depth_stencil = surface
-        self.session.emit(Op.SETDEPTHSTENCIL, [(_handle(surface),)])
+        self.session.emit(Op.SETDEPTHSTENCIL, [(handle_of(surface),)])
 
     def set_fvf(self, fvf: int) -> None:
         """SetFVF: fixed-function vertices of that format (reference 3.5)."""
@@ -262,7 +270,7 @@ class Device9:
         """SetStreamSource; None unbinds."""
         if stream == 0:
             self._has_stream = buffer is not None
-        self.session.emit(Op.SETSTREAMSOURCE2, [(stream, _handle(buffer), offset, stride)])
+        self.session.emit(Op.SETSTREAMSOURCE2, [(stream, handle_of(buffer), offset, stride)])
 
     def set_indices(self, buffer: IndexBuffer | None) -> None:
         """SetIndices; None unbinds."""
@@ -293,11 +301,9 @@ class Device9:
             raise Refused(HResult.D3DERR_INVALIDCALL, f"Clear of {flags:#x}")
         if flags & Clear.TARGET and flags & deep and self._depth_is_smaller():
             return
-        bounds = self._clear_bounds()
-        boxes = [bounds] if rects is None else [Rect(*box).intersect(bounds) for box in rects]
-        items = [_box(rect) for rect in boxes if not rect.empty]
+        items = clip_boxes(rects, self._clear_bounds())
         if items:
-            head = (flags, color & 0xFFFFFFFF, _unit(z), stencil & 0xFFFFFFFF)
+            head = (flags, color & 0xFFFFFFFF, unit(z), stencil & 0xFFFFFFFF)
             self.session.emit(Op.CLEAR, items, head=head)
 
     def _clear_bounds(self) -> Rect:
@@ -337,7 +343,7 @@ class Device9:
         self._require(stride > 0, "stride")
         if count == 0:
             return
-        used = _needed(vertices, vertex_count(primitive, count) * stride, "vertices")
+        used = needed(vertices, vertex_count(primitive, count) * stride, "vertices")
         self.session.commands.reserve(_USER_DRAW_BYTES)
         self.session.emit(Op.SETSTREAMSOURCEUM, [(0, stride)])
         self._has_stream = True
@@ -364,9 +370,9 @@ class Device9:
         self._require(stride > 0, "stride")
         if count == 0:
             return
-        size = _index_bytes(index_format)
-        used = _needed(indices, vertex_count(primitive, count) * size, "indices")
-        data = _needed(vertices, (minimum + vertex_total) * stride, "vertices")
+        size = index_bytes(index_format)
+        used = needed(indices, vertex_count(primitive, count) * size, "indices")
+        data = needed(vertices, (minimum + vertex_total) * stride, "vertices")
         buffer = self.create_index_buffer(used, index_format)
         self.session.commands.reserve(_USER_DRAW_BYTES)
         self.session.emit(Op.SETSTREAMSOURCEUM, [(0, stride)])
@@ -424,37 +430,3 @@ class Device9:
     def close(self) -> None:
         """Submit what is left and destroy the context."""
         self.session.close()
-
-
-def _dword(value: int | float) -> int:
-    """A state value as sent: the bits of a float, or an integer's low 32 bits."""
-    if isinstance(value, float):
-        with np.errstate(over="ignore"):
-            return int.from_bytes(np.float32(value).tobytes(), "little")
-    return int(value) & 0xFFFFFFFF
-
-
-def _handle(surface: SurfaceDesc | None) -> int:
-    return surface.handle if surface is not None else 0
-
-
-def _index_bytes(format: Format) -> int:
-    if format not in _INDEX_BYTES:
-        raise Refused(HResult.D3DERR_INVALIDCALL, f"indices of {format.sdk}")
-    return _INDEX_BYTES[format]
-
-
-def _needed(data: bytes, size: int, what: str) -> bytes:
-    """The part of user memory a draw reads; a short one would be somebody else's memory."""
-    if len(data) < size:
-        raise UsageError(f"{len(data)} bytes of {what}, the draw reads {size}")
-    return data[:size]
-
-
-def _unit(z: float) -> float:
-    """Depth in 0..1; a NaN counts as 0."""
-    return min(z, 1.0) if z > 0.0 else 0.0
-
-
-def _box(rect: Rect) -> Box:
-    return rect.left, rect.top, rect.right, rect.bottom

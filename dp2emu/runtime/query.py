@@ -70,7 +70,7 @@ class Query:
 
         BEGIN on a type that has only END is sent too; a driver ignores it (reference 7).
         """
-        if flags & ~(Issue.BEGIN | Issue.END):
+        if not 0 <= flags <= Issue.BEGIN | Issue.END:
             raise Refused(HResult.D3DERR_INVALIDCALL, f"issue flags {flags:#x}")
         self._session.emit(Op.ISSUEQUERY, [(self.id, flags)])
         if flags:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from dp2emu.d3d.enums import Format, QueryType, RenderState, SamplerState, TextureStageState
 from dp2emu.d3d.flags import Issue, Usage
 from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.hresult import HResult
+from dp2emu.errors import SceneError, Unsupported
 from dp2emu.runtime import QueryData
 from dp2emu.scene.fields import Fields
 from dp2emu.scene.ops import LABEL, op
@@ -40,17 +42,21 @@ def _value(player: Player, fields: Fields, hr: int = HResult.S_OK, **content: An
 @op("issue")
 def _issue(player: Player, fields: Fields) -> None:
     name, query = fields.take("id", player.query)
-    flag = fields.take("flag", _issue_flag)
-    number = f"{name}.{flag.name.lower() if flag.name else ''}.{player.index}"
-    label = fields.take("label", LABEL, number)
+    word = str(fields.take("flag", text)).lower()
+    flags = fields.take("flag", _issue_flags)
+    label = fields.take("label", LABEL, f"{name}.{word}.{player.index}")
     if query is not None:
-        query.issue(flag)
+        query.issue(flags)
         player.results.issues[label] = hr_text(HResult.S_OK)
 
 
-def _issue_flag(value: object) -> Issue:
-    name = text(value)
-    return _FLAGS[name] if name in _FLAGS else Issue(dword(value) & 3)
+def _issue_flags(value: object) -> Issue:
+    flags = Issue(0)
+    for name in text(value).split("|"):
+        if name not in _FLAGS:
+            raise SceneError(f"{name!r} is neither BEGIN nor END")
+        flags |= _FLAGS[name]
+    return flags
 
 
 @op("getdata")
@@ -74,7 +80,9 @@ def _wait(player: Player, fields: Fields) -> None:
 
 @op("querysupport")
 def _query_support(player: Player, fields: Fields) -> None:
-    kind = fields.take("query" if "query" in fields else "type", member(QueryType))
+    if "query" not in fields:
+        raise Unsupported("query support of more than one type")
+    kind = fields.take("query", member(QueryType))
     there = kind in player.device.query_types()
     hr = HResult.S_OK if there else HResult.D3DERR_NOTAVAILABLE
     _value(player, fields, hr, value=int(there))
@@ -129,8 +137,9 @@ def _get_sampler_state(player: Player, fields: Fields) -> None:
 @op("getviewport")
 def _get_viewport(player: Player, fields: Fields) -> None:
     view = player.device.viewport
-    content = [view.x, view.y, view.width, view.height, view.min_z, view.max_z]
-    _value(player, fields, viewport=content)
+    # JSON has no infinities, and a viewport may.
+    depth = [z if isfinite(z) else str(z) for z in (view.min_z, view.max_z)]
+    _value(player, fields, viewport=[view.x, view.y, view.width, view.height, *depth])
 
 
 @op("getscissor")

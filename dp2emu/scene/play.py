@@ -97,6 +97,7 @@ def _run(player: Player, scene: Scene) -> bool:
         fields.where += f" ({name})"
         if not player.perform(name, fields, OPS[name]):
             return False
+    player.index = len(scene.commands)
     return player.perform("end of scene", Fields({}, "end of scene"), _finisher(scene))
 
 

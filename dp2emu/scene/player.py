@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 LOST_QUERY = None
 """What an id stands for whose CreateQuery was refused: its commands are skipped."""
 
-WITHOUT_EFFECT = frozenset({"validate", "caps", "adapter"})
+WITHOUT_EFFECT = frozenset({"validate", "caps", "adapter", "querysupport"})
 """Commands that only ask: a scene goes on without their answer."""
 
 Resource = SurfaceDesc | IndexBuffer | Query | None
@@ -41,7 +41,7 @@ class Player:
         self.pixels = 2 * device.back_buffer.width * device.back_buffer.height
         self.index = -1
         self._marks: list[tuple[int, int, int]] = []
-        self._ops: list[str] = []
+        self._places: list[Fields] = []
 
     def perform(self, op: str, fields: Fields, action: Callable[[Player, Fields], None]) -> bool:
         """Do one command or make one resource; False if the rest would mean nothing after it.
@@ -50,7 +50,7 @@ class Player:
         or lacks is a problem.  Raises SceneError for a command that breaks the schema.
         """
         self._marks.append((*self.device.session.position, self.index))
-        self._ops.append(op)
+        self._places.append(fields)
         try:
             action(self, fields)
             fields.finish()
@@ -67,17 +67,17 @@ class Player:
 
     def note(self, error: Dp2Error) -> None:
         """Add a problem, at the command that brought the token it speaks of."""
-        index, op = self.index, self._ops[-1]
+        found = len(self._marks) - 1
         if error.call is not None and error.offset is not None:
             place = (error.call, error.offset, 1 << 62)
             found = max(bisect_right(self._marks, place) - 1, 0)
-            index, op = self._marks[found][2], self._ops[found]
-        self.problems.append(Problem(index, op, error))
+        index, where = self._marks[found][2], self._places[found].where
+        self.problems.append(Problem(index, where, error))
 
     def add(self, name: str, resource: Resource) -> None:
-        """Name a resource.  Raises SceneError if the name is taken."""
+        """Name a resource.  Raises UsageError if the name is taken."""
         if name in self.resources:
-            raise SceneError(f"id {name!r} is used twice")
+            raise UsageError(f"id {name!r} is used twice")
         self.resources[name] = resource
 
     def find(self, kind: type[_T]) -> Callable[[object], _T]:
@@ -100,10 +100,10 @@ class Player:
         return name, self.find(Query)(value)
 
     def claim_pixels(self, count: int) -> None:
-        """Count pixels about to be allocated.  Raises SceneError if there are too many."""
+        """Count pixels about to be allocated.  Raises UsageError if there are too many."""
         self.pixels += count
         if self.pixels > SURFACE_PIXELS:
-            raise SceneError("the scene's surfaces are too large together")
+            raise UsageError("the scene's surfaces are too large together")
 
     def observe(self, surface: SurfaceDesc, label: str) -> None:
         """Take a picture of a surface when the GPU gets here."""

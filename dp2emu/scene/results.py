@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dp2emu.d3d.formats import COLOR
-from dp2emu.errors import Dp2Error, SceneError
+from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.gpu.memory import Surface
 from dp2emu.picture import take_picture
 
@@ -18,15 +18,18 @@ FINAL = "final"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something a scene asked for and did not get: ``command`` is its index, -1 a resource."""
+    """Something a scene asked for and did not get.
+
+    ``command`` is the index of the command, -1 if it was the device or a resource; ``where``
+    names it in words; ``error`` is what the runtime or the driver said, with call and offset.
+    """
 
     command: int
-    op: str
+    where: str
     error: Dp2Error
 
     def __str__(self) -> str:
-        place = f"command {self.command}" if self.command >= 0 else "resource"
-        return f"{place} ({self.op}): {self.error}"
+        return f"{self.where}: {self.error}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +60,9 @@ class Results:
     """Suffix of a file (``.label.png``) -> its content."""
 
     def expect_image(self, label: str) -> None:
-        """Reserve an image label.  Raises SceneError if it is taken."""
+        """Reserve an image label.  Raises UsageError if it is taken."""
         if label in self.images:
-            raise SceneError(f"label {label!r} is used twice")
+            raise UsageError(f"label {label!r} is used twice")
         self.images[label] = {}
 
     def add_image(self, label: str, surface: Surface) -> None:
@@ -104,4 +107,4 @@ class Results:
             "values": self.values,
             "images": images,
         }
-        return (json.dumps(document, indent=1) + "\n").encode()
+        return (json.dumps(document, indent=1, allow_nan=False) + "\n").encode()

@@ -25,7 +25,7 @@ from dp2emu.errors import SceneError
 _E = TypeVar("_E", bound=SdkEnum)
 _T = TypeVar("_T")
 
-DATA_BYTES = 1 << 28
+DATA_BYTES = 1 << 26
 """Bytes the data objects of one scene may hold together."""
 NAME_LENGTH = 100
 

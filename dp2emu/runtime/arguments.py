@@ -1,0 +1,60 @@
+"""Arguments of device methods: what they may be, and what is sent for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from dp2emu.d3d.enums import Format
+from dp2emu.d3d.hresult import HResult
+from dp2emu.errors import UsageError
+from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.gpu.packets import Rect
+from dp2emu.runtime.session import Refused
+
+INDEX_BYTES = {Format.INDEX16: 2, Format.INDEX32: 4}
+
+Box = tuple[int, int, int, int]
+"""left, top, right, bottom; half-open."""
+
+
+def dword(value: int | float) -> int:
+    """A state value as sent: the bits of a float as float32, or an integer's low 32 bits."""
+    if isinstance(value, float):
+        with np.errstate(over="ignore"):
+            return int.from_bytes(np.float32(value).tobytes(), "little")
+    return int(value) & 0xFFFFFFFF
+
+
+def handle_of(surface: SurfaceDesc | None) -> int:
+    """A surface's handle, 0 for none."""
+    return surface.handle if surface is not None else 0
+
+
+def index_bytes(format: Format) -> int:
+    """Bytes of an index.  Raises Refused for formats that hold none."""
+    if format not in INDEX_BYTES:
+        raise Refused(HResult.D3DERR_INVALIDCALL, f"indices of {format.sdk}")
+    return INDEX_BYTES[format]
+
+
+def needed(data: bytes, size: int, what: str) -> bytes:
+    """The part of user memory a draw reads; behind a short one is somebody else's memory."""
+    if len(data) < size:
+        raise UsageError(f"{len(data)} bytes of {what}, the draw reads {size}")
+    return data[:size]
+
+
+def unit(z: float) -> float:
+    """Depth in 0..1; a NaN counts as 0."""
+    return min(z, 1.0) if z > 0.0 else 0.0
+
+
+def clip_boxes(boxes: Iterable[Box] | None, bounds: Rect) -> list[Box]:
+    """The parts of ``boxes`` inside ``bounds``, in order; None means all of the bounds.
+
+    Boxes with no inside, or turned inside out, are ignored.
+    """
+    rects = [bounds] if boxes is None else [Rect(*box).intersect(bounds) for box in boxes]
+    return [(r.left, r.top, r.right, r.bottom) for r in rects if not r.empty]

@@ -1,0 +1,80 @@
+"""Scene commands that ask: query results and values of the interface."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .making import BLACK, Play, document
+
+
+@pytest.mark.parametrize("op", ["caps", "adapter", "validate", "querysupport"])
+def test_a_question_nobody_can_answer_lets_the_scene_go_on(play: Play, op: str) -> None:
+    result = play({"op": op, "label": "x"}, BLACK)
+    assert [problem.command for problem in result.problems] == [0]
+    assert len(result.files) == 2
+
+
+def test_a_query_that_cannot_be_made_has_its_commands_skipped(play: Play, tmp_path: Path) -> None:
+    result = play(
+        {"op": "issue", "id": "m", "flag": "END"}, {"op": "wait", "id": "m", "label": "w"},
+        {"op": "getdata", "id": "m", "label": "g"},
+        resources=[{"type": "query", "id": "m", "query": "MEMORYPRESSURE"}],
+    )  # fmt: skip
+    assert result.problems == ()
+    assert result.values["create:m"] == {"hr": "0x8876086a", "data_size": 0}
+    assert [result.queries[label]["hr"] for label in ("w", "g")] == [None, None]
+    assert document(tmp_path)["issues"] == {}
+
+
+@pytest.mark.parametrize("kind", ["RESOURCEMANAGER", "VERTEXSTATS", "PIPELINETIMINGS", "EVENT"])
+def test_queries_of_other_types_answer_too(play: Play, kind: str) -> None:
+    result = play(
+        BLACK, {"op": "issue", "id": "q", "flag": "BEGIN|END", "label": "both"},
+        {"op": "getdata", "id": "q", "label": "now", "flush": True},
+        {"op": "wait", "id": "q", "label": "end"},
+        resources=[{"type": "query", "id": "q", "query": kind}],
+    )  # fmt: skip
+    assert result.queries["now"] == result.queries["end"]
+    assert result.queries["end"]["hr"] == "0x00000000"
+    assert result.queries["end"]["size"] == result.values["create:q"]["data_size"]
+
+
+def test_values_of_the_interface(play: Play) -> None:
+    values = play(
+        {"op": "viewport", "x": 1, "y": 2, "width": 3, "height": 4, "minz": 0.25},
+        {"op": "scissor", "rect": [1, 2, 3, 4]},
+        {"op": "rs", "states": {"ZFUNC": "D3DCMP_NEVER"}},
+        {"op": "tss", "stage": 1, "states": {"COLOROP": "D3DTOP_ADD"}},
+        {"op": "ss", "sampler": 2, "states": {"ADDRESSU": "D3DTADDRESS_CLAMP"}},
+        {"op": "getviewport", "label": "view"},
+        {"op": "getscissor", "label": "scissor"},
+        {"op": "getrs", "state": "ZFUNC", "label": "rs"},
+        {"op": "getrs", "state": "DESTBLEND", "label": "rs default"},
+        {"op": "gettss", "stage": 1, "state": "COLOROP", "label": "tss"},
+        {"op": "getss", "sampler": 2, "state": "ADDRESSU", "label": "ss"},
+        {"op": "querysupport", "query": "OCCLUSION", "label": "query"},
+        {"op": "querysupport", "query": "MEMORYPRESSURE", "label": "no query"},
+        {"op": "checkfmt", "usage": "D3DUSAGE_RENDERTARGET", "rtype": "SURFACE",
+         "format": "D3DFMT_R5G6B5", "label": "target"},
+        {"op": "checkfmt", "usage": "D3DUSAGE_DEPTHSTENCIL", "rtype": "SURFACE",
+         "format": "D3DFMT_D16", "label": "depth"},
+        {"op": "checkfmt", "rtype": "TEXTURE", "format": "D3DFMT_R5G6B5", "label": "texture"},
+        {"op": "checkms", "format": "D3DFMT_R5G6B5", "samples": 4, "label": "samples"},
+    ).values  # fmt: skip
+    ok, not_available = "0x00000000", "0x8876086a"
+    assert values == {
+        "view": {"hr": ok, "viewport": [1, 2, 3, 4, 0.25, 1.0]},
+        "scissor": {"hr": ok, "rect": [1, 2, 3, 4]},
+        "rs": {"hr": ok, "value": 1},
+        "rs default": {"hr": ok, "value": 1},
+        "tss": {"hr": ok, "value": 7},
+        "ss": {"hr": ok, "value": 3},
+        "query": {"hr": ok, "value": 1},
+        "no query": {"hr": not_available, "value": 0},
+        "target": {"hr": ok, "value": 0},
+        "depth": {"hr": ok, "value": 0},
+        "texture": {"hr": ok, "value": 0x8876086A},
+        "samples": {"hr": not_available, "value": 0},
+    }

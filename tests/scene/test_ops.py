@@ -1,0 +1,134 @@
+"""Scene commands: what each does, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dp2emu.errors import SceneError
+
+from .making import BLACK, FVF, NO_CULL, Play, document, picture, rows, strip
+
+
+@pytest.mark.parametrize(
+    ("command", "feature"),
+    [
+        ({"op": "stretch", "src": "backbuffer", "dst": "backbuffer"}, "StretchRect"),
+        ({"op": "colorfill", "surface": "backbuffer"}, "ColorFill"),
+        ({"op": "settex", "stage": 0, "id": "t"}, "textures"),
+        ({"op": "setvs", "id": "v"}, "vertex shaders"),
+        ({"op": "psf", "start": 0, "values": []}, "pixel shader constants"),
+        ({"op": "light", "index": 0}, "lights"),
+        ({"op": "streamfreq", "stream": 0, "value": 2}, "stream frequency"),
+    ],
+)
+def test_a_command_that_is_not_built_ends_its_scene(
+    play: Play, command: Any, feature: str
+) -> None:
+    result = play(BLACK, command)
+    assert [str(problem) for problem in result.problems] == [
+        f"command 1 ({command['op']}): {feature}"
+    ]
+    assert result.files == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [
+        ({"op": "nothing"}, "command 0: op: 'nothing' is no command"),
+        ({}, "command 0: no 'op'"),
+        (5, "command 0: not an object"),
+        ({"op": "clear", "colour": 1}, "clear.: unknown key 'colour'"),
+        ({"op": "clear", "flags": ["depth"]}, "cannot be cleared"),
+        ({"op": "draw", "prim": "QUADS", "count": 1}, "prim: 'QUADS'"),
+        ({"op": "stream", "stream": 0, "id": "backbufer", "stride": 4}, "no surface of the scene"),
+        ({"op": "indices", "id": "backbuffer"}, "no index buffer of the scene"),
+        ({"op": "issue", "id": "q", "flag": "END"}, "'q' is no query"),
+        ({"op": "readback", "surface": "backbuffer", "label": "../x"}, "file name"),
+        ({"op": "readback", "surface": "backbuffer", "label": "final"}, None),
+        ({"op": "transform", "state": "WORLD256", "matrix": [0] * 16}, "state"),
+        ({"op": "viewport", "x": -1, "y": 0, "width": 1, "height": 1}, "x: -1"),
+    ],
+)
+def test_a_command_that_breaks_the_schema_is_an_error_with_its_index(
+    play: Play, command: Any, what: str | None
+) -> None:
+    with pytest.raises(SceneError, match=what or "label 'final' is used twice"):
+        play(command)
+
+
+def test_vertices_shorter_than_the_draw_are_an_error(play: Play) -> None:
+    with pytest.raises(SceneError, match="80 bytes of vertices"):
+        play(FVF, {**strip(0, 0, 8, 6), "count": 3})
+
+
+def test_readbacks_are_pictures_of_that_moment(play: Play, tmp_path: Path) -> None:
+    other = {"type": "rt", "id": "r", "width": 5, "height": 4, "format": "D3DFMT_R5G6B5"}
+    alpha = {"type": "rt", "id": "a", "width": 8, "height": 6, "format": "D3DFMT_A8R8G8B8"}
+    look = {"op": "readback", "surface": "backbuffer", "label": "before"}
+    result = play(
+        BLACK, look, FVF, NO_CULL, strip(0, 0, 8, 6), {"op": "setds", "surface": None},
+        {"op": "setrt", "surface": "r"}, {"op": "clear", "flags": ["target"], "color": -1},
+        {"op": "readback", "surface": "r", "label": "other"}, {"op": "setrt", "surface": "a"},
+        {"op": "clear", "flags": ["target"], "color": "0x01020304"},
+        {"op": "readback", "surface": "a", "label": "alpha"}, resources=[other, alpha],
+    )  # fmt: skip
+    assert result.problems == ()
+    assert (picture(tmp_path, ".before.png") == 0).all()
+    assert (picture(tmp_path) == (255, 0, 0)).all()
+    assert picture(tmp_path, ".other.png").shape == (4, 5, 3)
+    assert (picture(tmp_path, ".other.png") == 255).all()
+    assert (picture(tmp_path, ".alpha.png") == (2, 3, 4, 1)).all()
+    assert document(tmp_path)["images"]["other"]["file"] == "here.other.png"
+
+
+def test_a_depth_readback_is_raw_words(play: Play, tmp_path: Path) -> None:
+    play({"op": "clear", "z": 0.25}, {"op": "readback", "surface": "depth", "label": "z"},
+         depth="D3DFMT_D32F_LOCKABLE")  # fmt: skip
+    raw = (tmp_path / "made" / "here.z.raw").read_bytes()
+    assert (np.frombuffer(raw, "<f4") == 0.25).all()
+    assert len(raw) == 8 * 6 * 4
+
+
+def test_bindings_that_are_taken_away_need_nothing(play: Play) -> None:
+    result = play(
+        {"op": "settex", "stage": 0, "id": None}, {"op": "setvs", "id": None},
+        {"op": "setps", "id": None}, {"op": "setdecl", "id": None},
+        {"op": "indices", "id": None}, {"op": "stream", "stream": 1, "id": None},
+        {"op": "streamfreq", "stream": 0, "value": 1}, BLACK,
+    )  # fmt: skip
+    assert result.problems == ()
+
+
+def test_indexed_draws_from_buffers(play: Play, tmp_path: Path) -> None:
+    result = play(
+        BLACK, FVF, NO_CULL, {"op": "stream", "stream": 0, "id": "v", "offset": 20, "stride": 20},
+        {"op": "indices", "id": "i"},
+        {"op": "draw_indexed", "prim": "TRIANGLESTRIP", "base": -2, "min": 1, "num_vertices": 4,
+         "start": 1, "count": 2},
+        resources=[
+            {"type": "vb", "id": "v", "fvf": "D3DFVF_XYZRHW|D3DFVF_DIFFUSE",
+             "data": {**rows(1, 2, 5, 6)}},
+            {"type": "ib", "id": "i", "format": "D3DFMT_INDEX32",
+             "data": {"u32": [9, 1, 2, 3, 4]}},
+        ],
+    )  # fmt: skip
+    assert result.problems == ()
+    assert picture(tmp_path).any()
+
+
+def test_transforms_and_planes_are_sent_and_do_not_touch_screen_vertices(
+    play: Play, tmp_path: Path
+) -> None:
+    matrix = [0.0] * 16
+    result = play(
+        BLACK, FVF, NO_CULL, {"op": "transform", "state": "WORLD", "matrix": matrix},
+        {"op": "transform", "state": "PROJECTION", "matrix": matrix},
+        {"op": "transform", "state": "WORLD3", "matrix": matrix},
+        {"op": "clipplane", "index": 0, "plane": [1, 0, 0, 0]}, strip(0, 0, 8, 6),
+    )  # fmt: skip
+    assert result.problems == ()
+    assert (picture(tmp_path) == (255, 0, 0)).all()

@@ -1,0 +1,160 @@
+"""Scenes end to end: goldens of another implementation, and every way a scene can go wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dp2emu.capture import open_capture
+from dp2emu.capture.records import Annotation, Called, FrameMarker
+from dp2emu.errors import Dp2Error, SceneError
+from dp2emu.gpu.timing import Timing, fixed, seeded
+from dp2emu.scene import play_scene
+
+from .goldens import DATA, SCENES, differences, names, read_json
+from .making import BLACK, FVF, Play, document, rows, scene
+
+PLAYABLE = [path for path in SCENES if path.parent.name != "blend"]
+
+
+@pytest.mark.parametrize("path", PLAYABLE, ids=names)
+def test_a_scene_agrees_with_its_golden_results(path: Path, tmp_path: Path) -> None:
+    result = play_scene(path, tmp_path)
+    assert result.problems == ()
+    assert differences(read_json(path), tmp_path) == []
+
+
+@pytest.mark.parametrize("timing", [fixed(call=50, packet=700, delivery=900), seeded(3)])
+def test_time_changes_no_count_and_no_pixel(timing: Timing, tmp_path: Path) -> None:
+    for name in ("query/occ_overlap_random", "query/release_building", "depth/setds_null"):
+        path = DATA / "scenes" / f"{name}.json"
+        assert play_scene(path, tmp_path, timing=timing).problems == ()
+        assert differences(read_json(path), tmp_path) == []
+
+
+def test_the_same_scene_gives_the_same_bytes(tmp_path: Path) -> None:
+    path = DATA / "scenes" / "query" / "occ_states.json"
+    first, second = (
+        play_scene(path, tmp_path / side, capture=tmp_path / f"{side}.dp2") for side in "ab"
+    )
+    contents = [[file.read_bytes() for file in result.files] for result in (first, second)]
+    assert contents[0] == contents[1]
+    assert (tmp_path / "a.dp2").read_bytes() == (tmp_path / "b.dp2").read_bytes()
+
+
+def test_a_capture_holds_title_timing_calls_and_a_frame(tmp_path: Path) -> None:
+    path = DATA / "scenes" / "raster" / "vb_start_offset.json"
+    play_scene(path, tmp_path, capture=tmp_path / "x.dp2")
+    with open_capture(tmp_path / "x.dp2") as capture:
+        records = list(capture.records())
+        assert capture.damage is None
+    remarks = {record.key: record.text for record in records if isinstance(record, Annotation)}
+    assert remarks == {"title": "raster/vb_start_offset", "timing": "instant"}
+    assert any(isinstance(record, Called) for record in records)
+    assert isinstance(records[-1], FrameMarker)
+
+
+def test_a_scene_that_needs_more_than_is_built_says_which_command_and_what(
+    tmp_path: Path,
+) -> None:
+    result = play_scene(DATA / "scenes" / "blend" / "overlap_order.json", tmp_path)
+    (problem,) = result.problems
+    assert problem.command == 4
+    assert str(problem).startswith("command 4 (draw_up): call 0, offset ")
+    assert str(problem).endswith("DRAWPRIMITIVE: alpha blending")
+    assert result.files == ()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_that_cannot_be_made_is_a_problem(play: Play) -> None:
+    assert [str(p) for p in play(multisample=4).problems] == ["device: multisampled surfaces"]
+    (problem,) = play(format="D3DFMT_R32F").problems
+    assert "D3DFMT_R32F" in str(problem)
+
+
+def test_a_driver_fault_is_found_at_the_command_that_brought_it(
+    play: Play,
+) -> None:
+    result = play(
+        BLACK, FVF, {"op": "stream", "stream": 0, "id": "v", "stride": 20},
+        {"op": "draw", "prim": "TRIANGLELIST", "count": 1 << 24}, BLACK,
+        resources=[{"type": "vb", "id": "v", "data": rows(0, 0, 8, 6)}],
+    )  # fmt: skip
+    (problem,) = result.problems
+    assert (problem.command, result.files) == (3, ())
+    assert "DRAWPRIMITIVE: 16777216 primitives" in str(problem)
+
+
+def test_a_refused_call_is_noted_and_the_scene_goes_on(play: Play, tmp_path: Path) -> None:
+    result = play({"op": "end"}, {"op": "end"}, BLACK, {"op": "begin"}, {"op": "begin"})
+    assert result.problems == ()
+    assert document(tmp_path)["failed_calls"] == [
+        {"command": 1, "call": "end", "hr": "0x8876086c"},
+        {"command": 4, "call": "begin", "hr": "0x8876086c"},
+    ]
+
+
+def test_an_error_carries_the_name_of_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(scene({"op": "nothing"})))
+    with pytest.raises(SceneError) as caught:
+        play_scene(path, tmp_path)
+    assert str(caught.value).startswith(f"{path}: command 0")
+
+
+def test_without_auto_readback_there_is_no_final_picture(tmp_path: Path) -> None:
+    result = play_scene({**scene(BLACK), "auto_readback": False}, tmp_path)
+    assert [file.name for file in result.files] == ["here.json"]
+
+
+_words = st.sampled_from(
+    [
+        "op",
+        "id",
+        "states",
+        "clear",
+        "draw_up",
+        "rs",
+        "viewport",
+        "x",
+        "type",
+        "query",
+        "vb",
+        "data",
+    ]
+)
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 70_000) | st.floats() | _words,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_words, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(commands=st.lists(_json, max_size=3), resources=st.lists(_json, max_size=2))
+def test_no_content_gives_anything_but_a_result_or_one_error(
+    tmp_path_factory: pytest.TempPathFactory, commands: list[Any], resources: list[Any]
+) -> None:
+    out = tmp_path_factory.getbasetemp() / "nonsense"
+    try:
+        play_scene(scene(*commands, resources=resources), out)
+    except Dp2Error as error:
+        assert "\n" not in str(error)
+
+
+@given(st.data())
+def test_a_scene_with_a_changed_value_is_played_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    content = read_json(DATA / "scenes" / "query" / "occ_states.json")
+    command = data.draw(st.sampled_from(content["commands"]))
+    key = data.draw(st.sampled_from(sorted(command)))
+    command[key] = data.draw(_json)
+    try:
+        play_scene(content, tmp_path_factory.getbasetemp() / "changed")
+    except Dp2Error as error:
+        assert "\n" not in str(error)
