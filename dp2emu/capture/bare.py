@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dp2emu.capture.files import NO_CHUNK, CaptureLimits, Source
+from dp2emu.capture.files import CaptureLimits, Progress, Source
 from dp2emu.capture.payloads import Entry, encode
 from dp2emu.capture.records import Called, ContextCreated, FrameMarker, Record, SurfaceCreated
 from dp2emu.d3d.enums import Format
@@ -83,13 +82,10 @@ def _vertex_size(options: BareOptions) -> int:
 
 
 class BareReader:
-    """A pass over a bare buffer.  Attributes as in a sealed capture's reader."""
+    """A pass over a bare buffer."""
 
     def __init__(self, source: Source, limits: CaptureLimits, options: BareOptions) -> None:
-        self.whole = False
-        self.compression: str | None = None
-        self.chunk = NO_CHUNK
-        self.skipped: Counter[str] = Counter()
+        self.progress = Progress()
         self._source = source
         self._limits = limits
         self._options = options
@@ -102,4 +98,4 @@ class BareReader:
             raise self._source.error(f"a bare command buffer of more than {limit} bytes")
         for record in bare_records(commands, self._options):
             yield encode(record)
-        self.whole = True
+        self.progress.whole = True

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import zlib
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
 from dp2emu.errors import CaptureError, UsageError
@@ -35,6 +36,22 @@ class Chunk(NamedTuple):
 
 
 NO_CHUNK = Chunk(0, 0)
+
+
+@dataclass(slots=True)
+class Progress:
+    """What a pass over a capture has found so far.  Mutable: the pass keeps it.
+
+    ``whole`` becomes True when every record there was has been given out; what is wrong after
+    that concerns the index only.  ``skipped`` counts records of unknown kinds, by name.
+    ``chunk`` is the last chunk of a sealed capture, ``compression`` MCAP's name for its, None
+    before the first.
+    """
+
+    whole: bool = False
+    compression: str | None = None
+    chunk: Chunk = NO_CHUNK
+    skipped: Counter[str] = field(default_factory=Counter)
 
 
 class Source:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Protocol, Self
 
 from dp2emu.capture import container, rawlog
 from dp2emu.capture.bare import BareOptions, BareReader
-from dp2emu.capture.files import CaptureLimits, Chunk, Place, Source, open_source
+from dp2emu.capture.files import CaptureLimits, Chunk, Place, Progress, Source, open_source
 from dp2emu.capture.payloads import Entry, decode
 from dp2emu.capture.reader import SealedReader, read_totals
 from dp2emu.capture.records import Called, Record
@@ -26,10 +25,7 @@ _CHECK_ALL = 4 << 20
 
 
 class _Pass(Protocol):
-    whole: bool
-    skipped: Counter[str]
-    compression: str | None
-    chunk: Chunk
+    progress: Progress
 
     def entries(self) -> Iterator[Entry]: ...
 
@@ -69,18 +65,18 @@ class Capture:
     @property
     def skipped(self) -> Mapping[str, int]:
         """Records passed over by the current pass, by name of their kind."""
-        return self._reader.skipped
+        return self._reader.progress.skipped
 
     @property
     def compression(self) -> str | None:
         """The ``compression`` of the chunks so far as ``CaptureWriter`` takes it, else None."""
-        name = self._reader.compression
+        name = self._reader.progress.compression
         return "none" if name == "" else name
 
     @property
     def chunk(self) -> Chunk:
         """The chunk that the last record came in; number 0 for forms that have none."""
-        return self._reader.chunk
+        return self._reader.progress.chunk
 
     def records(self) -> Iterator[Record]:
         """Every record up to the end or the damage, in order.
@@ -131,7 +127,7 @@ class Capture:
                 yield entry, record
         except CaptureError as error:
             error.at(stream=self.name, offset=self._source.mark)
-            error.what = f"{error.what}; {self._lost(calls, whole=reader.whole)}"
+            error.what = f"{error.what}; {self._lost(calls, whole=reader.progress.whole)}"
             self.damage = error
 
     def _rewind(self) -> None:

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from types import TracebackType
 from typing import NoReturn, Self
 
 from construct import Struct
 
-from dp2emu.capture.files import NO_CHUNK, CaptureLimits, Place, Sink, Source
+from dp2emu.capture.files import CaptureLimits, Place, Progress, Sink, Source
 from dp2emu.capture.payloads import LAYOUTS, Entry, Head, Kind, entries
 from dp2emu.capture.records import Record
 from dp2emu.capture.totals import Summary, Totals
@@ -93,16 +92,10 @@ class LogWriter:
 
 
 class LogReader:
-    """A pass over a raw log whose magic has been taken.  Mutable: it is on its way.
-
-    Attributes as in a sealed capture's reader; ``skipped`` is by unknown tag.
-    """
+    """A pass over a raw log whose magic has been taken.  Mutable: it is on its way."""
 
     def __init__(self, source: Source, limits: CaptureLimits) -> None:
-        self.whole = False
-        self.compression: str | None = None
-        self.chunk = NO_CHUNK
-        self.skipped: Counter[str] = Counter()
+        self.progress = Progress()
         self._source = source
         self._limits = limits
         self._calls = 0
@@ -138,14 +131,15 @@ class LogReader:
     def _check_end(self, payload: bytes) -> None:
         if payload != _CALLS.pack(self._calls):
             self._fail(f"the end record does not speak of {self._calls} calls")
-        self.whole = True
+        self.progress.whole = True
         if self._source.upto(1):
             self._fail("something follows the end record")
 
     def _skip(self, tag: int) -> None:
         name = f"tag {tag}"
-        known = name in self.skipped or len(self.skipped) < _UNKNOWN_TAGS
-        self.skipped[name if known else "other tags"] += 1
+        skipped = self.progress.skipped
+        known = name in skipped or len(skipped) < _UNKNOWN_TAGS
+        skipped[name if known else "other tags"] += 1
 
     def _fail(self, what: str) -> NoReturn:
         raise self._source.error(what)

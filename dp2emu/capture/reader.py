@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from typing import NoReturn
 
@@ -32,7 +31,7 @@ from dp2emu.capture.container import (
     next_sequence,
     parse,
 )
-from dp2emu.capture.files import NO_CHUNK, CaptureLimits, Chunk, Source
+from dp2emu.capture.files import CaptureLimits, Chunk, Progress, Source
 from dp2emu.capture.payloads import Entry, Kind
 from dp2emu.capture.totals import Summary, from_metadata
 from dp2emu.errors import CaptureError
@@ -61,19 +60,10 @@ _SUMMARY = (
 
 
 class SealedReader:
-    """A pass over a sealed capture whose magic has been taken.  Mutable: it is on its way.
-
-    ``whole`` becomes True when every record there was has been given out; what is wrong after
-    that concerns the index only.  ``skipped`` counts messages of channels that are not ours.
-    ``compression`` is MCAP's name for that of the last chunk, None before the first; ``chunk``
-    is that chunk.
-    """
+    """A pass over a sealed capture whose magic has been taken.  Mutable: it is on its way."""
 
     def __init__(self, source: Source, limits: CaptureLimits) -> None:
-        self.whole = False
-        self.compression: str | None = None
-        self.chunk = NO_CHUNK
-        self.skipped: Counter[str] = Counter()
+        self.progress = Progress()
         self._source = source
         self._limits = limits
         self._calls = 0
@@ -86,7 +76,7 @@ class SealedReader:
         self._check_header()
         for chunk in self._chunks():
             yield from self._messages(chunk)
-        self.whole = True
+        self.progress.whole = True
         self._check_summary()
 
     def _next(self) -> tuple[int, int]:
@@ -138,8 +128,8 @@ class SealedReader:
         if max(size, left) > self._limits.chunk_bytes:
             self._fail(f"chunk of {max(size, left)} bytes, limit {self._limits.chunk_bytes}")
         data = inflate(name, self._source.take(left), size)
-        self.compression = name
-        self.chunk = Chunk(self.chunk.number + 1, size)
+        self.progress.compression = name
+        self.progress.chunk = Chunk(self.progress.chunk.number + 1, size)
         if zlib.crc32(data) != crc:
             self._fail("chunk checksum is wrong")
         return data
@@ -183,7 +173,7 @@ class SealedReader:
             self._fail(f"message of unknown channel {channel}")
         kind, topic = self._channels[channel]
         if kind is None:
-            self.skipped[topic] += 1
+            self.progress.skipped[topic] += 1
             return
         expected = next_sequence(kind, self._calls)
         if sequence != expected:
