@@ -64,7 +64,6 @@ UINT = whole(0, 0xFFFFFFFF)
 INT = whole(-(1 << 31), (1 << 31) - 1)
 COORDINATE = whole(0, (1 << 31) - 1)
 STRIDE = whole(0, 0xFFFF)
-COUNT = whole(0, 0xFFFFFFFF)
 LABEL = text
 
 _CLEAR_FLAGS = {"target": Clear.TARGET, "zbuffer": Clear.ZBUFFER, "stencil": Clear.STENCIL}
@@ -237,7 +236,7 @@ def _draw(player: Player, fields: Fields) -> None:
     player.device.draw_primitive(
         fields.take("prim", member(PrimitiveType)),
         fields.take("start", UINT, 0),
-        fields.take("count", COUNT),
+        fields.take("count", UINT),
     )
 
 
@@ -249,7 +248,7 @@ def _draw_indexed(player: Player, fields: Fields) -> None:
         fields.take("min", UINT, 0),
         fields.take("num_vertices", UINT, 0),
         fields.take("start", UINT, 0),
-        fields.take("count", COUNT),
+        fields.take("count", UINT),
     )
 
 
@@ -257,7 +256,7 @@ def _draw_indexed(player: Player, fields: Fields) -> None:
 def _draw_up(player: Player, fields: Fields) -> None:
     player.device.draw_primitive_up(
         fields.take("prim", member(PrimitiveType)),
-        fields.take("count", COUNT),
+        fields.take("count", UINT),
         fields.take("vertices", player.data),
         fields.take("stride", STRIDE),
     )
@@ -269,7 +268,7 @@ def _draw_indexed_up(player: Player, fields: Fields) -> None:
         fields.take("prim", member(PrimitiveType)),
         fields.take("min", UINT, 0),
         fields.take("num_vertices", UINT),
-        fields.take("count", COUNT),
+        fields.take("count", UINT),
         fields.take("indices", player.data),
         fields.take("index_format", surface_format, Format.INDEX16),
         fields.take("vertices", player.data),
