@@ -1,0 +1,87 @@
+"""Response blocks (reference section 8) as rows of the same make-up as tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from construct import Struct
+
+from dp2emu.d3d.devinfo import PAYLOADS
+from dp2emu.d3d.dp2structs import D3DHAL_DP2RESPONSE, D3DHAL_DP2RESPONSEQUERY
+from dp2emu.d3d.words import BYTE, DWORD
+from dp2emu.dp2.table import Op, Tail
+from dp2emu.text.codec import HEADER, Codec, Place
+from dp2emu.text.shape import Shape
+
+_HEAD = Struct(*D3DHAL_DP2RESPONSE.subcons[3:])
+"""dwTotalSize; the members before it are the same 4 bytes as any token's header."""
+_PAYLOAD = Tail(
+    (
+        ("data", DWORD, lambda item: int(item["dwSize"]) // 4),
+        ("data_rest", BYTE, lambda item: int(item["dwSize"]) % 4),
+    )
+)
+
+CODECS: dict[int, Codec] = {
+    Op.RESPONSECONTINUE: Codec(Op.RESPONSECONTINUE, _HEAD, None),
+    Op.RESPONSEQUERY: Codec(Op.RESPONSEQUERY, _HEAD, D3DHAL_DP2RESPONSEQUERY, tail=_PAYLOAD),
+}
+"""What a driver writes over the command buffer, by opcode."""
+
+
+class Block(NamedTuple):
+    """A response block; the place is in the response buffer."""
+
+    codec: Codec
+    place: Place
+
+
+def response_blocks(data: bytes) -> Iterator[Block]:
+    """The well-formed blocks from the start of a response; whatever follows them is none."""
+    at = 0
+    while at + HEADER.size + 4 <= len(data):
+        op, _, n = HEADER.unpack_from(data, at)
+        total = int.from_bytes(data[at + HEADER.size : at + HEADER.size + 4], "little")
+        place = Place(at, n, at + HEADER.size, at + total)
+        if op not in CODECS or not HEADER.size + 4 <= total <= len(data) - at:
+            return
+        if not _fits(CODECS[op], data, place):
+            return
+        yield Block(CODECS[op], place)
+        at += total
+
+
+def _fits(codec: Codec, data: bytes, place: Place) -> bool:
+    """Whether the records are exactly what dwTotalSize speaks of."""
+    at = place.start + 4
+    if codec.item is None:
+        return at == place.end
+    for _ in range(place.n):
+        if at + codec.item.size > place.end:
+            return False
+        at = max(run.end for run in codec.runs(data, at))
+    return at == place.end
+
+
+class Payload(NamedTuple):
+    """A query's payload as its type's structure reads: type, text, and a JSON value."""
+
+    name: str
+    text: str
+    json: str
+
+
+def payload(kind: int | None, data: bytes) -> Payload | None:
+    """What the payload of a query of D3DQUERYTYPE ``kind`` says; None if that cannot be told."""
+    row = _ROWS.get(kind)
+    if row is None or row[1].size != len(data):
+        return None
+    name, shape = row
+    values = shape.unpack(data, 0)
+    return Payload(name, shape.text(values), shape.json(values))
+
+
+_ROWS: dict[int | None, tuple[str, Shape]] = {
+    int(kind): (kind.sdk, Shape(declaration)) for kind, declaration in PAYLOADS.items()
+}

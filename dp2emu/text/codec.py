@@ -1,0 +1,126 @@
+"""A row of the token table, compiled for reading and writing text.
+
+Nothing here knows an opcode.  Response blocks have the same make-up as tokens (a head, items,
+bytes behind each item), so they are rows for this module too (see ``answers``).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from dp2emu.d3d.sdk import SdkEnum
+from dp2emu.dp2.table import TABLE, Tail, exactly_n
+from dp2emu.dp2.walk import VERTEX_ALIGNMENT
+from dp2emu.layout import Buffer, reader_of
+from dp2emu.text.shape import Shape
+
+HEADER = struct.Struct("<BBH")
+"""bCommand, bReserved, wPrimitiveCount."""
+
+_INDICES_BEYOND = 2
+"""A fan or strip of n primitives has at most this many more indices."""
+
+Number = Callable[[Any], int]
+
+
+def aligned(at: int) -> int:
+    """Where inline vertices begin if what is before them ends at byte ``at`` (reference 3.2)."""
+    return -(-at // VERTEX_ALIGNMENT) * VERTEX_ALIGNMENT
+
+
+class Place(NamedTuple):
+    """Where a scan found a token: byte offsets into the buffer at hand, and the header's n."""
+
+    offset: int
+    n: int
+    start: int
+    end: int
+
+
+class Run(NamedTuple):
+    """A part behind an item: its elements fill the bytes from ``start`` to ``end``."""
+
+    name: str
+    shape: Shape
+    start: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        """Bytes of all elements."""
+        return self.end - self.start
+
+
+class Codec:
+    """One row.  ``head`` and ``item`` are None where the row has none.
+
+    ``tail`` are the parts behind an item: name, shape of an element, how many there are as a
+    function of the item's fields.  ``vertices`` gives the inline vertices of an _IMM token from
+    n.  ``item_name`` names the items where they are plain numbers, else it is empty.
+    """
+
+    def __init__(
+        self,
+        op: SdkEnum,
+        head: Any,
+        items: Any,
+        *,
+        enums: Mapping[str, type[SdkEnum]] | None = None,
+        count: Callable[[int], int] = exactly_n,
+        implied: Number | None = None,
+        tail: Tail | None = None,
+        vertices: Callable[[int], int] | None = None,
+    ) -> None:
+        self.op = int(op)
+        self.name = op.name
+        self.head = None if head is None else Shape(head, enums)
+        self.item = None if items is None else Shape(items, enums)
+        plain = self.item is not None and self.item.dtype.names is None
+        self.item_name = str(items.name or "items") if plain else ""
+        self.vertices = vertices
+        self.tail = [
+            (name, Shape(part), number) for name, part, number in (tail.parts if tail else ())
+        ]
+        self._count = count
+        self._implied = implied
+        self._read_head = reader_of(self.head.dtype) if implied and self.head else None
+        self._read_item = reader_of(self.item.dtype) if tail and self.item else None
+
+    def number(self, n: int, head: Buffer) -> int:
+        """Items behind the head for a header that counts ``n``."""
+        if self.item is None:
+            return 0
+        if n == 0 and self._implied and self._read_head:
+            return self._implied(self._read_head(head, 0))
+        return self._count(n)
+
+    def inferred(self, number: int) -> int | None:
+        """The n that stands for ``number`` items; None if the items do not tell it."""
+        if self.item is None:
+            return None
+        near = range(number, max(number - _INDICES_BEYOND, 0) - 1, -1)
+        return next((n for n in near if self._count(n) == number), None)
+
+    def runs(self, buffer: Buffer, item: int) -> Iterator[Run]:
+        """The parts behind the item at byte ``item``, empty ones included."""
+        if self._read_item is None or self.item is None:
+            return
+        fields = self._read_item(buffer, item)
+        at = item + self.item.size
+        for name, shape, number in self.tail:
+            stop = at + shape.size * number(fields)
+            yield Run(name, shape, at, stop)
+            at = stop
+
+
+@cache
+def codec_of(op: int) -> Codec:
+    """The codec of the token table's row for an opcode."""
+    token = TABLE[op]
+    return Codec(
+        token.op, token.head, token.items, enums=token.enums, count=token.count,
+        implied=token.implied, tail=token.tail, vertices=token.vertices,
+    )  # fmt: skip

@@ -1,0 +1,142 @@
+"""The command bytes of a call and the response bytes of an answer as lines of text.
+
+Every block is read back before it is let out.  What does not come back as the same bytes, or was
+never a token, goes out as a ``raw`` block, so that no byte is ever lost.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from dp2emu.dp2.call import Call
+from dp2emu.dp2.stream import CommandStream
+from dp2emu.dp2.table import TABLE, Op, Token
+from dp2emu.dp2.walk import scan
+from dp2emu.errors import Dp2Error
+from dp2emu.layout import Buffer
+from dp2emu.text.answers import payload, response_blocks
+from dp2emu.text.build import build
+from dp2emu.text.codec import Codec, Place, codec_of
+from dp2emu.text.contexts import Contexts, VertexFormat
+from dp2emu.text.lines import Line, token_lines
+from dp2emu.text.memory import hex_lines
+from dp2emu.text.remarks import remark
+from dp2emu.text.syntax import TextError, blocks
+
+RAW = "raw"
+"""Keyword of a block of bytes that are no token; its part is ``bytes``."""
+
+
+_CREATE_QUERY = TABLE[Op.CREATEQUERY]
+_PAIR = struct.Struct("<II")
+
+
+class Shown(NamedTuple):
+    """A line of a dump, the bytes it stands for, and what there is to say about it."""
+
+    line: Line
+    data: bytes = b""
+    remark: str | None = None
+
+
+class Found(NamedTuple):
+    """The tokens of a call as ``scan`` has them: offsets into ``stream.memory``."""
+
+    stream: CommandStream
+    commands: list[tuple[int, Token, int, int, int]]
+    stop: int
+    problem: Dp2Error | None
+
+    def rest(self, call: Call) -> Iterator[tuple[int, bytes, str]]:
+        """(offset into the surface, bytes, why) of what is no token: from the first problem on,
+        and behind dwCommandLength."""
+        data, base = call.commands or b"", call.dwCommandOffset
+        stop, end = self.stop - self.stream.start, self.stream.end - self.stream.start
+        if stop < end and self.problem is not None:
+            yield base + stop, data[stop:end], self.problem.what
+        if end < len(data):
+            yield base + end, data[end:], "behind dwCommandLength"
+
+
+def find_tokens(call: Call, contexts: Contexts) -> Found:
+    """Scan the commands of a call; notes the queries it creates in ``contexts``."""
+    stream = CommandStream(call, call.commands or b"")
+    found = scan(stream.memory, stream.start, stream.end, contexts.vertex_format(call).size)
+    for _, token, _, start, end in found.commands:
+        if token is _CREATE_QUERY:
+            pairs = _PAIR.iter_unpack(stream.memory[start:end])
+            contexts.create_queries(call.dwhContext, pairs)
+    return Found(stream, *found)
+
+
+def command_lines(call: Call, contexts: Contexts) -> Iterator[Shown]:
+    """Everything the call has in ``commands``.  Offsets of lines are into the surface."""
+    found = find_tokens(call, contexts)
+    memory, base, vertex = found.stream.memory, found.stream.base, contexts.vertex_format(call)
+    for offset, token, n, start, end in found.commands:
+        yield from _block(codec_of(token.op), memory, Place(offset, n, start, end), vertex, base)
+    for offset, data, why in found.rest(call):
+        yield from _raw(data, offset, why)
+
+
+def response_lines(data: bytes, context: int, contexts: Contexts) -> Iterator[Shown]:
+    """Everything in a response.  Offsets of lines are into the response."""
+    stop = 0
+    for codec, place in response_blocks(data):
+        for each in _block(codec, data, place, VertexFormat(0, ()), 0):
+            yield each._replace(remark=_payload_remark(codec, data, each.line, context, contexts))
+        stop = place.end
+    if stop < len(data):
+        yield from _raw(data[stop:], stop, "no response block")
+
+
+def _block(
+    codec: Codec, memory: Buffer, place: Place, vertex: VertexFormat, base: int
+) -> Iterator[Shown]:
+    lines = list(token_lines(codec, memory, place, vertex))
+    data = bytes(memory[place.offset : place.end])
+    if _assembled(codec, lines, place.offset + base, vertex.size) != data:
+        yield from _raw(data, place.offset + base, codec.name)
+        return
+    for line in lines:
+        data, said = (
+            bytes(memory[line.at : line.at + sum(line.sizes or ())]),
+            _remark(codec, memory, line),
+        )
+        yield Shown(line._replace(at=line.at + base), data, said)
+
+
+def _assembled(codec: Codec, lines: Iterable[Line], at: int, vertex_size: int) -> bytes | None:
+    try:
+        (block,) = blocks(enumerate(line.text for line in lines))
+        return build(codec, block, at, vertex_size)
+    except TextError:
+        return None
+
+
+def _remark(codec: Codec, memory: Buffer, line: Line) -> str | None:
+    if line.text.startswith("- ") and codec.item:
+        return remark(codec.op, codec.item.unpack(memory, line.at))
+    if line.depth == 0 and codec.head:
+        return remark(codec.op, codec.head.unpack(memory, line.at + 4), head=True)
+    return None
+
+
+def _payload_remark(
+    codec: Codec, data: bytes, line: Line, context: int, contexts: Contexts
+) -> str | None:
+    if not line.text.startswith("- ") or codec.item is None:
+        return None
+    query, size = codec.item.unpack(data, line.at)
+    kind = contexts.query_type(context, query)
+    start = line.at + codec.item.size
+    said = payload(kind, data[start : start + size])
+    return f"{said.name} {said.text}" if said else None
+
+
+def _raw(data: bytes, at: int, said: str) -> Iterator[Shown]:
+    yield Shown(Line(RAW, 0, at, ()), remark=said)
+    for text in hex_lines("bytes", data):
+        yield Shown(Line(text, 1))

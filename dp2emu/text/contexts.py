@@ -1,0 +1,78 @@
+"""What a token's bytes do not say: the vertex size of its call, the types of live queries.
+
+Both come from earlier records, so whoever reads a capture front to back knows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from dp2emu.capture.records import ContextCreated, ContextDestroyed, Record
+from dp2emu.d3d.enums import DeclType
+from dp2emu.d3d.fvf import fvf_layout, fvf_size
+from dp2emu.dp2.call import Call
+from dp2emu.errors import Fault
+
+_FLOATS = {DeclType.FLOAT1: 1, DeclType.FLOAT2: 2, DeclType.FLOAT3: 3, DeclType.FLOAT4: 4}
+_LATEST = 9
+_LONGEST_VERTEX = 1024
+"""Bytes of a vertex shown on one line; more than any FVF has."""
+
+
+class VertexFormat(NamedTuple):
+    """Bytes of a vertex, and which of its DWORDs are floats (none known: empty)."""
+
+    size: int
+    floats: tuple[bool, ...]
+
+    @property
+    def line(self) -> int:
+        """Bytes of a vertex if one fits a line, else 0."""
+        return self.size if self.size <= _LONGEST_VERTEX else 0
+
+
+class Contexts:
+    """The contexts of a capture so far.  Mutable: ``see`` every record in order."""
+
+    def __init__(self) -> None:
+        self._interfaces: dict[int, int] = {}
+        self._queries: dict[int, dict[int, int]] = {}
+
+    def see(self, record: Record) -> None:
+        """Take note of contexts that come and go."""
+        if isinstance(record, ContextCreated):
+            self._interfaces[record.context] = record.interface
+        elif isinstance(record, ContextDestroyed):
+            self._interfaces.pop(record.context, None)
+            self._queries.pop(record.context, None)
+
+    def create_queries(self, context: int, pairs: Iterable[Sequence[int]]) -> None:
+        """Take note of the (id, type) pairs of a CREATEQUERY token."""
+        self._queries.setdefault(context, {}).update((query, kind) for query, kind in pairs)
+
+    def query_type(self, context: int, query: int) -> int | None:
+        """D3DQUERYTYPE of a query created before, None if none was."""
+        return self._queries.get(context, {}).get(query)
+
+    def vertex_format(self, call: Call) -> VertexFormat:
+        """Of the vertices of a call, as the driver would take them (reference 3.2)."""
+        return _vertex_format(call.dwVertexType, call.dwVertexSize, self.interface(call))
+
+    def interface(self, call: Call) -> int:
+        """The DirectX version of the application that made a call."""
+        return self._interfaces.get(call.dwhContext, _LATEST)
+
+
+@lru_cache(maxsize=256)
+def _vertex_format(fvf: int, size: int, interface: int) -> VertexFormat:
+    try:
+        natural, layout = fvf_size(fvf, interface), fvf_layout(fvf, interface)
+    except Fault:
+        return VertexFormat(size, ())
+    floats = [False] * (natural // 4)
+    for element in layout.elements:
+        first, count = element.offset // 4, _FLOATS.get(element.type, 0)
+        floats[first : first + count] = [True] * count
+    return VertexFormat(size or natural, tuple(floats))

@@ -1,0 +1,136 @@
+"""A capture as text: every record, every token with every field by its SDK name.
+
+The first line says which form the capture had, so that ``assemble`` makes the same bytes again.
+Members that are zero (or their default) are left out of records, nothing is left out of tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import accumulate, pairwise
+from typing import Any, TextIO
+
+from dp2emu.capture.records import Annotation, Answered, Called, MemoryWritten, Record
+from dp2emu.text.commands import Shown, command_lines, response_lines
+from dp2emu.text.contexts import Contexts
+from dp2emu.text.forms import BY_RECORD, value_text
+from dp2emu.text.lines import Line
+from dp2emu.text.memory import LINE_BYTES, hex_lines, vertex_line
+from dp2emu.text.remarks import fvf_names
+from dp2emu.text.syntax import quote
+
+MAGIC = "dp2emu-text"
+VERSION = 1
+"""Of the grammar; older texts stay readable."""
+
+CHUNK = "chunk"
+NO_COMMANDS = "none"
+"""Value of ``commands`` for a call whose command bytes were in memory already."""
+
+_PIECE = re.compile(r"[^\n]{0,4095}\n|[^\n]{1,4095}")
+"""Lines of an annotation, long ones in pieces."""
+
+_BYTES_COLUMN = 60
+_REMARK_COLUMN = 40
+
+
+class TextWriter:
+    """Writes records as text.  Mutable: it remembers contexts and counts calls.
+
+    ``hex`` puts the bytes of every line beside it, as a comment: ``offset  bytes``, one group a
+    field, offsets as in dwErrorOffset.
+    """
+
+    def __init__(
+        self, out: TextIO, *, form: str = "sealed", compression: str | None = None,
+        hex: bool = False,
+    ) -> None:  # fmt: skip
+        """``form`` and ``compression`` are what ``assemble`` will make of the text."""
+        self._out = out
+        self._hex = hex
+        self._contexts = Contexts()
+        self._calls = 0
+        self._context = 0
+        words = [MAGIC, f"version={VERSION}", f"form={form}"]
+        words += [f"compression={compression}"] if compression else []
+        out.write(" ".join(words) + "\n")
+
+    def write(self, record: Record) -> None:
+        """Append a record, after an empty line where a call begins."""
+        self._contexts.see(record)
+        form, said = BY_RECORD[type(record)], None
+        words = [form.keyword, *(f"{n}={value_text(n, v)}" for n, v in form.said(record))]
+        if isinstance(record, Called):
+            words, said = self._enter(record, words)
+        self._put(Shown(Line(" ".join(words), 0), remark=said), 0)
+        lines = _BELOW.get(type(record))
+        for each in lines(self, record) if lines else ():
+            self._put(each, 1)
+
+    def start_chunk(self, size: int) -> None:
+        """A sealed capture starts a new chunk here, of up to ``size`` bytes (0: as usual)."""
+        self._out.write(f"{CHUNK} bytes={size}\n" if size else f"{CHUNK}\n")
+
+    def _enter(self, record: Called, words: list[str]) -> tuple[list[str], str]:
+        call = record.call
+        self._context = call.dwhContext
+        if call.dwCommandLength == len(call.commands or b""):
+            words = [word for word in words if not word.startswith("dwCommandLength=")]
+        elif call.dwCommandLength == 0:
+            words.append("dwCommandLength=0")
+        if call.commands is None:
+            words.append(f"commands={NO_COMMANDS}")
+        said = f"call {self._calls}"
+        self._calls += 1
+        self._out.write("\n")
+        names = fvf_names(call.dwVertexType)
+        return words, f"{said}, {names}" if names else said
+
+    def _call(self, record: Called) -> Iterator[Shown]:
+        if record.call.vertices is not None:
+            yield from self._vertices(record.call.vertices, record)
+        yield from command_lines(record.call, self._contexts)
+
+    def _vertices(self, data: bytes, record: Called) -> Iterator[Shown]:
+        vertex = self._contexts.vertex_format(record.call)
+        step = vertex.line or LINE_BYTES
+        for start in range(0, max(len(data), 1), step):
+            piece = data[start : start + step]
+            yield Shown(Line(f"vertices: {vertex_line(piece, vertex.floats)}", 0))
+
+    def _answer(self, record: Answered) -> Iterator[Shown]:
+        return response_lines(record.answer.response, self._context, self._contexts)
+
+    def _memory(self, record: MemoryWritten) -> Iterator[Shown]:
+        return (Shown(Line(text, 0)) for text in hex_lines("data", record.data))
+
+    def _annotation(self, record: Annotation) -> Iterator[Shown]:
+        for piece in _PIECE.findall(record.key):
+            yield Shown(Line(f"key: {quote(piece)}", 0))
+        for piece in _PIECE.findall(record.text):
+            yield Shown(Line(f"text: {quote(piece)}", 0))
+
+    def _put(self, shown: Shown, depth: int) -> None:
+        line, _, said = shown
+        text = "  " * (depth + line.depth) + line.text
+        beside = self._hex and line.sizes is not None
+        comment = self._beside(shown) if beside else said
+        column = _BYTES_COLUMN if beside else _REMARK_COLUMN
+        self._out.write(f"{text:<{column}}  # {comment}\n" if comment else text + "\n")
+
+    def _beside(self, shown: Shown) -> str:
+        """Offset, bytes a group a field, and the remark."""
+        line, data, said = shown
+        cuts = [0, *accumulate(line.sizes or ())]
+        groups = [data[start:stop].hex() for start, stop in pairwise(cuts)]
+        return " ".join([f"{line.at:#06x} ", *groups, *([f" {said}"] if said else [])])
+
+
+_BELOW: dict[type[Any], Callable[[TextWriter, Any], Iterator[Shown]]] = {
+    Called: TextWriter._call,
+    Answered: TextWriter._answer,
+    MemoryWritten: TextWriter._memory,
+    Annotation: TextWriter._annotation,
+}
+"""What stands below a record's own line."""

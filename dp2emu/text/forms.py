@@ -1,0 +1,158 @@
+"""Capture records as statements: one row per kind of record, members by their own names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import cached_property
+from typing import Any
+
+from dp2emu.capture.records import (
+    Annotation,
+    Answered,
+    Called,
+    ContextCreated,
+    ContextDestroyed,
+    FrameMarker,
+    MemoryWritten,
+    Record,
+    SurfaceCreated,
+    SurfaceDestroyed,
+)
+from dp2emu.d3d.enums import Format
+from dp2emu.d3d.hresult import HResult, hr_name
+from dp2emu.d3d.sdk import sdk_name
+from dp2emu.dp2.call import Answer, Call
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.text.shape import Leaf, scalar
+from dp2emu.text.syntax import Block, Value, Word
+
+_NUMBER = Leaf("Q", "", None, alone=False)
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a record reads: ``keyword``, then its numbers as ``name=value``.
+
+    The members of member ``inner``, of type ``of``, stand among the record's own.  Members in
+    ``apart`` are no numbers; whoever writes and reads a block deals with them.
+    """
+
+    keyword: str
+    record: type[Any]
+    inner: str = ""
+    of: type[Any] | None = None
+    apart: tuple[str, ...] = ()
+
+    @cached_property
+    def _own(self) -> dict[str, int | None]:
+        return _defaults(self.record, (self.inner, *self.apart))
+
+    @cached_property
+    def _inner(self) -> dict[str, int | None]:
+        return _defaults(self.of, self.apart) if self.of else {}
+
+    def numbers(self, record: Any) -> Iterator[tuple[str, int]]:
+        """(name, value) of every number."""
+        inner = getattr(record, self.inner) if self.inner else None
+        for name in self._inner:
+            yield name, getattr(inner, name)
+        for name in self._own:
+            yield name, getattr(record, name)
+
+    def said(self, record: Any) -> Iterator[tuple[str, int]]:
+        """Those numbers that have no default or are not it."""
+        defaults = self._inner | self._own
+        return ((name, value) for name, value in self.numbers(record) if value != defaults[name])
+
+    def make(self, block: Block, apart: Mapping[str, Any]) -> Record:
+        """The record of a block; ``apart`` has the members that are no numbers.
+
+        Raises TextError for unknown names and values.
+        """
+        given = dict(block.fields.values)
+        inner = {
+            name: _number(name, given.pop(name, None), default)
+            for name, default in self._inner.items()
+        }
+        own = {
+            name: _number(name, given.pop(name, None), default)
+            for name, default in self._own.items()
+        }
+        if given:
+            known = " ".join([*self._inner, *self._own])
+            raise block.error(f"no field {next(iter(given))}; the fields are {known}")
+        if self.of is None:
+            record: Record = self.record(**own, **apart)
+        else:
+            record = self.record(**{self.inner: self.of(**inner, **apart)}, **own)
+        return record
+
+
+def value_text(name: str, value: int) -> str:
+    """The value of a record's member: by name where it has one."""
+    named = _NAMES[name](value) if name in _NAMES else None
+    return named or (f"{value:#x}" if name in _HEXADECIMAL and value else str(value))
+
+
+def value_name(name: str, value: int) -> str | None:
+    """The name of the value of an enumerated member, None if it has none."""
+    return _NAMES[name](value)
+
+
+def enumerated(name: str) -> bool:
+    """Whether a member's values have names."""
+    return name in _NAMES
+
+
+def _number(name: str, value: Value | None, default: int | None) -> int:
+    if value is None:
+        return default or 0
+    if name in _VALUES and isinstance(value, Word) and value.text in _VALUES[name]:
+        return _VALUES[name][value.text]
+    return scalar(_NUMBER, value)
+
+
+def _defaults(record: type[Any], without: tuple[str, ...]) -> dict[str, int | None]:
+    """The default of each number by its name, None where it has none."""
+    return {
+        member.name: None if member.default is MISSING else member.default
+        for member in fields(record)
+        if member.name not in without
+    }
+
+
+def _kind_name(value: int) -> str | None:
+    return SurfaceKind(value).name if value in SurfaceKind._value2member_map_ else None
+
+
+def _result_name(value: int) -> str | None:
+    name = hr_name(value)
+    return None if name.startswith("0x") else name
+
+
+_NAMES: dict[str, Callable[[int], str | None]] = {
+    "kind": _kind_name,
+    "format": lambda value: sdk_name(Format, value),
+    "ddrval": _result_name,
+}
+_VALUES: dict[str, Mapping[str, int]] = {
+    "kind": SurfaceKind.__members__,
+    "format": {member.sdk: member for member in Format},
+    "ddrval": HResult.__members__,
+}
+_HEXADECIMAL = ("dwFlags", "dwVertexType", "ddrval", "usage")
+
+FORMS = (
+    Form("context", ContextCreated),
+    Form("context-destroyed", ContextDestroyed),
+    Form("surface", SurfaceCreated, "desc", SurfaceDesc),
+    Form("surface-destroyed", SurfaceDestroyed),
+    Form("memory", MemoryWritten, apart=("data",)),
+    Form("call", Called, "call", Call, ("commands", "vertices")),
+    Form("answer", Answered, "answer", Answer, ("response", "fault")),
+    Form("frame", FrameMarker),
+    Form("annotation", Annotation, apart=("key", "text")),
+)
+BY_KEYWORD = {form.keyword: form for form in FORMS}
+BY_RECORD: dict[type[Any], Form] = {form.record: form for form in FORMS}

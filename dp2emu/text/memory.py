@@ -1,0 +1,65 @@
+"""Plain memory as text: bytes in hexadecimal, DWORDs and floats where a layout tells them.
+
+Every literal says how many bytes it is: ``"00 ff"`` are bytes, any integer or SDK name is a DWORD
+and anything with a point, an exponent, ``inf`` or ``nan`` in it a float32.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+
+from dp2emu.layout import Buffer
+from dp2emu.text.numbers import float_bits, float_text, grouped_hex
+from dp2emu.text.shape import Leaf, scalar
+from dp2emu.text.syntax import Quoted, TextError, Value, Word
+
+LINE_BYTES = 32
+
+_DWORD = Leaf("I", "", None, alone=False)
+_SIGNED = Leaf("i", "", None, alone=False)
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2}|\s)*\Z")
+_PACK = struct.Struct("<I").pack
+
+
+def hex_lines(name: str, data: Buffer) -> Iterator[str]:
+    """The lines of a part called ``name``; one even if there are no bytes."""
+    for start in range(0, max(len(data), 1), LINE_BYTES):
+        yield f'{name}: "{grouped_hex(bytes(data[start : start + LINE_BYTES]))}"'
+
+
+def vertex_line(vertex: Buffer, floats: Sequence[bool]) -> str:
+    """One vertex as words; ``floats`` tells which of its DWORDs are floats, the rest are hex."""
+    whole = len(vertex) // 4
+    words = struct.unpack_from(f"<{whole}I", vertex)
+    shown = [
+        float_text(word) if index < len(floats) and floats[index] else f"{word:#010x}"
+        for index, word in enumerate(words)
+    ]
+    if len(vertex) % 4:
+        shown.append(f'"{bytes(vertex[4 * whole :]).hex()}"')
+    return " ".join(shown)
+
+
+def bytes_of(values: Iterable[Value]) -> bytes:
+    """The bytes of a part.  Raises TextError."""
+    return b"".join(map(_bytes, values))
+
+
+def _bytes(value: Value) -> bytes:
+    if isinstance(value, Quoted):
+        if not _HEX.match(value.text):
+            raise TextError(value.line, f"{value.text[:40]!a} are no hexadecimal bytes")
+        return bytes.fromhex(value.text)
+    if isinstance(value, Word) and (bits := _float(value)) is not None:
+        return _PACK(bits)
+    leaf = _SIGNED if isinstance(value, Word) and value.text.startswith("-") else _DWORD
+    return _PACK(scalar(leaf, value) & 0xFFFFFFFF)
+
+
+def _float(value: Word) -> int | None:
+    try:
+        return float_bits(value.text)
+    except OverflowError:
+        raise TextError(value.line, f"{value.text} is beyond a 32-bit float") from None

@@ -1,0 +1,74 @@
+"""Numbers as text and back, without losing a bit.
+
+Floats are handled as their 32 bits, never as Python floats: a signalling NaN would not survive
+the conversion.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from functools import lru_cache
+
+import numpy as np
+
+_FLOAT = struct.Struct("<f")
+_BITS = struct.Struct("<I")
+_INTEGER = re.compile(r"-?(0[xX][0-9a-fA-F]+|[0-9]+)\Z", re.ASCII)
+_DECIMAL = re.compile(r"-?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?\Z", re.ASCII)
+_NAN = re.compile(r"nan\((0x[0-9a-f]{8})\)\Z")
+_INFINITE = {"inf": 0x7F800000, "-inf": 0xFF800000}
+_DIGITS = 64
+"""Longer numbers than this are no number anyone meant."""
+
+DECIMAL_BELOW = 0x10000
+"""Unsigned numbers from here on are colours, masks and addresses more often than counts."""
+
+
+@lru_cache(maxsize=1 << 16)
+def float_text(bits: int) -> str:
+    """The shortest decimal that reads back as this float32; it always looks like no integer.
+
+    NaNs show their bits: ``nan(0x7fc00000)``; infinities are ``inf`` and ``-inf``.
+    """
+    (value,) = _FLOAT.unpack(_BITS.pack(bits))
+    if math.isnan(value):
+        return f"nan({bits:#010x})"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    # NumPy knows the shortest digits; when it turns to exponents depends on its version.
+    return repr(float(str(np.float32(value))))
+
+
+def float_bits(text: str) -> int | None:
+    """The float32 bits of a float literal, rounded to nearest; None if it is none.
+
+    Raises OverflowError for a finite number beyond float32.
+    """
+    if text in _INFINITE:
+        return _INFINITE[text]
+    if nan := _NAN.match(text):
+        bits = int(nan[1], 16)
+        return bits if bits & 0x7FFFFFFF > _INFINITE["inf"] else None
+    if len(text) > _DIGITS or not _DECIMAL.match(text):
+        return None
+    (bits,) = _BITS.unpack(_FLOAT.pack(float(text)))
+    return int(bits)
+
+
+def unsigned_text(value: int) -> str:
+    """Small numbers in decimal, large ones in hexadecimal."""
+    return str(value) if value < DECIMAL_BELOW else f"{value:#010x}"
+
+
+def integer(text: str) -> int | None:
+    """The value of a decimal or hexadecimal literal, None if it is none."""
+    if len(text) > _DIGITS or not _INTEGER.match(text):
+        return None
+    return int(text, 0) if "x" in text.lower() else int(text)
+
+
+def grouped_hex(data: bytes, group: int = 4) -> str:
+    """Hexadecimal bytes in memory order, a space between groups."""
+    return data.hex(" ", -group) if data else ""

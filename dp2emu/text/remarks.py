@@ -1,0 +1,132 @@
+"""What a number means where its field alone does not say: comments beside a dump's lines.
+
+Nothing depends on them.  Keyed by opcode, because the meaning hangs on a sibling field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntFlag
+
+from dp2emu.d3d.enums import (
+    Blend,
+    BlendOp,
+    CmpFunc,
+    Cull,
+    Degree,
+    FillMode,
+    FogMode,
+    MaterialColorSource,
+    PatchEdgeStyle,
+    RenderState,
+    ShadeMode,
+    StencilOp,
+    TextureOp,
+    TextureStageState,
+    VertexBlend,
+    ZBufferType,
+)
+from dp2emu.d3d.flags import Clear, ColorWrite, Issue
+from dp2emu.d3d.names import sdk_constant
+from dp2emu.d3d.sdk import SdkEnum, sdk_name
+from dp2emu.dp2.table import Op
+from dp2emu.text.numbers import float_text
+
+_RS, _TSS = RenderState, TextureStageState
+
+_STATE_ENUMS: dict[int, type[SdkEnum]] = {
+    _RS.ZENABLE: ZBufferType, _RS.FILLMODE: FillMode, _RS.SHADEMODE: ShadeMode,
+    _RS.CULLMODE: Cull, _RS.PATCHEDGESTYLE: PatchEdgeStyle, _RS.VERTEXBLEND: VertexBlend,
+    **dict.fromkeys((_RS.SRCBLEND, _RS.DESTBLEND, _RS.SRCBLENDALPHA, _RS.DESTBLENDALPHA), Blend),
+    **dict.fromkeys((_RS.BLENDOP, _RS.BLENDOPALPHA), BlendOp),
+    **dict.fromkeys((_RS.ZFUNC, _RS.ALPHAFUNC, _RS.STENCILFUNC, _RS.CCW_STENCILFUNC), CmpFunc),
+    **dict.fromkeys((_RS.STENCILFAIL, _RS.STENCILZFAIL, _RS.STENCILPASS), StencilOp),
+    **dict.fromkeys((_RS.CCW_STENCILFAIL, _RS.CCW_STENCILZFAIL, _RS.CCW_STENCILPASS), StencilOp),
+    **dict.fromkeys((_RS.FOGTABLEMODE, _RS.FOGVERTEXMODE), FogMode),
+    **dict.fromkeys((_RS.POSITIONDEGREE, _RS.NORMALDEGREE), Degree),
+    **dict.fromkeys((_RS.DIFFUSEMATERIALSOURCE, _RS.SPECULARMATERIALSOURCE,
+                     _RS.AMBIENTMATERIALSOURCE, _RS.EMISSIVEMATERIALSOURCE), MaterialColorSource),
+}  # fmt: skip
+_STATE_FLOATS = {
+    _RS.FOGSTART, _RS.FOGEND, _RS.FOGDENSITY, _RS.POINTSIZE, _RS.POINTSIZE_MIN,
+    _RS.POINTSIZE_MAX, _RS.POINTSCALE_A, _RS.POINTSCALE_B, _RS.POINTSCALE_C, _RS.TWEENFACTOR,
+    _RS.SLOPESCALEDEPTHBIAS, _RS.DEPTHBIAS, _RS.MINTESSELLATIONLEVEL, _RS.MAXTESSELLATIONLEVEL,
+    _RS.ADAPTIVETESS_X, _RS.ADAPTIVETESS_Y, _RS.ADAPTIVETESS_Z, _RS.ADAPTIVETESS_W,
+}  # fmt: skip
+_COLOR_WRITES = (
+    _RS.COLORWRITEENABLE, _RS.COLORWRITEENABLE1, _RS.COLORWRITEENABLE2, _RS.COLORWRITEENABLE3,
+)  # fmt: skip
+
+_STAGE_ENUMS: dict[int, type[SdkEnum]] = dict.fromkeys((_TSS.COLOROP, _TSS.ALPHAOP), TextureOp)
+_STAGE_FLOATS = {
+    _TSS.BUMPENVMAT00, _TSS.BUMPENVMAT01, _TSS.BUMPENVMAT10, _TSS.BUMPENVMAT11,
+    _TSS.BUMPENVLSCALE, _TSS.BUMPENVLOFFSET,
+}  # fmt: skip
+
+
+_FVF_POSITIONS = ("XYZRHW", "XYZW", "XYZ", "XYZB1", "XYZB2", "XYZB3", "XYZB4", "XYZB5")
+_FVF_REST = ("NORMAL", "PSIZE", "DIFFUSE", "SPECULAR")
+_FVF_POSITION, _FVF_COUNT = 0x400E, 0xF00
+
+Values = tuple[int, ...]
+
+
+def remark(op: int, values: Values, *, head: bool = False) -> str | None:
+    """On the scalars of an item, or of the head, of a token; None if there is nothing to say."""
+    say = (_ON_HEADS if head else _ON_ITEMS).get(op)
+    return say(values) if say else None
+
+
+def fvf_names(fvf: int) -> str | None:
+    """An FVF code as header names joined by ``|``, None if they do not make up all of it."""
+    names = [n for n in _FVF_POSITIONS if fvf & _FVF_POSITION == _fvf(n)][:1]
+    names += [n for n in _FVF_REST if fvf & _fvf(n)]
+    count = (fvf & _FVF_COUNT) >> 8
+    names += [f"TEX{count}"] if 0 < count <= 8 else []
+    if not names or sum(map(_fvf, names)) != fvf:
+        return None
+    return "|".join("D3DFVF_" + name for name in names)
+
+
+def _fvf(name: str) -> int:
+    return sdk_constant("D3DFVF_" + name) or 0
+
+
+def _flags(enum: type[IntFlag], prefix: str, value: int) -> str | None:
+    """The names of set flags joined by ``|``, None if they do not make up all of the value."""
+    flags = [flag for flag in enum if flag & value]
+    if not flags or sum(flags) != value:
+        return None
+    return "|".join(prefix + str(flag.name) for flag in flags)
+
+
+def _render_state(values: Values) -> str | None:
+    state, value = values
+    if state in _STATE_FLOATS:
+        return float_text(value)
+    if state in _COLOR_WRITES:
+        return _flags(ColorWrite, "D3DCOLORWRITEENABLE_", value)
+    return sdk_name(_STATE_ENUMS[state], value) if state in _STATE_ENUMS else None
+
+
+def _stage_state(values: Values) -> str | None:
+    _, state, value = values
+    if state in _STAGE_FLOATS:
+        return float_text(value)
+    return sdk_name(_STAGE_ENUMS[state], value) if state in _STAGE_ENUMS else None
+
+
+def _vertex_format(values: Values) -> str | None:
+    return fvf_names(values[0])
+
+
+_ON_ITEMS: dict[int, Callable[[Values], str | None]] = {
+    Op.RENDERSTATE: _render_state,
+    Op.TEXTURESTAGESTATE: _stage_state,
+    Op.ISSUEQUERY: lambda values: _flags(Issue, "D3DISSUE_", values[1]),
+    Op.SETVERTEXSHADER: _vertex_format,
+    Op.SETVERTEXSHADERDECL: _vertex_format,
+}
+_ON_HEADS: dict[int, Callable[[Values], str | None]] = {
+    Op.CLEAR: lambda values: _flags(Clear, "D3DCLEAR_", values[0]),
+}

@@ -1,0 +1,287 @@
+"""A fixed record as text, as JSON and back: compiled from its dtype, once.
+
+A record is unpacked into its flat scalars in one go; each way of writing it is a template with
+one gap per scalar and a converter for those scalars that need one.  Floats are unpacked as their
+bits (see ``numbers``).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dp2emu.d3d.names import sdk_constant
+from dp2emu.d3d.sdk import SdkEnum, sdk_value
+from dp2emu.layout import dtype_of
+from dp2emu.text.numbers import DECIMAL_BELOW, float_bits, float_text, integer, unsigned_text
+from dp2emu.text.syntax import Fields, Quoted, Row, TextError, Value, Word
+
+Converter = Callable[[int], str | int]
+Enums = Mapping[str, type[SdkEnum]]
+
+_LETTERS = {
+    "<u1": "B", "|u1": "B", "<u2": "H", "<u4": "I", "<u8": "Q",
+    "|i1": "b", "<i2": "h", "<i4": "i", "<i8": "q", "<f4": "f",
+}  # fmt: skip
+
+
+class Leaf(NamedTuple):
+    """A scalar: its struct letter, the field it is or is an element of, and its enumeration."""
+
+    letter: str
+    name: str
+    enum: type[SdkEnum] | None
+    alone: bool
+    """Whether it is the field itself, so that JSON can add keys beside it."""
+
+
+class Group(NamedTuple):
+    """A record of named members."""
+
+    members: tuple[tuple[str, Node], ...]
+
+
+class Several(NamedTuple):
+    """An array."""
+
+    elements: tuple[Node, ...]
+
+
+Node = Leaf | Group | Several
+
+
+class Template:
+    """A format string over the flat scalars of a record."""
+
+    __slots__ = ("_converters", "_format")
+
+    def __init__(self, text: str, converters: Sequence[Converter | None]) -> None:
+        self._format = text
+        self._converters = [(i, c) for i, c in enumerate(converters) if c is not None]
+
+    def __call__(self, values: tuple[int, ...]) -> str:
+        """The record with these scalars."""
+        if not self._converters:
+            return self._format % values
+        shown: list[int | str] = list(values)
+        for index, convert in self._converters:
+            shown[index] = convert(values[index])
+        return self._format % tuple(shown)
+
+
+class Shape:
+    """How a construct of fixed size reads.  ``size`` is in bytes."""
+
+    def __init__(self, declaration: Any, enums: Enums | None = None) -> None:
+        """``enums`` names the enumeration of a field.  Raises TypeError: no fixed size."""
+        dtype = dtype_of(declaration)
+        if dtype is None:
+            raise TypeError(f"{declaration!r} has no fixed size")
+        self.node = _node(dtype, enums or {}, "", alone=False)
+        self.leaves = tuple(_leaves(self.node))
+        letters = "".join(leaf.letter for leaf in self.leaves)
+        layout = struct.Struct("<" + letters.replace("f", "I"))
+        if layout.size != dtype.itemsize:
+            raise TypeError(f"{dtype} is not packed")
+        self.dtype, self.size = dtype, layout.size
+        self.unpack: Callable[[Any, int], tuple[int, ...]] = layout.unpack_from
+        self.unpack_all: Callable[[Any], Iterator[tuple[int, ...]]] = layout.iter_unpack
+        self._pack = layout.pack
+        self.sizes = tuple(struct.calcsize("<" + letter) for letter in letters)
+        text, converters = _text_format(self.node), [_TEXT[x.letter](x) for x in self.leaves]
+        self.value_text = Template(text, converters)
+        """The record as one value."""
+        self.text = Template(text[1:-1] if isinstance(self.node, Group) else text, converters)
+        """The same without the braces around it, as statements and items have it."""
+        self.json = Template(
+            _json_format(self.node), [_JSON[leaf.letter](leaf) for leaf in self.leaves]
+        )
+        """The record as a JSON value."""
+
+    def list_text(self, records: Sequence[tuple[int, ...]]) -> str:
+        """Several records as values; unsigned numbers all in one base."""
+        unsigned = isinstance(self.node, Leaf) and self.node.letter in "BHIQ"
+        if unsigned and any(value >= DECIMAL_BELOW for (value,) in records):
+            return " ".join(f"{value:#010x}" for (value,) in records)
+        return " ".join(map(self.value_text, records))
+
+    def build(self, value: Value) -> bytes:
+        """The bytes of a value.  What is not said is zero.  Raises TextError if it cannot be."""
+        return self._pack(*_flat(self.node, value))
+
+
+# From a dtype
+
+
+def _node(dtype: np.dtype[Any], enums: Enums, name: str, *, alone: bool) -> Node:
+    if dtype.subdtype is not None:
+        element, (count,) = dtype.subdtype
+        return Several((_node(element, enums, name, alone=False),) * count)
+    if dtype.names is not None:
+        return Group(
+            tuple((member, _node(dtype[member], enums, member, alone=True))
+                  for member in dtype.names)
+        )  # fmt: skip
+    return Leaf(_LETTERS[dtype.str], name, enums.get(name) if alone else None, alone)
+
+
+def _leaves(node: Node) -> Iterator[Leaf]:
+    if isinstance(node, Leaf):
+        yield node
+        return
+    for child in _children(node):
+        yield from _leaves(child)
+
+
+def _children(node: Group | Several) -> Sequence[Node]:
+    return [child for _, child in node.members] if isinstance(node, Group) else node.elements
+
+
+def _text_format(node: Node) -> str:
+    if isinstance(node, Leaf):
+        return "%s"
+    if isinstance(node, Group):
+        return "{" + " ".join(f"{n}={_text_format(child)}" for n, child in node.members) + "}"
+    return "[" + " ".join(map(_text_format, node.elements)) + "]"
+
+
+def _json_format(node: Node) -> str:
+    if isinstance(node, Leaf):
+        return "%s"
+    if isinstance(node, Group):
+        return "{" + ",".join(f'"{n}":{_json_format(child)}' for n, child in node.members) + "}"
+    return "[" + ",".join(map(_json_format, node.elements)) + "]"
+
+
+# One scalar to text
+
+
+def _unsigned(leaf: Leaf) -> Converter:
+    if leaf.enum is None:
+        return unsigned_text
+    names = {int(member): member.sdk for member in leaf.enum}
+    return lambda value: names.get(value) or unsigned_text(value)
+
+
+def _plain(leaf: Leaf) -> None:
+    return None
+
+
+_TEXT: dict[str, Callable[[Leaf], Converter | None]] = {
+    **dict.fromkeys("BHIQ", _unsigned),
+    **dict.fromkeys("bhiq", _plain),
+    "f": lambda leaf: float_text,
+}
+
+
+# One scalar to JSON
+
+
+def _named_json(leaf: Leaf) -> Converter | None:
+    """The name, or null, and beside it the number."""
+    if leaf.enum is None:
+        return None
+    unnamed = f'null,"{leaf.name}_raw":'
+    names = {
+        int(member): f'"{member.sdk}","{leaf.name}_raw":{int(member)}' for member in leaf.enum
+    }
+    return lambda value: names.get(value) or f"{unnamed}{value}"
+
+
+def _float_json(leaf: Leaf) -> Converter:
+    """A number; what JSON has no number for is a string, with the bits beside it or in it."""
+    raw = f',"{leaf.name}_raw":%d' if leaf.alone else ""
+
+    def number(bits: int) -> str:
+        if bits & 0x7F800000 != 0x7F800000:
+            return float_text(bits)
+        return f'"{float_text(bits)}"' + (raw % bits if raw else "")
+
+    return number
+
+
+_JSON: dict[str, Callable[[Leaf], Converter | None]] = {
+    **dict.fromkeys("BHIQ", _named_json),
+    **dict.fromkeys("bhiq", _plain),
+    "f": _float_json,
+}
+
+
+# Text to scalars
+
+
+def _flat(node: Node, value: Value | None) -> Iterator[int]:
+    """The scalars of a value, in layout order."""
+    if isinstance(node, Leaf):
+        yield 0 if value is None else scalar(node, value)
+    elif isinstance(node, Group):
+        yield from _flat_members(node, value)
+    else:
+        yield from _flat_elements(node, value)
+
+
+def _flat_members(node: Group, value: Value | None) -> Iterator[int]:
+    if value is not None and not isinstance(value, Fields):
+        raise TextError(value.line, "a record is written {name=value ...}")
+    given = dict(value.values) if value is not None else {}
+    for name, member in node.members:
+        yield from _flat(member, given.pop(name, None))
+    if given and value is not None:
+        known = " ".join(name for name, _ in node.members) or "none"
+        raise TextError(value.line, f"no field {next(iter(given))}; the fields are {known}")
+
+
+def _flat_elements(node: Several, value: Value | None) -> Iterator[int]:
+    if value is None:
+        values: Sequence[Value | None] = [None] * len(node.elements)
+    elif isinstance(value, Row) and len(value.values) == len(node.elements):
+        values = value.values
+    else:
+        raise TextError(value.line, f"{len(node.elements)} values in brackets belong here")
+    for element, each in zip(node.elements, values, strict=True):
+        yield from _flat(element, each)
+
+
+def scalar(leaf: Leaf, value: Value) -> int:
+    """The number a word stands for, as the leaf stores it.  Raises TextError."""
+    if not isinstance(value, Word):
+        what = f'"{value.text}"' if isinstance(value, Quoted) else "a list"
+        raise TextError(value.line, f"{what} where a number or name belongs")
+    if leaf.letter == "f":
+        return _float_scalar(value)
+    number = integer(value.text)
+    if number is None:
+        number = _constant(leaf.enum, value)
+    bits = 8 * struct.calcsize("<" + leaf.letter)
+    low = -(1 << bits - 1) if leaf.letter.islower() else 0
+    if not low <= number < low + (1 << bits):
+        raise TextError(value.line, f"{value.text} does not fit {bits} bits")
+    return number
+
+
+def _float_scalar(value: Word) -> int:
+    try:
+        bits = float_bits(value.text)
+        whole = integer(value.text) if bits is None else None
+        bits = float_bits(f"{whole}.0") if whole is not None else bits
+    except OverflowError:
+        raise TextError(value.line, f"{value.text} is beyond a 32-bit float") from None
+    if bits is None:
+        raise TextError(value.line, f"{value.text} is no number")
+    return bits
+
+
+def _constant(enum: type[SdkEnum] | None, value: Word) -> int:
+    """A header name, or several joined by ``|``."""
+    total = 0
+    for name in value.text.split("|"):
+        number = sdk_value(enum, name) if enum is not None else None
+        if number is None:
+            number = sdk_constant(name)
+        if number is None:
+            raise TextError(value.line, f"{value.text} is neither a number nor an SDK name")
+        total |= number
+    return total
