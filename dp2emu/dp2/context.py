@@ -178,28 +178,31 @@ class Context:
         self, flags: int, color: int, z: float, stencil: int, rects: NDArray[np.int32]
     ) -> None:
         """CLEAR (reference 3.7): with COMPUTERECTS the viewport clips, none means all of it."""
-        extent = self.targets.extent()
-        if extent is None:
+        if self.targets.extent() is None:
             raise Fault(HResult.DDERR_GENERIC, "nothing to clear: no target is bound")
+        colors = self.targets.colors if flags & ClearFlags.TARGET else ()
+        in_depth = flags & (ClearFlags.ZBUFFER | ClearFlags.STENCIL)
+        depth = self.targets.depth if in_depth else None
+        cleared = [surface for surface in (*colors, depth) if surface is not None]
+        # Each surface is filled as far as it goes, so the largest bounds the rectangles.
+        extent = Rect(0, 0, *_largest(cleared))
         asked = [Rect(*rect) for rect in rects.tolist()]
         if flags & ClearFlags.COMPUTERECTS:
             extent = extent.intersect(_rect_of(self.state.viewport))
             asked = asked or [extent]
         clipped = (rect.intersect(extent) for rect in asked)
         wanted = tuple(rect for rect in clipped if not rect.empty)
-        depth = flags & (ClearFlags.ZBUFFER | ClearFlags.STENCIL)
-        if not wanted or not (flags & ClearFlags.TARGET or (depth and self.targets.depth)):
-            return
-        self.gpu.submit(
-            Clear(
-                rects=wanted,
-                colors=self.targets.colors if flags & ClearFlags.TARGET else (),
-                color=color if flags & ClearFlags.TARGET else None,
-                depth=self.targets.depth if depth else None,
-                z=z if flags & ClearFlags.ZBUFFER else None,
-                stencil=stencil if flags & ClearFlags.STENCIL else None,
+        if wanted:
+            self.gpu.submit(
+                Clear(
+                    rects=wanted,
+                    colors=colors,
+                    color=color if colors else None,
+                    depth=depth,
+                    z=z if flags & ClearFlags.ZBUFFER else None,
+                    stencil=stencil if flags & ClearFlags.STENCIL else None,
+                )
             )
-        )
 
     def draw_call(self, topology: PrimitiveType, first: int, count: int) -> None:
         """A DirectX 6/7 token: consecutive vertices of the call's vertex buffer."""
@@ -369,3 +372,9 @@ def _topology(value: int) -> PrimitiveType:
 
 def _rect_of(view: Viewport) -> Rect:
     return Rect(view.x, view.y, view.x + view.width, view.y + view.height)
+
+
+def _largest(surfaces: list[Surface]) -> tuple[int, int]:
+    """The width and height that hold all of them."""
+    widths, heights = [s.width for s in surfaces], [s.height for s in surfaces]
+    return max(widths, default=0), max(heights, default=0)

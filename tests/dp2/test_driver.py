@@ -337,6 +337,18 @@ def test_what_is_not_built_is_raised_with_its_place_and_name() -> None:
     assert raised.value.what == "fog"
 
 
+def test_a_clear_fills_each_surface_as_far_as_it_goes() -> None:
+    bench = Bench()
+    small = SurfaceDesc(21, SurfaceKind.SURFACE, 16, 16, int(Format.D16))
+    bench.driver.create_surface(small)
+    bench.ok(token(86, 21) + clear(0xFF010203, 0.0))
+    assert pixel(bench, 63, 63) == 0xFF010203
+    bench.driver.write(21, 0, b"\xff" * 512)
+    bench.ok(token(42, 2, 0, 0.0, 0, 0, 0, 64, 64))
+    assert bench.driver.read(21, 0, 512) == bytes(512)
+    assert pixel(bench) == 0xFF010203
+
+
 def test_an_unsupported_token_leaves_the_driver_usable() -> None:
     bench = Bench()
     with pytest.raises(Unsupported):
