@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import click
 
-from dp2emu.capture import BareOptions, Capture, open_capture
+from dp2emu.capture import BareOptions, open_capture
 from dp2emu.d3d.enums import Format
+
+if TYPE_CHECKING:
+    from dp2emu.text import AnyCapture
 
 
 def _size(text: str) -> tuple[int, int]:
@@ -62,36 +67,51 @@ _BARE: tuple[Any, ...] = (
 class Opened(NamedTuple):
     """A capture and, unless it is standard input, the file below it."""
 
-    capture: Capture
+    capture: AnyCapture
     file: BinaryIO | None
 
 
-def capture_verb(verb: Callable[..., int | None]) -> Callable[..., int | None]:
+Verb = Callable[..., int | None]
+
+
+def capture_verb(*, text: bool) -> Callable[[Verb], Verb]:
     """Give a verb the FILE argument and the options of bare buffers.
 
     The verb gets the ``Opened`` capture first, then its own options; it is closed afterwards.
+    ``text``: FILE may also be the text that dump writes.
     """
 
-    @wraps(verb)
-    def run(file: str, **options: Any) -> int | None:
-        bare = _bare_options(options)
-        with _opened(file, bare) as opened:
-            return verb(opened, **options)
+    def decorate(verb: Verb) -> Verb:
+        @wraps(verb)
+        def run(file: str, **options: Any) -> int | None:
+            bare = _bare_options(options)
+            with _opened(file, bare, text=text) as opened:
+                return verb(opened, **options)
 
-    decorated: Callable[..., int | None] = run
-    for option in reversed(_BARE):
-        decorated = option(decorated)
-    return click.argument("file")(decorated)
+        decorated: Verb = run
+        for option in reversed(_BARE):
+            decorated = option(decorated)
+        return click.argument("file")(decorated)
+
+    return decorate
 
 
 @contextmanager
-def _opened(path: str, bare: BareOptions | None) -> Iterator[Opened]:
+def _opened(path: str, bare: BareOptions | None, *, text: bool) -> Iterator[Opened]:
+    open_form = _any_form if text else open_capture
     kind = None if bare is None else "bare"
     if path == "-":
-        yield Opened(open_capture(path, kind=kind, bare=bare), None)
+        yield Opened(open_form(sys.stdin.buffer, kind=kind, bare=bare), None)
         return
     with open(path, "rb") as file:
-        yield Opened(open_capture(file, kind=kind, bare=bare), file)
+        yield Opened(open_form(file, kind=kind, bare=bare), file)
+
+
+def _any_form(file: BinaryIO, *, kind: str | None, bare: BareOptions | None) -> AnyCapture:
+    # Text needs the whole token table; the index of a capture does not, and answers at once.
+    from dp2emu.text import open_any
+
+    return open_any(cast(BufferedReader, file), kind=kind, bare=bare)
 
 
 def _bare_options(options: dict[str, Any]) -> BareOptions | None:

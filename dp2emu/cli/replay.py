@@ -19,7 +19,7 @@ _LINES = 20
 
 
 @click.command("replay")
-@capture_verb
+@capture_verb(text=True)
 @click.option("--json", "json_path", metavar="PATH", help='Write replay JSON; "-" is stdout.')
 @click.option(
     "--png",

@@ -19,3 +19,15 @@ def text_output(path: str) -> Iterator[TextIO]:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     yield sys.stdout
+
+
+@contextmanager
+def text_input(path: str) -> Iterator[TextIO]:
+    """UTF-8 text to read, whatever its line ends and with or without a byte order mark."""
+    if path != "-":
+        with open(path, encoding="utf-8-sig") as file:
+            yield file
+        return
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8-sig")
+    yield sys.stdin

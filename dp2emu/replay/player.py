@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TextIO, TypeGuard, cast
+from typing import Any, Protocol, TextIO, TypeGuard, cast
 
-from dp2emu.capture import Capture
 from dp2emu.capture.records import (
     Annotation,
     Answered,
@@ -54,8 +53,23 @@ class Watcher:
     record: Callable[[Record], None] = _ignore
 
 
+class Recording(Protocol):
+    """What can be replayed: a capture file of any form, or text read as one."""
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+
+    @property
+    def damage(self) -> CaptureError | None:
+        """What ended the records early, if anything did."""
+
+    def records(self) -> Iterator[Record]:
+        """Every record, in order."""
+
+
 def replay(
-    capture: Capture,
+    capture: Recording,
     *,
     rig: Rig | None = None,
     timing: Timing | None = None,

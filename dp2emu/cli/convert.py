@@ -1,0 +1,36 @@
+"""``dp2emu convert``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dp2emu.capture.writer import COMPRESSIONS
+from dp2emu.cli.captures import Opened, capture_verb
+from dp2emu.cli.outcome import FINE, UNUSABLE, complain
+from dp2emu.text import KINDS, convert
+
+SUFFIXES = {".dp2": "sealed", ".mcap": "sealed", ".log": "log", ".bin": "bare", ".txt": "text"}
+"""The form a file name asks for."""
+
+
+@click.command("convert")
+@capture_verb(text=True)
+@click.argument("out")
+@click.option("--to", "form", type=click.Choice(KINDS), help="Form of OUT; default: by its name.")
+@click.option("--compression", type=click.Choice(list(COMPRESSIONS)), help="Of a sealed capture.")
+def command(opened: Opened, out: str, form: str | None, compression: str | None) -> int:
+    """Rewrite a capture in another form.
+
+    OUT's name tells which: .dp2 and .mcap are sealed captures, .log driver logs, .bin bare
+    command buffers, .txt text.
+    """
+    form = form or SUFFIXES.get(Path(out).suffix.lower())
+    if form is None:
+        raise click.UsageError(f"no form is known by the name {out!r}; say --to FORM")
+    damage = convert(opened.capture, form, out, compression=compression)
+    if damage:
+        complain(str(damage))
+        return UNUSABLE
+    return FINE

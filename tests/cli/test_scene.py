@@ -1,0 +1,67 @@
+"""``dp2emu scene``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import dp2emu
+
+
+def scene(folder: Path, name: str, *commands: dict[str, object]) -> Path:
+    path = folder / f"{name}.json"
+    document = {
+        "schema": 1,
+        "category": "test",
+        "name": name,
+        "description": "",
+        "device": {"width": 8, "height": 8},
+        "resources": [],
+        "commands": [{"op": "clear", "color": "0xff112233"}, *commands],
+        "compare": {"tol": 1},
+    }
+    path.write_text(json.dumps(document))
+    return path
+
+
+LACKING = {"op": "light", "index": 0, "type": "DIRECTIONAL"}
+
+
+def test_results_lie_below_the_folder(tmp_path: Path) -> None:
+    ran = dp2emu("scene", scene(tmp_path, "a"), "--out", tmp_path / "out")
+    assert (ran.code, ran.out) == (0, b"")
+    found = {path.relative_to(tmp_path / "out").as_posix() for path in tmp_path.rglob("test/*")}
+    assert found == {"test/a.png", "test/a.json"}
+
+
+def test_scene_that_needs_more_is_reported_and_the_others_run(tmp_path: Path) -> None:
+    paths = [scene(tmp_path, "a", LACKING), scene(tmp_path, "b")]
+    ran = dp2emu("scene", *paths, "--out", tmp_path)
+    assert ran.code == 3
+    assert f"dp2emu: {paths[0]}: command 1 (light)" in ran.err
+    assert (tmp_path / "test" / "b.png").exists()
+
+
+def test_file_that_is_no_scene_is_code_2_over_3(tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text("{")
+    paths = [scene(tmp_path, "a", LACKING), tmp_path / "c.json", scene(tmp_path, "b")]
+    ran = dp2emu("scene", *paths, "--out", tmp_path)
+    assert ran.code == 2 and (tmp_path / "test" / "b.png").exists()
+
+
+def test_session_is_saved_as_a_capture_that_verifies(tmp_path: Path) -> None:
+    capture = tmp_path / "a.dp2"
+    dp2emu("scene", scene(tmp_path, "a"), "--out", tmp_path, "--capture", capture)
+    assert dp2emu("replay", capture, "--verify").code == 0
+
+
+def test_one_capture_is_for_one_scene(tmp_path: Path) -> None:
+    paths = [scene(tmp_path, "a"), scene(tmp_path, "b")]
+    assert dp2emu("scene", *paths, "--out", tmp_path, "--capture", tmp_path / "c").code == 2
+
+
+@pytest.mark.parametrize("arguments", [["--out", "x"], ["a.json"]])
+def test_scenes_and_folder_are_required(arguments: list[str]) -> None:
+    assert dp2emu("scene", *arguments).code == 2

@@ -1,0 +1,428 @@
+#!/usr/bin/env python3
+"""Makes the example captures in ``streams/``, the same bytes every time.
+
+Each stream is a function below; its docstring is its line in ``streams/README.rst``.
+
+    python tools/make_streams.py [FOLDER]
+"""
+
+from __future__ import annotations
+
+import colorsys
+import io
+import math
+import struct
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import wrap
+
+from dp2emu.capture import CaptureWriter
+from dp2emu.capture.records import Annotation, Answered, Called, Record
+from dp2emu.d3d import fvf
+from dp2emu.d3d.enums import Cull, Format, PrimitiveType, QueryType, RenderState, ShadeMode
+from dp2emu.d3d.flags import Dp2Flags
+from dp2emu.d3d.legacy import Opcode
+from dp2emu.dp2.call import Call
+from dp2emu.dp2.driver import Driver
+from dp2emu.dp2.table import Op
+from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.gpu.timing import parse_timing
+from dp2emu.runtime import Device9, Query, Session
+
+HEADING = "The streams here"
+"""Section of ``streams/README.rst`` that this script writes; it is the last one."""
+
+Vertex = tuple[float, float, float, int]
+"""x, y in pixels, z in 0..1, colour."""
+
+COLORED = fvf.XYZRHW | fvf.DIFFUSE
+STRIDE = 20
+
+
+class Studio:
+    """A driver and the capture of everything that is done to it.  Mutable: it is being filmed."""
+
+    def __init__(self, capture: CaptureWriter, timing: str) -> None:
+        self.driver = Driver(parse_timing(timing))
+        self.record: Callable[[Record], None] = capture.write
+        self.record(Annotation("timing", timing))
+
+    def device(self, width: int, height: int, *, command_bytes: int = 1024) -> Device9:
+        """A Direct3D 9 device whose vertices are transformed and coloured."""
+        device = Device9(
+            self.driver, width, height, command_bytes=command_bytes, record=self.record
+        )
+        device.set_fvf(COLORED)
+        device.set_render_state(RenderState.CULLMODE, Cull.NONE)
+        device.set_render_state(RenderState.SHADEMODE, ShadeMode.GOURAUD)
+        return device
+
+    def session(self, interface: int) -> Session:
+        """A context of an application of DirectX ``interface``, not yet open."""
+        return Session(self.driver, interface=interface, command_bytes=256, record=self.record)
+
+    def call(self, call: Call) -> None:
+        """D3dDrawPrimitives2 itself, whatever comes of it."""
+        self.record(Called(call, time=self.driver.time))
+        self.record(Answered(self.driver.submit(call)))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a stream is made: a timing model, what is played, and how much of the file is kept."""
+
+    timing: str
+    play: Callable[[Studio], None]
+    keep: float
+
+    @property
+    def says(self) -> str:
+        """Its line in the list."""
+        return " ".join((self.play.__doc__ or "").split())
+
+
+STREAMS: dict[str, Recipe] = {}
+"""Every stream by name."""
+
+
+def stream(
+    timing: str = "instant", *, keep: float = 1.0
+) -> Callable[[Callable[[Studio], None]], Callable[[Studio], None]]:
+    """Register a stream under the name of its function."""
+
+    def register(play: Callable[[Studio], None]) -> Callable[[Studio], None]:
+        STREAMS[play.__name__] = Recipe(timing, play, keep)
+        return play
+
+    return register
+
+
+def vertex_bytes(vertices: Iterable[Vertex]) -> bytes:
+    """Transformed, coloured vertices as the device reads them."""
+    return b"".join(struct.pack("<4fI", x, y, z, 1.0, color) for x, y, z, color in vertices)
+
+
+def box(
+    left: float, top: float, right: float, bottom: float, z: float, color: int
+) -> list[Vertex]:
+    """Two triangles that fill a rectangle of pixels."""
+    corners = [(left, top), (right, top), (left, bottom)]
+    corners += [(left, bottom), (right, top), (right, bottom)]
+    return [(x - 0.5, y - 0.5, z, color) for x, y in corners]
+
+
+class Model:
+    """Triangles in one vertex buffer, drawn piece by piece.  Mutable: pieces are added."""
+
+    def __init__(self) -> None:
+        self.vertices: list[Vertex] = []
+        self.pieces: list[tuple[int, int]] = []
+
+    def add(self, triangles: list[Vertex]) -> None:
+        """A piece: a list of triangles."""
+        self.pieces.append((len(self.vertices), len(triangles) // 3))
+        self.vertices += triangles
+
+    def bind(self, device: Device9) -> None:
+        """Make the vertex buffer and set it as stream 0."""
+        buffer = device.create_vertex_buffer(vertex_bytes(self.vertices))
+        device.set_stream_source(0, buffer, 0, STRIDE)
+
+    def draw(self, device: Device9, piece: int) -> None:
+        """Draw one piece."""
+        device.draw_primitive(PrimitiveType.TRIANGLELIST, *self.pieces[piece])
+
+
+def hue(turn: float, value: float = 1.0) -> int:
+    """A saturated colour, opaque."""
+    red, green, blue = (round(255 * c) for c in colorsys.hsv_to_rgb(turn % 1.0, 0.85, value))
+    return 0xFF000000 | red << 16 | green << 8 | blue
+
+
+def around(turn: float, radius: float) -> tuple[float, float]:
+    """A point of a circle about the middle of 320 x 240, on a grid of 1/16 pixel.
+
+    The grid makes the bytes independent of the last bits of sine and cosine.
+    """
+    angle = 2 * math.pi * turn
+    x, y = 160 + radius * math.cos(angle), 120 + radius * math.sin(angle)
+    return round(16 * x) / 16, round(16 * y) / 16
+
+
+def petal(turn: float) -> list[Vertex]:
+    """A triangle that starts near the eye and ends far from it: each covers the next."""
+    tip, left, right = around(turn, 112), around(turn + 0.19, 62), around(turn - 0.11, 26)
+    return [
+        (*tip, 0.75, hue(turn)),
+        (*left, 0.9375, hue(turn + 0.3, 0.25)),
+        (*right, 0.125, hue(turn + 0.12)),
+    ]
+
+
+@stream()
+def first_light(studio: Studio) -> None:
+    """A ring of Gouraud triangles, each over the next, sorted by the depth buffer alone; an
+    occlusion query counts the last one's visible pixels, an event tells that all is done."""
+    device = studio.device(320, 240)
+    model = Model()
+    model.add([(x, y, 1.0, color) for x, y, _, color in sky()])
+    for index in range(9):
+        model.add(petal(index / 9))
+    model.bind(device)
+    visible = device.create_query(QueryType.OCCLUSION)
+    done = device.create_query(QueryType.EVENT)
+    device.begin_scene()
+    device.clear(color=0xFF000000)
+    for piece in range(9):
+        model.draw(device, piece)
+    visible.begin()
+    model.draw(device, 9)
+    visible.end()
+    device.end_scene()
+    done.end()
+    finish(device, [visible, done])
+
+
+def sky() -> list[Vertex]:
+    """Dusk behind everything."""
+    shades = {0.0: 0xFF0B1026, 240.0: 0xFF4A3B5C}
+    return [(x, y, 1.0, shades[y + 0.5]) for x, y, _, _ in box(0, 0, 320, 240, 1.0, 0)]
+
+
+def finish(device: Device9, queries: Iterable[Query]) -> None:
+    """Wait for the answers, present and end."""
+    for query in queries:
+        query.wait()
+    device.present()
+    device.close()
+
+
+NEAR, MIDDLE, FAR = 0.25, 0.5, 0.75
+BOXES = {
+    NEAR: box(8, 8, 40, 40, NEAR, 0xFFE04040),
+    MIDDLE: box(24, 16, 56, 40, MIDDLE, 0xFF40C040),
+    FAR: box(16, 20, 60, 44, FAR, 0xFF4060E0),
+}
+
+
+def occlusion(studio: Studio, order: list[float]) -> None:
+    """Three boxes at three depths in some order, each inside a query of its own."""
+    device = studio.device(64, 48)
+    model = Model()
+    for z in order:
+        model.add(BOXES[z])
+    model.bind(device)
+    queries = [device.create_query(QueryType.OCCLUSION) for _ in order]
+    device.clear(color=0xFF202020)
+    for piece, query in enumerate(queries):
+        query.begin()
+        model.draw(device, piece)
+        query.end()
+    finish(device, queries)
+
+
+@stream()
+def occlusion_near_first(studio: Studio) -> None:
+    """Three overlapping boxes, the nearest first: later ones lose what is covered."""
+    occlusion(studio, [NEAR, MIDDLE, FAR])
+
+
+@stream()
+def occlusion_far_first(studio: Studio) -> None:
+    """The same boxes, the farthest first: all pass everywhere, the picture is the same."""
+    occlusion(studio, [FAR, MIDDLE, NEAR])
+
+
+@stream()
+def occlusion_middle_first(studio: Studio) -> None:
+    """The same boxes, the middle one first: only the farthest loses pixels."""
+    occlusion(studio, [MIDDLE, NEAR, FAR])
+
+
+@stream("seeded:38")
+def event_overtakes_occlusion(studio: Studio) -> None:
+    """An event issued after an occlusion query is answered before it: only answers of one type
+    keep their order."""
+    device = studio.device(64, 48)
+    model = Model()
+    model.add(BOXES[NEAR])
+    model.bind(device)
+    device.set_render_state(RenderState.ZENABLE, 0)
+    count, event = device.create_query(QueryType.OCCLUSION), device.create_query(QueryType.EVENT)
+    count.begin()
+    model.draw(device, 0)
+    count.end()
+    event.end()
+    finish(device, [count, event])
+
+
+@stream("fixed:call=1000,packet=4000,delivery=500")
+def event_latency(studio: Studio) -> None:
+    """An event is asked for by empty command buffers and signalled only when the clear and the
+    draws before it are finished."""
+    device = studio.device(64, 48)
+    model = Model()
+    model.add(BOXES[FAR])
+    model.add(BOXES[NEAR])
+    model.bind(device)
+    event = device.create_query(QueryType.EVENT)
+    device.clear(color=0xFF202020)
+    model.draw(device, 0)
+    model.draw(device, 1)
+    event.end()
+    finish(device, [event])
+
+
+@stream("fixed:call=1000,packet=6000,delivery=0")
+def response_continue(studio: Studio) -> None:
+    """Ten answers are ready at once and the command buffer has room for four: RESPONSECONTINUE,
+    and empty command buffers fetch the rest."""
+    device = studio.device(16, 16, command_bytes=72)
+    events = [device.create_query(QueryType.EVENT) for _ in range(10)]
+    device.clear(color=0xFF202020)
+    for event in events:
+        event.end()
+    finish(device, events)
+
+
+@stream("fixed:call=1000,packet=2000,delivery=1000")
+def overlapping_queries(studio: Studio) -> None:
+    """Three occlusion queries over three draws: one covers all, the other two overlap, and each
+    counts what lies between its own BEGIN and END."""
+    device = studio.device(64, 48)
+    model = Model()
+    for z in (FAR, MIDDLE, NEAR):
+        model.add(BOXES[z])
+    model.bind(device)
+    whole, first, second = (device.create_query(QueryType.OCCLUSION) for _ in range(3))
+    device.clear(color=0xFF202020)
+    whole.begin()
+    first.begin()
+    model.draw(device, 0)
+    second.begin()
+    model.draw(device, 1)
+    first.end()
+    model.draw(device, 2)
+    second.end()
+    whole.end()
+    finish(device, [whole, first, second])
+
+
+@stream("fixed:call=1000,packet=1500,delivery=200")
+def bad_token(studio: Studio) -> None:
+    """A call with an opcode that does not exist fails there, delivers nothing and loses nothing:
+    the event that was ready comes with the next call."""
+    device = studio.device(16, 16)
+    event = device.create_query(QueryType.EVENT)
+    device.clear(color=0xFF206020)
+    event.end()
+    device.session.flush()
+    buffer = device.session.create_surface(SurfaceKind.MEMORY, 256)
+    good = struct.pack("<BBHII", Op.RENDERSTATE, 0, 1, RenderState.ZWRITEENABLE, 0)
+    commands = good + struct.pack("<BBHI", NO_SUCH_OPCODE, 0, 1, 0) + good
+    studio.call(
+        Call(
+            device.session.context,
+            lpDDCommands=buffer.handle,
+            dwCommandLength=len(commands),
+            commands=commands,
+        )
+    )
+    finish(device, [event])
+
+
+NO_SUCH_OPCODE = 200
+
+
+@stream("fixed:call=1000,packet=4000,delivery=500", keep=0.4)
+def truncated_file(studio: Studio) -> None:
+    """A capture whose writer died: what comes before the cut replays, the rest is reported."""
+    event_latency(studio)
+
+
+@stream()
+def execute_buffer(studio: Studio) -> None:
+    """A DirectX 7 execute buffer: render states are mirrored into lpdwRStates, vertices come
+    from the call's vertex buffer, and a leaked exit opcode (11) ends it with success."""
+    session = studio.session(7)
+    target = session.create_surface(SurfaceKind.SURFACE, 64, 48, Format.R5G6B5)
+    states = session.create_surface(SurfaceKind.MEMORY, 4 * 256)
+    commands = session.create_surface(SurfaceKind.MEMORY, 256)
+    vertices = session.create_surface(SurfaceKind.VERTEXBUFFER, 3 * STRIDE)
+    corners = [
+        (4.0, 4.0, 0.5, 0xFFFF4020),
+        (60.0, 8.0, 0.5, 0xFF20FF40),
+        (12.0, 44.0, 0.5, 0xFF2040FF),
+    ]
+    session.write(vertices.handle, 0, vertex_bytes(corners))
+    session.open(target.handle)
+    data = b"".join(
+        (
+            struct.pack("<BBH", Op.CLEAR, 0, 1),
+            struct.pack("<IIfI4i", 1, 0xFF101820, 1.0, 0, 0, 0, 64, 48),
+            struct.pack("<BBH", Op.RENDERSTATE, 0, 2),
+            struct.pack("<4I", RenderState.CULLMODE, Cull.NONE, RenderState.SHADEMODE, 2),
+            struct.pack("<BBHH", Op.TRIANGLELIST, 0, 1, 0),
+            struct.pack("<BBH", Opcode.EXIT, 0, 0),
+        )
+    )
+    studio.call(
+        Call(
+            session.context,
+            lpDDCommands=commands.handle,
+            dwCommandLength=len(data),
+            dwFlags=Dp2Flags.EXECUTEBUFFER,
+            dwVertexType=COLORED,
+            lpDDVertex=vertices.handle,
+            dwVertexLength=3,
+            dwVertexSize=STRIDE,
+            lpdwRStates=states.handle,
+            commands=data,
+        )
+    )
+    session.mark_frame(target.handle)
+    session.close()
+
+
+def make(name: str) -> bytes:
+    """The bytes of ``streams/NAME.dp2``."""
+    recipe, file = STREAMS[name], io.BytesIO()
+    with CaptureWriter(file, compression="none") as capture:
+        capture.write(Annotation("title", name))
+        recipe.play(Studio(capture, recipe.timing))
+    return file.getvalue()[: int(len(file.getvalue()) * recipe.keep)]
+
+
+def listing() -> str:
+    """The section of ``streams/README.rst`` about the streams."""
+    lines = [HEADING, "-" * len(HEADING), "", "Made by ``tools/make_streams.py``.", ""]
+    for name, recipe in STREAMS.items():
+        lines += [
+            f"``{name}.dp2``",
+            *wrap(recipe.says, 95, initial_indent="    ", subsequent_indent="    "),
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def with_listing(text: str) -> str:
+    """The text of ``streams/README.rst`` with its last section brought up to date."""
+    before, _, _ = text.partition(HEADING + "\n---")
+    return before.rstrip("\n") + "\n\n" + listing()
+
+
+def main() -> None:
+    """Write all streams and their list."""
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1] / "streams")
+    for name in STREAMS:
+        data = make(name)
+        (folder / f"{name}.dp2").write_bytes(data)
+        print(f"{len(data):6}  {name}")
+    readme = folder / "README.rst"
+    readme.write_text(with_listing(readme.read_text("utf-8")), "utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
