@@ -18,7 +18,7 @@ from mcap.exceptions import McapError
 from mcap.opcode import Opcode
 from mcap.records import McapRecord
 
-from dp2emu.capture.payloads import Kind, describe
+from dp2emu.capture.payloads import Kind, Payload, describe
 from dp2emu.errors import CaptureError
 
 MAGIC = b"\x89MCAP0\r\n"
@@ -71,7 +71,7 @@ def parse(read: Callable[[ReadDataStream], _R], body: bytes) -> _R:
     return record
 
 
-def message(kind: Kind, time: int, sequence: int, payload: bytes) -> bytes:
+def message(kind: Kind, time: int, sequence: int, payload: Payload) -> bytes:
     """A Message record; the channel id is the kind.  By hand, because there are millions."""
     return b"".join(
         (

@@ -71,16 +71,10 @@ class Source:
     def take(self, size: int) -> bytes:
         """Exactly ``size`` bytes.  Raises CaptureError if the file ends before."""
         self._check(size)
-        pieces = []
-        while size:
-            piece = self._stream.read(min(size, _PIECE))
-            if not piece:
-                raise self.error("the file ends inside a record")
-            self.offset += len(piece)
-            self.crc = zlib.crc32(piece, self.crc)
-            size -= len(piece)
-            pieces.append(piece)
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        data = self.upto(size)
+        if len(data) < size:
+            raise self.error("the file ends inside a record")
+        return data
 
     def pass_over(self, size: int) -> None:
         """Checksum ``size`` bytes without keeping them.  Raises CaptureError like ``take``."""
@@ -99,7 +93,7 @@ class Source:
             self.crc = zlib.crc32(piece, self.crc)
             size -= len(piece)
             pieces.append(piece)
-        return b"".join(pieces)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def jump(self, offset: int) -> None:
         """Go to a byte offset of a seekable stream; the checksum starts again at 0.
@@ -170,7 +164,9 @@ def _open(place: Place, mode: str) -> tuple[BinaryIO, str, bool]:
     if not hasattr(place, "read" if mode == "rb" else "write"):
         raise UsageError(f"{place!r} is neither a path nor a binary stream")
     name = getattr(place, "name", None)
-    return place, name if isinstance(name, str) else "-", False
+    if not isinstance(name, str) or name.startswith("<"):  # as <stdin> does
+        name = "-"
+    return place, name, False
 
 
 def _measure(stream: BinaryIO) -> tuple[int, int | None]:

@@ -83,8 +83,7 @@ class Capture:
 
         A file can be passed again and again, a pipe once (UsageError).
         """
-        for _, record in self._pass():
-            yield record
+        return self._pass(None)
 
     def summary(self) -> Summary:
         """The numbers of the capture, from its index or its heads where it is large and has them.
@@ -98,8 +97,8 @@ class Capture:
         if believed is not None:
             return believed
         totals = Totals()
-        for entry, _ in self._pass():
-            totals.add(entry)
+        for _ in self._pass(totals):
+            pass
         return totals.summary(verified=self.damage is None)
 
     def close(self) -> None:
@@ -117,14 +116,18 @@ class Capture:
     ) -> None:
         self.close()
 
-    def _pass(self) -> Iterator[tuple[Entry, Record]]:
+    def _pass(self, totals: Totals | None) -> Iterator[Record]:
         self._rewind()
         self.damage, reader, calls = None, self._reader, 0
         try:
             for entry in reader.entries():
                 record = decode(*entry)
                 calls += isinstance(record, Called)
-                yield entry, record
+                if totals is not None:
+                    totals.add(entry)
+                del entry  # it may keep a chunk of 64 MiB alive
+                yield record
+                del record
         except CaptureError as error:
             error.at(stream=self.name, offset=self._source.mark)
             error.what = f"{error.what}; {self._lost(calls, whole=reader.progress.whole)}"

@@ -46,7 +46,10 @@ class Kind(IntEnum):
     ANNOTATION = 7
 
 
-Entry = tuple[Kind, int, bytes]
+Payload = bytes | memoryview
+"""Readers give views, so that a record as large as a chunk is copied once only."""
+
+Entry = tuple[Kind, int, Payload]
 """A record as containers hold it: kind, time in ticks, payload."""
 
 DESTROYED, CREATED = 0, 1
@@ -81,7 +84,7 @@ class Head:
         except struct.error as error:
             raise CaptureError(self._misfit(values)) from error
 
-    def unpack(self, payload: bytes) -> tuple[int, ...]:
+    def unpack(self, payload: Payload) -> tuple[int, ...]:
         """The values at the start of a payload.  Raises CaptureError if it is too short."""
         if len(payload) < self.size:
             raise CaptureError(f"record of {len(payload)} bytes needs {self.size} for its head")
@@ -150,7 +153,7 @@ def _pieces(record: Record) -> list[Record]:
     ]
 
 
-def decode(kind: Kind, time: int, payload: bytes) -> Record:
+def decode(kind: Kind, time: int, payload: Payload) -> Record:
     """The record of an entry.  Raises CaptureError if the payload is none of that kind."""
     return LAYOUTS[kind].unpack(payload, time)
 
@@ -170,7 +173,7 @@ def _pack_context_destroyed(record: ContextDestroyed) -> bytes:
     return _CONTEXT.pack(DESTROYED, 0, record.context, 0, 0)
 
 
-def _unpack_context(payload: bytes, time: int) -> Record:
+def _unpack_context(payload: Payload, time: int) -> Record:
     event, interface, context, color, depth = _CONTEXT.unpack(payload)
     _split(payload, _CONTEXT.size)
     if _created(event):
@@ -190,7 +193,7 @@ def _pack_surface_destroyed(record: SurfaceDestroyed) -> bytes:
     return _SURFACE.pack(DESTROYED, 0, record.handle, 0, 0, 0, 0, 0, 0)
 
 
-def _unpack_surface(payload: bytes, time: int) -> Record:
+def _unpack_surface(payload: Payload, time: int) -> Record:
     event, kind, handle, width, height, format, pitch, samples, usage = _SURFACE.unpack(payload)
     _split(payload, _SURFACE.size)
     if not _created(event):
@@ -205,9 +208,9 @@ def _pack_memory(record: MemoryWritten) -> bytes:
     return _MEMORY.pack(record.handle, record.offset) + record.data
 
 
-def _unpack_memory(payload: bytes, time: int) -> Record:
+def _unpack_memory(payload: Payload, time: int) -> Record:
     handle, offset = _MEMORY.unpack(payload)
-    return MemoryWritten(handle, offset, payload[_MEMORY.size :], time)
+    return MemoryWritten(handle, offset, bytes(payload[_MEMORY.size :]), time)
 
 
 def _pack_call(record: Called) -> bytes:
@@ -228,7 +231,7 @@ def _pack_call(record: Called) -> bytes:
     )
 
 
-def _unpack_call(payload: bytes, time: int) -> Record:
+def _unpack_call(payload: Payload, time: int) -> Record:
     abi, present, command_bytes, vertex_bytes = _CALL.unpack(payload)
     if abi not in _DATA:
         raise CaptureError(f"call of abi {abi}")
@@ -254,17 +257,17 @@ def _pack_answer(record: Answered) -> bytes:
     return head + answer.response
 
 
-def _unpack_answer(payload: bytes, time: int) -> Record:
+def _unpack_answer(payload: Payload, time: int) -> Record:
     ddrval, error_offset, flags, response_bytes = _ANSWER.unpack(payload)
     _, response = _split(payload, _ANSWER.size, response_bytes)
-    return Answered(Answer(ddrval, error_offset, time, response, flags))
+    return Answered(Answer(ddrval, error_offset, time, bytes(response), flags))
 
 
 def _pack_frame(record: FrameMarker) -> bytes:
     return _FRAME.pack(record.frame, record.surface)
 
 
-def _unpack_frame(payload: bytes, time: int) -> Record:
+def _unpack_frame(payload: Payload, time: int) -> Record:
     frame, surface = _FRAME.unpack(payload)
     _split(payload, _FRAME.size)
     return FrameMarker(frame, surface, time)
@@ -278,19 +281,20 @@ def _pack_annotation(record: Annotation) -> bytes:
     return _ANNOTATION.pack(len(key), len(text)) + key + text
 
 
-def _unpack_annotation(payload: bytes, time: int) -> Record:
+def _unpack_annotation(payload: Payload, time: int) -> Record:
     _, key, text = _split(payload, _ANNOTATION.size, *_ANNOTATION.unpack(payload))
     try:
-        return Annotation(key.decode(), text.decode(), time)
+        return Annotation(str(key, "utf-8"), str(text, "utf-8"), time)
     except UnicodeDecodeError as error:
         raise CaptureError(f"annotation is not UTF-8: {error.reason}") from error
 
 
-def _split(payload: bytes, *sizes: int) -> list[bytes]:
+def _split(payload: Payload, *sizes: int) -> list[Payload]:
     """The payload cut into pieces of these sizes, which must be all of it."""
     if sum(sizes) != len(payload):
         raise CaptureError(f"record of {len(payload)} bytes, its head speaks of {sum(sizes)}")
-    pieces, start = [], 0
+    pieces: list[Payload] = []
+    start = 0
     for size in sizes:
         pieces.append(payload[start : start + size])
         start += size
@@ -303,10 +307,10 @@ def _created(event: int) -> bool:
     return event == CREATED
 
 
-def _present(data: bytes, present: int) -> bytes | None:
+def _present(data: Payload, present: int) -> bytes | None:
     if data and not present:
         raise CaptureError(f"{len(data)} bytes of memory marked as not present")
-    return data if present else None
+    return bytes(data) if present else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +318,7 @@ class Layout:
     """How one kind of record is laid out: its head, and in words what follows the head."""
 
     head: Head
-    unpack: Callable[[bytes, int], Record]
+    unpack: Callable[[Payload, int], Record]
     tails: tuple[str, ...] = ()
 
 

@@ -17,7 +17,7 @@ from typing import NoReturn, Self
 from construct import Struct
 
 from dp2emu.capture.files import CaptureLimits, Place, Progress, Sink, Source
-from dp2emu.capture.payloads import LAYOUTS, Entry, Head, Kind, entries
+from dp2emu.capture.payloads import LAYOUTS, Entry, Head, Kind, Payload, entries
 from dp2emu.capture.records import Record
 from dp2emu.capture.totals import Summary, Totals
 from dp2emu.d3d.words import DWORD, QWORD
@@ -37,7 +37,7 @@ _CALLS = struct.Struct("<Q")
 _UNKNOWN_TAGS = 64
 
 
-def pack(tag: int, time: int, payload: bytes) -> bytes:
+def pack(tag: int, time: int, payload: Payload) -> bytes:
     """One record of a log."""
     head = RECORD.pack(tag, len(payload), time, 0)[:_CHECKED]
     crc = zlib.crc32(payload, zlib.crc32(head))

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 from mcap.opcode import Opcode
-from mcap.records import Channel, Header, MessageIndex, Metadata, MetadataIndex, Schema
+from mcap.records import Channel, Header, Metadata, MetadataIndex, Schema
 
 from dp2emu.capture.compression import inflate
 from dp2emu.capture.container import (
@@ -40,8 +40,12 @@ _CHUNK_HEAD = struct.Struct("<QQQII")
 """Start time, end time, inflated size, CRC, length of the compression's name."""
 _DATA_LENGTH = struct.Struct("<Q")
 _DATA_END = struct.Struct("<I")
+_INDEX_HEAD = struct.Struct("<HI")
+"""Channel id and bytes of entries of a message index."""
+_INDEX_ENTRY = struct.Struct("<QQ")
+"""Time and offset in the chunk."""
 
-_SMALL = 1 << 16
+_SMALL = 1 << 20
 """Bytes allowed for container records that are a few hundred in fact."""
 _NAME = 16
 _TOPIC = 64
@@ -68,14 +72,15 @@ class SealedReader:
         self._limits = limits
         self._calls = 0
         self._crc = 0
+        self._chunk: bytes | bytearray = b""
         self._schemas: dict[int, str] = {}
         self._channels: dict[int, tuple[Kind | None, str]] = {}
 
     def entries(self) -> Iterator[Entry]:
         """Every record in order.  Raises CaptureError where the file stops making sense."""
         self._check_header()
-        for chunk in self._chunks():
-            yield from self._messages(chunk)
+        while self._advance():
+            yield from self._messages(self._chunk)
         self.progress.whole = True
         self._check_summary()
 
@@ -99,23 +104,25 @@ class SealedReader:
         if header.profile != PROFILE:
             self._fail(f"an MCAP file of profile {header.profile[:_TOPIC]!r}, not {PROFILE!r}")
 
-    def _chunks(self) -> Iterator[bytes]:
-        chunk = b""
-        while True:
-            opcode, length = self._next()
-            if opcode == Opcode.CHUNK:
-                chunk = self._read_chunk(length)
-                yield chunk
-            elif opcode == Opcode.MESSAGE_INDEX:
-                self._check_message_index(length, chunk)
-            elif opcode == Opcode.DATA_END:
-                return self._check_data_end(length)
+    def _advance(self) -> bool:
+        """Put the next chunk in place, or find the end of the data section."""
+        opcode, length = self._next()
+        while opcode != Opcode.CHUNK:
+            if opcode == Opcode.DATA_END:
+                self._check_data_end(length)
+                return False
+            if opcode == Opcode.MESSAGE_INDEX:
+                self._check_message_index(length)
             elif opcode in _PASSED_OVER:
                 self._source.pass_over(length)
             else:
                 self._fail(f"container record {opcode:#04x} between chunks")
+            opcode, length = self._next()
+        self._chunk = b""  # the last one need not be held while the next is inflated
+        self._chunk = self._read_chunk(length)
+        return True
 
-    def _read_chunk(self, length: int) -> bytes:
+    def _read_chunk(self, length: int) -> bytes | bytearray:
         if length < _CHUNK_HEAD.size:
             self._fail(f"chunk record of {length} bytes")
         _, _, size, crc, name_length = _CHUNK_HEAD.unpack(self._source.take(_CHUNK_HEAD.size))
@@ -134,18 +141,19 @@ class SealedReader:
             self._fail("chunk checksum is wrong")
         return data
 
-    def _check_message_index(self, length: int, chunk: bytes) -> None:
-        """The index must be that of the chunk, which a damaged chunk record would not be."""
-        entries = [
-            (MESSAGE_HEAD.unpack_from(chunk, start), start - RECORD_HEAD.size)
-            for opcode, start, _ in _records(chunk)
-            if opcode == Opcode.MESSAGE
-        ]
-        if length > self._limits.chunk_bytes:
+    def _check_message_index(self, length: int) -> None:
+        """The index must be that of the chunk, which a damaged chunk record would not be.
+
+        It may list the messages in any order, so sums of hashes are compared, not lists.
+        """
+        if length > self._limits.chunk_bytes or length < _INDEX_HEAD.size:
             self._fail(f"message index of {length} bytes")
-        index = parse(MessageIndex.read, self._source.take(length))
-        true = [(head[2], at) for head, at in entries if head[0] == index.channel_id]
-        if sorted(index.records) != sorted(true):
+        channel, size = _INDEX_HEAD.unpack(self._source.take(_INDEX_HEAD.size))
+        body = self._source.take(length - _INDEX_HEAD.size)
+        if size != len(body) or size % _INDEX_ENTRY.size:
+            self._fail(f"message index of {length} bytes, {size} of them entries")
+        listed = sum(map(hash, _INDEX_ENTRY.iter_unpack(body)))
+        if listed != sum(map(hash, _places(self._chunk, channel))):
             self._fail("message index is not that of the chunk before it")
 
     def _check_data_end(self, length: int) -> None:
@@ -156,18 +164,16 @@ class SealedReader:
         if crc not in (0, seen):
             self._fail("data section checksum is wrong")
 
-    def _messages(self, chunk: bytes) -> Iterator[Entry]:
+    def _messages(self, chunk: bytes | bytearray) -> Iterator[Entry]:
         for opcode, start, length in _records(chunk):
             if opcode == Opcode.MESSAGE:
                 yield from self._message(chunk, start, length)
-            elif opcode == Opcode.SCHEMA:
-                self._learn_schema(chunk[start : start + length])
-            elif opcode == Opcode.CHANNEL:
-                self._learn_channel(chunk[start : start + length])
+            elif opcode in _LEARNT and length <= _SMALL:
+                _LEARNT[opcode](self, bytes(chunk[start : start + length]))
             else:
                 self._fail(f"container record {opcode:#04x} inside a chunk")
 
-    def _message(self, chunk: bytes, start: int, length: int) -> Iterator[Entry]:
+    def _message(self, chunk: bytes | bytearray, start: int, length: int) -> Iterator[Entry]:
         channel, sequence, time, _ = MESSAGE_HEAD.unpack_from(chunk, start)
         if channel not in self._channels:
             self._fail(f"message of unknown channel {channel}")
@@ -179,11 +185,12 @@ class SealedReader:
         if sequence != expected:
             self._fail(f"{topic} with sequence {sequence} where {expected} is due")
         self._calls += kind is Kind.CALL
-        yield kind, time, chunk[start + MESSAGE_HEAD.size : start + length]
+        yield kind, time, memoryview(chunk)[start + MESSAGE_HEAD.size : start + length]
 
     def _learn_schema(self, body: bytes) -> None:
         schema = parse(Schema.read, body)
-        if self._schemas.setdefault(schema.id, schema.encoding) != schema.encoding:
+        encoding = schema.encoding[:_TOPIC]
+        if self._schemas.setdefault(schema.id, encoding) != encoding:
             self._fail(f"schema {schema.id} changes")
 
     def _learn_channel(self, body: bytes) -> None:
@@ -210,6 +217,13 @@ class SealedReader:
 
     def _fail(self, what: str) -> NoReturn:
         raise self._source.error(what)
+
+
+_LEARNT: dict[int, Callable[[SealedReader, bytes], None]] = {
+    Opcode.SCHEMA: SealedReader._learn_schema,
+    Opcode.CHANNEL: SealedReader._learn_channel,
+}
+"""What chunks hold besides messages."""
 
 
 def read_totals(source: Source) -> Summary | None:
@@ -280,7 +294,16 @@ def _check_footer(source: Source, crc: int, start: int) -> None:
         raise source.error("the index is not where the footer says")
 
 
-def _records(data: bytes) -> Iterator[tuple[int, int, int]]:
+def _places(chunk: bytes | bytearray, channel: int) -> Iterator[tuple[int, int]]:
+    """(time, offset in the chunk) of a channel's messages, as a message index lists them."""
+    for opcode, start, _ in _records(chunk):
+        if opcode == Opcode.MESSAGE:
+            number, _, time, _ = MESSAGE_HEAD.unpack_from(chunk, start)
+            if number == channel:
+                yield time, start - RECORD_HEAD.size
+
+
+def _records(data: bytes | bytearray) -> Iterator[tuple[int, int, int]]:
     """(opcode, start of body, length of body) of the MCAP records that fill ``data``."""
     at = 0
     while at < len(data):

@@ -139,6 +139,30 @@ def test_something_behind_the_end_is_damage() -> None:
     assert damage is not None
 
 
+@pytest.mark.parametrize("compression", ["zstd", "none"])
+def test_a_record_as_large_as_a_chunk_is_held_few_times(compression: str) -> None:
+    size = 8 << 20
+    data = sealed([Called(Call(1, commands=bytes(size)))] * 3, compression=compression)
+    tracemalloc.start()
+    for _ in open_capture(BytesIO(data)).records():
+        pass
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4 * size
+
+
+def test_a_message_index_of_another_chunk_is_damage() -> None:
+    data = _foreign(CompressionType.NONE)
+    chunk = next(chunk for chunk in _chunks(data) if encode(EVERYTHING[0])[2] in chunk)
+    index = data.index(chunk) + len(chunk)
+    time = index + 9 + 6
+    assert data[index] == 0x07
+    records, damage = read(data[:time] + b"\xff" + data[time + 1 :])
+    assert records == EVERYTHING[: len(records)]
+    assert damage is not None
+    assert "not that of the chunk before it" in damage
+
+
 @pytest.mark.parametrize("piece", [1, 7, 100_000])
 def test_a_pipe_reads_like_a_file(piece: int) -> None:
     capture = open_capture(Pipe(sealed(EVERYTHING), piece))
