@@ -238,19 +238,19 @@ def film(record: Callable[[Record], None], frames: int, noise: bytes) -> None:
 
 def command(*arguments: str) -> int:
     """Run ``dp2emu ARGUMENTS...``; returns the MiB it held at most, 0 if that is unknown."""
-    process = subprocess.Popen(
+    peak = 0
+    with subprocess.Popen(
         [sys.executable, "-m", "dp2emu", *arguments],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-    )
-    assert process.stderr is not None
-    said = process.stderr.read().decode()
-    peak = 0
-    if hasattr(os, "wait4"):
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        peak = mib_of(usage.ru_maxrss)
-    if process.wait():
+    ) as process:
+        assert process.stderr is not None
+        said = process.stderr.read().decode()
+        if hasattr(os, "wait4"):
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            peak = mib_of(usage.ru_maxrss)
+    if process.returncode:
         raise SystemExit(f"dp2emu {' '.join(arguments)}: {said}")
     return peak
 

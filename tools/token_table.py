@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Writes the token coverage table of the README from the token table.
+
+python tools/token_table.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from dp2emu.dp2 import tokens
+from dp2emu.dp2.table import TABLE, Token
+from dp2emu.dp2.tokens import unbuilt
+
+README = Path(__file__).parents[1] / "README.rst"
+BEGIN = ".. The table below is written by tools/token_table.py.\n\n"
+END = "\n.. The table above is written by tools/token_table.py.\n"
+HEADS = ("op", "token", "since", "runs", "meaning")
+
+
+def runs(token: Token) -> bool:
+    """Whether the token executes, rather than raising Unsupported."""
+    return token.execute.__module__ != unbuilt.__name__
+
+
+def cells(token: Token) -> tuple[str, ...]:
+    """A token's row: its documentation is its docstring."""
+    meaning = " ".join(token.doc.split("\n\n")[0].split())
+    return str(int(token.op)), token.name, token.since.name, "yes" if runs(token) else "-", meaning
+
+
+def simple_table(rows: Iterable[tuple[str, ...]]) -> str:
+    """A reStructuredText table, the first row being its heads."""
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rule = "  ".join("=" * width for width in widths)
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    return "\n".join([rule, lines[0], rule, *lines[1:], rule]) + "\n"
+
+
+def token_table() -> str:
+    """The table, and how much of it runs."""
+    rows = [TABLE[op] for op in sorted(TABLE)]
+    running = sum(map(runs, rows))
+    said = (
+        f"{running} of {len(rows)} tokens run.  The others are walked, dumped and assembled, and\n"
+        f"a stream that needs one is told so by name and offset.  {len(tokens.GAPS)} of the 256 "
+        "opcodes mean nothing.\n\n"
+    )
+    return said + simple_table([HEADS, *map(cells, rows)])
+
+
+def with_table(text: str) -> str:
+    """The README's text with the table brought up to date."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return before + BEGIN + token_table() + END + after
+
+
+def main() -> None:
+    """Rewrite the README."""
+    README.write_text(with_table(README.read_text("utf-8")), "utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
