@@ -25,7 +25,10 @@ from dp2emu.d3d.sdk import sdk_name
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.text.shape import Leaf, scalar
-from dp2emu.text.syntax import Block, Value, Word
+from dp2emu.text.syntax import Block, TextError, Value, Word
+
+_KIND = "kind"
+"""The one member whose value must be one of its names: a surface without a kind is nothing."""
 
 _NUMBER = Leaf("Q", "", None, alone=False)
 
@@ -107,10 +110,16 @@ def enumerated(name: str) -> bool:
 
 def _number(name: str, value: Value | None, default: int | None) -> int:
     if value is None:
-        return default or 0
-    if name in _VALUES and isinstance(value, Word) and value.text in _VALUES[name]:
-        return _VALUES[name][value.text]
-    return scalar(_NUMBER, value)
+        number = default or 0
+    elif name in _VALUES and isinstance(value, Word) and value.text in _VALUES[name]:
+        number = _VALUES[name][value.text]
+    else:
+        number = scalar(_NUMBER, value)
+    if name != _KIND:
+        return number
+    if number not in SurfaceKind._value2member_map_:
+        raise TextError(value.line if value else 0, f"surface kind {number} is unknown")
+    return SurfaceKind(number)
 
 
 def _defaults(record: type[Any], without: tuple[str, ...]) -> dict[str, int | None]:

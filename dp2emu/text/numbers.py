@@ -53,7 +53,10 @@ def float_bits(text: str) -> int | None:
         return bits if bits & 0x7FFFFFFF > _INFINITE["inf"] else None
     if len(text) > _DIGITS or not _DECIMAL.match(text):
         return None
-    (bits,) = _BITS.unpack(_FLOAT.pack(float(text)))
+    value = float(text)
+    if math.isinf(value):
+        raise OverflowError(text)
+    (bits,) = _BITS.unpack(_FLOAT.pack(value))
     return int(bits)
 
 

@@ -1,0 +1,112 @@
+"""What a dump looks like."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from dp2emu.capture.records import Called, ContextCreated
+from dp2emu.dp2.call import Call
+from dp2emu.dp2.table import TABLE
+from dp2emu.text.dump import TextWriter
+from tests.capture.samples import sealed
+from tests.text.samples import SMALL, XYZRHW_DIFFUSE, json_lines, text_of
+
+GOLDEN = Path(__file__).parents[1] / "data" / "text"
+
+
+def dumped(commands: bytes, *, offset: int = 0, hex: bool = False) -> list[str]:
+    """The lines of a call's tokens, stripped."""
+    out = StringIO()
+    writer = TextWriter(out, hex=hex)
+    writer.write(ContextCreated(1, 7))
+    writer.write(
+        Called(Call(1, 2, offset, len(commands), dwVertexType=XYZRHW_DIFFUSE, commands=commands))
+    )
+    return [line.strip() for line in out.getvalue().splitlines()[4:]]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("small.txt", text_of(sealed(SMALL))),
+        ("small.hex.txt", text_of(sealed(SMALL), hex=True)),
+        ("small.jsonl", "".join(line + "\n" for line in json_lines(sealed(SMALL)))),
+    ],
+)
+def test_a_small_capture_reads_as_recorded(name: str, text: str) -> None:
+    assert text == (GOLDEN / name).read_text("utf-8")
+
+
+def test_state_values_that_are_floats_or_enumerated_get_a_remark() -> None:
+    states = "07000000 02000000 17000000 04000000 9a000000 00000041 a8000000 07000000"
+    assert dumped(bytes.fromhex("08000400" + states)) == [
+        "RENDERSTATE",
+        "- RenderState=D3DRS_ZENABLE dwState=2  # D3DZB_USEW",
+        "- RenderState=D3DRS_ZFUNC dwState=4   # D3DCMP_LESSEQUAL",
+        "- RenderState=D3DRS_POINTSIZE dwState=0x41000000  # 8.0",
+        "- RenderState=D3DRS_COLORWRITEENABLE dwState=7  "
+        "# D3DCOLORWRITEENABLE_RED|D3DCOLORWRITEENABLE_GREEN|D3DCOLORWRITEENABLE_BLUE",
+    ]
+
+
+def test_n_is_shown_where_the_items_do_not_tell_it() -> None:
+    assert dumped(bytes.fromhex("12000200 0300")) == ["TRIANGLELIST n=2 wVStart=3"]
+    assert dumped(bytes.fromhex("29000700 01000000 02000000")) == [
+        "SETRENDERTARGET n=7 hRenderTarget=1 hZBuffer=2"
+    ]
+    assert dumped(bytes.fromhex("1F000900 01000000 1000 0000")) == [
+        "UPDATEPALETTE n=9",
+        "- dwPaletteHandle=1 wStartIndex=16 wNumEntries=0",
+    ]
+
+
+def test_reserved_bits_are_shown_when_they_are_set() -> None:
+    assert dumped(bytes.fromhex("5A120000")) == ["DELETEQUERY reserved=0x12"]
+
+
+def test_unknown_numbers_of_an_enumeration_stay_numbers() -> None:
+    assert dumped(bytes.fromhex("54000100 01000000 63000000"))[1] == "- dwQueryID=1 QueryType=99"
+
+
+def test_inline_vertices_are_read_by_the_format_of_the_call() -> None:
+    vertex = "00000041 00000041 0000003f 0000803f ff8000ff"
+    lines = dumped(bytes.fromhex("18000100" + 2 * vertex))
+    assert lines == ["LINELIST_IMM n=1", *2 * ["vertices: 8.0 8.0 0.5 1.0 0xff0080ff"]]
+
+
+def test_padding_that_is_not_zero_makes_a_token_raw() -> None:
+    vertex = "00000041 00000041 0000003f 0000803f ff8000ff"
+    lines = dumped(bytes.fromhex("0F000100 0400 18000100 aabb" + 2 * vertex))
+    assert lines[:2] == ["LINELIST n=1 wVStart=4", "raw                                     "
+                         "# LINELIST_IMM"]  # fmt: skip
+    assert lines[2].startswith('bytes: "18000100 aabb0000')
+
+
+def test_what_is_no_token_is_raw_with_the_reason() -> None:
+    assert dumped(b"\xc8\0\0\0\1\2") == [
+        "raw                                     # opcode 200 is no command (unassigned)",
+        'bytes: "c8000000 0102"',
+    ]
+
+
+def test_hex_puts_offset_and_bytes_beside_every_field() -> None:
+    lines = dumped(bytes.fromhex("5B000100 05000000 02000000"), offset=16, hex=True)
+    assert lines == [
+        f"{'ISSUEQUERY':<58}  # 0x0010  5b 00 0100",
+        f"{'- dwQueryID=5 dwFlags=2':<56}  # 0x0014  05000000 02000000  D3DISSUE_BEGIN",
+    ]
+
+
+@pytest.mark.parametrize("token", TABLE.values(), ids=lambda token: token.name)
+def test_no_sample_of_any_token_needs_raw(token: object) -> None:
+    samples = getattr(token, "samples", ())
+    assert samples
+    for sample in samples:
+        out = StringIO()
+        writer = TextWriter(out)
+        writer.write(Called(Call(1, 2, 0, len(sample), dwVertexSize=32, commands=sample)))
+        assert getattr(token, "name", "?") in out.getvalue()
+        assert "raw" not in out.getvalue()
