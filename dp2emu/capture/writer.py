@@ -48,6 +48,7 @@ from dp2emu.errors import UsageError
 COMPRESSIONS = {"zstd": "zstd", "none": ""}
 """What ``compression`` may be, and MCAP's name for it."""
 
+_CHUNK_BYTES = 16 << 20
 _SPOOL = 1 << 20
 
 
@@ -72,7 +73,8 @@ class CaptureWriter:
     """Writes records as a sealed capture, never holding more than one chunk.
 
     A chunk is closed and handed to the operating system behind every call, so that a driver that
-    takes the process down leaves the call that did it; and when ``chunk_bytes`` have gathered.
+    takes the process down leaves the call that did it; and when ``chunk_bytes`` have gathered,
+    which must be at most a quarter of what readers take by default.
     Leaving the ``with`` block, or ``close``, writes the index; without it the file still reads.
 
     >>> from io import BytesIO
@@ -86,10 +88,12 @@ class CaptureWriter:
     ) -> None:
         """``target`` is a path, ``-`` for stdout, or a binary stream (left open).
 
-        Raises OSError if the path cannot be opened, UsageError for an unknown compression.
+        Raises OSError if the path cannot be opened, UsageError for options that cannot be meant.
         """
         if compression not in COMPRESSIONS:
             raise UsageError(f"compression {compression!r} is none of {', '.join(COMPRESSIONS)}")
+        if not 0 < chunk_bytes <= _CHUNK_BYTES:
+            raise UsageError(f"chunks of {chunk_bytes} bytes, not of 1 to {_CHUNK_BYTES}")
         self._compression = COMPRESSIONS[compression]
         self._chunk_bytes = chunk_bytes
         self._totals = Totals()
@@ -143,6 +147,8 @@ class CaptureWriter:
 
     def _append(self, entry: Entry) -> None:
         kind, time, payload = entry
+        if len(payload) >= self._chunk_bytes:
+            self._write_chunk()  # with anything before it, it might exceed what readers take
         if kind not in self._statistics.channel_message_counts:
             self._introduce(kind)
         sequence = next_sequence(kind, self._calls)

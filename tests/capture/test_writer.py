@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from mcap.reader import NonSeekingReader, make_reader
 
 from dp2emu.capture import CaptureWriter, open_capture
+from dp2emu.capture.payloads import PAYLOAD_BYTES
 from dp2emu.capture.records import Annotation, Called, MemoryWritten, Record
 from dp2emu.dp2.call import Call
 from dp2emu.errors import CaptureError, UsageError
@@ -116,6 +117,20 @@ def test_nothing_is_written_after_close() -> None:
 def test_an_unknown_compression_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="zstd, none"):
         CaptureWriter(BytesIO(), compression="rar")
+
+
+def test_chunks_are_of_a_size_that_readers_take() -> None:
+    for chunk_bytes in (0, (16 << 20) + 1):
+        with pytest.raises(UsageError, match="chunks of"):
+            CaptureWriter(BytesIO(), chunk_bytes=chunk_bytes)
+
+
+def test_the_largest_record_is_read_with_default_limits() -> None:
+    small = MemoryWritten(3, 0, bytes(1 << 19))
+    large = Called(Call(1, commands=bytes(PAYLOAD_BYTES - 16 - 56)))
+    capture = open_capture(BytesIO(sealed([small, large])))
+    assert list(capture.records()) == [small, large]
+    assert capture.damage is None
 
 
 def test_an_empty_capture_is_sound() -> None:
