@@ -71,7 +71,7 @@ def test_commands_work_one_after_the_other(clone: Path) -> None:
     for verb in verbs():
         ran = dp2emu(*shlex.split(verb))
         assert ran.code == 0, f"{verb}: {ran.err}"
-    assert (clone / "call000001_surface2.png").exists()
+    assert (clone / "out" / "call000001_surface2.png").exists()
     assembled = (clone / "first_light.dp2").read_bytes()
     assert assembled == (clone / "streams" / "first_light.dp2").read_bytes()
 
