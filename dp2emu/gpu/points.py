@@ -14,9 +14,6 @@ from dp2emu.gpu.subpixel import ONE, snap
 ROWS = 1 << 16
 """Rows of points expanded together, give or take one point."""
 
-_EXACT = 2.0**50
-"""Below this, sums of a few grid coordinates are exact in float64."""
-
 
 def point_sizes(own: F32 | None, point: PointSize, count: int) -> F64:
     """Sizes in grid units, shape (count,): the vertex's own or the state's, clamped.
@@ -46,13 +43,13 @@ def point_spans(x: F64, y: F64, size: F64, region: Rect) -> Iterator[Spans]:
 
 
 def _covered(centre: F64, size: F64, low: int, high: int) -> tuple[I64, I64]:
-    """First pixel and one past the last pixel on one axis, within ``low``..``high``."""
+    """First pixel and one past the last pixel on one axis, within ``low``..``high``.
+
+    The terms are whole numbers, so float64 rounds no sum below 2**53, and any larger one is far
+    outside of every surface.
+    """
     first = np.ceil((2 * centre - size) / (2 * ONE))
     after = np.ceil((2 * centre + size) / (2 * ONE))
-    for i in np.flatnonzero((np.abs(centre) > _EXACT) | (size > _EXACT)):
-        twice, width = 2 * int(centre[i]), int(size[i])
-        first[i] = -((width - twice) // (2 * ONE))
-        after[i] = -((-width - twice) // (2 * ONE))
     return (
         np.clip(first, low, high).astype(np.int64),
         np.clip(after, low, high).astype(np.int64),

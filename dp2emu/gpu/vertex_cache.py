@@ -10,6 +10,8 @@ from dp2emu.gpu.queries import Counters
 VCACHE_SIZE = 16
 """Entries; first in, first out, and empty at the start of each draw."""
 
+_NEVER = -VCACHE_SIZE - 1
+
 
 def observe(indices: Iterable[I64], counters: Counters) -> None:
     """Count lookups and hits of one indexed draw; ``indices`` in order, in any portions."""
@@ -18,8 +20,8 @@ def observe(indices: Iterable[I64], counters: Counters) -> None:
     for portion in indices:
         lookups += len(portion)
         for index in portion.tolist():
-            # Entry k leaves when entry k + size comes in, so the cache is the last misses.
-            if inserted.get(index, -VCACHE_SIZE) < misses - VCACHE_SIZE or index not in inserted:
+            # Miss k leaves the cache when miss k + size comes in.
+            if inserted.get(index, _NEVER) < misses - VCACHE_SIZE:
                 inserted[index] = misses
                 misses += 1
     counters.vertex_cache_lookups += lookups

@@ -24,6 +24,3 @@ class Work:
 
     def __add__(self, other: Work) -> Work:
         return Work(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
-
-    def __mul__(self, times: int) -> Work:
-        return Work(*(a * times for a in astuple(self)))

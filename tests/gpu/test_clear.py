@@ -77,7 +77,7 @@ def test_stencil_is_cleared_and_depth_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("z", "word"), [(7.0, 0xFFFF), (-1.0, 0), (math.nan, 0), (math.inf, 0xFFFF)]
+    ("z", "word"), [(7.0, 0xFFFF), (-0.5, 0), (math.nan, 0), (math.inf, 0xFFFF)]
 )
 def test_depth_is_clamped_and_nan_is_zero(z: float, word: int) -> None:
     depth = depth_surface(Format.D16, word=0x1111)

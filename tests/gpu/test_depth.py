@@ -57,6 +57,16 @@ def test_without_clipping_fragments_outside_of_0_to_1_are_clamped() -> None:
     assert row.tolist() == [min(max(-1 + n / 8, 0), 1) for n in range(32)]
 
 
+def test_rounding_of_the_plane_clips_nothing_from_a_primitive_inside() -> None:
+    # The plane exceeds 1 by one unit in the last place on the edge from first to second corner.
+    inside = [corner(11, 0, 1.0), corner(27, 28, 1.0), corner(21, 10, 0.1)]
+    outside = [corner(0, 20, 2.0), corner(5, 20, 2.0), corner(0, 25, 2.0)]
+    triangles = PrimitiveType.TRIANGLELIST
+    alone = stored(inside, topology=triangles, clip=False).pixels()
+    both = stored(outside + inside, topology=triangles).pixels()
+    np.testing.assert_array_equal(both, alone)
+
+
 @pytest.mark.parametrize("topology", [PrimitiveType.POINTLIST, PrimitiveType.LINELIST])
 def test_points_and_lines_are_clipped_too(topology: PrimitiveType) -> None:
     outside = [corner(3, 3, 1.5), corner(9, 3, 1.5)]

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -100,10 +100,11 @@ def test_six_hundred_random_lines_match_the_model(step: int) -> None:
         np.testing.assert_array_equal(engine([line], [last], region), expected)
 
 
-@given(line_of(coordinate), st.booleans())
-def test_int64_and_python_integers_agree(line: Line, last: bool) -> None:
+@given(st.one_of(line_of(lattice), line_of(coordinate)), st.booleans())
+@settings(max_examples=150)
+def test_python_integers_give_what_int64_gives(line: Line, last: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dp2emu.gpu.subpixel.EXACT_LIMIT", 0)
+        patch.setattr("dp2emu.gpu.subpixel.EXACT_LIMIT", -1)
         exact = engine([line], [last])
     np.testing.assert_array_equal(engine([line], [last]), exact)
 

@@ -110,12 +110,29 @@ def test_two_thousand_random_triangles_match_the_model(seed: int) -> None:
         np.testing.assert_array_equal(engine([triangle], region), model(triangle, region))
 
 
-@given(triangle_of(coordinate))
-def test_int64_and_python_integers_agree(triangle: Triangle) -> None:
+@given(st.one_of(triangle_of(lattice), triangle_of(fine), triangle_of(coordinate)))
+@settings(max_examples=300)
+def test_python_integers_give_what_int64_gives(triangle: Triangle) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dp2emu.gpu.subpixel.EXACT_LIMIT", 0)
+        patch.setattr("dp2emu.gpu.subpixel.EXACT_LIMIT", -1)
         exact = engine([triangle])
-    np.testing.assert_array_equal(engine([triangle]), exact)
+    np.testing.assert_array_equal(exact, engine([triangle]))
+
+
+@pytest.mark.parametrize("left", [-3, 0, 1])
+@pytest.mark.parametrize("reach", [4.0, 2.0**22])
+def test_python_integers_follow_the_top_left_rule(left: int, reach: float) -> None:
+    square = [(left, 4.0), (left + reach, 4.0), (left, 4.0 + reach), (left + reach, 4.0 + reach)]
+    for triangle in ((square[0], square[1], square[2]), (square[1], square[3], square[2])):
+        np.testing.assert_array_equal(engine([triangle]), model(triangle))
+
+
+def test_an_edge_may_leave_out_a_single_pixel_of_the_region() -> None:
+    far = 2.0**22
+    last = REGION.right - 1 + REGION.bottom - 1
+    counts = engine([((-far, -far), (far + last, -far), (-far, far + last))])
+    assert counts.sum() == counts.size - 1
+    assert counts[-1, -1] == 0
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -107,7 +107,8 @@ def test_a_quotient_that_is_no_number_is_black() -> None:
 
 
 def test_mixed_triangles_each_follow_their_own_rhw() -> None:
-    linear = [corner(0, 0, color=RED), corner(16, 0, color=BLUE), corner(0, 16, color=GREEN)]
+    places = ((0, 0, RED), (16, 0, BLUE), (0, 16, GREEN))
+    linear = [corner(x, y, 0.5, color, 0.0) for x, y, color in places]
     deep = [corner(x + 16, y, 0.5, color, rhw)
             for (x, y, _, _, color), rhw in zip(linear, (1.0, 0.5, 2.0), strict=True)]  # fmt: skip
     both = picture([*linear, *deep], topology=PrimitiveType.TRIANGLELIST)

@@ -27,6 +27,13 @@ def test_hits_are_those_of_a_first_in_first_out_queue(indices: list[int], cut: i
     assert counters.vertex_cache_hits == hits
 
 
+def test_an_entry_stays_for_as_many_misses_as_the_cache_has_entries() -> None:
+    for distinct, hits in ((VCACHE_SIZE, VCACHE_SIZE), (VCACHE_SIZE + 1, 0)):
+        counters = Counters()
+        observe([np.tile(np.arange(distinct), 2)], counters)
+        assert counters.vertex_cache_hits == hits
+
+
 def test_vertices_without_indices_always_miss() -> None:
     counters = Counters()
     observe_unindexed(12, counters)
