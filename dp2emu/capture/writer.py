@@ -113,9 +113,9 @@ class CaptureWriter:
             self._append(entry)
 
     def start_chunk(self, size: int) -> None:
-        """Close the chunk; the next may take ``size`` bytes before it is closed by itself."""
+        """Close the chunk; from here on chunks may take ``size`` bytes before they are closed."""
         self._write_chunk()
-        self._chunk_bytes = max(self._chunk_bytes, size)
+        self._chunk_bytes = max(self._chunk_bytes, min(size, _CHUNK_BYTES))
 
     def flush(self) -> None:
         """Close the chunk and hand it to the operating system."""

@@ -75,6 +75,42 @@ class JsonLinesWriter:
             lines.append(_raw(self._calls, offset, data, why))
         self._out.write("".join(lines))
 
+    def _called(self, record: Called) -> str:
+        commands, vertices = record.call.commands, record.call.vertices
+        size = "null" if commands is None else len(commands)
+        data = "null" if vertices is None else f'"{vertices.hex()}"'
+        return f',"command_bytes":{size},"vertices":{data}'
+
+    def _answered(self, record: Answered) -> str:
+        data = record.answer.response
+        rows: list[str] = []
+        more, stop = False, 0
+        for codec, place in response_blocks(data):
+            rows += self._responses(codec, data, place)
+            more = more or codec.item is None
+            stop = place.end
+        rest = f',"raw":"{data[stop:].hex()}"' if stop < len(data) else ""
+        return f',"responses":[{",".join(rows)}],"more":{_dumps(more)}{rest}'
+
+    def _responses(self, codec: Codec, data: bytes, place: Place) -> Iterator[str]:
+        """A block's responses as replay's JSON has them, a row each."""
+        at = place.start + (codec.head.size if codec.head else 0)
+        while codec.item and at < place.end:
+            query, size = codec.item.unpack(data, at)
+            start = at + codec.item.size
+            at = start + size
+            said = payload(self._contexts.query_type(self._context, query), data[start:at])
+            yield (
+                f'{{"query":{query},"type":{_dumps(said.name if said else None)},"size":{size},'
+                f'"value":{said.json if said else "null"},"raw":"{data[start:at].hex()}"}}'
+            )
+
+    def _memory(self, record: MemoryWritten) -> str:
+        return f',"data":"{record.data.hex()}"'
+
+    def _annotation(self, record: Annotation) -> str:
+        return f',"key":{_dumps(record.key)},"text":{_dumps(record.text)}'
+
 
 def _dumps(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
@@ -91,57 +127,13 @@ def _raw(call: int, offset: int, data: bytes, problem: str) -> str:
     return _dumps(row | {"bytes": data.hex()}) + "\n"
 
 
-# Members that are no numbers
-
-
-def _called(writer: JsonLinesWriter, record: Called) -> str:
-    commands, vertices = record.call.commands, record.call.vertices
-    size = "null" if commands is None else len(commands)
-    data = "null" if vertices is None else f'"{vertices.hex()}"'
-    return f',"command_bytes":{size},"vertices":{data}'
-
-
-def _answered(writer: JsonLinesWriter, record: Answered) -> str:
-    data = record.answer.response
-    rows: list[str] = []
-    more, stop = False, 0
-    for codec, place in response_blocks(data):
-        rows += _responses(codec, data, place, writer)
-        more = more or codec.item is None
-        stop = place.end
-    rest = f',"raw":"{data[stop:].hex()}"' if stop < len(data) else ""
-    return f',"responses":[{",".join(rows)}],"more":{_dumps(more)}{rest}'
-
-
-def _responses(codec: Codec, data: bytes, place: Place, writer: JsonLinesWriter) -> Iterator[str]:
-    """A response as replay's JSON has them, a row per record of the block."""
-    at = place.start + (codec.head.size if codec.head else 0)
-    while codec.item and at < place.end:
-        query, size = codec.item.unpack(data, at)
-        start = at + codec.item.size
-        at = start + size
-        kind = writer._contexts.query_type(writer._context, query)
-        said = payload(kind, data[start:at])
-        yield (
-            f'{{"query":{query},"type":{_dumps(said.name if said else None)},"size":{size},'
-            f'"value":{said.json if said else "null"},"raw":"{data[start:at].hex()}"}}'
-        )
-
-
-def _memory(writer: JsonLinesWriter, record: MemoryWritten) -> str:
-    return f',"data":"{record.data.hex()}"'
-
-
-def _annotation(writer: JsonLinesWriter, record: Annotation) -> str:
-    return f',"key":{_dumps(record.key)},"text":{_dumps(record.text)}'
-
-
 _MORE: dict[type[Any], Callable[[JsonLinesWriter, Any], str]] = {
-    Called: _called,
-    Answered: _answered,
-    MemoryWritten: _memory,
-    Annotation: _annotation,
+    Called: JsonLinesWriter._called,
+    Answered: JsonLinesWriter._answered,
+    MemoryWritten: JsonLinesWriter._memory,
+    Annotation: JsonLinesWriter._annotation,
 }
+"""The members of a record that are no numbers, each after a comma."""
 
 
 # Tokens

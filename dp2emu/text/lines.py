@@ -45,7 +45,8 @@ def token_lines(
 
 def _statement(codec: Codec, buffer: Buffer, place: Place) -> Line:
     reserved = buffer[place.offset + 1]
-    number = codec.number(place.n, buffer[place.start : place.end])
+    head_bytes = codec.head.size if codec.head else 0
+    number = codec.number(place.n, buffer[place.start : place.start + head_bytes])
     words = [codec.name]
     if reserved:
         words.append(f"reserved={reserved:#04x}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.capture import BareOptions, CaptureWriter
+from dp2emu.capture import BareOptions, CaptureWriter, open_capture
 from dp2emu.capture.records import (
     Answered,
     Called,
@@ -28,9 +29,11 @@ from tests.text.samples import (
     assembled,
     calls,
     command_bytes,
+    opened,
     text_of,
 )
 
+STREAMS = sorted((Path(__file__).parents[2] / "streams").glob("*.dp2"))
 _OFFSETS = st.integers(0, 9)
 _STREAMS = _OFFSETS.flatmap(lambda at: st.tuples(command_bytes(start=at), st.just(at)))
 
@@ -100,9 +103,20 @@ def test_chunks_come_back(chunk_bytes: int) -> None:
 
 @pytest.mark.parametrize("chunk_bytes", [1 << 20, 4 << 20])
 def test_large_chunks_come_back(chunk_bytes: int) -> None:
-    writes = [MemoryWritten(2, 0, bytes(size)) for size in (400_000, 400_000, 400_000, 9)]
+    sizes = (400_000, 400_000, 400_000, 9, 5 << 20, 9, 2 << 20, 9)
+    writes = [MemoryWritten(2, 0, bytes(size)) for size in sizes]
     data = sealed(writes, chunk_bytes=chunk_bytes)
     assert assembled(text_of(data)) == data
+
+
+def test_no_text_makes_a_chunk_that_readers_refuse() -> None:
+    out = BytesIO()
+    with CaptureWriter(out) as writer:
+        writer.start_chunk(2**32 - 1)
+        for _ in range(40):
+            writer.write(MemoryWritten(2, 0, bytes(1 << 20)))
+    capture = opened(out.getvalue())
+    assert max(capture.chunk.size for _ in capture.records()) < 32 << 20
 
 
 def test_a_flushed_chunk_comes_back() -> None:
@@ -168,3 +182,12 @@ def test_counts_and_lengths_follow_from_what_is_written() -> None:
     assert assembled(text) == sealed(
         [Called(Call(1, dwCommandLength=len(commands), commands=commands))]
     )
+
+
+@pytest.mark.parametrize("path", STREAMS, ids=lambda path: path.stem)
+def test_every_stream_comes_back(path: Path) -> None:
+    data = path.read_bytes()
+    with open_capture(path) as capture:
+        for _ in capture.records():
+            pass
+        assert (assembled(text_of(data)) == data) is (capture.damage is None)
