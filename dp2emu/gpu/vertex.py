@@ -130,33 +130,38 @@ def gather(
     size = item.itemsize
     if stride == 0:
         numbers, stride = np.zeros_like(numbers), size
-    whole = _whole_items(data.nbytes - offset, stride, size)
+    available = data.nbytes - offset if offset >= 0 else 0
+    whole = (available - size) // stride + 1 if available >= size else 0
     inside = (numbers >= 0) & (numbers < whole)
     items = np.ndarray((whole,), item, data, offset if whole else 0, (stride,))
     if inside.all():
         return items[numbers]
     found = np.zeros(numbers.shape, item)
     found[inside] = items[numbers[inside]]
-    outside = np.flatnonzero(~inside)
-    # Beyond these bounds no byte is in the data, and without them the products could overflow.
-    near = np.clip(numbers[outside], -((offset + size) // stride) - 1, data.nbytes // stride + 1)
-    address = (offset + near * stride)[:, None] + np.arange(size)
-    valid = (address >= 0) & (address < data.nbytes)
-    loose = np.zeros(address.shape, np.uint8)
-    loose[valid] = data[address[valid]]
-    found[outside] = loose.view(item)[:, 0]
+    found[~inside] = _gather_bytes(data, offset, stride, item, numbers[~inside])
     return found
 
 
-def _whole_items(available: int, stride: int, size: int) -> int:
-    """How many items from number 0 on lie wholly inside."""
-    return (available - size) // stride + 1 if available >= size else 0
+def _gather_bytes(
+    data: NDArray[np.uint8], offset: int, stride: int, item: np.dtype[Any], numbers: I64
+) -> NDArray[Any]:
+    """The same for items that lie on an edge of the data or outside, byte by byte."""
+    size, end = item.itemsize, data.nbytes
+    # Beyond these bounds no byte is in the data, and without them the products could overflow.
+    near = np.clip(numbers, -((offset + size) // stride) - 1, (end - offset) // stride + 1)
+    address = (offset + near * stride)[:, None] + np.arange(size)
+    valid = (address >= 0) & (address < end)
+    loose = np.zeros(address.shape, np.uint8)
+    loose[valid] = data[address[valid]]
+    return loose.view(item)[:, 0]
 
 
 def _bytes(data: Surface | bytes | NDArray[Any]) -> NDArray[np.uint8]:
     if isinstance(data, Surface):
         return data.data
-    return np.frombuffer(data, np.uint8)
+    if isinstance(data, bytes):
+        return np.frombuffer(data, np.uint8)
+    return np.ascontiguousarray(data).view(np.uint8)
 
 
 def _find(layout: VertexLayout, usage: DeclUsage, index: int = 0) -> Element | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,4 +23,12 @@ class Work:
     pixel_bytes: int = 0
 
     def __add__(self, other: Work) -> Work:
-        return Work(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+        return Work(
+            self.vertices + other.vertices,
+            self.vertex_bytes + other.vertex_bytes,
+            self.primitives + other.primitives,
+            self.triangles + other.triangles,
+            self.fragments + other.fragments,
+            self.pixels + other.pixels,
+            self.pixel_bytes + other.pixel_bytes,
+        )
