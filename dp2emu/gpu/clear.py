@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
 
+from dp2emu.gpu.arrays import Mask
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Clear, Rect
 from dp2emu.gpu.pixels import (
@@ -19,36 +22,85 @@ from dp2emu.gpu.pixels import (
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.work import Work
 
+FEW = 32
+"""Rectangles filled one by one; of more the union is filled, since each may be the whole."""
+
+_BAND = 1 << 20
+"""Pixels whose coverage is worked out together."""
+
 
 def execute_clear(clear: Clear, counters: Counters) -> Work:
-    """Fill, and count the bytes written.  No query counts cleared pixels.
+    """Fill, and count the bytes that filling each rectangle writes.  No query counts pixels.
 
     Raises Unsupported, before anything is written, for formats that are not built.
     """
-    colors = [(surface, _color_word(surface, clear.color))
-              for surface in clear.colors
-              if surface is not None and clear.color is not None]  # fmt: skip
-    depth = None if clear.z is None and clear.stencil is None else clear.depth
-    if depth is not None:
-        depth_format(depth)
+    fills = [_color_fill(surface, clear.color)
+             for surface in clear.colors
+             if surface is not None and clear.color is not None]  # fmt: skip
+    if clear.depth is not None and (clear.z is not None or clear.stencil is not None):
+        fills.append(_depth_fill(clear.depth, clear.z, clear.stencil))
     work = Work()
-    for rect in clear.rects:
-        for surface, word in colors:
-            pixels = _pixels(surface, rect)
-            pixels[...] = word
-            work += Work(pixels=pixels.size, pixel_bytes=pixels.nbytes)
-        if depth is not None:
-            work += _fill_depth(depth, rect, clear.z, clear.stencil)
+    for surface, fill in fills:
+        whole = Rect(0, 0, surface.width, surface.height)
+        rects = [inside for rect in clear.rects if not (inside := rect.intersect(whole)).empty]
+        _fill(surface.pixels(), rects, fill)
+        pixels = sum((r.right - r.left) * (r.bottom - r.top) for r in rects)
+        work += Work(pixels=pixels, pixel_bytes=pixels * surface.pixels().itemsize)
     counters.pixel_bytes += work.pixel_bytes
     return work
 
 
-def _pixels(surface: Surface, rect: Rect) -> Any:
-    """View of the part of a rectangle that lies on the surface."""
-    inside = rect.intersect(Rect(0, 0, surface.width, surface.height))
-    if inside.empty:
-        return surface.pixels()[:0, :0]
-    return surface.pixels()[inside.top : inside.bottom, inside.left : inside.right]
+_Fill = Callable[[Any], Any]
+"""Pixel words before -> after."""
+
+
+def _fill(pixels: Any, rects: list[Rect], fill: _Fill) -> None:
+    if len(rects) <= FEW:
+        for rect in rects:
+            part = pixels[rect.top : rect.bottom, rect.left : rect.right]
+            part[...] = fill(part)
+        return
+    for top, covered in _union(rects, *pixels.shape):
+        band = pixels[top : top + len(covered)]
+        band[covered] = fill(band[covered])
+
+
+def _union(rects: list[Rect], height: int, width: int) -> Iterator[tuple[int, Mask]]:
+    """Which pixels any of the rectangles covers, as bands: (first row, mask of whole rows).
+
+    Each corner is a step of a two-dimensional sum, so the cost does not follow their areas.
+    """
+    left, top, right, bottom = np.array([astuple(rect) for rect in rects]).T
+    rows = max(1, _BAND // width)
+    for first in range(0, height, rows):
+        last = min(first + rows, height)
+        steps = np.zeros((last - first + 1, width + 1), np.int32)
+        hit = np.flatnonzero((top < last) & (bottom > first))
+        upper, lower = np.maximum(top[hit], first) - first, np.minimum(bottom[hit], last) - first
+        for row, column, step in (
+            (upper, left, 1), (upper, right, -1), (lower, left, -1), (lower, right, 1),
+        ):  # fmt: skip
+            np.add.at(steps, (row, column[hit]), step)
+        yield first, steps.cumsum(axis=0).cumsum(axis=1)[:-1, :-1] > 0
+
+
+def _color_fill(surface: Surface, color: int) -> tuple[Surface, _Fill]:
+    word = _color_word(surface, color)
+    return surface, lambda pixels: word
+
+
+def _depth_fill(surface: Surface, z: float | None, stencil: int | None) -> tuple[Surface, _Fill]:
+    row = depth_format(surface)
+    # A NaN fails the first comparison and clears to 0.
+    clamped = min(z, 1.0) if z is not None and z > 0 else 0.0
+    depth = quantise_depth(row, np.array([clamped], np.float64))
+
+    def fill(words: Any) -> Any:
+        if z is not None:
+            words = with_depth(row, words, depth)
+        return words if stencil is None else with_stencil(row, words, stencil)
+
+    return surface, fill
 
 
 def _color_word(surface: Surface, color: int) -> Any:
@@ -56,16 +108,3 @@ def _color_word(surface: Surface, color: int) -> Any:
     channels = [color >> shift & 0xFF for shift in (16, 8, 0, 24)]
     rgba = [np.array([value], np.float32) / np.float32(255) for value in channels]
     return pack_color(color_format(surface), rgba)[0]
-
-
-def _fill_depth(surface: Surface, rect: Rect, z: float | None, stencil: int | None) -> Work:
-    row = depth_format(surface)
-    pixels = _pixels(surface, rect)
-    if z is not None:
-        # A NaN fails the first comparison and clears to 0.
-        clamped = min(z, 1.0) if z > 0 else 0.0
-        depth = quantise_depth(row, np.array([[clamped]], np.float64))
-        pixels[...] = with_depth(row, pixels, depth)
-    if stencil is not None:
-        pixels[...] = with_stencil(row, pixels, stencil)
-    return Work(pixels=pixels.size, pixel_bytes=pixels.nbytes)

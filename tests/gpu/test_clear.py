@@ -9,7 +9,7 @@ import pytest
 
 from dp2emu.d3d.enums import Format
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.clear import execute_clear
+from dp2emu.gpu.clear import FEW, execute_clear
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Clear, Rect
 from dp2emu.gpu.queries import Counters
@@ -110,3 +110,27 @@ def test_nothing_is_filled_if_one_surface_is_unsupported() -> None:
     with pytest.raises(Unsupported):
         clear(color=1, z=1.0, target=target, depth=surface(Format.A8R8G8B8))
     assert not target.pixels().any()
+
+
+def test_the_union_of_many_rectangles_is_filled_once() -> None:
+    rng = np.random.default_rng(5)
+    corners = rng.integers(-20, 120, (200, 4)).tolist()
+    rects = tuple(Rect(*corner) for corner in corners if corner[0] < corner[2])
+    pictures = []
+    for parts in ([rects], [rects[i : i + FEW] for i in range(0, len(rects), FEW)]):
+        target = color_surface(width=100, height=90)
+        depth = depth_surface(width=100, height=90)
+        counters = Counters()
+        for part in parts:
+            execute_clear(Clear(part, (target,), 0xFF123456, depth, 0.25, 3), counters)
+        pictures.append((target.data.tobytes(), depth.data.tobytes(), counters.pixel_bytes))
+    assert pictures[0] == pictures[1]
+
+
+def test_bands_of_a_large_union_join(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dp2emu.gpu.clear._BAND", 300)
+    target = color_surface(width=100, height=50)
+    rects = tuple(Rect(x, x // 2, x + 1, 50) for x in range(100))
+    execute_clear(Clear(rects, (target,), 0xFFFFFFFF, None, None, None), Counters())
+    expected = np.add.outer(np.arange(50) * 2 + 1, -np.arange(100)) >= 0
+    assert ((target.pixels() == 0xFFFFFFFF) == expected).all()
