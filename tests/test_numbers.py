@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.text.numbers import float_bits, float_text, grouped_hex, integer, unsigned_text
+from dp2emu.numbers import float_bits, float_text, grouped_hex, integer, unsigned_text
 
 
 @given(st.integers(0, 0xFFFFFFFF))
