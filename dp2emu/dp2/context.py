@@ -184,6 +184,8 @@ class Context:
         in_depth = flags & (ClearFlags.ZBUFFER | ClearFlags.STENCIL)
         depth = self.targets.depth if in_depth else None
         cleared = [surface for surface in (*colors, depth) if surface is not None]
+        if any(surface.samples > 1 for surface in cleared):
+            raise Unsupported("multisampled targets")
         # Each surface is filled as far as it goes, so the largest bounds the rectangles.
         extent = Rect(0, 0, *_largest(cleared))
         asked = [Rect(*rect) for rect in rects.tolist()]
