@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what the README promises, and prints it as a table with the machine it ran on.
+"""Measures what the README promises, and prints it as the table that is in it.
 
     python tools/bench.py [--scale 0.01] [--only NAME] [--dir FOLDER]
 
@@ -301,12 +301,20 @@ def main() -> None:
             place = Place(options.dir or Path(folder), options.scale)
             print(BENCHMARKS[options.only].measure(place))
         return
-    print(machine())
-    print(f"{'benchmark':36}{'asked for':22}measured")
+    print(f"{machine()}:\n")
+    widths = 36, 19, 18
+    rule = " ".join("=" * (width - 1) for width in widths)
+    print(rule, _line(("benchmark", "asked for", "measured"), widths), rule, sep="\n")
     with tempfile.TemporaryDirectory(dir=options.dir) as folder:
         place = Place(Path(folder), options.scale)
         for name, row in BENCHMARKS.items():
-            print(f"{name:36}{row.target:22}{measure_apart(name, place)}", flush=True)
+            cells = name, row.target, measure_apart(name, place)
+            print(_line(cells, widths), flush=True)
+    print(rule)
+
+
+def _line(cells: tuple[str, ...], widths: tuple[int, ...]) -> str:
+    return "".join(cell.ljust(w) for cell, w in zip(cells, widths, strict=True)).rstrip()
 
 
 if __name__ == "__main__":

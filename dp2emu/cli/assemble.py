@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import click
 
+from dp2emu.cli.captures import PATH
 from dp2emu.cli.streams import text_input
 from dp2emu.text import assemble
 
 
 @click.command("assemble")
-@click.argument("text", metavar="TEXT")
+@click.argument("text", metavar="TEXT", type=PATH)
 @click.option(
-    "-o", "--out", "out", metavar="FILE", required=True, help='The capture; "-" is stdout.'
+    "-o", "--out", metavar="FILE", type=PATH, required=True, help='The capture; "-" is stdout.'
 )
 def command(text: str, out: str) -> None:
     """Turn dump's text back into a capture.

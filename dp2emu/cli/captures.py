@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from dp2emu.text import AnyCapture
 
 
+PATH = click.Path(allow_dash=True)
+"""A file name as it comes, for completion; opening it tells whether it is one."""
+
+
 def _size(text: str) -> tuple[int, int]:
     """``"640x480"`` -> (640, 480)."""
     width, x, height = text.partition("x")
@@ -55,7 +59,7 @@ def _option(name: str, metavar: str, convert: Any, default: str | None, what: st
 _BARE: tuple[Any, ...] = (
     click.option("--bare", is_flag=True, help="FILE is command bytes and nothing else."),
     _option("--fvf", "NUMBER", _number, "0", "vertex format of the call (dwVertexType)."),
-    _option("--vertices", "FILE", str, None, "file with the vertices of the call."),
+    _option("--vertices", "FILE", PATH, None, "file with the vertices of the call."),
     _option("--vertex-size", "NUMBER", _number, "0", "bytes of a vertex; 0: as the FVF says."),
     _option("--size", "WxH", _size, "640x480", "target size, 640x480 by default."),
     _option("--format", "FORMAT", _format, "X8R8G8B8", "target, X8R8G8B8 by default."),
@@ -91,7 +95,7 @@ def capture_verb(*, text: bool) -> Callable[[Verb], Verb]:
         decorated: Verb = run
         for option in reversed(_BARE):
             decorated = option(decorated)
-        return click.argument("file")(decorated)
+        return click.argument("file", type=PATH)(decorated)
 
     return decorate
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from dp2emu.capture.writer import COMPRESSIONS
-from dp2emu.cli.captures import Opened, capture_verb
+from dp2emu.cli.captures import PATH, Opened, capture_verb
 from dp2emu.cli.outcome import FINE, UNUSABLE, complain
 from dp2emu.text import KINDS, convert
 
@@ -17,7 +17,7 @@ SUFFIXES = {".dp2": "sealed", ".mcap": "sealed", ".log": "log", ".bin": "bare", 
 
 @click.command("convert")
 @capture_verb(text=True)
-@click.argument("out")
+@click.argument("out", type=PATH)
 @click.option("--to", "form", type=click.Choice(KINDS), help="Form of OUT; default: by its name.")
 @click.option("--compression", type=click.Choice(list(COMPRESSIONS)), help="Of a sealed capture.")
 def command(opened: Opened, out: str, form: str | None, compression: str | None) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dp2emu.cli.captures import Opened, capture_verb
+from dp2emu.cli.captures import PATH, Opened, capture_verb
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, say, worst
 from dp2emu.cli.progress import progress_through
 from dp2emu.cli.streams import text_output
@@ -20,11 +20,14 @@ _LINES = 20
 
 @click.command("replay")
 @capture_verb(text=True)
-@click.option("--json", "json_path", metavar="PATH", help='Write replay JSON; "-" is stdout.')
+@click.option(
+    "--json", "json_path", metavar="PATH", type=PATH, help='Write replay JSON; "-" is stdout.'
+)
 @click.option(
     "--png",
     "png_dir",
     metavar="DIR",
+    type=PATH,
     help="Write pictures of the colour targets, at frame markers and at the end.",
 )
 @click.option(

@@ -7,15 +7,20 @@ from pathlib import Path
 
 import click
 
+from dp2emu.cli.captures import PATH
 from dp2emu.cli.outcome import FAULTS, FINE, complain, outcome_of, say, worst
 from dp2emu.gpu.timing import Timing, parse_timing
 from dp2emu.scene import play_scene
 
 
 @click.command("scene")
-@click.argument("scenes", metavar="SCENE...", nargs=-1, required=True)
-@click.option("--out", "out", metavar="DIR", required=True, help="Folder for the results.")
-@click.option("--capture", metavar="FILE", help="Save the session as a capture; one scene only.")
+@click.argument("scenes", metavar="SCENE...", type=PATH, nargs=-1, required=True)
+@click.option(
+    "--out", "out", metavar="DIR", type=PATH, required=True, help="Folder for the results."
+)
+@click.option(
+    "--capture", metavar="FILE", type=PATH, help="Save the session as a capture; one scene only."
+)
 @click.option("--timing", metavar="MODEL", help="Timing model (see replay); default: instant.")
 def command(scenes: tuple[str, ...], out: str, capture: str | None, timing: str | None) -> int:
     """Play Direct3D 9 scene files.

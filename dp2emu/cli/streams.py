@@ -8,16 +8,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+_ERRORS = "backslashreplace"
+
 
 @contextmanager
 def text_output(path: str) -> Iterator[TextIO]:
-    """A UTF-8 text stream with plain newlines, the same bytes on every system."""
+    """A UTF-8 text stream with plain newlines, the same bytes on every system.
+
+    What UTF-8 cannot say, such as a file name that is none, is written with backslashes.
+    """
     if path != "-":
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
+        with open(path, "w", encoding="utf-8", errors=_ERRORS, newline="\n") as file:
             yield file
         return
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+        sys.stdout.reconfigure(encoding="utf-8", errors=_ERRORS, newline="\n")
     yield sys.stdout
 
 
