@@ -37,7 +37,7 @@ def shading(program: Program, vertices: Vertices, frame: Frame, *, flat: bool) -
     that the plane of c itself.  Any rhw is allowed: a quotient that is no number becomes 0 where
     the program clamps it.
     """
-    values = {name: _corners(vertices, name) for name in program.inputs}
+    values = {port.name: _corners(vertices, port.name) for port in program.inputs}
     if flat:
         return Shading(program, {name: _constant(f[0]) for name, f in values.items()}, None)
     rhw = vertices.position[3].astype(np.float64)
@@ -68,5 +68,5 @@ def shade(shading: Shading, sites: Sites) -> tuple[F32, ...]:
         divisor = sites.at(shading.divisor)
         values = {name: value / divisor for name, value in values.items()}
     inputs = {name: value.astype(np.float32) for name, value in values.items()}
-    outputs = run(shading.program, inputs, len(sites.dx))
+    outputs = run(shading.program, inputs, {}, len(sites.dx)).outputs
     return tuple(outputs[f"color0.{channel}"] for channel in "rgba")

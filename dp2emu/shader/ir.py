@@ -1,112 +1,314 @@
-"""The intermediate representation: straight-line statements over numbered slots.
+"""The intermediate representation: typed scalar slots and structured control flow.
 
-Each slot holds one float32 for every lane and is assigned once.  Nothing of a vector unit
-survives in here: whoever lowers a shader resolves swizzles and write masks first.
+A program works on many lanes at once, and each lane has its own 32-bit scalar in every slot.
+Slots are typed, mutable and start as 0 or false.  Nothing of a vector unit survives in here:
+whoever lowers a shader resolves swizzles and write masks first.
+
+A statement acts on the active lanes and leaves the others as they are.  ``If`` and ``Break``
+narrow the active lanes; the end of the ``If`` or ``Loop`` widens them again.
+
+Everything is frozen and hashable, constants are held by their bits, and equal programs do the
+same, so that a program is the key of what is compiled from it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
 
-from dp2emu.shader.ops import OPS
+import numpy as np
+
+from dp2emu.shader.types import Type
+
+
+class ProgramError(ValueError):
+    """A program, or the text of one, that cannot be meant."""
+
+
+class Stage(Enum):
+    """Where a program runs.  Only pixels come in quads and can be killed."""
+
+    VERTEX = "vertex"
+    PIXEL = "pixel"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A register of each lane, by number; ``Program.slots`` has its type."""
+
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """slot <- the same float32 in every lane."""
+    """The same 32 bits in every lane; a BOOL is 0 or 1."""
 
-    slot: int
-    value: float
+    type: Type
+    bits: int
+
+    @classmethod
+    def of(cls, type: Type, value: float) -> Constant:
+        """A number rounded to F32, an I32 from -2**31 to 2**32 - 1, or a BOOL."""
+        if type is Type.F32:
+            with np.errstate(over="ignore"):
+                return cls(type, int(np.float32(value).view(np.uint32)))
+        return cls(type, int(value) & 0xFFFFFFFF)
+
+    @property
+    def scalar(self) -> Any:
+        """The constant as a NumPy scalar of its type."""
+        if self.type is Type.BOOL:
+            return np.bool_(self.bits)
+        return np.uint32(self.bits).view(self.type.dtype)
+
+
+Operand = Slot | Constant
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """An input or an output by name, such as ``v0.x``."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """``size`` scalars addressed by number.
+
+    A uniform file is read only and shared by all lanes; otherwise each lane has its own, which
+    starts as 0 or false.
+    """
+
+    name: str
+    type: Type
+    size: int
+    uniform: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Scalar ``offset + index * stride`` of a file, computed without wrapping around.
+
+    ``index`` is an I32 operand, signed, and may differ from lane to lane.  Out of range reads 0
+    and stores nothing.
+    """
+
+    offset: int
+    index: Operand | None = None
+    stride: int = 1
+
+
+class Axis(Enum):
+    """Direction of a derivative on the screen."""
+
+    X = "ddx"
+    Y = "ddy"
+
+
+class TextureKind(Enum):
+    """Shape of a texture."""
+
+    TEX2D = "2d"
+    CUBE = "cube"
+    VOLUME = "volume"
+
+    @property
+    def coordinates(self) -> int:
+        """How many coordinates it takes."""
+        return 2 if self is TextureKind.TEX2D else 3
+
+
+class Lod(Enum):
+    """How the level of detail is found."""
+
+    IMPLICIT = "implicit"
+    """From the differences of the coordinates in the quad."""
+    BIAS = "bias"
+    """The same, plus an operand."""
+    EXPLICIT = "explicit"
+    """An operand."""
+    GRADIENT = "gradient"
+    """From operands: ddx of every coordinate, then ddy of every coordinate."""
+
+    def arguments(self, kind: TextureKind) -> int:
+        """How many operands it takes."""
+        return {Lod.IMPLICIT: 0, Lod.GRADIENT: 2 * kind.coordinates}.get(self, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """slot <- an input by name, such as ``diffuse.r``."""
+    """slot <- an input."""
 
     slot: int
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Apply:
-    """slot <- an operation of the table on earlier slots."""
-
-    slot: int
-    op: str
-    operands: tuple[int, ...]
+    port: str
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An output by name <- slot."""
+    """An output <- value.  The last write wins; an output never written is 0 or false."""
 
-    name: str
-    slot: int
-
-
-Statement = Constant | Input | Apply | Output
+    port: str
+    value: Operand
 
 
 @dataclass(frozen=True, slots=True)
+class Assign:
+    """slot <- an operation of the table on operands."""
+
+    slot: int
+    op: str
+    operands: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """slot <- a scalar of a file."""
+
+    slot: int
+    file: str
+    address: Address
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A scalar of a file that is not uniform <- value."""
+
+    file: str
+    address: Address
+    value: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """slot <- difference of value within the quad of the lane.
+
+    Lanes 4q to 4q + 3 are two by two pixels: left top, right top, left bottom, right bottom.
+    X is right minus left in the lane's own row, Y bottom minus top in its own column.  A lane
+    that is not active contributes what the slot held when it last was.
+    """
+
+    slot: int
+    axis: Axis
+    value: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """slots <- red, green, blue and alpha of a texture at coordinates."""
+
+    slots: tuple[int, int, int, int]
+    sampler: int
+    kind: TextureKind
+    coordinates: tuple[Operand, ...]
+    lod: Lod
+    arguments: tuple[Operand, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """``then`` for the active lanes in which the condition is true, ``otherwise`` for the rest."""
+
+    condition: Operand
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """The body again and again, until every lane has left it.
+
+    After ``limit`` rounds the lanes still inside leave as well: no program runs for ever.
+    """
+
+    body: tuple[Statement, ...]
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """Lanes in which the condition is true leave the innermost loop."""
+
+    condition: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """Pixels in which the condition is true are not drawn.
+
+    Their lanes stay active, since the derivatives of their neighbours need them.
+    """
+
+    condition: Operand
+
+
+Statement = Input | Output | Assign | Load | Store | Derivative | Sample | If | Loop | Break | Kill
+
+
+@dataclass(frozen=True)
 class Program:
-    """Statements in order.  Hashable, and equal programs do the same."""
+    """What runs, and all that it refers to.  Made by the builder or the parser, who verify it."""
 
+    stage: Stage
+    slots: tuple[Type, ...]
+    files: tuple[File, ...]
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
     statements: tuple[Statement, ...]
+    _hash: int = field(init=False, repr=False, compare=False)
 
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """Names of the inputs, in order of use."""
-        return tuple(s.name for s in self.statements if isinstance(s, Input))
+    def __post_init__(self) -> None:
+        # A program is the key of caches asked for every draw, so it is hashed once.
+        parts = (self.stage, self.slots, self.files, self.inputs, self.outputs, self.statements)
+        object.__setattr__(self, "_hash", hash(parts))
 
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """What the builder hands out: the slot an expression was computed into."""
-
-    slot: int
+    def __hash__(self) -> int:
+        return self._hash
 
 
-class Builder:
-    """Records statements.  Slots are assigned once, and an input is read once."""
+def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
+    """The blocks inside a statement."""
+    if isinstance(statement, If):
+        return statement.then, statement.otherwise
+    return (statement.body,) if isinstance(statement, Loop) else ()
 
-    def __init__(self) -> None:
-        self._statements: list[Statement] = []
-        self._inputs: dict[str, Value] = {}
-        self._slots = 0
 
-    def constant(self, value: float) -> Value:
-        slot = self._new_slot()
-        self._statements.append(Constant(slot, value))
-        return Value(slot)
+def walk(statements: tuple[Statement, ...]) -> Iterator[Statement]:
+    """Every statement in the order of the text, with those inside it after it."""
+    for statement in statements:
+        yield statement
+        for block in blocks(statement):
+            yield from walk(block)
 
-    def input(self, name: str) -> Value:
-        if name not in self._inputs:
-            slot = self._new_slot()
-            self._statements.append(Input(slot, name))
-            self._inputs[name] = Value(slot)
-        return self._inputs[name]
 
-    def apply(self, op: str, *operands: Value) -> Value:
-        """Raises TypeError for the wrong number of operands, KeyError for no such operation."""
-        if len(operands) != OPS[op].arity:
-            raise TypeError(f"{op} takes {OPS[op].arity} operands, not {len(operands)}")
-        slot = self._new_slot()
-        self._statements.append(Apply(slot, op, tuple(value.slot for value in operands)))
-        return Value(slot)
+def written(statement: Statement) -> tuple[int, ...]:
+    """Slots a statement itself assigns, not those that statements inside it do."""
+    if isinstance(statement, Sample):
+        return statement.slots
+    return (statement.slot,) if isinstance(statement, Input | Assign | Load | Derivative) else ()
 
-    def add(self, x: Value, y: Value) -> Value:
-        return self.apply("add", x, y)
 
-    def saturate(self, x: Value) -> Value:
-        return self.apply("saturate", x)
+def operands(statement: Statement) -> tuple[Operand, ...]:
+    """What a statement itself reads."""
+    match statement:
+        case Assign():
+            return statement.operands
+        case Sample():
+            return statement.coordinates + statement.arguments
+        case If() | Break() | Kill():
+            return (statement.condition,)
+        case Output() | Derivative():
+            return (statement.value,)
+        case Load():
+            return _index(statement.address)
+        case Store():
+            return (*_index(statement.address), statement.value)
+        case _:
+            return ()
 
-    def output(self, name: str, value: Value) -> None:
-        self._statements.append(Output(name, value.slot))
 
-    def program(self) -> Program:
-        """What was recorded so far."""
-        return Program(tuple(self._statements))
-
-    def _new_slot(self) -> int:
-        self._slots += 1
-        return self._slots - 1
+def _index(address: Address) -> tuple[Operand, ...]:
+    return () if address.index is None else (address.index,)

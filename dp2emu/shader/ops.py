@@ -1,7 +1,13 @@
 """The operations of a program: one row each, and the row's expression is its meaning.
 
-Every operation takes and gives float32 and has one correct result on every machine.  Comparisons
-are with select, never with minimum or maximum, so that a NaN has a defined way through.
+Every operation has one correct result on every machine: float32 arithmetic rounds to nearest
+even with gradual underflow (subnormals are kept, read and produced), nothing is contracted, and
+integers wrap.  The payload of a NaN is not defined; it is never visible, because the bits of a
+float32 are seen only through ``asint`` and through outputs, which make it 0x7FC00000.
+
+The names are those of the Direct3D 10 assembly where it has one: no prefix for F32, ``i`` and
+``u`` for signed and unsigned I32, ``b`` for BOOL.  ``x > y`` is ``lt`` with the operands
+exchanged, ``x <= y`` is ``ge`` likewise.
 """
 
 from __future__ import annotations
@@ -10,28 +16,97 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-F32 = NDArray[np.float32]
+from dp2emu.shader.exact import (
+    float_to_int,
+    float_to_uint,
+    fma,
+    maximum,
+    minimum,
+    mulz,
+    saturate,
+    signed,
+    unsigned,
+)
+from dp2emu.shader.types import Lanes, Type, canonical
 
-ZERO, UNIT = np.float32(0), np.float32(1)
+_F, _I, _B = Type.F32, Type.I32, Type.BOOL
+
+SHIFT_MASK = np.int32(31)
+"""A shift counts by the low five bits of its second operand."""
 
 
 class Op(NamedTuple):
-    """``arity`` operands; ``lanes`` computes the result for NumPy lanes of float32."""
+    """Types of operands and result; ``lanes`` computes the result for NumPy lanes.
 
-    arity: int
-    lanes: Callable[..., F32]
+    ``lanes`` is given arrays of shape (n,) or (1,) and broadcasts.
+    """
 
-
-def _saturate(x: F32) -> F32:
-    positive = np.where(x > ZERO, x, ZERO)
-    return np.where(positive < UNIT, positive, UNIT)
+    operands: tuple[Type, ...]
+    result: Type
+    lanes: Callable[..., Lanes]
 
 
 OPS: dict[str, Op] = {
-    "add": Op(2, lambda x, y: x + y),
-    "mul": Op(2, lambda x, y: x * y),
-    "saturate": Op(1, _saturate),
+    # F32 arithmetic
+    "mov": Op((_F,), _F, lambda x: x),
+    "add": Op((_F, _F), _F, lambda x, y: x + y),
+    "sub": Op((_F, _F), _F, lambda x, y: x - y),
+    "mul": Op((_F, _F), _F, lambda x, y: x * y),
+    "mulz": Op((_F, _F), _F, mulz),
+    "div": Op((_F, _F), _F, lambda x, y: x / y),
+    "fma": Op((_F, _F, _F), _F, fma),
+    "sqrt": Op((_F,), _F, np.sqrt),
+    "floor": Op((_F,), _F, np.floor),
+    "ceil": Op((_F,), _F, np.ceil),
+    "round": Op((_F,), _F, np.rint),
+    "trunc": Op((_F,), _F, np.trunc),
+    "fract": Op((_F,), _F, lambda x: x - np.floor(x)),
+    "abs": Op((_F,), _F, np.abs),
+    "neg": Op((_F,), _F, np.negative),
+    "min": Op((_F, _F), _F, minimum),
+    "max": Op((_F, _F), _F, maximum),
+    "saturate": Op((_F,), _F, saturate),
+    "select": Op((_B, _F, _F), _F, np.where),
+    # F32 comparisons: false for NaN, but ne is true
+    "lt": Op((_F, _F), _B, lambda x, y: x < y),
+    "ge": Op((_F, _F), _B, lambda x, y: x >= y),
+    "eq": Op((_F, _F), _B, lambda x, y: x == y),
+    "ne": Op((_F, _F), _B, lambda x, y: x != y),
+    # I32
+    "imov": Op((_I,), _I, lambda x: x),
+    "iadd": Op((_I, _I), _I, lambda x, y: x + y),
+    "isub": Op((_I, _I), _I, lambda x, y: x - y),
+    "imul": Op((_I, _I), _I, lambda x, y: x * y),
+    "ineg": Op((_I,), _I, np.negative),
+    "iand": Op((_I, _I), _I, lambda x, y: x & y),
+    "ior": Op((_I, _I), _I, lambda x, y: x | y),
+    "ixor": Op((_I, _I), _I, lambda x, y: x ^ y),
+    "inot": Op((_I,), _I, np.invert),
+    "ishl": Op((_I, _I), _I, lambda x, y: x << (y & SHIFT_MASK)),
+    "ishr": Op((_I, _I), _I, lambda x, y: x >> (y & SHIFT_MASK)),
+    "ushr": Op((_I, _I), _I, lambda x, y: signed(unsigned(x) >> unsigned(y & SHIFT_MASK))),
+    "iselect": Op((_B, _I, _I), _I, np.where),
+    "ilt": Op((_I, _I), _B, lambda x, y: x < y),
+    "ige": Op((_I, _I), _B, lambda x, y: x >= y),
+    "ieq": Op((_I, _I), _B, lambda x, y: x == y),
+    "ine": Op((_I, _I), _B, lambda x, y: x != y),
+    "ult": Op((_I, _I), _B, lambda x, y: unsigned(x) < unsigned(y)),
+    "uge": Op((_I, _I), _B, lambda x, y: unsigned(x) >= unsigned(y)),
+    # BOOL
+    "bmov": Op((_B,), _B, lambda x: x),
+    "band": Op((_B, _B), _B, lambda x, y: x & y),
+    "bor": Op((_B, _B), _B, lambda x, y: x | y),
+    "bxor": Op((_B, _B), _B, lambda x, y: x ^ y),
+    "bnot": Op((_B,), _B, np.invert),
+    "bselect": Op((_B, _B, _B), _B, np.where),
+    # Conversions: to integers they cut off the fraction and saturate, and a NaN becomes 0
+    "ftoi": Op((_F,), _I, float_to_int),
+    "ftou": Op((_F,), _I, float_to_uint),
+    "itof": Op((_I,), _F, lambda x: x.astype(np.float32)),
+    "utof": Op((_I,), _F, lambda x: unsigned(x).astype(np.float32)),
+    "asint": Op((_F,), _I, lambda x: canonical(x).view(np.int32)),
+    "asfloat": Op((_I,), _F, lambda x: x.view(np.float32)),
 }
-"""``saturate`` clamps to 0..1; a NaN becomes 0."""
+"""By name, in the order of their types.  Adding one is adding a row here and a model of it in
+``tests/shader/models.py``."""

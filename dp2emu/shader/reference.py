@@ -1,27 +1,333 @@
-"""The reference engine: a program over NumPy lanes.  Its results are the specification."""
+"""The reference engine: a program over NumPy lanes.  Its results are the specification.
+
+Arrays are never written in place, so straight lines of statements copy nothing, and a value on
+which all lanes agree has shape (1,) and costs as much as a single lane.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dp2emu.shader.ir import Apply, Constant, Input, Program
-from dp2emu.shader.ops import F32, OPS
+from dp2emu.errors import Unsupported
+from dp2emu.shader.ir import (
+    Address,
+    Assign,
+    Axis,
+    Break,
+    Constant,
+    Derivative,
+    File,
+    If,
+    Input,
+    Kill,
+    Load,
+    Lod,
+    Loop,
+    Operand,
+    Output,
+    Port,
+    Program,
+    Sample,
+    Statement,
+    Store,
+    TextureKind,
+    walk,
+)
+from dp2emu.shader.ops import OPS
+from dp2emu.shader.types import F32, Lanes, Mask, Type, canonical
+
+I64 = NDArray[np.int64]
 
 
-def run(program: Program, inputs: Mapping[str, F32], lanes: int) -> dict[str, F32]:
-    """Outputs by name, each float32 of shape (lanes,).  Raises KeyError for a missing input."""
-    slots: dict[int, F32] = {}
-    outputs: dict[str, F32] = {}
-    for statement in program.statements:
-        if isinstance(statement, Constant):
-            slots[statement.slot] = np.full(lanes, statement.value, np.float32)
-        elif isinstance(statement, Input):
-            slots[statement.slot] = inputs[statement.name]
-        elif isinstance(statement, Apply):
-            operands = (slots[slot] for slot in statement.operands)
-            slots[statement.slot] = OPS[statement.op].lanes(*operands)
-        else:
-            outputs[statement.name] = slots[statement.slot]
-    return outputs
+class Sampler(Protocol):
+    """What a program samples textures with."""
+
+    def __call__(
+        self,
+        sampler: int,
+        kind: TextureKind,
+        coordinates: tuple[F32, ...],
+        lod: Lod,
+        arguments: tuple[F32, ...],
+        active: Mask | None,
+    ) -> tuple[F32, F32, F32, F32]:
+        """Red, green, blue and alpha, each float32 of shape (lanes,) or (1,).
+
+        Coordinates and arguments have shape (lanes,); ``active`` None means all lanes, and what
+        is returned for the others is not used.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Outputs by name, each of shape (lanes,), and the lanes that were on and not killed.
+
+    Outputs hold 0 or false where the lane was off, and may share memory with the inputs.
+    """
+
+    outputs: dict[str, Lanes]
+    alive: Mask
+
+
+def run(
+    program: Program,
+    inputs: Mapping[str, Lanes],
+    uniforms: Mapping[str, Lanes],
+    lanes: int,
+    mask: Mask | None = None,
+    sampler: Sampler | None = None,
+) -> Result:
+    """Run a program.
+
+    Inputs have shape (lanes,) or (1,) and the type of their port.  Uniforms have the type of
+    their file and any shape; they are read in C order, and what they lack reads 0.  ``mask`` has
+    shape (lanes,) and tells which lanes are on; None means all.  Helper pixels, which complete
+    quads for derivatives, are on, and the caller drops what they give.
+
+    Raises KeyError for a missing input or file, ValueError for one of the wrong type or shape,
+    Unsupported for a sample without a sampler.
+    """
+    start = np.ones(lanes, np.bool_) if mask is None else mask
+    if len(start) != lanes:
+        raise ValueError(f"a mask of {len(start)} lanes, not {lanes}")
+    if lanes % 4 and _needs_quads(program):
+        raise ValueError(f"{lanes} lanes are no quads")
+    machine = _Machine(
+        lanes=lanes,
+        slots=[_ZERO[type] for type in program.slots],
+        inputs={port.name: _input(port, inputs[port.name], lanes) for port in program.inputs},
+        uniforms={f.name: _uniform(f, uniforms[f.name]) for f in program.files if f.uniform},
+        locals={
+            f.name: np.zeros((f.size, lanes), f.type.dtype) for f in program.files if not f.uniform
+        },
+        outputs={port.name: _ZERO[port.type] for port in program.outputs},
+        alive=start,
+        sampler=sampler,
+    )
+    # NaN and infinity are values like any other.
+    with np.errstate(all="ignore"):
+        if start.any():
+            machine.block(program.statements, None if start.all() else start)
+        outputs = {port.name: machine.visible(port) for port in program.outputs}
+    return Result(outputs, machine.alive)
+
+
+_ZERO: dict[Type, Lanes] = {type: np.zeros(1, type.dtype) for type in Type}
+
+
+@lru_cache(maxsize=1 << 10)
+def _needs_quads(program: Program) -> bool:
+    return any(isinstance(statement, Derivative) for statement in walk(program.statements))
+
+
+def _input(port: Port, value: Lanes, lanes: int) -> Lanes:
+    if value.dtype != port.type.dtype or value.shape not in ((lanes,), (1,)):
+        raise ValueError(f"input {port.name}: {value.dtype} of shape {value.shape}")
+    return value
+
+
+def _uniform(file: File, value: Lanes) -> Lanes:
+    if value.dtype != file.type.dtype:
+        raise ValueError(f"file {file.name}: {value.dtype}")
+    return value.reshape(-1)[: file.size]
+
+
+@lru_cache(maxsize=1 << 12)
+def _constant(constant: Constant) -> Lanes:
+    lanes: Lanes = np.array([constant.scalar])
+    lanes.flags.writeable = False
+    return lanes
+
+
+@dataclass(slots=True)
+class _Machine:
+    """The state of a run.
+
+    The lanes a block runs for are a mask, or None for all of them; they are never none, and
+    neither are those that a statement is executed for.
+    """
+
+    lanes: int
+    slots: list[Lanes]
+    inputs: dict[str, Lanes]
+    uniforms: dict[str, Lanes]
+    locals: dict[str, Lanes]
+    outputs: dict[str, Lanes]
+    alive: Mask
+    sampler: Sampler | None
+
+    def block(self, statements: tuple[Statement, ...], active: Mask | None) -> Mask | None:
+        """Run for the active lanes; those that have not left the innermost loop by the end."""
+        for statement in statements:
+            execute = _EXECUTE.get(type(statement))
+            if execute is not None:
+                execute(self, statement, active)
+                continue
+            active = _NARROW[type(statement)](self, statement, active)
+            if active is not None and not active.any():
+                break
+        return active
+
+    def read(self, operand: Operand) -> Lanes:
+        if isinstance(operand, Constant):
+            return _constant(operand)
+        return self.slots[operand.number]
+
+    def write(self, slot: int, value: Lanes, active: Mask | None) -> None:
+        self.slots[slot] = value if active is None else np.where(active, value, self.slots[slot])
+
+    def whole(self, operand: Operand) -> Lanes:
+        """The operand with a value for each lane."""
+        return np.broadcast_to(self.read(operand), self.lanes)
+
+    def index(self, address: Address) -> I64:
+        """Scalar numbers, int64 of shape (lanes,) or (1,)."""
+        if address.index is None:
+            return np.array([address.offset], np.int64)
+        index: I64 = self.read(address.index).astype(np.int64)
+        return index * address.stride + address.offset
+
+    def visible(self, port: Port) -> Lanes:
+        value = self.outputs[port.name]
+        if port.type is Type.F32:
+            value = canonical(value)
+        return value if len(value) == self.lanes else np.repeat(value, self.lanes)
+
+
+def _input_(machine: _Machine, statement: Input, active: Mask | None) -> None:
+    machine.write(statement.slot, machine.inputs[statement.port], active)
+
+
+def _output(machine: _Machine, statement: Output, active: Mask | None) -> None:
+    value = machine.read(statement.value)
+    if active is not None:
+        value = np.where(active, value, machine.outputs[statement.port])
+    machine.outputs[statement.port] = value
+
+
+def _assign(machine: _Machine, statement: Assign, active: Mask | None) -> None:
+    value = OPS[statement.op].lanes(*map(machine.read, statement.operands))
+    machine.write(statement.slot, value, active)
+
+
+def _load(machine: _Machine, statement: Load, active: Mask | None) -> None:
+    index = machine.index(statement.address)
+    if statement.file in machine.uniforms:
+        value = _gather(machine.uniforms[statement.file], index)
+    else:
+        value = _gather_rows(machine.locals[statement.file], index)
+    machine.write(statement.slot, value, active)
+
+
+def _gather(scalars: Lanes, index: I64) -> Lanes:
+    inside = (index >= 0) & (index < len(scalars))
+    if inside.all():
+        return scalars[index]
+    found = np.zeros(len(index), scalars.dtype)
+    found[inside] = scalars[index[inside]]
+    return found
+
+
+def _gather_rows(rows: Lanes, index: I64) -> Lanes:
+    size, lanes = rows.shape
+    inside = (index >= 0) & (index < size)
+    found: Lanes = rows[np.where(inside, index, 0), np.arange(lanes)]
+    return np.where(inside, found, _zero_of(rows))
+
+
+def _zero_of(lanes: Lanes) -> Any:
+    return lanes.dtype.type(0)
+
+
+def _store(machine: _Machine, statement: Store, active: Mask | None) -> None:
+    rows = machine.locals[statement.file]
+    index = np.broadcast_to(machine.index(statement.address), machine.lanes)
+    stored = (index >= 0) & (index < len(rows))
+    if active is not None:
+        stored = stored & active
+    lane = np.flatnonzero(stored)
+    rows[index[lane], lane] = machine.whole(statement.value)[lane]
+
+
+def _derivative(machine: _Machine, statement: Derivative, active: Mask | None) -> None:
+    value = machine.read(statement.value)
+    quads = value.reshape(-1, 2, 2) if len(value) > 1 else value.reshape(1, 1, 1)
+    if statement.axis is Axis.X:
+        difference = quads[:, :, -1:] - quads[:, :, :1]
+    else:
+        difference = quads[:, -1:, :] - quads[:, :1, :]
+    result = np.broadcast_to(difference, quads.shape).reshape(-1)
+    machine.write(statement.slot, result, active)
+
+
+def _sample(machine: _Machine, statement: Sample, active: Mask | None) -> None:
+    if machine.sampler is None:
+        raise Unsupported("texture sampling")
+    coordinates = tuple(map(machine.whole, statement.coordinates))
+    arguments = tuple(map(machine.whole, statement.arguments))
+    texels = machine.sampler(
+        statement.sampler, statement.kind, coordinates, statement.lod, arguments, active
+    )
+    for slot, value in zip(statement.slots, texels, strict=True):
+        machine.write(slot, value, active)
+
+
+def _kill(machine: _Machine, statement: Kill, active: Mask | None) -> None:
+    machine.alive = machine.alive & ~_within(machine.read(statement.condition), active)
+
+
+def _if(machine: _Machine, statement: If, active: Mask | None) -> Mask | None:
+    condition = machine.read(statement.condition)
+    taken, other = (_within(chosen, active) for chosen in (condition, ~condition))
+    if not other.any():
+        return machine.block(statement.then, active)
+    if not taken.any():
+        return machine.block(statement.otherwise, active)
+    left = machine.block(statement.then, taken), machine.block(statement.otherwise, other)
+    if left[0] is taken and left[1] is other:
+        return active
+    assert left[0] is not None and left[1] is not None
+    return left[0] | left[1]
+
+
+def _within(chosen: Mask, active: Mask | None) -> Mask:
+    return chosen if active is None else chosen & active
+
+
+def _loop(machine: _Machine, statement: Loop, active: Mask | None) -> Mask | None:
+    inside = active
+    for _ in range(statement.limit):
+        inside = machine.block(statement.body, inside)
+        if inside is not None and not inside.any():
+            break
+    return active
+
+
+def _break(machine: _Machine, statement: Break, active: Mask | None) -> Mask | None:
+    leaving = machine.read(statement.condition)
+    if not leaving.any():
+        return active
+    return np.broadcast_to(_within(~leaving, active), machine.lanes)
+
+
+_EXECUTE: dict[type[Statement], Callable[[_Machine, Any, Mask | None], None]] = {
+    Input: _input_,
+    Output: _output,
+    Assign: _assign,
+    Load: _load,
+    Store: _store,
+    Derivative: _derivative,
+    Sample: _sample,
+    Kill: _kill,
+}
+_NARROW: dict[type[Statement], Callable[[_Machine, Any, Mask | None], Mask | None]] = {
+    If: _if,
+    Loop: _loop,
+    Break: _break,
+}

@@ -1,0 +1,391 @@
+"""A builder, so that whoever lowers into the representation writes arithmetic.
+
+    b = Builder(Stage.PIXEL)
+    x, scale = b.input("v0.x"), b.load(b.uniform("c", Type.F32, 32), 4)
+    total = b.variable(Type.F32, 0.0)
+    with b.if_(x < 1.0):
+        total.value = x * scale + 0.5
+    with b.else_():
+        total.value = b.sqrt(x)
+    b.output("color0.r", b.saturate(total.value))
+    program = b.program()
+
+A ``Value`` is what an expression was when it was written and never changes; a ``Variable`` is
+what changes.  Mistakes raise where they are made: TypeError for operands of the wrong type,
+ProgramError for a value that is used outside its block or after its variable was assigned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from dp2emu.shader.ir import (
+    Address,
+    Assign,
+    Axis,
+    Break,
+    Constant,
+    Derivative,
+    File,
+    If,
+    Input,
+    Kill,
+    Load,
+    Lod,
+    Loop,
+    Operand,
+    Output,
+    Port,
+    Program,
+    ProgramError,
+    Sample,
+    Slot,
+    Stage,
+    Statement,
+    Store,
+    TextureKind,
+)
+from dp2emu.shader.ops import OPS
+from dp2emu.shader.types import Type
+from dp2emu.shader.values import OPERATORS, Block, Number, Value, Variable
+from dp2emu.shader.verify import verify
+
+Declared = TypeVar("Declared", File, Port)
+
+LOOP_LIMIT = 255
+"""Rounds of a loop unless told: the most that Direct3D 9 allows (shader reference section 5)."""
+
+
+class Builder:
+    """Records a program.  Inputs and uniforms at a fixed address are read once, at the start."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._slots: list[Type] = []
+        self._versions: list[int] = []
+        self._files: dict[str, File] = {}
+        self._inputs: dict[str, Port] = {}
+        self._outputs: dict[str, Port] = {}
+        self._prologue: list[Statement] = []
+        self._fetched: dict[tuple[str, int | None], Value] = {}
+        self._open = [Block()]
+
+    # Values
+
+    def constant(self, type: Type, number: float) -> Value:
+        """Raises TypeError for a number of another kind than the type's."""
+        if isinstance(number, bool) is not (type is Type.BOOL):
+            raise TypeError(f"{number!r} is no {type.value}")
+        if type is Type.I32 and not isinstance(number, int):
+            raise TypeError(f"{number!r} is no {type.value}")
+        return Value(self, Constant.of(type, number), type, self._open[0])
+
+    def variable(self, type: Type, start: Number | None = None) -> Variable:
+        """A variable that is 0 or false until ``start`` or something else is assigned to it."""
+        variable = Variable(self, self._new_slot(type), type)
+        if start is not None:
+            self.assign(variable, start)
+        return variable
+
+    def read(self, variable: Variable) -> Value:
+        slot = variable.slot
+        version = self._versions[slot]
+        return Value(self, Slot(slot), variable.type, self._open[-1], version)
+
+    def assign(self, variable: Variable, value: Number) -> None:
+        """variable <- value, in the active lanes."""
+        if any(variable.slot in block.borrowed for block in self._open if block.loop):
+            raise ProgramError("a loop assigns a variable whose value of before it also uses")
+        operand = self._operand(value, variable.type)
+        self._versions[variable.slot] += 1
+        self._emit(Assign(variable.slot, OPERATORS["mov"][variable.type], (operand,)))
+
+    def copy(self, value: Value) -> Value:
+        """The same value in a slot of its own."""
+        return self.apply(OPERATORS["mov"][value.type], value)
+
+    def apply(self, op: str, *operands: Number) -> Value:
+        """Any operation of the table.
+
+        Raises KeyError for no such operation, TypeError for operands it does not take.
+        """
+        row = OPS[op]
+        if len(operands) != len(row.operands):
+            raise TypeError(f"{op} takes {len(row.operands)} operands, not {len(operands)}")
+        typed = tuple(map(self._operand, operands, row.operands))
+        result = self._new_value(row.result)
+        self._emit(Assign(_slot(result), op, typed))
+        return result
+
+    def operator(self, name: str, *operands: Number) -> Value:
+        """The operation that ``name`` stands for on the type of its operands."""
+        type = next(each.type for each in operands if isinstance(each, Value))
+        if type not in OPERATORS[name]:
+            raise TypeError(f"no {name} on {type.value}")
+        return self.apply(OPERATORS[name][type], *operands)
+
+    def select(self, condition: Number, x: Number, y: Number) -> Value:
+        """condition ? x : y.  Two plain numbers make an F32."""
+        types = [each.type for each in (x, y) if isinstance(each, Value)]
+        return self.apply(OPERATORS["select"][types[0] if types else Type.F32], condition, x, y)
+
+    def fma(self, x: Number, y: Number, z: Number) -> Value:
+        """x * y + z, rounded once.  ``x * y + z`` itself rounds twice."""
+        return self.apply("fma", x, y, z)
+
+    def mulz(self, x: Number, y: Number) -> Value:
+        """x * y where 0 times anything is 0."""
+        return self.apply("mulz", x, y)
+
+    def sqrt(self, x: Number) -> Value:
+        """Correctly rounded; a NaN below 0."""
+        return self.apply("sqrt", x)
+
+    def floor(self, x: Number) -> Value:
+        """Rounded down."""
+        return self.apply("floor", x)
+
+    def ceil(self, x: Number) -> Value:
+        """Rounded up."""
+        return self.apply("ceil", x)
+
+    def round(self, x: Number) -> Value:
+        """Rounded to nearest, ties to even."""
+        return self.apply("round", x)
+
+    def trunc(self, x: Number) -> Value:
+        """Rounded towards zero."""
+        return self.apply("trunc", x)
+
+    def fract(self, x: Number) -> Value:
+        """x - floor(x)."""
+        return self.apply("fract", x)
+
+    def abs(self, x: Number) -> Value:
+        """Without its sign."""
+        return self.apply("abs", x)
+
+    def min(self, x: Number, y: Number) -> Value:
+        """x < y ? x : y; if one is a NaN, the other."""
+        return self.apply("min", x, y)
+
+    def max(self, x: Number, y: Number) -> Value:
+        """x >= y ? x : y; if one is a NaN, the other."""
+        return self.apply("max", x, y)
+
+    def saturate(self, x: Number) -> Value:
+        """Clamped to 0..1; a NaN becomes 0."""
+        return self.apply("saturate", x)
+
+    def ftoi(self, x: Number) -> Value:
+        """F32 to signed I32, cut towards zero and saturated; a NaN becomes 0."""
+        return self.apply("ftoi", x)
+
+    def itof(self, x: Number) -> Value:
+        """Signed I32 to the nearest F32."""
+        return self.apply("itof", x)
+
+    def asint(self, x: Number) -> Value:
+        """The bits of an F32."""
+        return self.apply("asint", x)
+
+    def asfloat(self, x: Number) -> Value:
+        """Bits as an F32."""
+        return self.apply("asfloat", x)
+
+    # Ports and files
+
+    def input(self, name: str, type: Type = Type.F32) -> Value:
+        """An input of the program; the same value whenever it is asked for."""
+        _declare(self._inputs, Port(name, type))
+        if (name, None) not in self._fetched:
+            value = self._fetched[name, None] = self._new_value(type, self._open[0])
+            self._prologue.append(Input(_slot(value), name))
+        return self._fetched[name, None]
+
+    def output(self, name: str, value: Number, type: Type = Type.F32) -> None:
+        """Write an output in the active lanes; a ``Value`` has its own type."""
+        type = value.type if isinstance(value, Value) else type
+        _declare(self._outputs, Port(name, type))
+        self._emit(Output(name, self._operand(value, type)))
+
+    def uniform(self, name: str, type: Type, size: int) -> File:
+        """Declare a file of ``size`` scalars that all lanes share."""
+        return _declare(self._files, File(name, type, size, uniform=True))
+
+    def local(self, name: str, type: Type, size: int) -> File:
+        """Declare a file of ``size`` scalars for each lane."""
+        return _declare(self._files, File(name, type, size, uniform=False))
+
+    def load(self, file: File, offset: int, index: Number | None = None, stride: int = 1) -> Value:
+        """Scalar ``offset + index * stride`` of a file; out of range reads 0."""
+        if file.uniform and index is None:
+            return self._fixed_uniform(file, offset)
+        result = self._new_value(file.type)
+        self._emit(Load(_slot(result), file.name, self._address(offset, index, stride)))
+        return result
+
+    def store(
+        self,
+        file: File,
+        value: Number,
+        offset: int,
+        index: Number | None = None,
+        stride: int = 1,
+    ) -> None:
+        """Assign a scalar of a local file in the active lanes; out of range stores nothing."""
+        address = self._address(offset, index, stride)
+        self._emit(Store(file.name, address, self._operand(value, file.type)))
+
+    # Pixels
+
+    def ddx(self, x: Number) -> Value:
+        """Right minus left in the quad."""
+        return self._derivative(Axis.X, x)
+
+    def ddy(self, x: Number) -> Value:
+        """Bottom minus top in the quad."""
+        return self._derivative(Axis.Y, x)
+
+    def sample(
+        self,
+        kind: TextureKind,
+        sampler: int,
+        coordinates: Sequence[Number],
+        lod: Lod = Lod.IMPLICIT,
+        arguments: Sequence[Number] = (),
+    ) -> tuple[Value, Value, Value, Value]:
+        """Red, green, blue and alpha; how many ``arguments`` there are is up to ``lod``."""
+        places = tuple(self._operand(each, Type.F32) for each in coordinates)
+        extra = tuple(self._operand(each, Type.F32) for each in arguments)
+        results = tuple(self._new_value(Type.F32) for _ in range(4))
+        red, green, blue, alpha = results
+        slots = (_slot(red), _slot(green), _slot(blue), _slot(alpha))
+        self._emit(Sample(slots, sampler, kind, places, lod, extra))
+        return red, green, blue, alpha
+
+    def kill(self, condition: Number) -> None:
+        """Do not draw the pixels in which the condition is true."""
+        self._emit(Kill(self._operand(condition, Type.BOOL)))
+
+    # Control flow
+
+    @contextmanager
+    def if_(self, condition: Number) -> Iterator[None]:
+        """What follows, for the lanes in which the condition is true."""
+        operand = self._operand(condition, Type.BOOL)
+        with self._block() as block:
+            yield
+        self._emit(If(operand, tuple(block.statements)))
+
+    @contextmanager
+    def else_(self) -> Iterator[None]:
+        """What follows, for the other lanes of the ``if_`` that has just ended."""
+        before = self._open[-1].statements
+        if not before or not isinstance(before[-1], If) or before[-1].otherwise:
+            raise ProgramError("else without an if")
+        last = before[-1]
+        with self._block() as block:
+            yield
+        before[-1] = If(last.condition, last.then, tuple(block.statements))
+
+    @contextmanager
+    def loop(self, limit: int = LOOP_LIMIT) -> Iterator[None]:
+        """What follows, again and again, ``limit`` times at most."""
+        with self._block(loop=True) as block:
+            yield
+        self._emit(Loop(tuple(block.statements), limit))
+
+    def break_(self, condition: Number = True) -> None:
+        """Lanes in which the condition is true leave the innermost loop."""
+        self._emit(Break(self._operand(condition, Type.BOOL)))
+
+    # The end
+
+    def program(self) -> Program:
+        """What was recorded, verified."""
+        if len(self._open) > 1:
+            raise ProgramError("a block is still open")
+        program = Program(
+            self._stage,
+            tuple(self._slots),
+            tuple(self._files.values()),
+            tuple(self._inputs.values()),
+            tuple(self._outputs.values()),
+            (*self._prologue, *self._open[0].statements),
+        )
+        verify(program)
+        return program
+
+    def _emit(self, statement: Statement) -> None:
+        self._open[-1].statements.append(statement)
+
+    @contextmanager
+    def _block(self, loop: bool = False) -> Iterator[Block]:
+        block = Block(loop)
+        self._open.append(block)
+        try:
+            yield block
+        finally:
+            self._open.pop()
+
+    def _new_slot(self, type: Type) -> int:
+        self._slots.append(type)
+        self._versions.append(0)
+        return len(self._slots) - 1
+
+    def _new_value(self, type: Type, block: Block | None = None) -> Value:
+        return Value(self, Slot(self._new_slot(type)), type, block or self._open[-1])
+
+    def _operand(self, value: Number, type: Type) -> Operand:
+        """Checks that the value can be used here."""
+        if not isinstance(value, Value):
+            value = self.constant(type, value)
+        if value.builder is not self:
+            raise ProgramError("a value of another builder")
+        if value.type is not type:
+            raise TypeError(f"{value.type.value} where {type.value} is wanted")
+        if isinstance(value.operand, Slot):
+            self._check_use(value, value.operand.number)
+        return value.operand
+
+    def _check_use(self, value: Value, slot: int) -> None:
+        if value.block not in self._open:
+            raise ProgramError("a value outside the block that computes it")
+        if value.version != self._versions[slot]:
+            raise ProgramError("a variable's value after the variable was assigned")
+        for block in self._open[self._open.index(value.block) + 1 :]:
+            block.borrowed.add(slot)
+
+    def _fixed_uniform(self, file: File, offset: int) -> Value:
+        key = (file.name, offset)
+        if key not in self._fetched:
+            value = self._fetched[key] = self._new_value(file.type, self._open[0])
+            self._prologue.append(Load(_slot(value), file.name, Address(offset)))
+        return self._fetched[key]
+
+    def _address(self, offset: int, index: Number | None, stride: int) -> Address:
+        if index is None:
+            return Address(offset)
+        return Address(offset, self._operand(index, Type.I32), stride)
+
+    def _derivative(self, axis: Axis, x: Number) -> Value:
+        operand = self._operand(x, Type.F32)
+        result = self._new_value(Type.F32)
+        self._emit(Derivative(_slot(result), axis, operand))
+        return result
+
+
+def _declare(table: dict[str, Declared], wanted: Declared) -> Declared:
+    declared = table.setdefault(wanted.name, wanted)
+    if declared != wanted:
+        raise ProgramError(f"{wanted.name} is already declared as {declared}")
+    return declared
+
+
+def _slot(value: Value) -> int:
+    """The slot of a value that was just given one."""
+    assert isinstance(value.operand, Slot)
+    return value.operand.number

@@ -1,0 +1,221 @@
+"""What makes a program well formed, so that an engine never has to ask."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from dp2emu.shader.ir import (
+    Address,
+    Assign,
+    Break,
+    Constant,
+    Derivative,
+    File,
+    If,
+    Input,
+    Kill,
+    Load,
+    Lod,
+    Loop,
+    Operand,
+    Output,
+    Program,
+    ProgramError,
+    Sample,
+    Stage,
+    Statement,
+    Store,
+)
+from dp2emu.shader.ops import OPS
+from dp2emu.shader.types import Type
+
+MAX_DEPTH = 200
+"""Blocks inside blocks.  Engines and dumps descend, and the host's stack ends somewhere."""
+MAX_FILE_SIZE = 1 << 20
+"""Scalars of a file."""
+
+_NAME = re.compile(r"[A-Za-z_][\w.#]*")
+
+
+def verify(program: Program) -> None:
+    """Raises ProgramError with the number of the statement, counted from 0 as in the text."""
+    _Verifier.of(program).verify()
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where the verifier is; it moves through the statements, hence mutable."""
+
+    statement: int = -1
+    depth: int = 0
+    loops: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Verifier:
+    """A program with its declarations by name."""
+
+    program: Program
+    inputs: dict[str, Type]
+    outputs: dict[str, Type]
+    files: dict[str, File]
+    place: _Place
+
+    @classmethod
+    def of(cls, program: Program) -> _Verifier:
+        for what in (program.inputs, program.outputs, program.files):
+            _check_names(each.name for each in what)
+        return cls(
+            program,
+            {port.name: port.type for port in program.inputs},
+            {port.name: port.type for port in program.outputs},
+            {file.name: file for file in program.files},
+            _Place(),
+        )
+
+    def verify(self) -> None:
+        for file in self.program.files:
+            if not 0 < file.size <= MAX_FILE_SIZE:
+                raise ProgramError(f"file {file.name} of {file.size} scalars")
+        self.block(self.program.statements)
+
+    def block(self, statements: tuple[Statement, ...]) -> None:
+        for statement in statements:
+            self.place.statement += 1
+            _CHECKS[type(statement)](self, statement)
+
+    def nested(self, statements: tuple[Statement, ...]) -> None:
+        self.require(self.place.depth < MAX_DEPTH, f"more than {MAX_DEPTH} blocks deep")
+        self.place.depth += 1
+        self.block(statements)
+        self.place.depth -= 1
+
+    def require(self, condition: bool, complaint: str) -> None:
+        if not condition:
+            raise ProgramError(f"statement {self.place.statement}: {complaint}")
+
+    def slot(self, number: int, type: Type) -> None:
+        slots = self.program.slots
+        self.require(0 <= number < len(slots), f"no slot {number}")
+        found = slots[number]
+        self.require(found is type, f"slot {number} is {found.value}, not {type.value}")
+
+    def operand(self, operand: Operand, type: Type) -> None:
+        if not isinstance(operand, Constant):
+            self.slot(operand.number, type)
+            return
+        found, limit = operand.type, 1 if operand.type is Type.BOOL else 0xFFFFFFFF
+        self.require(found is type, f"a constant is {found.value}, not {type.value}")
+        self.require(0 <= operand.bits <= limit, f"{operand.bits:#x} is no {type.value}")
+
+    def file(self, name: str, address: Address) -> File:
+        self.require(name in self.files, f"no file {name}")
+        self.require(-(2**31) <= address.offset < 2**31, f"offset {address.offset}")
+        self.require(0 < address.stride <= MAX_FILE_SIZE, f"stride {address.stride}")
+        if address.index is not None:
+            self.operand(address.index, Type.I32)
+        return self.files[name]
+
+    def pixel_only(self, what: str) -> None:
+        self.require(self.program.stage is Stage.PIXEL, f"{what} outside a pixel program")
+
+
+def _check_names(names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise ProgramError(f"{name!r} is no name")
+        if name in seen:
+            raise ProgramError(f"{name} declared twice")
+        seen.add(name)
+
+
+def _input(v: _Verifier, statement: Input) -> None:
+    v.require(statement.port in v.inputs, f"no input {statement.port}")
+    v.slot(statement.slot, v.inputs[statement.port])
+
+
+def _output(v: _Verifier, statement: Output) -> None:
+    v.require(statement.port in v.outputs, f"no output {statement.port}")
+    v.operand(statement.value, v.outputs[statement.port])
+
+
+def _assign(v: _Verifier, statement: Assign) -> None:
+    v.require(statement.op in OPS, f"no operation {statement.op}")
+    row = OPS[statement.op]
+    wanted, given = len(row.operands), len(statement.operands)
+    v.require(wanted == given, f"{statement.op} takes {wanted} operands, not {given}")
+    for operand, type in zip(statement.operands, row.operands, strict=True):
+        v.operand(operand, type)
+    v.slot(statement.slot, row.result)
+
+
+def _load(v: _Verifier, statement: Load) -> None:
+    v.slot(statement.slot, v.file(statement.file, statement.address).type)
+
+
+def _store(v: _Verifier, statement: Store) -> None:
+    file = v.file(statement.file, statement.address)
+    v.require(not file.uniform, f"{file.name} is read only")
+    v.operand(statement.value, file.type)
+
+
+def _derivative(v: _Verifier, statement: Derivative) -> None:
+    v.pixel_only(statement.axis.value)
+    v.operand(statement.value, Type.F32)
+    v.slot(statement.slot, Type.F32)
+
+
+def _sample(v: _Verifier, statement: Sample) -> None:
+    if statement.lod in (Lod.IMPLICIT, Lod.BIAS):
+        v.pixel_only(f"sample with {statement.lod.value} level of detail")
+    kind, arguments = statement.kind, statement.lod.arguments(statement.kind)
+    v.require(0 <= statement.sampler < 2**16, f"sampler {statement.sampler}")
+    v.require(len(statement.coordinates) == kind.coordinates, f"coordinates of {kind.value}")
+    v.require(len(statement.arguments) == arguments, f"arguments of {statement.lod.value}")
+    for operand in statement.coordinates + statement.arguments:
+        v.operand(operand, Type.F32)
+    v.require(len(set(statement.slots)) == 4, "sample needs four different slots")
+    for slot in statement.slots:
+        v.slot(slot, Type.F32)
+
+
+def _if(v: _Verifier, statement: If) -> None:
+    v.operand(statement.condition, Type.BOOL)
+    v.nested(statement.then)
+    v.nested(statement.otherwise)
+
+
+def _loop(v: _Verifier, statement: Loop) -> None:
+    v.require(0 < statement.limit < 2**31, f"loop limit {statement.limit}")
+    v.place.loops += 1
+    v.nested(statement.body)
+    v.place.loops -= 1
+
+
+def _break(v: _Verifier, statement: Break) -> None:
+    v.require(v.place.loops > 0, "break outside a loop")
+    v.operand(statement.condition, Type.BOOL)
+
+
+def _kill(v: _Verifier, statement: Kill) -> None:
+    v.pixel_only("kill")
+    v.operand(statement.condition, Type.BOOL)
+
+
+_CHECKS: dict[type[Statement], Callable[[_Verifier, Any], None]] = {
+    Input: _input,
+    Output: _output,
+    Assign: _assign,
+    Load: _load,
+    Store: _store,
+    Derivative: _derivative,
+    Sample: _sample,
+    If: _if,
+    Loop: _loop,
+    Break: _break,
+    Kill: _kill,
+}
