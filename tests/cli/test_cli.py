@@ -147,10 +147,11 @@ def test_worst_code_counts() -> None:
         (BrokenPipeError(), READER_GONE),
     ],
 )
-def test_errors_become_codes(error: Exception, code: int) -> None:
+def test_errors_become_codes(error: Exception, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def verb() -> int:
         raise error
 
+    monkeypatch.setattr(sys, "stdout", io.StringIO())  # it may be let go of
     assert outcome_of(verb) == code
 
 
