@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from dp2emu.capture import open_capture
 from dp2emu.capture.records import Called
@@ -81,8 +82,12 @@ def test_first_light_shows_the_picture_of_the_readme(tmp_path: Path) -> None:
     tally, document = replayed("first_light", tmp_path)
     (picture,) = document["pictures"]
     assert (tally.answered, tally.issued) == (2, 2)
-    shown = (ROOT / "docs" / "first_light.png").read_bytes()
-    assert (tmp_path / picture["file"]).read_bytes() == shown
+    with (
+        Image.open(ROOT / "docs" / "first_light.png") as shown,
+        Image.open(tmp_path / picture["file"]) as taken,
+    ):
+        assert (shown.mode, shown.size) == (taken.mode, taken.size) == ("RGB", (320, 240))
+        assert shown.tobytes() == taken.tobytes()
 
 
 def test_depth_order_decides_what_occlusion_queries_see() -> None:
