@@ -45,6 +45,7 @@ class Gpu:
         self._reports: list[tuple[int, int, Report]] = []
         self._sequence = 0
         self._cache_watchers: set[QuerySlot] = set()
+        self._seen: Snapshot | None = None
 
     def submit(self, packet: Packet) -> None:
         """Queue a packet behind all earlier ones; if the FIFO is full the host waits first."""
@@ -53,6 +54,7 @@ class Gpu:
             if start > self.now:
                 self.counters.wait_queue_ticks += start - self.now
                 self.now = start
+                self._seen = None
             self.run()
         self._fifo.append((packet, self.now))
 
@@ -91,6 +93,12 @@ class Gpu:
             self.run()
         self.now = max(self.now, self._free)
         self.counters.wait_resource_ticks += self.now - before
+        self._seen = None
+
+    def upload(self, size: int) -> None:
+        """The host handed over ``size`` bytes of commands or vertices."""
+        self.counters.upload_bytes += size
+        self._seen = None
 
     def collect(self) -> list[Report]:
         """Take the reports the host can see now, in the order they became visible."""
@@ -106,6 +114,7 @@ class Gpu:
     def change_clock(self) -> None:
         """The clock was disturbed (power, heat): intervals around this moment are disjoint."""
         self.counters.clock_changes += 1
+        self._seen = None
 
     def _draw(self, packet: Draw) -> None:
         watched = bool(self._cache_watchers)
@@ -125,17 +134,24 @@ class Gpu:
         counters.pixel_compute_ticks += cost.pixel_compute
         counters.other_ticks += cost.other
         self._free += sum(cost)
+        self._seen = None
+
+    def _look(self) -> Snapshot:
+        """The counters now.  Queries with no work between them share one look."""
+        if self._seen is None or self._seen.time != self._free:
+            self._seen = snapshot(self.counters, self._free)
+        return self._seen
 
     def _begin_query(self, packet: BeginQuery) -> None:
         slot = packet.slot
-        slot.begin = snapshot(self.counters, self._free)
+        slot.begin = self._look()
         slot.begin_generation = packet.generation
         if slot.observes & _VERTEX_CACHE and slot.generation == packet.generation:
             self._cache_watchers.add(slot)
 
     def _end_query(self, packet: EndQuery) -> None:
         slot = packet.slot
-        end = snapshot(self.counters, self._free)
+        end = self._look()
         begin = self._begin_of(packet) or end
         number = self._reported.get(slot.kind, 0)
         self._reported[slot.kind] = number + 1

@@ -150,3 +150,23 @@ def test_finish_moves_time_to_when_everything_is_visible() -> None:
     gpu.finish()
     assert gpu.now == 500
     assert len(gpu.collect()) == 2
+
+
+def test_queries_with_no_work_between_them_share_a_look_and_others_do_not() -> None:
+    gpu = Gpu()
+    slots = [QuerySlot(OCCLUSION, None, key) for key in range(2)]
+    changes = [
+        lambda: gpu.submit(fill(target(gpu))),
+        lambda: gpu.upload(7),
+        gpu.change_clock,
+        lambda: None,
+    ]
+    for change in changes:
+        gpu.submit(EndQuery(slots[0], 0))
+        gpu.run()
+        change()
+        gpu.submit(EndQuery(slots[1], 0))
+        gpu.run()
+        first, second = (report.end for report in gpu.collect())
+        assert (first is second) == (change is changes[-1])
+        assert (first == second) == (change is changes[-1])
