@@ -6,7 +6,7 @@ Errors are in units in the last place of the correctly rounded result, over ever
 =====  ===========================================================================
 exp2   <= 1.2, subnormal results included
 log2   <= 1.2, subnormal arguments included
-sin    <= 1.0 on [-pi, pi], <= 1.6 up to 2**20
+sin    <= 1.1 on [-pi, pi], <= 1.6 up to 2**20
 cos    <= 1.0 on [-pi, pi], <= 1.0 up to 2**20
 =====  ===========================================================================
 """

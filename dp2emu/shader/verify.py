@@ -37,7 +37,7 @@ MAX_DEPTH = 200
 MAX_FILE_SIZE = 1 << 20
 """Scalars of a file."""
 
-_NAME = re.compile(r"[A-Za-z_][\w.#]*")
+_NAME = re.compile(r"[A-Za-z_][\w.#]*", re.ASCII)
 
 
 def verify(program: Program) -> None:
@@ -115,7 +115,9 @@ class _Verifier:
         self.require(name in self.files, f"no file {name}")
         self.require(-(2**31) <= address.offset < 2**31, f"offset {address.offset}")
         self.require(0 < address.stride <= MAX_FILE_SIZE, f"stride {address.stride}")
-        if address.index is not None:
+        if address.index is None:
+            self.require(address.stride == 1, "a stride without an index")
+        else:
             self.operand(address.index, Type.I32)
         return self.files[name]
 

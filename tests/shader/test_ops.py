@@ -1,33 +1,138 @@
-"""The op table: exact results, and NaN on a defined way."""
+"""The op table against a model in exact arithmetic, at the edges of every type and anywhere."""
 
 from __future__ import annotations
 
-import math
+import itertools
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from dp2emu.shader.ops import OPS
+from dp2emu.shader.types import Lanes, Type, canonical
+from tests.shader.models import FEW_FLOATS, FLOATS, INTEGERS, MODELS, NAN, is_nan
+
+words = st.integers(0, 2**32 - 1)
+EDGES = {Type.F32: FLOATS, Type.I32: INTEGERS, Type.BOOL: (0, 1)}
+
+Bits = Sequence[tuple[int, ...]]
+"""Operands of each lane."""
 
 
-def apply(op: str, *operands: float) -> float:
-    lanes = (np.array([operand], np.float32) for operand in operands)
-    result = OPS[op].lanes(*lanes)
-    assert result.dtype == np.float32
-    return float(result[0])
+def operands_at_edges(types: tuple[Type, ...]) -> Bits:
+    """Every combination of edges; of fewer floats if there are three."""
+    few = types == (Type.F32,) * 3
+    return list(itertools.product(*(FEW_FLOATS if few else EDGES[type] for type in types)))
+
+
+def lanes_of(type: Type, bits: Iterable[int]) -> Lanes:
+    lanes = np.array(list(bits), np.uint32)
+    return lanes == 1 if type is Type.BOOL else lanes.view(type.dtype)
+
+
+def bits_of(type: Type, lanes: Lanes) -> list[int]:
+    """Bits of results, a NaN as it is seen."""
+    assert lanes.dtype == type.dtype
+    lanes = canonical(lanes) if type is Type.F32 else lanes
+    found: list[int] = (lanes if type is Type.BOOL else lanes.view(np.uint32)).tolist()
+    return found
+
+
+def results(name: str, bits: Bits) -> list[int]:
+    row = OPS[name]
+    columns = zip(*bits, strict=True)
+    with np.errstate(all="ignore"):
+        lanes = row.lanes(*map(lanes_of, row.operands, columns))
+    return bits_of(row.result, lanes)
+
+
+def expected(name: str, bits: Bits) -> list[int]:
+    found = (int(MODELS[name](*operands)) for operands in bits)
+    is_float = OPS[name].result is Type.F32
+    return [NAN if is_float and is_nan(word) else word for word in found]
+
+
+def test_every_row_has_a_model() -> None:
+    assert list(OPS) == list(MODELS)
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_a_row_is_its_model_at_the_edges(name: str) -> None:
+    bits = operands_at_edges(OPS[name].operands)
+    found, wanted = results(name, bits), expected(name, bits)
+    wrong = [(hex(f), hex(w), b) for f, w, b in zip(found, wanted, bits, strict=True) if f != w]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", OPS)
+@given(triples=st.lists(st.tuples(words, words, words), min_size=1, max_size=20))
+@settings(max_examples=15)
+def test_a_row_is_its_model_anywhere(name: str, triples: Bits) -> None:
+    types = OPS[name].operands
+    bits = [
+        tuple(each[i] & (1 if type is Type.BOOL else 0xFFFFFFFF) for i, type in enumerate(types))
+        for each in triples
+    ]
+    assert results(name, bits) == expected(name, bits)
+
+
+@pytest.mark.parametrize("name", [name for name, row in OPS.items() if len(row.operands) > 1])
+def test_a_lane_that_all_share_is_spread(name: str) -> None:
+    bits = operands_at_edges(OPS[name].operands)[:50]
+    row = OPS[name]
+    first, *rest = (list(column) for column in zip(*bits, strict=True))
+    with np.errstate(all="ignore"):
+        lanes = row.lanes(
+            lanes_of(row.operands[0], first[:1]), *map(lanes_of, row.operands[1:], rest)
+        )
+    assert bits_of(row.result, lanes) == expected(name, [(first[0], *each[1:]) for each in bits])
+
+
+def near(exponent: int) -> st.SearchStrategy[int]:
+    """Floats about 2**exponent, of either sign."""
+    field = (exponent + 127) << 23
+    return st.builds(
+        lambda word, sign: max(min(word, 0x7F800000), 0) | sign,
+        st.integers(field - 2**24, field + 2**24),
+        st.sampled_from([0, 2**31]),
+    )
+
+
+@given(st.integers(-120, 120), st.integers(-60, 60), st.integers(-30, 30), st.data())
+@settings(max_examples=400)
+def test_fma_rounds_once_where_product_and_addend_meet(
+    high: int, share: int, distance: int, data: st.DataObject
+) -> None:
+    x, y = data.draw(near(high // 2 + share)), data.draw(near(high // 2 - share))
+    z = data.draw(near(max(-126, min(127, high + distance))))
+    assert results("fma", [(x, y, z)]) == expected("fma", [(x, y, z)])
+
+
+@given(words, words)
+@example(0x3F800001, 0x3F800001)
+@settings(max_examples=300)
+def test_fma_tells_the_rounding_error_of_a_product(x: int, y: int) -> None:
+    (product,) = results("mul", [(x, y)])
+    bits = [(x, y, product ^ 0x80000000)]
+    assert results("fma", bits) == expected("fma", bits)
 
 
 @pytest.mark.parametrize(
-    ("value", "clamped"),
-    [(0.5, 0.5), (-0.0, 0.0), (-3.0, 0.0), (1.5, 1.0), (math.inf, 1.0), (-math.inf, 0.0),
-     (math.nan, 0.0), (1e-45, 1e-45)],
-)  # fmt: skip
-def test_saturate_clamps_and_makes_nan_zero(value: float, clamped: float) -> None:
-    assert apply("saturate", value) == np.float32(clamped)
-    assert math.copysign(1, apply("saturate", value)) == 1
-
-
-def test_arithmetic_rounds_to_float32() -> None:
-    assert apply("add", 1.0, 2.0**-25) == 1.0
-    assert apply("mul", 1 + 2.0**-23, 1 + 2.0**-23) == float(np.float32(1 + 2.0**-22))
-    assert apply("add", 1e-45, 1e-45) > 0
+    ("x", "y", "z", "nearest"),
+    [
+        # (2**12 + 1) (2**24 - 2**12 + 1) is 2**36 + 1, and (2**18 - 1) (2**18 + 1) is 2**36 - 1:
+        # products that differ from a tie by less than a float64 of the sum can hold.
+        ((2**12 + 1) * 2.0**-30, (2**24 - 2**12 + 1) * 2.0**-30, 1.0, 1 + 2.0**-23),
+        ((2**18 - 1) * 2.0**-30, (2**18 + 1) * 2.0**-30, 1 + 2.0**-23, 1 + 2.0**-23),
+        ((2**18 - 1) * -(2.0**-30), (2**18 + 1) * 2.0**-30, -1 - 2.0**-23, -1 - 2.0**-23),
+        ((2**18 - 1) * 2.0**33, (2**18 + 1) * 2.0**34, 2.0**128 - 2.0**104, 2.0**128 - 2.0**104),
+        (2.0**-75, 2.0**-75, 0.0, 0.0),
+        (2.0**-75, 2.0**-75, 2.0**-149, 2.0**-148),
+        (2.0**-75, 2.0**-74, 2.0**-126, 2.0**-126 + 2.0**-149),
+    ],
+)
+def test_fma_near_ties(x: float, y: float, z: float, nearest: float) -> None:
+    lanes = (np.array([each], np.float32) for each in (x, y, z))
+    assert OPS["fma"].lanes(*lanes).tolist() == [nearest]

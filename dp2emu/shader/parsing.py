@@ -1,0 +1,310 @@
+"""Text to programs: ``parse(dump(p)) == p`` for every program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeVar
+
+from dp2emu.shader.ir import (
+    Address,
+    Assign,
+    Axis,
+    Break,
+    Constant,
+    Derivative,
+    File,
+    If,
+    Input,
+    Kill,
+    Load,
+    Lod,
+    Loop,
+    Operand,
+    Output,
+    Port,
+    Program,
+    ProgramError,
+    Sample,
+    Slot,
+    Stage,
+    Statement,
+    Store,
+    TextureKind,
+)
+from dp2emu.shader.types import Type
+from dp2emu.shader.verify import verify
+
+_SLOT = re.compile(r"([fib])(\d{1,9})")
+_INTEGER = re.compile(r"-?\d{1,10}")
+_FLOAT = re.compile(r"-?(\d+\.\d+(e[-+]?\d+)?|\d+e[-+]?\d+|inf|nan)")
+_BITS = re.compile(r"f32:([0-9a-f]{8})")
+_PLACE = re.compile(r"([^\[\]]+)\[(-?\d{1,10})(?:\+(\d{1,10})\*([^\[\]]+))?\]")
+
+Words = list[str]
+
+
+def parse(text: str) -> Program:
+    """A verified program.  Raises ProgramError with the number of the line, counted from 1."""
+    parser = _Parser()
+    number = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.partition(";")[0].split()
+        try:
+            if words:
+                parser.line(words)
+        except ProgramError as error:
+            raise ProgramError(f"line {number}: {error}") from None
+    try:
+        program = parser.program()
+    except ProgramError as error:
+        raise ProgramError(f"line {number}: {error}") from None
+    verify(program)
+    return program
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A block being read; ``then`` is what came before its ``else``."""
+
+    opening: str
+    condition: Operand | None = None
+    limit: int = 0
+    statements: list[Statement] = field(default_factory=list)
+    then: list[Statement] | None = None
+
+    def close(self) -> Statement:
+        inside = tuple(self.statements)
+        if self.condition is None:
+            return Loop(inside, self.limit)
+        if self.then is None:
+            return If(self.condition, inside)
+        return If(self.condition, tuple(self.then), inside)
+
+
+@dataclass(slots=True)
+class _Parser:
+    """What was read so far."""
+
+    stage: Stage | None = None
+    slots: tuple[Type, ...] | None = None
+    files: list[File] = field(default_factory=list)
+    inputs: list[Port] = field(default_factory=list)
+    outputs: list[Port] = field(default_factory=list)
+    frames: list[_Frame] = field(default_factory=lambda: [_Frame("program")])
+
+    def line(self, words: Words) -> None:
+        if self.stage is None:
+            self.stage = _member(Stage, _only(words, 1)[0])
+        elif self.slots is None:
+            _entry(_DECLARATIONS, words[0])(self, words)
+        elif words[0] in _BLOCKS:
+            _BLOCKS[words[0]](self, words)
+        else:
+            self.frames[-1].statements.append(self.statement(words))
+
+    def statement(self, words: Words) -> Statement:
+        if "=" not in words:
+            return _entry(_ACTIONS, words[0])(self, words[1:])
+        sign = words.index("=")
+        targets = [self.slot(word) for word in words[:sign]]
+        if len(words) == sign + 1:
+            raise ProgramError("nothing after =")
+        name, rest = words[sign + 1], words[sign + 2 :]
+        if name in _RESULTS:
+            return _RESULTS[name](self, targets, rest)
+        return Assign(_target(targets), name, tuple(map(self.operand, rest)))
+
+    def program(self) -> Program:
+        if self.stage is None or self.slots is None:
+            raise ProgramError("no " + ("stage" if self.stage is None else "slots"))
+        if len(self.frames) > 1:
+            raise ProgramError(f"{self.frames[-1].opening} without end")
+        return Program(
+            self.stage,
+            self.slots,
+            tuple(self.files),
+            tuple(self.inputs),
+            tuple(self.outputs),
+            tuple(self.frames[0].statements),
+        )
+
+    def slot(self, word: str) -> int:
+        match = _SLOT.fullmatch(word)
+        slots = self.slots or ()
+        if not match or int(match[2]) >= len(slots) or slots[int(match[2])].letter != match[1]:
+            raise ProgramError(f"no slot {word}")
+        return int(match[2])
+
+    def operand(self, word: str) -> Operand:
+        if _SLOT.fullmatch(word):
+            return Slot(self.slot(word))
+        if word in ("true", "false"):
+            return Constant.of(Type.BOOL, word == "true")
+        if match := _BITS.fullmatch(word):
+            return Constant(Type.F32, int(match[1], 16))
+        if _INTEGER.fullmatch(word):
+            return Constant.of(Type.I32, _within(int(word), -(2**31), 2**32))
+        if _FLOAT.fullmatch(word):
+            return Constant.of(Type.F32, float(word))
+        raise ProgramError(f"{word} is no operand")
+
+    def place(self, word: str) -> tuple[str, Address]:
+        match = _PLACE.fullmatch(word)
+        if not match:
+            raise ProgramError(f"{word} is no place in a file")
+        file, offset, stride, index = match.groups()
+        if index is None:
+            return file, Address(int(offset))
+        return file, Address(int(offset), self.operand(index), int(stride))
+
+
+def _declare_port(parser: _Parser, words: Words) -> None:
+    word, name, type = _only(words, 3)
+    ports = parser.inputs if word == "input" else parser.outputs
+    ports.append(Port(name, _member(Type, type)))
+
+
+def _declare_file(parser: _Parser, words: Words) -> None:
+    word, name, type, size = _only(words, 4)
+    parser.files.append(File(name, _member(Type, type), _integer(size), word == "uniform"))
+
+
+def _declare_slots(parser: _Parser, words: Words) -> None:
+    letters = "".join(words[1:])
+    parser.slots = tuple(_entry(_LETTERS, letter) for letter in letters)
+
+
+def _open_if(parser: _Parser, words: Words) -> None:
+    condition = parser.operand(_only(words, 2)[1])
+    parser.frames.append(_Frame("if", condition))
+
+
+def _open_loop(parser: _Parser, words: Words) -> None:
+    parser.frames.append(_Frame("loop", limit=_integer(_only(words, 2)[1])))
+
+
+def _else(parser: _Parser, words: Words) -> None:
+    _only(words, 1)
+    frame = parser.frames[-1]
+    if frame.condition is None or frame.then is not None:
+        raise ProgramError("else without if")
+    frame.then, frame.statements = frame.statements, []
+
+
+def _end(parser: _Parser, words: Words) -> None:
+    _only(words, 1)
+    if len(parser.frames) == 1:
+        raise ProgramError("end of nothing")
+    statement = parser.frames.pop().close()
+    parser.frames[-1].statements.append(statement)
+
+
+def _output(parser: _Parser, words: Words) -> Statement:
+    port, value = _only(words, 2)
+    return Output(port, parser.operand(value))
+
+
+def _store(parser: _Parser, words: Words) -> Statement:
+    place, value = _only(words, 2)
+    return Store(*parser.place(place), parser.operand(value))
+
+
+def _input(parser: _Parser, targets: list[int], words: Words) -> Statement:
+    return Input(_target(targets), _only(words, 1)[0])
+
+
+def _load(parser: _Parser, targets: list[int], words: Words) -> Statement:
+    return Load(_target(targets), *parser.place(_only(words, 1)[0]))
+
+
+def _derivative(axis: Axis) -> Callable[[_Parser, list[int], Words], Statement]:
+    return lambda parser, targets, words: Derivative(
+        _target(targets), axis, parser.operand(_only(words, 1)[0])
+    )
+
+
+def _sample(parser: _Parser, targets: list[int], words: Words) -> Statement:
+    if len(targets) != 4 or len(words) < 3:
+        raise ProgramError("a sample has four results, a kind, a sampler and coordinates")
+    red, green, blue, alpha = targets
+    kind = _member(TextureKind, words[0])
+    last = 2 + kind.coordinates
+    if len(words) <= last:
+        raise ProgramError(f"a sample of {kind.value} has {kind.coordinates} coordinates")
+    return Sample(
+        (red, green, blue, alpha),
+        _integer(words[1]),
+        kind,
+        tuple(map(parser.operand, words[2:last])),
+        _member(Lod, words[last]),
+        tuple(map(parser.operand, words[last + 1 :])),
+    )
+
+
+def _only(words: Words, count: int) -> Words:
+    if len(words) != count:
+        raise ProgramError(f"{count} words expected, not {len(words)}")
+    return words
+
+
+def _target(targets: list[int]) -> int:
+    if len(targets) != 1:
+        raise ProgramError("one result expected")
+    return targets[0]
+
+
+def _integer(word: str) -> int:
+    if not _INTEGER.fullmatch(word):
+        raise ProgramError(f"{word} is no number")
+    return int(word)
+
+
+def _within(number: int, low: int, end: int) -> int:
+    if not low <= number < end:
+        raise ProgramError(f"{number} has more than 32 bits")
+    return number
+
+
+Found = TypeVar("Found")
+Chosen = TypeVar("Chosen", bound=Enum)
+
+
+def _entry(table: dict[str, Found], word: str) -> Found:
+    if word not in table:
+        raise ProgramError(f"{word} where one of {', '.join(table)} is expected")
+    return table[word]
+
+
+def _member(kind: type[Chosen], word: str) -> Chosen:
+    return _entry({each.value: each for each in kind}, word)
+
+
+_LETTERS = {type.letter: type for type in Type}
+_DECLARATIONS: dict[str, Callable[[_Parser, Words], None]] = {
+    "input": _declare_port,
+    "output": _declare_port,
+    "uniform": _declare_file,
+    "local": _declare_file,
+    "slots": _declare_slots,
+}
+_BLOCKS: dict[str, Callable[[_Parser, Words], None]] = {
+    "if": _open_if,
+    "else": _else,
+    "loop": _open_loop,
+    "end": _end,
+}
+_ACTIONS: dict[str, Callable[[_Parser, Words], Statement]] = {
+    "output": _output,
+    "store": _store,
+    "break": lambda parser, words: Break(parser.operand(_only(words, 1)[0])),
+    "kill": lambda parser, words: Kill(parser.operand(_only(words, 1)[0])),
+}
+_RESULTS: dict[str, Callable[[_Parser, list[int], Words], Statement]] = {
+    "input": _input,
+    "load": _load,
+    "sample": _sample,
+    **{axis.value: _derivative(axis) for axis in Axis},
+}

@@ -1,0 +1,142 @@
+"""Programs as text: a statement a line.  ``parse`` in ``dp2emu.shader.parsing`` reads it back.
+
+    pixel
+    input v0.x f32
+    output color0.r f32
+    uniform c f32 1024
+    slots ffbf
+
+      f0 = input v0.x
+      f1 = load c[21]
+      b2 = lt f0 1.0
+      if b2
+        f3 = mul f0 f1
+      else
+        f3 = sqrt 0.5
+      end
+      output color0.r f3
+
+Slots have the first letter of their type before their number.  Constants are decimal; an F32 has
+a point, an exponent or a name (``inf``, ``nan``), and one that those do not tell, such as another
+NaN, is written by its bits (``f32:7fc00001``).  Blank lines and what follows ``;`` are for the
+reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from dp2emu.shader.ir import (
+    Address,
+    Assign,
+    Break,
+    Constant,
+    Derivative,
+    If,
+    Input,
+    Kill,
+    Load,
+    Loop,
+    Operand,
+    Output,
+    Program,
+    Sample,
+    Statement,
+    Store,
+)
+from dp2emu.shader.types import Type
+
+
+def dump(program: Program) -> str:
+    """The text of a program, the same on every machine, with a line break at the end."""
+    return "".join(f"{line}\n" for line in _lines(program))
+
+
+def _lines(program: Program) -> Iterator[str]:
+    yield program.stage.value
+    for word, ports in ("input", program.inputs), ("output", program.outputs):
+        yield from (f"{word} {port.name} {port.type.value}" for port in ports)
+    for file in program.files:
+        word = "uniform" if file.uniform else "local"
+        yield f"{word} {file.name} {file.type.value} {file.size}"
+    yield ("slots " + "".join(type.letter for type in program.slots)).rstrip()
+    yield from _Dump(program.slots).block(program.statements, "  ")
+
+
+@dataclass(frozen=True, slots=True)
+class _Dump:
+    """What statements are dumped with."""
+
+    slots: tuple[Type, ...]
+
+    def block(self, statements: tuple[Statement, ...], indent: str) -> Iterator[str]:
+        for statement in statements:
+            yield from (indent + line for line in _DUMPS[type(statement)](self, statement))
+
+    def slot(self, number: int) -> str:
+        return f"{self.slots[number].letter}{number}"
+
+    def operand(self, operand: Operand) -> str:
+        return constant(operand) if isinstance(operand, Constant) else self.slot(operand.number)
+
+    def operands(self, operands: Iterable[Operand]) -> str:
+        return "".join(f" {self.operand(operand)}" for operand in operands)
+
+    def place(self, file: str, address: Address) -> str:
+        if address.index is None:
+            return f"{file}[{address.offset}]"
+        return f"{file}[{address.offset}+{address.stride}*{self.operand(address.index)}]"
+
+
+def constant(constant: Constant) -> str:
+    """A constant as it is written in text."""
+    if constant.type is Type.BOOL:
+        return "true" if constant.bits else "false"
+    text = str(constant.scalar)
+    if constant.type is Type.I32 or _float(text) == constant:
+        return text
+    return f"f32:{constant.bits:08x}"
+
+
+def _float(text: str) -> Constant:
+    return Constant.of(Type.F32, float(text))
+
+
+def _dump_sample(d: _Dump, s: Sample) -> Iterator[str]:
+    results = " ".join(map(d.slot, s.slots))
+    yield (
+        f"{results} = sample {s.kind.value} {s.sampler}{d.operands(s.coordinates)}"
+        f" {s.lod.value}{d.operands(s.arguments)}"
+    )
+
+
+def _dump_if(d: _Dump, s: If) -> Iterator[str]:
+    yield f"if {d.operand(s.condition)}"
+    yield from d.block(s.then, "  ")
+    if s.otherwise:
+        yield "else"
+        yield from d.block(s.otherwise, "  ")
+    yield "end"
+
+
+def _dump_loop(d: _Dump, s: Loop) -> Iterator[str]:
+    yield f"loop {s.limit}"
+    yield from d.block(s.body, "  ")
+    yield "end"
+
+
+_DUMPS: dict[type[Statement], Callable[[_Dump, Any], Iterable[str]]] = {
+    Input: lambda d, s: [f"{d.slot(s.slot)} = input {s.port}"],
+    Output: lambda d, s: [f"output {s.port} {d.operand(s.value)}"],
+    Assign: lambda d, s: [f"{d.slot(s.slot)} = {s.op}{d.operands(s.operands)}"],
+    Load: lambda d, s: [f"{d.slot(s.slot)} = load {d.place(s.file, s.address)}"],
+    Store: lambda d, s: [f"store {d.place(s.file, s.address)} {d.operand(s.value)}"],
+    Derivative: lambda d, s: [f"{d.slot(s.slot)} = {s.axis.value} {d.operand(s.value)}"],
+    Sample: _dump_sample,
+    If: _dump_if,
+    Loop: _dump_loop,
+    Break: lambda d, s: [f"break {d.operand(s.condition)}"],
+    Kill: lambda d, s: [f"kill {d.operand(s.condition)}"],
+}

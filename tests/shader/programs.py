@@ -1,0 +1,197 @@
+"""Random programs, and what to run them on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+
+from dp2emu.shader.ir import (
+    Address,
+    Assign,
+    Axis,
+    Break,
+    Constant,
+    Derivative,
+    File,
+    If,
+    Input,
+    Kill,
+    Load,
+    Lod,
+    Loop,
+    Operand,
+    Output,
+    Port,
+    Program,
+    Sample,
+    Slot,
+    Stage,
+    Statement,
+    Store,
+    TextureKind,
+)
+from dp2emu.shader.ops import OPS
+from dp2emu.shader.types import F32, Lanes, Mask, Type
+
+PATTERNS = (0x00000000, 0x80000000, 0x00000001, 0x807FFFFF, 0x00800000, 0x3F800000, 0xBF800000,
+            0x3F000000, 0x40490FDB, 0x4F000000, 0xCF000000, 0x4F800000, 0x7F7FFFFF, 0x7F800000,
+            0xFF800000, 0x7FC00000, 0xFFC12345, 0x7F800001, 0x7FFFFFFF, 0x00000002, 0xFFFFFFFF,
+            0x0000001F, 0x00000020, 0x4B000001)  # fmt: skip
+"""Bits at the edges of some type."""
+
+FILES = (
+    File("c", Type.F32, 12, uniform=True),
+    File("i", Type.I32, 4, uniform=True),
+    File("b", Type.BOOL, 3, uniform=True),
+    File("r", Type.F32, 5, uniform=False),
+    File("n", Type.I32, 2, uniform=False),
+    File("p", Type.BOOL, 2, uniform=False),
+)
+INPUTS = (
+    Port("v0.x", Type.F32),
+    Port("v0.y", Type.F32),
+    Port("n", Type.I32),
+    Port("f", Type.BOOL),
+)
+OUTPUTS = (Port("o.x", Type.F32), Port("o.n", Type.I32), Port("o.b", Type.BOOL))
+
+
+def bits(random: Random) -> int:
+    """32 bits: an edge, a small number or anything."""
+    kind = random.randrange(3)
+    if kind == 0:
+        return random.choice(PATTERNS)
+    return random.randrange(-4, 8) & 0xFFFFFFFF if kind == 1 else random.getrandbits(32)
+
+
+def lanes_of(random: Random, type: Type, count: int) -> Lanes:
+    """Values of a type from random bits, shape (count,)."""
+    words = np.array([bits(random) for _ in range(count)], np.uint32)
+    return words % 2 == 1 if type is Type.BOOL else words.view(type.dtype)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What a program reads."""
+
+    inputs: dict[str, Lanes]
+    uniforms: dict[str, Lanes]
+
+
+def environment(random: Random, lanes: int) -> Environment:
+    """Inputs and uniforms of every program made here; a uniform may be short."""
+    return Environment(
+        {port.name: lanes_of(random, port.type, lanes) for port in INPUTS},
+        {
+            file.name: lanes_of(random, file.type, random.randrange(file.size + 2))
+            for file in FILES
+            if file.uniform
+        },
+    )
+
+
+def sampler(
+    number: int,
+    kind: TextureKind,
+    coordinates: tuple[F32, ...],
+    lod: Lod,
+    arguments: tuple[F32, ...],
+    active: Mask | None,
+) -> tuple[F32, F32, F32, F32]:
+    """Something that depends on all it is given, lane by lane."""
+    red = coordinates[0] + np.float32(number)
+    green = coordinates[1] * np.float32(kind.coordinates)
+    blue = arguments[-1] if arguments else coordinates[-1]
+    return red, green, blue, np.full(1, len(lod.value), np.float32)
+
+
+class Maker:
+    """Makes the statements of one program; ``derivatives`` allows ddx and ddy."""
+
+    def __init__(self, random: Random, stage: Stage, *, derivatives: bool = True) -> None:
+        self.random = random
+        self.stage = stage
+        self.derivatives = derivatives and stage is Stage.PIXEL
+        self.slots = [random.choice(list(Type)) for _ in range(random.randrange(2, 9))]
+        self.slots += [Type.F32] * 4 + [Type.I32, Type.BOOL]
+
+    def program(self) -> Program:
+        statements = self.block(0, loop=False)
+        return Program(self.stage, tuple(self.slots), FILES, INPUTS, OUTPUTS, statements)
+
+    def block(self, depth: int, *, loop: bool) -> tuple[Statement, ...]:
+        count = self.random.randrange(0 if depth else 6, 5 if depth else 20)
+        return tuple(self.statement(depth, loop=loop) for _ in range(count))
+
+    def statement(self, depth: int, *, loop: bool) -> Statement:
+        choice = self.random.randrange(24)
+        if choice < 10:
+            return self.assign()
+        if choice < 12 and depth < 3:
+            return If(self.operand(Type.BOOL), self.block(depth + 1, loop=loop),
+                      self.block(depth + 1, loop=loop))  # fmt: skip
+        if choice == 12 and depth < 3:
+            return Loop(self.block(depth + 1, loop=True), self.random.randrange(1, 4))
+        if choice == 13 and loop:
+            return Break(self.operand(Type.BOOL))
+        if choice == 14 and self.stage is Stage.PIXEL:
+            return Kill(self.operand(Type.BOOL))
+        if choice == 15 and self.derivatives:
+            return Derivative(self.slot(Type.F32), self.random.choice(list(Axis)),
+                              self.operand(Type.F32))  # fmt: skip
+        return self.access(choice)
+
+    def access(self, choice: int) -> Statement:
+        if choice < 18:
+            port = self.random.choice(INPUTS)
+            return Input(self.slot(port.type), port.name)
+        if choice == 18:
+            port = self.random.choice(OUTPUTS)
+            return Output(port.name, self.operand(port.type))
+        if choice == 19:
+            return self.sample()
+        file = self.random.choice(FILES[3:] if choice < 22 else FILES)
+        if choice < 22:
+            return Store(file.name, self.address(), self.operand(file.type))
+        return Load(self.slot(file.type), file.name, self.address())
+
+    def assign(self) -> Assign:
+        name = self.random.choice(list(OPS))
+        row = OPS[name]
+        return Assign(self.slot(row.result), name, tuple(map(self.operand, row.operands)))
+
+    def sample(self) -> Sample:
+        kind = self.random.choice(list(TextureKind))
+        lods = list(Lod) if self.derivatives else [Lod.EXPLICIT, Lod.GRADIENT]
+        lod = self.random.choice(lods)
+        first = len(self.slots) - 6
+        return Sample(
+            (first, first + 1, first + 2, first + 3),
+            self.random.randrange(16),
+            kind,
+            tuple(self.operand(Type.F32) for _ in range(kind.coordinates)),
+            lod,
+            tuple(self.operand(Type.F32) for _ in range(lod.arguments(kind))),
+        )
+
+    def address(self) -> Address:
+        offset = self.random.choice([0, 1, 2, 3, 5, 11, 12, -1, 2**31 - 1, -(2**31)])
+        if self.random.random() < 0.4:
+            return Address(offset)
+        return Address(offset, self.operand(Type.I32), self.random.choice([1, 2, 4]))
+
+    def slot(self, type: Type) -> int:
+        return self.random.choice([n for n, each in enumerate(self.slots) if each is type])
+
+    def operand(self, type: Type) -> Operand:
+        if self.random.random() < 0.7:
+            return Slot(self.slot(type))
+        pattern = bits(self.random)
+        return Constant(type, pattern & 1 if type is Type.BOOL else pattern)
+
+
+def random_program(random: Random, *, derivatives: bool = True) -> Program:
+    """A well-formed program of any stage."""
+    return Maker(random, random.choice(list(Stage)), derivatives=derivatives).program()

@@ -1,0 +1,164 @@
+"""Programs as text: how they look, and which texts are none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.ir import Constant, If, Lod, Program, ProgramError, Stage, TextureKind
+from dp2emu.shader.parsing import parse
+from dp2emu.shader.reference import run
+from dp2emu.shader.text import constant, dump
+from dp2emu.shader.types import Type
+from dp2emu.shader.verify import MAX_DEPTH
+
+EVERYTHING = """\
+pixel
+input x f32
+output y f32
+output n i32
+uniform c f32 64
+local r bool 3
+slots ffibffffff
+  f0 = input x
+  f1 = load c[21]
+  i2 = asint f0
+  f1 = load c[-3+4*i2]
+  store r[1+1*i2] true
+  b3 = load r[2]
+  if b3
+    f0 = fma f0 -2.5 f1
+  else
+    loop 255
+      break b3
+      if false
+      else
+        f0 = ddx f1
+      end
+    end
+  end
+  f4 f5 f6 f7 = sample volume 15 f0 f1 0.1 gradient f0 f1 0.0 -0.0 1e-45 inf
+  f4 f5 f6 f7 = sample 2d 0 f0 f1 implicit
+  f8 = ddy f4
+  kill b3
+  output y f32:ffc00001
+  output n -2147483648
+"""
+
+
+def small(body: str) -> str:
+    return f"pixel\noutput y f32\nuniform c f32 4\nslots ffib\n{body}\n"
+
+
+def test_a_text_of_everything_comes_back() -> None:
+    assert dump(parse(EVERYTHING)) == EVERYTHING
+
+
+def test_comments_blanks_and_indents_are_for_the_reader() -> None:
+    program = parse(small("f0 = mov 1.0"))
+    assert parse(small("\n; first\n\t  f0   =  mov 1.0 ; one\n\n")) == program
+
+
+def test_what_is_built_reads_as_built() -> None:
+    b = Builder(Stage.PIXEL)
+    x = b.input("v0.x")
+    b.sample(TextureKind.CUBE, 3, (x, 0.0, 1.0), Lod.EXPLICIT, (2.0,))
+    b.output("color0.r", x * 0.5)
+    assert dump(b.program()) == (
+        "pixel\ninput v0.x f32\noutput color0.r f32\nslots ffffff\n"
+        "  f0 = input v0.x\n"
+        "  f1 f2 f3 f4 = sample cube 3 f0 0.0 1.0 explicit 2.0\n"
+        "  f5 = mul f0 0.5\n"
+        "  output color0.r f5\n"
+    )
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([Type.F32, Type.I32]))
+def test_every_constant_comes_back(bits: int, type: Type) -> None:
+    written = constant(Constant(type, bits))
+    program = parse(small(f"{'f0 = mov' if type is Type.F32 else 'i2 = imov'} {written}"))
+    (statement,) = program.statements
+    assert statement.operands == (Constant(type, bits),)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("type", "bits", "text"),
+    [
+        (Type.F32, 0, "0.0"), (Type.F32, 0x80000000, "-0.0"), (Type.F32, 0x3DCCCCCD, "0.1"),
+        (Type.F32, 0x7F800000, "inf"), (Type.F32, 0x7FC00000, "nan"),
+        (Type.F32, 0x7F800001, "f32:7f800001"), (Type.F32, 1, "1e-45"),
+        (Type.I32, 0xFFFFFFFF, "-1"), (Type.BOOL, 1, "true"), (Type.BOOL, 0, "false"),
+    ],
+)  # fmt: skip
+def test_constants_are_written_as_people_do(type: Type, bits: int, text: str) -> None:
+    assert constant(Constant(type, bits)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "line 0: no stage"),
+        ("geometry\n", "line 1: geometry where one of vertex, pixel is expected"),
+        ("pixel\ninput x f32\n", "line 2: no slots"),
+        ("pixel\ninput x\n", "line 2: 3 words expected, not 2"),
+        ("pixel\ninput x f64\n", "line 2: f64 where one of f32, i32, bool is expected"),
+        ("pixel\nuniform c f32 x\n", "line 2: x is no number"),
+        ("pixel\nslots fx\n", "line 2: x where one of f, i, b is expected"),
+        (small("f0 ="), "line 5: nothing after ="),
+        (small("f9 = mov 1.0"), "line 5: no slot f9"),
+        (small("i0 = imov 1"), "line 5: no slot i0"),
+        (small("f0 f1 = mov 1.0"), "line 5: one result expected"),
+        (small("f0 = mov 0x10"), "line 5: 0x10 is no operand"),
+        (small("i2 = imov 4294967296"), "line 5: 4294967296 has more than 32 bits"),
+        (small("i2 = imov 99999999999999"), "line 5: 99999999999999 is no operand"),
+        (small("f0 = load c"), "line 5: c is no place in a file"),
+        (small("f0 = load c[1+i2]"), "line 5: c[1+i2] is no place in a file"),
+        (small("f0 f1 = sample 2d 0 f0 f1 implicit"), "line 5: a sample has four results"),
+        (small("else"), "line 5: else without if"),
+        (small("loop 3\nelse"), "line 6: else without if"),
+        (small("if b3\nelse\nelse"), "line 7: else without if"),
+        (small("end"), "line 5: end of nothing"),
+        (small("if b3"), "line 5: if without end"),
+        (small("discard b3"), "line 5: discard where one of output, store, break, kill"),
+        (small("f0 = add 1.0"), "statement 0: add takes 2 operands, not 1"),
+        (small("break true"), "statement 0: break outside a loop"),
+    ],
+)
+def test_a_bad_text_is_told_where(text: str, expected: str) -> None:
+    with pytest.raises(ProgramError) as error:
+        parse(text)
+    assert str(error.value).startswith(expected)
+
+
+@given(st.data())
+def test_a_spoilt_text_is_another_program_or_an_error(data: st.DataObject) -> None:
+    words = EVERYTHING.split(" ")
+    place = data.draw(st.integers(0, len(words) - 1))
+    other = st.one_of(st.sampled_from(words), st.text(max_size=6))
+    words[place] = data.draw(other)
+    try:
+        program = parse(" ".join(words))
+    except ProgramError:
+        return
+    assert parse(dump(program)) == program
+
+
+def test_the_deepest_program_is_printed_read_hashed_and_run() -> None:
+    text = small("if true\n" * MAX_DEPTH + "output y 1.0\n" + "end\n" * MAX_DEPTH)
+    program = parse(text)
+    assert parse(dump(program)) == program
+    uniforms = {"c": np.zeros(4, np.float32)}
+    assert run(program, {}, uniforms, 2).outputs["y"].tolist() == [1, 1]
+    assert "blocks deep" in _complaint(program)
+
+
+def _complaint(program: Program) -> str:
+    deeper = (If(Constant.of(Type.BOOL, True), program.statements),)
+    with pytest.raises(ProgramError) as error:
+        parse(dump(replace(program, statements=deeper)))
+    return str(error.value)
