@@ -10,7 +10,9 @@ import click
 from dp2emu.cli.captures import PATH, Opened, capture_verb
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, say, worst
 from dp2emu.cli.progress import progress_through
+from dp2emu.cli.readings import with_readings
 from dp2emu.cli.streams import text_output
+from dp2emu.dp2.options import Options
 from dp2emu.gpu.timing import parse_timing
 from dp2emu.replay import Tally, Watcher, replay
 
@@ -37,8 +39,14 @@ _LINES = 20
     "or seeded:N; default: what the capture says, else instant.",
 )
 @click.option("--verify", is_flag=True, help="Exit with 1 if an answer is not as recorded.")
+@with_readings
 def command(
-    opened: Opened, json_path: str | None, png_dir: str | None, timing: str | None, verify: bool
+    opened: Opened,
+    json_path: str | None,
+    png_dir: str | None,
+    timing: str | None,
+    verify: bool,
+    options: Options,
 ) -> int:
     """Run a capture: query answers and pictures.
 
@@ -53,6 +61,7 @@ def command(
         tally = replay(
             capture,
             timing=model,
+            options=options,
             document=document,
             pictures=Path(png_dir) if png_dir else None,
             watcher=Watcher(

@@ -9,6 +9,8 @@ import click
 
 from dp2emu.cli.captures import PATH
 from dp2emu.cli.outcome import FAULTS, FINE, complain, outcome_of, say, worst
+from dp2emu.cli.readings import with_readings
+from dp2emu.dp2.options import Options
 from dp2emu.gpu.timing import Timing, parse_timing
 from dp2emu.scene import play_scene
 
@@ -22,7 +24,14 @@ from dp2emu.scene import play_scene
     "--capture", metavar="FILE", type=PATH, help="Save the session as a capture; one scene only."
 )
 @click.option("--timing", metavar="MODEL", help="Timing model (see replay); default: instant.")
-def command(scenes: tuple[str, ...], out: str, capture: str | None, timing: str | None) -> int:
+@with_readings
+def command(
+    scenes: tuple[str, ...],
+    out: str,
+    capture: str | None,
+    timing: str | None,
+    options: Options,
+) -> int:
     """Play Direct3D 9 scene files.
 
     Writes DIR/CATEGORY/NAME[.LABEL].png and DIR/CATEGORY/NAME.json for each.  A scene that needs
@@ -31,12 +40,14 @@ def command(scenes: tuple[str, ...], out: str, capture: str | None, timing: str 
     if capture and len(scenes) > 1:
         raise click.UsageError("--capture takes one scene")
     model = parse_timing(timing) if timing else None
-    codes = [outcome_of(partial(_play, path, out, capture, model)) for path in scenes]
+    codes = [outcome_of(partial(_play, path, out, capture, model, options)) for path in scenes]
     return worst(*codes)
 
 
-def _play(path: str, out: str, capture: str | None, timing: Timing | None) -> int:
-    result = play_scene(path, Path(out), capture=capture, timing=timing)
+def _play(
+    path: str, out: str, capture: str | None, timing: Timing | None, options: Options
+) -> int:
+    result = play_scene(path, Path(out), capture=capture, timing=timing, options=options)
     for problem in result.problems:
         complain(f"{path}: {problem}")
     say(f"{path}: {len(result.files)} files, {len(result.queries)} query results")

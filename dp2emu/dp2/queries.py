@@ -12,6 +12,7 @@ from struct import Struct
 
 from dp2emu.d3d.devinfo import PAYLOADS
 from dp2emu.d3d.enums import QueryType
+from dp2emu.d3d.flags import Issue
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.queries import Observes, Report
 from dp2emu.gpu.timing import RATES, TICKS_PER_SECOND
@@ -23,6 +24,7 @@ _FOURCC_CACH = int.from_bytes(b"CACH", "little")
 _VCACHE_BY_CACHE = 1
 """D3DDEVINFO_VCACHE.OptMethod: optimise for a cache, rather than for the longest strips."""
 
+_ISSUE_FLAGS = int(Issue.BEGIN | Issue.END)
 
 _Values = Callable[[Report, Options], tuple[int | float, ...]]
 
@@ -174,3 +176,24 @@ KINDS: dict[int, Kind] = {
     for kind, window, values, observes in _ROWS
 }
 """Every query type this driver answers, by D3DQUERYTYPE value, in announcement order."""
+
+
+def refused_type(kind: int, interface: int, options: Options) -> str | None:
+    """Why CREATEQUERY fails for a D3DQUERYTYPE in a context of DirectX ``interface``, or None."""
+    announced = options.query_types
+    if kind not in KINDS or (announced is not None and kind not in announced):
+        return f"query type {kind}"
+    if options.strict and interface < 9:
+        return f"queries belong to DirectX 9, this is a DirectX {interface} context"
+    return None
+
+
+def refused_issue(kind: int, flags: int, options: Options) -> str | None:
+    """Why ISSUEQUERY fails for a live query of type ``kind``, or None; only strictness refuses."""
+    if not options.strict:
+        return None
+    if flags & ~_ISSUE_FLAGS or flags == 0:
+        return f"issue flags {flags:#x}"
+    if flags & Issue.BEGIN and KINDS[kind].window is not Window.INTERVAL:
+        return f"{KINDS[kind].type.sdk} has no BEGIN"
+    return None

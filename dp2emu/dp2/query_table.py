@@ -9,7 +9,7 @@ from __future__ import annotations
 from dp2emu.d3d.flags import Issue
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.options import Options
-from dp2emu.dp2.queries import KINDS, Kind, Window
+from dp2emu.dp2.queries import KINDS, Window, refused_issue, refused_type
 from dp2emu.dp2.responses import Outbox, Result, lay_out
 from dp2emu.errors import Fault
 from dp2emu.gpu.core import Gpu
@@ -43,14 +43,16 @@ class QueryTable:
 
     def create(self, query_id: int, kind: int) -> None:
         """CREATEQUERY; a live id is replaced, and its results are no longer wanted."""
-        row = self._kind(kind)
+        why = refused_type(kind, self._interface, self._options)
+        if why is not None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, why)
         if query_id in self._live:
             self.delete(query_id)
         if len(self._live) >= QUERIES:
             raise Fault(HResult.DDERR_OUTOFMEMORY, f"query {query_id}: too many queries")
-        slot = QuerySlot(kind, self, query_id, row.observes)
+        slot = QuerySlot(kind, self, query_id, KINDS[kind].observes)
         self._live[query_id] = slot
-        if row.window is Window.SINCE:
+        if KINDS[kind].window is Window.SINCE:
             self._gpu.submit(BeginQuery(slot, 1))
 
     def delete(self, query_id: int) -> None:
@@ -64,8 +66,9 @@ class QueryTable:
     def issue(self, query_id: int, flags: int) -> None:
         """ISSUEQUERY: both flags are BEGIN then END, none does nothing (reference 7)."""
         slot = self._query(query_id)
-        if self._options.strict and (flags & ~3 or flags == 0):
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"query {query_id}: issue flags {flags:#x}")
+        why = refused_issue(slot.kind, flags, self._options)
+        if why is not None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"query {query_id}: {why}")
         if flags & _BEGIN:
             self._begin(slot)
         if flags & _END:
@@ -74,9 +77,6 @@ class QueryTable:
     def _begin(self, slot: QuerySlot) -> None:
         """BEGIN restarts whatever was under way; an unsent older answer is dropped."""
         if KINDS[slot.kind].window is not Window.INTERVAL:
-            if self._options.strict:
-                what = f"query {slot.key}: {KINDS[slot.kind].type.sdk} has no BEGIN"
-                raise Fault(HResult.DDERR_INVALIDPARAMS, what)
             return
         self._supersede(slot)
         self._building.add(slot.key)
@@ -107,16 +107,6 @@ class QueryTable:
         """Neither an unsent answer nor one under way is wanted any more."""
         slot.generation += 1
         self._outbox.drop(slot.key)
-
-    def _kind(self, kind: int) -> Kind:
-        announced = self._options.query_types
-        row = KINDS.get(kind)
-        if row is None or (announced is not None and kind not in announced):
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"query type {kind}")
-        if self._options.strict and self._interface < 9:
-            what = f"queries belong to DirectX 9, this is a DirectX {self._interface} context"
-            raise Fault(HResult.DDERR_INVALIDPARAMS, what)
-        return row
 
     def _query(self, query_id: int) -> QuerySlot:
         slot = self._live.get(query_id)

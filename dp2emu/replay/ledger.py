@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from dp2emu.d3d.flags import Issue
-from dp2emu.dp2.queries import KINDS
+from dp2emu.dp2.options import Options
+from dp2emu.dp2.queries import KINDS, refused_issue, refused_type
 from dp2emu.dp2.stream import CommandStream
 from dp2emu.dp2.table import Op
 
@@ -35,12 +36,16 @@ class Outcome(NamedTuple):
 class QueryLedger:
     """Queries of one context.  Mutable: a book.
 
-    ``settle`` is told every outcome as soon as it is certain.
+    ``settle`` is told every outcome as soon as it is certain; ``options`` are the driver's, as
+    far as they are known: they tell which item of a failing token it refused.
     """
 
-    def __init__(self, interface: int, settle: Callable[[Outcome], None]) -> None:
+    def __init__(
+        self, interface: int, settle: Callable[[Outcome], None], options: Options
+    ) -> None:
         self.interface = interface
         self._settle = settle
+        self._options = options
         self._types: dict[int, int] = {}
         self._issued: dict[int, int] = {}
 
@@ -82,11 +87,11 @@ class QueryLedger:
     def _perform(
         self, act: Callable[..., bool], item: struct.Struct, payload: bytes, call: int
     ) -> bool:
-        """False when an item is one no driver can accept: the token failed there."""
+        """False when an item is one the driver refuses: the token failed there."""
         return all(act(self, call, *values) for values in item.iter_unpack(payload))
 
     def _create(self, call: int, query: int, kind: int) -> bool:
-        if kind not in KINDS:
+        if refused_type(kind, self.interface, self._options):
             return False
         self._drop(query)
         self._types[query] = kind
@@ -97,7 +102,8 @@ class QueryLedger:
         return self._types.pop(query, None) is not None
 
     def _issue(self, call: int, query: int, flags: int) -> bool:
-        if query not in self._types:
+        kind = self._types.get(query)
+        if kind is None or refused_issue(kind, flags, self._options):
             return False
         if flags & Issue.END:
             self._drop(query)

@@ -25,6 +25,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.dp2.call import Answer
 from dp2emu.dp2.driver import Driver
+from dp2emu.dp2.options import Options
 from dp2emu.errors import CaptureError, Dp2Error, Unsupported, UsageError
 from dp2emu.gpu.timing import Timing, instant, parse_timing
 from dp2emu.replay.calls import Performed, row_of, submit
@@ -73,22 +74,24 @@ def replay(
     *,
     rig: Rig | None = None,
     timing: Timing | None = None,
+    options: Options | None = None,
     document: TextIO | None = None,
     pictures: Path | None = None,
     watcher: Watcher | None = None,
 ) -> Tally:
     """Perform a capture on ``rig``, by default a fresh emulated driver.
 
-    ``timing`` is that driver's; without it an annotation "timing" before the first call counts,
-    else everything is instant.  ``document`` receives replay JSON; ``pictures`` names a folder
-    (made if need be) for the colour targets at frame markers, when contexts go and at the end.
-    Faults do not end a replay, and neither does damage: what comes before it is replayed and
-    the tally says so.  Raises UsageError for an annotated timing that cannot be meant or a rig
-    that has no pictures, and OSError when something cannot be written.
+    ``timing`` and ``options`` are that driver's; without ``timing`` an annotation "timing" before
+    the first call counts, else everything is instant.  ``document`` receives replay JSON;
+    ``pictures`` names a folder (made if need be) for the colour targets at frame markers, when
+    contexts go and at the end.  Faults do not end a replay, and neither does damage: what comes
+    before it is replayed and the tally says so.  Raises UsageError for an annotated timing that
+    cannot be meant or a rig that has no pictures, and OSError when something cannot be written.
     """
-    driver = Driver(timing or instant())
+    options = options or Options()
+    driver = Driver(timing or instant(), options)
     with Document(document) as page:
-        player = Player(rig or driver, capture.name, page, watcher or Watcher())
+        player = Player(rig or driver, capture.name, page, watcher or Watcher(), options)
         if pictures is not None:
             player.photograph(pictures)
         for record in capture.records():
@@ -116,12 +119,15 @@ def _annotated(record: Annotation, stream: str) -> Timing:
 class Player:
     """Performs records on a rig and tells what comes of them.  Mutable: it is in the middle."""
 
-    def __init__(self, rig: Rig, stream: str, document: Document, watcher: Watcher) -> None:
+    def __init__(
+        self, rig: Rig, stream: str, document: Document, watcher: Watcher, options: Options
+    ) -> None:
         self.tally = Tally()
         self._rig = rig
         self._stream = stream
         self._document = document
         self._watcher = watcher
+        self._options = options
         self._ledgers: dict[int, QueryLedger] = {}
         self._pending: Performed | None = None
         self._photographer: Photographer | None = None
@@ -160,7 +166,8 @@ class Player:
         self._rig.create_context(
             record.context, interface=record.interface, color=record.color, depth=record.depth
         )
-        self._ledgers[record.context] = QueryLedger(record.interface, self._outcome)
+        ledger = QueryLedger(record.interface, self._outcome, self._options)
+        self._ledgers[record.context] = ledger
 
     def _destroy_context(self, record: ContextDestroyed) -> None:
         self._settle(None)

@@ -11,6 +11,7 @@ import dp2emu.scene.asking  # noqa: F401  (registers commands)
 from dp2emu.capture.records import Record
 from dp2emu.capture.writer import CaptureWriter
 from dp2emu.dp2.driver import Driver
+from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error, SceneError
 from dp2emu.gpu.timing import Timing, instant
 from dp2emu.runtime import Device9
@@ -29,16 +30,17 @@ def play_scene(
     *,
     capture: Path | str | None = None,
     timing: Timing | None = None,
+    options: Options | None = None,
 ) -> SceneResult:
     """Play a scene (a file, or its content) and write its results below ``out``.
 
     Files: ``category/name.png``, a picture more for each label, ``category/name.json``.
-    ``capture`` saves the session as a sealed capture.  What the scene needs and the emulator
-    lacks, or the driver refuses, is in the result's ``problems``; files are then written only
-    if everything else could still be done.  Raises SceneError for a file that is no scene, and
-    OSError.
+    ``capture`` saves the session as a sealed capture; ``timing`` and ``options`` are the driver's.
+    What the scene needs and the emulator lacks, or the driver refuses, is in the result's
+    ``problems``; files are then written only if everything else could still be done.  Raises
+    SceneError for a file that is no scene, and OSError.
     """
-    timing = timing or instant()
+    driver = Driver(timing or instant(), options)
     stream = None if isinstance(source, Mapping) else str(source)
     try:
         scene = load_scene(source)
@@ -46,15 +48,14 @@ def play_scene(
             record: Callable[[Record], None] | None = None
             if capture is not None:
                 record = stack.enter_context(CaptureWriter(capture)).write
-            return _play(scene, Path(out), timing, record)
+            return _play(scene, Path(out), driver, record)
     except Dp2Error as error:
         raise error.at(stream=stream) from None
 
 
 def _play(
-    scene: Scene, out: Path, timing: Timing, record: Callable[[Record], None] | None
+    scene: Scene, out: Path, driver: Driver, record: Callable[[Record], None] | None
 ) -> SceneResult:
-    driver = Driver(timing)
     try:
         device = _device(scene, driver, record)
     except Dp2Error as error:
@@ -62,7 +63,7 @@ def _play(
         return SceneResult(scene.category, scene.name, (), problems, {}, {})
     player = Player(driver, device)
     device.session.annotate("title", f"{scene.category}/{scene.name}")
-    device.session.annotate("timing", timing.name)
+    device.session.annotate("timing", driver.gpu.timing.name)
     done = _run(player, scene)
     results = player.results
     files = results.write(out, scene.category, scene.name) if done else ()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from dp2emu.capture.records import Record
+from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import Op
+from dp2emu.replay import Tally
 from tests.cli.running import dp2emu
 from tests.replay.authoring import (
     END,
@@ -24,6 +27,7 @@ from tests.replay.authoring import (
     response_of,
     sealed,
     token,
+    with_timing,
 )
 
 GOOD = (*SETTING, called(create(5, EVENT), issue(5, END)), FRAME)
@@ -166,3 +170,31 @@ def test_bare_options_that_cannot_be_meant_are_code_2(tmp_path: Path, options: l
 def test_output_that_cannot_be_written_is_code_2(tmp_path: Path) -> None:
     ran = dp2emu("replay", write(tmp_path, *GOOD), "--json", tmp_path)
     assert ran.code == 2 and ran.err.count("\n") == 1
+
+
+def test_strict_fails_calls_that_are_let_pass_otherwise(tmp_path: Path) -> None:
+    path = write(tmp_path, *SETTING, called(create(5, EVENT), issue(5, 0)))
+    assert dp2emu("replay", path).code == 0
+    ran = dp2emu("replay", path, "--strict", "--json", "-")
+    assert ran.code == 3
+    assert f"{path}: call 0, offset 0xc, ISSUEQUERY: query 5: issue flags 0x0" in ran.err
+    assert json.loads(ran.out)["calls"][0]["ddrval_name"] == "DDERR_INVALIDPARAMS"
+
+
+def test_strict_responses_start_where_the_commands_did(tmp_path: Path) -> None:
+    """With 20 bytes left behind dwCommandOffset the answer fits, with 19 it does not."""
+    for offset, size in ((4096 - 20, 20), (4096 - 19, 0)):
+        tail = (called(create(5, EVENT), issue(5, END)), called(offset=offset))
+        path = write(tmp_path, *with_timing("fixed:call=1,packet=0,delivery=2", (*SETTING, *tail)))
+        ran = dp2emu("replay", path, "--strict", "--json", "-")
+        assert ran.code == 0
+        assert json.loads(ran.out)["calls"][1]["dwErrorOffset"] == size
+
+
+def test_occlusion_wraps_when_asked(tmp_path: Path) -> None:
+    path = write(tmp_path, *GOOD)
+    with patch("dp2emu.cli.replay.replay", return_value=Tally()) as played:
+        dp2emu("replay", path, "--wrap-occlusion")
+        dp2emu("replay", path)
+    given = [call.kwargs["options"] for call in played.call_args_list]
+    assert given == [Options(wrap_occlusion=True), Options()]

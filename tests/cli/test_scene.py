@@ -62,6 +62,17 @@ def test_one_capture_is_for_one_scene(tmp_path: Path) -> None:
     assert dp2emu("scene", *paths, "--out", tmp_path, "--capture", tmp_path / "c").code == 2
 
 
+def test_strict_reaches_the_driver(tmp_path: Path) -> None:
+    """BEGIN is not for events; only a strict driver minds."""
+    path = scene(tmp_path, "a", {"op": "issue", "id": "e", "flag": "BEGIN"})
+    content = json.loads(path.read_text())
+    content["resources"] = [{"type": "query", "id": "e", "query": "EVENT"}]
+    path.write_text(json.dumps(content))
+    assert dp2emu("scene", path, "--out", tmp_path).code == 0
+    ran = dp2emu("scene", path, "--out", tmp_path, "--strict")
+    assert ran.code == 3 and "D3DQUERYTYPE_EVENT has no BEGIN" in ran.err
+
+
 @pytest.mark.parametrize("arguments", [["--out", "x"], ["a.json"]])
 def test_scenes_and_folder_are_required(arguments: list[str]) -> None:
     assert dp2emu("scene", *arguments).code == 2

@@ -25,6 +25,7 @@ from dp2emu.capture.records import (
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Dp2Error, Unsupported, UsageError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
@@ -161,6 +162,16 @@ def test_items_before_the_failing_one_of_a_token_count() -> None:
     both = token(Op.ISSUEQUERY, (1, END), (77, END))
     run = Run(*SETTING, called(create(1, EVENT), both), called())
     assert [(row["query"], row["hr"]) for row in run.queries] == [(1, "0x00000000")]
+
+
+@pytest.mark.parametrize("refused", [(1, 0), (1, END | 4), (1, BEGIN)])
+def test_items_behind_one_that_only_a_strict_driver_refuses_issue_nothing(
+    refused: tuple[int, int],
+) -> None:
+    both = token(Op.ISSUEQUERY, refused, (1, END))
+    records = (*SETTING, called(create(1, EVENT), both), called())
+    assert len(Run(*records).queries) == 1 + bool(refused[1] & END)
+    assert Run(*records, options=Options(strict=True)).queries == []
 
 
 def test_call_that_fails_before_its_first_token_issues_nothing() -> None:
