@@ -1,4 +1,4 @@
-"""Fixed-function pixel work as a generator of programs."""
+"""Pixel work: the colours of the vertices."""
 
 from __future__ import annotations
 
