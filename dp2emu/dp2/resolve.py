@@ -32,10 +32,10 @@ from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import PointSize, Rect
 from dp2emu.gpu.state import (
     DepthState,
-    FixedPixel,
     Pipeline,
     RasterState,
 )
+from dp2emu.shader.fixed import pixel_program
 
 ZBIAS_UNIT = 1.0 / 65536.0
 """Depth range one unit of D3DRS_ZBIAS (before DirectX 9) moves towards the viewer; the documents
@@ -172,7 +172,7 @@ def resolve(state: State, layout: VertexLayout, targets: Targets, interface: int
             last_pixel=bool(states[RenderState.LASTPIXEL]),
         ),
         depth=_depth_state(states, interface) if depth else DepthState(),
-        pixel=FixedPixel(specular=bool(states[RenderState.SPECULARENABLE])),
+        pixel=pixel_program(specular=bool(states[RenderState.SPECULARENABLE])),
         write_masks=tuple(states[mask] & 0xF for mask in _COLOR_WRITES),
         color_formats=tuple(color.format if color else None for color in targets.colors),
         depth_format=depth.format if depth else None,

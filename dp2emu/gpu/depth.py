@@ -25,7 +25,7 @@ class DepthPlanes:
 
 
 def depth_planes(
-    frame: Frame, z: F32, raster: RasterState, depth: DepthState, *, biased: bool
+    frame: Frame, z: F32 | F64, raster: RasterState, depth: DepthState, *, biased: bool
 ) -> DepthPlanes:
     """From z at the corners, shape (3, n).  ``biased``: Direct3D 9 offsets triangles only.
 
@@ -54,12 +54,17 @@ def kept_by_clipping(planes: DepthPlanes, sites: Sites) -> Mask | None:
     return ~clipped[sites.span] | ((z >= 0) & (z <= 1))
 
 
-def fragment_depth(planes: DepthPlanes, sites: Sites) -> F64:
-    """(z + bias) + slope, clamped to 0..1, where a NaN becomes 0."""
+def fragment_depth(planes: DepthPlanes, sites: Sites, written: F32 | None = None) -> F64:
+    """(z + bias) + slope, or the depth a program has ``written``; clamped to 0..1, NaN is 0."""
+    z = _biased(planes, sites) if written is None else written.astype(np.float64)
+    z = np.where(z > 0, z, 0.0)
+    return np.where(z < 1, z, 1.0)
+
+
+def _biased(planes: DepthPlanes, sites: Sites) -> F64:
     z = sites.at(planes.plane)
     if planes.bias:
         z += planes.bias
     if planes.slope is not None:
         z += planes.slope[sites.spans.primitive][sites.span]
-    z = np.where(z > 0, z, 0.0)
-    return np.where(z < 1, z, 1.0)
+    return z

@@ -16,13 +16,12 @@ from dp2emu.gpu.merge import ColorTarget, DepthTarget, Piles, last_of_each, pile
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.planes import Frame, Sites, sites
 from dp2emu.gpu.queries import Counters
-from dp2emu.gpu.setup import set_up
-from dp2emu.gpu.shade import Shading, shade, shading
+from dp2emu.gpu.setup import POINT_SIZE, set_up
+from dp2emu.gpu.shade import Shaded, Shading, decides_coverage, shade, shading, varyings_of
 from dp2emu.gpu.spans import Fragments, batches
 from dp2emu.gpu.vertex import fetch, vertex_bytes, vertex_numbers
 from dp2emu.gpu.vertex_cache import observe, observe_unindexed
 from dp2emu.gpu.work import Work
-from dp2emu.shader.fixed import pixel_program
 
 CHUNK = 1 << 13
 """Primitives assembled together."""
@@ -96,21 +95,17 @@ def _draw_chunk(draw: Draw, targets: _Targets, start: int, stop: int) -> Work:
     pipeline = draw.pipeline
     sequence = corners(draw.topology, draw.first, start, stop)
     numbers = vertex_numbers(draw.indices, sequence.ravel()).reshape(sequence.shape)
-    primitives = set_up(draw, fetch(pipeline.layout, draw.streams, numbers), start, targets.region)
-    frame, vertices = primitives.frame, primitives.vertices
-    program = pixel_program(specular=pipeline.pixel.specular)
-    stages = _Stages(
-        targets,
-        frame,
-        depth_planes(
-            frame,
-            vertices.position[2],
-            pipeline.raster,
-            pipeline.depth,
-            biased=draw.topology not in POINT_OR_LINE,
-        ),
-        shading(program, vertices, frame, flat=pipeline.raster.flat),
+    names = (*varyings_of(pipeline.pixel), POINT_SIZE)
+    vertices = fetch(pipeline.layout, draw.streams, numbers, names)
+    primitives = set_up(draw, vertices, start, targets.region)
+    depth = depth_planes(
+        primitives.frame,
+        primitives.vertices.position[2],
+        pipeline.raster,
+        pipeline.depth,
+        biased=draw.topology not in POINT_OR_LINE,
     )
+    stages = _Stages(targets, primitives.frame, depth, shading(draw, primitives, depth.plane))
     work = Work(triangles=primitives.triangles)
     for spans in primitives.spans:
         for batch in batches(spans):
@@ -135,16 +130,26 @@ class _Stages:
             here = here.part(np.flatnonzero(kept))
             if not len(here.x):
                 return Work()
+        if not decides_coverage(self.shading.program):
+            return self._write(here, None)
+        shaded = shade(self.shading, here)
+        alive = np.flatnonzero(shaded.alive)
+        return self._write(here.part(alive), shaded.part(alive)) if len(alive) else Work()
+
+    def _write(self, here: Sites, shaded: Shaded | None) -> Work:
+        """Test, shade unless that is done, and write fragments, of which there are some."""
         x, y, stacks = here.x, here.y, self._stacks(here)
         depth, color = self.targets.depth, self.targets.color
         passed, pixels, moved = None, len(x), 0
         if depth is not None:
-            passed = depth.test(fragment_depth(self.depth, here), x, y, stacks)
+            z = fragment_depth(self.depth, here, None if shaded is None else shaded.depth)
+            passed = depth.test(z, x, y, stacks)
             pixels = int(np.count_nonzero(passed))
             moved += depth.bytes_moved(len(x), pixels)
         if color is not None and color.bits:
             seen = last_of_each(stacks, passed)
-            color.write(shade(self.shading, here.part(seen)), x[seen], y[seen])
+            final = shaded.part(seen) if shaded else shade(self.shading, here.part(seen))
+            color.write(final.rgba, x[seen], y[seen])
             moved += pixels * color.row.word.itemsize
         return Work(fragments=len(x), pixels=pixels, pixel_bytes=moved)
 

@@ -26,6 +26,7 @@ from dp2emu.gpu.pixels import (
     write_bits,
 )
 from dp2emu.gpu.state import DepthState
+from dp2emu.shader.exact import saturate
 
 COMPARE: dict[CmpFunc, Callable[[Words, Words], Mask]] = {
     CmpFunc.NEVER: lambda new, old: np.zeros(new.shape, bool),
@@ -132,9 +133,9 @@ class ColorTarget:
         return cls(surface.data.view(row.word), surface.pitch // row.word.itemsize, row, bits)
 
     def write(self, rgba: tuple[F32, ...], x: I64, y: I64) -> None:
-        """Store colours of 0..1, one for each of the pixels, which must differ."""
+        """Store colours, clamped to 0..1, one for each of the pixels, which must differ."""
         address = y * self.pitch + x
-        words = pack_color(self.row, rgba)
+        words = pack_color(self.row, tuple(map(saturate, rgba)))
         every = (1 << 8 * self.row.word.itemsize) - 1
         if self.bits != every:
             kept = self.words[address] & self.row.word.type(every & ~self.bits)

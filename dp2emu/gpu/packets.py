@@ -6,8 +6,8 @@ handle, and holds copies (``bytes``) of whatever came from a buffer that dies wi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -89,6 +89,10 @@ class PointSize:
     max: float = 64.0
 
 
+Uniforms = Mapping[str, NDArray[Any]]
+"""What a program reads through its uniform files, by file: arrays that nobody writes any more."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Draw:
     """``count`` primitives of ``topology``, starting at vertex (or index) number ``first``.
@@ -107,6 +111,7 @@ class Draw:
     depth: Surface | None
     scissor: Rect
     point: PointSize = PointSize()
+    pixel_uniforms: Uniforms = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,7 @@ ROWS = 1 << 16
 """Rows of points expanded together, give or take one point."""
 
 
-def point_sizes(own: F32 | None, point: PointSize, count: int) -> F64:
+def point_sizes(own: F32 | F64 | None, point: PointSize, count: int) -> F64:
     """Sizes in grid units, shape (count,): the vertex's own or the state's, clamped.
 
     A NaN takes the minimum, and no size exceeds the largest float32.

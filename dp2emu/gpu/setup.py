@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dp2emu.d3d.enums import PrimitiveType
-from dp2emu.gpu.arrays import F64, I64
+from dp2emu.gpu.arrays import F32, F64, I64
 from dp2emu.gpu.lines import line_spans
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.planes import Frame, line_frame, point_frame, triangle_frame
@@ -18,17 +18,22 @@ from dp2emu.gpu.spans import Spans
 from dp2emu.gpu.subpixel import snap
 from dp2emu.gpu.vertex import Vertices
 
+POINT_SIZE = "psize0.x"
+"""The varying that points have their size from."""
+
 
 @dataclass(frozen=True, slots=True)
 class Primitives:
     """The primitives of a chunk that are drawn, numbered as the spans number them.
 
-    ``vertices`` has lanes of shape (3, n); ``triangles`` counts those left after culling.
+    ``vertices`` has lanes of shape (3, n); ``front`` is +1 or, for a triangle that is
+    counterclockwise on the screen, -1; ``triangles`` counts those left after culling.
     """
 
     vertices: Vertices
     frame: Frame
     spans: Iterator[Spans]
+    front: F32
     triangles: int = 0
 
 
@@ -51,7 +56,8 @@ def _triangles(
     kept = np.flatnonzero(drawn(area, draw.pipeline.raster.cull))
     x, y, area = x[:, kept], y[:, kept], area[kept]
     spans = triangle_spans(x, y, area, region)
-    return Primitives(vertices.part(kept), triangle_frame(x, y, area), spans, len(kept))
+    front = np.sign(area).astype(np.float32)
+    return Primitives(vertices.part(kept), triangle_frame(x, y, area), spans, front, len(kept))
 
 
 def _lines(
@@ -60,15 +66,21 @@ def _lines(
     """Each line of a list draws its last pixel, of a strip only the last line does."""
     ending = draw.topology == PrimitiveType.LINELIST or numbers == draw.count - 1
     last = np.full(len(numbers), ending) & draw.pipeline.raster.last_pixel
-    return Primitives(vertices, line_frame(x, y), line_spans(x, y, last, region))
+    return Primitives(vertices, line_frame(x, y), line_spans(x, y, last, region), _front(x))
 
 
 def _points(
     draw: Draw, vertices: Vertices, x: F64, y: F64, numbers: I64, region: Rect
 ) -> Primitives:
-    own = None if vertices.size is None else vertices.size[0]
-    sizes = point_sizes(own, draw.point, len(numbers))
-    return Primitives(vertices, point_frame(x, y), point_spans(x[0], y[0], sizes, region))
+    own = vertices.varying(POINT_SIZE)
+    sizes = point_sizes(None if own is None else own[0], draw.point, len(numbers))
+    spans = point_spans(x[0], y[0], sizes, region)
+    return Primitives(vertices, point_frame(x, y), spans, _front(x))
+
+
+def _front(x: F64) -> F32:
+    """Lines and points have no back."""
+    return np.ones(x.shape[1], np.float32)
 
 
 _KINDS: dict[PrimitiveType, Callable[[Draw, Vertices, F64, F64, I64, Rect], Primitives]] = {

@@ -2,58 +2,106 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from dp2emu.gpu.arrays import F32, F64
-from dp2emu.gpu.planes import Frame, Plane, Sites, plane
-from dp2emu.gpu.vertex import Vertices
-from dp2emu.shader.ir import Program
+from dp2emu.gpu.arrays import F32, F64, I64, Mask
+from dp2emu.gpu.packets import Draw
+from dp2emu.gpu.planes import Plane, Sites, plane
+from dp2emu.gpu.setup import Primitives
+from dp2emu.gpu.vertex import COMPONENTS
+from dp2emu.shader.ir import Kill, Program, walk
 from dp2emu.shader.reference import run
 
-_LANES = {f"{register}.{channel}": (register, lane)
-          for register in ("diffuse", "specular")
-          for lane, channel in enumerate("rgba")}  # fmt: skip
+COLOR_PORTS = tuple(f"target0.{component}" for component in COMPONENTS)
+DEPTH_PORT = "depth.x"
 
 
 @dataclass(frozen=True, slots=True)
 class Shading:
-    """A program and what feeds it: planes of inputs times rhw, and the plane of rhw.
+    """A program and what feeds it.
 
-    ``divisor`` None means that the planes hold the inputs themselves.
+    ``divided`` are planes of varyings times rhw, and ``divisor`` is the plane of rhw; ``plain``
+    are planes of the varyings themselves.  ``depth`` is the plane of z and ``rhw`` that of the
+    true rhw, where the program reads them; ``front`` is +1 or -1 for each primitive.
     """
 
     program: Program
-    inputs: dict[str, Plane]
+    draw: Draw
+    plain: dict[str, Plane]
+    divided: dict[str, Plane]
     divisor: Plane | None
+    depth: Plane
+    rhw: Plane | None
+    front: F32
 
 
-def shading(program: Program, vertices: Vertices, frame: Frame, *, flat: bool) -> Shading:
-    """Planes for corners of shape (3, n).
+@dataclass(frozen=True, slots=True)
+class Shaded:
+    """Colour 0 of fragments as four float32 lanes, not clamped; the depth the program wrote, if
+    it writes one; and which fragments it did not kill.
+    """
 
-    Flat colours are those of the first corner.  Otherwise an input c becomes
+    rgba: tuple[F32, ...]
+    depth: F32 | None
+    alive: Mask
+
+    def part(self, chosen: I64) -> Shaded:
+        """Some of the fragments."""
+        depth = None if self.depth is None else self.depth[chosen]
+        return Shaded(tuple(c[chosen] for c in self.rgba), depth, self.alive[chosen])
+
+
+@lru_cache(maxsize=1 << 10)
+def varyings_of(program: Program) -> tuple[str, ...]:
+    """The varyings a pixel program reads."""
+    return tuple(port.name for port in program.inputs if port.name not in _SYSTEM)
+
+
+@lru_cache(maxsize=1 << 10)
+def decides_coverage(program: Program) -> bool:
+    """Whether a program has a say in which fragments pass, so that it must run before the test."""
+    writes_depth = any(port.name == DEPTH_PORT for port in program.outputs)
+    return writes_depth or any(isinstance(s, Kill) for s in walk(program.statements))
+
+
+def shading(draw: Draw, primitives: Primitives, depth: Plane) -> Shading:
+    """Planes for the corners of primitives; ``depth`` is the plane of their z.
+
+    With flat shading the colours are those of the first corner.  Any other varying c becomes
     plane(c * rhw) / plane(rhw); a primitive whose rhw are all equal counts as rhw 1, which makes
     that the plane of c itself.  Any rhw is allowed: a quotient that is no number becomes 0 where
-    the program clamps it.
+    it is clamped.
     """
-    values = {port.name: _corners(vertices, port.name) for port in program.inputs}
-    if flat:
-        return Shading(program, {name: _constant(f[0]) for name, f in values.items()}, None)
+    program, frame, vertices = draw.pipeline.pixel, primitives.frame, primitives.vertices
+    corners = {name: f.astype(np.float64)
+               for name, f in zip(vertices.names, vertices.varyings, strict=True)}  # fmt: skip
+    flat = [name for name in corners if draw.pipeline.raster.flat and is_color(name)]
+    plain = {name: _constant(corners.pop(name)[0]) for name in flat}
     rhw = vertices.position[3].astype(np.float64)
+    true_rhw = plane(frame, rhw) if _reads(program, "w.x") else None
     equal = (rhw == rhw[0]).all(axis=0)
-    if equal.all():
-        return Shading(program, {name: plane(frame, f) for name, f in values.items()}, None)
-    rhw = np.where(equal, 1.0, rhw)
-    inputs = {name: plane(frame, f * rhw) for name, f in values.items()}
-    return Shading(program, inputs, plane(frame, rhw))
+    divided: dict[str, Plane] = {}
+    divisor = None
+    if equal.all() or not corners:
+        plain |= {name: plane(frame, f) for name, f in corners.items()}
+    else:
+        rhw = np.where(equal, 1.0, rhw)
+        divided = {name: plane(frame, f * rhw) for name, f in corners.items()}
+        divisor = plane(frame, rhw)
+    return Shading(program, draw, plain, divided, divisor, depth, true_rhw, primitives.front)
 
 
-def _corners(vertices: Vertices, name: str) -> F64:
-    register, lane = _LANES[name]
-    lanes: F32 = getattr(vertices, register)
-    corners: F64 = lanes[lane].astype(np.float64)
-    return corners
+def is_color(name: str) -> bool:
+    """Whether a varying is one of the two colours, which flat shading does not interpolate."""
+    return name.startswith(("color0.", "color1."))
+
+
+def _reads(program: Program, name: str) -> bool:
+    return any(port.name == name for port in program.inputs)
 
 
 def _constant(value: F64) -> Plane:
@@ -61,12 +109,66 @@ def _constant(value: F64) -> Plane:
     return Plane(value, zero, zero)
 
 
-def shade(shading: Shading, sites: Sites) -> tuple[F32, ...]:
-    """Colour 0 of each fragment: four float32 lanes, clamped to 0..1 by the program."""
-    values = {name: sites.at(p) for name, p in shading.inputs.items()}
+def shade(shading: Shading, sites: Sites) -> Shaded:
+    """Run the program for fragments."""
+    count = len(sites.x)
+    result = run(shading.program, _inputs(shading, sites), shading.draw.pixel_uniforms, count)
+    outputs, nothing = result.outputs, np.zeros(count, np.float32)
+    rgba = tuple(outputs.get(name, nothing) for name in COLOR_PORTS)
+    return Shaded(rgba, outputs.get(DEPTH_PORT), result.alive)
+
+
+def _inputs(shading: Shading, sites: Sites) -> dict[str, F32]:
+    """Inputs of the program by name, float32; those of a varying not written have shape (1,)."""
+    values = {name: sites.at(p) for name, p in shading.plain.items()}
     if shading.divisor is not None:
         divisor = sites.at(shading.divisor)
-        values = {name: value / divisor for name, value in values.items()}
+        values |= {name: sites.at(p) / divisor for name, p in shading.divided.items()}
     inputs = {name: value.astype(np.float32) for name, value in values.items()}
-    outputs = run(shading.program, inputs, {}, len(sites.dx)).outputs
-    return tuple(outputs[f"color0.{channel}"] for channel in "rgba")
+    for port in shading.program.inputs:
+        if port.name in _SYSTEM:
+            inputs[port.name] = _SYSTEM[port.name](shading, sites)
+        elif port.name not in inputs:
+            inputs[port.name] = _MISSING_COLOR if port.name in _WHITE else _MISSING
+    return inputs
+
+
+_WHITE = tuple(f"color0.{component}" for component in COMPONENTS)
+_MISSING_COLOR = np.ones(1, np.float32)
+_MISSING = np.zeros(1, np.float32)
+"""A varying that no vertex wrote is 0; the diffuse colour is white."""
+
+
+def _column(shading: Shading, sites: Sites) -> F32:
+    return sites.x.astype(np.float32)
+
+
+def _row(shading: Shading, sites: Sites) -> F32:
+    return sites.y.astype(np.float32)
+
+
+def _face(shading: Shading, sites: Sites) -> F32:
+    return shading.front[sites.spans.primitive][sites.span]
+
+
+def _depth(shading: Shading, sites: Sites) -> F32:
+    """z before any bias, clamped to 0..1; a NaN is 0."""
+    z = sites.at(shading.depth)
+    z = np.where(z > 0, z, 0.0)
+    return np.where(z < 1, z, 1.0).astype(np.float32)
+
+
+def _eye_w(shading: Shading, sites: Sites) -> F32:
+    """1 / rhw, rounded to float32 last."""
+    assert shading.rhw is not None
+    return (1.0 / sites.at(shading.rhw)).astype(np.float32)
+
+
+_SYSTEM: dict[str, Callable[[Shading, Sites], F32]] = {
+    "vpos.x": _column,
+    "vpos.y": _row,
+    "vface.x": _face,
+    "depth.x": _depth,
+    "w.x": _eye_w,
+}
+"""Inputs of a pixel program that no vertex provides."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from dp2emu.d3d.enums import CmpFunc, Cull, Format
 from dp2emu.d3d.vertices import VertexLayout as VertexLayout
+from dp2emu.shader.ir import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +45,18 @@ class DepthState:
 
 
 @dataclass(frozen=True, slots=True)
-class FixedPixel:
-    """Fixed-function pixel work: the diffuse colour, plus the specular colour if enabled."""
-
-    specular: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Everything about a draw that changes the program that executes it."""
+    """Everything about a draw that changes the program that executes it.
+
+    ``pixel`` reads varyings by name (``color0.x``, ``texcoord3.z``), ``vpos.x`` and ``vpos.y``
+    (the pixel), ``vface.x`` (+1 in front, -1 behind), ``depth.x`` (z of the fragment) and ``w.x``
+    (w of the eye); it writes ``target0.x`` and so on.
+    """
 
     layout: VertexLayout
     raster: RasterState
     depth: DepthState
-    pixel: FixedPixel
+    pixel: Program
     write_masks: tuple[int, ...]
     color_formats: tuple[Format | None, ...]
     depth_format: Format | None

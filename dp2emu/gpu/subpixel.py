@@ -24,7 +24,7 @@ EXACT_LIMIT = 1 << 29
 """Grid coordinates up to here (two million pixels) keep every product below 2**62."""
 
 
-def snap(position: F32) -> F64:
+def snap(position: F32 | F64) -> F64:
     """Pixels -> grid units, rounding halves to even.  NaN and infinity stay what they are."""
     return np.rint(position.astype(np.float64) * ONE)
 

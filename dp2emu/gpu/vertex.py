@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -9,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.d3d.enums import DeclType, DeclUsage
+from dp2emu.d3d.enums import DeclType
 from dp2emu.d3d.vertices import Element, VertexLayout
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.arrays import F32, I64
+from dp2emu.gpu.arrays import F32, F64, I64
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Indices, Stream
 
@@ -53,56 +54,69 @@ VERTEX_TYPES: dict[DeclType, VertexType] = {
 }
 
 
+COMPONENTS = "xyzw"
+
+
 @dataclass(frozen=True, slots=True)
 class Vertices:
-    """Fetched lanes, float32.  ``position`` is screen x, y, z, rhw and the colours are red,
-    green, blue, alpha, shape (4, *lanes); ``size`` is the point size, shape lanes, or None.
+    """The corners of primitives, float32 or float64, lanes of shape (3, n).
+
+    ``position`` is screen x, y, z and rhw, shape (4, 3, n); ``varyings`` has shape
+    (len(names), 3, n).  A varying that is not named was not written.
     """
 
-    position: F32
-    diffuse: F32
-    specular: F32
-    size: F32 | None
+    position: F32 | F64
+    names: tuple[str, ...]
+    varyings: F32 | F64
 
     def part(self, primitives: I64) -> Vertices:
         """Some of the primitives, which are the last axis of the lanes."""
-        return Vertices(
-            self.position[..., primitives],
-            self.diffuse[..., primitives],
-            self.specular[..., primitives],
-            None if self.size is None else self.size[..., primitives],
-        )
+        return Vertices(self.position[..., primitives], self.names, self.varyings[..., primitives])
+
+    def varying(self, name: str) -> F32 | F64 | None:
+        """One of the varyings, shape (3, n); None if it was not written."""
+        return self.varyings[self.names.index(name)] if name in self.names else None
 
 
-_WHITE = np.ones(4, np.float32)
-_BLACK = np.zeros(4, np.float32)
+def fetch(
+    layout: VertexLayout, streams: tuple[Stream | None, ...], numbers: I64, names: Iterable[str]
+) -> Vertices:
+    """Read transformed vertices ``numbers`` (int64, any shape) and the varyings they have.
 
-
-def fetch(layout: VertexLayout, streams: tuple[Stream | None, ...], numbers: I64) -> Vertices:
-    """Read vertices ``numbers`` (int64, any shape).  Missing diffuse is white, specular zero.
-
-    Raises Unsupported for vertices that are not transformed yet and for packed element types.
+    Of the ``names`` those are found whose usage the layout has.  ``fog0.x``, the fog factor, is
+    the alpha of the specular colour unless the layout has fog of its own.
     """
-    position = _find(layout, DeclUsage.POSITIONT) or _find(layout, DeclUsage.POSITION)
+    elements = _by_usage(layout)
+    position = elements.get("positiont0") or elements.get("position0")
     if position is None or not layout.transformed:
         raise Unsupported("vertex transformation")
-    diffuse = _find(layout, DeclUsage.COLOR, 0)
-    specular = _find(layout, DeclUsage.COLOR, 1)
-    size = _find(layout, DeclUsage.PSIZE)
     flat = numbers.ravel()
-    shape = (4, *numbers.shape)
-
-    def lanes(element: Element | None, default: F32) -> F32:
-        if element is None:
-            return np.broadcast_to(default.reshape(4, *[1] * numbers.ndim), shape)
-        return _decode(element, streams, flat).reshape(shape)
-
+    sources = {name: _source(elements, name) for name in names}
+    found = {name: source for name, source in sources.items() if source is not None}
+    decoded = {e: decode(e, streams, flat) for e in {position, *(e for e, _ in found.values())}}
+    varyings = np.empty((len(found), len(flat)), np.float32)
+    for lane, (element, component) in enumerate(found.values()):
+        varyings[lane] = decoded[element][component]
     return Vertices(
-        lanes(position, _BLACK),
-        lanes(diffuse, _WHITE),
-        lanes(specular, _BLACK),
-        lanes(size, _BLACK)[0] if size else None,
+        decoded[position].reshape(4, *numbers.shape),
+        tuple(found),
+        varyings.reshape(-1, *numbers.shape),
     )
+
+
+@lru_cache(maxsize=256)
+def _by_usage(layout: VertexLayout) -> dict[str, Element]:
+    """Elements by usage and index, such as ``texcoord3``; the first if there are several."""
+    return {f"{e.usage.name.lower()}{e.index}": e for e in reversed(layout.elements)}
+
+
+def _source(elements: dict[str, Element], name: str) -> tuple[Element, int] | None:
+    """The element a varying comes from, and which of its components."""
+    register, component = name.split(".")
+    if register == "fog0" and register not in elements:
+        register, component = "color1", "w"
+    element = elements.get(register)
+    return (element, COMPONENTS.index(component)) if element else None
 
 
 def vertex_numbers(indices: Indices | None, sequence: I64) -> I64:
@@ -164,11 +178,6 @@ def _bytes(data: Surface | bytes | NDArray[Any]) -> NDArray[np.uint8]:
     return np.ascontiguousarray(data).view(np.uint8)
 
 
-def _find(layout: VertexLayout, usage: DeclUsage, index: int = 0) -> Element | None:
-    wanted = (usage, index)
-    return next((e for e in layout.elements if (e.usage, e.index) == wanted), None)
-
-
 def _type_of(element: Element) -> VertexType:
     row = VERTEX_TYPES.get(element.type)
     if row is None:
@@ -176,7 +185,7 @@ def _type_of(element: Element) -> VertexType:
     return row
 
 
-def _decode(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -> F32:
+def decode(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -> F32:
     """One element of each vertex as float32 lanes, shape (4, n); absent components 0, 0, 0, 1."""
     row = _type_of(element)
     lanes = np.zeros((4, len(numbers)), np.float32)

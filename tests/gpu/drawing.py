@@ -14,7 +14,9 @@ from dp2emu.d3d.fvf import fvf_layout, fvf_size
 from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.packets import Draw, Indices, Rect, Stream
 from dp2emu.gpu.spans import Spans
-from dp2emu.gpu.state import DepthState, FixedPixel, Pipeline, RasterState
+from dp2emu.gpu.state import DepthState, Pipeline, RasterState
+from dp2emu.shader.fixed import pixel_program
+from dp2emu.shader.ir import Program
 
 COLORED = 0x044
 """XYZRHW | DIFFUSE."""
@@ -69,7 +71,7 @@ def draw(
     fvf: int = COLORED,
     raster: RasterState | None = None,
     test: DepthState | None = None,
-    pixel: FixedPixel | None = None,
+    pixel: Program | None = None,
     write_mask: int = 15,
     scissor: Rect | None = None,
     indices: Sequence[int] | None = None,
@@ -82,7 +84,7 @@ def draw(
         layout=fvf_layout(fvf),
         raster=raster or RasterState(),
         depth=test or DepthState(depth is not None, True, CmpFunc.LESSEQUAL),
-        pixel=pixel or FixedPixel(),
+        pixel=pixel or pixel_program(specular=False),
         write_masks=(write_mask,),
         color_formats=(color.format if color else None,),
         depth_format=depth.format if depth else None,

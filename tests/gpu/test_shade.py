@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from dp2emu.d3d.enums import Format, PrimitiveType
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.queries import Counters
-from dp2emu.gpu.state import FixedPixel, RasterState
+from dp2emu.gpu.state import RasterState
+from dp2emu.shader.fixed import pixel_program
 from tests.gpu.drawing import COLORED, SPECULAR, Vertex, color_surface, corner, draw
 
 RED, GREEN, BLUE = 0xFFFF0000, 0xFF00FF00, 0xFF0000FF
@@ -27,7 +28,8 @@ def picture(
 ) -> NDArray[np.uint32]:
     color = color_surface(Format.A8R8G8B8)
     packet = draw(vertices, color=color, topology=topology, fvf=fvf,
-                  raster=RasterState(flat=flat), pixel=FixedPixel(specular))  # fmt: skip
+                  raster=RasterState(flat=flat),
+                  pixel=pixel_program(specular=specular))  # fmt: skip
     execute_draw(packet, Counters())
     return color.pixels()
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import DeclType, DeclUsage, Format
 from dp2emu.d3d.fvf import fvf_layout
@@ -15,10 +17,24 @@ from dp2emu.d3d.vertices import Element, VertexLayout
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import Heap, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.packets import Indices, Stream
-from dp2emu.gpu.vertex import VERTEX_TYPES, fetch, gather, vertex_bytes, vertex_numbers
+from dp2emu.gpu.vertex import (
+    VERTEX_TYPES,
+    Vertices,
+    fetch,
+    gather,
+    vertex_bytes,
+    vertex_numbers,
+)
 from tests.gpu.drawing import COLORED, SIZED, SPECULAR, corner, surface, vertex_data
 
 LAYOUT = fvf_layout(COLORED)
+NAMES = (*(f"color{index}.{c}" for index in range(2) for c in "xyzw"), "psize0.x")
+
+
+def color(vertices: Vertices, index: int = 0) -> NDArray[Any]:
+    """One of the colours, shape (4, n)."""
+    first = vertices.names.index(f"color{index}.x")
+    return vertices.varyings[first : first + 4]
 
 
 def numbers(*values: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -33,30 +49,44 @@ def buffer(data: bytes) -> Stream:
 
 def test_positions_and_colours_come_out_as_lanes() -> None:
     data = vertex_data([corner(1, 2, 0.25, 0x80FF0040, 3), corner(4, 5)])
-    lanes = fetch(LAYOUT, (Stream(data, 0, 20),), numbers(1, 0))
+    lanes = fetch(LAYOUT, (Stream(data, 0, 20),), numbers(1, 0), NAMES)
     assert lanes.position.T.tolist() == [[4, 5, 0.5, 1], [1, 2, 0.25, 3]]
     expected = (np.array([0xFF, 0x00, 0x40, 0x80], np.float32) / np.float32(255)).tolist()
-    assert lanes.diffuse[:, 1].tolist() == expected
-    assert lanes.position.dtype == lanes.diffuse.dtype == np.float32
+    assert color(lanes)[:, 1].tolist() == expected
+    assert lanes.position.dtype == color(lanes).dtype == np.float32
 
 
-def test_a_missing_diffuse_is_white_and_a_missing_specular_is_zero() -> None:
-    lanes = fetch(fvf_layout(0x004), (Stream(bytes(16), 0, 16),), numbers(0))
-    assert lanes.diffuse[:, 0].tolist() == [1, 1, 1, 1]
-    assert lanes.specular[:, 0].tolist() == [0, 0, 0, 0]
-    assert lanes.size is None
+def test_what_the_layout_lacks_is_not_among_the_names() -> None:
+    lanes = fetch(fvf_layout(0x004), (Stream(bytes(16), 0, 16),), numbers(0), NAMES)
+    assert lanes.names == ()
+    assert lanes.varying("color0.x") is None
+    assert fetch(LAYOUT, (), numbers(0), NAMES).names == NAMES[:4]
+
+
+def test_the_fog_factor_is_the_alpha_of_the_specular_colour() -> None:
+    streams = (Stream(vertex_data([(1, 2, 3, 4, 0, 0x33FFFFFF)], SPECULAR), 0, 24),)
+    fog = fetch(fvf_layout(SPECULAR), streams, numbers(0), ["fog0.x"]).varying("fog0.x")
+    assert fog is not None
+    assert fog.tolist() == [np.float32(0x33) / np.float32(255)]
+
+
+def test_a_fog_element_is_the_fog_factor() -> None:
+    data = struct.pack("<4fIf", 1, 2, 3, 4, 0xFFFFFFFF, 0.25)
+    fog = fetch(fvf_layout(0x2084), (Stream(data, 0, 24),), numbers(0), ["fog0.x"])
+    assert fog.varyings.tolist() == [[0.25]]
 
 
 def test_specular_and_point_size_are_found_by_usage() -> None:
     vertex = [(1, 2, 3, 4, 0xFF000000, 0xFF0000FF)]
     lanes = fetch(
-        fvf_layout(SPECULAR), (Stream(vertex_data(vertex, SPECULAR), 0, 24),), numbers(0)
+        fvf_layout(SPECULAR), (Stream(vertex_data(vertex, SPECULAR), 0, 24),), numbers(0), NAMES
     )
-    assert lanes.specular[:, 0].tolist() == [0, 0, 1, 1]
+    assert color(lanes, 1)[:, 0].tolist() == [0, 0, 1, 1]
     sized = vertex_data([(1, 2, 3, 4, 7.5, 0)], SIZED)
-    lanes = fetch(fvf_layout(SIZED), (Stream(sized, 0, 24),), numbers(0))
-    assert lanes.size is not None
-    assert lanes.size.tolist() == [7.5]
+    lanes = fetch(fvf_layout(SIZED), (Stream(sized, 0, 24),), numbers(0), NAMES)
+    size = lanes.varying("psize0.x")
+    assert size is not None
+    assert size.tolist() == [7.5]
 
 
 def test_streams_are_read_by_number_and_offset() -> None:
@@ -67,34 +97,34 @@ def test_streams_are_read_by_number_and_offset() -> None:
     position = struct.pack("<5f", 9, 1, 2, 3, 4)
     streams = (Stream(position, 0, 20), buffer(b"\0\0\0\0" + b"\0\0\xff\0"))
     streams = (streams[0], Stream(streams[1].data, 4, 4))
-    lanes = fetch(VertexLayout(elements, True), streams, numbers(0))
+    lanes = fetch(VertexLayout(elements, True), streams, numbers(0), NAMES)
     assert lanes.position[:, 0].tolist() == [1, 2, 3, 4]
-    assert lanes.diffuse[:, 0].tolist() == [1, 0, 0, 0]
+    assert color(lanes)[:, 0].tolist() == [1, 0, 0, 0]
 
 
 def test_an_unbound_stream_reads_as_zero() -> None:
     for streams in ((None,), ()):
-        lanes = fetch(LAYOUT, streams, numbers(0, 5))
+        lanes = fetch(LAYOUT, streams, numbers(0, 5), NAMES)
         assert not lanes.position.any()
-        assert not lanes.diffuse.any()
+        assert not color(lanes).any()
 
 
 def test_vertices_beyond_the_buffer_are_zero_byte_by_byte() -> None:
     data = vertex_data([corner(1, 2), corner(3, 4)])
-    lanes = fetch(LAYOUT, (buffer(data[:28]),), numbers(1, 2, 1 << 33, -1, 0))
+    lanes = fetch(LAYOUT, (buffer(data[:28]),), numbers(1, 2, 1 << 33, -1, 0), NAMES)
     assert lanes.position[:, 0].tolist() == [3, 4, 0, 0]
     assert not lanes.position[:, 1:4].any()
     assert lanes.position[:, 4].tolist() == [1, 2, 0.5, 1]
 
 
 def test_stride_zero_gives_every_vertex_the_same_bytes() -> None:
-    lanes = fetch(LAYOUT, (Stream(vertex_data([corner(1, 2)]), 0, 0),), numbers(0, 7, -3))
+    lanes = fetch(LAYOUT, (Stream(vertex_data([corner(1, 2)]), 0, 0),), numbers(0, 7, -3), NAMES)
     assert lanes.position[0].tolist() == [1, 1, 1]
 
 
 def test_untransformed_vertices_are_unsupported() -> None:
     with pytest.raises(Unsupported, match="vertex transformation"):
-        fetch(fvf_layout(0x002), (Stream(bytes(12), 0, 12),), numbers(0))
+        fetch(fvf_layout(0x002), (Stream(bytes(12), 0, 12),), numbers(0), NAMES)
 
 
 def test_packed_types_are_unsupported_by_name() -> None:
@@ -138,8 +168,8 @@ def test_element_types_become_four_floats(
     elements = (Element(0, 0, DeclType.FLOAT4, DeclUsage.POSITIONT),
                 Element(1, 0, type, DeclUsage.COLOR))  # fmt: skip
     streams = (Stream(bytes(16), 0, 16), Stream(data, 0, len(data)))
-    lanes = fetch(VertexLayout(elements, True), streams, numbers(0))
-    assert lanes.diffuse[:, 0].tolist() == expected
+    lanes = fetch(VertexLayout(elements, True), streams, numbers(0), NAMES)
+    assert color(lanes)[:, 0].tolist() == expected
     assert VERTEX_TYPES[type].size == len(data)
 
 
@@ -181,5 +211,5 @@ def test_without_indices_places_are_vertex_numbers() -> None:
 def test_a_surface_that_is_no_buffer_can_be_read_as_one() -> None:
     picture = surface(Format.A8R8G8B8, 4, 4)
     picture.pixels()[...] = 0x3F800000
-    lanes = fetch(LAYOUT, (Stream(picture, 0, 20),), numbers(0))
+    lanes = fetch(LAYOUT, (Stream(picture, 0, 20),), numbers(0), NAMES)
     assert lanes.position[:, 0].tolist() == [1, 1, 1, 1]

@@ -12,13 +12,13 @@ from dp2emu.shader.ir import Program, Stage
 def pixel_program(*, specular: bool) -> Program:
     """The diffuse colour, plus red, green and blue of the specular colour if wanted, clamped.
 
-    Inputs ``diffuse.r`` to ``diffuse.a`` and ``specular.r`` to ``specular.b``; outputs
-    ``color0.r`` to ``color0.a``.  The specular alpha is the fog factor and is not added.
+    Inputs ``color0.x`` to ``color0.w`` and ``color1.x`` to ``color1.z``; outputs ``target0.x``
+    to ``target0.w``.  The specular alpha is the fog factor and is not added.
     """
     b = Builder(Stage.PIXEL)
-    for channel in "rgba":
-        color = b.input(f"diffuse.{channel}")
-        if specular and channel != "a":
-            color = color + b.input(f"specular.{channel}")
-        b.output(f"color0.{channel}", b.saturate(color))
+    for channel in "xyzw":
+        color = b.input(f"color0.{channel}")
+        if specular and channel != "w":
+            color = color + b.input(f"color1.{channel}")
+        b.output(f"target0.{channel}", b.saturate(color))
     return b.program()
