@@ -48,6 +48,7 @@ from dp2emu.shader.ir import (
     TextureKind,
 )
 from dp2emu.shader.ops import OPS
+from dp2emu.shader.tidy import tidy
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import OPERATORS, Block, Number, Value, Variable
 from dp2emu.shader.verify import verify
@@ -305,7 +306,7 @@ class Builder:
     # The end
 
     def program(self) -> Program:
-        """What was recorded, verified."""
+        """What was recorded, without needless copies, and verified."""
         if len(self._open) > 1:
             raise ProgramError("a block is still open")
         program = Program(
@@ -314,7 +315,7 @@ class Builder:
             tuple(self._files.values()),
             tuple(self._inputs.values()),
             tuple(self._outputs.values()),
-            (*self._prologue, *self._open[0].statements),
+            tidy((*self._prologue, *self._open[0].statements)),
         )
         verify(program)
         return program

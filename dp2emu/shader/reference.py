@@ -40,6 +40,7 @@ from dp2emu.shader.ir import (
     walk,
 )
 from dp2emu.shader.ops import OPS
+from dp2emu.shader.temporaries import temporaries
 from dp2emu.shader.types import F32, Lanes, Mask, Type, canonical
 
 I64 = NDArray[np.int64]
@@ -109,6 +110,7 @@ def run(
         outputs={port.name: _ZERO[port.type] for port in program.outputs},
         alive=start,
         sampler=sampler,
+        unmasked=temporaries(program),
     )
     # NaN and infinity are values like any other.
     with np.errstate(all="ignore"):
@@ -161,6 +163,7 @@ class _Machine:
     outputs: dict[str, Lanes]
     alive: Mask
     sampler: Sampler | None
+    unmasked: frozenset[int]
 
     def block(self, statements: tuple[Statement, ...], active: Mask | None) -> Mask | None:
         """Run for the active lanes; those that have not left the innermost loop by the end."""
@@ -180,7 +183,9 @@ class _Machine:
         return self.slots[operand.number]
 
     def write(self, slot: int, value: Lanes, active: Mask | None) -> None:
-        self.slots[slot] = value if active is None else np.where(active, value, self.slots[slot])
+        if active is not None and slot not in self.unmasked:
+            value = np.where(active, value, self.slots[slot])
+        self.slots[slot] = value
 
     def whole(self, operand: Operand) -> Lanes:
         """The operand with a value for each lane."""

@@ -7,6 +7,7 @@ from random import Random
 
 import numpy as np
 
+from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import (
     Address,
     Assign,
@@ -34,6 +35,7 @@ from dp2emu.shader.ir import (
 )
 from dp2emu.shader.ops import OPS
 from dp2emu.shader.types import F32, Lanes, Mask, Type
+from dp2emu.shader.values import Value, Variable
 
 PATTERNS = (0x00000000, 0x80000000, 0x00000001, 0x807FFFFF, 0x00800000, 0x3F800000, 0xBF800000,
             0x3F000000, 0x40490FDB, 0x4F000000, 0xCF000000, 0x4F800000, 0x7F7FFFFF, 0x7F800000,
@@ -195,3 +197,100 @@ class Maker:
 def random_program(random: Random, *, derivatives: bool = True) -> Program:
     """A well-formed program of any stage."""
     return Maker(random, random.choice(list(Stage)), derivatives=derivatives).program()
+
+
+class Author:
+    """Writes a program with a builder, as a lowering does: values, variables, blocks."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.b = Builder(Stage.PIXEL)
+        self.variables = [self.b.variable(type) for type in Type for _ in range(3)]
+        self.files = [_declared(self.b, file) for file in FILES]
+
+    def program(self) -> Program:
+        self.block(12, loop=False, depth=0)
+        for number, variable in enumerate(self.variables):
+            self.b.output(f"o{number}", variable.value)
+        return self.b.program()
+
+    def block(self, most: int, *, loop: bool, depth: int) -> None:
+        for _ in range(self.random.randrange(2, most)):
+            self.random.choice((self.assign,) * 4 + (self.swap, self.sample, self.store))()
+            if depth < 3:
+                self.nest(self.random.randrange(8), loop=loop, depth=depth)
+            if loop and self.random.random() < 0.3:
+                self.b.break_(self.value(Type.BOOL))
+
+    def nest(self, choice: int, *, loop: bool, depth: int) -> None:
+        if choice == 0:
+            with self.b.if_(self.value(Type.BOOL)):
+                self.block(4, loop=loop, depth=depth + 1)
+            with self.b.else_():
+                self.block(4, loop=loop, depth=depth + 1)
+        elif choice == 1:
+            with self.b.loop(limit=3):
+                self.block(4, loop=True, depth=depth + 1)
+
+    def assign(self) -> None:
+        """Values first, then variables, as an instruction with several components does."""
+        chosen = self.random.sample(self.variables, self.random.randrange(1, 4))
+        values = [self.value(variable.type) for variable in chosen]
+        if len(values) > 1:
+            values = [self.b.copy(value) for value in values]
+        for variable, value in zip(chosen, values, strict=True):
+            variable.value = value
+
+    def swap(self) -> None:
+        first, second = self.random.sample(self.of_type(self.random.choice(list(Type))), 2)
+        kept = self.b.copy(first.value)
+        first.value = second.value
+        second.value = kept
+
+    def sample(self) -> None:
+        texel = self.b.sample(TextureKind.TEX2D, 1, (self.value(Type.F32), 0.5))
+        for variable, value in zip(self.of_type(Type.F32), texel, strict=False):
+            variable.value = value
+
+    def store(self) -> None:
+        file = self.random.choice([file for file in self.files if not file.uniform])
+        self.b.store(file, self.value(file.type), 0, self.value(Type.I32) & 7)
+
+    def value(self, type: Type, depth: int = 0) -> Value:
+        """A new value, or now and then that of a variable itself."""
+        choice = self.random.randrange(12)
+        if choice < 2 or depth > 2:
+            return self.random.choice(self.of_type(type)).value
+        if choice == 2:
+            file = self.random.choice([file for file in self.files if file.type is type])
+            return self.b.load(file, 1, self.value(Type.I32, depth + 1) & 3)
+        if choice == 3:
+            return self.b.input(*_fields(next(port for port in INPUTS if port.type is type)))
+        if choice == 4 and type is Type.F32:
+            return self.crossing(depth)
+        name = self.random.choice([name for name, row in OPS.items() if row.result is type])
+        operands = (self.value(each, depth + 1) for each in OPS[name].operands)
+        return self.b.apply(name, *operands)
+
+    def crossing(self, depth: int) -> Value:
+        x, y = (self.value(Type.F32, depth + 1) for _ in range(2))
+        if self.random.random() < 0.5:
+            return self.b.ddx(x)
+        return self.random.choice(self.b.sample(TextureKind.TEX2D, 0, (x, y)))
+
+    def of_type(self, type: Type) -> list[Variable]:
+        return [variable for variable in self.variables if variable.type is type]
+
+
+def _declared(b: Builder, file: File) -> File:
+    declare = b.uniform if file.uniform else b.local
+    return declare(file.name, file.type, file.size)
+
+
+def _fields(port: Port) -> tuple[str, Type]:
+    return port.name, port.type
+
+
+def random_build(random: Random) -> Program:
+    """A pixel program made by a builder."""
+    return Author(random).program()
