@@ -16,6 +16,7 @@ from dp2emu.d3d.fvf import fvf_layout
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.call import Call
+from dp2emu.dp2.constants import PIXEL_FILES, VERTEX_FILES, Constants
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.query_table import QueryTable
 from dp2emu.dp2.resolve import Targets, point_size, refuse_unbuilt, resolve
@@ -73,6 +74,8 @@ class Context:
         self.gpu = gpu
         self.options = options
         self.state = State(has_depth=has_depth)
+        self.vertex_constants = Constants(VERTEX_FILES, options)
+        self.pixel_constants = Constants(PIXEL_FILES, options)
         self.targets = Targets()
         self.queries = QueryTable(gpu, options, interface)
         self._streams: dict[int, Stream | UserStream] = {}

@@ -23,6 +23,7 @@ from dp2emu.dp2.table import Body, Op, Since, Tail, token
 from dp2emu.dp2.tokens.unbuilt import unbuilt
 
 if TYPE_CHECKING:
+    from dp2emu.dp2.constants import Constants
     from dp2emu.dp2.context import Context
 
 _Part = tuple[str, Any, Callable[[Any], int]]
@@ -43,6 +44,12 @@ def _constants(element: Any) -> Tail:
 _FLOATS = _constants(Array(4, FLOAT))
 _INTEGERS = _constants(Array(4, LONG))
 _BOOLEANS = _constants(DWORD)
+
+
+def _write(constants: Constants, file: str, body: Body) -> None:
+    for (first, _), data in zip(body.items.tolist(), body.tails, strict=True):
+        constants.write(file, first, data)
+
 
 token(
     Op.CREATEVERTEXSHADER,
@@ -75,13 +82,17 @@ def set_vertex_shader(context: Context, body: Body) -> None:
         context.set_vertex_format(handle)
 
 
-token(
+@token(
     Op.SETVERTEXSHADERCONST,
     since=Since.DX8,
     items=D3DHAL_DP2SETVERTEXSHADERCONST,
     tail=_FLOATS,
     samples=("30 00 01 00 00 00 00 00 01 00 00 00" + 4 * " 00 00 80 3F",),
-)(unbuilt("vertex shader constants", "Set float vertex constants, four floats a register."))
+)
+def set_vertex_shader_const(context: Context, body: Body) -> None:
+    """Set float vertex constants, four floats a register."""
+    _write(context.vertex_constants, "c", body)
+
 
 token(
     Op.CREATEPIXELSHADER,
@@ -111,13 +122,17 @@ def set_pixel_shader(context: Context, body: Body) -> None:
         context.set_pixel_shader(handle)
 
 
-token(
+@token(
     Op.SETPIXELSHADERCONST,
     since=Since.DX8,
     items=D3DHAL_DP2SETPIXELSHADERCONST,
     tail=_FLOATS,
     samples=("39 00 01 00 00 00 00 00 01 00 00 00" + 4 * " 00 00 80 3F",),
-)(unbuilt("pixel shader constants", "Set float pixel constants, four floats a register."))
+)
+def set_pixel_shader_const(context: Context, body: Body) -> None:
+    """Set float pixel constants, four floats a register."""
+    _write(context.pixel_constants, "c", body)
+
 
 token(
     Op.CREATEVERTEXSHADERDECL,
@@ -175,34 +190,49 @@ def set_vertex_shader_func(context: Context, body: Body) -> None:
         context.set_vertex_function(handle)
 
 
-token(
+@token(
     Op.SETVERTEXSHADERCONSTI,
     since=Since.DX9,
     items=D3DHAL_DP2SETVERTEXSHADERCONST,
     tail=_INTEGERS,
     samples=("4D 00 01 00 00 00 00 00 01 00 00 00" + 4 * " 01 00 00 00",),
-)(unbuilt("vertex shader constants", "Set integer vertex constants, four a register."))
+)
+def set_vertex_shader_const_i(context: Context, body: Body) -> None:
+    """Set integer vertex constants, four a register."""
+    _write(context.vertex_constants, "i", body)
 
-token(
+
+@token(
     Op.SETVERTEXSHADERCONSTB,
     since=Since.DX9,
     items=D3DHAL_DP2SETVERTEXSHADERCONST,
     tail=_BOOLEANS,
     samples=("53 00 01 00 00 00 00 00 02 00 00 00 01 00 00 00 00 00 00 00",),
-)(unbuilt("vertex shader constants", "Set boolean vertex constants, one BOOL a register."))
+)
+def set_vertex_shader_const_b(context: Context, body: Body) -> None:
+    """Set boolean vertex constants, one BOOL a register."""
+    _write(context.vertex_constants, "b", body)
 
-token(
+
+@token(
     Op.SETPIXELSHADERCONSTI,
     since=Since.DX9,
     items=D3DHAL_DP2SETPIXELSHADERCONST,
     tail=_INTEGERS,
     samples=("5D 00 01 00 00 00 00 00 01 00 00 00" + 4 * " 01 00 00 00",),
-)(unbuilt("pixel shader constants", "Set integer pixel constants, four a register."))
+)
+def set_pixel_shader_const_i(context: Context, body: Body) -> None:
+    """Set integer pixel constants, four a register."""
+    _write(context.pixel_constants, "i", body)
 
-token(
+
+@token(
     Op.SETPIXELSHADERCONSTB,
     since=Since.DX9,
     items=D3DHAL_DP2SETPIXELSHADERCONST,
     tail=_BOOLEANS,
     samples=("5E 00 01 00 00 00 00 00 02 00 00 00 01 00 00 00 00 00 00 00",),
-)(unbuilt("pixel shader constants", "Set boolean pixel constants, one BOOL a register."))
+)
+def set_pixel_shader_const_b(context: Context, body: Body) -> None:
+    """Set boolean pixel constants, one BOOL a register."""
+    _write(context.pixel_constants, "b", body)

@@ -13,21 +13,30 @@ Calls = list[tuple[Any, ...]]
 
 
 class Recorder:
-    """Stands in for Context and its parts: any method call is noted as (name, *arguments)."""
+    """Stands in for Context and its parts: any method call is noted as (name, *arguments).
 
-    def __init__(self) -> None:
-        self.calls: Calls = []
-        self.state = self.queries = self
+    Names of methods of constants begin with ``vertex.`` or ``pixel.``.
+    """
+
+    def __init__(self, calls: Calls | None = None, prefix: str = "") -> None:
+        self.calls: Calls = [] if calls is None else calls
+        self.prefix = prefix
+        self.state = self.queries = self.shaders = self
+        if not prefix:
+            self.vertex_constants = Recorder(self.calls, "vertex.")
+            self.pixel_constants = Recorder(self.calls, "pixel.")
 
     def __getattr__(self, name: str) -> Callable[..., None]:
         def note(*positional: Any, **named: Any) -> None:
             values = [_plain(value) for value in (*positional, *named.values())]
-            self.calls.append((name, *values))
+            self.calls.append((self.prefix + name, *values))
 
         return note
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, memoryview):
+        return bytes(value)
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
