@@ -230,7 +230,6 @@ class Context:
     ) -> None:
         """An _IMM token: vertices in the command buffer, already copied out of it."""
         self._vertex_size()
-        self.gpu.upload(len(vertices))
         stream = Stream(vertices, 0, self._call.size)
         self._draw(self._call.format, topology, 0, count, (stream,), None)
 

@@ -188,7 +188,7 @@ class Driver:
             return _Walked(fault.at(offset=call.dwCommandOffset), call.dwCommandOffset)
         if surface is None or call.dwCommandLength == 0:
             return _Walked(None, call.dwCommandOffset)
-        self.gpu.upload(call.dwCommandLength)
+        self.gpu.upload(call.dwCommandLength + len(call.vertices or b""))
         return self._walk(context, call, surface)
 
     def _walk(self, context: Context, call: Call, surface: Surface) -> _Walked:

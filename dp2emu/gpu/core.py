@@ -50,11 +50,7 @@ class Gpu:
     def submit(self, packet: Packet) -> None:
         """Queue a packet behind all earlier ones; if the FIFO is full the host waits first."""
         while len(self._fifo) >= QUEUE_DEPTH:
-            start = max(self._free, self._fifo[0][1])
-            if start > self.now:
-                self.counters.wait_queue_ticks += start - self.now
-                self.now = start
-                self._seen = None
+            self.counters.wait_queue_ticks += self._wait_until(self._next_start())
             self.run()
         self._fifo.append((packet, self.now))
 
@@ -80,20 +76,31 @@ class Gpu:
     def finish(self) -> None:
         """Move host time to when the GPU is idle and every report is visible."""
         while self._fifo:
-            self.now = max(self.now, self._free, self._fifo[0][1])
+            self._wait_until(self._next_start())
             self.run()
         visible = max((entry[0] for entry in self._reports), default=0)
         self.now = max(self.now, self._free, visible)
 
     def wait_for_idle(self) -> None:
-        """The host waits until the FIFO has drained; the wait counts as waiting for a resource."""
-        before = self.now
+        """The host waits until the FIFO has drained; the wait counts as waiting for a resource.
+
+        It is counted step by step, so that a query that ends on the way sees its part of it.
+        """
         while self._fifo:
-            self.now = max(self.now, self._free, self._fifo[0][1])
+            self.counters.wait_resource_ticks += self._wait_until(self._next_start())
             self.run()
-        self.now = max(self.now, self._free)
-        self.counters.wait_resource_ticks += self.now - before
+        self.counters.wait_resource_ticks += self._wait_until(self._free)
+
+    def _next_start(self) -> int:
+        """When the oldest queued packet starts."""
+        return max(self._free, self._fifo[0][1])
+
+    def _wait_until(self, time: int) -> int:
+        """Move host time there, unless it is past; how many ticks that took."""
+        waited = max(0, time - self.now)
+        self.now += waited
         self._seen = None
+        return waited
 
     def upload(self, size: int) -> None:
         """The host handed over ``size`` bytes of commands or vertices."""

@@ -256,6 +256,32 @@ def test_interface_timings_see_the_host_wait_for_a_resource() -> None:
     assert waits[1:] == (0, 0, 0, 0)
 
 
+def test_interface_timings_count_only_the_part_of_a_wait_inside_the_interval() -> None:
+    """The host waits from tick 2 to 3,000; the GPU passes END at 1,000."""
+    bench = Bench(timing=fixed(call=1, packet=1000))
+    bench.ok(create(5, QueryType.INTERFACETIMINGS) + issue(5, BEGIN) + clear())
+    bench.ok(issue(5, END) + clear() + clear())
+    bench.driver.lock(1)
+    waits = struct.unpack("<5f", bench.results()[5])
+    assert waits[0] == pytest.approx(100 * 998 / 1000)
+
+
+def uploaded(commands: bytes, vertices: bytes = b"") -> int:
+    """Bytes the host hands over with a call."""
+    bench = Bench()
+    bench.ok(commands, vertices)
+    return bench.driver.gpu.counters.upload_bytes
+
+
+def test_vertices_in_the_commands_are_uploaded_once() -> None:
+    fan = header(23, 1) + bytes(4) + rectangle(0, 0, 4, 4)[:60]
+    assert uploaded(fan) == len(fan)
+
+
+def test_user_memory_vertices_are_uploaded_with_the_commands() -> None:
+    assert uploaded(DRAW_QUAD, QUAD) == len(DRAW_QUAD) + len(QUAD)
+
+
 def test_bandwidth_timings_follow_what_was_done() -> None:
     values = struct.unpack("<5f", answer_of(QueryType.BANDWIDTHTIMINGS, timing=by_work()))
     assert all(0 < value <= 100 for value in values[:1] + values[2:])
