@@ -10,6 +10,8 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import Element, VertexLayout
 from dp2emu.errors import Fault
 
+POSITION = 0x00E
+"""The bits that say what the position is; without them there is none."""
 XYZRHW = 0x004
 NORMAL = 0x010
 PSIZE = 0x020
@@ -20,7 +22,6 @@ LASTBETA_UBYTE4 = 0x1000
 FOG = 0x2000
 LASTBETA_D3DCOLOR = 0x8000
 
-_POSITION = 0x00E
 _XYZ, _XYZB1, _XYZB5 = 0x002, 0x006, 0x00E
 _XYZW = 0x4002
 _TEXCOUNT_SHIFT, _TEXCOUNT_MAX = 8, 8
@@ -57,7 +58,7 @@ def fvf_layout(fvf: int, interface: int = 9) -> VertexLayout:
         if usage is not None:
             elements.append(Element(0, offset, type, usage, index))
         offset += _SIZES[type]
-    return VertexLayout(tuple(elements), transformed=fvf & _POSITION == XYZRHW)
+    return VertexLayout(tuple(elements), transformed=fvf & POSITION == XYZRHW)
 
 
 def _attributes(fvf: int, interface: int) -> Iterator[_Attribute]:
@@ -76,7 +77,7 @@ def _attributes(fvf: int, interface: int) -> Iterator[_Attribute]:
 
 
 def _position(fvf: int, interface: int) -> Iterator[_Attribute]:
-    position = fvf & _POSITION
+    position = fvf & POSITION
     if position == XYZRHW:
         yield DeclType.FLOAT4, DeclUsage.POSITIONT, 0
     elif interface >= 9 and fvf & _XYZW == _XYZW and position == _XYZ:
@@ -89,7 +90,7 @@ def _position(fvf: int, interface: int) -> Iterator[_Attribute]:
 
 def _blending(fvf: int, betas: int) -> Iterator[_Attribute]:
     """Blend weights; the last of ``betas`` holds indices if flagged, and always if there are 5."""
-    indexed = fvf & (LASTBETA_UBYTE4 | LASTBETA_D3DCOLOR) or fvf & _POSITION == _XYZB5
+    indexed = fvf & (LASTBETA_UBYTE4 | LASTBETA_D3DCOLOR) or fvf & POSITION == _XYZB5
     weights = betas - 1 if indexed else betas
     if weights:
         yield DeclType(DeclType.FLOAT1 + weights - 1), DeclUsage.BLENDWEIGHT, 0

@@ -12,7 +12,7 @@ from dp2emu.d3d.enums import Format, PrimitiveType
 from dp2emu.d3d.flags import Clear as ClearFlags
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.formats import COLOR, DEPTH
-from dp2emu.d3d.fvf import fvf_layout
+from dp2emu.d3d.fvf import POSITION, fvf_layout
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.call import Call
@@ -288,6 +288,9 @@ class Context:
         )
 
     def _pipeline(self, vertex_format: int) -> Pipeline:
+        if not vertex_format & POSITION:
+            what = f"vertex format {vertex_format:#x} has no position"
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
         layout = fvf_layout(vertex_format, self.interface)
         if not layout.transformed:
             raise Unsupported("untransformed vertices")

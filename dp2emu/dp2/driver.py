@@ -256,13 +256,13 @@ class Driver:
         if call.lpDDCommands == 0 and call.dwCommandLength == 0:
             return None
         surface = self._surface(call.lpDDCommands, "command buffer")
-        if call.commands is not None:
-            self.gpu.heap.write(call.lpDDCommands, call.dwCommandOffset, call.commands)
         if call.dwCommandOffset + call.dwCommandLength > surface.data.nbytes:
             raise Malformed(
                 f"commands end at {call.dwCommandOffset + call.dwCommandLength:#x}, the buffer "
                 f"has {surface.data.nbytes:#x} bytes"
             )
+        if call.commands is not None:
+            self.gpu.heap.write(call.lpDDCommands, call.dwCommandOffset, call.commands)
         return surface
 
     def _mirror(self, call: Call) -> Surface | None:

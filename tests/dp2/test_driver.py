@@ -113,11 +113,14 @@ def test_commands_may_already_be_in_the_buffer() -> None:
     assert pixel(bench) == 0xFF0000FF
 
 
-def test_commands_that_leave_their_buffer_are_unparsed() -> None:
+@pytest.mark.parametrize(("offset", "length"), [(4090, 16), (4097, 0), (5000, 4)])
+def test_commands_that_leave_their_buffer_are_unparsed(offset: int, length: int) -> None:
+    """However the bytes got there: with the call or before it."""
     bench = Bench()
-    answer = bench.driver.submit(Call(1, COMMANDS, 4090, 16))
-    assert answer.ddrval == HResult.D3DERR_COMMAND_UNPARSED
-    assert answer.dwErrorOffset == 4090
+    for commands in (None, bytes(length)):
+        answer = bench.driver.submit(Call(1, COMMANDS, offset, length, commands=commands))
+        assert answer.ddrval == HResult.D3DERR_COMMAND_UNPARSED
+        assert answer.dwErrorOffset == offset
 
 
 def test_a_missing_command_buffer_is_refused() -> None:
@@ -201,6 +204,13 @@ def test_a_vertex_buffer_is_read_when_the_draw_executes() -> None:
 def test_vertices_that_are_not_there_are_refused(fields: dict[str, int], hr: HResult) -> None:
     vertices = b"" if "lpDDVertex" in fields else QUAD
     assert Bench().call(DRAW_QUAD, vertices, **fields).ddrval == hr
+
+
+def test_a_vertex_format_without_a_position_cannot_be_drawn() -> None:
+    answer = Bench().call(DRAW_QUAD, QUAD, dwVertexType=0x40, dwVertexSize=20)
+    assert answer.ddrval == HResult.D3DERR_DRIVERINVALIDCALL
+    streams = token(50, 0, 20) + token(52, 4, 0, 2)
+    assert Bench().call(streams, QUAD).ddrval == HResult.D3DERR_DRIVERINVALIDCALL
 
 
 def test_dwvertexsize_wins_over_the_size_of_the_vertex_type() -> None:
