@@ -57,6 +57,7 @@ class Query:
         self.state = QueryState.CREATED
         self._session = session
         self._data = b""
+        self._owed = 0
         self.id = session.register(self)
         session.emit(Op.CREATEQUERY, [(self.id, kind)])
 
@@ -73,6 +74,7 @@ class Query:
         if not 0 <= flags <= Issue.BEGIN | Issue.END:
             raise Refused(HResult.D3DERR_INVALIDCALL, f"issue flags {flags:#x}")
         self._session.emit(Op.ISSUEQUERY, [(self.id, flags)])
+        self._owed += bool(flags & Issue.END)
         if flags:
             self.state = QueryState.ISSUED if flags & Issue.END else QueryState.BUILDING
 
@@ -118,15 +120,17 @@ class Query:
         self._session.forget(self.id)
 
     def deliver(self, data: bytes) -> bool:
-        """An answer from the driver.  One to an issue that BEGIN took back is dropped; of two
-        to the same query the later one counts.
+        """An answer from the driver; False if there were as many as ENDs already.
+
+        One to an issue that BEGIN took back is dropped; of two to the same query the later one
+        counts.
         """
-        if self.state in (QueryState.CREATED, QueryState.BUILDING):
-            return False
-        awaited = self.state is QueryState.ISSUED
-        self._data = data
-        self.state = QueryState.DONE
-        return awaited
+        owed = self._owed > 0
+        self._owed -= owed
+        if self.state in (QueryState.ISSUED, QueryState.DONE):
+            self._data = data
+            self.state = QueryState.DONE
+        return owed
 
 
 def _fit(data: bytes, size: int) -> bytes:

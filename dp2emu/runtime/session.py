@@ -47,7 +47,7 @@ class Listener(Protocol):
         """Payload bytes an answer has."""
 
     def deliver(self, data: bytes) -> bool:
-        """Take an answer (empty: no data); False if none was awaited any more."""
+        """Take an answer (empty: no data); False if none was owed any more."""
 
 
 class UserMemory(NamedTuple):
@@ -160,7 +160,8 @@ class Session:
     def _send(self, commands: bytes, vertices: UserMemory | None = None) -> None:
         """One call, then empty ones while the driver has more and each brings some of it.
 
-        A RESPONSECONTINUE that brought nothing ends it: the rest comes with a later call.
+        A RESPONSECONTINUE that brought nothing, or only answers to no END, ends it: the rest comes
+        with a later call.
         """
         more = self._call(commands, vertices)
         while more:
@@ -207,8 +208,8 @@ class Session:
             what = f"dwErrorOffset {answer.dwErrorOffset}, {len(answer.response)} bytes written"
             raise ResponseError(what)
         responses = parse_responses(answer.response, self._size_of)
-        wanted = [self._listeners[r.query].deliver(r.data) for r in responses.records]
-        return responses.more and any(wanted)
+        owed = [self._listeners[r.query].deliver(r.data) for r in responses.records]
+        return responses.more and any(owed)
 
     # Queries
 

@@ -17,7 +17,7 @@ from dp2emu.errors import UsageError
 from dp2emu.gpu.timing import fixed
 from dp2emu.runtime import Device9, Query, QueryData, QueryState, Refused, Session
 
-from .rigs import ScriptedRig, answer, block
+from .rigs import MORE, ScriptedRig, answer, block
 
 NOT_YET = QueryData(HResult.S_FALSE, None)
 
@@ -99,6 +99,28 @@ def test_an_answer_to_an_issue_taken_back_is_dropped() -> None:
     assert query.get_data(flush=True) == NOT_YET
     query.end()
     assert query.get_data(flush=True).value == 2
+
+
+def test_draining_goes_on_behind_an_answer_taken_back() -> None:
+    """A driver that answers one query a call: the answer nobody wants any more is the first."""
+    taken_back, wanted = answer(block((1, b"\1\0\0\0")) + MORE), answer(block((2, b"\2\0\0\0")))
+    session = Session(ScriptedRig([answer(), taken_back, wanted]))
+    first, second = (Query(session, QueryType.OCCLUSION) for _ in range(2))
+    first.end()
+    second.end()
+    session.poll()
+    first.begin()
+    assert second.get_data(flush=True).value == 2
+    assert first.get_data() == NOT_YET
+
+
+def test_a_driver_that_repeats_an_answer_for_ever_does_not_make_a_loop() -> None:
+    rig = ScriptedRig([answer(block((1, b"\1\0\0\0")) + MORE)] * 100)
+    query = occlusion(rig)
+    query.end()
+    query.end()
+    assert query.get_data(flush=True).value == 1
+    assert len(rig.calls) == 3
 
 
 def test_an_answer_without_data_reads_as_zeros() -> None:
