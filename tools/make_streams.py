@@ -19,7 +19,7 @@ from pathlib import Path
 from textwrap import wrap
 
 from dp2emu.capture import CaptureWriter
-from dp2emu.capture.records import Annotation, Answered, Called, Record
+from dp2emu.capture.records import TIMING, Annotation, Answered, Called, Record
 from dp2emu.d3d import fvf
 from dp2emu.d3d.enums import Cull, Format, PrimitiveType, QueryType, RenderState, ShadeMode
 from dp2emu.d3d.flags import Dp2Flags
@@ -47,7 +47,7 @@ class Studio:
     def __init__(self, capture: CaptureWriter, timing: str) -> None:
         self.driver = Driver(parse_timing(timing))
         self.record: Callable[[Record], None] = capture.write
-        self.record(Annotation("timing", timing))
+        self.record(Annotation(TIMING, timing))
 
     def device(self, width: int, height: int, *, command_bytes: int = 1024) -> Device9:
         """A Direct3D 9 device whose vertices are transformed and coloured."""

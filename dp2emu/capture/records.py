@@ -86,9 +86,18 @@ class FrameMarker:
     time: int = 0
 
 
+TIMING = "timing"
+"""Key of the annotation that names the timing model a capture wants."""
+WAIT = "wait"
+"""Key of the annotation where the host waited until the GPU was idle and all answers ready."""
+
+
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """Free text: ``key`` names it ("title", "timing", "label.surface.5"), ``text`` says it."""
+    """Free text: ``key`` names it ("title", "timing", "label.surface.5"), ``text`` says it.
+
+    Only ``TIMING`` and ``WAIT`` mean anything to a replay.
+    """
 
     key: str
     text: str

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Protocol, TextIO, TypeGuard, cast
 
 from dp2emu.capture.records import (
+    TIMING,
+    WAIT,
     Annotation,
     Answered,
     Called,
@@ -36,9 +38,6 @@ from dp2emu.replay.pictures import Observable, Photographer
 from dp2emu.replay.tally import Tally
 from dp2emu.replay.values import payload_value
 from dp2emu.rig import Rig
-
-_TIMING = "timing"
-"""Key of the annotation that names the timing model a capture wants."""
 
 
 def _ignore(_: object) -> None:
@@ -103,7 +102,7 @@ def replay(
 
 
 def _names_timing(record: Record) -> TypeGuard[Annotation]:
-    return isinstance(record, Annotation) and record.key == _TIMING
+    return isinstance(record, Annotation) and record.key == TIMING
 
 
 def _annotated(record: Annotation, stream: str) -> Timing:
@@ -204,7 +203,9 @@ class Player:
         self._photograph(surface=record.surface, context=self._last_context)
 
     def _annotate(self, record: Annotation) -> None:
-        """Remarks change nothing."""
+        """Time passes where the host waited; other remarks change nothing."""
+        if record.key == WAIT:
+            self._rig.finish()
 
     # What comes of them
 

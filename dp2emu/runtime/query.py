@@ -14,7 +14,7 @@ from dp2emu.errors import UsageError
 from dp2emu.runtime.session import Refused, Session
 
 POLLS = 10_000
-"""How often ``Query.wait`` asks before it gives up; each time is one call at least."""
+"""How often ``Query.wait`` asks before it sleeps; each time is one call at least."""
 
 _NEVER_ISSUED = 0xDD
 """What GetData fills in for a query that was never issued, together with S_OK."""
@@ -106,13 +106,17 @@ class Query:
         return QueryData(HResult.S_OK, _fit(self._data, size))
 
     def wait(self, size: int | None = None, *, polls: int = POLLS) -> QueryData:
-        """GetData with flush until it is not S_FALSE, ``polls`` times at most."""
-        result = self.get_data(size, flush=True)
-        for _ in range(polls - 1):
-            if result.hr != HResult.S_FALSE or self.state is QueryState.BUILDING:
-                break
+        """GetData with flush until it is not S_FALSE.
+
+        After ``polls`` times, whose calls may take no time at all, time passes until the GPU is
+        idle, and one more is the last.
+        """
+        for _ in range(polls):
             result = self.get_data(size, flush=True)
-        return result
+            if result.hr != HResult.S_FALSE or self.state is QueryState.BUILDING:
+                return result
+        self._session.finish()
+        return self.get_data(size, flush=True)
 
     def release(self) -> None:
         """Release: the driver's object goes, and an answer under way with it."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from dp2emu.capture.records import (
+    WAIT,
     Annotation,
     Answered,
     Called,
@@ -153,8 +154,9 @@ class Session:
         self._send(self.commands.take(), vertices)
 
     def finish(self) -> None:
-        """Submit what waits and let time pass until the GPU is idle."""
+        """Submit what waits and let time pass until the GPU is idle and all answers are ready."""
         self.flush()
+        self.annotate(WAIT, "idle")
         self.rig.finish()
 
     def _send(self, commands: bytes, vertices: UserMemory | None = None) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import dp2emu.scene.asking  # noqa: F401  (registers commands)
-from dp2emu.capture.records import Record
+from dp2emu.capture.records import TIMING, Record
 from dp2emu.capture.writer import CaptureWriter
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
@@ -63,7 +63,7 @@ def _play(
         return SceneResult(scene.category, scene.name, (), problems, {}, {})
     player = Player(driver, device)
     device.session.annotate("title", f"{scene.category}/{scene.name}")
-    device.session.annotate("timing", driver.gpu.timing.name)
+    device.session.annotate(TIMING, driver.gpu.timing.name)
     done = _run(player, scene)
     results = player.results
     files = results.write(out, scene.category, scene.name) if done else ()
@@ -110,7 +110,7 @@ def _finisher(scene: Scene) -> Callable[[Player, Fields], None]:
         if scene.read_back:
             player.observe(device.back_buffer, FINAL)
         device.present()
-        device.session.finish()
+        player.driver.finish()
 
     return finish
 

@@ -22,15 +22,17 @@ from dp2emu.capture.records import (
     SurfaceCreated,
     SurfaceDestroyed,
 )
-from dp2emu.d3d.enums import Format
+from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Dp2Error, Unsupported, UsageError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from dp2emu.gpu.timing import fixed
+from dp2emu.gpu.timing import by_work, fixed
 from dp2emu.replay import Difference, Tally, Watcher, replay
+from dp2emu.runtime import Device9
 from tests.replay.authoring import (
     BEGIN,
     BUFFER,
@@ -292,6 +294,20 @@ def test_timing_comes_from_an_annotation_before_the_first_call() -> None:
     run = Run(*with_timing("fixed:call=7,packet=0,delivery=0", [*SETTING, called()]))
     assert run.calls[0]["time"] == 7
     assert run.document["summary"]["timing"] == "fixed:call=7,packet=0,delivery=0"
+
+
+def test_waiting_for_the_gpu_is_part_of_a_capture() -> None:
+    """What the host reads back it has waited for; later calls find the answers ready."""
+    records: list[Record] = [Annotation("timing", "work")]
+    device = Device9(Driver(by_work()), 64, 64, record=records.append)
+    event = device.create_query(QueryType.EVENT)
+    for color in range(20):
+        device.clear(color=color)
+    event.end()
+    device.read_back()
+    assert event.get_data(flush=True).value == 1
+    run = Run(*records)
+    assert (run.tally.compared, run.tally.answered, run.differences) == (2, 1, [])
 
 
 def test_timing_given_wins_over_the_annotation() -> None:

@@ -134,7 +134,16 @@ def test_wait_gives_up_after_its_polls() -> None:
     query = occlusion(rig)
     query.end()
     assert query.wait(polls=5) == NOT_YET
-    assert len(rig.calls) == 5
+    assert len(rig.calls) == 6
+
+
+@pytest.mark.parametrize("call", [0, 1])
+def test_wait_lets_time_pass_when_polling_takes_too_little_of_it(call: int) -> None:
+    device = Device9(Driver(fixed(call=call, packet=1_000_000)), 8, 8)
+    query = device.create_query(QueryType.EVENT)
+    device.clear()
+    query.end()
+    assert query.wait(polls=5).value == 1
 
 
 def test_wait_on_a_building_query_does_not_poll_for_ever() -> None:
