@@ -5,15 +5,28 @@ who want to place every token themselves.
 """
 
 from dp2emu.runtime.commands import CommandBuffer
-from dp2emu.runtime.device9 import Device9, IndexBuffer
+from dp2emu.runtime.device9 import Device9
+from dp2emu.runtime.objects import (
+    Declaration,
+    IndexBuffer,
+    Light,
+    Material,
+    PixelShader,
+    VertexElement,
+    VertexShader,
+)
 from dp2emu.runtime.query import Query, QueryData, QueryState
 from dp2emu.runtime.responses import Response, Responses, parse_responses
 from dp2emu.runtime.session import Refused, Session, UserMemory
 
 __all__ = [
     "CommandBuffer",
+    "Declaration",
     "Device9",
     "IndexBuffer",
+    "Light",
+    "Material",
+    "PixelShader",
     "Query",
     "QueryData",
     "QueryState",
@@ -22,5 +35,7 @@ __all__ = [
     "Responses",
     "Session",
     "UserMemory",
+    "VertexElement",
+    "VertexShader",
     "parse_responses",
 ]

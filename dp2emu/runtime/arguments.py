@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import struct
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -25,6 +26,14 @@ def dword(value: int | float) -> int:
         with np.errstate(over="ignore"):
             return int.from_bytes(np.float32(value).tobytes(), "little")
     return int(value) & 0xFFFFFFFF
+
+
+def words(code: Sequence[int]) -> bytes:
+    """Shader code as bytes.  Raises UsageError for what has more than 32 bits."""
+    try:
+        return struct.pack(f"<{len(code)}I", *code)
+    except struct.error:
+        raise UsageError("shader code is DWORDs") from None
 
 
 def handle_of(surface: SurfaceDesc | None) -> int:

@@ -8,7 +8,7 @@ as it is set, nothing is filtered, so the same program always gives the same byt
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from dp2emu.capture.records import Record
 from dp2emu.d3d import defaults
+from dp2emu.d3d.dp2structs import D3DVERTEXELEMENT9
 from dp2emu.d3d.enums import (
     Format,
+    LightType,
     PrimitiveType,
     QueryType,
     RenderState,
@@ -25,17 +27,25 @@ from dp2emu.d3d.enums import (
     TextureStageState,
     ZBufferType,
 )
-from dp2emu.d3d.flags import Clear, Usage
+from dp2emu.d3d.flags import (
+    D3DHAL_SETLIGHT_DATA,
+    D3DHAL_SETLIGHT_DISABLE,
+    D3DHAL_SETLIGHT_ENABLE,
+    Clear,
+    Usage,
+)
 from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import Op
+from dp2emu.dp2.tokens.lighting import LIGHT_DTYPE
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.assembly import vertex_count
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.gpu.packets import Rect, Viewport
+from dp2emu.layout import dtype_of
 from dp2emu.rig import Rig
 from dp2emu.runtime.arguments import (
     Box,
@@ -45,22 +55,28 @@ from dp2emu.runtime.arguments import (
     index_bytes,
     needed,
     unit,
+    words,
+)
+from dp2emu.runtime.commands import pack
+from dp2emu.runtime.objects import (
+    Declaration,
+    IndexBuffer,
+    Light,
+    Material,
+    PixelShader,
+    VertexElement,
+    VertexShader,
 )
 from dp2emu.runtime.query import Query
 from dp2emu.runtime.session import COMMAND_BYTES, Refused, Session, UserMemory
 
 _SCENE_CAPTURE = sdk_value(WireRenderState, "D3DRENDERSTATE_SCENECAPTURE") or 0
 """The DDI's render state for BeginScene and EndScene (reference 3.6)."""
+_DEFAULT_LIGHT = Light(
+    LightType.DIRECTIONAL, diffuse=(1.0, 1.0, 1.0, 0.0), direction=(0.0, 0.0, 1.0)
+)
 _USER_DRAW_BYTES = 64
 """Room for the tokens of one user-pointer draw: they must share a call with its vertices."""
-
-
-@dataclass(frozen=True, slots=True)
-class IndexBuffer:
-    """An index buffer: its surface, and 2 or 4 bytes an index."""
-
-    desc: SurfaceDesc
-    size: int
 
 
 class Device9:
@@ -105,7 +121,10 @@ class Device9:
         self.depth_stencil: SurfaceDesc | None = None
         self.viewport = Viewport(0, 0, width, height)
         self.scissor = Rect(0, 0, width, height)
-        self._fvf = 0
+        self._format = 0
+        self._function = 0
+        self._objects = 0
+        self._lights: set[int] = set()
         self._has_stream = False
         self._has_indices = False
         self._render_states: dict[int, int] = {
@@ -181,6 +200,34 @@ class Device9:
             raise Refused(HResult.D3DERR_NOTAVAILABLE, f"{kind.sdk} queries")
         return Query(self.session, kind)
 
+    def create_vertex_declaration(self, elements: Sequence[VertexElement]) -> Declaration:
+        """CreateVertexDeclaration; ``elements`` come without the end.
+
+        As with shaders, the driver sees it at once, and a bad one raises its Fault.
+        """
+        records = [astuple(element) for element in elements]
+        data = pack(dtype_of(D3DVERTEXELEMENT9), records, Op.CREATEVERTEXSHADERDECL)
+        return Declaration(self._create(Op.CREATEVERTEXSHADERDECL, len(elements), data))
+
+    def create_vertex_shader(self, code: Sequence[int]) -> VertexShader:
+        """CreateVertexShader of DWORDs, the end token included."""
+        data = words(code)
+        return VertexShader(self._create(Op.CREATEVERTEXSHADERFUNC, len(data), data))
+
+    def create_pixel_shader(self, code: Sequence[int]) -> PixelShader:
+        """CreatePixelShader of DWORDs, the end token included."""
+        data = words(code)
+        return PixelShader(self._create(Op.CREATEPIXELSHADER, len(data), data))
+
+    def _create(self, op: Op, size: int, data: bytes) -> int:
+        """Make an object and flush: a failure of this call is a failure to create (3.5)."""
+        self._objects += 1
+        handle = 2 * self._objects - 1
+        self.session.flush()
+        self.session.commands.emit_tailed(op, (handle, size), data)
+        self.session.flush()
+        return handle
+
     # State
 
     def set_render_state(self, state: RenderState, value: int | float) -> None:
@@ -221,6 +268,25 @@ class Device9:
         """SetTransform: 16 floats, row-major; world matrix i is 256 + i."""
         self.session.emit(Op.SETTRANSFORM, [(state, tuple(matrix))])
 
+    def set_material(self, material: Material) -> None:
+        """SetMaterial."""
+        self.session.emit(Op.SETMATERIAL, [astuple(material)])
+
+    def set_light(self, index: int, light: Light) -> None:
+        """SetLight; the light is created with its first description."""
+        if index not in self._lights:
+            self._lights.add(index)
+            self.session.emit(Op.CREATELIGHT, [(index,)])
+        data = pack(LIGHT_DTYPE, astuple(light), Op.SETLIGHT)
+        self.session.commands.emit_tailed(Op.SETLIGHT, (index, D3DHAL_SETLIGHT_DATA), data)
+
+    def light_enable(self, index: int, enable: bool) -> None:
+        """LightEnable; a light nobody described is then a white directional one along z."""
+        if index not in self._lights:
+            self.set_light(index, _DEFAULT_LIGHT)
+        kind = D3DHAL_SETLIGHT_ENABLE if enable else D3DHAL_SETLIGHT_DISABLE
+        self.session.commands.emit_tailed(Op.SETLIGHT, (index, kind), b"")
+
     def set_clip_plane(self, index: int, plane: Sequence[float]) -> None:
         """SetClipPlane: four floats."""
         self.session.emit(Op.SETCLIPPLANE, [(index, tuple(plane))])
@@ -257,12 +323,55 @@ class Device9:
         self.session.emit(Op.SETDEPTHSTENCIL, [(handle_of(surface),)])
 
     def set_fvf(self, fvf: int) -> None:
-        """SetFVF: fixed-function vertices of that format (reference 3.5)."""
+        """SetFVF: vertices of that format (reference 3.5); a vertex shader stays."""
         if fvf & 1:
             raise Refused(HResult.D3DERR_INVALIDCALL, f"FVF {fvf:#x}")
-        self._fvf = fvf
-        self.session.emit(Op.SETVERTEXSHADERDECL, [(fvf,)])
-        self.session.emit(Op.SETVERTEXSHADERFUNC, [(0,)])
+        self._set_format(fvf)
+
+    def set_vertex_declaration(self, declaration: Declaration | None) -> None:
+        """SetVertexDeclaration; None for none, which no draw can do without."""
+        self._set_format(declaration.handle if declaration else 0)
+
+    def _set_format(self, handle: int) -> None:
+        self._format = handle
+        self.session.emit(Op.SETVERTEXSHADERDECL, [(handle,)])
+        self.session.emit(Op.SETVERTEXSHADERFUNC, [(self._function,)])
+
+    def set_vertex_shader(self, shader: VertexShader | None) -> None:
+        """SetVertexShader; None for fixed-function vertex processing."""
+        self._function = shader.handle if shader else 0
+        self.session.emit(Op.SETVERTEXSHADERFUNC, [(self._function,)])
+
+    def set_pixel_shader(self, shader: PixelShader | None) -> None:
+        """SetPixelShader; None for the fixed-function texture stages."""
+        self.session.emit(Op.SETPIXELSHADER, [(shader.handle if shader else 0,)])
+
+    def set_vertex_constants(self, first: int, rows: Sequence[Sequence[float]]) -> None:
+        """SetVertexShaderConstantF: four floats a register."""
+        self._constants(Op.SETVERTEXSHADERCONST, first, len(rows), np.array(rows, np.float32))
+
+    def set_vertex_integers(self, first: int, rows: Sequence[Sequence[int]]) -> None:
+        """SetVertexShaderConstantI: four integers a register."""
+        self._constants(Op.SETVERTEXSHADERCONSTI, first, len(rows), np.array(rows, np.int32))
+
+    def set_vertex_booleans(self, first: int, values: Sequence[bool]) -> None:
+        """SetVertexShaderConstantB."""
+        self._constants(Op.SETVERTEXSHADERCONSTB, first, len(values), np.array(values, np.uint32))
+
+    def set_pixel_constants(self, first: int, rows: Sequence[Sequence[float]]) -> None:
+        """SetPixelShaderConstantF: four floats a register."""
+        self._constants(Op.SETPIXELSHADERCONST, first, len(rows), np.array(rows, np.float32))
+
+    def set_pixel_integers(self, first: int, rows: Sequence[Sequence[int]]) -> None:
+        """SetPixelShaderConstantI: four integers a register."""
+        self._constants(Op.SETPIXELSHADERCONSTI, first, len(rows), np.array(rows, np.int32))
+
+    def set_pixel_booleans(self, first: int, values: Sequence[bool]) -> None:
+        """SetPixelShaderConstantB."""
+        self._constants(Op.SETPIXELSHADERCONSTB, first, len(values), np.array(values, np.uint32))
+
+    def _constants(self, op: Op, first: int, count: int, values: NDArray[Any]) -> None:
+        self.session.commands.emit_tailed(op, (first, count), values.tobytes())
 
     def set_stream_source(
         self, stream: int, buffer: SurfaceDesc | None, offset: int = 0, stride: int = 0
@@ -388,7 +497,7 @@ class Device9:
         """Draws check what they need before anything is sent."""
         if not there:
             raise Refused(HResult.D3DERR_INVALIDCALL, f"draw without {what}")
-        if not self._fvf:
+        if not self._format:
             raise Refused(HResult.D3DERR_INVALIDCALL, "draw without a vertex format")
 
     # Frames

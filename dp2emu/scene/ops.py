@@ -7,9 +7,11 @@ it does not read is an unknown key.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from dp2emu.d3d.enums import (
     Format,
+    LightType,
     PrimitiveType,
     RenderState,
     SamplerState,
@@ -19,14 +21,24 @@ from dp2emu.d3d.enums import (
 from dp2emu.d3d.flags import Clear
 from dp2emu.errors import SceneError, Unsupported
 from dp2emu.gpu.memory import SurfaceDesc
-from dp2emu.runtime import IndexBuffer
+from dp2emu.runtime import (
+    Declaration,
+    Device9,
+    IndexBuffer,
+    Light,
+    Material,
+    PixelShader,
+    VertexShader,
+)
 from dp2emu.scene.fields import Fields
 from dp2emu.scene.player import Player
 from dp2emu.scene.values import (
+    color,
     dword,
     file_name,
     floating,
     floats,
+    listing,
     member,
     optional,
     rect,
@@ -34,6 +46,8 @@ from dp2emu.scene.values import (
     states,
     surface_format,
     text,
+    triple,
+    truth,
     whole,
 )
 
@@ -43,15 +57,6 @@ OPS: dict[str, Action] = {}
 """Every command that can be played, by its ``op``."""
 
 UNBUILT = {
-    "vsf": "vertex shader constants",
-    "vsi": "vertex shader constants",
-    "vsb": "vertex shader constants",
-    "psf": "pixel shader constants",
-    "psi": "pixel shader constants",
-    "psb": "pixel shader constants",
-    "light": "lights",
-    "lightenable": "lights",
-    "material": "materials",
     "stretch": "StretchRect",
     "colorfill": "ColorFill",
     "validate": "ValidateDevice",
@@ -68,6 +73,8 @@ LABEL = text
 
 _CLEAR_FLAGS = {"target": Clear.TARGET, "zbuffer": Clear.ZBUFFER, "stencil": Clear.STENCIL}
 _WORLD = 256
+_BLACK = (0.0, 0.0, 0.0, 0.0)
+_ORIGIN = (0.0, 0.0, 0.0)
 
 
 def op(name: str) -> Callable[[Action], Action]:
@@ -102,9 +109,6 @@ def unless_null(key: str, feature: str, *others: str) -> Action:
 
 OPS |= {name: needs(feature) for name, feature in UNBUILT.items()}
 OPS["settex"] = unless_null("id", "textures", "stage")
-OPS["setvs"] = unless_null("id", "vertex shaders")
-OPS["setps"] = unless_null("id", "pixel shaders")
-OPS["setdecl"] = unless_null("id", "vertex declarations")
 
 
 # State
@@ -142,6 +146,95 @@ def _transform_state(value: object) -> int:
     if name.startswith("WORLD") and number in {str(index) for index in range(256)}:
         return _WORLD + int(number)
     return member(TransformState)(name)
+
+
+@op("material")
+def _material(player: Player, fields: Fields) -> None:
+    player.device.set_material(
+        Material(
+            diffuse=fields.take("diffuse", color, _BLACK),
+            ambient=fields.take("ambient", color, _BLACK),
+            specular=fields.take("specular", color, _BLACK),
+            emissive=fields.take("emissive", color, _BLACK),
+            power=fields.take("power", floating, 0.0),
+        )
+    )
+
+
+@op("light")
+def _light(player: Player, fields: Fields) -> None:
+    """SetLight and LightEnable."""
+    index = fields.take("index", UINT)
+    near, linear, square = fields.take("attenuation", triple, _ORIGIN)
+    light = Light(
+        type=fields.take("type", member(LightType)),
+        diffuse=fields.take("diffuse", color, _BLACK),
+        specular=fields.take("specular", color, _BLACK),
+        ambient=fields.take("ambient", color, _BLACK),
+        position=fields.take("position", triple, _ORIGIN),
+        direction=fields.take("direction", triple, _ORIGIN),
+        range=fields.take("range", floating, 0.0),
+        falloff=fields.take("falloff", floating, 0.0),
+        attenuation0=near,
+        attenuation1=linear,
+        attenuation2=square,
+        theta=fields.take("theta", floating, 0.0),
+        phi=fields.take("phi", floating, 0.0),
+    )
+    player.device.set_light(index, light)
+    player.device.light_enable(index, True)
+
+
+@op("lightenable")
+def _light_enable(player: Player, fields: Fields) -> None:
+    player.device.light_enable(fields.take("index", UINT), fields.take("enable", truth))
+
+
+@op("setdecl")
+def _set_declaration(player: Player, fields: Fields) -> None:
+    found = fields.take("id", optional(player.find(Declaration)))
+    player.device.set_vertex_declaration(found)
+
+
+@op("setvs")
+def _set_vertex_shader(player: Player, fields: Fields) -> None:
+    player.device.set_vertex_shader(fields.take("id", optional(player.find(VertexShader))))
+
+
+@op("setps")
+def _set_pixel_shader(player: Player, fields: Fields) -> None:
+    player.device.set_pixel_shader(fields.take("id", optional(player.find(PixelShader))))
+
+
+def constants(
+    setter: Callable[[Device9, int, list[Any]], None], read: Callable[[object], Any]
+) -> Action:
+    """A command that sets constant registers, each of which is read by ``read``."""
+
+    def act(player: Player, fields: Fields) -> None:
+        first = fields.take("start", UINT)
+        values = fields.take("values", lambda value: [read(entry) for entry in listing(value)])
+        setter(player.device, first, values)
+
+    return act
+
+
+def integers(value: object) -> tuple[int, ...]:
+    """Four signed integers."""
+    row = tuple(INT(entry) for entry in listing(value))
+    if len(row) != 4:
+        raise SceneError(f"{len(row)} entries, not 4")
+    return row
+
+
+OPS |= {
+    "vsf": constants(Device9.set_vertex_constants, floats(4)),
+    "vsi": constants(Device9.set_vertex_integers, integers),
+    "vsb": constants(Device9.set_vertex_booleans, truth),
+    "psf": constants(Device9.set_pixel_constants, floats(4)),
+    "psi": constants(Device9.set_pixel_integers, integers),
+    "psb": constants(Device9.set_pixel_booleans, truth),
+}
 
 
 @op("viewport")

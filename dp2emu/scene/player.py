@@ -9,7 +9,15 @@ from typing import TypeVar
 from dp2emu.dp2.driver import Driver
 from dp2emu.errors import Dp2Error, Fault, SceneError, Unsupported, UsageError
 from dp2emu.gpu.memory import SurfaceDesc
-from dp2emu.runtime import Device9, IndexBuffer, Query, Refused
+from dp2emu.runtime import (
+    Declaration,
+    Device9,
+    IndexBuffer,
+    PixelShader,
+    Query,
+    Refused,
+    VertexShader,
+)
 from dp2emu.scene.document import SURFACE_PIXELS
 from dp2emu.scene.fields import Fields
 from dp2emu.scene.results import Problem, Results
@@ -23,7 +31,7 @@ LOST_QUERY = None
 WITHOUT_EFFECT = frozenset({"validate", "caps", "adapter", "querysupport"})
 """Commands that only ask: a scene goes on without their answer."""
 
-Resource = SurfaceDesc | IndexBuffer | Query | None
+Resource = SurfaceDesc | IndexBuffer | Declaration | VertexShader | PixelShader | Query | None
 
 
 class Player:
@@ -113,7 +121,14 @@ class Player:
         self.driver.observe(surface.handle, lambda seen: results.add_image(label, seen))
 
 
-_WORDS: dict[type, str] = {SurfaceDesc: "surface", IndexBuffer: "index buffer", Query: "query"}
+_WORDS: dict[type, str] = {
+    SurfaceDesc: "surface",
+    IndexBuffer: "index buffer",
+    Declaration: "vertex declaration",
+    VertexShader: "vertex shader",
+    PixelShader: "pixel shader",
+    Query: "query",
+}
 
 
 def hr_text(hr: int) -> str:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dp2emu.d3d.enums import Format, QueryType
+from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage, Format, QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import SceneError, Unsupported
 from dp2emu.gpu.memory import SurfaceDesc
-from dp2emu.runtime import Refused
+from dp2emu.runtime import Refused, VertexElement
 from dp2emu.scene.document import extent, sample_count
 from dp2emu.scene.fields import Fields
 from dp2emu.scene.player import LOST_QUERY, Player, hr_text
-from dp2emu.scene.values import dword, member, surface_format, text, whole
+from dp2emu.scene.values import dword, dwords, listing, member, surface_format, text, whole
 
 _UNBUILT = {
     "texture": "textures",
     "cube": "cube textures",
     "volume": "volume textures",
-    "decl": "vertex declarations",
-    "vs": "vertex shaders",
-    "ps": "pixel shaders",
 }
 """Resource types of the schema that need what is not built yet."""
 
@@ -74,6 +71,35 @@ def _index_buffer(player: Player, fields: Fields, name: str) -> None:
     player.add(name, player.device.create_index_buffer(data, format))
 
 
+def _declaration(player: Player, fields: Fields, name: str) -> None:
+    elements = [_element(entry) for entry in fields.take("elements", listing)]
+    player.add(name, player.device.create_vertex_declaration(elements))
+
+
+def _element(value: object) -> VertexElement:
+    fields = Fields(value, "element")
+    element = VertexElement(
+        fields.take("stream", whole(0, 0xFFFF), 0),
+        fields.take("offset", whole(0, 0xFFFF), 0),
+        fields.take("type", member(DeclType)),
+        fields.take("method", member(DeclMethod), DeclMethod.DEFAULT),
+        fields.take("usage", member(DeclUsage)),
+        fields.take("index", whole(0, 0xFF), 0),
+    )
+    fields.finish()
+    return element
+
+
+def _vertex_shader(player: Player, fields: Fields, name: str) -> None:
+    fields.ignore("asm")
+    player.add(name, player.device.create_vertex_shader(fields.take("dwords", dwords)))
+
+
+def _pixel_shader(player: Player, fields: Fields, name: str) -> None:
+    fields.ignore("asm")
+    player.add(name, player.device.create_pixel_shader(fields.take("dwords", dwords)))
+
+
 def _query(player: Player, fields: Fields, name: str) -> None:
     """A creation the driver refuses leaves an id whose commands are skipped."""
     kind = fields.take("query", member(QueryType))
@@ -94,4 +120,7 @@ _MAKERS: dict[str, Callable[[Player, Fields, str], None]] = {
     "vb": _vertex_buffer,
     "ib": _index_buffer,
     "query": _query,
+    "decl": _declaration,
+    "vs": _vertex_shader,
+    "ps": _pixel_shader,
 }

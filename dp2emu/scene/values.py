@@ -73,6 +73,18 @@ def floats(count: int) -> Callable[[object], tuple[float, ...]]:
     return lambda value: tuple(floating(entry) for entry in _list(value, count))
 
 
+def color(value: object) -> tuple[float, float, float, float]:
+    """[red, green, blue, alpha]."""
+    red, green, blue, alpha = floats(4)(value)
+    return red, green, blue, alpha
+
+
+def triple(value: object) -> tuple[float, float, float]:
+    """[x, y, z]."""
+    x, y, z = floats(3)(value)
+    return x, y, z
+
+
 def whole(low: int, high: int) -> Callable[[object], int]:
     """An integer from ``low`` to ``high``."""
 
@@ -98,6 +110,11 @@ def dword(value: object) -> int:
     if isinstance(value, dict) and set(value) == {"f"}:
         return int.from_bytes(struct.pack("<f", floating(value["f"])), "little")
     raise SceneError(f"{_shown(value)} is no DWORD")
+
+
+def dwords(value: object) -> list[int]:
+    """A list of DWORDs."""
+    return [dword(entry) for entry in _list(value)]
 
 
 def _constant(part: str) -> int:

@@ -14,7 +14,11 @@ import dp2emu.runtime.query
 from dp2emu.d3d import fvf
 from dp2emu.d3d.enums import (
     Cull,
+    DeclMethod,
+    DeclType,
+    DeclUsage,
     Format,
+    LightType,
     PrimitiveType,
     QueryType,
     RenderState,
@@ -27,7 +31,16 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.walk import decode, scan
 from dp2emu.errors import Fault, Unsupported, UsageError
-from dp2emu.runtime import Device9, Refused
+from dp2emu.runtime import (
+    Declaration,
+    Device9,
+    Light,
+    Material,
+    PixelShader,
+    Refused,
+    VertexElement,
+    VertexShader,
+)
 
 from .rigs import ScriptedRig
 
@@ -417,3 +430,92 @@ def test_closing_destroys_the_context() -> None:
     device, rig = scripted()
     device.close()
     assert rig.events[-1] == "destroy context 1"
+
+
+def test_lights_and_materials_travel_in_the_order_of_their_fields() -> None:
+    device, rig = scripted()
+    device.set_material(Material(diffuse=(1.0, 2.0, 3.0, 4.0), power=9.0))
+    light = Light(LightType.SPOT, position=(1.0, 2.0, 3.0), attenuation1=5.0, phi=0.5)
+    device.set_light(7, light)
+    device.set_light(7, light)
+    device.light_enable(7, False)
+    device.session.flush()
+    names = ["SETMATERIAL", "CREATELIGHT", "SETLIGHT", "SETLIGHT", "SETLIGHT"]
+    sent = tokens(rig)
+    assert [name for name, _ in sent] == names
+    assert sent[0][1] == [((1, 2, 3, 4), (0,) * 4, (0,) * 4, (0,) * 4, 9)]
+    assert [items for _, items in sent[2:]] == [[(7, 2)], [(7, 2)], [(7, 1)]]
+    data = rig.calls[-1].commands or b""
+    record = data[data.index(struct.pack("<2I", 7, 2)) + 8 :][:104]
+    assert struct.unpack("<I25f", record)[13:16] == (1, 2, 3)
+    assert struct.unpack("<I25f", record)[22:] == (5, 0, 0, 0.5)
+
+
+def test_a_light_that_is_only_enabled_is_white_along_z() -> None:
+    device, rig = scripted()
+    device.light_enable(3, True)
+    device.session.flush()
+    assert tokens(rig) == [
+        ("CREATELIGHT", [(3,)]), ("SETLIGHT", [(3, 2)]), ("SETLIGHT", [(3, 0)])
+    ]  # fmt: skip
+    assert struct.pack("<I4f", LightType.DIRECTIONAL, 1, 1, 1, 0) in (
+        rig.calls[-1].commands or b""
+    )
+
+
+def test_objects_are_created_in_calls_of_their_own_with_odd_handles() -> None:
+    device, rig = scripted()
+    device.set_scissor(0, 0, 1, 1)
+    element = VertexElement(1, 12, DeclType.FLOAT2, DeclMethod.DEFAULT, DeclUsage.TEXCOORD, 3)
+    declaration = device.create_vertex_declaration([element])
+    vertex = device.create_vertex_shader([0xFFFE0200, 0xFFFF])
+    pixel = device.create_pixel_shader([0xFFFF0200, 0xFFFF])
+    assert (declaration.handle, vertex.handle, pixel.handle) == (1, 3, 5)
+    assert tokens(rig) == [
+        ("SETSCISSORRECT", [(0, 0, 1, 1)]), ("CREATEVERTEXSHADERDECL", [(1, 1)]),
+        ("CREATEVERTEXSHADERFUNC", [(3, 8)]), ("CREATEPIXELSHADER", [(5, 8)]),
+    ]  # fmt: skip
+    assert len(rig.calls) == 4
+    assert (rig.calls[1].commands or b"").endswith(bytes((1, 0, 12, 0, 1, 0, 5, 3)))
+
+
+def test_a_vertex_format_leaves_the_vertex_shader_where_it_is() -> None:
+    device, rig = scripted()
+    device.set_vertex_shader(VertexShader(9))
+    device.set_fvf(COLORED)
+    device.set_vertex_declaration(Declaration(5))
+    device.set_vertex_shader(None)
+    device.set_pixel_shader(PixelShader(7))
+    device.set_pixel_shader(None)
+    device.session.flush()
+    assert [(name[3:], items[0][0]) for name, items in tokens(rig)] == [
+        ("VERTEXSHADERFUNC", 9), ("VERTEXSHADERDECL", COLORED), ("VERTEXSHADERFUNC", 9),
+        ("VERTEXSHADERDECL", 5), ("VERTEXSHADERFUNC", 9), ("VERTEXSHADERFUNC", 0),
+        ("PIXELSHADER", 7), ("PIXELSHADER", 0),
+    ]  # fmt: skip
+
+
+def test_constants_of_every_sort_travel_as_registers() -> None:
+    device, rig = scripted()
+    device.set_vertex_constants(4, [(1, 2, 3, 4), (5, 6, 7, 8)])
+    device.set_vertex_integers(1, [(-1, 2, 3, 4)])
+    device.set_vertex_booleans(2, [True, False])
+    device.set_pixel_constants(0, [(0.5, 2, 3, 4)])
+    device.set_pixel_integers(1, [(1, 2, 3, 4)])
+    device.set_pixel_booleans(2, [True])
+    device.session.flush()
+    assert tokens(rig) == [
+        ("SETVERTEXSHADERCONST", [(4, 2)]), ("SETVERTEXSHADERCONSTI", [(1, 1)]),
+        ("SETVERTEXSHADERCONSTB", [(2, 2)]), ("SETPIXELSHADERCONST", [(0, 1)]),
+        ("SETPIXELSHADERCONSTI", [(1, 1)]), ("SETPIXELSHADERCONSTB", [(2, 1)]),
+    ]  # fmt: skip
+    data = rig.calls[-1].commands or b""
+    assert data.startswith(struct.pack("<I2I8f", 0x00010030, 4, 2, *range(1, 9)))
+    assert struct.pack("<2I4i", 1, 1, -1, 2, 3, 4) in data
+    assert struct.pack("<2I2I", 2, 2, 1, 0) in data
+
+
+def test_shader_code_that_is_no_dwords_is_refused() -> None:
+    device, _ = scripted()
+    with pytest.raises(UsageError, match="DWORDs"):
+        device.create_pixel_shader([1 << 32])

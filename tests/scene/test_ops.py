@@ -19,9 +19,6 @@ from .making import BLACK, FVF, NO_CULL, Play, document, picture, rows, strip
         ({"op": "stretch", "src": "backbuffer", "dst": "backbuffer"}, "StretchRect"),
         ({"op": "colorfill", "surface": "backbuffer"}, "ColorFill"),
         ({"op": "settex", "stage": 0, "id": "t"}, "textures"),
-        ({"op": "setvs", "id": "v"}, "vertex shaders"),
-        ({"op": "psf", "start": 0, "values": []}, "pixel shader constants"),
-        ({"op": "light", "index": 0}, "lights"),
         ({"op": "streamfreq", "stream": 0, "value": 2}, "stream frequency"),
     ],
 )
@@ -132,3 +129,39 @@ def test_transforms_and_planes_are_sent_and_do_not_touch_screen_vertices(
     )  # fmt: skip
     assert result.problems == ()
     assert (picture(tmp_path) == (255, 0, 0)).all()
+
+
+def test_lights_materials_and_constants_are_set(play: Play) -> None:
+    result = play(
+        {"op": "material", "diffuse": [1, 1, 1, 1], "power": 4},
+        {"op": "light", "index": 2, "type": "POINT", "attenuation": [1, 0, 0], "range": 10},
+        {"op": "lightenable", "index": 2, "enable": False},
+        {"op": "vsf", "start": 0, "values": [[1, 2, 3, 4]]},
+        {"op": "vsi", "start": 0, "values": [[1, -2, 3, 4]]},
+        {"op": "vsb", "start": 0, "values": [0, True]},
+        {"op": "psf", "start": 0, "values": [[1, 2, 3, 4]]},
+        {"op": "psi", "start": 0, "values": [[1, 2, 3, 4]]},
+        {"op": "psb", "start": 0, "values": [1]}, BLACK,
+    )  # fmt: skip
+    assert result.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [
+        ({"op": "light", "index": 0}, "no 'type'"),
+        ({"op": "light", "index": 0, "type": "SUN"}, "type: 'SUN'"),
+        ({"op": "light", "index": 0, "type": "SPOT", "position": [1, 2]}, "position: 2 entries"),
+        ({"op": "material", "diffuse": [1, 2, 3]}, "diffuse: 3 entries"),
+        ({"op": "vsf", "start": 0, "values": [[1, 2, 3]]}, "values: 3 entries"),
+        ({"op": "psi", "start": 0, "values": [[1, 2, 3]]}, "values: 3 entries, not 4"),
+        ({"op": "psb", "start": 0, "values": [2]}, "values: 2 is neither"),
+        ({"op": "vsi", "start": 0, "values": [[1, 2, 3, 0.5]]}, "values: 0.5 is no integer"),
+        ({"op": "setvs", "id": "backbuffer"}, "no vertex shader of the scene"),
+        ({"op": "setps", "id": "none"}, "no pixel shader of the scene"),
+        ({"op": "setdecl", "id": "none"}, "no vertex declaration of the scene"),
+    ],
+)
+def test_records_that_break_the_schema_name_the_field(play: Play, command: Any, what: str) -> None:
+    with pytest.raises(SceneError, match=what):
+        play(command)

@@ -11,7 +11,7 @@ from .making import Play
 
 @pytest.mark.parametrize(
     ("kind", "feature"),
-    [("texture", "textures"), ("vs", "vertex shaders"), ("decl", "vertex declarations")],
+    [("texture", "textures"), ("cube", "cube textures"), ("volume", "volume textures")],
 )
 def test_a_resource_that_is_not_built_is_named(play: Play, kind: str, feature: str) -> None:
     result = play(resources=[{"type": kind, "id": "it"}])
