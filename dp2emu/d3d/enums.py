@@ -467,6 +467,16 @@ class TextureTransformFlags(SdkEnum, prefix="D3DTTFF_"):
     PROJECTED = 256
 
 
+class TexGen(SdkEnum, prefix="D3DTSS_TCI_"):
+    """What texture coordinates are made from: the high word of D3DTSS_TEXCOORDINDEX."""
+
+    PASSTHRU = 0x00000
+    CAMERASPACENORMAL = 0x10000
+    CAMERASPACEPOSITION = 0x20000
+    CAMERASPACEREFLECTIONVECTOR = 0x30000
+    SPHEREMAP = 0x40000
+
+
 class DeclType(SdkEnum, prefix="D3DDECLTYPE_"):
     """Vertex element types."""
 

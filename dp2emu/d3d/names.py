@@ -25,11 +25,6 @@ _TEXTURE_ARGUMENT = {
     "CONSTANT": 6, "COMPLEMENT": 0x10, "ALPHAREPLICATE": 0x20,
 }  # fmt: skip
 
-_TEXCOORD_GENERATION = {
-    "PASSTHRU": 0, "CAMERASPACENORMAL": 1 << 16, "CAMERASPACEPOSITION": 2 << 16,
-    "CAMERASPACEREFLECTIONVECTOR": 3 << 16, "SPHEREMAP": 4 << 16,
-}  # fmt: skip
-
 _WRAP = {"COORD_0": 1, "COORD_1": 2, "COORD_2": 4, "COORD_3": 8, "_U": 1, "_V": 2, "_W": 4}
 
 _USAGE = {
@@ -43,7 +38,6 @@ _CLIP_PLANES = {str(index): 1 << index for index in range(6)}
 _WORDS: dict[str, dict[str, int]] = {
     "D3DFVF_": _FVF,
     "D3DTA_": _TEXTURE_ARGUMENT,
-    "D3DTSS_TCI_": _TEXCOORD_GENERATION,
     "D3DWRAP": _WRAP,
     "D3DUSAGE_": _USAGE,
     "D3DCLIPPLANE": _CLIP_PLANES,

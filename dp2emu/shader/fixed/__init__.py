@@ -1,5 +1,34 @@
 """Fixed-function work as generators of programs, keyed by frozen records."""
 
+from dp2emu.shader.fixed.fog import Fog, FogSource, blend_fog, fog_uniforms
 from dp2emu.shader.fixed.pixel import pixel_program
+from dp2emu.shader.fixed.records import (
+    FixedState,
+    FixedVertex,
+    IndexForm,
+    Light,
+    Lighting,
+    Material,
+    TextureOutput,
+    material_source,
+)
+from dp2emu.shader.fixed.uniforms import vertex_uniforms
+from dp2emu.shader.fixed.vertex import vertex_program
 
-__all__ = ["pixel_program"]
+__all__ = [
+    "FixedState",
+    "FixedVertex",
+    "Fog",
+    "FogSource",
+    "IndexForm",
+    "Light",
+    "Lighting",
+    "Material",
+    "TextureOutput",
+    "blend_fog",
+    "fog_uniforms",
+    "material_source",
+    "pixel_program",
+    "vertex_program",
+    "vertex_uniforms",
+]

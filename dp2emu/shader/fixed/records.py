@@ -1,0 +1,203 @@
+"""What a fixed-function vertex program is generated from, and what it is fed with.
+
+A ``FixedVertex`` is the key of a program: each of its fields changes the statements.  A
+``FixedState`` is the numbers that such a program reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from dp2emu.d3d.enums import FogMode, LightType, MaterialColorSource, TexGen
+
+Matrix = tuple[float, ...]
+"""16 numbers, row by row, for row vectors: v' = v M."""
+Color = tuple[float, float, float, float]
+"""Red, green, blue, alpha."""
+Triple = tuple[float, float, float]
+
+PALETTE = 256
+"""World matrices that indices can choose from: D3DTS_WORLDMATRIX(0) to (255)."""
+
+
+class IndexForm(Enum):
+    """How a vertex says which world matrices it uses."""
+
+    NONE = "none"
+    """It does not: the first ones in order."""
+    BYTES = "bytes"
+    """Four bytes as numbers (D3DFVF_LASTBETA_UBYTE4)."""
+    COLOR = "color"
+    """The bytes of a D3DCOLOR, as fractions of 255 with blue first (D3DFVF_LASTBETA_D3DCOLOR)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextureOutput:
+    """Where a stage's texture coordinates come from.
+
+    ``set`` and its number of ``components`` (0: the vertex has no such set) matter to PASSTHRU
+    only.  ``count`` is that of D3DTSS_TEXTURETRANSFORMFLAGS without D3DTTFF_PROJECTED, which is
+    the sampler's: 1 to 4 coordinates come out of the stage's matrix, 0 means no matrix.
+    """
+
+    source: TexGen = TexGen.PASSTHRU
+    set: int = 0
+    components: int = 2
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Lighting:
+    """D3DRS_LIGHTING.  Lights that are on, by type; ``colors`` the sources of the material.
+
+    The sources are as ``material_source`` makes them: none of a colour the vertex lacks.
+    """
+
+    points: int = 0
+    spots: int = 0
+    directionals: int = 0
+    specular: bool = False
+    local_viewer: bool = True
+    diffuse_source: MaterialColorSource = MaterialColorSource.MATERIAL
+    ambient_source: MaterialColorSource = MaterialColorSource.MATERIAL
+    specular_source: MaterialColorSource = MaterialColorSource.MATERIAL
+    emissive_source: MaterialColorSource = MaterialColorSource.MATERIAL
+
+    @property
+    def runs(self) -> tuple[tuple[LightType, int, int], ...]:
+        """Type, first light and number of lights, in the order they are summed."""
+        spots, directionals = self.points, self.points + self.spots
+        return (
+            (LightType.POINT, 0, self.points),
+            (LightType.SPOT, spots, self.spots),
+            (LightType.DIRECTIONAL, directionals, self.directionals),
+        )
+
+    @property
+    def lights(self) -> int:
+        """Number of lights."""
+        return self.points + self.spots + self.directionals
+
+    @property
+    def looks(self) -> bool:
+        """True if the place of the vertex before the camera matters."""
+        local = self.specular and self.local_viewer and bool(self.directionals)
+        return bool(self.points or self.spots) or local
+
+
+def material_source(
+    wanted: MaterialColorSource, *, color_vertex: bool, diffuse: bool, specular: bool
+) -> MaterialColorSource:
+    """The source that counts: the material where the vertex lacks the colour that is wanted.
+
+    ``color_vertex`` is D3DRS_COLORVERTEX; ``diffuse`` and ``specular`` what the vertex has.
+    """
+    present = {MaterialColorSource.COLOR1: diffuse, MaterialColorSource.COLOR2: specular}
+    if color_vertex and present.get(wanted, False):
+        return wanted
+    return MaterialColorSource.MATERIAL
+
+
+@dataclass(frozen=True, slots=True)
+class FixedVertex:
+    """Key of a program.
+
+    ``normal``, ``diffuse``, ``specular`` and ``point_size``: the vertex has them.  ``normalize``:
+    D3DRS_NORMALIZENORMALS.  ``weights``: 0 to 3 weights a vertex has, one less than matrices.
+    ``tween``: D3DVBF_TWEENING.  ``fog`` None: no fog factor; FogMode.NONE: the alpha of the
+    vertex's specular colour.  ``range_fog``: by distance, not by depth.  ``textures``: one for
+    each coordinate set that is read later.  ``clip_planes``: number of planes that are on.
+    """
+
+    normal: bool = False
+    diffuse: bool = False
+    specular: bool = False
+    point_size: bool = False
+    lighting: Lighting | None = None
+    normalize: bool = False
+    weights: int = 0
+    indices: IndexForm = IndexForm.NONE
+    tween: bool = False
+    fog: FogMode | None = None
+    range_fog: bool = False
+    textures: tuple[TextureOutput, ...] = ()
+    point_scale: bool = False
+    clip_planes: int = 0
+
+    @property
+    def matrices(self) -> int:
+        """World matrices the program can reach."""
+        return self.weights + 1 if self.indices is IndexForm.NONE else PALETTE
+
+    @property
+    def eye(self) -> bool:
+        """True if the position before the camera is computed."""
+        fog = self.fog not in (None, FogMode.NONE)
+        lit = self.lighting is not None and self.lighting.looks
+        return fog or lit or self.point_scale or any(t.source in _EYE for t in self.textures)
+
+    @property
+    def eye_normal(self) -> bool:
+        """True if the vertex has a normal that something reads."""
+        lit = self.lighting is not None and self.lighting.lights > 0
+        return self.normal and (lit or any(t.source in _NORMAL for t in self.textures))
+
+
+_EYE = frozenset(TexGen) - {TexGen.PASSTHRU, TexGen.CAMERASPACENORMAL}
+_NORMAL = frozenset(TexGen) - {TexGen.PASSTHRU, TexGen.CAMERASPACEPOSITION}
+
+
+@dataclass(frozen=True, slots=True)
+class Light:
+    """D3DLIGHT7 or D3DLIGHT9, in world space; angles in radians."""
+
+    type: LightType
+    diffuse: Color
+    specular: Color
+    ambient: Color
+    position: Triple
+    direction: Triple
+    range: float
+    falloff: float
+    attenuation: Triple
+    theta: float
+    phi: float
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """D3DMATERIAL7 or D3DMATERIAL9."""
+
+    diffuse: Color
+    ambient: Color
+    specular: Color
+    emissive: Color
+    power: float
+
+
+_BLACK: Color = (0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedState:
+    """Numbers of the fixed-function vertex stage, all of them float32 values.
+
+    ``transforms`` by number of D3DTS (world matrix i is 256 + i); one that is missing is the
+    identity.  ``lights``: those that are on, by index.  ``ambient``: D3DRS_AMBIENT.  ``fog``:
+    start, end, density.  ``point_scale``: D3DRS_POINTSCALE_A, B and C; ``point_size`` serves
+    vertices without one, and ``viewport_height`` is in pixels.  ``clip_planes``: those that are
+    on, in world space.
+    """
+
+    transforms: Mapping[int, Matrix] = field(default_factory=dict)
+    lights: tuple[Light, ...] = ()
+    material: Material = Material(_BLACK, _BLACK, _BLACK, _BLACK, 0.0)
+    ambient: Color = _BLACK
+    fog: Triple = (0.0, 1.0, 1.0)
+    tween: float = 0.0
+    point_size: float = 1.0
+    point_scale: Triple = (1.0, 0.0, 0.0)
+    viewport_height: float = 0.0
+    clip_planes: tuple[tuple[float, float, float, float], ...] = ()
