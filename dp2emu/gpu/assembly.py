@@ -58,7 +58,15 @@ TOPOLOGIES: dict[PrimitiveType, Topology] = {
 }
 
 
-POINT_OR_LINE = (PrimitiveType.POINTLIST, PrimitiveType.LINELIST, PrimitiveType.LINESTRIP)
+CORNERS: dict[PrimitiveType, int] = {
+    PrimitiveType.POINTLIST: 1,
+    PrimitiveType.LINELIST: 2,
+    PrimitiveType.LINESTRIP: 2,
+    PrimitiveType.TRIANGLELIST: 3,
+    PrimitiveType.TRIANGLESTRIP: 3,
+    PrimitiveType.TRIANGLEFAN: 3,
+}
+"""How many of the corners differ."""
 
 
 def vertex_count(topology: PrimitiveType, count: int) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, Mask
 from dp2emu.gpu.planes import Frame, Plane, Sites, plane
-from dp2emu.gpu.state import DepthState, RasterState
+from dp2emu.gpu.state import DepthState
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +25,15 @@ class DepthPlanes:
 
 
 def depth_planes(
-    frame: Frame, z: F32 | F64, raster: RasterState, depth: DepthState, *, biased: bool
+    frame: Frame, z: F32 | F64, depth: DepthState, *, clip: bool, biased: bool
 ) -> DepthPlanes:
     """From z at the corners, shape (3, n).  ``biased``: Direct3D 9 offsets triangles only.
 
-    A NaN is outside of 0..1.
+    ``clip``: fragments with z outside 0..1 are dropped, and a NaN is outside.
     """
     z_plane = plane(frame, z)
     outside: Mask = np.logical_or.reduce(~((z >= 0) & (z <= 1)))
-    clipped = outside & raster.clip
+    clipped = outside & clip
     if not biased:
         return DepthPlanes(z_plane, clipped, 0.0, None)
     slope = depth.slope * _larger_gradient(z_plane) if depth.slope else None

@@ -1,6 +1,7 @@
 """Draw: the stages in order, in chunks that bound memory whatever the primitive count.
 
-fetch -> snap, cull -> spans -> fragments -> z clip -> depth test -> pixel program -> write
+fetch (or vertex program -> clip -> viewport) -> snap, cull -> spans -> fragments -> z clip
+-> depth test -> pixel program -> write; a program with a say in coverage runs before the test
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.assembly import POINT_OR_LINE, corners, vertex_count
+from dp2emu.gpu.assembly import CORNERS, vertex_count
 from dp2emu.gpu.depth import DepthPlanes, depth_planes, fragment_depth, kept_by_clipping
+from dp2emu.gpu.geometry import geometry
 from dp2emu.gpu.merge import ColorTarget, DepthTarget, Piles, last_of_each, piles, single_pile_each
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.planes import Frame, Sites, sites
@@ -19,7 +21,7 @@ from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.setup import POINT_SIZE, set_up
 from dp2emu.gpu.shade import Shaded, Shading, decides_coverage, shade, shading, varyings_of
 from dp2emu.gpu.spans import Fragments, batches
-from dp2emu.gpu.vertex import fetch, vertex_bytes, vertex_numbers
+from dp2emu.gpu.vertex import vertex_bytes, vertex_numbers
 from dp2emu.gpu.vertex_cache import observe, observe_unindexed
 from dp2emu.gpu.work import Work
 
@@ -56,6 +58,7 @@ def _count(work: Work, counters: Counters) -> None:
     counters.vertices += work.vertices
     counters.primitives += work.primitives
     counters.triangles += work.triangles
+    counters.clip_triangles += work.clip_triangles
     counters.vertex_bytes += work.vertex_bytes
     counters.pixel_bytes += work.pixel_bytes
 
@@ -93,20 +96,18 @@ def _targets(draw: Draw) -> _Targets:
 def _draw_chunk(draw: Draw, targets: _Targets, start: int, stop: int) -> Work:
     """Primitives ``start`` to ``stop``; work after the vertex fetch."""
     pipeline = draw.pipeline
-    sequence = corners(draw.topology, draw.first, start, stop)
-    numbers = vertex_numbers(draw.indices, sequence.ravel()).reshape(sequence.shape)
     names = (*varyings_of(pipeline.pixel), POINT_SIZE)
-    vertices = fetch(pipeline.layout, draw.streams, numbers, names)
-    primitives = set_up(draw, vertices, start, targets.region)
+    assembled = geometry(draw, start, stop, names)
+    primitives = set_up(draw, assembled, targets.region)
     depth = depth_planes(
         primitives.frame,
         primitives.vertices.position[2],
-        pipeline.raster,
         pipeline.depth,
-        biased=draw.topology not in POINT_OR_LINE,
+        clip=pipeline.raster.clip and pipeline.vertex is None,
+        biased=CORNERS[draw.topology] == 3,
     )
     stages = _Stages(targets, primitives.frame, depth, shading(draw, primitives, depth.plane))
-    work = Work(triangles=primitives.triangles)
+    work = Work(triangles=primitives.triangles, clip_triangles=assembled.extra)
     for spans in primitives.spans:
         for batch in batches(spans):
             work += stages.merge(batch)

@@ -89,6 +89,9 @@ class PointSize:
     max: float = 64.0
 
 
+Plane = tuple[float, float, float, float]
+"""a, b, c, d: what has a * x + b * y + c * z + d * w < 0 is cut off."""
+
 Uniforms = Mapping[str, NDArray[Any]]
 """What a program reads through its uniform files, by file: arrays that nobody writes any more."""
 
@@ -98,7 +101,10 @@ class Draw:
     """``count`` primitives of ``topology``, starting at vertex (or index) number ``first``.
 
     ``scissor`` is the rectangle fragments must lie in: viewport, scissor rectangle and target
-    already intersected.
+    already intersected.  With a vertex program ``viewport`` says where clip space goes, and
+    ``clip_planes`` are the user's in clip space.  ``edge_flags``, shape (3, count), are the edges
+    drawn in wireframe, from corner i of a triangle (``assembly.corners``) to the next; None means
+    all.
     """
 
     pipeline: Pipeline
@@ -111,7 +117,11 @@ class Draw:
     depth: Surface | None
     scissor: Rect
     point: PointSize = PointSize()
+    viewport: Viewport = Viewport(0, 0, 0, 0)
+    vertex_uniforms: Uniforms = field(default_factory=dict)
     pixel_uniforms: Uniforms = field(default_factory=dict)
+    clip_planes: tuple[Plane, ...] = ()
+    edge_flags: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

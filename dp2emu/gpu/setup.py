@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dp2emu.d3d.enums import PrimitiveType
-from dp2emu.gpu.arrays import F32, F64, I64
+from dp2emu.gpu.arrays import F32, F64
+from dp2emu.gpu.assembly import CORNERS
+from dp2emu.gpu.geometry import Geometry
 from dp2emu.gpu.lines import line_spans
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.planes import Frame, line_frame, point_frame, triangle_frame
@@ -37,45 +39,41 @@ class Primitives:
     triangles: int = 0
 
 
-def set_up(draw: Draw, vertices: Vertices, start: int, region: Rect) -> Primitives:
-    """Corners of primitives from number ``start`` on, lanes of shape (3, n), made ready.
-
-    A primitive with a NaN or an infinity among its x and y is not drawn.
-    """
+def set_up(draw: Draw, geometry: Geometry, region: Rect) -> Primitives:
+    """Primitives made ready; one with a NaN or an infinity among its x and y is not drawn."""
+    vertices = geometry.vertices
     x, y = snap(vertices.position[0]), snap(vertices.position[1])
     finite = np.flatnonzero((np.isfinite(x) & np.isfinite(y)).all(axis=0))
     if len(finite) < x.shape[1]:
-        vertices, x, y = vertices.part(finite), x[:, finite], y[:, finite]
-    return _KINDS[draw.topology](draw, vertices, x, y, finite + start, region)
+        geometry, x, y = geometry.part(finite), x[:, finite], y[:, finite]
+    return _KINDS[CORNERS[draw.topology]](draw, geometry, x, y, region)
 
 
-def _triangles(
-    draw: Draw, vertices: Vertices, x: F64, y: F64, numbers: I64, region: Rect
-) -> Primitives:
+def _triangles(draw: Draw, geometry: Geometry, x: F64, y: F64, region: Rect) -> Primitives:
     area = doubled_area(x, y)
     kept = np.flatnonzero(drawn(area, draw.pipeline.raster.cull))
     x, y, area = x[:, kept], y[:, kept], area[kept]
     spans = triangle_spans(x, y, area, region)
     front = np.sign(area).astype(np.float32)
-    return Primitives(vertices.part(kept), triangle_frame(x, y, area), spans, front, len(kept))
+    return Primitives(
+        geometry.vertices.part(kept), triangle_frame(x, y, area), spans, front, len(kept)
+    )
 
 
-def _lines(
-    draw: Draw, vertices: Vertices, x: F64, y: F64, numbers: I64, region: Rect
-) -> Primitives:
+def _lines(draw: Draw, geometry: Geometry, x: F64, y: F64, region: Rect) -> Primitives:
     """Each line of a list draws its last pixel, of a strip only the last line does."""
-    ending = draw.topology == PrimitiveType.LINELIST or numbers == draw.count - 1
-    last = np.full(len(numbers), ending) & draw.pipeline.raster.last_pixel
-    return Primitives(vertices, line_frame(x, y), line_spans(x, y, last, region), _front(x))
+    ending = draw.topology == PrimitiveType.LINELIST or geometry.numbers == draw.count - 1
+    last = np.full(x.shape[1], ending) & draw.pipeline.raster.last_pixel
+    return Primitives(
+        geometry.vertices, line_frame(x, y), line_spans(x, y, last, region), _front(x)
+    )
 
 
-def _points(
-    draw: Draw, vertices: Vertices, x: F64, y: F64, numbers: I64, region: Rect
-) -> Primitives:
-    own = vertices.varying(POINT_SIZE)
-    sizes = point_sizes(None if own is None else own[0], draw.point, len(numbers))
+def _points(draw: Draw, geometry: Geometry, x: F64, y: F64, region: Rect) -> Primitives:
+    own = geometry.vertices.varying(POINT_SIZE)
+    sizes = point_sizes(None if own is None else own[0], draw.point, x.shape[1])
     spans = point_spans(x[0], y[0], sizes, region)
-    return Primitives(vertices, point_frame(x, y), spans, _front(x))
+    return Primitives(geometry.vertices, point_frame(x, y), spans, _front(x))
 
 
 def _front(x: F64) -> F32:
@@ -83,11 +81,9 @@ def _front(x: F64) -> F32:
     return np.ones(x.shape[1], np.float32)
 
 
-_KINDS: dict[PrimitiveType, Callable[[Draw, Vertices, F64, F64, I64, Rect], Primitives]] = {
-    PrimitiveType.POINTLIST: _points,
-    PrimitiveType.LINELIST: _lines,
-    PrimitiveType.LINESTRIP: _lines,
-    PrimitiveType.TRIANGLELIST: _triangles,
-    PrimitiveType.TRIANGLESTRIP: _triangles,
-    PrimitiveType.TRIANGLEFAN: _triangles,
+_KINDS: dict[int, Callable[[Draw, Geometry, F64, F64, Rect], Primitives]] = {
+    1: _points,
+    2: _lines,
+    3: _triangles,
 }
+"""By how many corners a primitive has."""

@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
+from dp2emu.gpu.geometry import is_color
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.planes import Plane, Sites, plane
 from dp2emu.gpu.setup import Primitives
@@ -93,11 +94,6 @@ def shading(draw: Draw, primitives: Primitives, depth: Plane) -> Shading:
         divided = {name: plane(frame, f * rhw) for name, f in corners.items()}
         divisor = plane(frame, rhw)
     return Shading(program, draw, plain, divided, divisor, depth, true_rhw, primitives.front)
-
-
-def is_color(name: str) -> bool:
-    """Whether a varying is one of the two colours, which flat shading does not interpolate."""
-    return name.startswith(("color0.", "color1."))
 
 
 def _reads(program: Program, name: str) -> bool:

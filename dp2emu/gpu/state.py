@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dp2emu.d3d.enums import CmpFunc, Cull, Format
+from dp2emu.d3d.vertices import Element
 from dp2emu.d3d.vertices import VertexLayout as VertexLayout
 from dp2emu.shader.ir import Program
 
@@ -21,12 +22,14 @@ class RasterState:
 
     ``clip``: D3DRS_CLIPPING; when set, fragments with z outside 0..1 are dropped, when clear
     their depth is clamped.  ``last_pixel``: D3DRS_LASTPIXEL, lines own their end pixel.
+    ``clip_planes``: bit n is set if plane n clips, which needs ``clip`` and a vertex program.
     """
 
     cull: Cull = Cull.NONE
     flat: bool = False
     clip: bool = True
     last_pixel: bool = True
+    clip_planes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,21 @@ class DepthState:
 
 
 @dataclass(frozen=True, slots=True)
+class Attribute:
+    """What a vertex program calls an element; None if the vertices have no such thing."""
+
+    name: str
+    element: Element | None
+
+
+@dataclass(frozen=True, slots=True)
 class Pipeline:
     """Everything about a draw that changes the program that executes it.
+
+    Without a ``vertex`` program the layout's vertices are on the screen already.  Otherwise it
+    reads ``attributes`` by name and component (``v0.x``) and writes ``position0.x`` to
+    ``position0.w`` in clip space, ``psize0.x``, ``clip0.x`` and so on (distances to the user's
+    planes) and varyings.
 
     ``pixel`` reads varyings by name (``color0.x``, ``texcoord3.z``), ``vpos.x`` and ``vpos.y``
     (the pixel), ``vface.x`` (+1 in front, -1 behind), ``depth.x`` (z of the fragment) and ``w.x``
@@ -61,3 +77,5 @@ class Pipeline:
     color_formats: tuple[Format | None, ...]
     depth_format: Format | None
     samples: int = 1
+    vertex: Program | None = None
+    attributes: tuple[Attribute, ...] = ()

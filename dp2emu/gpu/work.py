@@ -9,9 +9,10 @@ from dataclasses import dataclass
 class Work:
     """Counts of one packet.
 
-    ``vertices`` read and the ``vertex_bytes`` they take; ``primitives`` asked for and
-    ``triangles`` left after culling; ``fragments`` depth-tested, ``pixels`` that passed and were
-    shaded (or cleared); ``pixel_bytes`` of depth read and of depth and colour written.
+    ``vertices`` read and the ``vertex_bytes`` they take; ``primitives`` asked for,
+    ``clip_triangles`` that clipping added and ``triangles`` left after culling; ``fragments``
+    depth-tested, ``pixels`` that passed and were shaded (or cleared); ``pixel_bytes`` of depth
+    read and of depth and colour written.
     """
 
     vertices: int = 0
@@ -21,6 +22,7 @@ class Work:
     fragments: int = 0
     pixels: int = 0
     pixel_bytes: int = 0
+    clip_triangles: int = 0
 
     def __add__(self, other: Work) -> Work:
         return Work(
@@ -31,4 +33,5 @@ class Work:
             self.fragments + other.fragments,
             self.pixels + other.pixels,
             self.pixel_bytes + other.pixel_bytes,
+            self.clip_triangles + other.clip_triangles,
         )

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from dp2emu.d3d.enums import CmpFunc, Format, PrimitiveType
 from dp2emu.d3d.fvf import fvf_layout, fvf_size
 from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.packets import Draw, Indices, Rect, Stream
+from dp2emu.gpu.packets import Draw, Indices, Rect, Stream, Viewport
 from dp2emu.gpu.spans import Spans
-from dp2emu.gpu.state import DepthState, Pipeline, RasterState
+from dp2emu.gpu.state import Attribute, DepthState, Pipeline, RasterState
+from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed import pixel_program
-from dp2emu.shader.ir import Program
+from dp2emu.shader.ir import Program, Stage
 
 COLORED = 0x044
 """XYZRHW | DIFFUSE."""
@@ -125,3 +126,26 @@ def hits(spans: Iterable[Spans], region: Rect) -> NDArray[np.int64]:
             assert region.top <= y < region.bottom
             counts[y - region.top, left - region.left : right - region.left] += 1
     return counts
+
+
+def passing(*registers: str) -> Program:
+    """A vertex program that copies its inputs."""
+    b = Builder(Stage.VERTEX)
+    for register in registers:
+        for component in "xyzw":
+            b.output(f"{register}.{component}", b.input(f"{register}.{component}"))
+    return b.program()
+
+
+PASSING = passing("position0", "color0")
+CLIP_SPACE = 0x4042
+"""XYZW | DIFFUSE: positions in clip space, in the memory of ``COLORED``."""
+
+
+def programmed(packet: Draw, size: int = 32, program: Program = PASSING, **bindings: Any) -> Draw:
+    """A draw of ``corner`` vertices whose positions are in clip space."""
+    layout = fvf_layout(CLIP_SPACE)
+    attributes = tuple(Attribute(f"{e.usage.name.lower()}{e.index}", e) for e in layout.elements)
+    pipeline = replace(packet.pipeline, layout=layout, vertex=program, attributes=attributes)
+    bindings.setdefault("viewport", Viewport(0, 0, size, size))
+    return replace(packet, pipeline=pipeline, **bindings)

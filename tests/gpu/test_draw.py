@@ -410,7 +410,7 @@ def test_what_is_not_built_is_refused_before_anything_is_written() -> None:
     assert (depth.pixels() == 0xFFFFFF00).all()
 
 
-def test_untransformed_vertices_are_refused() -> None:
+def test_untransformed_vertices_need_a_program() -> None:
     packet = draw(quad(0, 0, 4, 4), color=color_surface())
     pipeline = replace(packet.pipeline, layout=fvf_layout(0x042))
     with pytest.raises(Unsupported, match="vertex transformation"):

@@ -1,0 +1,145 @@
+"""The geometry stage: from vertex numbers to corners on the screen.
+
+Each vertex of a chunk is shaded once, however often it is used, and clipped (``gpu.clip``).  What
+is left goes to the screen in float64, every operation rounded:
+
+    rhw = 1 / w
+    x = view.x + (1 + x / w) * (view.width / 2)
+    y = view.y + (1 - y / w) * (view.height / 2)
+    z = view.min_z + (z / w) * (view.max_z - view.min_z)
+
+Pixel centres are at whole pixels, as Direct3D 9 has them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dp2emu.gpu.arrays import F32, F64, I64, Mask
+from dp2emu.gpu.assembly import CORNERS, corners
+from dp2emu.gpu.clip import clip
+from dp2emu.gpu.packets import Draw, Viewport
+from dp2emu.gpu.vertex import COMPONENTS, Vertices, decode, fetch, vertex_numbers
+from dp2emu.shader.ir import Program
+from dp2emu.shader.reference import run
+
+_ABSENT = [np.array([number], np.float32) for number in (0, 0, 0, 1)]
+"""What a vertex program reads where the vertices have nothing."""
+_POSITION = tuple(f"position0.{component}" for component in COMPONENTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """Primitives on the screen, in drawing order.
+
+    ``numbers`` says which primitive of the draw each is or is a part of; ``edges``, shape (3, n),
+    whether the edge from corner i to the next is drawn in wireframe, None meaning all of them.
+    ``extra`` counts the triangles clipping added.
+    """
+
+    vertices: Vertices
+    numbers: I64
+    edges: Mask | None = None
+    extra: int = 0
+
+    def part(self, chosen: I64) -> Geometry:
+        """Some of the primitives."""
+        edges = None if self.edges is None else self.edges[:, chosen]
+        return Geometry(self.vertices.part(chosen), self.numbers[chosen], edges, self.extra)
+
+
+def geometry(draw: Draw, start: int, stop: int, names: tuple[str, ...]) -> Geometry:
+    """Primitives ``start`` to ``stop`` of a draw, with the varyings in ``names`` that they have.
+
+    With flat shading all corners get the colours of the first, the provoking vertex.
+    """
+    sequence = corners(draw.topology, draw.first, start, stop)
+    numbers = vertex_numbers(draw.indices, sequence.ravel()).reshape(sequence.shape)
+    edges = None if draw.edge_flags is None else draw.edge_flags[:, start:stop]
+    if draw.pipeline.vertex is None:
+        vertices = fetch(draw.pipeline.layout, draw.streams, numbers, names)
+        _provoke(draw, vertices.names, vertices.varyings)
+        return Geometry(vertices, np.arange(start, stop), edges)
+    lanes, written, user = _shaded(draw, draw.pipeline.vertex, numbers, names)
+    varyings = slice(4, 4 + len(written))
+    _provoke(draw, written, lanes[varyings])
+    depth = draw.pipeline.raster.clip
+    clipped = clip(lanes, edges, CORNERS[draw.topology], depth=depth, user=user)
+    vertices = Vertices(_project(clipped.lanes, draw.viewport), written, clipped.lanes[varyings])
+    return Geometry(vertices, clipped.source + start, clipped.edges, clipped.extra)
+
+
+def _provoke(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) -> None:
+    if draw.pipeline.raster.flat:
+        colors = [lane for lane, name in enumerate(names) if is_color(name)]
+        varyings[colors, 1:] = varyings[colors, :1]
+
+
+def is_color(name: str) -> bool:
+    """Whether a varying is one of the two colours, which flat shading does not interpolate."""
+    return name.startswith(("color0.", "color1."))
+
+
+def _shaded(
+    draw: Draw, program: Program, numbers: I64, names: tuple[str, ...]
+) -> tuple[F64, tuple[str, ...], int]:
+    """Position, varyings and distances to user planes, lanes of shape (rows, *numbers.shape).
+
+    Also says which of the varyings were written, and how many planes there are.
+    """
+    unique, place = np.unique(numbers.ravel(), return_inverse=True)
+    inputs = _inputs(draw, program, unique)
+    outputs = run(program, inputs, draw.vertex_uniforms, len(unique)).outputs
+    nothing = np.zeros(len(unique), np.float32)
+    position = np.stack([outputs.get(name, nothing) for name in _POSITION]).astype(np.float64)
+    written = tuple(name for name in names if name in outputs)
+    distances = _distances(draw, outputs, position)
+    table = np.stack([*position, *(outputs[name] for name in written), *distances])
+    return table[:, place.reshape(numbers.shape)], written, len(distances)
+
+
+def _inputs(draw: Draw, program: Program, numbers: I64) -> dict[str, F32]:
+    """What the program reads of the vertices; components that they lack are 0, 0, 0, 1."""
+    elements = {attribute.name: attribute.element for attribute in draw.pipeline.attributes}
+    decoded: dict[str, list[F32]] = {}
+    inputs = {}
+    for port in program.inputs:
+        register, component = port.name.split(".")
+        if register not in decoded:
+            element = elements.get(register)
+            decoded[register] = (
+                _ABSENT if element is None else [*decode(element, draw.streams, numbers)]
+            )
+        inputs[port.name] = decoded[register][COMPONENTS.index(component)]
+    return inputs
+
+
+def _distances(draw: Draw, outputs: dict[str, F32], position: F64) -> list[F64]:
+    """Distances of vertices to the user's planes in use.
+
+    The program says in ``clip0.x`` and so on, or else they are ((a * x + b * y) + c * z) + d * w
+    in clip space.
+    """
+    raster = draw.pipeline.raster
+    used = [n for n in range(len(draw.clip_planes)) if raster.clip and raster.clip_planes >> n & 1]
+    x, y, z, w = position
+    distances = []
+    for number in used:
+        a, b, c, d = draw.clip_planes[number]
+        written = outputs.get(f"clip{number}.x")
+        distance = ((a * x + b * y) + c * z) + d * w if written is None else written
+        distances.append(distance.astype(np.float64))
+    return distances
+
+
+def _project(lanes: F64, view: Viewport) -> F64:
+    x, y, z, w = lanes[:4]
+    width, height, depth = view.width / 2, view.height / 2, view.max_z - view.min_z
+    return np.stack((
+        view.x + (1 + x / w) * width,
+        view.y + (1 - y / w) * height,
+        view.min_z + (z / w) * depth,
+        1 / w,
+    ))  # fmt: skip

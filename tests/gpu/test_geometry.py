@@ -1,0 +1,231 @@
+"""From vertices through a program to the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dp2emu.gpu.geometry
+from dp2emu.d3d.enums import CmpFunc, Cull, Format, PrimitiveType
+from dp2emu.gpu.draw import execute_draw
+from dp2emu.gpu.geometry import geometry
+from dp2emu.gpu.packets import Draw, Viewport
+from dp2emu.gpu.queries import Counters
+from dp2emu.gpu.state import Attribute, DepthState, RasterState
+from dp2emu.gpu.work import Work
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.types import Type
+from tests.gpu.drawing import (
+    PASSING,
+    Vertex,
+    color_surface,
+    corner,
+    depth_surface,
+    draw,
+    passing,
+    programmed,
+)
+
+STRIP = PrimitiveType.TRIANGLESTRIP
+
+
+def whole(z: float = 0.5, w: float = 1.0, color: int = 0xFFFFFFFF) -> list[Vertex]:
+    """A strip that fills the viewport; ``corner`` takes w where the screen has rhw."""
+    places = ((-w, w), (w, w), (-w, -w), (w, -w))
+    return [corner(x, y, z * w, color, w) for x, y in places]
+
+
+def positions(packet: Draw) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Screen x, y, z and rhw of all corners, shape (4, 3, n)."""
+    vertices = geometry(packet, 0, packet.count, ()).vertices
+    return vertices.position.astype(np.float64)
+
+
+def executed(packet: Draw) -> tuple[Work, Counters]:
+    counters = Counters()
+    return execute_draw(packet, counters), counters
+
+
+def program(record: Callable[[Builder], None]) -> Program:
+    b = Builder(Stage.VERTEX)
+    record(b)
+    return b.program()
+
+
+def test_clip_space_goes_to_the_viewport() -> None:
+    view = Viewport(10, 20, 40, 8, 0.25, 0.75)
+    vertices = [corner(-2, 2, 0, rhw=2), corner(2, -2, 2, rhw=2), corner(0, 0, 1, rhw=2)]
+    found = positions(programmed(draw(vertices), viewport=view))[:, :, 0].T.tolist()
+    assert found == [[10, 20, 0.25, 0.5], [50, 28, 0.75, 0.5], [30, 24, 0.5, 0.5]]
+
+
+def test_pixel_centres_are_at_whole_pixels() -> None:
+    color = color_surface()
+    work, _ = executed(programmed(draw(whole(), color=color, topology=STRIP), size=8))
+    assert work.pixels == 64
+    assert np.count_nonzero(color.pixels()) == 64
+    assert color.pixels()[:8, :8].all()
+
+
+def test_with_w_1_a_program_draws_what_transformed_vertices_draw() -> None:
+    generator = np.random.default_rng(3)
+    on_screen, in_clip_space = [], []
+    for _ in range(60):
+        x, y = generator.integers(0, 32 * 16, 2) / 16
+        z, color = generator.integers(0, 64) / 64, int(generator.integers(1 << 32))
+        on_screen.append(corner(x, y, z, color))
+        in_clip_space.append(corner(x / 16 - 1, 1 - y / 16, z, color))
+    pictures = []
+    for vertices, convert in ((on_screen, lambda packet: packet), (in_clip_space, programmed)):
+        color, depth = color_surface(Format.A8R8G8B8), depth_surface(word=0xFFFFFF00)
+        raster = RasterState(Cull.CCW)
+        work, _ = executed(convert(draw(vertices, color=color, depth=depth, raster=raster)))
+        assert work.pixels
+        pictures.append(color.data.tobytes() + depth.data.tobytes())
+    assert pictures[0] == pictures[1]
+
+
+def test_varyings_are_correct_in_perspective() -> None:
+    color = color_surface()
+    near, far = 1.0, 4.0
+    vertices = [corner(-near, near, 0, 0xFF000000, near), corner(far, far, 0, 0xFF0000FF, far),
+                corner(-near, -near, 0, 0xFF000000, near),
+                corner(far, -far, 0, 0xFF0000FF, far)]  # fmt: skip
+    executed(programmed(draw(vertices, color=color, topology=STRIP)))
+    t = np.arange(32) / 32
+    expected = 255 * (t / far) / ((1 - t) / near + t / far)
+    assert (color.pixels()[9] & 0xFF).tolist() == np.floor(expected + 0.5).astype(int).tolist()
+
+
+def test_each_vertex_of_a_chunk_is_shaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def counting(program: Program, inputs: Any, uniforms: Any, lanes: int) -> Any:
+        asked.append(lanes)
+        return run(program, inputs, uniforms, lanes)
+
+    run = dp2emu.gpu.geometry.run
+    monkeypatch.setattr(dp2emu.gpu.geometry, "run", counting)
+    packet = draw(whole(), color=color_surface(), indices=[0, 1, 2, 2, 1, 3, 0, 1, 3])
+    work, counters = executed(programmed(packet))
+    assert asked == [4]
+    assert (work.vertices, work.primitives) == (9, 3)
+    assert counters.vertices == 9
+
+
+def test_what_vertices_lack_reads_0_0_0_1() -> None:
+    def record(b: Builder) -> None:
+        for component in "xyzw":
+            b.output(f"position0.{component}", b.input(f"v0.{component}"))
+            b.output(f"color0.{component}", b.input(f"v1.{component}"))
+
+    packet = programmed(draw(whole(), color=color_surface(Format.A8R8G8B8), topology=STRIP),
+                        program=program(record))  # fmt: skip
+    elements = {a.name: a.element for a in packet.pipeline.attributes}
+    attributes = (Attribute("v0", elements["position0"]), Attribute("v1", None))
+    executed(replace(packet, pipeline=replace(packet.pipeline, attributes=attributes)))
+    assert packet.colors[0] is not None
+    assert (packet.colors[0].pixels() == 0xFF000000).all()
+
+
+def test_a_colour_that_is_not_written_is_white() -> None:
+    color = color_surface()
+    executed(programmed(draw(whole(color=0), color=color, topology=STRIP),
+                        program=passing("position0")))  # fmt: skip
+    assert (color.pixels() == 0xFFFFFFFF).all()
+
+
+def test_uniforms_reach_the_program() -> None:
+    def record(b: Builder) -> None:
+        c = b.uniform("c", Type.F32, 4)
+        for i, component in enumerate("xyzw"):
+            b.output(f"position0.{component}", b.input(f"position0.{component}"))
+            b.output(f"color0.{component}", b.load(c, i))
+
+    color = color_surface(Format.A8R8G8B8)
+    uniforms = {"c": np.array([1, 0, 0.2, 0.6], np.float32)}
+    executed(programmed(draw(whole(), color=color, topology=STRIP), program=program(record),
+                        vertex_uniforms=uniforms))  # fmt: skip
+    assert (color.pixels() == 0x99FF0033).all()
+
+
+@pytest.mark.parametrize("z", [-0.5, 1.5])
+def test_without_clipping_z_is_clamped(z: float) -> None:
+    depth = depth_surface(Format.D32F_LOCKABLE)
+    depth.pixels()[...] = 9.0
+    for clip, samples in ((True, 0), (False, 1024)):
+        test = DepthState(True, True, CmpFunc.ALWAYS)
+        packet = draw(whole(z), depth=depth, topology=STRIP, raster=RasterState(clip=clip),
+                      test=test)  # fmt: skip
+        assert executed(programmed(packet))[1].samples == samples
+    assert (depth.pixels() == min(max(z, 0), 1)).all()
+
+
+def test_clipping_counts_the_triangles_it_adds() -> None:
+    across = [corner(-1, 1, 0.5), corner(1, 1, 0.5), corner(0, -1, -0.5)]
+    work, counters = executed(programmed(draw(across, color=color_surface())))
+    assert (work.primitives, work.triangles, work.clip_triangles) == (1, 2, 1)
+    assert (counters.triangles, counters.clip_triangles) == (2, 1)
+
+
+def test_flat_colours_survive_the_loss_of_their_vertex() -> None:
+    color = color_surface()
+    across = [corner(0, -1, -0.5, 0xFFFF0000), corner(-1, 1, 0.5, 0xFF00FF00),
+              corner(1, 1, 0.5, 0xFF0000FF)]  # fmt: skip
+    executed(programmed(draw(across, color=color, raster=RasterState(flat=True))))
+    assert set(color.pixels().ravel().tolist()) == {0, 0xFFFF0000}
+
+
+def half_plane(pictured: dict[str, Any], mask: int, program: Program = PASSING) -> int:
+    raster = RasterState(clip_planes=mask, clip=pictured.pop("clip", True))
+    packet = draw(whole(), color=color_surface(), topology=STRIP, raster=raster)
+    return executed(programmed(packet, program=program, **pictured))[1].samples
+
+
+def test_user_planes_cut_in_clip_space() -> None:
+    planes = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, -0.5))
+    assert half_plane({"clip_planes": planes}, 0b00) == 1024
+    assert half_plane({"clip_planes": planes}, 0b01) == 512
+    assert half_plane({"clip_planes": planes}, 0b10) == 256
+    assert half_plane({"clip_planes": planes}, 0b11) == 128
+    assert half_plane({"clip_planes": planes, "clip": False}, 0b11) == 1024
+
+
+def test_a_program_may_know_the_distances_itself() -> None:
+    def record(b: Builder) -> None:
+        for component in "xyzw":
+            b.output(f"position0.{component}", b.input(f"position0.{component}"))
+        b.output("clip1.x", b.input("position0.y") - 0.5)
+
+    planes = ((0.0, 0.0, 0.0, -1.0),) * 2
+    assert half_plane({"clip_planes": planes}, 0b10, program(record)) == 256
+
+
+def test_the_provoking_vertex_and_the_order_stay_when_some_are_clipped() -> None:
+    color = color_surface()
+    first = [corner(-1, 1, 0.5, 0xFF0000FF), corner(3, 1, 0.5, 0xFF0000FF),
+             corner(-1, -3, 0.5, 0xFF0000FF)]  # fmt: skip
+    second = [corner(-1, 1, 0.5, 0xFF00FF00), corner(3, 1, 0.5, 0xFF00FF00),
+              corner(-1, -3, -0.5, 0xFF00FF00)]  # fmt: skip
+    executed(programmed(draw([*second, *first], color=color)))
+    assert (color.pixels() == 0xFF0000FF).all()
+
+
+def test_degenerate_positions_draw_nothing() -> None:
+    for bad in ((0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.5, float("nan")), (0.0, 0.0, 0.5, -1.0)):
+        x, y, z, w = bad
+        work, _ = executed(programmed(draw([corner(x, y, z, rhw=w)] * 3, color=color_surface())))
+        assert work.pixels == 0
+
+
+@pytest.mark.parametrize("topology", [PrimitiveType.LINELIST, PrimitiveType.POINTLIST])
+def test_lines_and_points_are_transformed_and_clipped(topology: PrimitiveType) -> None:
+    vertices = [corner(-1, 0, 0.5), corner(1, 0, -0.5)]
+    work, counters = executed(programmed(draw(vertices, color=color_surface(), topology=topology)))
+    assert work.pixels == {PrimitiveType.LINELIST: 17, PrimitiveType.POINTLIST: 1}[topology]
+    assert counters.clip_triangles == 0
