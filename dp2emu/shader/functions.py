@@ -3,12 +3,12 @@
 Errors are in units in the last place of the correctly rounded result, over every float32, as
 ``tools/function_errors.py`` measures them:
 
-=====  ===========================================================================
+=====  ==============================================
 exp2   <= 1.2, subnormal results included
 log2   <= 1.2, subnormal arguments included
-sin    <= 1.1 on [-pi, pi], <= 1.6 up to 2**20
-cos    <= 1.0 on [-pi, pi], <= 1.0 up to 2**20
-=====  ===========================================================================
+sin    <= 1.1 on [-pi, pi], <= 1.9 up to 2**20
+cos    <= 1.0 on [-pi, pi], <= 1.1 up to 2**20
+=====  ==============================================
 """
 
 from __future__ import annotations

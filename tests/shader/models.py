@@ -54,7 +54,7 @@ EDGES = (
     0x7FFFFFFF,
 )
 FLOATS = tuple(word ^ sign for word in EDGES for sign in (0, SIGN))
-FEW_FLOATS = tuple(word ^ sign for word in (*EDGES[::2], NAN) for sign in (0, SIGN))
+FEW_FLOATS = tuple(word ^ sign for word in (*EDGES[::3], NAN) for sign in (0, SIGN))
 INTEGERS = (0, 1, 2, 3, 4, 7, 30, 31, 32, 33, 63, 64, 255, 0x7FFF, 0x8000, 0xFFFF, 0x10000,
             0x00FFFFFF, 0x01000001, 0x12345678, 0x7F800001, 0x7FC00001, 0x7FFFFF80, 0x7FFFFFBF,
             0x7FFFFFC0, 0x7FFFFFFE, 0x7FFFFFFF, 0x80000000, 0x80000001, 0x80000080, 0x80000081,

@@ -90,11 +90,11 @@ def worst_error(function: Function, arguments: F32) -> float:
         (functions.sin, 0.5, math.pi, 1.1),
         (functions.sin, -0.5, -math.pi, 1.1),
         (functions.sin, 3.1, math.pi, 1.1),
-        (functions.sin, math.pi, 2.0**20, 1.6),
+        (functions.sin, math.pi, 2.0**20, 1.9),
         (functions.cos, TINY, math.pi, 1.0),
         (functions.cos, -0.5, -math.pi, 1.0),
         (functions.cos, 1.55, 1.59, 1.0),
-        (functions.cos, math.pi, 2.0**20, 1.0),
+        (functions.cos, math.pi, 2.0**20, 1.1),
     ],
 )
 def test_errors_stay_within_what_the_module_says(
@@ -106,8 +106,8 @@ def test_errors_stay_within_what_the_module_says(
 def test_sines_near_multiples_of_half_pi_keep_their_digits() -> None:
     near = np.array([k * math.pi / 2 for k in range(1, 2000, 7)], np.float32)
     near = np.concatenate([near, np.nextafter(near, np.float32(0))])
-    assert worst_error(functions.sin, near) <= 1.6
-    assert worst_error(functions.cos, near) <= 1.6
+    assert worst_error(functions.sin, near) <= 1.9
+    assert worst_error(functions.cos, near) <= 1.9
 
 
 @pytest.mark.parametrize(

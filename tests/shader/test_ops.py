@@ -136,3 +136,15 @@ def test_fma_tells_the_rounding_error_of_a_product(x: int, y: int) -> None:
 def test_fma_near_ties(x: float, y: float, z: float, nearest: float) -> None:
     lanes = (np.array([each], np.float32) for each in (x, y, z))
     assert OPS["fma"].lanes(*lanes).tolist() == [nearest]
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_fma_rounds_each_lane_by_itself(sign: float) -> None:
+    """Lanes without a loss beside lanes that all lost on the same side."""
+    x, y = floats(2.0, (2**12 + 1) * 2.0**-30), floats(3.0, (2**24 - 2**12 + 1) * 2.0**-30)
+    found = OPS["fma"].lanes(x * np.float32(sign), y, floats(sign, sign))
+    assert found.tolist() == [sign * 7, sign * (1 + 2.0**-23)]
+
+
+def floats(*values: float) -> Lanes:
+    return np.array(values, np.float32)
