@@ -1,24 +1,31 @@
-"""Pixel work: the colours of the vertices."""
+"""Pixel work: the colours of the vertices, and fog."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 from dp2emu.shader.builder import Builder
+from dp2emu.shader.fixed.fog import Fog, blend_fog
 from dp2emu.shader.ir import Program, Stage
 
 
-@lru_cache(maxsize=16)
-def pixel_program(*, specular: bool) -> Program:
-    """The diffuse colour, plus red, green and blue of the specular colour if wanted, clamped.
+@lru_cache(maxsize=64)
+def pixel_program(*, specular: bool, fog: Fog | None = None) -> Program:
+    """The diffuse colour, plus red, green and blue of the specular colour if wanted, then fog.
 
-    Inputs ``color0.x`` to ``color0.w`` and ``color1.x`` to ``color1.z``; outputs ``target0.x``
-    to ``target0.w``.  The specular alpha is the fog factor and is not added.
+    The sum is clamped before fog and what comes out is in 0..1; alpha has no fog.  Inputs
+    ``color0.x`` to ``color0.w``, ``color1.x`` to ``color1.z`` and what ``blend_fog`` reads;
+    outputs ``target0.x`` to ``target0.w``.  The specular alpha is the fog factor and is not
+    added.
     """
     b = Builder(Stage.PIXEL)
-    for channel in "xyzw":
-        color = b.input(f"color0.{channel}")
-        if specular and channel != "w":
-            color = color + b.input(f"color1.{channel}")
-        b.output(f"target0.{channel}", b.saturate(color))
+    colors = [b.input(f"color0.{component}") for component in "xyzw"]
+    if specular:
+        for place, component in enumerate("xyz"):
+            colors[place] = colors[place] + b.input(f"color1.{component}")
+    colors = [b.saturate(color) for color in colors]
+    if fog is not None:
+        colors[:3] = blend_fog(b, fog, colors[:3])
+    for component, color in zip("xyzw", colors, strict=True):
+        b.output(f"target0.{component}", color)
     return b.program()
