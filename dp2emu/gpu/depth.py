@@ -1,4 +1,4 @@
-"""Depth of fragments: plane, clipping at 0 and 1, bias, clamp."""
+"""Depth of fragments: plane, clipping at 0 and 1, w-buffering, bias, clamp."""
 
 from __future__ import annotations
 
@@ -7,42 +7,44 @@ from dataclasses import dataclass
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, Mask
-from dp2emu.gpu.planes import Frame, Plane, Sites, plane
-from dp2emu.gpu.state import DepthState
+from dp2emu.gpu.assembly import CORNERS
+from dp2emu.gpu.packets import Draw
+from dp2emu.gpu.planes import Plane, Sites, plane
+from dp2emu.gpu.setup import Primitives
 
 
 @dataclass(frozen=True, slots=True)
 class DepthPlanes:
     """z of primitives: ``clipped`` says which lose their fragments outside 0..1.
 
-    ``slope`` is D3DRS_SLOPESCALEDEPTHBIAS times the larger gradient, or None if that state is 0.
+    ``rhw`` is the plane of 1 / w if that is what the buffer holds, with the w of depth 0 and 1 in
+    ``w_range``.  ``slope`` is D3DRS_SLOPESCALEDEPTHBIAS times the larger gradient of z, or None if
+    that state is 0.
     """
 
     plane: Plane
     clipped: Mask
+    rhw: Plane | None
+    w_range: tuple[float, float]
     bias: float
     slope: F64 | None
 
 
-def depth_planes(
-    frame: Frame, z: F32 | F64, depth: DepthState, *, clip: bool, biased: bool
-) -> DepthPlanes:
-    """From z at the corners, shape (3, n).  ``biased``: Direct3D 9 offsets triangles only.
+def depth_planes(draw: Draw, primitives: Primitives) -> DepthPlanes:
+    """For primitives of a draw.  Direct3D 9 offsets triangles only, filled or not.
 
-    ``clip``: fragments with z outside 0..1 are dropped, and a NaN is outside.
+    What a vertex program made is clipped already.  Of other fragments D3DRS_CLIPPING drops those
+    with z outside 0..1, and a NaN is outside.
     """
-    z_plane = plane(frame, z)
+    pipeline, frame, position = draw.pipeline, primitives.frame, primitives.vertices.position
+    state, z = pipeline.depth, position[2]
     outside: Mask = np.logical_or.reduce(~((z >= 0) & (z <= 1)))
-    clipped = outside & clip
-    if not biased:
-        return DepthPlanes(z_plane, clipped, 0.0, None)
-    slope = depth.slope * _larger_gradient(z_plane) if depth.slope else None
-    return DepthPlanes(z_plane, clipped, depth.bias, slope)
-
-
-def _larger_gradient(plane: Plane) -> F64:
-    ddx, ddy = np.abs(plane.ddx), np.abs(plane.ddy)
-    return np.where(ddx > ddy, ddx, ddy)
+    clipped = outside & (pipeline.raster.clip and pipeline.vertex is None)
+    rhw = plane(frame, position[3]) if state.w_buffer else None
+    biased = CORNERS[draw.topology] == 3
+    bias = state.bias if biased else 0.0
+    slope = None if primitives.tilt is None else state.slope * primitives.tilt
+    return DepthPlanes(plane(frame, z), clipped, rhw, draw.w_range, bias, slope)
 
 
 def kept_by_clipping(planes: DepthPlanes, sites: Sites) -> Mask | None:
@@ -55,7 +57,10 @@ def kept_by_clipping(planes: DepthPlanes, sites: Sites) -> Mask | None:
 
 
 def fragment_depth(planes: DepthPlanes, sites: Sites, written: F32 | None = None) -> F64:
-    """(z + bias) + slope, or the depth a program has ``written``; clamped to 0..1, NaN is 0."""
+    """(z + bias) + slope, or the depth a program has ``written``; clamped to 0..1, NaN is 0.
+
+    In a w-buffer (1 / rhw - near) / (far - near) takes the place of z.
+    """
     z = _biased(planes, sites) if written is None else written.astype(np.float64)
     z = np.where(z > 0, z, 0.0)
     return np.where(z < 1, z, 1.0)
@@ -63,6 +68,9 @@ def fragment_depth(planes: DepthPlanes, sites: Sites, written: F32 | None = None
 
 def _biased(planes: DepthPlanes, sites: Sites) -> F64:
     z = sites.at(planes.plane)
+    if planes.rhw is not None:
+        near, far = planes.w_range
+        z = (1.0 / sites.at(planes.rhw) - near) / np.float64(far - near)
     if planes.bias:
         z += planes.bias
     if planes.slope is not None:

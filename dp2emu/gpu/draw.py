@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.assembly import CORNERS, vertex_count
+from dp2emu.gpu.assembly import vertex_count
 from dp2emu.gpu.depth import DepthPlanes, depth_planes, fragment_depth, kept_by_clipping
 from dp2emu.gpu.geometry import geometry
 from dp2emu.gpu.merge import ColorTarget, DepthTarget, Piles, last_of_each, piles, single_pile_each
@@ -99,13 +99,7 @@ def _draw_chunk(draw: Draw, targets: _Targets, start: int, stop: int) -> Work:
     names = (*varyings_of(pipeline.pixel), POINT_SIZE)
     assembled = geometry(draw, start, stop, names)
     primitives = set_up(draw, assembled, targets.region)
-    depth = depth_planes(
-        primitives.frame,
-        primitives.vertices.position[2],
-        pipeline.depth,
-        clip=pipeline.raster.clip and pipeline.vertex is None,
-        biased=CORNERS[draw.topology] == 3,
-    )
+    depth = depth_planes(draw, primitives)
     stages = _Stages(targets, primitives.frame, depth, shading(draw, primitives, depth.plane))
     work = Work(triangles=primitives.triangles, clip_triangles=assembled.extra)
     for spans in primitives.spans:
@@ -149,8 +143,9 @@ class _Stages:
             moved += depth.bytes_moved(len(x), pixels)
         if color is not None and color.bits:
             seen = last_of_each(stacks, passed)
-            final = shaded.part(seen) if shaded else shade(self.shading, here.part(seen))
-            color.write(final.rgba, x[seen], y[seen])
+            if len(seen):
+                final = shaded.part(seen) if shaded else shade(self.shading, here.part(seen))
+                color.write(final.rgba, x[seen], y[seen])
             moved += pixels * color.row.word.itemsize
         return Work(fragments=len(x), pixels=pixels, pixel_bytes=moved)
 

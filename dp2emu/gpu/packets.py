@@ -104,7 +104,7 @@ class Draw:
     already intersected.  With a vertex program ``viewport`` says where clip space goes, and
     ``clip_planes`` are the user's in clip space.  ``edge_flags``, shape (3, count), are the edges
     drawn in wireframe, from corner i of a triangle (``assembly.corners``) to the next; None means
-    all.
+    all.  ``w_range`` is the w of depth 0 and of depth 1 in a w-buffer.
     """
 
     pipeline: Pipeline
@@ -122,6 +122,7 @@ class Draw:
     pixel_uniforms: Uniforms = field(default_factory=dict)
     clip_planes: tuple[Plane, ...] = ()
     edge_flags: NDArray[np.bool_] | None = None
+    w_range: tuple[float, float] = (0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

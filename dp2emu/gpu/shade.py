@@ -11,7 +11,8 @@ import numpy as np
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
 from dp2emu.gpu.geometry import is_color
 from dp2emu.gpu.packets import Draw
-from dp2emu.gpu.planes import Plane, Sites, plane
+from dp2emu.gpu.planes import Frame, Plane, Sites, plane
+from dp2emu.gpu.quads import in_quads, quads
 from dp2emu.gpu.setup import Primitives
 from dp2emu.gpu.vertex import COMPONENTS
 from dp2emu.shader.ir import Kill, Program, walk
@@ -32,6 +33,7 @@ class Shading:
 
     program: Program
     draw: Draw
+    frame: Frame
     plain: dict[str, Plane]
     divided: dict[str, Plane]
     divisor: Plane | None
@@ -82,6 +84,10 @@ def shading(draw: Draw, primitives: Primitives, depth: Plane) -> Shading:
                for name, f in zip(vertices.names, vertices.varyings, strict=True)}  # fmt: skip
     flat = [name for name in corners if draw.pipeline.raster.flat and is_color(name)]
     plain = {name: _constant(corners.pop(name)[0]) for name in flat}
+    if primitives.sprites is not None:
+        across = _sprite_planes(program, primitives.sprites)
+        plain |= across
+        corners = {name: f for name, f in corners.items() if name not in across}
     rhw = vertices.position[3].astype(np.float64)
     true_rhw = plane(frame, rhw) if _reads(program, "w.x") else None
     equal = (rhw == rhw[0]).all(axis=0)
@@ -93,7 +99,22 @@ def shading(draw: Draw, primitives: Primitives, depth: Plane) -> Shading:
         rhw = np.where(equal, 1.0, rhw)
         divided = {name: plane(frame, f * rhw) for name, f in corners.items()}
         divisor = plane(frame, rhw)
-    return Shading(program, draw, plain, divided, divisor, depth, true_rhw, primitives.front)
+    return Shading(
+        program, draw, frame, plain, divided, divisor, depth, true_rhw, primitives.front
+    )
+
+
+def _sprite_planes(program: Program, sizes: F64) -> dict[str, Plane]:
+    """Texture coordinates of points: 0.5 + (x - centre) / size, the same for y, then 0 and 1."""
+    zero, one = np.zeros_like(sizes), np.ones_like(sizes)
+    axes = {
+        "x": Plane(one / 2, one / sizes, zero),
+        "y": Plane(one / 2, zero, one / sizes),
+        "z": _constant(zero),
+        "w": _constant(one),
+    }
+    read = [name for name in varyings_of(program) if name.startswith("texcoord")]
+    return {name: axes[name[-1]] for name in read}
 
 
 def _reads(program: Program, name: str) -> bool:
@@ -106,7 +127,14 @@ def _constant(value: F64) -> Plane:
 
 
 def shade(shading: Shading, sites: Sites) -> Shaded:
-    """Run the program for fragments."""
+    """Run the program for fragments, of which there are some."""
+    if not in_quads(shading.program):
+        return _run(shading, sites)
+    completed = quads(shading.frame, sites)
+    return _run(shading, completed.sites).part(completed.lane)
+
+
+def _run(shading: Shading, sites: Sites) -> Shaded:
     count = len(sites.x)
     result = run(shading.program, _inputs(shading, sites), shading.draw.pixel_uniforms, count)
     outputs, nothing = result.outputs, np.zeros(count, np.float32)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dp2emu.d3d.enums import CmpFunc, Cull, Format
+from dp2emu.d3d.enums import CmpFunc, Cull, FillMode, Format
 from dp2emu.d3d.vertices import Element
 from dp2emu.d3d.vertices import VertexLayout as VertexLayout
 from dp2emu.shader.ir import Program
@@ -23,6 +23,8 @@ class RasterState:
     ``clip``: D3DRS_CLIPPING; when set, fragments with z outside 0..1 are dropped, when clear
     their depth is clamped.  ``last_pixel``: D3DRS_LASTPIXEL, lines own their end pixel.
     ``clip_planes``: bit n is set if plane n clips, which needs ``clip`` and a vertex program.
+    ``fill``: what becomes of triangles.  ``point_sprites``: D3DRS_POINTSPRITEENABLE, every texture
+    coordinate set runs from 0, 0 to 1, 1 across a point.
     """
 
     cull: Cull = Cull.NONE
@@ -30,6 +32,8 @@ class RasterState:
     clip: bool = True
     last_pixel: bool = True
     clip_planes: int = 0
+    fill: FillMode = FillMode.SOLID
+    point_sprites: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,8 @@ class DepthState:
     """Depth test; ``enable`` False means every fragment passes and nothing is written.
 
     ``bias`` and ``slope`` are D3DRS_DEPTHBIAS and D3DRS_SLOPESCALEDEPTHBIAS as float32 values in
-    units of the 0..1 depth range.
+    units of the 0..1 depth range.  ``w_buffer``: what is tested is w of the eye, taken from the
+    draw's ``w_range`` to 0..1, instead of z.
     """
 
     enable: bool = False
@@ -45,6 +50,7 @@ class DepthState:
     func: CmpFunc = CmpFunc.LESSEQUAL
     bias: float = 0.0
     slope: float = 0.0
+    w_buffer: bool = False
 
 
 @dataclass(frozen=True, slots=True)

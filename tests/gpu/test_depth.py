@@ -124,3 +124,17 @@ def test_huge_triangles_have_the_depth_of_their_plane() -> None:
     vertices = [corner(-far, -far, 0.0), corner(3 * far, -far, 1.0), corner(-far, 3 * far, 0.0)]
     depth = stored(vertices, topology=PrimitiveType.TRIANGLELIST).pixels()
     np.testing.assert_allclose(depth, 0.25, rtol=1e-6)
+
+
+def test_a_w_buffer_holds_w() -> None:
+    vertices = [
+        (*v[:3], 1 / w, v[4]) for v, w in zip(slope(0.5, 0.5), (2, 10, 2, 10), strict=True)
+    ]
+    test = DepthState(True, True, CmpFunc.ALWAYS, w_buffer=True)
+    depth = depth_surface(Format.D32F_LOCKABLE)
+    packet = draw(vertices, color=color_surface(), depth=depth, test=test,
+                  topology=PrimitiveType.TRIANGLESTRIP, w_range=(2.0, 18.0))  # fmt: skip
+    execute_draw(packet, Counters())
+    t = np.arange(32) / 32
+    w = 1 / ((1 - t) / 2 + t / 10)
+    np.testing.assert_allclose(depth.pixels()[7], (w - 2) / 16, rtol=1e-6, atol=1e-7)

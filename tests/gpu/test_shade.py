@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dp2emu.d3d.enums import Format, PrimitiveType
+from dp2emu.d3d.enums import CmpFunc, Format, PrimitiveType
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.queries import Counters
-from dp2emu.gpu.state import RasterState
+from dp2emu.gpu.state import DepthState, RasterState
+from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed import pixel_program
-from tests.gpu.drawing import COLORED, SPECULAR, Vertex, color_surface, corner, draw
+from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.types import Type
+from dp2emu.shader.values import Value
+from tests.gpu.drawing import COLORED, SPECULAR, Vertex, color_surface, corner, depth_surface, draw
 
 RED, GREEN, BLUE = 0xFFFF0000, 0xFF00FF00, 0xFF0000FF
 
@@ -116,3 +122,143 @@ def test_mixed_triangles_each_follow_their_own_rhw() -> None:
     both = picture([*linear, *deep], topology=PrimitiveType.TRIANGLELIST)
     alone = picture(linear, topology=PrimitiveType.TRIANGLELIST)
     np.testing.assert_array_equal(both[:, :16], alone[:, :16])
+
+
+def written(record: Callable[[Builder], None]) -> Program:
+    b = Builder(Stage.PIXEL)
+    record(b)
+    return b.program()
+
+
+def shown(name: str, scale: float = 1.0) -> Program:
+    """An input as red."""
+    return written(lambda b: b.output("target0.x", b.input(name) * scale))
+
+
+def red(program: Program, vertices: list[Vertex], **options: Any) -> NDArray[np.uint32]:
+    color = color_surface()
+    options = {"topology": PrimitiveType.TRIANGLESTRIP} | options
+    execute_draw(draw(vertices, color=color, pixel=program, **options), Counters())
+    return color.pixels() >> 16 & 0xFF
+
+
+def test_a_program_knows_its_pixel() -> None:
+    full = ramp(0, 0)
+    assert red(shown("vpos.x", 1 / 255), full)[3].tolist() == list(range(32))
+    assert red(shown("vpos.y", 1 / 255), full)[:, 3].tolist() == list(range(32))
+
+
+def test_a_program_knows_the_face() -> None:
+    front = [corner(0, 0), corner(32, 0), corner(0, 32)]
+    show = written(lambda b: b.output("target0.x", b.input("vface.x") * 0.25 + 0.5))
+    triangles = {"topology": PrimitiveType.TRIANGLELIST}
+    assert red(show, front, **triangles)[0, 0] == 191
+    assert red(show, front[::-1], **triangles)[0, 0] == 64
+    assert red(show, front[:2], topology=PrimitiveType.LINELIST)[0, 0] == 191
+
+
+def test_a_program_knows_z_before_any_bias() -> None:
+    vertices = [corner(x, y, z) for x, y, z in ((0, 0, 0.2), (32, 0, 0.2), (0, 32, 0.2))]
+    options = {"topology": PrimitiveType.TRIANGLELIST, "depth": depth_surface(word=0xFFFFFF00)}
+    test = DepthState(True, True, bias=0.5)
+    assert red(shown("depth.x"), vertices, test=test, **options)[0, 0] == 51
+    deep = [(*v[:2], 3.0, *v[3:]) for v in vertices]
+    free = RasterState(clip=False)
+    assert red(shown("depth.x"), deep, raster=free, test=DepthState(), **options)[0, 0] == 255
+
+
+def test_a_program_knows_w() -> None:
+    pixels = red(shown("w.x", 1 / 255), ramp(0, 0, (1 / 10, 1 / 50)))
+    t = np.arange(32) / 32
+    expected = 1 / ((1 - t) / 10 + t / 50)
+    assert pixels[4].tolist() == np.floor(expected + 0.5).astype(int).tolist()
+    assert (red(shown("w.x", 1 / 255), ramp(0, 0, (0.05, 0.05))) == 20).all()
+
+
+def test_a_varying_no_vertex_wrote_is_0() -> None:
+    assert not red(shown("texcoord3.x"), ramp(0, 0)).any()
+    assert not red(shown("color1.x"), ramp(0, 0)).any()
+
+
+def test_colours_are_clamped_where_they_are_stored() -> None:
+    full = ramp(0, 0)
+    for value, stored in ((2.5, 255), (-1.0, 0), (math.nan, 0)):
+        show = written(lambda b, value=value: b.output("target0.x", value))
+        assert (red(show, full) == stored).all()
+
+
+def even_columns(b: Builder) -> Value:
+    half = b.input("vpos.x") * 0.5
+    return b.fract(half).eq(0.0)
+
+
+def test_killed_pixels_are_neither_drawn_nor_counted() -> None:
+    def record(b: Builder) -> None:
+        b.kill(even_columns(b))
+        b.output("target0.x", 1.0)
+
+    color, depth = color_surface(), depth_surface(word=0xFFFFFF00)
+    counters = Counters()
+    packet = draw(ramp(0, 0), color=color, depth=depth, pixel=written(record),
+                  topology=PrimitiveType.TRIANGLESTRIP)  # fmt: skip
+    execute_draw(packet, counters)
+    assert counters.samples == 512
+    assert (color.pixels()[:, 1::2] == 0xFFFF0000).all()
+    assert not color.pixels()[:, 0::2].any()
+    assert set(depth.pixels()[:, 0::2].ravel().tolist()) == {0xFFFFFF00}
+    assert set(depth.pixels()[:, 1::2].ravel().tolist()) == {0x80000000}
+
+
+def test_killing_counts_without_a_depth_buffer_or_colours_to_write() -> None:
+    kill = written(lambda b: b.kill(even_columns(b)))
+    counters = Counters()
+    packet = draw(ramp(0, 0), color=color_surface(), pixel=kill, write_mask=0,
+                  topology=PrimitiveType.TRIANGLESTRIP)  # fmt: skip
+    execute_draw(packet, counters)
+    assert counters.samples == 512
+
+
+def test_killing_everything_leaves_nothing() -> None:
+    color, counters = color_surface(), Counters()
+    packet = draw(ramp(0, 0), color=color, pixel=written(lambda b: b.kill(True)),
+                  topology=PrimitiveType.TRIANGLESTRIP)  # fmt: skip
+    execute_draw(packet, counters)
+    assert counters.samples == 0
+    assert not color.pixels().any()
+
+
+def test_depth_a_program_writes_is_tested_without_bias_and_clamped() -> None:
+    def record(b: Builder) -> None:
+        b.output("depth.x", b.input("vpos.x") / 16.0 - 0.5)
+        b.output("target0.x", 1.0)
+
+    color, depth = color_surface(), depth_surface(Format.D32F_LOCKABLE)
+    depth.pixels()[...] = 0.75
+    counters = Counters()
+    packet = draw(ramp(0, 0), color=color, depth=depth, pixel=written(record),
+                  topology=PrimitiveType.TRIANGLESTRIP,
+                  test=DepthState(True, True, CmpFunc.LESS, bias=0.125))  # fmt: skip
+    execute_draw(packet, counters)
+    expected = [min(max(n / 16 - 0.5, 0), 1) for n in range(32)]
+    assert depth.pixels()[5].tolist() == [z if z < 0.75 else 0.75 for z in expected]
+    assert counters.samples == 20 * 32
+    assert np.count_nonzero(color.pixels()) == 20 * 32
+
+
+def test_overlapping_fragments_are_killed_one_by_one() -> None:
+    def record(b: Builder) -> None:
+        b.kill(b.input("color0.w") < 0.5)
+        b.output("target0.x", b.input("color0.x"))
+
+    below = [(*v[:4], 0xFF400000) for v in ramp(0, 0)]
+    above = [(*v[:4], 0x00800000) for v in ramp(0, 0)]
+    strips = [*below, below[-1], above[0], *above]
+    assert (red(written(record), strips) == 0x40).all()
+
+
+def test_uniforms_reach_a_pixel_program() -> None:
+    def record(b: Builder) -> None:
+        b.output("target0.x", b.load(b.uniform("c", Type.F32, 4), 2))
+
+    uniforms = {"c": np.array([0, 0, 0.2, 0], np.float32)}
+    assert (red(written(record), ramp(0, 0), pixel_uniforms=uniforms) == 51).all()
