@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dp2emu.d3d.enums import PrimitiveType
-from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.arrays import I64, Mask
 
 
 def _points(i: I64) -> tuple[I64, I64, I64]:
@@ -67,6 +67,26 @@ CORNERS: dict[PrimitiveType, int] = {
     PrimitiveType.TRIANGLEFAN: 3,
 }
 """How many of the corners differ."""
+
+
+def list_edges(flags: I64) -> Mask:
+    """Edges of indexed triangles from their wFlags (reference 3.1), shape (3, n)."""
+    edges: Mask = flags >> np.array([[8], [9], [10]]) & 1 != 0
+    return edges
+
+
+def fan_edges(flags: int, count: int) -> Mask:
+    """Edges of a fan that was a polygon, from its dwEdgeFlags (reference 3.1), shape (3, count).
+
+    Bit i is the edge from vertex i to the next, the last one back to vertex 0; bits that the
+    flags lack are set, and the edges between the triangles are not drawn.
+    """
+    outline = np.array([flags >> bit & 1 or bit >= 32 for bit in range(count + 2)], np.bool_)
+    edges = np.zeros((3, count), np.bool_)
+    edges[0] = outline[1:-1]
+    edges[1, -1:] = outline[-1]
+    edges[2, :1] = outline[0]
+    return edges
 
 
 def vertex_count(topology: PrimitiveType, count: int) -> int:

@@ -22,17 +22,31 @@ class VertexType(NamedTuple):
     """How an element type becomes up to four floats.
 
     ``storage`` and number of its ``components``, ``scale`` each is divided by, and the ``order``
-    they are taken in (a D3DCOLOR lies in memory as blue, green, red, alpha).
+    they are taken in (a D3DCOLOR lies in memory as blue, green, red, alpha).  ``packed``: three
+    components of 10 bits in one word, the first lowest.
     """
 
     storage: str
     components: int
     scale: int = 1
     order: tuple[int, ...] = (0, 1, 2, 3)
+    packed: bool = False
 
     @property
     def size(self) -> int:
-        return np.dtype(self.storage).itemsize * self.components
+        return np.dtype(self.storage).itemsize * (1 if self.packed else self.components)
+
+    def values(self, raw: NDArray[np.void]) -> NDArray[Any]:
+        """Components of elements as they are stored, shape (n, components)."""
+        stored: NDArray[Any] = raw.view(self.storage).reshape(len(raw), -1)
+        if not self.packed:
+            return stored
+        # Shifted to the top and back, which brings the sign along where the storage has one.
+        stored = stored << _PACKED_SHIFTS.astype(stored.dtype)
+        return stored >> stored.dtype.type(32 - 10)
+
+
+_PACKED_SHIFTS = np.array([22, 12, 2])
 
 
 VERTEX_TYPES: dict[DeclType, VertexType] = {
@@ -49,6 +63,8 @@ VERTEX_TYPES: dict[DeclType, VertexType] = {
     DeclType.SHORT4N: VertexType("<i2", 4, 32767),
     DeclType.USHORT2N: VertexType("<u2", 2, 65535),
     DeclType.USHORT4N: VertexType("<u2", 4, 65535),
+    DeclType.UDEC3: VertexType("<u4", 3, packed=True),
+    DeclType.DEC3N: VertexType("<i4", 3, 511, packed=True),
     DeclType.FLOAT16_2: VertexType("<f2", 2),
     DeclType.FLOAT16_4: VertexType("<f2", 4),
 }
@@ -130,7 +146,7 @@ def vertex_numbers(indices: Indices | None, sequence: I64) -> I64:
 
 @lru_cache(maxsize=256)
 def vertex_bytes(layout: VertexLayout) -> int:
-    """Bytes fetched for one vertex.  Raises Unsupported for packed element types."""
+    """Bytes fetched for one vertex.  Raises Unsupported for what is no element type."""
     return sum(_type_of(element).size for element in layout.elements)
 
 
@@ -194,7 +210,7 @@ def decode(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -
     data = np.zeros(0, np.uint8) if stream is None else _bytes(stream.data)
     offset, stride = (stream.offset, stream.stride) if stream else (0, 0)
     raw = gather(data, offset + element.offset, stride, np.dtype(f"V{row.size}"), numbers)
-    values = raw.view(row.storage).reshape(len(numbers), row.components)
+    values = row.values(raw)
     for lane, component in enumerate(row.order[: row.components]):
         np.divide(values[:, component], np.float32(row.scale), lanes[lane], dtype=np.float32)
     return lanes

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import PrimitiveType
-from dp2emu.gpu.assembly import TOPOLOGIES, corners, vertex_count
+from dp2emu.gpu.assembly import TOPOLOGIES, corners, fan_edges, list_edges, vertex_count
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,28 @@ def test_portions_number_the_same_vertices(
     parts = corners(topology, first, 0, cut), corners(topology, first, cut, cut + more)
     whole = corners(topology, first, 0, cut + more)
     np.testing.assert_array_equal(np.concatenate(parts, axis=1), whole)
+
+
+def test_edge_flags_of_lists_name_corners_in_turn() -> None:
+    flags = np.array([0x700, 0x100, 0x203, 0x400])
+    assert list_edges(flags).T.tolist() == [
+        [True, True, True],
+        [True, False, False],
+        [False, True, False],
+        [False, False, True],
+    ]
+
+
+def test_edge_flags_of_fans_follow_the_outline() -> None:
+    # A quad: edges 0-1, 1-2, 2-3 and 3-0; corners of triangle i are i + 1, i + 2 and 0.
+    assert fan_edges(0b1111, 2).T.tolist() == [[True, False, True], [True, True, False]]
+    for bit, (edge, triangle) in enumerate(((2, 0), (0, 0), (0, 1), (1, 1))):
+        assert np.argwhere(fan_edges(1 << bit, 2)).tolist() == [[edge, triangle]]
+    assert fan_edges(0b111, 1).all()
+
+
+def test_edges_of_a_fan_beyond_the_flags_are_drawn() -> None:
+    edges = fan_edges(0, 40)
+    assert np.flatnonzero(edges[0]).tolist() == list(range(31, 40))
+    assert np.flatnonzero(edges[1]).tolist() == [39]
+    assert not edges[2].any()

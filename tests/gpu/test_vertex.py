@@ -127,15 +127,15 @@ def test_untransformed_vertices_are_unsupported() -> None:
         fetch(fvf_layout(0x002), (Stream(bytes(12), 0, 12),), numbers(0), NAMES)
 
 
-def test_packed_types_are_unsupported_by_name() -> None:
+def test_what_is_no_type_is_unsupported_by_name() -> None:
     layout = VertexLayout(
         (
             Element(0, 0, DeclType.FLOAT4, DeclUsage.POSITIONT),
-            Element(0, 16, DeclType.DEC3N, DeclUsage.COLOR),
+            Element(0, 16, DeclType.UNUSED, DeclUsage.COLOR),
         ),
         True,
     )
-    with pytest.raises(Unsupported, match="D3DDECLTYPE_DEC3N"):
+    with pytest.raises(Unsupported, match="D3DDECLTYPE_UNUSED"):
         vertex_bytes(layout)
 
 
@@ -158,6 +158,8 @@ def test_vertex_bytes_are_what_the_layout_reads() -> None:
         (DeclType.SHORT4N, struct.pack("<4h", 0, 32767, 0, 0), [0, 1, 0, 0]),
         (DeclType.USHORT2N, struct.pack("<2H", 65535, 0), [1, 0, 0, 1]),
         (DeclType.USHORT4N, struct.pack("<4H", 65535, 0, 0, 0), [1, 0, 0, 0]),
+        (DeclType.UDEC3, struct.pack("<I", 1023 | 5 << 10 | 0xC00 << 20), [1023, 5, 0, 1]),
+        (DeclType.DEC3N, struct.pack("<I", 511 | 0x201 << 10 | 1 << 30), [1, -1, 0, 1]),
         (DeclType.FLOAT16_2, struct.pack("<2e", 1.5, -2), [1.5, -2, 0, 1]),
         (DeclType.FLOAT16_4, struct.pack("<4e", 1.5, -2, 3, 4), [1.5, -2, 3, 4]),
     ],
