@@ -19,7 +19,7 @@ from dp2emu.dp2.call import Call
 from dp2emu.dp2.constants import PIXEL_FILES, VERTEX_FILES, Constants
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.query_table import QueryTable
-from dp2emu.dp2.resolve import Targets, point_size, refuse_unbuilt, resolve
+from dp2emu.dp2.resolve import Resolved, Targets, point_size, refuse_unbuilt, resolve
 from dp2emu.dp2.state import RENDER_STATES, STREAMS, TARGETS, State
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.assembly import vertex_count
@@ -33,7 +33,6 @@ from dp2emu.gpu.packets import (
     Stream,
     Viewport,
 )
-from dp2emu.gpu.state import Pipeline
 
 MAX_PRIMITIVES = 0xFFFFF
 """D3DCAPS9.MaxPrimitiveCount of this device; a draw of more is refused."""
@@ -83,7 +82,7 @@ class Context:
         self._vertex_format = 0
         self._call = CallVertices(None, 0, 0, 0, 0)
         self._mirror: Surface | None = None
-        self._pipelines: dict[tuple[VertexLayout, Targets], tuple[int, Pipeline]] = {}
+        self._latest: dict[tuple[VertexLayout, Targets], tuple[int, Resolved]] = {}
 
     # The call that is being executed
 
@@ -272,9 +271,10 @@ class Context:
         if extent is None:
             raise Fault(HResult.DDERR_GENERIC, "draw without a render target")
         refuse_unbuilt(self.state, self.targets, topology)
+        resolved = self._resolved(vertex_format)
         self.gpu.submit(
             Draw(
-                pipeline=self._pipeline(vertex_format),
+                pipeline=resolved.pipeline,
                 topology=topology,
                 first=first,
                 count=count,
@@ -284,22 +284,25 @@ class Context:
                 depth=self.targets.depth,
                 scissor=self._scissor(extent),
                 point=point_size(self.state),
+                viewport=self.state.viewport,
+                vertex_uniforms=resolved.vertex_uniforms,
+                pixel_uniforms=resolved.pixel_uniforms,
+                clip_planes=resolved.clip_planes,
+                w_range=self.state.w_range,
             )
         )
 
-    def _pipeline(self, vertex_format: int) -> Pipeline:
+    def _resolved(self, vertex_format: int) -> Resolved:
         if not vertex_format & POSITION:
             what = f"vertex format {vertex_format:#x} has no position"
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
         layout = fvf_layout(vertex_format, self.interface)
-        if not layout.transformed:
-            raise Unsupported("untransformed vertices")
         key = layout, self.targets
-        version, pipeline = self._pipelines.get(key, (-1, None))
-        if pipeline is None or version != self.state.version:
-            pipeline = resolve(self.state, layout, self.targets, self.interface)
-            self._pipelines = {key: (self.state.version, pipeline)}
-        return pipeline
+        version, resolved = self._latest.get(key, (-1, None))
+        if resolved is None or version != self.state.version:
+            resolved = resolve(self.state, layout, self.targets, self.interface)
+            self._latest = {key: (self.state.version, resolved)}
+        return resolved
 
     def _scissor(self, extent: Rect) -> Rect:
         rect = extent.intersect(_rect_of(self.state.viewport))

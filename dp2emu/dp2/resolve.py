@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 from dp2emu.d3d.enums import (
     CmpFunc,
@@ -22,26 +21,31 @@ from dp2emu.d3d.enums import (
     ZBufferType,
 )
 from dp2emu.d3d.formats import COLOR, DEPTH
-from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
-from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.d3d.vertices import VertexLayout
+from dp2emu.dp2.fixed import (
+    clip_planes,
+    enum_state,
+    fixed_state,
+    fixed_vertex,
+    pixel_fog,
+    pixel_fog_uniforms,
+)
 from dp2emu.dp2.state import STAGES, TARGETS, State, bits_float
-from dp2emu.errors import Fault, Unsupported
+from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import Surface
-from dp2emu.gpu.packets import PointSize, Rect
+from dp2emu.gpu.packets import Plane, PointSize, Rect, Uniforms
 from dp2emu.gpu.state import (
+    Attribute,
     DepthState,
     Pipeline,
     RasterState,
 )
-from dp2emu.shader.fixed import pixel_program
+from dp2emu.shader.fixed import pixel_program, vertex_program, vertex_uniforms
 
 ZBIAS_UNIT = 1.0 / 65536.0
 """Depth range one unit of D3DRS_ZBIAS (before DirectX 9) moves towards the viewer; the documents
 give no number, this is one step of a 16-bit depth buffer."""
-
-_E = TypeVar("_E", bound=SdkEnum)
 
 _TEXTURE_HANDLE = 0
 """Texture stage state 0 is the DDI's texture bind (reference 3.6)."""
@@ -129,17 +133,8 @@ _REFUSALS: tuple[tuple[str, Callable[[_Asked], bool]], ...] = (
     ("alpha blending", lambda asked: bool(asked[RenderState.ALPHABLENDENABLE])),
     ("alpha test", _alpha_test),
     ("stencil test", _stencil),
-    ("fog", lambda asked: bool(asked[RenderState.FOGENABLE])),
     ("dithering", _dither),
     ("sRGB write", lambda asked: bool(asked[RenderState.SRGBWRITEENABLE])),
-    ("w-buffering", lambda asked: asked[RenderState.ZENABLE] == ZBufferType.USEW),
-    (
-        "wireframe and point fill modes",
-        lambda asked: (
-            asked.topology >= PrimitiveType.TRIANGLELIST
-            and asked[RenderState.FILLMODE] != FillMode.SOLID
-        ),
-    ),
     (
         "antialiased lines",
         lambda asked: asked.topology in _LINES and bool(asked[RenderState.ANTIALIASEDLINEENABLE]),
@@ -159,23 +154,62 @@ def refuse_unbuilt(state: State, targets: Targets, topology: PrimitiveType) -> N
             raise Unsupported(name)
 
 
-def resolve(state: State, layout: VertexLayout, targets: Targets, interface: int) -> Pipeline:
-    """The pipeline of a draw under this state.  Raises Fault for values that mean nothing."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Resolved:
+    """What a draw carries of the state: its pipeline and the numbers the programs read.
+
+    ``clip_planes`` are the user's, those that are on.
+    """
+
+    pipeline: Pipeline
+    vertex_uniforms: Uniforms
+    pixel_uniforms: Uniforms
+    clip_planes: tuple[Plane, ...]
+
+
+def resolve(state: State, layout: VertexLayout, targets: Targets, interface: int) -> Resolved:
+    """What a draw under this state carries.  Raises Fault for values that mean nothing."""
     states = state.render_states
     depth = targets.depth
-    return Pipeline(
+    planes = clip_planes(state)
+    fog = pixel_fog(state)
+    key = None if layout.transformed else fixed_vertex(state, layout, textures=0)
+    pipeline = Pipeline(
         layout=layout,
-        raster=RasterState(
-            cull=_enum(Cull, states, RenderState.CULLMODE),
-            flat=_enum(ShadeMode, states, RenderState.SHADEMODE) is ShadeMode.FLAT,
-            clip=bool(states[RenderState.CLIPPING]),
-            last_pixel=bool(states[RenderState.LASTPIXEL]),
-        ),
+        raster=_raster_state(states, planes=0 if layout.transformed else len(planes)),
         depth=_depth_state(states, interface) if depth else DepthState(),
-        pixel=pixel_program(specular=bool(states[RenderState.SPECULARENABLE])),
+        pixel=pixel_program(specular=bool(states[RenderState.SPECULARENABLE]), fog=fog),
         write_masks=tuple(states[mask] & 0xF for mask in _COLOR_WRITES),
         color_formats=tuple(color.format if color else None for color in targets.colors),
         depth_format=depth.format if depth else None,
+        vertex=vertex_program(key) if key else None,
+        attributes=_attributes(layout) if key else (),
+    )
+    return Resolved(
+        pipeline,
+        vertex_uniforms(key, fixed_state(state)) if key else {},
+        pixel_fog_uniforms(state) if fog else {},
+        planes,
+    )
+
+
+def _raster_state(states: list[int], *, planes: int) -> RasterState:
+    return RasterState(
+        cull=enum_state(Cull, states, RenderState.CULLMODE),
+        flat=enum_state(ShadeMode, states, RenderState.SHADEMODE) is ShadeMode.FLAT,
+        clip=bool(states[RenderState.CLIPPING]),
+        last_pixel=bool(states[RenderState.LASTPIXEL]),
+        clip_planes=(1 << planes) - 1,
+        fill=enum_state(FillMode, states, RenderState.FILLMODE),
+        point_sprites=bool(states[RenderState.POINTSPRITEENABLE]),
+    )
+
+
+def _attributes(layout: VertexLayout) -> tuple[Attribute, ...]:
+    """Elements by usage and index, as fixed-function programs know them."""
+    return tuple(
+        Attribute(f"{element.usage.name.lower()}{element.index}", element)
+        for element in layout.elements
     )
 
 
@@ -193,13 +227,11 @@ def _depth_state(states: list[int], interface: int) -> DepthState:
         slope = bits_float(states[RenderState.SLOPESCALEDEPTHBIAS])
     else:
         bias, slope = -min(states[RenderState7.ZBIAS], 16) * ZBIAS_UNIT, 0.0
-    write = bool(states[RenderState.ZWRITEENABLE])
-    return DepthState(True, write, _enum(CmpFunc, states, RenderState.ZFUNC), bias, slope)
-
-
-def _enum(enum: type[_E], states: list[int], state: RenderState) -> _E:
-    try:
-        return enum(states[state])
-    except ValueError:
-        what = f"{state.sdk} is {states[state]}, which is no {enum.__name__}"
-        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what) from None
+    return DepthState(
+        enable=True,
+        write=bool(states[RenderState.ZWRITEENABLE]),
+        func=enum_state(CmpFunc, states, RenderState.ZFUNC),
+        bias=bias,
+        slope=slope,
+        w_buffer=states[RenderState.ZENABLE] == ZBufferType.USEW,
+    )

@@ -43,7 +43,7 @@ def bits_float(value: int) -> float:
 class State:
     """Everything the tokens of one context have set.  Mutable: it is the register file.
 
-    ``version`` grows with every change that can alter a resolved pipeline.
+    ``version`` grows with every change that can alter what a draw is resolved to.
     """
 
     def __init__(self, *, has_depth: bool) -> None:
@@ -83,16 +83,19 @@ class State:
 
     def set_viewport(self, x: int, y: int, width: int, height: int) -> None:
         """VIEWPORTINFO; the depth range stays."""
+        self.version += 1
         depth = self.viewport.min_z, self.viewport.max_z
         self.viewport = Viewport(x, y, width, height, *depth)
 
     def set_z_range(self, min_z: float, max_z: float) -> None:
         """ZRANGE: the depth range of the viewport."""
+        self.version += 1
         view = self.viewport
         self.viewport = Viewport(view.x, view.y, view.width, view.height, min_z, max_z)
 
     def set_w_range(self, near: float, far: float) -> None:
         """WINFO: the range of a w-buffer."""
+        self.version += 1
         self.w_range = (near, far)
 
     def set_scissor(self, left: int, top: int, right: int, bottom: int) -> None:
@@ -101,6 +104,7 @@ class State:
 
     def set_transform(self, kind: int, matrix: Sequence[float]) -> None:
         """SETTRANSFORM: 16 floats, row-major, for row vectors."""
+        self.version += 1
         if kind in _TRANSFORMS:
             self.transforms[_WORLD_7.get(kind, kind)] = tuple(matrix)
 
@@ -115,25 +119,30 @@ class State:
 
     def set_material(self, material: Any) -> None:
         """SETMATERIAL: a D3DMATERIAL7 record."""
+        self.version += 1
         self.material = material.copy()
 
     def set_clip_plane(self, index: int, plane: Sequence[float]) -> None:
         """SETCLIPPLANE: visible where A x + B y + C z + D w >= 0."""
+        self.version += 1
         if index < CLIP_PLANES:
             self.clip_planes[index] = tuple(plane)
 
     def create_light(self, index: int) -> None:
         """CREATELIGHT: make room for a light number."""
+        self.version += 1
         self._bound_light(index)
         self.lights.setdefault(index, None)
 
     def set_light(self, index: int, light: Any) -> None:
         """SETLIGHT with data: a D3DLIGHT7 record."""
+        self.version += 1
         self._bound_light(index)
         self.lights[index] = light.copy()
 
     def light_enable(self, index: int, enable: bool) -> None:
         """SETLIGHT enable or disable."""
+        self.version += 1
         self._bound_light(index)
         (self.lights_enabled.add if enable else self.lights_enabled.discard)(index)
 

@@ -341,10 +341,10 @@ def test_a_poll_without_any_command_buffer_keeps_results_queued() -> None:
 def test_what_is_not_built_is_raised_with_its_place_and_name() -> None:
     bench = Bench()
     with pytest.raises(Unsupported) as raised:
-        bench.call(clear() + token(8, RenderState.FOGENABLE, 1) + DRAW_QUAD, QUAD)
+        bench.call(clear() + token(8, RenderState.ALPHABLENDENABLE, 1) + DRAW_QUAD, QUAD)
     assert raised.value.offset == len(clear()) + 12
     assert raised.value.token == "TRIANGLELIST"
-    assert raised.value.what == "fog"
+    assert raised.value.what == "alpha blending"
 
 
 def test_a_clear_fills_each_surface_as_far_as_it_goes() -> None:
