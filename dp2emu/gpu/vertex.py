@@ -42,8 +42,9 @@ class VertexType(NamedTuple):
         if not self.packed:
             return stored
         # Shifted to the top and back, which brings the sign along where the storage has one.
-        stored = stored << _PACKED_SHIFTS.astype(stored.dtype)
-        return stored >> stored.dtype.type(32 - 10)
+        raised: NDArray[Any] = stored << _PACKED_SHIFTS.astype(stored.dtype)
+        components: NDArray[Any] = raised >> stored.dtype.type(32 - 10)
+        return components
 
 
 _PACKED_SHIFTS = np.array([22, 12, 2])
