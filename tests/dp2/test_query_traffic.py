@@ -6,7 +6,6 @@ asks what must hold on any of them.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 from hypothesis import settings
@@ -39,7 +38,7 @@ LENGTHS = {
 }
 SIZES = (4, 8, 16, 19, 20, 24, 28, 32, 40, 41, 64, 100)
 IDS = st.integers(0, 5)
-EXAMPLES = 10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "full" else 500
+EXAMPLES = max(500, settings().max_examples)
 
 
 def timings() -> st.SearchStrategy[Timing]:

@@ -9,6 +9,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dp2emu.dp2.driver import Driver
+from dp2emu.dp2.options import Options
+from dp2emu.dp2.table import Op
+from dp2emu.gpu.packets import EndQuery
 from dp2emu.gpu.timing import seeded
 from dp2emu.replay import replay
 from tests.replay.authoring import (
@@ -20,6 +24,7 @@ from tests.replay.authoring import (
     create,
     delete,
     issue,
+    token,
 )
 
 IDS = range(1, 5)
@@ -80,3 +85,30 @@ def test_every_end_has_one_row_and_every_response_its_own(
     )
     assert responses == delivered
     assert len(delivered) == tally.answered
+
+
+def of_several_items(op: Op, width: int) -> st.SearchStrategy[bytes]:
+    """A token of up to four items, which may name no query, no type and no flags there are."""
+    numbers = st.sampled_from([0, 1, 2, 3, 4, 7, 8, 9])
+    return st.lists(st.tuples(*[numbers] * width), max_size=4).map(lambda rows: token(op, *rows))
+
+
+TRAFFIC = st.one_of(
+    of_several_items(Op.CREATEQUERY, 2),
+    of_several_items(Op.ISSUEQUERY, 2),
+    of_several_items(Op.DELETEQUERY, 1),
+    st.just(b"\xff\0\0\0"),
+)
+
+
+@given(st.lists(st.lists(TRAFFIC, max_size=6), max_size=6), st.booleans())
+def test_rows_are_as_many_as_the_ends_the_driver_took(
+    calls: list[list[bytes]], strict: bool
+) -> None:
+    options = Options(strict=strict)
+    driver = Driver(options=options)
+    ends = []
+    driver.gpu.packet_taps.append(lambda packet, time: ends.append(isinstance(packet, EndQuery)))
+    tokens = [called(create(1, 8), create(2, 9)), *[called(*each) for each in calls]]
+    tally = replay(capture_of(*SETTING, *tokens), rig=driver, options=options)
+    assert tally.issued == sum(ends)
