@@ -14,5 +14,5 @@ from hypothesis import HealthCheck, settings
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
 settings.register_profile("default", max_examples=50, derandomize=True, **_COMMON)
-settings.register_profile("full", max_examples=10_000, **_COMMON)
+settings.register_profile("full", max_examples=10_000, derandomize=False, **_COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
