@@ -57,6 +57,12 @@ _COLOR_WRITES = (
     RenderState.COLORWRITEENABLE2,
     RenderState.COLORWRITEENABLE3,
 )
+_BOTH_ARGUMENTS = (TextureStageState.COLORARG1, TextureStageState.COLORARG2)
+_ARGUMENTS: dict[int, tuple[TextureStageState, ...]] = {
+    TextureOp.SELECTARG1: (TextureStageState.COLORARG1,),
+    TextureOp.SELECTARG2: (TextureStageState.COLORARG2,),
+}
+"""Colour arguments an operation reads, unless it is both."""
 _LINES = (PrimitiveType.LINELIST, PrimitiveType.LINESTRIP)
 
 
@@ -115,9 +121,10 @@ def _stage_operations(asked: _Asked) -> bool:
     A stage that reads an unbound texture ends the cascade, so the diffuse colour passes.
     """
     stage = asked.stages[0]
-    if stage[TextureStageState.COLOROP] == TextureOp.DISABLE:
+    operation = stage[TextureStageState.COLOROP]
+    if operation == TextureOp.DISABLE:
         return False
-    arguments = (TextureStageState.COLORARG1, TextureStageState.COLORARG2)
+    arguments = _ARGUMENTS.get(operation, _BOTH_ARGUMENTS)
     return all(stage[a] & _D3DTA_SELECTMASK != _D3DTA_TEXTURE for a in arguments)
 
 

@@ -347,6 +347,28 @@ def test_what_is_not_built_is_raised_with_its_place_and_name() -> None:
     assert raised.value.what == "alpha blending"
 
 
+@pytest.mark.parametrize(("operation", "first", "second"), [(2, 3, 2), (3, 2, 3), (4, 3, 0)])
+def test_a_stage_that_needs_no_texture_is_not_taken_for_one_that_lacks_it(
+    operation: int, first: int, second: int
+) -> None:
+    """Selecting the texture factor works without a texture, whatever the other argument is."""
+    states = (0, 1, operation), (0, 2, first), (0, 3, second)
+    stage = header(25, 3) + b"".join(struct.pack("<HHI", *state) for state in states)
+    with pytest.raises(Unsupported, match="texture stage operations"):
+        Bench().call(stage + DRAW_QUAD, QUAD)
+
+
+@pytest.mark.parametrize(("operation", "first", "second"), [(2, 2, 3), (3, 3, 2), (4, 2, 3)])
+def test_a_stage_that_lacks_its_texture_passes_the_diffuse_colour(
+    operation: int, first: int, second: int
+) -> None:
+    states = (0, 1, operation), (0, 2, first), (0, 3, second)
+    stage = header(25, 3) + b"".join(struct.pack("<HHI", *state) for state in states)
+    bench = Bench()
+    bench.ok(stage + DRAW_QUAD, QUAD)
+    assert pixel(bench, 3, 3) == WHITE
+
+
 def test_a_clear_fills_each_surface_as_far_as_it_goes() -> None:
     bench = Bench()
     small = SurfaceDesc(21, SurfaceKind.SURFACE, 16, 16, int(Format.D16))
