@@ -13,6 +13,7 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.gpu.queries import Counters, QuerySlot, Report, snapshot
 from dp2emu.gpu.timing import fixed, instant
 from tests.dp2.rigging import (
@@ -20,6 +21,7 @@ from tests.dp2.rigging import (
     BUFFER,
     COLOR,
     END,
+    VERTICES,
     Bench,
     clear,
     create,
@@ -114,6 +116,22 @@ def test_step_3_event_waits_for_pending_fills() -> None:
     assert bench.results(clear(0xFF123456) + create(5, EVENT) + issue(5, END)) == {}
     assert 5 in bench.poll()
     assert bench.driver.read(COLOR, 0, 4) == bytes.fromhex("563412ff")
+
+
+@pytest.mark.parametrize(("waits", "seen"), [(True, b"\xff\xff\xff\xff"), (False, b"\0\0\0\xff")])
+def test_step_3_event_true_means_resources_are_no_longer_used(waits: bool, seen: bytes) -> None:
+    """Vertices overwritten before the event change the picture, after it they do not."""
+    bench = Bench(timing=fixed(call=10, packet=100))
+    quad = rectangle(0, 0, 8, 8)
+    bench.driver.create_surface(SurfaceDesc(VERTICES, SurfaceKind.VERTEXBUFFER, len(quad)))
+    bench.driver.write(VERTICES, 0, quad)
+    commands = clear() + DRAW_QUAD + create(5, EVENT) + issue(5, END)
+    bench.ok(commands, lpDDVertex=VERTICES, dwVertexLength=6)
+    if waits:
+        bench.poll()
+    bench.driver.write(VERTICES, 0, bytes(len(quad)))
+    bench.driver.finish()
+    assert bench.driver.read(COLOR, 0, 4) == seen
 
 
 def test_step_3_event_is_always_true_when_answered() -> None:
