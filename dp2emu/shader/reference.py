@@ -103,10 +103,7 @@ def run(
         lanes=lanes,
         slots=[_ZERO[type] for type in program.slots],
         inputs={port.name: _input(port, inputs[port.name], lanes) for port in program.inputs},
-        uniforms={f.name: _uniform(f, uniforms[f.name]) for f in program.files if f.uniform},
-        locals={
-            f.name: np.zeros((f.size, lanes), f.type.dtype) for f in program.files if not f.uniform
-        },
+        files={file.name: _scalars(file, uniforms, lanes) for file in program.files},
         outputs={port.name: _ZERO[port.type] for port in program.outputs},
         alive=start,
         sampler=sampler,
@@ -134,32 +131,34 @@ def _input(port: Port, value: Lanes, lanes: int) -> Lanes:
     return value
 
 
-def _uniform(file: File, value: Lanes) -> Lanes:
+def _scalars(file: File, uniforms: Mapping[str, Lanes], lanes: int) -> Lanes:
+    """Shape (scalars, 1) or (scalars, lanes)."""
+    if not file.uniform:
+        return np.zeros((file.size, lanes), file.type.dtype)
+    value = uniforms[file.name]
     if value.dtype != file.type.dtype:
         raise ValueError(f"file {file.name}: {value.dtype}")
-    return value.reshape(-1)[: file.size]
+    return value.reshape(-1, 1)[: file.size]
 
 
 @lru_cache(maxsize=1 << 12)
 def _constant(constant: Constant) -> Lanes:
-    lanes: Lanes = np.array([constant.scalar])
-    lanes.flags.writeable = False
-    return lanes
+    return np.array([constant.scalar])
 
 
 @dataclass(slots=True)
 class _Machine:
     """The state of a run.
 
-    The lanes a block runs for are a mask, or None for all of them; they are never none, and
-    neither are those that a statement is executed for.
+    Files have a row for each scalar, and a column for each lane or one for all lanes.  The lanes
+    a block runs for are a mask, or None for all of them; they are never none, and neither are
+    those that a statement is executed for.
     """
 
     lanes: int
     slots: list[Lanes]
     inputs: dict[str, Lanes]
-    uniforms: dict[str, Lanes]
-    locals: dict[str, Lanes]
+    files: dict[str, Lanes]
     outputs: dict[str, Lanes]
     alive: Mask
     sampler: Sampler | None
@@ -194,7 +193,7 @@ class _Machine:
     def index(self, address: Address) -> I64:
         """Scalar numbers, int64 of shape (lanes,) or (1,)."""
         if address.index is None:
-            return np.array([address.offset], np.int64)
+            return np.full(1, address.offset, np.int64)
         index: I64 = self.read(address.index).astype(np.int64)
         return index * address.stride + address.offset
 
@@ -205,7 +204,7 @@ class _Machine:
         return value if len(value) == self.lanes else np.repeat(value, self.lanes)
 
 
-def _input_(machine: _Machine, statement: Input, active: Mask | None) -> None:
+def _take(machine: _Machine, statement: Input, active: Mask | None) -> None:
     machine.write(statement.slot, machine.inputs[statement.port], active)
 
 
@@ -222,42 +221,30 @@ def _assign(machine: _Machine, statement: Assign, active: Mask | None) -> None:
 
 
 def _load(machine: _Machine, statement: Load, active: Mask | None) -> None:
-    index = machine.index(statement.address)
-    if statement.file in machine.uniforms:
-        value = _gather(machine.uniforms[statement.file], index)
+    rows, address = machine.files[statement.file], statement.address
+    if address.index is None and 0 <= address.offset < len(rows):
+        value = rows[address.offset].copy()
     else:
-        value = _gather_rows(machine.locals[statement.file], index)
+        value = _gather(rows, machine.index(address))
     machine.write(statement.slot, value, active)
 
 
-def _gather(scalars: Lanes, index: I64) -> Lanes:
-    inside = (index >= 0) & (index < len(scalars))
-    if inside.all():
-        return scalars[index]
-    found = np.zeros(len(index), scalars.dtype)
-    found[inside] = scalars[index[inside]]
-    return found
-
-
-def _gather_rows(rows: Lanes, index: I64) -> Lanes:
-    size, lanes = rows.shape
-    inside = (index >= 0) & (index < size)
-    found: Lanes = rows[np.where(inside, index, 0), np.arange(lanes)]
-    return np.where(inside, found, _zero_of(rows))
-
-
-def _zero_of(lanes: Lanes) -> Any:
-    return lanes.dtype.type(0)
+def _gather(rows: Lanes, index: I64) -> Lanes:
+    """What each lane reads from its column, or from the only one."""
+    inside = (index >= 0) & (index < len(rows))
+    if not inside.any():
+        return np.zeros(1, rows.dtype)
+    found: Lanes = rows[np.where(inside, index, 0), np.arange(rows.shape[1])]
+    return np.where(inside, found, np.zeros(1, rows.dtype))
 
 
 def _store(machine: _Machine, statement: Store, active: Mask | None) -> None:
-    rows = machine.locals[statement.file]
-    index = np.broadcast_to(machine.index(statement.address), machine.lanes)
-    stored = (index >= 0) & (index < len(rows))
-    if active is not None:
-        stored = stored & active
-    lane = np.flatnonzero(stored)
-    rows[index[lane], lane] = machine.whole(statement.value)[lane]
+    rows = machine.files[statement.file]
+    index = machine.index(statement.address)
+    stored = _within((index >= 0) & (index < len(rows)), active)
+    lane = np.flatnonzero(np.broadcast_to(stored, machine.lanes))
+    place = np.broadcast_to(index, machine.lanes)[lane]
+    rows[place, lane] = machine.whole(statement.value)[lane]
 
 
 def _derivative(machine: _Machine, statement: Derivative, active: Mask | None) -> None:
@@ -322,7 +309,7 @@ def _break(machine: _Machine, statement: Break, active: Mask | None) -> Mask | N
 
 
 _EXECUTE: dict[type[Statement], Callable[[_Machine, Any, Mask | None], None]] = {
-    Input: _input_,
+    Input: _take,
     Output: _output,
     Assign: _assign,
     Load: _load,

@@ -34,8 +34,8 @@ from dp2emu.shader.types import Type
 
 MAX_DEPTH = 200
 """Blocks inside blocks.  Engines and dumps descend, and the host's stack ends somewhere."""
-MAX_FILE_SIZE = 1 << 20
-"""Scalars of a file."""
+MAX_UNIFORM_SIZE, MAX_LOCAL_SIZE = 1 << 20, 1 << 14
+"""Scalars of a file.  Those of a local one are there for every lane."""
 
 _NAME = re.compile(r"[A-Za-z_][\w.#]*", re.ASCII)
 
@@ -78,7 +78,7 @@ class _Verifier:
 
     def verify(self) -> None:
         for file in self.program.files:
-            if not 0 < file.size <= MAX_FILE_SIZE:
+            if not 0 < file.size <= (MAX_UNIFORM_SIZE if file.uniform else MAX_LOCAL_SIZE):
                 raise ProgramError(f"file {file.name} of {file.size} scalars")
         self.block(self.program.statements)
 
@@ -114,7 +114,7 @@ class _Verifier:
     def file(self, name: str, address: Address) -> File:
         self.require(name in self.files, f"no file {name}")
         self.require(-(2**31) <= address.offset < 2**31, f"offset {address.offset}")
-        self.require(0 < address.stride <= MAX_FILE_SIZE, f"stride {address.stride}")
+        self.require(0 < address.stride <= MAX_UNIFORM_SIZE, f"stride {address.stride}")
         if address.index is None:
             self.require(address.stride == 1, "a stride without an index")
         else:
