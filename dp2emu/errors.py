@@ -87,6 +87,13 @@ class ResponseError(Dp2Error):
     """A response buffer that breaks the protocol (reference section 8)."""
 
 
+class ShaderError(Dp2Error):
+    """Shader code, or the text of a shader, that cannot be accepted.
+
+    ``offset`` is in bytes from the version token; ``what`` of text starts with the line number.
+    """
+
+
 class SceneError(Dp2Error):
     """A scene file that does not follow its schema."""
 

@@ -1,0 +1,139 @@
+"""Tokens to decoded form (shader reference 1 and 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dp2emu.shader.sm.cursor import Cursor
+from dp2emu.shader.sm.fields import (
+    COISSUE,
+    COMMENT_LENGTH,
+    COMMENT_OPCODE,
+    CONTROL,
+    END,
+    LENGTH,
+    OPCODE,
+    PARAMETER,
+    PREDICATED,
+)
+from dp2emu.shader.sm.modifiers import Comparison, Sampling
+from dp2emu.shader.sm.opcodes import OPCODES, Control, Form, Group, Op, Opcode
+from dp2emu.shader.sm.operands import read_declaration, read_destination, read_source
+from dp2emu.shader.sm.program import Comment, Instruction, Shader, Source
+from dp2emu.shader.sm.registers import BY_FILE, File
+from dp2emu.shader.sm.validate import validate
+
+_PREDICABLE = frozenset({Group.ARITHMETIC, Group.TEXTURE})
+_OPS = frozenset(Op)
+_COMPARISONS, _SAMPLINGS = frozenset(Comparison), frozenset(Sampling)
+
+
+def decode(code: bytes) -> Shader:
+    """The shader in ``code``; what follows its end token is kept and not looked at.
+
+    Raises ShaderError with the byte offset: for what breaks the tables, as it is read, and then
+    for what breaks the rules of ``validate``.
+    """
+    cursor = Cursor(code)
+    parts = list(_parts(cursor))
+    shader = Shader(
+        cursor.version,
+        tuple(part for part in parts if isinstance(part, Instruction)),
+        tuple(part for part in parts if isinstance(part, Comment)),
+        bytes(code[cursor.offset :]),
+    )
+    validate(shader)
+    return shader
+
+
+def _parts(cursor: Cursor) -> Iterator[Instruction | Comment]:
+    while True:
+        offset = cursor.offset
+        token = cursor.take()
+        if token == END:
+            return
+        if token & PARAMETER:
+            raise cursor.error(f"{token:#010x} is no instruction: its bit 31 is set")
+        if OPCODE.of(token) == COMMENT_OPCODE:
+            yield Comment(cursor.raw(COMMENT_LENGTH.of(token)), offset)
+        else:
+            yield _instruction(cursor, token, offset)
+
+
+def _instruction(cursor: Cursor, token: int, offset: int) -> Instruction:
+    row, form = _form(cursor, token)
+    comparison, sampling = _control(cursor, row, token)
+    predicated, coissue = _predicated(cursor, row, token), _coissue(cursor, token)
+    if cursor.version.sized:
+        cursor.enter(LENGTH.of(token))
+    declaration = destination = None
+    if row.group is Group.DECLARATION:
+        declaration, destination = read_declaration(cursor)
+    elif form.destination:
+        destination = read_destination(cursor, form.destination)
+    predicate = read_source(cursor, "p") if predicated else None
+    sources = tuple(_sources(cursor, row, form))
+    constant = cursor.raw(row.raw)
+    return Instruction(
+        op=row.op,
+        destination=destination,
+        sources=sources,
+        predicate=predicate,
+        comparison=comparison,
+        sampling=sampling,
+        coissue=coissue,
+        constant=constant,
+        declaration=declaration,
+        offset=offset,
+        words=cursor.leave(offset),
+    )
+
+
+def _form(cursor: Cursor, token: int) -> tuple[Opcode, Form]:
+    number = OPCODE.of(token)
+    if number not in _OPS:
+        raise cursor.error(f"unknown opcode {number}")
+    row = OPCODES[Op(number)]
+    form = row.form(cursor.version)
+    if form is None:
+        raise cursor.error(f"{cursor.version.name} has no {row.op.sdk}")
+    return row, form
+
+
+def _control(cursor: Cursor, row: Opcode, token: int) -> tuple[Comparison | None, Sampling]:
+    bits = CONTROL.of(token)
+    if row.control is Control.COMPARISON:
+        if bits not in _COMPARISONS:
+            raise cursor.error(f"{bits} is no comparison")
+        return Comparison(bits), Sampling.PLAIN
+    if row.control is Control.SAMPLING and cursor.version.sized:
+        if bits not in _SAMPLINGS:
+            raise cursor.error(f"{bits} is no way of sampling")
+        return None, Sampling(bits)
+    return None, Sampling.PLAIN
+
+
+def _predicated(cursor: Cursor, row: Opcode, token: int) -> bool:
+    if not PREDICATED.of(token):
+        return False
+    if not BY_FILE[File.PREDICATE].count(cursor.version):
+        raise cursor.error(f"{cursor.version.name} has no predicate")
+    if row.group not in _PREDICABLE:
+        raise cursor.error(f"{row.op.sdk} cannot be predicated")
+    return True
+
+
+def _coissue(cursor: Cursor, token: int) -> bool:
+    if COISSUE.of(token) and not cursor.version.early_pixel:
+        raise cursor.error(f"{cursor.version.name} has no co-issue")
+    return bool(COISSUE.of(token))
+
+
+def _sources(cursor: Cursor, row: Opcode, form: Form) -> Iterator[Source]:
+    for letter in form.sources[:-1]:
+        yield read_source(cursor, letter)
+    if form.sources:
+        yield read_source(cursor, form.sources[-1], row.rows)
+    if form.optional and cursor.more():
+        for letter in form.optional:
+            yield read_source(cursor, letter)

@@ -1,0 +1,195 @@
+"""Routines, blocks and calls: the flow control of a shader, checked (shader reference 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dp2emu.errors import ShaderError
+from dp2emu.shader.sm.opcodes import Group, Op
+from dp2emu.shader.sm.program import Instruction, Shader
+from dp2emu.shader.sm.registers import File
+from dp2emu.shader.sm.versions import V2_0, Version
+
+_IFS = frozenset({Op.IF, Op.IFC})
+_LOOPS = frozenset({Op.LOOP, Op.REP})
+_CALLS = frozenset({Op.CALL, Op.CALLNZ})
+_BREAKS = frozenset({Op.BREAK, Op.BREAKC, Op.BREAKP})
+_CLOSED_BY = {
+    Op.ENDIF: _IFS,
+    Op.ENDLOOP: frozenset({Op.LOOP}),
+    Op.ENDREP: frozenset({Op.REP}),
+}
+
+_DEPTHS = {"static ifs": 24, "dynamic ifs": 24, "loops": 4}
+_CALL_DEPTH = 4
+_CALL_DEPTH_2_0 = 1
+_EXPANDED = 1 << 16
+"""Instructions with every call replaced by what it calls.  Whoever expands calls relies on it."""
+
+_SETUP = frozenset({Group.CONSTANT, Group.DECLARATION})
+
+
+@dataclass(frozen=True, slots=True)
+class Routines:
+    """What a shader executes: no declarations, constants, labels or returns."""
+
+    main: tuple[Instruction, ...]
+    subroutines: Mapping[int, tuple[Instruction, ...]]
+    """By label number."""
+
+
+def routines(shader: Shader) -> Routines:
+    """Cut a shader into its routines.  Raises ShaderError for labels and returns out of place."""
+    main: list[Instruction] = []
+    subroutines: dict[int, list[Instruction]] = {}
+    body: list[Instruction] | None = main
+    label: Instruction | None = None
+    for instruction in shader.instructions:
+        if instruction.row.group in _SETUP:
+            continue
+        if instruction.op is Op.LABEL:
+            if body is not None:
+                raise _error(instruction, "a label may only follow ret")
+            if instruction.label in subroutines:
+                raise _error(instruction, f"l{instruction.label} is a label already")
+            label, body = instruction, subroutines.setdefault(instruction.label, [])
+        elif body is None:
+            raise _error(instruction, "only a label may follow ret")
+        elif instruction.op is Op.RET:
+            body = None
+        else:
+            body.append(instruction)
+    if label is not None and body is not None:
+        raise _error(label, f"l{label.label} does not end in ret")
+    return Routines(tuple(main), {number: tuple(each) for number, each in subroutines.items()})
+
+
+def check_flow(shader: Shader) -> None:
+    """Blocks close, calls end, and neither nests too deep.  Raises ShaderError."""
+    parts = routines(shader)
+    _check_blocks(parts.main, main=True)
+    for body in parts.subroutines.values():
+        _check_blocks(body, main=False)
+    _Calls(shader.version, parts).check()
+
+
+class _Block(NamedTuple):
+    """A block under way."""
+
+    opener: Instruction
+    otherwise: bool = False
+    """Whether its else has come."""
+
+    @property
+    def kind(self) -> str:
+        if self.opener.op in _LOOPS:
+            return "loops"
+        by_constant = any(s.register.file is File.CONSTBOOL for s in self.opener.sources)
+        return "static ifs" if by_constant else "dynamic ifs"
+
+
+def _check_blocks(body: tuple[Instruction, ...], *, main: bool) -> None:
+    blocks: list[_Block] = []
+    for instruction in body:
+        _step(blocks, instruction)
+        if main and _uses_counter(instruction) and not _inside(blocks, {Op.LOOP}):
+            raise _error(instruction, "aL has no value outside of a loop")
+    if blocks:
+        raise _error(blocks[-1].opener, f"{_name(blocks[-1].opener)} is not closed")
+
+
+def _step(blocks: list[_Block], instruction: Instruction) -> None:
+    """Follow one instruction."""
+    op, last = instruction.op, blocks[-1] if blocks else None
+    if op in _IFS | _LOOPS:
+        blocks.append(_Block(instruction))
+        _check_depth(blocks)
+    elif op is Op.ELSE:
+        if last is None or last.opener.op not in _IFS or last.otherwise:
+            raise _error(instruction, "else without if")
+        blocks[-1] = _Block(last.opener, otherwise=True)
+    elif op in _CLOSED_BY:
+        if last is None or last.opener.op not in _CLOSED_BY[op]:
+            raise _error(instruction, f"{_name(instruction)} closes nothing")
+        blocks.pop()
+    elif op in _BREAKS and not _inside(blocks, _LOOPS):
+        raise _error(instruction, f"{_name(instruction)} outside of a loop")
+
+
+def _check_depth(blocks: list[_Block]) -> None:
+    newest = blocks[-1]
+    limit = _DEPTHS[newest.kind]
+    if sum(block.kind == newest.kind for block in blocks) > limit:
+        raise _error(newest.opener, f"{newest.kind} nest deeper than {limit}")
+
+
+def _inside(blocks: list[_Block], openers: frozenset[Op] | set[Op]) -> bool:
+    return any(block.opener.op in openers for block in blocks)
+
+
+def _uses_counter(instruction: Instruction) -> bool:
+    operands = (instruction.destination, *instruction.sources)
+    return any(
+        operand is not None
+        and operand.relative is not None
+        and operand.relative.register.file is File.LOOP
+        for operand in operands
+    )
+
+
+class _Cost(NamedTuple):
+    """Of a subroutine: levels of calls below it, instructions with all of them expanded."""
+
+    depth: int
+    size: int
+
+
+class _Calls:
+    """The calls of a shader, followed from caller to callee, each subroutine once."""
+
+    def __init__(self, version: Version, parts: Routines) -> None:
+        self._limit = _CALL_DEPTH_2_0 if version.level == V2_0 else _CALL_DEPTH
+        self._parts = parts
+        self._costs: dict[int, _Cost] = {}
+
+    def check(self) -> None:
+        """Raises ShaderError."""
+        for number in self._parts.subroutines:
+            self._follow(number, (number,))
+        self._cost(self._parts.main, ())
+
+    def _follow(self, number: int, path: tuple[int, ...]) -> _Cost:
+        if number not in self._costs:
+            self._costs[number] = self._cost(self._parts.subroutines[number], path)
+        return self._costs[number]
+
+    def _cost(self, body: tuple[Instruction, ...], path: tuple[int, ...]) -> _Cost:
+        depth, size = 0, len(body)
+        for call in body:
+            if call.op in _CALLS:
+                callee = self._callee(call, path)
+                depth, size = max(depth, callee.depth + 1), size + callee.size
+                if len(path) + depth > self._limit:
+                    raise _error(call, f"calls nest deeper than {self._limit}")
+            if size > _EXPANDED:
+                raise _error(call, f"more than {_EXPANDED} instructions with calls expanded")
+        return _Cost(depth, size)
+
+    def _callee(self, call: Instruction, path: tuple[int, ...]) -> _Cost:
+        if call.label not in self._parts.subroutines:
+            raise _error(call, f"there is no label l{call.label}")
+        if call.label in path:
+            raise _error(call, f"l{call.label} calls itself")
+        if len(path) == self._limit:
+            raise _error(call, f"calls nest deeper than {self._limit}")
+        return self._follow(call.label, (*path, call.label))
+
+
+def _name(instruction: Instruction) -> str:
+    return instruction.op.name.lower()
+
+
+def _error(instruction: Instruction, what: str) -> ShaderError:
+    return ShaderError(what, offset=instruction.offset)

@@ -1,0 +1,61 @@
+"""Mnemonics and component letters, shared by whoever writes assembly text and who reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+from dp2emu.shader.sm.modifiers import Comparison, Sampling
+from dp2emu.shader.sm.opcodes import TABLE, Control, Op, Opcode
+from dp2emu.shader.sm.versions import Version
+
+COMPONENTS = "xyzw"
+COLORS = "rgba"
+
+WORDS = "dword"
+COMMENT = "comment"
+RAW = "raw"
+"""Lines for what has no mnemonic: tokens as they are, a comment's head, bytes after the end."""
+
+_SAMPLING_SUFFIXES = {Sampling.PLAIN: "", Sampling.PROJECT: "p", Sampling.BIAS: "b"}
+
+
+class Mnemonic(NamedTuple):
+    """An opcode together with what its control bits say."""
+
+    op: Op
+    comparison: Comparison | None = None
+    sampling: Sampling = Sampling.PLAIN
+
+
+def shown(text: str) -> str:
+    """As much of a text as the line of an error can bear."""
+    return ascii(text[:40])[1:-1]
+
+
+@cache
+def mnemonics(version: Version) -> Mapping[str, Mnemonic]:
+    """Every mnemonic of a version, without flags: ``mad``, ``if_gt``, ``texldp``."""
+    return MappingProxyType({name: each for row in TABLE for name, each in _of(row, version)})
+
+
+@cache
+def spellings(version: Version) -> Mapping[Mnemonic, str]:
+    """The same the other way round."""
+    return MappingProxyType({each: name for name, each in mnemonics(version).items()})
+
+
+def _of(row: Opcode, version: Version) -> Iterator[tuple[str, Mnemonic]]:
+    form = row.form(version)
+    if form is None:
+        return
+    if row.control is Control.COMPARISON:
+        for comparison in Comparison:
+            yield f"{form.name}_{comparison.name.lower()}", Mnemonic(row.op, comparison)
+    elif row.control is Control.SAMPLING and version.sized:
+        for sampling, suffix in _SAMPLING_SUFFIXES.items():
+            yield form.name + suffix, Mnemonic(row.op, sampling=sampling)
+    else:
+        yield form.name, Mnemonic(row.op)

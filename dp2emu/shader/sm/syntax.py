@@ -1,0 +1,282 @@
+"""A line of assembly text as an instruction."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from dp2emu.d3d.enums import DeclUsage
+from dp2emu.errors import ShaderError
+from dp2emu.numbers import float_bits, integer
+from dp2emu.shader.sm.modifiers import (
+    BY_SPELLING,
+    MODIFIER_ALIASES,
+    RESULT_SUFFIXES,
+    SHIFT_SUFFIXES,
+    ResultModifier,
+    TextureType,
+)
+from dp2emu.shader.sm.opcodes import OPCODES, Form, Op, Opcode
+from dp2emu.shader.sm.operands import has_usage
+from dp2emu.shader.sm.program import (
+    FULL_MASK,
+    IDENTITY,
+    Declaration,
+    Destination,
+    Instruction,
+    Relative,
+    Source,
+    Swizzle,
+)
+from dp2emu.shader.sm.registers import File, Register, exists, named
+from dp2emu.shader.sm.spelling import COLORS, COMPONENTS, Mnemonic, mnemonics, shown
+from dp2emu.shader.sm.versions import Version
+
+_INSTRUCTION = re.compile(
+    r"(?P<pair>\+)?\s*(?:\((?P<predicate>[^()]*)\)\s*)?(?P<mnemonic>\w+)\s*(?P<operands>.*)\Z",
+    re.ASCII,
+)
+_OPERAND = re.compile(
+    r"(?P<before>1\s*-|-|!)?\s*(?P<name>[a-z]+[0-9]*)\s*(?:\[(?P<index>[^\[\]]*)\])?"
+    r"(?P<tail>(?:[._][a-z0-9]+)*)\Z",
+    re.ASCII,
+)
+_TAIL = re.compile(r"([._])([a-z0-9]+)", re.ASCII)
+_USAGE = re.compile(r"([a-z]+)([0-9]{0,2})\Z", re.ASCII)
+_WHOLE = re.compile(r"-?[0-9]{1,64}\Z", re.ASCII)
+_DWORD_MAX = 0xFFFFFFFF
+
+_USAGES = {usage.name.lower(): usage for usage in DeclUsage}
+_USAGE_INDEX_MAX = 15
+_TEXTURES = {"": TextureType.D3DSTT_UNKNOWN} | {
+    type.suffix: type for type in TextureType if type is not TextureType.D3DSTT_UNKNOWN
+}
+
+
+class _Operand(NamedTuple):
+    """An operand before it is known whether it is read or written."""
+
+    before: str
+    register: Register
+    relative: Relative | None
+    after: str
+    components: str
+
+
+class _Suffixes(NamedTuple):
+    """What follows a mnemonic: flags of the destination, and ``others``."""
+
+    modifiers: ResultModifier
+    shift: int
+    others: tuple[str, ...]
+
+
+def instruction_of(text: str, version: Version) -> Instruction:
+    """The instruction a line spells.  Raises ShaderError; whether it is valid is not checked."""
+    match = _INSTRUCTION.match(text.strip().lower())
+    if match is None:
+        raise ShaderError(f"{shown(text)} is no instruction")
+    mnemonic, suffixes = _mnemonic(match["mnemonic"], version)
+    row = OPCODES[mnemonic.op]
+    form = row.form(version)
+    assert form is not None
+    texts = [part.strip() for part in match["operands"].split(",")] if match["operands"] else []
+    _check_count(row, form, len(texts))
+    written, rest = (texts[:1], texts[1:]) if form.destination else ([], texts)
+    destination = _destination(written[0], suffixes, version) if written else None
+    predicate = match["predicate"]
+    return Instruction(
+        op=mnemonic.op,
+        destination=destination,
+        sources=() if row.raw else tuple(_source(each, version) for each in rest),
+        predicate=None if predicate is None else _source(predicate.strip(), version),
+        comparison=mnemonic.comparison,
+        sampling=mnemonic.sampling,
+        coissue=match["pair"] is not None,
+        constant=tuple(map(_CONSTANTS[row.op], rest)) if row.raw else (),
+        declaration=_declaration(row.op, suffixes, destination, version),
+    )
+
+
+def _mnemonic(text: str, version: Version) -> tuple[Mnemonic, _Suffixes]:
+    """``setp_gt_pp`` is setp_gt with a flag: the longest mnemonic counts."""
+    parts = text.split("_")
+    for taken in (2, 1):
+        found = mnemonics(version).get("_".join(parts[:taken]))
+        if found is not None:
+            return found, _suffixes(found.op, parts[taken:])
+    raise ShaderError(f"{version.name} has no {shown(text)}")
+
+
+def _suffixes(op: Op, parts: list[str]) -> _Suffixes:
+    modifiers, shift, others = ResultModifier(0), 0, []
+    for part in parts:
+        if part in RESULT_SUFFIXES:
+            modifiers |= RESULT_SUFFIXES[part]
+        elif part in SHIFT_SUFFIXES and op is not Op.DCL:
+            shift = SHIFT_SUFFIXES[part]
+        else:
+            others.append(part)
+    if others and op is not Op.DCL:
+        raise ShaderError(f"no suffix {shown('_' + others[0])} is known")
+    return _Suffixes(modifiers, shift, tuple(others))
+
+
+def _check_count(row: Opcode, form: Form, count: int) -> None:
+    least = bool(form.destination) + len(form.sources) + row.raw
+    if count not in (least, least + len(form.optional)):
+        raise ShaderError(f"{form.name} has {least} operands, not {count}")
+
+
+def _declaration(
+    op: Op, suffixes: _Suffixes, destination: Destination | None, version: Version
+) -> Declaration | None:
+    if destination is None:
+        if suffixes.modifiers or suffixes.shift:
+            raise ShaderError("without a destination there are no flags")
+        return None
+    if op is not Op.DCL:
+        return None
+    register = destination.register
+    if len(suffixes.others) > 1:
+        raise ShaderError(f"{register} is declared as two things")
+    text = suffixes.others[0] if suffixes.others else ""
+    if register.file is File.SAMPLER:
+        if text not in _TEXTURES:
+            raise ShaderError(f"{shown(text)} is no texture type")
+        return Declaration(texture=_TEXTURES[text])
+    if not has_usage(version, register):
+        if text:
+            raise ShaderError(f"{register} is declared without a usage in {version.name}")
+        return Declaration()
+    return _usage(text)
+
+
+def _usage(text: str) -> Declaration:
+    match = _USAGE.match(text)
+    if match is None or match[1] not in _USAGES or int(match[2] or 0) > _USAGE_INDEX_MAX:
+        raise ShaderError(f"{shown(text)} is no usage")
+    return Declaration(_USAGES[match[1]], int(match[2] or 0))
+
+
+def _destination(text: str, suffixes: _Suffixes, version: Version) -> Destination:
+    operand = _operand(text, version)
+    if operand.before or operand.after:
+        raise ShaderError(f"{shown(text)} has a modifier and cannot be written")
+    mask = _mask(operand.components)
+    return Destination(
+        operand.register, mask, suffixes.modifiers, suffixes.shift, operand.relative
+    )
+
+
+def _source(text: str, version: Version) -> Source:
+    operand = _operand(text, version)
+    spelling = operand.before, operand.after
+    if spelling not in BY_SPELLING:
+        raise ShaderError(f"{shown(text)} has modifiers that exclude each other")
+    swizzle = _swizzle(operand.components)
+    return Source(operand.register, swizzle, BY_SPELLING[spelling], operand.relative)
+
+
+def _operand(text: str, version: Version) -> _Operand:
+    match = _OPERAND.match(text)
+    if match is None:
+        raise ShaderError(f"{shown(text)} is no operand")
+    register, relative = _register(match["name"], match["index"], version)
+    tail = _TAIL.findall(match["tail"])
+    components = "".join(part for mark, part in tail if mark == ".")
+    after = "".join(mark + part for mark, part in tail if mark == "_")
+    if len(tail) > bool(components) + bool(after):
+        raise ShaderError(f"{shown(text)} has two swizzles or modifiers")
+    before = "".join((match["before"] or "").split())
+    return _Operand(before, register, relative, MODIFIER_ALIASES.get(after, after), components)
+
+
+def _register(name: str, index: str | None, version: Version) -> tuple[Register, Relative | None]:
+    """``c4`` and ``c[4]``; with an index ``c[a0.x + 4]`` and ``c4[a0.x]``."""
+    numbered = name[-1].isdigit() or index is None
+    register = _existing(name if numbered else f"{name}0", version)
+    if index is None:
+        return register, None
+    terms = [term.strip() for term in index.split("+")]
+    numbers = [int(term) for term in terms if _WHOLE.match(term)]
+    names = [term for term in terms if not _WHOLE.match(term)]
+    if len(numbers) > 1 or len(names) > 1:
+        raise ShaderError(f"[{shown(index)}] is no index")
+    register = _existing(f"{register.file.value}{register.number + sum(numbers)}", version)
+    return register, _relative(names[0], version) if names else None
+
+
+def _relative(text: str, version: Version) -> Relative:
+    name, dot, component = text.partition(".")
+    register = _existing(name.strip(), version)
+    if not dot and register.file is not File.ADDR:
+        return Relative(register)
+    at = COMPONENTS.find(component or "x")
+    if len(component) > 1 or at < 0 or register.file is not File.ADDR:
+        raise ShaderError(f"{shown(text)} is no index")
+    if at and not version.sized:
+        raise ShaderError(f"{version.name} indexes with a0.x only")
+    return Relative(register, at)
+
+
+def _existing(name: str, version: Version) -> Register:
+    register = named(name)
+    if register is None or not exists(version, register):
+        raise ShaderError(f"{version.name} has no {shown(name)}")
+    return register
+
+
+def _letters(text: str) -> list[int]:
+    for letters in (COMPONENTS, COLORS):
+        if 0 < len(text) <= len(letters) and set(text) <= set(letters):
+            return [letters.index(letter) for letter in text]
+    raise ShaderError(f".{shown(text)} are no components")
+
+
+def _swizzle(text: str) -> Swizzle:
+    """A short swizzle goes on with its last component."""
+    if not text:
+        return IDENTITY
+    read = _letters(text)
+    x, y, z, w = read + read[-1:] * (len(IDENTITY) - len(read))
+    return x, y, z, w
+
+
+def _mask(text: str) -> int:
+    if not text:
+        return FULL_MASK
+    written = _letters(text)
+    if sorted(set(written)) != written:
+        raise ShaderError(f".{text} is no mask: components are out of order")
+    return sum(1 << component for component in written)
+
+
+def _float(text: str) -> int:
+    """Bits of a float; a whole number is one too, and so is ``1.0f``."""
+    digits = text.removeprefix("+")
+    for spelled in (digits, digits.removesuffix("f")):
+        try:
+            bits = float_bits(f"{spelled}.0" if _WHOLE.match(spelled) else spelled)
+        except OverflowError:
+            break
+        if bits is not None:
+            return bits
+    raise ShaderError(f"{shown(text)} is no float")
+
+
+def _integer(text: str) -> int:
+    value = integer(text.removeprefix("+"))
+    if value is None or not -(1 << 31) <= value <= _DWORD_MAX:
+        raise ShaderError(f"{shown(text)} is no 32-bit integer")
+    return value & _DWORD_MAX
+
+
+def _truth(text: str) -> int:
+    return _TRUTHS[text] if text in _TRUTHS else _integer(text)
+
+
+_TRUTHS = {"false": 0, "true": 1}
+_CONSTANTS: dict[Op, Callable[[str], int]] = {Op.DEF: _float, Op.DEFI: _integer, Op.DEFB: _truth}
+"""How the DWORDs of constants are read."""

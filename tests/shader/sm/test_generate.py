@@ -1,0 +1,128 @@
+"""Shaders by chance: valid, repeatable, complete, and the same bytes after a trip through text."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from random import Random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dp2emu.errors import ShaderError
+from dp2emu.shader.sm.assemble import assemble
+from dp2emu.shader.sm.decode import decode
+from dp2emu.shader.sm.disassemble import disassemble, text_of
+from dp2emu.shader.sm.encode import instruction_words
+from dp2emu.shader.sm.generate import generate
+from dp2emu.shader.sm.opcodes import TABLE, Op
+from dp2emu.shader.sm.registers import File
+from dp2emu.shader.sm.spelling import WORDS
+from dp2emu.shader.sm.syntax import instruction_of
+from dp2emu.shader.sm.versions import VERSIONS, Version
+
+SEEDS = st.integers(0, 2**32)
+ANY_VERSION = st.sampled_from(VERSIONS)
+
+
+@settings(max_examples=1000)
+@given(SEEDS, ANY_VERSION, st.booleans())
+def test_text_of_a_shader_is_the_same_shader(seed: int, version: Version, odd: bool) -> None:
+    code = generate(Random(seed), version, odd=odd, length=8)
+    text = disassemble(code)
+    assert assemble(text) == code
+    assert odd or WORDS not in text
+
+
+@given(SEEDS, ANY_VERSION)
+def test_instructions_survive_text_and_tokens(seed: int, version: Version) -> None:
+    for instruction in decode(generate(Random(seed), version)).instructions:
+        assert instruction_words(instruction, version) == instruction.words
+        assert instruction_of(text_of(instruction, version), version) == instruction
+
+
+@given(SEEDS)
+def test_same_seed_makes_the_same_shader(seed: int) -> None:
+    assert generate(Random(seed), odd=True) == generate(Random(seed), odd=True)
+
+
+def test_every_opcode_of_every_version_comes_out() -> None:
+    for version in VERSIONS:
+        seen: set[Op] = set()
+        for seed in range(60):
+            seen |= {each.op for each in decode(generate(Random(seed), version)).instructions}
+        missing = {row.op for row in TABLE if row.form(version)} - seen
+        assert not missing, version.name
+
+
+def test_loops_run_a_few_times_by_constants_of_the_shader() -> None:
+    loops: Counter[str] = Counter()
+    for seed in range(200):
+        shader = decode(generate(Random(seed)))
+        counts = {
+            each.target.register: each.constant[0]
+            for each in shader.instructions
+            if each.op is Op.DEFI
+        }
+        for each in shader.instructions:
+            if each.op in (Op.LOOP, Op.REP):
+                loops[each.op.name] += 1
+                assert each.sources[-1].register.file is File.CONSTINT
+                assert counts[each.sources[-1].register] <= 3
+    assert min(loops["LOOP"], loops["REP"]) > 10
+
+
+def _survives(code: bytes) -> None:
+    """Damaged code is refused with an offset, or is a shader like any other."""
+    try:
+        text = disassemble(code)
+    except ShaderError as error:
+        assert error.offset is not None and 0 <= error.offset <= len(code)
+    else:
+        assert assemble(text) == code
+
+
+@settings(max_examples=300)
+@given(SEEDS, ANY_VERSION, st.data())
+def test_damaged_code_is_refused_or_read(seed: int, version: Version, data: st.DataObject) -> None:
+    code = bytearray(generate(Random(seed), version, length=6))
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(code) - 1))
+        code[place] ^= 1 << data.draw(st.integers(0, 7))
+    _survives(bytes(code))
+
+
+@given(SEEDS, ANY_VERSION, st.data())
+def test_cut_code_is_refused(seed: int, version: Version, data: st.DataObject) -> None:
+    code = generate(Random(seed), version, length=6)
+    _survives(code[: data.draw(st.integers(0, len(code) - 1))])
+
+
+@settings(max_examples=200)
+@given(SEEDS, ANY_VERSION, st.randoms(use_true_random=False))
+def test_shuffled_instructions_are_refused_or_read(
+    seed: int, version: Version, rng: Random
+) -> None:
+    parts = [each.words for each in decode(generate(Random(seed), version)).instructions]
+    for _ in range(rng.randrange(1, 4)):
+        change = rng.choice((list.insert, list.__setitem__))
+        change(parts, rng.randrange(len(parts)), rng.choice(parts))
+    if rng.randrange(2):
+        parts.remove(rng.choice(parts))
+    words = [version.token, *(word for part in parts for word in part), 0xFFFF]
+    _survives(struct.pack(f"<{len(words)}I", *words))
+
+
+@given(st.lists(st.integers(0, 2**32 - 1), max_size=12), ANY_VERSION)
+def test_any_words_are_refused_or_read(words: list[int], version: Version) -> None:
+    _survives(struct.pack(f"<{len(words) + 2}I", version.token, *words, 0xFFFF))
+
+
+@given(st.text(max_size=80), ANY_VERSION)
+def test_any_text_is_refused_or_assembled(text: str, version: Version) -> None:
+    try:
+        code = assemble(f"{version.name}\n{text}")
+    except ShaderError as error:
+        assert str(error).startswith("line ")
+    else:
+        assert decode(code).version == version
