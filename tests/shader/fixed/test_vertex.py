@@ -135,6 +135,12 @@ def test_point_size_shrinks_with_the_distance(own: bool) -> None:
     assert close(outputs(key, STATE, VERTICES)["psize0"], wanted)
 
 
+def test_points_do_not_shrink_by_the_default_scale() -> None:
+    vertex = model.Vertex({"position0": [0, 3, 4, 1]})
+    state = FixedState(point_size=0.25, viewport_height=96)
+    assert outputs(FixedVertex(point_scale=True), state, [vertex])["psize0"].tolist() == [[24]]
+
+
 def test_a_point_size_that_is_not_scaled_passes() -> None:
     assert outputs(FixedVertex(point_size=True), STATE, VERTICES)["psize0"][0, 0] == 5.0
     assert "psize0" not in outputs(FixedVertex(), STATE, VERTICES)
