@@ -262,11 +262,17 @@ class Program:
 
     def __post_init__(self) -> None:
         # A program is the key of caches asked for every draw, so it is hashed once.
-        parts = (self.stage, self.slots, self.files, self.inputs, self.outputs, self.statements)
-        object.__setattr__(self, "_hash", hash(parts))
+        object.__setattr__(self, "_hash", hash(self._parts()))
 
     def __hash__(self) -> int:
         return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The hash is of this process alone, and is computed anew in another.
+        return Program, self._parts()
+
+    def _parts(self) -> tuple[Any, ...]:
+        return (self.stage, self.slots, self.files, self.inputs, self.outputs, self.statements)
 
 
 def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
