@@ -19,6 +19,7 @@ from dp2emu.cli.outcome import INTERRUPTED, UNUSABLE, complain, outcome_of
 VERBS = {
     "replay": "Run a capture and report its answers and pictures.",
     "info": "Say what a capture holds.",
+    "state": "Show all device state at a point of a capture.",
     "dump": "Show a capture as text, or its tokens as JSON lines.",
     "assemble": "Turn dump's text back into a capture.",
     "convert": "Rewrite a capture in another form.",

@@ -77,9 +77,9 @@ class Context:
         self.pixel_constants = Constants(PIXEL_FILES, options)
         self.targets = Targets()
         self.queries = QueryTable(gpu, options, interface)
-        self._streams: dict[int, Stream | UserStream] = {}
-        self._indices: Indices | None = None
-        self._vertex_format = 0
+        self.streams: dict[int, Stream | UserStream] = {}
+        self.indices: Indices | None = None
+        self.vertex_format = 0
         self._call = CallVertices(None, 0, 0, 0, 0)
         self._mirror: Surface | None = None
         self._latest: dict[tuple[VertexLayout, Targets], tuple[int, Resolved]] = {}
@@ -140,29 +140,29 @@ class Context:
         """SETSTREAMSOURCE and SETSTREAMSOURCE2; handle 0 unbinds."""
         self._check_stream(stream, stride)
         if handle:
-            self._streams[stream] = Stream(self._surface(handle), offset, stride)
+            self.streams[stream] = Stream(self._surface(handle), offset, stride)
         else:
-            self._streams.pop(stream, None)
+            self.streams.pop(stream, None)
 
     def set_stream_um(self, stream: int, stride: int) -> None:
         """SETSTREAMSOURCEUM: draws read the user memory of their own call."""
         self._check_stream(stream, stride)
-        self._streams[stream] = UserStream(stride)
+        self.streams[stream] = UserStream(stride)
 
     def set_indices(self, handle: int, size: int) -> None:
         """SETINDICES; handle 0 unbinds."""
         if handle == 0:
-            self._indices = None
+            self.indices = None
             return
         if size not in (2, 4):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"index size {size}")
-        self._indices = Indices(self._surface(handle), size)
+        self.indices = Indices(self._surface(handle), size)
 
     def set_vertex_format(self, handle: int) -> None:
         """SETVERTEXSHADER (DirectX 8) and SETVERTEXSHADERDECL: bit 0 clear is an FVF code."""
         if handle & 1:
             raise Unsupported("created vertex shaders and declarations")
-        self._vertex_format = handle
+        self.vertex_format = handle
 
     def set_vertex_function(self, handle: int) -> None:
         """SETVERTEXSHADERFUNC; 0 is fixed function."""
@@ -235,7 +235,7 @@ class Context:
     def draw_streams(self, topology: int, first: int, count: int, byte_offset: int = 0) -> None:
         """DRAWPRIMITIVE (first in vertices), DRAWPRIMITIVE2 and CLIPPEDTRIANGLEFAN (bytes)."""
         shape, streams = _topology(topology), self._bound_streams(byte_offset)
-        self._draw(self._vertex_format, shape, first, count, streams, None)
+        self._draw(self.vertex_format, shape, first, count, streams, None)
 
     def draw_streams_indexed(
         self,
@@ -247,12 +247,12 @@ class Context:
         start_bytes: int = 0,
     ) -> None:
         """DRAWINDEXEDPRIMITIVE (base and start in elements) and its 2 form (bytes)."""
-        if self._indices is None:
+        if self.indices is None:
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "indexed draw without an index buffer")
-        bound = self._indices
+        bound = self.indices
         indices = Indices(bound.data, bound.size, start_bytes, base)
         shape, streams = _topology(topology), self._bound_streams(base_bytes)
-        self._draw(self._vertex_format, shape, start, count, streams, indices)
+        self._draw(self.vertex_format, shape, start, count, streams, indices)
 
     def _draw(
         self,
@@ -329,10 +329,10 @@ class Context:
 
     def _bound_streams(self, byte_offset: int) -> tuple[Stream | None, ...]:
         """The streams as bound; ``byte_offset`` moves stream 0, the one the 2 forms mean."""
-        if 0 not in self._streams:
+        if 0 not in self.streams:
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "draw without stream 0")
         streams = list(_NO_STREAMS)
-        for number, source in self._streams.items():
+        for number, source in self.streams.items():
             offset = byte_offset if number == 0 else 0
             streams[number] = self._stream(source, offset)
         return tuple(streams)

@@ -133,6 +133,10 @@ class Driver:
         color = found.targets.colors[0]
         return color.handle if color else 0
 
+    def context(self, number: int) -> Context | None:
+        """A live context, to look at; None if there is none of that number."""
+        return self._contexts.get(number)
+
     def observe(self, handle: int, sink: Callable[[Surface], None]) -> None:
         """Call ``sink`` with the surface when the GPU gets there; takes no virtual time."""
         self.gpu.submit(Observe(self._surface(handle, "surface"), sink))

@@ -6,6 +6,8 @@ interval empty from that point; whatever supersedes an unsent answer drops it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dp2emu.d3d.flags import Issue
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.options import Options
@@ -34,6 +36,7 @@ class QueryTable:
         self._interface = interface
         self._live: dict[int, QuerySlot] = {}
         self._building: set[int] = set()
+        self._due: set[int] = set()
         self._outbox = Outbox()
 
     def destroy(self) -> None:
@@ -88,14 +91,27 @@ class QueryTable:
             self._building.discard(slot.key)
         else:
             self._supersede(slot)
+        self._due.add(slot.key)
         self._gpu.submit(EndQuery(slot, slot.generation))
         if KINDS[slot.kind].window is Window.SINCE:
             self._gpu.submit(BeginQuery(slot, slot.generation + 1))
+
+    def states(self) -> Iterator[tuple[int, int, str]]:
+        """Id, type and state of every query: idle, building, issued, or signaled (not sent)."""
+        for query_id, slot in sorted(self._live.items()):
+            if query_id in self._building:
+                state = "building"
+            elif query_id in self._outbox:
+                state = "signaled"
+            else:
+                state = "issued" if query_id in self._due else "idle"
+            yield query_id, slot.kind, state
 
     def receive(self, report: Report) -> None:
         """Queue a finished query's answer, unless something superseded it meanwhile."""
         slot = report.slot
         if self._live.get(slot.key) is slot and slot.generation == report.generation:
+            self._due.discard(slot.key)
             payload = KINDS[slot.kind].payload(report, self._options)
             self._outbox.add(Result(slot.key, slot.kind, payload))
 
@@ -106,6 +122,7 @@ class QueryTable:
     def _supersede(self, slot: QuerySlot) -> None:
         """Neither an unsent answer nor one under way is wanted any more."""
         slot.generation += 1
+        self._due.discard(slot.key)
         self._outbox.drop(slot.key)
 
     def _query(self, query_id: int) -> QuerySlot:

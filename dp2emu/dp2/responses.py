@@ -52,6 +52,9 @@ class Outbox:
     def __len__(self) -> int:
         return len(self._wanted)
 
+    def __contains__(self, query_id: int) -> bool:
+        return query_id in self._wanted
+
     def add(self, result: Result) -> None:
         """Queue an answer; an older one to the same query is dropped."""
         self._sequence += 1

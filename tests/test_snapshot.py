@@ -1,0 +1,162 @@
+"""State in the middle of a capture: which moment it is of, and that all of it is there."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+import pytest
+
+from dp2emu.d3d.enums import RenderState, TransformState
+from dp2emu.dp2.table import Op
+from dp2emu.errors import Dp2Error, UsageError
+from dp2emu.snapshot import Moment, moment, snapshot, snapshot_text
+from tests.replay.authoring import (
+    BEGIN,
+    BUFFER,
+    END,
+    EVENT,
+    OCCLUSION,
+    SETTING,
+    TARGET,
+    called,
+    capture_of,
+    clear,
+    create,
+    issue,
+    token,
+)
+
+
+def bits(value: float) -> int:
+    return int.from_bytes(struct.pack("<f", value), "little")
+
+
+def fog(value: int) -> bytes:
+    return token(Op.RENDERSTATE, (RenderState.FOGCOLOR, value))
+
+
+def test_a_call_is_looked_at_when_it_has_returned() -> None:
+    capture = capture_of(*SETTING, called(fog(1)), called(fog(2)), called(fog(3)))
+    facts = snapshot(capture, Moment(1))
+    assert facts["render_states"]["D3DRS_FOGCOLOR"] == 2
+    assert (facts["call"], facts["token"], facts["context"]) == (1, None, 1)
+
+
+def test_a_token_is_looked_at_before_it_executes() -> None:
+    capture = capture_of(*SETTING, called(fog(1)), called(fog(2), clear(0), fog(3)))
+    facts = [snapshot(capture, Moment(1, at)) for at in range(3)]
+    assert [f["render_states"]["D3DRS_FOGCOLOR"] for f in facts] == [1, 2, 2]
+    assert [(f["offset"], f["next"]) for f in facts] == [
+        (0, "RENDERSTATE"), (12, "CLEAR"), (48, "RENDERSTATE")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("at", "what"),
+    [
+        (Moment(2), "no call 2: the capture has 2 calls"),
+        (Moment(1, 1), "no token 1: call 1 executes 1 tokens"),
+    ],
+)
+def test_a_moment_that_never_comes_is_an_error(at: Moment, what: str) -> None:
+    with pytest.raises(UsageError, match=what):
+        snapshot(capture_of(*SETTING, called(fog(1)), called(fog(2))), at)
+
+
+def test_a_call_to_no_context_has_no_state() -> None:
+    with pytest.raises(UsageError, match="context 9"):
+        snapshot(capture_of(*SETTING, called(fog(1), context=9)), Moment(0))
+
+
+@pytest.mark.parametrize("text", ["", "x", "-1", "1:", ":1", "1:2:3", "9" * 19, "\u0661"])
+def test_a_moment_is_a_call_or_a_call_and_a_token(text: str) -> None:
+    assert (moment("7"), moment("7:12")) == (Moment(7), Moment(7, 12))
+    with pytest.raises(UsageError, match="CALL"):
+        moment(text)
+
+
+def test_what_fails_on_the_way_is_told() -> None:
+    faults: list[Dp2Error] = []
+    capture = capture_of(*SETTING, called(issue(9, END)), called(fog(4)))
+    facts = snapshot(capture, Moment(1), fault=faults.append)
+    assert facts["render_states"]["D3DRS_FOGCOLOR"] == 4
+    assert [(fault.call, fault.token) for fault in faults] == [(0, "ISSUEQUERY")]
+
+
+def test_every_sort_of_state_is_there() -> None:
+    plane, matrix = (bits(1.0),) * 4, (bits(2.0),) * 16
+    facts = snapshot(
+        capture_of(
+            *SETTING,
+            called(
+                token(Op.SETSTREAMSOURCE2, (3, BUFFER, 8, 20)),
+                token(Op.SETSTREAMSOURCEUM, (0, 16)),
+                token(Op.SETINDICES, (BUFFER, 2)),
+                token(Op.SETVERTEXSHADERDECL, (0x44,)),
+                token(Op.RENDERSTATE, (RenderState.FOGSTART, bits(0.5)), (250, 7)),
+                token(Op.TEXTURESTAGESTATE, (2 | 1 << 16, 4)),
+                token(Op.SETTRANSFORM, (TransformState.VIEW, *matrix)),
+                token(Op.SETCLIPPLANE, (1, *plane)),
+                token(Op.SETMATERIAL, (bits(0.25),) * 17),
+                token(Op.CREATELIGHT, (5,)),
+                token(Op.SETLIGHT, (5, 0)),
+                token(Op.SETLIGHT, (6, 2)) + struct.pack("<I25f", 3, *[0.5] * 24, float("inf")),
+                token(Op.SETSCISSORRECT, (1, 2, 3, 4)),
+                token(Op.VIEWPORTINFO, (1, 2, 3, 4)),
+                token(Op.WINFO, (bits(1.0), bits(9.0))),
+                token(Op.SETVERTEXSHADERCONST, (4, 1, *plane)),
+                token(Op.SETPIXELSHADERCONSTB, (2, 1, 1)),
+            ),
+        ),
+        Moment(0),
+    )
+    assert facts["targets"][0] == {
+        "surface": TARGET, "format": "D3DFMT_X8R8G8B8", "width": 8, "height": 4, "samples": 1,
+    }  # fmt: skip
+    assert (facts["targets"][1], facts["depth"], facts["vertex_format"]) == (None, None, 0x44)
+    assert facts["streams"] == {
+        "0": {"user_memory": True, "stride": 16},
+        "3": {"surface": BUFFER, "offset": 8, "stride": 20},
+    }
+    assert facts["indices"] == {"surface": BUFFER, "size": 2}
+    assert facts["render_states"]["D3DRS_FOGSTART"] == 0.5
+    assert facts["render_states"]["250"] == 7
+    assert "251" not in facts["render_states"]
+    assert facts["stages"]["2"]["D3DTSS_COLOROP"] == 4
+    assert set(facts["stages"]) == {*map(str, range(8)), "256", "257", "258", "259", "260"}
+    assert facts["transforms"] == {"D3DTS_VIEW": [2] * 16}
+    assert facts["clip_planes"] == {"1": [1] * 4}
+    assert (facts["material"]["diffuse"], facts["material"]["power"]) == ([0.25] * 4, 0.25)
+    assert facts["lights"]["5"] == {"enabled": True, "light": None}
+    light = facts["lights"]["6"]
+    assert (light["enabled"], light["light"]["dltType"], light["light"]["dvPhi"]) == (
+        False, 3, "inf"
+    )  # fmt: skip
+    assert list(facts["scissor"].values()) == [1, 2, 3, 4]
+    assert list(facts["viewport"].values()) == [1, 2, 3, 4, 0, 1]
+    assert facts["w_range"] == [1, 9]
+    assert facts["vertex_constants"] == {"c4": [1] * 4}
+    assert facts["pixel_constants"] == {"b2": [1]}
+    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
+
+
+def test_queries_say_how_far_they_are() -> None:
+    work = (create(1, OCCLUSION), create(2, OCCLUSION), create(3, EVENT), issue(2, BEGIN))
+    capture = capture_of(*SETTING, called(*work, issue(3, END), issue(1, END), issue(1, BEGIN)))
+    queries = snapshot(capture, Moment(0, 6))["queries"]
+    assert queries == {
+        "1": {"type": "D3DQUERYTYPE_OCCLUSION", "state": "issued"},
+        "2": {"type": "D3DQUERYTYPE_OCCLUSION", "state": "building"},
+        "3": {"type": "D3DQUERYTYPE_EVENT", "state": "issued"},
+    }
+    queries = snapshot(capture, Moment(0))["queries"]
+    assert [query["state"] for query in queries.values()] == ["building", "building", "idle"]
+
+
+def test_text_has_a_line_for_each_fact() -> None:
+    text = snapshot_text(snapshot(capture_of(*SETTING, called(fog(0x12345))), Moment(0)))
+    assert text.startswith("schema: 1\ncall: 0\ntoken: none\n")
+    assert "\n  D3DRS_FOGCOLOR: 0x00012345\n" in text
+    assert "\ntargets\n  0\n    surface: 2\n" in text
+    assert "\nw_range: 0.0 1.0\n" in text
