@@ -1,0 +1,66 @@
+"""What comes out of a lowering: a program, and what whoever binds things to it has to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from dp2emu.d3d.enums import DeclUsage
+from dp2emu.shader.ir import Program, TextureKind
+from dp2emu.shader.types import Lanes
+
+
+@dataclass(frozen=True, slots=True)
+class InputRegister:
+    """An input register the program reads, and the usage a dcl gave it.
+
+    A shader without dcl, as DirectX 8 has them, knows its inputs by their number alone.
+    """
+
+    register: int
+    usage: DeclUsage | None = None
+    index: int = 0
+
+
+class OwnConstant(NamedTuple):
+    """A register that def, defi or defb sets: its file ``c``, ``i`` or ``b``, and raw DWORDs."""
+
+    file: str
+    register: int
+    words: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A shader as a program.  Frozen and hashable, as the program is.
+
+    ``outputs`` are registers by name, such as ``texcoord0`` or ``target0``, whose components are
+    ports.  ``samplers`` have the number that the shader gives them.  ``constants`` take the place
+    of what is uploaded: the program has them built in, but reads the file where it indexes.
+    """
+
+    program: Program
+    inputs: tuple[InputRegister, ...]
+    outputs: tuple[str, ...]
+    samplers: tuple[tuple[int, TextureKind], ...]
+    constants: tuple[OwnConstant, ...]
+    writes_depth: bool
+    kills: bool
+
+
+def overlaid(file: str, uploaded: Lanes, constants: Iterable[OwnConstant]) -> Lanes:
+    """Uploaded registers of a file, shape (n, 4) or (n,) for ``b``, with a shader's own on top.
+
+    The same array if the shader has none there; its registers beyond the array are dropped.
+    """
+    own = [each for each in constants if each.file == file and each.register < len(uploaded)]
+    if not own:
+        return uploaded
+    result = uploaded.copy()
+    for constant in own:
+        words = np.array(constant.words, np.uint32)
+        result[constant.register] = words[0] != 0 if file == "b" else words.view(uploaded.dtype)
+    return result

@@ -1,0 +1,279 @@
+"""A shader on its way into a program: its registers, as variables of the builder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from dp2emu.d3d.enums import DeclUsage
+from dp2emu.errors import ShaderError
+from dp2emu.shader import ir
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.sm.flow import routines
+from dp2emu.shader.sm.modifiers import TextureType
+from dp2emu.shader.sm.opcodes import Group
+from dp2emu.shader.sm.program import Instruction, Relative, Shader
+from dp2emu.shader.sm.registers import BY_FILE, File, Register
+from dp2emu.shader.sm.versions import V3_0, Stage
+from dp2emu.shader.types import Type
+from dp2emu.shader.values import Value, Variable
+from dp2emu.shader.verify import MAX_DEPTH
+
+COMPONENTS = "xyzw"
+
+STAGE_FILE = "stage"
+STAGE_SCALARS = 6
+"""Of each texture stage in the file ``stage``: D3DTSS_BUMPENVMAT00, 01, 10 and 11, then
+D3DTSS_BUMPENVLSCALE and D3DTSS_BUMPENVLOFFSET."""
+STAGES = 8
+
+Result = dict[int, Value]
+"""Components of a result, 0 to 3; those missing are not written."""
+
+DEPTH = Register(File.DEPTHOUT)
+SCALARS = frozenset({Register(File.RASTOUT, 1), Register(File.RASTOUT, 2), DEPTH})
+"""Registers that are a single number: fog factor, point size and depth."""
+
+_STAGES = {Stage.VERTEX: ir.Stage.VERTEX, Stage.PIXEL: ir.Stage.PIXEL}
+_TYPES = {File.ADDR: Type.I32, File.PREDICATE: Type.BOOL}
+_INDEXABLE = frozenset({File.INPUT, File.OUTPUT})
+_KINDS = {
+    TextureType.D3DSTT_1D: ir.TextureKind.TEX2D,
+    TextureType.D3DSTT_2D: ir.TextureKind.TEX2D,
+    TextureType.D3DSTT_CUBE: ir.TextureKind.CUBE,
+    TextureType.D3DSTT_VOLUME: ir.TextureKind.VOLUME,
+}
+"""Direct3D 9 has no one-dimensional textures: such a sampler reads one that is a texel high."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A component about to be written, once all that reads its old value is computed."""
+
+    register: Register
+    component: int
+    value: Value
+    condition: Value | None
+    index: Value | None
+
+
+class Open(NamedTuple):
+    """A block that is open.  A loop has something to do at its end, and maybe an aL."""
+
+    exit: ExitStack
+    advance: Callable[[], None] | None
+    counter: Variable | None
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a shader does not say but its bindings do (see ``lower_pixel``)."""
+
+    kinds: Mapping[int, ir.TextureKind] = field(default_factory=dict)
+    projections: Mapping[int, int] = field(default_factory=dict)
+
+
+class Lowering:
+    """The state of a lowering.  A register that was never written holds 0 or false.
+
+    A register component is a variable of the builder, but registers that some instruction
+    indexes are a local file.  ``read`` are the input registers used so far, ``rows`` the products
+    of a ps_1_x matrix so far.
+    """
+
+    def __init__(self, shader: Shader, bound: Bound) -> None:
+        self.shader = shader
+        self.version = shader.version
+        self.parts = routines(shader)
+        self.b = Builder(_STAGES[shader.version.stage])
+        self.bound = bound
+        self.own = {
+            i.target.register: i.constant
+            for i in shader.instructions
+            if i.row.group is Group.CONSTANT
+        }
+        self.usages = _usages(shader)
+        self.kinds = {**bound.kinds, **_declared_kinds(shader)}
+        self.variables: dict[tuple[Register, int], Variable] = {}
+        self.read: set[Register] = set()
+        self.samplers: dict[int, ir.TextureKind] = {}
+        self.rows: list[Value] = []
+        self.blocks: list[Open] = []
+        self.indexed = {file: self._local(file) for file in _indexed(shader)}
+        self.kills = False
+
+    # Numbers
+
+    def mul(self, x: Value, y: Value) -> Value:
+        """0 times anything is 0 before 3.0; from then on as IEEE has it (reference 9)."""
+        return x * y if self.version.level >= V3_0 else self.b.mulz(x, y)
+
+    def number(self, value: float) -> Value:
+        """An F32 constant."""
+        return self.b.constant(Type.F32, value)
+
+    def integer(self, register: Register, component: int) -> Value:
+        """A component of i#."""
+        if register in self.own:
+            return self.b.constant(Type.I32, self.own[register][component])
+        file = self.b.uniform("i", Type.I32, 4 * self.count(File.CONSTINT))
+        return self.b.load(file, 4 * register.number + component)
+
+    def boolean(self, register: Register) -> Value:
+        """A b#."""
+        if register in self.own:
+            return self.b.constant(Type.BOOL, self.own[register][0] != 0)
+        file = self.b.uniform("b", Type.BOOL, self.count(File.CONSTBOOL))
+        return self.b.load(file, register.number)
+
+    def coordinate(self, set: int, component: int) -> Value:
+        """A texture coordinate of the pixel."""
+        return self.b.input(f"texcoord{set}.{COMPONENTS[component]}")
+
+    def stage(self, stage: int, scalar: int) -> Value:
+        """A number of a texture stage; see ``STAGE_SCALARS``."""
+        file = self.b.uniform(STAGE_FILE, Type.F32, STAGES * STAGE_SCALARS)
+        return self.b.load(file, stage * STAGE_SCALARS + scalar)
+
+    def count(self, file: File) -> int:
+        """Registers of a file in this version."""
+        return BY_FILE[file].count(self.version)
+
+    # Registers
+
+    def variable(self, register: Register, component: int) -> Variable:
+        """The variable of a component."""
+        key = register, component
+        if key not in self.variables:
+            self.variables[key] = self.b.variable(_TYPES.get(register.file, Type.F32))
+        return self.variables[key]
+
+    def index(self, relative: Relative | None) -> Value | None:
+        """The integer added to a register number.  aL is 0 outside of loops."""
+        if relative is None:
+            return None
+        if relative.register.file is not File.LOOP:
+            return self.variable(relative.register, relative.component).value
+        counters = [block.counter for block in self.blocks if block.counter is not None]
+        return counters[-1].value if counters else self.b.constant(Type.I32, 0)
+
+    def condition(self, instruction: Instruction, component: int) -> Value | None:
+        """The predicate of a component, None where there is none."""
+        predicate = instruction.predicate
+        if predicate is None:
+            return None
+        value = self.variable(predicate.register, predicate.swizzle[component]).value
+        return ~value if predicate.modifier else value
+
+    def writes(self, instruction: Instruction, result: Result) -> list[Write]:
+        """What a result writes: shifted, then saturated, where mask and predicate let it.
+
+        Of a register that is a single number the lowest component written counts.
+        """
+        target, index = instruction.target, self.index(instruction.target.relative)
+        made = [
+            Write(
+                target.register,
+                component,
+                self._modified(instruction, result[component]),
+                self.condition(instruction, component),
+                index,
+            )
+            for component in target.components
+            if component in result
+        ]
+        if target.register in SCALARS:
+            return [replace(write, component=0) for write in made[:1]]
+        return made
+
+    def commit(self, writes: Iterable[Write]) -> None:
+        """Write what was computed, all at once."""
+        local = [write for write in writes if write.register.file in self.indexed]
+        direct = [write for write in writes if write.register.file not in self.indexed]
+        for write in local:
+            self._store(write)
+        variables = [self.variable(write.register, write.component) for write in direct]
+        written = {ir.Slot(variable.slot) for variable in variables}
+        values = [self._chosen(write) for write in direct]
+        values = [self.b.copy(v) if v.operand in written else v for v in values]
+        for variable, value in zip(variables, values, strict=True):
+            variable.value = value
+
+    # Blocks
+
+    def open(
+        self,
+        block: AbstractContextManager[None],
+        at: Instruction,
+        advance: Callable[[], None] | None = None,
+        counter: Variable | None = None,
+    ) -> None:
+        """Begin a block.  Raises ShaderError if, with calls expanded, they nest too deep."""
+        if len(self.blocks) == MAX_DEPTH:
+            what = f"more than {MAX_DEPTH} blocks inside each other, calls expanded"
+            raise ShaderError(what, offset=at.offset)
+        stack = ExitStack()
+        stack.enter_context(block)
+        self.blocks.append(Open(stack, advance, counter))
+
+    def close(self) -> None:
+        """End the innermost block; a loop advances first."""
+        block = self.blocks.pop()
+        if block.advance is not None:
+            block.advance()
+        block.exit.close()
+
+    def _local(self, file: File) -> ir.File:
+        return self.b.local(file.value, Type.F32, 4 * self.count(file))
+
+    def _modified(self, instruction: Instruction, value: Value) -> Value:
+        target = instruction.target
+        if target.shift:
+            value = value * 2.0**target.shift
+        return self.b.saturate(value) if target.saturate else value
+
+    def _chosen(self, write: Write) -> Value:
+        if write.condition is None:
+            return write.value
+        old = self.variable(write.register, write.component).value
+        return self.b.select(write.condition, write.value, old)
+
+    def _store(self, write: Write) -> None:
+        file = self.indexed[write.register.file]
+        offset = 4 * write.register.number + write.component
+        with ExitStack() as stack:
+            if write.condition is not None:
+                stack.enter_context(self.b.if_(write.condition))
+            self.b.store(file, write.value, offset, write.index, 4)
+
+
+def port(usage: DeclUsage, index: int, component: int) -> str:
+    """The name of a varying."""
+    return f"{usage.name.lower()}{index}.{COMPONENTS[component]}"
+
+
+def _usages(shader: Shader) -> dict[tuple[Register, int], tuple[DeclUsage, int]]:
+    """Usage and index that dcl gives a component of an input or an output."""
+    return {
+        (i.target.register, component): (i.declaration.usage, i.declaration.index)
+        for i in shader.instructions
+        if i.declaration is not None and i.declaration.usage is not None
+        for component in i.target.components
+    }
+
+
+def _declared_kinds(shader: Shader) -> dict[int, ir.TextureKind]:
+    return {
+        i.target.register.number: _KINDS[i.declaration.texture]
+        for i in shader.instructions
+        if i.declaration is not None and i.declaration.texture in _KINDS
+    }
+
+
+def _indexed(shader: Shader) -> list[File]:
+    """Files of registers, not constants, that some instruction indexes."""
+    operands = [o for i in shader.instructions for o in (i.destination, *i.sources)]
+    files = {o.register.file for o in operands if o is not None and o.relative is not None}
+    return sorted(files & _INDEXABLE, key=lambda file: file.value)

@@ -1,0 +1,171 @@
+"""What operands read: registers, by file, and the modifiers of sources (reference 1 and 2)."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+
+from dp2emu.shader.sm.lower.lowering import COMPONENTS, Lowering, port
+from dp2emu.shader.sm.modifiers import SourceModifier
+from dp2emu.shader.sm.program import Instruction, Source
+from dp2emu.shader.sm.registers import File, Register
+from dp2emu.shader.sm.versions import V1_4, V3_0, Stage
+from dp2emu.shader.types import Type
+from dp2emu.shader.values import Value
+
+V_POS = Register(File.MISCTYPE, 0)
+
+
+class Operand:
+    """A source of the instruction being lowered.  ``o[c]`` computes component c when asked.
+
+    ``row`` is added to the register number: matrices have several rows.
+    """
+
+    def __init__(self, low: Lowering, source: Source, row: int = 0) -> None:
+        self.low = low
+        self.source = source
+        self.register = Register(source.register.file, source.register.number + row)
+        self._plain: dict[int, Value] = {}
+        self._modified: dict[int, Value] = {}
+
+    def __getitem__(self, component: int) -> Value:
+        """Swizzled, then modified."""
+        if component not in self._modified:
+            self._modified[component] = _MODIFIED[self.source.modifier](self, component)
+        return self._modified[component]
+
+    def plain(self, component: int) -> Value:
+        """Swizzled only."""
+        if component not in self._plain:
+            place = self.source.swizzle[component]
+            index = self.low.index(self.source.relative)
+            self._plain[component] = _read(self.low, self.register, place, index)
+        return self._plain[component]
+
+    @property
+    def scalar(self) -> Value:
+        """Of an operand of a scalar operation that chooses no component: w (reference 10)."""
+        return self[3]
+
+
+def operands(low: Lowering, instruction: Instruction) -> tuple[Operand, ...]:
+    """The sources of an instruction."""
+    return tuple(Operand(low, source) for source in instruction.sources)
+
+
+def condition(low: Lowering, source: Source) -> Value:
+    """A boolean constant or a component of the predicate, maybe negated."""
+    if source.register.file is File.PREDICATE:
+        value = low.variable(source.register, source.swizzle[0]).value
+    else:
+        value = low.boolean(source.register)
+    return ~value if source.modifier else value
+
+
+def store_inputs(low: Lowering) -> None:
+    """Fill the array of inputs, if there is one."""
+    if File.INPUT not in low.indexed:
+        return
+    for register, component in low.usages:
+        if register.file is File.INPUT:
+            value = _declared_input(low, register, component)
+            offset = 4 * register.number + component
+            low.b.store(low.indexed[File.INPUT], value, offset)
+
+
+_Read = Callable[[Lowering, Register, int, Value | None], Value]
+
+
+def _read(low: Lowering, register: Register, component: int, index: Value | None) -> Value:
+    return _READ[register.file](low, register, component, index)
+
+
+def _temporary(low: Lowering, register: Register, component: int, index: Value | None) -> Value:
+    return low.variable(register, component).value
+
+
+def _constant(low: Lowering, register: Register, component: int, index: Value | None) -> Value:
+    """c#, from -1 to 1 in ps_1_x (reference 6)."""
+    if register in low.own and index is None:
+        (number,) = struct.unpack("<f", struct.pack("<I", low.own[register][component]))
+        value = low.number(number)
+    else:
+        file = low.b.uniform("c", Type.F32, 4 * low.count(File.CONST))
+        value = low.b.load(file, 4 * register.number + component, index, 4)
+    if low.version.early_pixel:
+        return low.b.max(low.b.min(value, 1.0), -1.0)
+    return value
+
+
+def _input(low: Lowering, register: Register, component: int, index: Value | None) -> Value:
+    if index is not None:
+        offset = 4 * register.number + component
+        return low.b.load(low.indexed[File.INPUT], offset, index, 4)
+    if low.version.stage is Stage.VERTEX or low.version.level >= V3_0:
+        return _declared_input(low, register, component)
+    color = low.b.input(f"color{register.number}.{COMPONENTS[component]}")
+    return low.b.saturate(color) if low.version.early_pixel else color
+
+
+def _declared_input(low: Lowering, register: Register, component: int) -> Value:
+    """A vertex input by its number, or a pixel input by its usage, 0 if it has none."""
+    low.read.add(register)
+    if low.version.stage is Stage.VERTEX:
+        return low.b.input(f"{register}.{COMPONENTS[component]}")
+    if (register, component) not in low.usages:
+        return low.number(0.0)
+    return low.b.input(port(*low.usages[register, component], component))
+
+
+def _texture(low: Lowering, register: Register, component: int, index: Value | None) -> Value:
+    """t#: coordinates, but in ps_1_0 to ps_1_3 what was last written, if anything was."""
+    if low.version.level < V1_4 and (register, component) in low.variables:
+        return low.variable(register, component).value
+    return low.coordinate(register.number, component)
+
+
+def _misc(low: Lowering, register: Register, component: int, index: Value | None) -> Value:
+    """vPos, of which there are x and y, or vFace, the same in every component."""
+    if register != V_POS:
+        return low.b.input("vface.x")
+    return low.b.input(f"vpos.{COMPONENTS[component]}") if component < 2 else low.number(0.0)
+
+
+_READ: dict[File, _Read] = {
+    File.TEMP: _temporary,
+    File.CONST: _constant,
+    File.INPUT: _input,
+    File.TEXTURE: _texture,
+    File.MISCTYPE: _misc,
+}
+
+
+def _doubled(o: Operand, c: int) -> Value:
+    return o.plain(c) * 2.0
+
+
+def _signed(o: Operand, c: int) -> Value:
+    return (o.plain(c) - 0.5) * 2.0
+
+
+def _divided_by(divisor: int) -> Callable[[Operand, int], Value]:
+    """x and y divided by another component, and the others as they are."""
+    return lambda o, c: o.plain(c) / o.plain(divisor) if c < 2 else o.plain(c)
+
+
+_MODIFIED: dict[SourceModifier, Callable[[Operand, int], Value]] = {
+    SourceModifier.NONE: Operand.plain,
+    SourceModifier.NEG: lambda o, c: -o.plain(c),
+    SourceModifier.BIAS: lambda o, c: o.plain(c) - 0.5,
+    SourceModifier.BIASNEG: lambda o, c: -(o.plain(c) - 0.5),
+    SourceModifier.SIGN: _signed,
+    SourceModifier.SIGNNEG: lambda o, c: -_signed(o, c),
+    SourceModifier.COMP: lambda o, c: 1.0 - o.plain(c),
+    SourceModifier.X2: _doubled,
+    SourceModifier.X2NEG: lambda o, c: -_doubled(o, c),
+    SourceModifier.DZ: _divided_by(2),
+    SourceModifier.DW: _divided_by(3),
+    SourceModifier.ABS: lambda o, c: o.low.b.abs(o.plain(c)),
+    SourceModifier.ABSNEG: lambda o, c: -o.low.b.abs(o.plain(c)),
+}

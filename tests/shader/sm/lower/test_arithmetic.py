@@ -1,0 +1,113 @@
+"""Every arithmetic opcode in every version against a model of it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dp2emu.shader.sm.lower import arithmetic, early, texture
+from dp2emu.shader.sm.lower.flow import EFFECTS
+from dp2emu.shader.sm.opcodes import OPCODES, TABLE, Group, Op
+from dp2emu.shader.sm.versions import V1_4, V2_0, V3_0, VERSIONS, Stage, Version
+from tests.shader.sm.lower.models import MODELS, NEARLY
+from tests.shader.sm.lower.running import execute, lowered
+
+SOURCES = 5
+EDGES = (
+    0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, -2.5, 0.75, 1e-3, 127.5, -130.0, 3e38, -3e38,
+    1e-40, 1.1754944e-38, math.inf, -math.inf, math.nan, 0.50000006, -0.49999997, 1e30, 100.0,
+)  # fmt: skip
+LANES = 64
+
+MULTIPLE_ROWS = {row.op: row.rows for row in TABLE if row.rows > 1}
+CASES = [
+    pytest.param(op, version, id=f"{op.name}-{version.name}")
+    for op in MODELS
+    for version in VERSIONS
+    if OPCODES[op].form(version)
+]
+
+
+def values() -> np.ndarray:
+    """Sources, shape (SOURCES, 4, LANES): edge values by chance, and some ordinary numbers."""
+    rng = np.random.default_rng(3)
+    edges = rng.choice(np.array(EDGES, np.float32), (SOURCES, 4, LANES))
+    plain = rng.standard_normal((SOURCES, 4, LANES)).astype(np.float32) * 4
+    return np.where(rng.random((SOURCES, 4, LANES)) < 0.5, edges, plain)
+
+
+VALUES = values()
+
+
+def sources(version: Version) -> tuple[list[str], list[str], str]:
+    """Registers that hold ``VALUES``, what has to stand before, and the inputs they are."""
+    if version.stage is Stage.VERTEX:
+        return [f"v{n}" for n in range(SOURCES)], [], "v"
+    if version.level >= V3_0:
+        declared = [f"dcl_texcoord{n} v{n}" for n in range(SOURCES)]
+        return [f"v{n}" for n in range(SOURCES)], declared, "texcoord"
+    if version.level == V1_4:
+        copies = [f"texcrd r{n + 1}, t{n}" for n in range(SOURCES)]
+        return [f"r{n + 1}" for n in range(SOURCES)], copies, "texcoord"
+    return [f"t{n}" for n in range(SOURCES)], [], "texcoord"
+
+
+def result_lines(version: Version) -> tuple[list[str], list[str], str]:
+    """What declares the output, what copies r0 there, and the output's name."""
+    if version.stage is Stage.PIXEL:
+        return [], [] if version.level < V2_0 else ["mov oC0, r0"], "target0"
+    if version.level < V3_0:
+        return [], ["mov oT0, r0"], "texcoord0"
+    return ["dcl_position o0", "dcl_texcoord o1"], ["mov o1, r0"], "texcoord0"
+
+
+def run_op(op: Op, version: Version) -> np.ndarray:
+    """r0 after an instruction, shape (4, LANES)."""
+    row = OPCODES[op]
+    form = row.form(version)
+    assert form is not None
+    registers, before, name = sources(version)
+    declared, after, out = result_lines(version)
+    operands = ", ".join(["r0", *registers[: len(form.sources)]])
+    lines = [version.name, *declared, *before, f"{form.name} {operands}", *after]
+    ports = {f"{name}{n}.{c}": VALUES[n, i] for n in range(SOURCES) for i, c in enumerate("xyzw")}
+    program = lowered("\n".join(lines)).program
+    result = execute(program, ports, lanes=LANES).outputs
+    return np.array([result[f"{out}.{c}"] for c in "xyzw"])
+
+
+def close(found: np.float32, wanted: float) -> bool:
+    """Within what the errors of exp2 and log2 allow, rounding of a product between included."""
+    if not math.isfinite(wanted) or not math.isfinite(found):
+        return found == np.float32(wanted) or (math.isnan(found) and math.isnan(wanted))
+    return abs(float(found) - wanted) <= 2e-5 * abs(wanted) + 1e-6
+
+
+def same(found: np.float32, wanted: float) -> bool:
+    """The same bits, but for what kind of NaN it is."""
+    if math.isnan(wanted):
+        return math.isnan(found)
+    return found.tobytes() == np.float32(wanted).tobytes()
+
+
+@pytest.mark.parametrize(("op", "version"), CASES)
+def test_opcode_computes_what_its_model_does(op: Op, version: Version) -> None:
+    found = run_op(op, version)
+    equal = close if op in NEARLY else same
+    count = MULTIPLE_ROWS.get(op, 1) + len(OPCODES[op].form(version).sources) - 1
+    with np.errstate(all="ignore"):
+        for lane in range(LANES):
+            vectors = [list(VALUES[n, :, lane]) for n in range(count)]
+            wanted = [0.0 if x is None else x for x in MODELS[op](version, *vectors)]
+            for c in range(4):
+                assert equal(found[c, lane], wanted[c]), (lane, c, vectors, found[:, lane], wanted)
+
+
+def test_every_opcode_that_does_something_is_lowered() -> None:
+    setup = {Group.CONSTANT, Group.DECLARATION}
+    done = {*arithmetic.EVALUATE, *texture.EVALUATE, *early.EVALUATE, *EFFECTS}
+    left = {row.op for row in TABLE if row.group not in setup} - done
+    assert left == {Op.LABEL, Op.RET}
+    assert set(arithmetic.EVALUATE) - set(MODELS) == {Op.MOVA, Op.SETP, Op.BEM, Op.DSX, Op.DSY}
