@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from dp2emu.d3d.enums import DeclType, DeclUsage
 from dp2emu.d3d.hresult import HResult
-from dp2emu.d3d.vertices import Element, VertexLayout
+from dp2emu.d3d.vertices import TYPE_BYTES, Element, VertexLayout
 from dp2emu.errors import Fault
 
 POSITION = 0x00E
@@ -27,15 +27,6 @@ _XYZW = 0x4002
 _TEXCOUNT_SHIFT, _TEXCOUNT_MAX = 8, 8
 _TEXCOORD_TYPES = (DeclType.FLOAT2, DeclType.FLOAT3, DeclType.FLOAT4, DeclType.FLOAT1)
 
-_SIZES = {
-    DeclType.FLOAT1: 4,
-    DeclType.FLOAT2: 8,
-    DeclType.FLOAT3: 12,
-    DeclType.FLOAT4: 16,
-    DeclType.D3DCOLOR: 4,
-    DeclType.UBYTE4: 4,
-}
-
 
 _Attribute = tuple[DeclType, DeclUsage | None, int]
 """Type, usage (None for a reserved dword) and usage index."""
@@ -46,7 +37,7 @@ def fvf_size(fvf: int, interface: int = 9) -> int:
 
     Raises Fault (DDERR_INVALIDPARAMS) for more than 8 texture coordinate sets.
     """
-    return sum(_SIZES[type] for type, _, _ in _attributes(fvf, interface))
+    return sum(TYPE_BYTES[type] for type, _, _ in _attributes(fvf, interface))
 
 
 @lru_cache(maxsize=256)
@@ -57,7 +48,7 @@ def fvf_layout(fvf: int, interface: int = 9) -> VertexLayout:
     for type, usage, index in _attributes(fvf, interface):
         if usage is not None:
             elements.append(Element(0, offset, type, usage, index))
-        offset += _SIZES[type]
+        offset += TYPE_BYTES[type]
     return VertexLayout(tuple(elements), transformed=fvf & POSITION == XYZRHW)
 
 

@@ -1,0 +1,225 @@
+"""Vertex declarations: D3DVSD tokens of DirectX 8, D3DVERTEXELEMENT9 of DirectX 9.
+
+Shader reference 8.  A declaration that makes no sense is a Fault with D3DERR_DRIVERINVALIDCALL;
+one that needs a tessellator is fine until something is drawn with it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.legacy import VsdRegister, VsdTokenType
+from dp2emu.d3d.vertices import TYPE_BYTES, Element, VertexLayout, check_drawable
+from dp2emu.errors import Fault, Unsupported
+
+STREAMS = 16
+ELEMENTS_MAX = 64
+USAGE_INDEX_MAX = 15
+SHADER_INPUTS = 16
+
+_ELEMENT = struct.Struct("<HHBBBB")
+_END_STREAM = 0xFF
+_END = 0xFFFFFFFF
+
+_TEXCOORDS = range(VsdRegister.TEXCOORD0, VsdRegister.TEXCOORD7 + 1)
+REGISTER_USAGES: dict[int, tuple[DeclUsage, int]] = {
+    VsdRegister.POSITION: (DeclUsage.POSITION, 0),
+    VsdRegister.BLENDWEIGHT: (DeclUsage.BLENDWEIGHT, 0),
+    VsdRegister.BLENDINDICES: (DeclUsage.BLENDINDICES, 0),
+    VsdRegister.NORMAL: (DeclUsage.NORMAL, 0),
+    VsdRegister.PSIZE: (DeclUsage.PSIZE, 0),
+    VsdRegister.DIFFUSE: (DeclUsage.COLOR, 0),
+    VsdRegister.SPECULAR: (DeclUsage.COLOR, 1),
+    **{number: (DeclUsage.TEXCOORD, index) for index, number in enumerate(_TEXCOORDS)},
+    VsdRegister.POSITION2: (DeclUsage.POSITION, 1),
+    VsdRegister.NORMAL2: (DeclUsage.NORMAL, 1),
+}
+"""What the registers of a DirectX 8 declaration mean to fixed-function processing."""
+
+
+class Constants(NamedTuple):
+    """Float constants, loaded when the shader is set: raw DWORDs, four a register."""
+
+    first: int
+    words: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration8:
+    """A DirectX 8 declaration.
+
+    ``registers[i]`` is the input register that ``layout.elements[i]`` goes to: v# of a shader;
+    the usages are what the same numbers mean without one.
+    """
+
+    layout: VertexLayout
+    registers: tuple[int, ...]
+    constants: tuple[Constants, ...]
+    tessellated: bool
+
+    def element(self, register: int) -> Element | None:
+        """What an input register reads."""
+        places = dict(zip(self.registers, self.layout.elements, strict=True))
+        return places.get(register)
+
+    def check_drawable(self) -> None:
+        """Raises Unsupported if its vertices come from a tessellator."""
+        check_drawable(self.layout)
+        if self.tessellated:
+            raise Unsupported("tessellator declarations")
+
+
+def declaration9(data: bytes) -> VertexLayout:
+    """The layout that D3DVERTEXELEMENT9 records describe; an end element may follow them.
+
+    Unused elements are left out unless a tessellator makes them.  Raises Fault.
+    """
+    if len(data) % _ELEMENT.size:
+        raise _fault("vertex elements end in the middle of one")
+    elements = []
+    for place, record in enumerate(_ELEMENT.iter_unpack(data)):
+        if record[0] == _END_STREAM and record[2] == DeclType.UNUSED:
+            break
+        if place == ELEMENTS_MAX:
+            raise _fault(f"more than {ELEMENTS_MAX} vertex elements")
+        elements.append(_element(place, *record))
+    used = tuple(e for e in elements if e.type is not DeclType.UNUSED or e.method)
+    return VertexLayout(used, any(e.usage is DeclUsage.POSITIONT for e in used))
+
+
+def declaration8(data: bytes, *, programmable: bool) -> Declaration8:
+    """What a list of D3DVSD tokens describes, up to its end token or the end of ``data``.
+
+    ``programmable``: a shader comes with it, so that registers are v# and nothing else.  Raises
+    Fault.
+    """
+    reader = _Reader(struct.unpack_from(f"<{len(data) // 4}I", data), programmable)
+    while reader.more():
+        reader.step()
+    return reader.declaration()
+
+
+def _element(
+    place: int, stream: int, offset: int, type: int, method: int, usage: int, index: int
+) -> Element:
+    limits = {
+        "stream": (stream, STREAMS - 1),
+        "type": (type, max(DeclType)),
+        "method": (method, max(DeclMethod)),
+        "usage": (usage, max(DeclUsage)),
+        "usage index": (index, USAGE_INDEX_MAX),
+    }
+    for name, (value, limit) in limits.items():
+        if value > limit:
+            raise _fault(f"vertex element {place}: {name} {value}")
+    return Element(stream, offset, DeclType(type), DeclUsage(usage), index, DeclMethod(method))
+
+
+class _Reader:
+    """A list of D3DVSD tokens and how far it has been read."""
+
+    def __init__(self, words: tuple[int, ...], programmable: bool) -> None:
+        self._words = words
+        self._at = 0
+        self._limit = SHADER_INPUTS if programmable else len(REGISTER_USAGES)
+        self._stream: int | None = None
+        self._offset = 0
+        self._elements: dict[int, Element] = {}
+        self._constants: list[Constants] = []
+        self._tessellated = False
+
+    def more(self) -> bool:
+        """Whether there is a token that is not the end."""
+        return self._at < len(self._words) and self._words[self._at] != _END
+
+    def step(self) -> None:
+        """Read a token."""
+        token = self._words[self._at]
+        self._at += 1
+        read = _TOKENS.get(token >> 29)
+        if read is None:
+            raise self._fault(f"{token:#010x} is no declaration token")
+        read(self, token)
+
+    def declaration(self) -> Declaration8:
+        """What has been read."""
+        return Declaration8(
+            VertexLayout(tuple(self._elements.values()), transformed=False),
+            tuple(self._elements),
+            tuple(self._constants),
+            self._tessellated,
+        )
+
+    def _skip(self, token: int) -> None:
+        """NOP."""
+
+    def _select(self, token: int) -> None:
+        """STREAM: offsets start again at 0; a tessellator's stream has no number."""
+        self._offset = 0
+        self._stream = None if token >> 28 & 1 else token & 0xF
+        self._tessellated |= self._stream is None
+
+    def _data(self, token: int) -> None:
+        """STREAMDATA: an element, or DWORDs to step over."""
+        if self._stream is None:
+            raise self._fault("there is no stream to take elements from")
+        number = token >> 16 & 0xF
+        if token >> 28 & 1:
+            self._offset += 4 * number
+            return
+        if number > DeclType.SHORT4:
+            raise self._fault(f"element type {number}")
+        register, type = self._register(token & 0x1F), DeclType(number)
+        if register in self._elements:
+            raise self._fault(f"register {register} has an element already")
+        usage, index = REGISTER_USAGES[register]
+        self._elements[register] = Element(self._stream, self._offset, type, usage, index)
+        self._offset += TYPE_BYTES[type]
+
+    def _tessellate(self, token: int) -> None:
+        """TESSELLATOR: a register filled by computing normals or texture coordinates."""
+        self._register(token & 0x1F)
+        if not token >> 28 & 1:
+            self._register(token >> 20 & 0xF)
+        self._tessellated = True
+
+    def _load(self, token: int) -> None:
+        """CONSTMEM: constants follow."""
+        self._constants.append(Constants(token & 0x7F, self._take(4 * (token >> 25 & 0xF))))
+
+    def _extend(self, token: int) -> None:
+        """EXT: DWORDs for somebody else follow."""
+        self._take(token >> 24 & 0x1F)
+
+    def _take(self, count: int) -> tuple[int, ...]:
+        if count > len(self._words) - self._at:
+            raise self._fault(f"{count} DWORDs should follow, which are not there")
+        self._at += count
+        return self._words[self._at - count : self._at]
+
+    def _register(self, number: int) -> int:
+        if number >= self._limit:
+            raise self._fault(f"there is no input register {number}")
+        return number
+
+    def _fault(self, what: str) -> Fault:
+        return _fault(f"declaration DWORD {self._at - 1}: {what}")
+
+
+_TOKENS: dict[int, Callable[[_Reader, int], None]] = {
+    VsdTokenType.NOP: _Reader._skip,
+    VsdTokenType.STREAM: _Reader._select,
+    VsdTokenType.STREAMDATA: _Reader._data,
+    VsdTokenType.TESSELLATOR: _Reader._tessellate,
+    VsdTokenType.CONSTMEM: _Reader._load,
+    VsdTokenType.EXT: _Reader._extend,
+}
+
+
+def _fault(what: str) -> Fault:
+    return Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
