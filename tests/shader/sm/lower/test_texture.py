@@ -82,7 +82,7 @@ def test_texkill_tests_components(text: str, components: str) -> None:
     shader = lowered(text)
     assert shader.kills
     for component in "xyzw":
-        given = {f"texcoord0.{component}": LANES}
+        given = {f"texcoord0.{component}": np.array([1, 0, -0.0, -1], np.float32)}
         alive = execute(shader.program, given, lanes=4).alive
         assert alive.tolist() == [True, True, True, component not in components]
 
