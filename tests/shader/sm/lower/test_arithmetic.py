@@ -12,7 +12,7 @@ from dp2emu.shader.sm.lower.flow import EFFECTS
 from dp2emu.shader.sm.opcodes import OPCODES, TABLE, Group, Op
 from dp2emu.shader.sm.versions import V1_4, V2_0, V3_0, VERSIONS, Stage, Version
 from tests.shader.sm.lower.models import MODELS, NEARLY
-from tests.shader.sm.lower.running import execute, lowered
+from tests.shader.sm.lower.running import execute, inputs, lowered, vs
 
 SOURCES = 5
 EDGES = (
@@ -103,6 +103,12 @@ def test_opcode_computes_what_its_model_does(op: Op, version: Version) -> None:
             wanted = [0.0 if x is None else x for x in MODELS[op](version, *vectors)]
             for c in range(4):
                 assert equal(found[c, lane], wanted[c]), (lane, c, vectors, found[:, lane], wanted)
+
+
+@pytest.mark.parametrize(("power", "wanted"), [(1000, 127.9961), (-1000, -127.9961), (9, 9)])
+def test_power_of_lit_is_clamped(power: float, wanted: float) -> None:
+    found = vs("lit o1, v0", inputs=inputs(v0=(1, 1.0625, 0, power)))
+    assert found[2] == pytest.approx(1.0625**wanted, rel=1e-4)
 
 
 def test_every_opcode_that_does_something_is_lowered() -> None:
