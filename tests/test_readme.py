@@ -61,7 +61,8 @@ def test_every_command_is_run_by_somebody() -> None:
 @pytest.fixture
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that looks like a clone as far as the commands go."""
-    shutil.copytree(ROOT / "streams", tmp_path / "streams")
+    for folder in ("docs", "streams"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copytree(ROOT / "tests" / "data" / "scenes", tmp_path / "tests" / "data" / "scenes")
     monkeypatch.chdir(tmp_path)
     return tmp_path

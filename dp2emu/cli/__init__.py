@@ -23,6 +23,7 @@ VERBS = {
     "dump": "Show a capture as text, or its tokens as JSON lines.",
     "assemble": "Turn dump's text back into a capture.",
     "convert": "Rewrite a capture in another form.",
+    "shader": "Disassemble or assemble a shader.",
     "scene": "Play Direct3D 9 scene files.",
 }
 """Every verb, with its line in the list of commands; module ``dp2emu.cli.VERB`` has the rest."""

@@ -6,7 +6,8 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from pathlib import Path
+from typing import BinaryIO, TextIO
 
 _ERRORS = "backslashreplace"
 
@@ -36,3 +37,18 @@ def text_input(path: str) -> Iterator[TextIO]:
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8-sig")
     yield sys.stdin
+
+
+@contextmanager
+def byte_output(path: str) -> Iterator[BinaryIO]:
+    """A binary stream to write."""
+    if path == "-":
+        yield sys.stdout.buffer
+        return
+    with open(path, "wb") as file:
+        yield file
+
+
+def read_bytes(path: str) -> bytes:
+    """All bytes of a file."""
+    return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()

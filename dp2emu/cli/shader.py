@@ -1,0 +1,34 @@
+"""``dp2emu shader``."""
+
+from __future__ import annotations
+
+import click
+
+from dp2emu.cli.captures import PATH
+from dp2emu.cli.streams import byte_output, read_bytes, text_output
+from dp2emu.errors import ShaderError
+from dp2emu.shader.sm.files import translate
+
+
+@click.command("shader")
+@click.argument("file", type=PATH)
+@click.option("-o", "--out", metavar="FILE", type=PATH, help='The result; "-" is stdout.')
+@click.option("--assemble", is_flag=True, help="FILE is text, whatever its first bytes.")
+def command(file: str, out: str | None, assemble: bool) -> None:
+    """Disassemble or assemble a shader.
+
+    Code, vs_1_0 to ps_3_0, comes out as assembly text; so do its DWORDs as C or JSON quotes them.
+    Text comes out as code, and needs a place for it.  Either way back gives the same bytes.
+    """
+    try:
+        result = translate(read_bytes(file), as_text=assemble)
+    except ShaderError as error:
+        raise error.at(stream=file) from None
+    if isinstance(result, str):
+        with text_output(out or "-") as text:
+            text.write(result)
+        return
+    if out is None:
+        raise click.UsageError("this is text; say where its code goes: -o FILE")
+    with byte_output(out) as code:
+        code.write(result)
