@@ -21,6 +21,9 @@ from dp2emu.shader.reference import run
 COLOR_PORTS = tuple(f"target0.{component}" for component in COMPONENTS)
 DEPTH_PORT = "depth.x"
 
+LANES = 1 << 15
+"""Fragments shaded together: what a program holds for each of them is not small."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shading:
@@ -128,6 +131,20 @@ def _constant(value: F64) -> Plane:
 
 def shade(shading: Shading, sites: Sites) -> Shaded:
     """Run the program for fragments, of which there are some."""
+    count = len(sites.x)
+    cuts = [np.arange(at, min(at + LANES, count)) for at in range(0, count, LANES)]
+    if len(cuts) == 1:
+        return _shade(shading, sites)
+    parts = [_shade(shading, sites.part(cut)) for cut in cuts]
+    depths = [part.depth for part in parts if part.depth is not None]
+    return Shaded(
+        tuple(np.concatenate(lanes) for lanes in zip(*(part.rgba for part in parts), strict=True)),
+        np.concatenate(depths) if depths else None,
+        np.concatenate([part.alive for part in parts]),
+    )
+
+
+def _shade(shading: Shading, sites: Sites) -> Shaded:
     if not in_quads(shading.program):
         return _run(shading, sites)
     completed = quads(shading.frame, sites)

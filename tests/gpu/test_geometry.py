@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dp2emu.gpu.draw
 import dp2emu.gpu.geometry
 from dp2emu.d3d.enums import CmpFunc, Cull, Format, PrimitiveType
 from dp2emu.gpu.draw import execute_draw
@@ -214,6 +215,22 @@ def test_the_provoking_vertex_and_the_order_stay_when_some_are_clipped() -> None
               corner(-1, -3, -0.5, 0xFF00FF00)]  # fmt: skip
     executed(programmed(draw([*second, *first], color=color)))
     assert (color.pixels() == 0xFF0000FF).all()
+
+
+@pytest.mark.parametrize("chunk", [1, 4])
+def test_portions_do_not_change_a_clipped_draw(
+    chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = np.random.default_rng(chunk)
+    vertices = [corner(*generator.uniform(-2, 2, 3), int(generator.integers(1 << 32)),
+                       generator.uniform(-0.5, 2)) for _ in range(60)]  # fmt: skip
+    results = []
+    for size in (1 << 13, chunk):
+        monkeypatch.setattr(dp2emu.gpu.draw, "CHUNK", size)
+        color = color_surface()
+        packet = programmed(draw(vertices, color=color))
+        results.append((executed(packet), color.data.tobytes()))
+    assert results[0] == results[1]
 
 
 def test_degenerate_positions_draw_nothing() -> None:

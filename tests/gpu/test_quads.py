@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import dp2emu.gpu.shade
 from dp2emu.d3d.enums import Format
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.quads import in_quads
@@ -60,6 +61,17 @@ def test_each_primitive_has_its_own_quads() -> None:
     color = color_surface(Format.A8R8G8B8)
     execute_draw(draw([*left, *right], color=color, pixel=squares()), Counters())
     assert (color.pixels()[5, 4:6] & 0xFF).tolist() == [10, 20]
+
+
+def test_portions_do_not_change_what_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    vertices = [corner(1, 2, color=0xFF102030), corner(29, 7, color=0xFFFF0000), corner(3, 30)]
+    pictures = []
+    for lanes in (1 << 15, 7):
+        monkeypatch.setattr(dp2emu.gpu.shade, "LANES", lanes)
+        color = color_surface(Format.A8R8G8B8)
+        execute_draw(draw(vertices, color=color, pixel=squares()), Counters())
+        pictures.append(color.data.tobytes())
+    assert pictures[0] == pictures[1]
 
 
 def sampling(lod: Lod, arguments: int) -> Program:
