@@ -18,8 +18,11 @@ from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.constants import PIXEL_FILES, VERTEX_FILES, Constants
 from dp2emu.dp2.options import Options
+from dp2emu.dp2.programs import Source
 from dp2emu.dp2.query_table import QueryTable
 from dp2emu.dp2.resolve import Resolved, Targets, point_size, refuse_unbuilt, resolve
+from dp2emu.dp2.shaders import Format as VertexFormat
+from dp2emu.dp2.shaders import Function, Shaders
 from dp2emu.dp2.state import RENDER_STATES, STREAMS, TARGETS, State
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.assembly import vertex_count
@@ -37,6 +40,7 @@ from dp2emu.gpu.packets import (
 MAX_PRIMITIVES = 0xFFFFF
 """D3DCAPS9.MaxPrimitiveCount of this device; a draw of more is refused."""
 MAX_STRIDE = 0xFFFF
+_SourceKey = tuple[int | VertexFormat, Function | None, Function | None]
 _NO_STREAMS: tuple[Stream | None, ...] = (None,) * STREAMS
 
 
@@ -79,10 +83,11 @@ class Context:
         self.queries = QueryTable(gpu, options, interface)
         self.streams: dict[int, Stream | UserStream] = {}
         self.indices: Indices | None = None
-        self.vertex_format = 0
+        self.shaders = Shaders(self.vertex_constants)
         self._call = CallVertices(None, 0, 0, 0, 0)
         self._mirror: Surface | None = None
-        self._latest: dict[tuple[VertexLayout, Targets], tuple[int, Resolved]] = {}
+        self._latest: tuple[tuple[Source, Targets, int], Resolved] | None = None
+        self._latest_source: tuple[_SourceKey, Source] | None = None
 
     # The call that is being executed
 
@@ -158,22 +163,6 @@ class Context:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"index size {size}")
         self.indices = Indices(self._surface(handle), size)
 
-    def set_vertex_format(self, handle: int) -> None:
-        """SETVERTEXSHADER (DirectX 8) and SETVERTEXSHADERDECL: bit 0 clear is an FVF code."""
-        if handle & 1:
-            raise Unsupported("created vertex shaders and declarations")
-        self.vertex_format = handle
-
-    def set_vertex_function(self, handle: int) -> None:
-        """SETVERTEXSHADERFUNC; 0 is fixed function."""
-        if handle:
-            raise Unsupported("vertex shaders")
-
-    def set_pixel_shader(self, handle: int) -> None:
-        """SETPIXELSHADER; 0 is fixed function."""
-        if handle:
-            raise Unsupported("pixel shaders")
-
     # Drawing
 
     def clear(
@@ -213,7 +202,7 @@ class Context:
         if count == 0:
             return
         stream = self._call_stream(first + vertex_count(topology, count))
-        self._draw(self._call.format, topology, first, count, (stream,), None)
+        self._draw(self._call_source(), topology, first, count, (stream,), None)
 
     def draw_call_indexed(
         self, topology: PrimitiveType, indices: NDArray[np.uint32], count: int
@@ -222,7 +211,7 @@ class Context:
         if count == 0:
             return
         stream = self._call_stream(int(indices.max()) + 1)
-        self._draw(self._call.format, topology, 0, count, (stream,), Indices(indices))
+        self._draw(self._call_source(), topology, 0, count, (stream,), Indices(indices))
 
     def draw_immediate(
         self, topology: PrimitiveType, vertices: bytes, count: int, edge_flags: int
@@ -230,12 +219,12 @@ class Context:
         """An _IMM token: vertices in the command buffer, already copied out of it."""
         self._vertex_size()
         stream = Stream(vertices, 0, self._call.size)
-        self._draw(self._call.format, topology, 0, count, (stream,), None)
+        self._draw(self._call_source(), topology, 0, count, (stream,), None)
 
     def draw_streams(self, topology: int, first: int, count: int, byte_offset: int = 0) -> None:
         """DRAWPRIMITIVE (first in vertices), DRAWPRIMITIVE2 and CLIPPEDTRIANGLEFAN (bytes)."""
         shape, streams = _topology(topology), self._bound_streams(byte_offset)
-        self._draw(self.vertex_format, shape, first, count, streams, None)
+        self._draw(self._stream_source(), shape, first, count, streams, None)
 
     def draw_streams_indexed(
         self,
@@ -252,11 +241,11 @@ class Context:
         bound = self.indices
         indices = Indices(bound.data, bound.size, start_bytes, base)
         shape, streams = _topology(topology), self._bound_streams(base_bytes)
-        self._draw(self.vertex_format, shape, start, count, streams, indices)
+        self._draw(self._stream_source(), shape, start, count, streams, indices)
 
     def _draw(
         self,
-        vertex_format: int,
+        source: Source,
         topology: PrimitiveType,
         first: int,
         count: int,
@@ -270,8 +259,8 @@ class Context:
         extent = self.targets.extent()
         if extent is None:
             raise Fault(HResult.DDERR_GENERIC, "draw without a render target")
-        refuse_unbuilt(self.state, self.targets, topology)
-        resolved = self._resolved(vertex_format)
+        refuse_unbuilt(self.state, self.targets, topology, pixel=source.pixel is not None)
+        resolved = self._resolved(source)
         self.gpu.submit(
             Draw(
                 pipeline=resolved.pipeline,
@@ -285,24 +274,50 @@ class Context:
                 scissor=self._scissor(extent),
                 point=point_size(self.state),
                 viewport=self.state.viewport,
-                vertex_uniforms=resolved.vertex_uniforms,
-                pixel_uniforms=resolved.pixel_uniforms,
+                vertex_uniforms=resolved.vertex_uniforms(self.vertex_constants),
+                pixel_uniforms=resolved.pixel_uniforms(self.pixel_constants),
                 clip_planes=resolved.clip_planes,
                 w_range=self.state.w_range,
             )
         )
 
-    def _resolved(self, vertex_format: int) -> Resolved:
-        if not vertex_format & POSITION:
-            what = f"vertex format {vertex_format:#x} has no position"
+    def _call_source(self) -> Source:
+        """Vertices of a call of DirectX 6 and 7, which has no shaders."""
+        return self._source(self._call.format)
+
+    def _stream_source(self) -> Source:
+        shaders = self.shaders
+        format = shaders.format or shaders.vertex_format
+        return self._source(format, shaders.function, shaders.pixel)
+
+    def _source(
+        self,
+        format: int | VertexFormat,
+        function: Function | None = None,
+        pixel: Function | None = None,
+    ) -> Source:
+        """One object as long as nothing of it changes, so that what hangs on it can stay."""
+        key = format, function, pixel
+        if self._latest_source is None or self._latest_source[0] != key:
+            if isinstance(format, int):
+                source = Source(self._fvf(format), function, pixel)
+            else:
+                source = Source(format.layout, function, pixel, format.tokens)
+            self._latest_source = key, source
+        return self._latest_source[1]
+
+    def _fvf(self, code: int) -> VertexLayout:
+        if not code & POSITION:
+            what = f"vertex format {code:#x} has no position"
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
-        layout = fvf_layout(vertex_format, self.interface)
-        key = layout, self.targets
-        version, resolved = self._latest.get(key, (-1, None))
-        if resolved is None or version != self.state.version:
-            resolved = resolve(self.state, layout, self.targets, self.interface)
-            self._latest = {key: (self.state.version, resolved)}
-        return resolved
+        return fvf_layout(code, self.interface)
+
+    def _resolved(self, source: Source) -> Resolved:
+        key = source, self.targets, self.state.version
+        if self._latest is None or self._latest[0] != key:
+            resolved = resolve(self.state, source, self.targets, self.interface)
+            self._latest = key, resolved
+        return self._latest[1]
 
     def _scissor(self, extent: Rect) -> Rect:
         rect = extent.intersect(_rect_of(self.state.viewport))

@@ -6,15 +6,18 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dp2emu.d3d.enums import Format, QueryType, RenderState
+from dp2emu.d3d.enums import Format as SurfaceFormat
+from dp2emu.d3d.enums import QueryType, RenderState
 from dp2emu.d3d.sdk import SdkEnum, sdk_name
 from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState, WireTransformState
 from dp2emu.dp2.constants import Constants
 from dp2emu.dp2.context import Context, UserStream
+from dp2emu.dp2.shaders import Format, Function
 from dp2emu.dp2.state import SAMPLERS, STAGES, State
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Indices, Stream
 from dp2emu.numbers import float_text
+from dp2emu.shader.sm.disassemble import disassemble
 
 Facts = dict[str, Any]
 """What ``json.dumps`` takes: strings, integers, lists and dictionaries with text for keys.
@@ -39,7 +42,10 @@ def facts_of(context: Context) -> Facts:
     return {
         "context": context.number,
         "interface": context.interface,
-        "vertex_format": context.vertex_format,
+        "vertex_format": context.shaders.vertex_format,
+        "declaration": _declaration(context.shaders.format),
+        "vertex_shader": _function(context.shaders.function),
+        "pixel_shader": _function(context.shaders.pixel),
         "targets": [_surface(color) for color in context.targets.colors],
         "depth": _surface(context.targets.depth),
         "viewport": {
@@ -75,9 +81,34 @@ def number(value: float | int) -> float | int | str:
 def _surface(surface: Surface | None) -> Facts | None:
     if surface is None:
         return None
-    format = sdk_name(Format, surface.format)
+    format = sdk_name(SurfaceFormat, surface.format)
     size = {"width": surface.width, "height": surface.height, "samples": surface.samples}
     return {"surface": surface.handle, "format": format, **size}
+
+
+def _declaration(format: Format | None) -> list[Facts] | None:
+    """Elements of a created declaration, with the registers of DirectX 8."""
+    if format is None:
+        return None
+    elements = format.layout.elements
+    registers = format.tokens.registers if format.tokens else (None,) * len(elements)
+    return [
+        {
+            "stream": element.stream,
+            "offset": element.offset,
+            "type": element.type.sdk,
+            "usage": element.usage.sdk,
+            "index": element.index,
+            "register": register,
+        }
+        for element, register in zip(elements, registers, strict=True)
+    ]
+
+
+def _function(function: Function | None) -> Facts | None:
+    if function is None:
+        return None
+    return {"handle": function.handle, "assembly": disassemble(function.code)}
 
 
 def _stream(stream: Stream | UserStream) -> Facts:

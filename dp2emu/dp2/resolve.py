@@ -22,26 +22,25 @@ from dp2emu.d3d.enums import (
 )
 from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.legacy import RenderState7
-from dp2emu.d3d.vertices import VertexLayout
-from dp2emu.dp2.fixed import (
-    clip_planes,
-    enum_state,
-    fixed_state,
-    fixed_vertex,
-    pixel_fog,
-    pixel_fog_uniforms,
+from dp2emu.dp2.constants import Constants
+from dp2emu.dp2.fixed import clip_planes, enum_state
+from dp2emu.dp2.programs import (
+    PixelStage,
+    Source,
+    VertexStage,
+    constant_uniforms,
+    pixel_stage,
+    vertex_stage,
 )
 from dp2emu.dp2.state import STAGES, TARGETS, State, bits_float
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Plane, PointSize, Rect, Uniforms
 from dp2emu.gpu.state import (
-    Attribute,
     DepthState,
     Pipeline,
     RasterState,
 )
-from dp2emu.shader.fixed import pixel_program, vertex_program, vertex_uniforms
 
 ZBIAS_UNIT = 1.0 / 65536.0
 """Depth range one unit of D3DRS_ZBIAS (before DirectX 9) moves towards the viewer; the documents
@@ -89,6 +88,7 @@ class _Asked:
     stages: list[list[int]]
     targets: Targets
     topology: PrimitiveType
+    pixel: bool
 
     def __getitem__(self, state: RenderState | RenderState7) -> int:
         return self.states[state]
@@ -111,6 +111,8 @@ def _dither(asked: _Asked) -> bool:
 
 
 def _texturing(asked: _Asked) -> bool:
+    if asked.pixel:
+        return False
     bound = any(stage[_TEXTURE_HANDLE] for stage in asked.stages[:STAGES])
     return bound or bool(asked[RenderState7.TEXTUREHANDLE])
 
@@ -121,6 +123,8 @@ def _stage_operations(asked: _Asked) -> bool:
     A stage that reads an unbound texture ends the cascade, so the diffuse colour passes.
     """
     stage = asked.stages[0]
+    if asked.pixel:
+        return False
     operation = stage[TextureStageState.COLOROP]
     if operation == TextureOp.DISABLE:
         return False
@@ -153,9 +157,14 @@ _REFUSALS: tuple[tuple[str, Callable[[_Asked], bool]], ...] = (
 )
 
 
-def refuse_unbuilt(state: State, targets: Targets, topology: PrimitiveType) -> None:
-    """Raise Unsupported if a draw under this state needs what is not there."""
-    asked = _Asked(state.render_states, state.stages, targets, topology)
+def refuse_unbuilt(
+    state: State, targets: Targets, topology: PrimitiveType, *, pixel: bool
+) -> None:
+    """Raise Unsupported if a draw under this state needs what is not there.
+
+    ``pixel``: a pixel shader takes the place of the texture stages.
+    """
+    asked = _Asked(state.render_states, state.stages, targets, topology, pixel)
     for name, needed in _REFUSALS:
         if needed(asked):
             raise Unsupported(name)
@@ -169,35 +178,41 @@ class Resolved:
     """
 
     pipeline: Pipeline
-    vertex_uniforms: Uniforms
-    pixel_uniforms: Uniforms
+    vertex: VertexStage
+    pixel: PixelStage
     clip_planes: tuple[Plane, ...]
 
+    def vertex_uniforms(self, constants: Constants) -> Uniforms:
+        """The numbers of the vertex program, constants as they are now."""
+        if self.vertex.shader is not None:
+            return constant_uniforms(constants, self.vertex.shader)
+        return self.vertex.uniforms or {}
 
-def resolve(state: State, layout: VertexLayout, targets: Targets, interface: int) -> Resolved:
+    def pixel_uniforms(self, constants: Constants) -> Uniforms:
+        """The numbers of the pixel program, constants as they are now."""
+        if self.pixel.shader is None:
+            return self.pixel.uniforms
+        return {**self.pixel.uniforms, **constant_uniforms(constants, self.pixel.shader)}
+
+
+def resolve(state: State, source: Source, targets: Targets, interface: int) -> Resolved:
     """What a draw under this state carries.  Raises Fault for values that mean nothing."""
-    states = state.render_states
-    depth = targets.depth
+    states, depth, layout = state.render_states, targets.depth, source.layout
     planes = clip_planes(state)
-    fog = pixel_fog(state)
-    key = None if layout.transformed else fixed_vertex(state, layout, textures=0)
+    pixel = pixel_stage(state, source.pixel, specular=bool(states[RenderState.SPECULARENABLE]))
+    vertex = vertex_stage(state, source, pixel.program)
     pipeline = Pipeline(
         layout=layout,
         raster=_raster_state(states, planes=0 if layout.transformed else len(planes)),
         depth=_depth_state(states, interface) if depth else DepthState(),
-        pixel=pixel_program(specular=bool(states[RenderState.SPECULARENABLE]), fog=fog),
+        pixel=pixel.program,
         write_masks=tuple(states[mask] & 0xF for mask in _COLOR_WRITES),
         color_formats=tuple(color.format if color else None for color in targets.colors),
         depth_format=depth.format if depth else None,
-        vertex=vertex_program(key) if key else None,
-        attributes=_attributes(layout) if key else (),
+        vertex=vertex.program,
+        attributes=vertex.attributes,
     )
-    return Resolved(
-        pipeline,
-        vertex_uniforms(key, fixed_state(state)) if key else {},
-        pixel_fog_uniforms(state) if fog else {},
-        planes,
-    )
+    return Resolved(pipeline, vertex, pixel, planes)
 
 
 def _raster_state(states: list[int], *, planes: int) -> RasterState:
@@ -209,14 +224,6 @@ def _raster_state(states: list[int], *, planes: int) -> RasterState:
         clip_planes=(1 << planes) - 1,
         fill=enum_state(FillMode, states, RenderState.FILLMODE),
         point_sprites=bool(states[RenderState.POINTSPRITEENABLE]),
-    )
-
-
-def _attributes(layout: VertexLayout) -> tuple[Attribute, ...]:
-    """Elements by usage and index, as fixed-function programs know them."""
-    return tuple(
-        Attribute(f"{element.usage.name.lower()}{element.index}", element)
-        for element in layout.elements
     )
 
 

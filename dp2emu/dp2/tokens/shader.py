@@ -20,7 +20,6 @@ from dp2emu.d3d.dp2structs import (
 )
 from dp2emu.d3d.words import BYTE, DWORD, FLOAT, LONG
 from dp2emu.dp2.table import Body, Op, Since, Tail, token
-from dp2emu.dp2.tokens.unbuilt import unbuilt
 
 if TYPE_CHECKING:
     from dp2emu.dp2.constants import Constants
@@ -51,7 +50,7 @@ def _write(constants: Constants, file: str, body: Body) -> None:
         constants.write(file, first, data)
 
 
-token(
+@token(
     Op.CREATEVERTEXSHADER,
     since=Since.DX8,
     items=D3DHAL_DP2CREATEVERTEXSHADER,
@@ -60,14 +59,23 @@ token(
         "2D 00 01 00 03 00 00 00 0C 00 00 00 08 00 00 00"
         " 00 00 00 20 00 00 02 40 FF FF FF FF 01 01 FE FF FF FF 00 00",
     ),
-)(unbuilt("vertex shaders", "Create DirectX 8 vertex shaders: declaration, then code, of each."))
+)
+def create_vertex_shader(context: Context, body: Body) -> None:
+    """Create DirectX 8 vertex shaders: declaration, then code, of each."""
+    for (handle, size, _), data in zip(body.items.tolist(), body.tails, strict=True):
+        context.shaders.create_vertex_shader(handle, bytes(data[:size]), bytes(data[size:]))
 
-token(
+
+@token(
     Op.DELETEVERTEXSHADER,
     since=Since.DX8,
     items=D3DHAL_DP2VERTEXSHADER,
     samples=("2E 00 01 00 03 00 00 00",),
-)(unbuilt("vertex shaders", "Delete DirectX 8 vertex shaders."))
+)
+def delete_vertex_shader(context: Context, body: Body) -> None:
+    """Delete DirectX 8 vertex shaders."""
+    for (handle,) in body.items.tolist():
+        context.shaders.delete_vertex_shader(handle)
 
 
 @token(
@@ -79,7 +87,7 @@ token(
 def set_vertex_shader(context: Context, body: Body) -> None:
     """Set the vertex format: an FVF code, or a created shader if bit 0 is set; 0 is none."""
     for (handle,) in body.items.tolist():
-        context.set_vertex_format(handle)
+        context.shaders.set_vertex_shader(handle)
 
 
 @token(
@@ -94,20 +102,29 @@ def set_vertex_shader_const(context: Context, body: Body) -> None:
     _write(context.vertex_constants, "c", body)
 
 
-token(
+@token(
     Op.CREATEPIXELSHADER,
     since=Since.DX8,
     items=D3DHAL_DP2CREATEPIXELSHADER,
     tail=Tail(_code("code", "dwCodeSize")),
     samples=("36 00 01 00 02 00 00 00 08 00 00 00 01 01 FF FF FF FF 00 00",),
-)(unbuilt("pixel shaders", "Create pixel shaders; the code follows its element."))
+)
+def create_pixel_shader(context: Context, body: Body) -> None:
+    """Create pixel shaders; the code follows its element."""
+    for (handle, _), data in zip(body.items.tolist(), body.tails, strict=True):
+        context.shaders.create_pixel_shader(handle, bytes(data))
 
-token(
+
+@token(
     Op.DELETEPIXELSHADER,
     since=Since.DX8,
     items=D3DHAL_DP2PIXELSHADER,
     samples=("37 00 01 00 02 00 00 00",),
-)(unbuilt("pixel shaders", "Delete pixel shaders."))
+)
+def delete_pixel_shader(context: Context, body: Body) -> None:
+    """Delete pixel shaders."""
+    for (handle,) in body.items.tolist():
+        context.shaders.delete_pixel_shader(handle)
 
 
 @token(
@@ -119,7 +136,7 @@ token(
 def set_pixel_shader(context: Context, body: Body) -> None:
     """Set the pixel shader; 0 is the fixed-function texture stages."""
     for (handle,) in body.items.tolist():
-        context.set_pixel_shader(handle)
+        context.shaders.set_pixel_shader(handle)
 
 
 @token(
@@ -134,20 +151,29 @@ def set_pixel_shader_const(context: Context, body: Body) -> None:
     _write(context.pixel_constants, "c", body)
 
 
-token(
+@token(
     Op.CREATEVERTEXSHADERDECL,
     since=Since.DX9,
     items=D3DHAL_DP2CREATEVERTEXSHADERDECL,
     tail=Tail((("elements", D3DVERTEXELEMENT9, lambda item: int(item["dwNumVertexElements"])),)),
     samples=("47 00 01 00 05 00 00 00 01 00 00 00 00 00 00 00 03 00 09 00",),
-)(unbuilt("vertex declarations", "Create vertex declarations; elements come without the end."))
+)
+def create_vertex_shader_decl(context: Context, body: Body) -> None:
+    """Create vertex declarations; elements come without the end."""
+    for (handle, _), data in zip(body.items.tolist(), body.tails, strict=True):
+        context.shaders.create_declaration(handle, bytes(data))
 
-token(
+
+@token(
     Op.DELETEVERTEXSHADERDECL,
     since=Since.DX9,
     items=D3DHAL_DP2VERTEXSHADER,
     samples=("48 00 01 00 05 00 00 00",),
-)(unbuilt("vertex declarations", "Delete vertex declarations."))
+)
+def delete_vertex_shader_decl(context: Context, body: Body) -> None:
+    """Delete vertex declarations."""
+    for (handle,) in body.items.tolist():
+        context.shaders.delete_declaration(handle)
 
 
 @token(
@@ -159,23 +185,32 @@ token(
 def set_vertex_shader_decl(context: Context, body: Body) -> None:
     """Set the vertex format: an FVF code, or a created declaration if bit 0 is set."""
     for (handle,) in body.items.tolist():
-        context.set_vertex_format(handle)
+        context.shaders.set_declaration(handle)
 
 
-token(
+@token(
     Op.CREATEVERTEXSHADERFUNC,
     since=Since.DX9,
     items=D3DHAL_DP2CREATEVERTEXSHADERFUNC,
     tail=Tail(_code("code", "dwSize")),
     samples=("4A 00 01 00 03 00 00 00 08 00 00 00 00 02 FE FF FF FF 00 00",),
-)(unbuilt("vertex shaders", "Create DirectX 9 vertex shader functions."))
+)
+def create_vertex_shader_func(context: Context, body: Body) -> None:
+    """Create DirectX 9 vertex shader functions."""
+    for (handle, _), data in zip(body.items.tolist(), body.tails, strict=True):
+        context.shaders.create_function(handle, bytes(data))
 
-token(
+
+@token(
     Op.DELETEVERTEXSHADERFUNC,
     since=Since.DX9,
     items=D3DHAL_DP2VERTEXSHADER,
     samples=("4B 00 01 00 03 00 00 00",),
-)(unbuilt("vertex shaders", "Delete DirectX 9 vertex shader functions."))
+)
+def delete_vertex_shader_func(context: Context, body: Body) -> None:
+    """Delete DirectX 9 vertex shader functions."""
+    for (handle,) in body.items.tolist():
+        context.shaders.delete_function(handle)
 
 
 @token(
@@ -187,7 +222,7 @@ token(
 def set_vertex_shader_func(context: Context, body: Body) -> None:
     """Set the vertex shader function; 0 is fixed-function vertex processing."""
     for (handle,) in body.items.tolist():
-        context.set_vertex_function(handle)
+        context.shaders.set_function(handle)
 
 
 @token(

@@ -91,9 +91,9 @@ def test_vertex_formats_come_by_shader_or_declaration_handle() -> None:
         + token(Op.SETPIXELSHADER, 1, 0)
     )
     assert executed(data) == [
-        ("set_vertex_format", 0x44),
-        ("set_vertex_format", 0x144),
-        ("set_vertex_function", 0),
+        ("set_vertex_shader", 0x44),
+        ("set_declaration", 0x144),
+        ("set_function", 0),
         ("set_pixel_shader", 0),
     ]
 

@@ -1,0 +1,226 @@
+"""Shaders and vertex declarations of one context: created, set and deleted by handle.
+
+Programs are decoded when they are created, so that a bad one fails there and never at a draw
+(reference 3.5).
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Generic, TypeVar
+
+from dp2emu.d3d.declarations import Declaration8, declaration8, declaration9
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.vertices import VertexLayout
+from dp2emu.dp2.constants import Constants
+from dp2emu.errors import Fault, ShaderError
+from dp2emu.shader.fixed import Fog, blend_fog
+from dp2emu.shader.sm.decode import decode
+from dp2emu.shader.sm.lower import Lowered, lower_pixel, lower_vertex
+from dp2emu.shader.sm.program import Shader
+from dp2emu.shader.sm.versions import V2_SW, V3_SW, Stage
+
+OBJECTS = 1 << 16
+"""Shaders, or declarations, of a kind that are alive at a time."""
+CODE_BYTES = 1 << 20
+"""Bytes of one program or declaration."""
+TOTAL_BYTES = 1 << 26
+"""Bytes of all that a context has alive of a kind."""
+
+_T = TypeVar("_T", "Function", "Format")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """A program: the bytes it came as, and decoded.  Each is a thing of its own."""
+
+    handle: int
+    code: bytes
+    shader: Shader
+
+    @property
+    def size(self) -> int:
+        return len(self.code)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Format:
+    """A created declaration.
+
+    One of DirectX 8 has ``tokens`` that say more than its layout, and brings its function, None
+    for fixed function.
+    """
+
+    handle: int
+    size: int
+    layout: VertexLayout
+    tokens: Declaration8 | None = None
+    function: Function | None = None
+
+
+class Table(Generic[_T]):
+    """Objects of one kind by handle.  Mutable: tokens create and delete."""
+
+    def __init__(self, noun: str) -> None:
+        self.noun = noun
+        self._live: dict[int, _T] = {}
+        self._bytes = 0
+
+    def add(self, made: _T) -> None:
+        """Keep an object; one that has the handle already is replaced."""
+        old = self._live.get(made.handle)
+        total = self._bytes + made.size - (old.size if old else 0)
+        if total > TOTAL_BYTES or (old is None and len(self._live) >= OBJECTS):
+            raise Fault(HResult.DDERR_OUTOFMEMORY, f"{self.noun} {made.handle}: too many")
+        self._live[made.handle] = made
+        self._bytes = total
+
+    def delete(self, handle: int) -> None:
+        """Forget a handle.  An object that is set stays so.  Raises Fault if there is none."""
+        self._bytes -= self.find(handle, HResult.DDERR_INVALIDPARAMS).size
+        del self._live[handle]
+
+    def find(self, handle: int, hr: int = HResult.D3DERR_DRIVERINVALIDCALL) -> _T:
+        """An object.  Raises Fault with ``hr`` if there is none."""
+        found = self._live.get(handle)
+        if found is None:
+            raise Fault(hr, f"no {self.noun} {handle}")
+        return found
+
+
+class Shaders:
+    """What a context draws with.  Mutable: tokens act on it.
+
+    ``vertex_format`` is the last one set, an FVF code or, with bit 0, a handle; ``format`` then
+    is what it stands for.  ``function`` and ``pixel`` are None for fixed function.  Methods raise
+    Fault: D3DERR_DRIVERINVALIDCALL for a bad program or handle to create or set,
+    DDERR_INVALIDPARAMS for an unknown one to delete, DDERR_OUTOFMEMORY beyond the limits.
+    """
+
+    def __init__(self, vertex_constants: Constants) -> None:
+        self.version = 0
+        self.vertex_format = 0
+        self.format: Format | None = None
+        self.function: Function | None = None
+        self.pixel: Function | None = None
+        self._vertex_constants = vertex_constants
+        self._shaders8: Table[Format] = Table("vertex shader")
+        self._declarations: Table[Format] = Table("vertex declaration")
+        self._functions: Table[Function] = Table("vertex shader function")
+        self._pixels: Table[Function] = Table("pixel shader")
+
+    # DirectX 8
+
+    def create_vertex_shader(self, handle: int, declaration: bytes, code: bytes) -> None:
+        """CREATEVERTEXSHADER; without code it is a declaration for the fixed function."""
+        _check(handle, len(declaration) + len(code), bit=True)
+        tokens = declaration8(declaration, programmable=bool(code))
+        function = _function(handle, code, Stage.VERTEX) if code else None
+        size = len(declaration) + len(code)
+        self._shaders8.add(Format(handle, size, tokens.layout, tokens, function))
+
+    def delete_vertex_shader(self, handle: int) -> None:
+        """DELETEVERTEXSHADER."""
+        self._shaders8.delete(handle)
+
+    def set_vertex_shader(self, handle: int) -> None:
+        """SETVERTEXSHADER: an FVF code or a created shader, whose constants are loaded."""
+        self._set_format(handle, self._shaders8)
+        self.function = self.format.function if self.format else None
+        tokens = self.format.tokens if self.format else None
+        for first, words in tokens.constants if tokens else ():
+            self._vertex_constants.write("c", first, struct.pack(f"<{len(words)}I", *words))
+
+    # DirectX 9
+
+    def create_declaration(self, handle: int, elements: bytes) -> None:
+        """CREATEVERTEXSHADERDECL."""
+        _check(handle, len(elements), bit=True)
+        self._declarations.add(Format(handle, len(elements), declaration9(elements)))
+
+    def delete_declaration(self, handle: int) -> None:
+        """DELETEVERTEXSHADERDECL."""
+        self._declarations.delete(handle)
+
+    def set_declaration(self, handle: int) -> None:
+        """SETVERTEXSHADERDECL: an FVF code or a created declaration."""
+        self._set_format(handle, self._declarations)
+
+    def create_function(self, handle: int, code: bytes) -> None:
+        """CREATEVERTEXSHADERFUNC."""
+        _check(handle, len(code))
+        self._functions.add(_function(handle, code, Stage.VERTEX))
+
+    def delete_function(self, handle: int) -> None:
+        """DELETEVERTEXSHADERFUNC."""
+        self._functions.delete(handle)
+
+    def set_function(self, handle: int) -> None:
+        """SETVERTEXSHADERFUNC; 0 is fixed function."""
+        self.function = self._functions.find(handle) if handle else None
+        self.version += 1
+
+    # Pixel shaders
+
+    def create_pixel_shader(self, handle: int, code: bytes) -> None:
+        """CREATEPIXELSHADER."""
+        _check(handle, len(code))
+        self._pixels.add(_function(handle, code, Stage.PIXEL))
+
+    def delete_pixel_shader(self, handle: int) -> None:
+        """DELETEPIXELSHADER."""
+        self._pixels.delete(handle)
+
+    def set_pixel_shader(self, handle: int) -> None:
+        """SETPIXELSHADER; 0 is fixed function."""
+        self.pixel = self._pixels.find(handle) if handle else None
+        self.version += 1
+
+    def _set_format(self, handle: int, table: Table[Format]) -> None:
+        self.format = table.find(handle) if handle & 1 else None
+        self.vertex_format = handle
+        self.version += 1
+
+
+def _check(handle: int, size: int, *, bit: bool = False) -> None:
+    """Handle 0 is never created; vertex formats have bit 0 set, else they would be FVF codes."""
+    if handle == 0 or (bit and not handle & 1):
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"handle {handle:#x} cannot be created")
+    if size > CODE_BYTES:
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"{size} bytes of code")
+
+
+@lru_cache(maxsize=1 << 10)
+def lowered_vertex(function: Function) -> Lowered:
+    """A vertex shader as a program."""
+    return lower_vertex(function.shader)
+
+
+@lru_cache(maxsize=1 << 10)
+def lowered_pixel(function: Function, fog: Fog | None) -> Lowered:
+    """A pixel shader as a program, with fog behind it if its version has fog."""
+    if fog is None:
+        return lower_pixel(function.shader)
+    return lower_pixel(function.shader, epilogue=lambda b, rgb: blend_fog(b, fog, rgb))
+
+
+def _function(handle: int, code: bytes, stage: Stage) -> Function:
+    try:
+        function = Function(handle, code, decode(code))
+        _check_version(function, stage)
+        # What can only be found out by lowering must be found out now.
+        lowered_vertex(function) if stage is Stage.VERTEX else lowered_pixel(function, None)
+    except ShaderError as error:
+        place = f" at byte {error.offset:#x} of the code" if error.offset is not None else ""
+        what = f"shader {handle}: {error.what}{place}"
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what) from None
+    return function
+
+
+def _check_version(function: Function, stage: Stage) -> None:
+    """The kind of shader the token makes, of a version that hardware has."""
+    version = function.shader.version
+    if version.stage is not stage or version.level in (V2_SW, V3_SW):
+        raise ShaderError(f"its version is {version.name}")
