@@ -25,7 +25,7 @@ from dp2emu.dp2.shaders import Format as VertexFormat
 from dp2emu.dp2.shaders import Function, Shaders
 from dp2emu.dp2.state import RENDER_STATES, STREAMS, TARGETS, State
 from dp2emu.errors import Fault, Unsupported
-from dp2emu.gpu.assembly import vertex_count
+from dp2emu.gpu.assembly import fan_edges, list_edges, vertex_count
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import (
@@ -205,26 +205,45 @@ class Context:
         self._draw(self._call_source(), topology, first, count, (stream,), None)
 
     def draw_call_indexed(
-        self, topology: PrimitiveType, indices: NDArray[np.uint32], count: int
+        self,
+        topology: PrimitiveType,
+        indices: NDArray[np.uint32],
+        count: int,
+        edge_flags: NDArray[np.uint16] | None = None,
     ) -> None:
-        """A DirectX 6/7 indexed token; ``indices`` are absolute vertex numbers."""
+        """A DirectX 6/7 indexed token; ``indices`` are absolute vertex numbers.
+
+        ``edge_flags`` are the wFlags of each triangle.
+        """
         if count == 0:
             return
         stream = self._call_stream(int(indices.max()) + 1)
-        self._draw(self._call_source(), topology, 0, count, (stream,), Indices(indices))
+        edges = None if edge_flags is None else list_edges(edge_flags.astype(np.int64))
+        self._draw(self._call_source(), topology, 0, count, (stream,), Indices(indices), edges)
 
     def draw_immediate(
         self, topology: PrimitiveType, vertices: bytes, count: int, edge_flags: int
     ) -> None:
-        """An _IMM token: vertices in the command buffer, already copied out of it."""
+        """An _IMM token: vertices in the command buffer, already copied out of it.
+
+        ``edge_flags`` are those of a fan.
+        """
         self._vertex_size()
         stream = Stream(vertices, 0, self._call.size)
-        self._draw(self._call_source(), topology, 0, count, (stream,), None)
+        edges = fan_edges(edge_flags, count) if topology is PrimitiveType.TRIANGLEFAN else None
+        self._draw(self._call_source(), topology, 0, count, (stream,), None, edges)
 
     def draw_streams(self, topology: int, first: int, count: int, byte_offset: int = 0) -> None:
-        """DRAWPRIMITIVE (first in vertices), DRAWPRIMITIVE2 and CLIPPEDTRIANGLEFAN (bytes)."""
+        """DRAWPRIMITIVE (first in vertices) and DRAWPRIMITIVE2 (bytes)."""
         shape, streams = _topology(topology), self._bound_streams(byte_offset)
         self._draw(self._stream_source(), shape, first, count, streams, None)
+
+    def draw_clipped_fan(self, count: int, byte_offset: int, edge_flags: int) -> None:
+        """CLIPPEDTRIANGLEFAN: what the runtime clipped, from stream 0."""
+        shape, streams = PrimitiveType.TRIANGLEFAN, self._bound_streams(byte_offset)
+        _check_count(count)
+        edges = fan_edges(edge_flags, count)
+        self._draw(self._stream_source(), shape, 0, count, streams, None, edges)
 
     def draw_streams_indexed(
         self,
@@ -251,11 +270,11 @@ class Context:
         count: int,
         streams: tuple[Stream | None, ...],
         indices: Indices | None,
+        edges: NDArray[np.bool_] | None = None,
     ) -> None:
         if count == 0:
             return
-        if count > MAX_PRIMITIVES:
-            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"{count} primitives in one draw")
+        _check_count(count)
         extent = self.targets.extent()
         if extent is None:
             raise Fault(HResult.DDERR_GENERIC, "draw without a render target")
@@ -278,6 +297,7 @@ class Context:
                 pixel_uniforms=resolved.pixel_uniforms(self.pixel_constants),
                 clip_planes=resolved.clip_planes,
                 w_range=self.state.w_range,
+                edge_flags=edges,
             )
         )
 
@@ -386,6 +406,11 @@ class Context:
     def _check_stream(self, stream: int, stride: int) -> None:
         if stream >= STREAMS or stride > MAX_STRIDE:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"stream {stream}, stride {stride}")
+
+
+def _check_count(count: int) -> None:
+    if count > MAX_PRIMITIVES:
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"{count} primitives in one draw")
 
 
 def _topology(value: int) -> PrimitiveType:

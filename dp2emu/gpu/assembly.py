@@ -81,7 +81,8 @@ def fan_edges(flags: int, count: int) -> Mask:
     Bit i is the edge from vertex i to the next, the last one back to vertex 0; bits that the
     flags lack are set, and the edges between the triangles are not drawn.
     """
-    outline = np.array([flags >> bit & 1 or bit >= 32 for bit in range(count + 2)], np.bool_)
+    outline = np.ones(count + 2, np.bool_)
+    outline[:32] = [flags >> bit & 1 for bit in range(min(count + 2, 32))]
     edges = np.zeros((3, count), np.bool_)
     edges[0] = outline[1:-1]
     edges[1, -1:] = outline[-1]

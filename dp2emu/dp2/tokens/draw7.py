@@ -75,7 +75,8 @@ def indexed_line_list(context: Context, body: Body) -> None:
 )
 def indexed_triangle_list(context: Context, body: Body) -> None:
     """Draw n triangles between absolute vertex numbers; wFlags are edge flags."""
-    _draw_indexed(context, PrimitiveType.TRIANGLELIST, body)
+    numbers, edge_flags = _vertex_numbers(body), body.items["wFlags"].copy()
+    context.draw_call_indexed(PrimitiveType.TRIANGLELIST, numbers, body.count, edge_flags)
 
 
 @token(Op.LINELIST, since=Since.DX6, head=D3DHAL_DP2LINELIST, samples=("0F 00 02 00 04 00",))

@@ -56,8 +56,8 @@ def draw_indexed_primitive(context: Context, body: Body) -> None:
 )
 def clipped_triangle_fan(context: Context, body: Body) -> None:
     """Draw a fan the runtime clipped, from stream 0 at a byte offset."""
-    for offset, _, count in body.items.tolist():
-        context.draw_streams(PrimitiveType.TRIANGLEFAN, 0, count, byte_offset=offset)
+    for offset, edge_flags, count in body.items.tolist():
+        context.draw_clipped_fan(count, offset, edge_flags)
 
 
 @token(

@@ -46,7 +46,7 @@ def test_indexed_lists_are_absolute() -> None:
 
 def test_edge_flags_of_indexed_triangles_are_no_indices() -> None:
     assert executed(token(Op.INDEXEDTRIANGLELIST, 2, 0, 1, 2, 0x700, 3, 4, 5, 0)) == [
-        ("draw_call_indexed", Pt.TRIANGLELIST, [0, 1, 2, 3, 4, 5], 2)
+        ("draw_call_indexed", Pt.TRIANGLELIST, [0, 1, 2, 3, 4, 5], 2, [0x700, 0])
     ]
 
 
@@ -81,7 +81,7 @@ def test_indices_are_32_bit_numbers_in_one_dimension() -> None:
     [(_, row, n, start, end)] = scan(data, 0, len(data)).commands
     seen: list[np.ndarray] = []
     recorder = Recorder()
-    recorder.draw_call_indexed = lambda topology, indices, count: seen.append(indices)
+    recorder.draw_call_indexed = lambda topology, indices, count, flags: seen.append(indices)
     row.execute(recorder, decode(row, data, n, start, end))
     assert [(array.dtype, array.shape) for array in seen] == [(np.uint32, (3,))]
 

@@ -29,9 +29,7 @@ def test_draw_primitive_2_starts_at_a_byte_not_at_a_vertex() -> None:
 
 
 def test_clipped_fan_starts_at_a_byte() -> None:
-    assert executed(token(Op.CLIPPEDTRIANGLEFAN, 1, 64, 7, 3)) == [
-        ("draw_streams", Pt.TRIANGLEFAN, 0, 3, 64)
-    ]
+    assert executed(token(Op.CLIPPEDTRIANGLEFAN, 1, 64, 7, 3)) == [("draw_clipped_fan", 3, 64, 7)]
 
 
 def test_indexed_draw_has_a_signed_base_vertex_and_ignores_the_hint_range() -> None:
