@@ -12,6 +12,7 @@ from dp2emu.runtime.objects import (
     Light,
     Material,
     PixelShader,
+    Texture,
     VertexElement,
     VertexShader,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "Response",
     "Responses",
     "Session",
+    "Texture",
     "UserMemory",
     "VertexElement",
     "VertexShader",

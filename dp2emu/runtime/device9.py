@@ -64,6 +64,7 @@ from dp2emu.runtime.objects import (
     Light,
     Material,
     PixelShader,
+    Texture,
     VertexElement,
     VertexShader,
 )
@@ -72,6 +73,8 @@ from dp2emu.runtime.session import COMMAND_BYTES, Refused, Session, UserMemory
 
 _SCENE_CAPTURE = sdk_value(WireRenderState, "D3DRENDERSTATE_SCENECAPTURE") or 0
 """The DDI's render state for BeginScene and EndScene (reference 3.6)."""
+_TEXTURE_BIND = sdk_value(WireTextureStageState, "D3DTSS_TEXTUREMAP") or 0
+"""The DDI's stage state for SetTexture (reference 3.6)."""
 _DEFAULT_LIGHT = Light(
     LightType.DIRECTIONAL, diffuse=(1.0, 1.0, 1.0, 0.0), direction=(0.0, 0.0, 1.0)
 )
@@ -181,6 +184,24 @@ class Device9:
         self.session.write(desc.handle, 0, data)
         return desc
 
+    def create_texture(
+        self, width: int, height: int, format: Format, levels: Sequence[bytes]
+    ) -> Texture:
+        """CreateTexture, filled with ``levels``: rows of pixels, top to bottom, without holes.
+
+        Raises Unsupported for more than one level and for formats that cannot be drawn to.
+        """
+        if len(levels) > 1:
+            raise Unsupported("mip levels")
+        row = COLOR.get(format)
+        if row is None:
+            raise Unsupported(f"textures of {format.sdk}")
+        desc = self.session.create_surface(SurfaceKind.TEXTURE, width, height, format)
+        size = width * height * row.word.itemsize
+        for data in levels:
+            self.session.write(desc.handle, 0, needed(data, size, "a texture level"))
+        return Texture(desc)
+
     def write(self, buffer: SurfaceDesc | IndexBuffer, offset: int, data: bytes) -> None:
         """Store into a buffer as through Lock with NOOVERWRITE: draws under way may see it."""
         desc = buffer.desc if isinstance(buffer, IndexBuffer) else buffer
@@ -263,6 +284,11 @@ class Device9:
         """GetSamplerState."""
         default = int(defaults.SAMPLER_STATES.get(state, 0))
         return self._sampler_states.get((sampler, state), default)
+
+    def set_texture(self, stage: int, texture: Texture | None) -> None:
+        """SetTexture; None unbinds.  On the wire it is a stage state (reference 3.6)."""
+        handle = handle_of(texture.desc if texture else None)
+        self.session.emit(Op.TEXTURESTAGESTATE, [(stage, _TEXTURE_BIND, handle)])
 
     def set_transform(self, state: int, matrix: Sequence[float]) -> None:
         """SetTransform: 16 floats, row-major; world matrix i is 256 + i."""

@@ -24,6 +24,13 @@ class IndexBuffer:
 
 
 @dataclass(frozen=True, slots=True)
+class Texture:
+    """IDirect3DTexture9 of one level."""
+
+    desc: SurfaceDesc
+
+
+@dataclass(frozen=True, slots=True)
 class Declaration:
     """IDirect3DVertexDeclaration9."""
 

@@ -28,6 +28,7 @@ from dp2emu.runtime import (
     Light,
     Material,
     PixelShader,
+    Texture,
     VertexShader,
 )
 from dp2emu.scene.fields import Fields
@@ -96,19 +97,7 @@ def needs(feature: str) -> Action:
     return refuse
 
 
-def unless_null(key: str, feature: str, *others: str) -> Action:
-    """A binding that can only be taken away, which it is already."""
-
-    def unbind(player: Player, fields: Fields) -> None:
-        fields.ignore(*others)
-        if fields.take(key, lambda value: value) is not None:
-            raise Unsupported(feature)
-
-    return unbind
-
-
 OPS |= {name: needs(feature) for name, feature in UNBUILT.items()}
-OPS["settex"] = unless_null("id", "textures", "stage")
 
 
 # State
@@ -188,6 +177,12 @@ def _light(player: Player, fields: Fields) -> None:
 @op("lightenable")
 def _light_enable(player: Player, fields: Fields) -> None:
     player.device.light_enable(fields.take("index", UINT), fields.take("enable", truth))
+
+
+@op("settex")
+def _set_texture(player: Player, fields: Fields) -> None:
+    stage = fields.take("stage", whole(0, 260))
+    player.device.set_texture(stage, fields.take("id", optional(player.find(Texture))))
 
 
 @op("setdecl")

@@ -16,6 +16,7 @@ from dp2emu.runtime import (
     PixelShader,
     Query,
     Refused,
+    Texture,
     VertexShader,
 )
 from dp2emu.scene.document import SURFACE_PIXELS
@@ -31,7 +32,9 @@ LOST_QUERY = None
 WITHOUT_EFFECT = frozenset({"validate", "caps", "adapter", "querysupport"})
 """Commands that only ask: a scene goes on without their answer."""
 
-Resource = SurfaceDesc | IndexBuffer | Declaration | VertexShader | PixelShader | Query | None
+Resource = (
+    SurfaceDesc | IndexBuffer | Texture | Declaration | VertexShader | PixelShader | Query | None
+)
 
 
 class Player:
@@ -127,6 +130,7 @@ _WORDS: dict[type, str] = {
     Declaration: "vertex declaration",
     VertexShader: "vertex shader",
     PixelShader: "pixel shader",
+    Texture: "texture",
     Query: "query",
 }
 

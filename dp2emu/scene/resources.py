@@ -15,7 +15,6 @@ from dp2emu.scene.player import LOST_QUERY, Player, hr_text
 from dp2emu.scene.values import dword, dwords, listing, member, surface_format, text, whole
 
 _UNBUILT = {
-    "texture": "textures",
     "cube": "cube textures",
     "volume": "volume textures",
 }
@@ -71,6 +70,18 @@ def _index_buffer(player: Player, fields: Fields, name: str) -> None:
     player.add(name, player.device.create_index_buffer(data, format))
 
 
+def _texture(player: Player, fields: Fields, name: str) -> None:
+    width, height = fields.take("width", extent), fields.take("height", extent)
+    format = fields.take("format", surface_format)
+    count = fields.take("levels", whole(0, 15), 1)
+    fields.take("usage", dword, 0)
+    data = fields.take("data", lambda value: [player.data(level) for level in listing(value)], [])
+    if count != 1:
+        raise Unsupported("mip levels")
+    player.claim_pixels(width * height)
+    player.add(name, player.device.create_texture(width, height, format, data))
+
+
 def _declaration(player: Player, fields: Fields, name: str) -> None:
     elements = [_element(entry) for entry in fields.take("elements", listing)]
     player.add(name, player.device.create_vertex_declaration(elements))
@@ -120,6 +131,7 @@ _MAKERS: dict[str, Callable[[Player, Fields, str], None]] = {
     "vb": _vertex_buffer,
     "ib": _index_buffer,
     "query": _query,
+    "texture": _texture,
     "decl": _declaration,
     "vs": _vertex_shader,
     "ps": _pixel_shader,

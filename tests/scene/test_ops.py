@@ -18,7 +18,6 @@ from .making import BLACK, FVF, NO_CULL, Play, document, picture, rows, strip
     [
         ({"op": "stretch", "src": "backbuffer", "dst": "backbuffer"}, "StretchRect"),
         ({"op": "colorfill", "surface": "backbuffer"}, "ColorFill"),
-        ({"op": "settex", "stage": 0, "id": "t"}, "textures"),
         ({"op": "streamfreq", "stream": 0, "value": 2}, "stream frequency"),
     ],
 )

@@ -6,12 +6,12 @@ import pytest
 
 from dp2emu.errors import SceneError
 
-from .making import Play
+from .making import FVF, Play, strip
 
 
 @pytest.mark.parametrize(
     ("kind", "feature"),
-    [("texture", "textures"), ("cube", "cube textures"), ("volume", "volume textures")],
+    [("cube", "cube textures"), ("volume", "volume textures")],
 )
 def test_a_resource_that_is_not_built_is_named(play: Play, kind: str, feature: str) -> None:
     result = play(resources=[{"type": kind, "id": "it"}])
@@ -30,3 +30,30 @@ def test_surfaces_are_bounded_together(play: Play) -> None:
     target = {"type": "rt", "width": 4096, "height": 4096, "format": "D3DFMT_A8R8G8B8"}
     with pytest.raises(SceneError, match="too large together"):
         play(resources=[{**target, "id": f"r{number}"} for number in range(3)])
+
+
+def test_a_texture_that_no_pixel_samples_changes_nothing(play: Play) -> None:
+    texture = {"type": "texture", "id": "t", "width": 2, "height": 1,
+               "format": "D3DFMT_A8R8G8B8", "data": [{"hex": "00" * 8}]}  # fmt: skip
+    bind = {"op": "settex", "stage": 0, "id": "t"}
+    assert play(bind, {"op": "settex", "stage": 0, "id": None}, resources=[texture]).problems == ()
+    result = play(FVF, bind, strip(0, 0, 8, 6), resources=[texture])
+    assert [problem.error.what for problem in result.problems] == ["texturing"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "feature"),
+    [({"levels": 0}, "mip levels"), ({"format": "D3DFMT_DXT1"}, "textures of D3DFMT_DXT1")],
+)
+def test_textures_not_built_are_named(play: Play, fields: dict[str, object], feature: str) -> None:
+    texture = {"type": "texture", "id": "t", "width": 4, "height": 4,
+               "format": "D3DFMT_A8R8G8B8", **fields}  # fmt: skip
+    result = play(resources=[texture])
+    assert [problem.error.what for problem in result.problems] == [feature]
+
+
+def test_a_texture_level_shorter_than_its_pixels_is_an_error(play: Play) -> None:
+    texture = {"type": "texture", "id": "t", "width": 2, "height": 1,
+               "format": "D3DFMT_A8R8G8B8", "data": [{"hex": "00" * 7}]}  # fmt: skip
+    with pytest.raises(SceneError, match="7 bytes of a texture level"):
+        play(resources=[texture])
