@@ -97,6 +97,8 @@ class Player:
         def read(value: object) -> _T:
             name = text(value)
             resource = self.resources.get(name)
+            if kind is SurfaceDesc and isinstance(self.resources.get(name.split("@")[0]), Texture):
+                raise Unsupported("surfaces of textures")
             if not isinstance(resource, kind):
                 raise SceneError(f"{name!r} is no {_WORDS[kind]} of the scene")
             return resource

@@ -57,3 +57,10 @@ def test_a_texture_level_shorter_than_its_pixels_is_an_error(play: Play) -> None
                "format": "D3DFMT_A8R8G8B8", "data": [{"hex": "00" * 7}]}  # fmt: skip
     with pytest.raises(SceneError, match="7 bytes of a texture level"):
         play(resources=[texture])
+
+
+def test_a_level_of_a_texture_is_no_surface_yet(play: Play) -> None:
+    texture = {"type": "texture", "id": "t", "width": 2, "height": 1,
+               "format": "D3DFMT_A8R8G8B8"}  # fmt: skip
+    result = play({"op": "setrt", "index": 0, "surface": "t@0"}, resources=[texture])
+    assert [problem.error.what for problem in result.problems] == ["surfaces of textures"]
