@@ -184,5 +184,19 @@ MODELS: dict[Op, Model] = {
     Op.M3x2: _matrix(3, 2),
 }
 
-NEARLY = frozenset({Op.EXP, Op.LOG, Op.POW, Op.EXPP, Op.LOGP, Op.LIT, Op.SINCOS})
-"""Opcodes that contain a transcendental function; the others are exact."""
+NEARLY = {
+    Op.EXP: {0, 1, 2, 3},
+    Op.LOG: {0, 1, 2, 3},
+    Op.POW: {0, 1, 2, 3},
+    Op.SINCOS: {0, 1},
+    Op.LIT: {2},
+    Op.EXPP: {2},
+    Op.LOGP: {2},
+}
+"""Components that a transcendental function gives; the others are exact."""
+
+
+def nearly(op: Op, version: Version, component: int) -> bool:
+    """Whether a component comes from a transcendental function."""
+    replicated = op in (Op.EXPP, Op.LOGP) and version.level >= V2_0
+    return replicated or component in NEARLY.get(op, ())
