@@ -112,9 +112,10 @@ def test_texkill_in_a_branch_kills_only_there() -> None:
     assert execute(lowered(text).program, given, lanes=4).alive.tolist() == [False] * 3 + [True]
 
 
-def test_derivatives_are_differences_within_the_quad() -> None:
-    text = "ps_2_x\ndsx r0, t0.x\ndsy r0.zw, -t0.x\nmov oC0, r0"
+@pytest.mark.parametrize(("op", "wanted"), [("dsx", [2, 2, 10, 10]), ("dsy", [9, 17, 9, 17])])
+def test_derivatives_are_differences_within_the_quad(op: str, wanted: list[float]) -> None:
     x = np.array([1, 3, 10, 20], np.float32)
-    result = execute(lowered(text).program, {"texcoord0.x": x}, lanes=4).outputs
-    assert result["target0.x"].tolist() == [2, 2, 10, 10]
-    assert result["target0.w"].tolist() == [-9, -17, -9, -17]
+    given = {f"texcoord0.{c}": x * n for n, c in enumerate("xyzw", 1)}
+    result = execute(lowered(f"ps_2_x\n{op} r0, -t0\nmov oC0, r0").program, given, lanes=4)
+    for n, c in enumerate("xyzw", 1):
+        assert result.outputs[f"target0.{c}"].tolist() == [-n * each for each in wanted]
