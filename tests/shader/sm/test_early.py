@@ -51,6 +51,7 @@ def test_texture_operations_in_order_are_accepted(lines: list[str]) -> None:
     [
         (["phase", "phase"], 3, "there is a phase already"),
         (["mov r0, c0", "texld r0, t0"], 3, "texture operations come before arithmetic"),
+        (["mov r0, c0", "texld r0, t0", "phase"], 3, "texture operations come before arithmetic"),
         (["phase", "mov r0, c0", "texld r0, t0"], 4, "texture operations come before arithmetic"),
         (["texld r0, r1", "phase"], 2, "only the second phase may sample at temporaries"),
         (["texdepth r4"], 2, "texdepth takes r5"),

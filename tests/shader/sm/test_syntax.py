@@ -46,6 +46,7 @@ def test_instruction_is_written_as_it_was_read(version: str, text: str, tokens: 
         ("vs_2_0", "defb b0, 1", "defb b0, true"),
         ("vs_2_0", "defb b0, 0x80000000", "defb b0, 0x80000000"),
         ("vs_2_0", "dcl_position0 v0", "dcl_position v0"),
+        ("vs_2_0", "DCL_TexCoord15 v0", "dcl_texcoord15 v0"),
         ("vs_2_x", "( ! p0.x ) mov r0, r1", "(!p0.x) mov r0, r1"),
         ("ps_1_1", "+mov r0.w, 1 - t0.b", "+ mov r0.a, 1-t0.b"),
         ("ps_1_1", "mov_sat_x4 r0, r1.a_bias", "mov_x4_sat r0, r1_bias.a"),
