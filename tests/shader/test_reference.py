@@ -112,6 +112,20 @@ def test_a_break_in_an_if_leaves_only_the_innermost_loop(b: Builder) -> None:
     assert y_of(outcome(b, 2, x=floats(1, 2))) == [300, 312]
 
 
+def test_a_break_in_either_branch_is_for_its_lanes(b: Builder) -> None:
+    x, y = b.input("x"), b.variable(Type.F32)
+    with b.loop(limit=4):
+        with b.if_(x < 2.0):
+            y.value = y.value + 100.0
+            b.break_(y.value > x * 200.0)
+        with b.else_():
+            y.value = y.value + 10.0
+            b.break_(y.value > x * 10.0)
+        y.value = y.value + 1.0
+    b.output("y", y.value)
+    assert y_of(outcome(b, 4, x=floats(0, 1, 2, 9))) == [100, 201, 21, 44]
+
+
 def test_lanes_that_left_a_loop_take_part_after_it(b: Builder) -> None:
     x, y = b.input("x"), b.variable(Type.F32)
     with b.if_(x < 9.0):
@@ -156,7 +170,7 @@ def test_addresses_do_not_wrap_around(b: Builder, offset: int) -> None:
 def test_each_lane_has_its_own_local_file(b: Builder) -> None:
     r, x = b.local("r", Type.F32, 3), b.input("x")
     index = b.ftoi(x)
-    b.store(r, x * 10.0, 0, index)
+    b.store(r, x * 10.0 + 5.0, 0, index)
     with b.if_(x < 2.0):
         b.store(r, 7.0, 2)
     before = b.load(r, 2)
@@ -164,8 +178,8 @@ def test_each_lane_has_its_own_local_file(b: Builder) -> None:
     b.output("y", before)
     b.output("z", b.load(r, 0, index))
     result = outcome(b, 4, mask(1, 1, 1, 0), x=floats(0, 1, 2, 1))
-    assert y_of(result) == [7, 7, 20, 0]
-    assert result.outputs["z"].tolist() == [0, 10, 99, 0]
+    assert y_of(result) == [7, 7, 25, 0]
+    assert result.outputs["z"].tolist() == [5, 15, 99, 0]
 
 
 def test_stores_out_of_range_go_nowhere(b: Builder) -> None:
@@ -173,6 +187,13 @@ def test_stores_out_of_range_go_nowhere(b: Builder) -> None:
     b.store(r, 5, 0, b.ftoi(b.input("x")))
     b.output("n", b.load(r, 0) + b.load(r, 1) + b.load(r, 2) + b.load(r, -1))
     assert outcome(b, 4, x=floats(-1, 0, 1, 2)).outputs["n"].tolist() == [0, 5, 5, 0]
+
+
+def test_a_file_of_one_scalar_has_nothing_beside_it(b: Builder) -> None:
+    c, index = b.uniform("c", Type.F32, 1), b.input("n", Type.I32)
+    b.output("y", b.load(c, 0, index))
+    assert y_of(outcome(b, 3, None, {"c": floats(5)}, n=ints(0, 1, -1))) == [5, 0, 0]
+    assert y_of(outcome(b, 3, None, {"c": floats()}, n=ints(0, 1, -1))) == [0, 0, 0]
 
 
 def test_derivatives_are_differences_in_the_own_row_and_column(b: Builder) -> None:
