@@ -14,7 +14,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from dp2emu import __version__
-from dp2emu.cli.outcome import INTERRUPTED, UNUSABLE, complain, outcome_of
+from dp2emu.cli.outcome import INTERRUPTED, UNUSABLE, complain, outcome_of, unusable
+from dp2emu.cli.streams import closed_streams_replaced
 
 VERBS = {
     "replay": "Run a capture and report its answers and pictures.",
@@ -89,6 +90,11 @@ def cli() -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command with ``arguments`` (default: the process's); returns the exit code."""
+    with closed_streams_replaced():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         code = cli.main(arguments, prog_name="dp2emu", standalone_mode=False)
     except click.UsageError as error:
@@ -100,6 +106,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return UNUSABLE
     except click.Abort:
         return INTERRUPTED
+    except OSError as error:  # from help or version; verbs have dealt with theirs
+        return unusable(error)
     assert isinstance(code, int)
     return code
 

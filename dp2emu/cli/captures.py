@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -73,6 +74,12 @@ class Opened(NamedTuple):
 
     capture: AnyCapture
     file: BinaryIO | None
+
+    def comes_from(self, path: str) -> bool:
+        """Whether ``path`` is the plain file it is read from: writing there would destroy it."""
+        if self.file is None or not os.path.isfile(path):
+            return False
+        return os.path.samestat(os.fstat(self.file.fileno()), os.stat(path))
 
 
 Verb = Callable[..., int | None]

@@ -16,6 +16,9 @@ FAULTS = 3
 INTERRUPTED = 130
 READER_GONE = 141
 
+_LONGEST = 2000
+"""Characters of a line about what is wrong: some of it may be quoted from the input."""
+
 _GRAVITY = (FINE, DIFFERS, FAULTS, UNUSABLE)
 
 
@@ -25,7 +28,9 @@ def worst(*codes: int) -> int:
 
 
 def say(what: str) -> None:
-    """One line on standard error, whatever is in ``what``."""
+    """One line on standard error, whatever is in ``what`` and however long it is."""
+    if len(what) > _LONGEST:
+        what = f"{what[:_LONGEST]} ..."
     printable = "".join(c if c.isprintable() else _escape(c) for c in what)
     encoding = sys.stderr.encoding or "utf-8"
     with contextlib.suppress(OSError):
@@ -57,13 +62,18 @@ def outcome_of(verb: Callable[[], int | None]) -> int:
         _abandon_stdout()
         return READER_GONE
     except OSError as error:
-        _abandon_stdout()
-        complain(f"{error.filename or '-'}: {error.strerror or error}")
-        return UNUSABLE
+        return unusable(error)
     except MemoryError:
         complain("out of memory")
         return UNUSABLE
     return FINE if code is None else code
+
+
+def unusable(error: OSError) -> int:
+    """The line and the code of a file that cannot be opened, read or written."""
+    _abandon_stdout()
+    complain(f"{error.filename or '-'}: {error.strerror or error}")
+    return UNUSABLE
 
 
 def _abandon_stdout() -> None:

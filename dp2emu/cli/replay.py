@@ -52,6 +52,8 @@ def command(
 
     Answers are compared with the recorded ones; faults that were recorded just so are fine.
     """
+    if json_path and json_path != "-" and opened.comes_from(json_path):
+        raise click.UsageError("--json would overwrite the capture")
     model = parse_timing(timing) if timing else None
     capture = opened.capture
     faults, differences = _Lines("fault"), _Lines("difference")

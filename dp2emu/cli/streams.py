@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
 _ERRORS = "backslashreplace"
+_STAND_INS = {"stdin": "r", "stdout": "r", "stderr": "w"}
+"""How the null device is opened in a standard stream's place.  Data written to a closed standard
+output must not be lost in silence, so its stand-in cannot be written to."""
+
+
+@contextmanager
+def closed_streams_replaced() -> Iterator[None]:
+    """Standard streams that the caller closed (None in Python) are there all the same."""
+    closed = [name for name in _STAND_INS if getattr(sys, name) is None]
+    with ExitStack() as stack:
+        for name in closed:
+            stand_in = stack.enter_context(open(os.devnull, _STAND_INS[name]))
+            setattr(sys, name, stand_in)
+            stack.callback(setattr, sys, name, None)
+        yield
 
 
 @contextmanager

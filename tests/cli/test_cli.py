@@ -7,6 +7,7 @@ import io
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from unittest.mock import patch
 
@@ -14,6 +15,7 @@ import click
 import pytest
 
 from dp2emu import __version__
+from dp2emu.capture.records import Annotation
 from dp2emu.cli import EPILOG, VERBS, cli, run
 from dp2emu.cli.outcome import (
     DIFFERS,
@@ -67,6 +69,53 @@ def test_options_of_verbs_are_explained(verb: str) -> None:
     assert command is not None
     options = [each for each in command.params if isinstance(each, click.Option)]
     assert all(option.help for option in options)
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("info", "--help")])
+def test_help_that_cannot_be_written_is_one_line(arguments: tuple[str, ...]) -> None:
+    class Full(io.BytesIO):
+        def write(self, data: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    err = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
+    out = io.TextIOWrapper(Full(), "utf-8", write_through=True)
+    with patch.object(sys, "stdout", out), patch.object(sys, "stderr", err):
+        code = run(arguments)
+    assert code == UNUSABLE
+    assert err.buffer.getvalue() == b"dp2emu: -: No space left on device\n"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("replay", "-"), UNUSABLE),
+        (("assemble", "-", "-o", "none"), UNUSABLE),
+        (("info", "streams/first_light.dp2"), UNUSABLE),
+        (("dump", "streams/first_light.dp2"), UNUSABLE),
+        (("convert", "streams/first_light.dp2", "-", "--to", "log"), UNUSABLE),
+        (("replay", "streams/first_light.dp2"), FINE),
+        (("replay", "none"), UNUSABLE),
+    ],
+)
+@pytest.mark.parametrize("closed", [("stdin", "stdout"), ("stdin", "stdout", "stderr")])
+def test_closed_standard_streams_are_no_traceback(
+    arguments: tuple[str, ...], expected: int, closed: tuple[str, ...]
+) -> None:
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(sys, "stderr", io.StringIO()))
+        for name in closed:
+            stack.enter_context(patch.object(sys, name, None))
+        there = [ROOT / each if each.startswith("streams") else each for each in arguments]
+        assert run([str(each) for each in there]) == expected
+        assert [getattr(sys, name) for name in closed] == [None] * len(closed)
+
+
+def test_error_that_quotes_the_input_at_length_is_cut(tmp_path: Path) -> None:
+    path = tmp_path / "a.dp2"
+    path.write_bytes(sealed(Annotation("timing", "x" * 5_000_000), *SETTING))
+    ran = dp2emu("replay", path)
+    assert ran.code == UNUSABLE
+    assert len(ran.err) < 2100 and ran.err.endswith(" ...\n")
 
 
 def test_version_is_said() -> None:

@@ -58,6 +58,14 @@ def test_summary_goes_to_stderr_and_nothing_to_stdout(tmp_path: Path) -> None:
     )
 
 
+def test_json_does_not_overwrite_the_capture(tmp_path: Path) -> None:
+    path = write(tmp_path, *GOOD)
+    before = path.read_bytes()
+    ran = dp2emu("replay", path, "--json", tmp_path / "." / path.name)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert path.read_bytes() == before
+
+
 def test_json_goes_to_stdout_or_a_file(tmp_path: Path) -> None:
     path = write(tmp_path, *GOOD)
     out = dp2emu("replay", path, "--json", "-").out
