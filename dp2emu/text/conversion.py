@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
+from secrets import token_hex
 from typing import BinaryIO, Protocol, TextIO
 
 from dp2emu.capture import (
@@ -235,11 +237,17 @@ def _output(place: Place) -> Iterator[BinaryIO]:
 @contextmanager
 def _replacing(path: Path) -> Iterator[BinaryIO]:
     path = path.resolve()  # a link stays one
-    part = path.with_name(path.name + ".part")
+    part = path.with_name(f".dp2emu-{token_hex(8)}")
     try:
-        with open(part, "wb") as file:
+        with open(part, "xb") as file:
             yield file
+        if path.exists():
+            shutil.copymode(path, part)
         part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
+    except OSError as error:
+        if error.filename == os.fspath(part):
+            error.filename = os.fspath(path)  # the name the caller knows
         raise
+    finally:
+        with suppress(OSError):
+            part.unlink()

@@ -19,7 +19,7 @@ LINE_BYTES = 32
 
 _DWORD = Leaf("I", "", None, alone=False)
 _SIGNED = Leaf("i", "", None, alone=False)
-_HEX = re.compile(r"(?:[0-9a-fA-F]{2}|\s)*\Z")
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2}|\s)*\Z", re.ASCII)
 _PACK = struct.Struct("<I").pack
 
 

@@ -106,6 +106,31 @@ def test_a_capture_can_be_converted_in_place(tmp_path: Path) -> None:
     assert path.read_bytes() == sealed(SMALL)
 
 
+def test_only_the_file_that_is_asked_for_is_written(tmp_path: Path) -> None:
+    for name in ("a.dp2.part", "b.dp2.part"):
+        (tmp_path / name).write_bytes(b"somebody else's")
+    convert(_any(sealed(SMALL)), "log", tmp_path / "a.dp2")
+    assert {each.name for each in tmp_path.iterdir()} == {"a.dp2", "a.dp2.part", "b.dp2.part"}
+    assert (tmp_path / "a.dp2.part").read_bytes() == b"somebody else's"
+
+
+def test_a_replaced_file_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.touch()
+    path.chmod(0o444)
+    mode = path.stat().st_mode
+    convert(_any(sealed(SMALL)), "log", path)
+    assert path.stat().st_mode == mode
+    path.chmod(0o666)
+
+
+def test_an_error_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "none" / "a.log"
+    with pytest.raises(OSError, match="No such file") as caught:
+        convert(_any(sealed(SMALL)), "log", path)
+    assert caught.value.filename == str(path)
+
+
 def test_the_form_is_told_by_the_first_byte() -> None:
     assert _any(sealed(SMALL)).kind == "sealed"
     assert _any(log(SMALL)).kind == "log"

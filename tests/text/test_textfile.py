@@ -83,6 +83,8 @@ def test_a_wrong_first_line_is_named(text: str, what: str) -> None:
         ("call\nraw n=1", "line 3: raw has a part bytes and nothing else"),
         ('call\nraw\n bytes: "0"', "line 4: '0' are no hexadecimal bytes"),
         ('call\nraw\n bytes: "0 0"', "line 4: '0 0' are no hexadecimal bytes"),
+        ('call\nraw\n bytes: "0\u00a00"', "line 4: '0\\xa00' are no hexadecimal bytes"),
+        ('call\nraw\n bytes: "00\u2028"', "line 4: '00\\u2028' are no hexadecimal bytes"),
         ("call\nraw\n bytes: 1e39", "line 4: 1e39 is beyond a 32-bit float"),
         ("call\nraw\n bytes: [1]", "line 4: a list where a number or name belongs"),
         ("annotation\n text: 1", "line 3: only quoted strings belong here"),
@@ -125,7 +127,7 @@ def _doubled(line: str, random: Random) -> str:
 
 def _changed(line: str, random: Random) -> str:
     at = random.randrange(len(line) + 1)
-    return line[:at] + random.choice('0x9-=[]{}":.# \n\0é') + line[at + 1 :]
+    return line[:at] + random.choice('0x9-=[]{}":.# \n\0é\u2028') + line[at + 1 :]
 
 
 _TEXT = text_of(sealed(SMALL))
