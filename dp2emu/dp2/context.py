@@ -86,6 +86,7 @@ class Context:
         self.shaders = Shaders(self.vertex_constants)
         self._call = CallVertices(None, 0, 0, 0, 0)
         self._mirror: Surface | None = None
+        self._mirrored: dict[int, int] = {}
         self._latest: tuple[tuple[Source, Targets, int], Resolved] | None = None
         self._latest_source: tuple[_SourceKey, Source] | None = None
 
@@ -101,9 +102,18 @@ class Context:
         self._mirror = mirror
 
     def leave(self) -> None:
-        """The call returns: nothing may refer to its memory any more."""
+        """The call returns: nothing may refer to its memory any more.
+
+        Only now are render states mirrored, because lpdwRStates may lie over the commands.
+        """
         self._call = CallVertices(None, 0, 0, 0, 0)
-        self._mirror = None
+        mirror, self._mirror = self._mirror, None
+        if mirror is not None:
+            words = mirror.data[: mirror.data.nbytes // 4 * 4].view("<u4")
+            for state, value in self._mirrored.items():
+                if state < len(words):
+                    words[state] = value
+        self._mirrored.clear()
 
     @property
     def call_vertex_size(self) -> int:
@@ -119,11 +129,8 @@ class Context:
     def set_render_state(self, state: int, value: int) -> None:
         """RENDERSTATE, mirrored into lpdwRStates while an execute buffer runs (section 4)."""
         self.state.set_render_state(state, value)
-        mirror = self._mirror
-        if mirror is not None and state < RENDER_STATES and 4 * state + 4 <= mirror.data.nbytes:
-            mirror.data[4 * state : 4 * state + 4] = np.frombuffer(
-                value.to_bytes(4, "little"), np.uint8
-            )
+        if self._mirror is not None and state < RENDER_STATES:
+            self._mirrored[state] = value
 
     def set_render_target(self, index: int, handle: int) -> None:
         """SETRENDERTARGET and SETRENDERTARGET2; a new target 0 resets viewport and scissor."""

@@ -23,7 +23,7 @@ from dp2emu.dp2.table import TABLE, Token
 from dp2emu.dp2.walk import decode, scan
 from dp2emu.errors import Dp2Error, Fault, Malformed
 from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.memory import Limits, Surface, SurfaceDesc
+from dp2emu.gpu.memory import BUFFERS, Limits, Surface, SurfaceDesc
 from dp2emu.gpu.packets import Observe
 from dp2emu.gpu.timing import Timing
 
@@ -32,6 +32,9 @@ CONTEXTS = 1 << 12
 
 SCAN_TOKENS = 1 << 16
 """Tokens found ahead of execution: a huge buffer of tiny tokens must not fill the memory."""
+
+COMMAND_BYTES = 64 << 20
+"""Command bytes a call may cover, as many as a capture can hold; more is refused."""
 
 _EXIT_OPCODE = 11
 """Leaks from execute buffers of before DirectX 6; tolerated as "stop here" (reference 2.1)."""
@@ -197,9 +200,6 @@ class Driver:
 
     def _walk(self, context: Context, call: Call, surface: Surface) -> _Walked:
         view = surface.data.data
-        if call.lpdwRStates == call.lpDDCommands:
-            # Mirrored states would change tokens whose bounds have been checked already.
-            view = memoryview(surface.data.tobytes())
         size = context.call_vertex_size
         position, end = call.dwCommandOffset, call.dwCommandOffset + call.dwCommandLength
         while True:
@@ -260,11 +260,16 @@ class Driver:
         if call.lpDDCommands == 0 and call.dwCommandLength == 0:
             return None
         surface = self._surface(call.lpDDCommands, "command buffer")
-        if call.dwCommandOffset + call.dwCommandLength > surface.data.nbytes:
-            raise Malformed(
-                f"commands end at {call.dwCommandOffset + call.dwCommandLength:#x}, the buffer "
-                f"has {surface.data.nbytes:#x} bytes"
-            )
+        # Pixels may change while the tokens among them execute, and what was checked with them.
+        if surface.desc.kind not in BUFFERS:
+            what = f"surface {call.lpDDCommands} has pixels, commands need a buffer"
+            raise Fault(HResult.DDERR_INVALIDPARAMS, what)
+        if call.dwCommandLength > COMMAND_BYTES:
+            what = f"{call.dwCommandLength} bytes of commands in one call"
+            raise Fault(HResult.DDERR_INVALIDPARAMS, what)
+        end, size = call.dwCommandOffset + call.dwCommandLength, surface.data.nbytes
+        if end > size:
+            raise Malformed(f"commands end at {end:#x}, the buffer has {size:#x} bytes")
         if call.commands is not None:
             self.gpu.heap.write(call.lpDDCommands, call.dwCommandOffset, call.commands)
         return surface

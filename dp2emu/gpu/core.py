@@ -8,19 +8,26 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 from dp2emu.gpu.clear import execute_clear
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.memory import Heap, Limits
-from dp2emu.gpu.packets import BeginQuery, Clear, Draw, EndQuery, Observe, Packet
+from dp2emu.gpu.packets import RECT_BYTES, BeginQuery, Clear, Draw, EndQuery, Observe, Packet
 from dp2emu.gpu.queries import Counters, Observes, QuerySlot, Report, Snapshot, snapshot
 from dp2emu.gpu.timing import Timing, instant
 from dp2emu.gpu.work import Work
 
 QUEUE_DEPTH = 4096
 """Packets the FIFO holds; a host that submits more waits for the GPU (INTERFACETIMINGS)."""
+
+QUEUE_BYTES = 64 << 20
+"""Bytes of vertices, indices and rectangles that packets in the FIFO may have brought along
+before the host waits as well."""
+
+_SUPERSEDED_KEPT = 1 << 14
+"""Reports nobody wants any more that may be on their way beside those that are wanted."""
 
 
 _VERTEX_CACHE, _HEAP = int(Observes.VERTEX_CACHE), int(Observes.HEAP)
@@ -38,21 +45,26 @@ class Gpu:
         self.packet_taps: list[Callable[[Packet, int], None]] = []
         self.report_taps: list[Callable[[Report], None]] = []
         self._free = 0
-        self._fifo: deque[tuple[Packet, int]] = deque()
+        self._fifo: deque[tuple[Packet, int, int]] = deque()
+        self._queued_bytes = 0
+        self._copied: bytes | None = None
         self._worked = 0
         self._reported: dict[int, int] = {}
         self._last_visible: dict[int, int] = {}
         self._reports: list[tuple[int, int, Report]] = []
+        self._reports_kept = _SUPERSEDED_KEPT
         self._sequence = 0
         self._cache_watchers: set[QuerySlot] = set()
         self._seen: Snapshot | None = None
 
     def submit(self, packet: Packet) -> None:
         """Queue a packet behind all earlier ones; if the FIFO is full the host waits first."""
-        while len(self._fifo) >= QUEUE_DEPTH:
+        while len(self._fifo) >= QUEUE_DEPTH or self._queued_bytes > QUEUE_BYTES:
             self.counters.wait_queue_ticks += self._wait_until(self._next_start())
             self.run()
-        self._fifo.append((packet, self.now))
+        size = self._brought_along(packet)
+        self._queued_bytes += size
+        self._fifo.append((packet, self.now, size))
 
     def advance(self, ticks: int) -> None:
         """Let host time pass, and execute what starts until then."""
@@ -63,11 +75,12 @@ class Gpu:
         """Execute every packet whose start is not in the future."""
         fifo = self._fifo
         while fifo:
-            packet, submitted = fifo[0]
+            packet, submitted, size = fifo[0]
             start = max(self._free, submitted)
             if start > self.now:
                 return
             fifo.popleft()
+            self._queued_bytes -= size
             self._free = start
             for tap in self.packet_taps:
                 tap(packet, start)
@@ -78,7 +91,7 @@ class Gpu:
         while self._fifo:
             self._wait_until(self._next_start())
             self.run()
-        visible = max((entry[0] for entry in self._reports), default=0)
+        visible = max(self._last_visible.values(), default=0)
         self.now = max(self.now, self._free, visible)
 
     def wait_for_idle(self) -> None:
@@ -122,6 +135,16 @@ class Gpu:
         """The clock was disturbed (power, heat): intervals around this moment are disjoint."""
         self.counters.clock_changes += 1
         self._seen = None
+
+    def _brought_along(self, packet: Packet) -> int:
+        """Bytes that a packet keeps alive; draws of one call share its vertices."""
+        if isinstance(packet, Clear):
+            return RECT_BYTES * len(packet.rects)
+        if not isinstance(packet, Draw):
+            return 0
+        before, self._copied = self._copied if self._fifo else None, packet.copied
+        fresh = self._copied is not None and self._copied is not before
+        return packet.own_bytes + (len(self._copied or b"") if fresh else 0)
 
     def _draw(self, packet: Draw) -> None:
         watched = bool(self._cache_watchers)
@@ -170,9 +193,17 @@ class Gpu:
         report = Report(slot, packet.generation, begin, end, visible, heap)
         for tap in self.report_taps:
             tap(report)
-        heappush(self._reports, (visible, self._sequence, report))
-        self._sequence += 1
+        self._keep(report)
         self._cache_watchers.discard(slot)
+
+    def _keep(self, report: Report) -> None:
+        """Queue a report until it is visible; now and then drop those nobody wants any more."""
+        heappush(self._reports, (report.visible, self._sequence, report))
+        self._sequence += 1
+        if len(self._reports) > self._reports_kept:
+            self._reports = [entry for entry in self._reports if entry[2].wanted]
+            heapify(self._reports)
+            self._reports_kept = 2 * len(self._reports) + _SUPERSEDED_KEPT
 
     def _begin_of(self, packet: EndQuery) -> Snapshot | None:
         slot = packet.slot

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +64,7 @@ class Limits:
 class Surface:
     """One allocation.  ``data`` is uint8, flat, zeroed; ``serial`` never repeats in a heap."""
 
-    __slots__ = ("data", "desc", "format", "pitch", "samples", "serial")
+    __slots__ = ("__weakref__", "data", "desc", "format", "pitch", "samples", "serial")
 
     def __init__(self, desc: SurfaceDesc, serial: int, pitch: int, size: int) -> None:
         self.desc = desc
@@ -95,22 +96,48 @@ class Surface:
         return rows[:, :used].view(row.word)
 
 
+class _Allocated:
+    """Bytes of all surfaces there are.  Mutable: it counts.  Apart from the heap, so that what
+    waits for a surface to go does not keep the heap, and with it the surface.
+    """
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+    def add(self, surface: Surface) -> None:
+        """Count a surface until nothing refers to it any more."""
+        self.bytes += surface.data.nbytes
+        finalize(surface, self._subtract, surface.data.nbytes).atexit = False
+
+    def _subtract(self, size: int) -> None:
+        self.bytes -= size
+
+
 class Heap:
     """Surfaces by handle, within limits.  Mutable: it is the memory."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
-        self.allocated = 0
+        self._allocated = _Allocated()
         self._surfaces: dict[int, Surface] = {}
         self._serial = 0
         self._created = [0] * len(SurfaceKind)
         self._written = [0] * len(SurfaceKind)
+        self._live = [0] * len(SurfaceKind)
+        self._live_bytes = [0] * len(SurfaceKind)
 
     def __iter__(self) -> Iterator[Surface]:
         return iter(self._surfaces.values())
 
     def __len__(self) -> int:
         return len(self._surfaces)
+
+    @property
+    def allocated(self) -> int:
+        """Bytes of all surfaces, also of those without a handle that a context still binds or a
+        packet still names.
+        """
+        return self._allocated.bytes
 
     def get(self, handle: int) -> Surface | None:
         """The surface of a handle, or None."""
@@ -129,9 +156,12 @@ class Heap:
             raise Fault(HResult.DDERR_OUTOFMEMORY, f"surface {desc.handle}: too many surfaces")
         self._serial += 1
         surface = Surface(desc, self._serial, pitch, size)
-        self._surfaces[desc.handle] = surface
+        self._allocated.add(surface)
         self._created[desc.kind] += 1
-        self.allocated += size - freed
+        self._count(surface, 1)
+        if old is not None:
+            self._count(old, -1)
+        self._surfaces[desc.handle] = surface
         return surface
 
     def destroy(self, handle: int) -> None:
@@ -139,7 +169,7 @@ class Heap:
         surface = self._surfaces.pop(handle, None)
         if surface is None:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"no surface {handle}")
-        self.allocated -= surface.data.nbytes
+        self._count(surface, -1)
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         """Host write, seen by every packet that executes after it.  Raises Fault if outside."""
@@ -157,13 +187,12 @@ class Heap:
 
     def use(self) -> tuple[HeapUse, ...]:
         """Bookkeeping by resource type, one row per SurfaceKind in numeric order."""
-        live: list[list[int]] = [[] for _ in SurfaceKind]
-        for surface in self:
-            live[surface.desc.kind].append(surface.data.nbytes)
-        return tuple(
-            HeapUse(self._written[kind], self._created[kind], len(live[kind]), sum(live[kind]))
-            for kind in SurfaceKind
-        )
+        rows = zip(self._written, self._created, self._live, self._live_bytes, strict=True)
+        return tuple(HeapUse(*row) for row in rows)
+
+    def _count(self, surface: Surface, number: int) -> None:
+        self._live[surface.desc.kind] += number
+        self._live_bytes[surface.desc.kind] += number * surface.data.nbytes
 
     def _measure(self, desc: SurfaceDesc) -> tuple[int, int]:
         """(pitch, bytes) of a description, checked before anything is allocated."""

@@ -18,6 +18,9 @@ from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.queries import QuerySlot
 from dp2emu.gpu.state import Pipeline
 
+RECT_BYTES = 256
+"""What a rectangle of a queued packet takes, about."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rect:
@@ -123,6 +126,19 @@ class Draw:
     clip_planes: tuple[Plane, ...] = ()
     edge_flags: NDArray[np.bool_] | None = None
     w_range: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def copied(self) -> bytes | None:
+        """Vertices that are in no buffer but in the packet or its call, None if there are none."""
+        read = (stream.data for stream in self.streams if stream is not None)
+        return next((data for data in read if isinstance(data, bytes)), None)
+
+    @property
+    def own_bytes(self) -> int:
+        """Bytes of indices that are in no buffer, and of edge flags."""
+        indices = self.indices.data if self.indices else None
+        arrays = (indices, self.edge_flags)
+        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

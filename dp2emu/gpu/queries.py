@@ -120,6 +120,11 @@ class Report(NamedTuple):
     visible: int
     heap: tuple[HeapUse, ...] = ()
 
+    @property
+    def wanted(self) -> bool:
+        """Whether nothing has superseded the issue it answers."""
+        return self.slot.generation == self.generation
+
     def change(self, counter: str) -> int:
         """How far a counter of ``Counters`` went between begin and end."""
         index = _COUNTER_INDEX[counter]

@@ -10,6 +10,7 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.driver import COMMAND_BYTES
 from dp2emu.dp2.stream import CommandStream
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
 from dp2emu.replay.compare import same_fault
@@ -80,7 +81,9 @@ def row_of(performed: Performed, recorded: Answer | None) -> dict[str, Any]:
 
 
 def _command_bytes(rig: Rig, call: Call) -> bytes:
-    """What the driver will find at dwCommandOffset; nothing if it will find no memory there."""
+    """What the driver will find at dwCommandOffset; nothing if it will not look there."""
+    if call.dwCommandLength > COMMAND_BYTES:
+        return b""
     given = call.commands or b""
     if len(given) >= call.dwCommandLength:
         return given

@@ -9,7 +9,7 @@ import pytest
 from dp2emu.d3d.enums import Format, QueryType, RenderState
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Call
-from dp2emu.dp2.driver import CONTEXTS, SCAN_TOKENS, UnknownCommand
+from dp2emu.dp2.driver import COMMAND_BYTES, CONTEXTS, SCAN_TOKENS, UnknownCommand
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
@@ -251,6 +251,32 @@ def test_a_mirror_over_the_commands_themselves_changes_none_of_them() -> None:
     commands = render_state(5, 2) + light
     bench.ok(commands, lpdwRStates=COMMANDS, dwFlags=EXECUTEBUFFER)
     assert bench.memory(4, 20) == b"\2\0\0\0"
+
+
+def test_states_are_mirrored_although_a_later_token_fails() -> None:
+    bench = Bench()
+    bench.driver.create_surface(SurfaceDesc(RSTATES, SurfaceKind.MEMORY, 1024))
+    answer = bench.call(
+        render_state(22, 3) + header(0), lpdwRStates=RSTATES, dwFlags=EXECUTEBUFFER
+    )
+    assert answer.ddrval == HResult.D3DERR_COMMAND_UNPARSED
+    assert bench.driver.read(RSTATES, 88, 4) == b"\3\0\0\0"
+    bench.ok(render_state(23, 1), lpdwRStates=RSTATES)
+    assert bench.driver.read(RSTATES, 92, 4) == bytes(4)
+
+
+def test_commands_cannot_lie_in_what_can_be_drawn_to() -> None:
+    answer = Bench().call(clear(), lpDDCommands=COLOR)
+    assert answer.ddrval == HResult.DDERR_INVALIDPARAMS
+
+
+def test_a_call_of_more_commands_than_a_capture_holds_is_refused() -> None:
+    bench = Bench()
+    bench.driver.create_surface(SurfaceDesc(9, SurfaceKind.MEMORY, COMMAND_BYTES + 4))
+    most = {"lpDDCommands": 9, "dwCommandLength": COMMAND_BYTES}
+    assert bench.call(**most).ddrval == HResult.D3DERR_COMMAND_UNPARSED
+    more = most | {"dwCommandLength": COMMAND_BYTES + 1}
+    assert bench.call(**more).ddrval == HResult.DDERR_INVALIDPARAMS
 
 
 @pytest.mark.parametrize("request_bits", [0x04, 0x08, 0x14, 0x28, 0x3C])

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dp2emu.d3d.enums import Format
-from dp2emu.gpu.core import QUEUE_DEPTH, Gpu
+from dp2emu.gpu.core import QUEUE_BYTES, QUEUE_DEPTH, Gpu
 from dp2emu.gpu.memory import Surface, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.packets import BeginQuery, Clear, EndQuery, Observe, Rect
+from dp2emu.gpu.packets import (
+    RECT_BYTES,
+    BeginQuery,
+    Clear,
+    Draw,
+    EndQuery,
+    Observe,
+    Rect,
+    Stream,
+)
 from dp2emu.gpu.queries import QuerySlot
 from dp2emu.gpu.timing import Timing, fixed, instant
+from tests.gpu.drawing import draw
 
 EVENT, OCCLUSION = 8, 9
 
@@ -170,3 +182,48 @@ def test_queries_with_no_work_between_them_share_a_look_and_others_do_not() -> N
         first, second = (report.end for report in gpu.collect())
         assert (first is second) == (change is changes[-1])
         assert (first == second) == (change is changes[-1])
+
+
+def test_a_host_waits_when_much_memory_is_queued_not_only_many_packets() -> None:
+    gpu = Gpu(fixed(packet=10))
+    surface = target(gpu)
+    rects = 1000 * (Rect(0, 0, 8, 8),)
+    fill_often = Clear(rects, (surface,), 0, None, None, None)
+    most = QUEUE_BYTES // (RECT_BYTES * len(rects)) + 1
+    for _ in range(most):
+        gpu.submit(fill_often)
+    assert gpu.now == 0
+    gpu.submit(fill_often)
+    assert gpu.counters.wait_queue_ticks == gpu.now == 0  # the first need not wait to start
+    gpu.submit(fill_often)
+    assert gpu.counters.wait_queue_ticks == gpu.now == 10
+    gpu.finish()
+    assert gpu.now == 10 * (most + 2)
+
+
+def test_draws_of_one_call_share_their_vertices_in_the_queue() -> None:
+    gpu = Gpu(fixed(packet=10))
+    vertices = bytes(QUEUE_BYTES // 4)
+    for _ in range(100):
+        gpu.submit(reading(vertices))
+    assert gpu.now == 0
+    for _ in range(6):
+        gpu.submit(reading(bytes(bytearray(vertices))))
+    assert gpu.now > 0
+
+
+def reading(memory: bytes) -> Draw:
+    return replace(draw([]), streams=(Stream(memory, 0, 20),), count=1)
+
+
+def test_reports_nobody_wants_do_not_pile_up() -> None:
+    gpu = Gpu(per_type(event=1000, occlusion=0))
+    slot = QuerySlot(EVENT, None, 1)
+    for generation in range(100_000):
+        slot.generation = generation
+        gpu.submit(EndQuery(slot, generation))
+        gpu.run()
+    assert len(gpu._reports) < 40_000
+    gpu.finish()
+    assert gpu.now == 1000
+    assert [report.generation for report in gpu.collect() if report.wanted] == [99_999]
