@@ -54,8 +54,10 @@ def test_vertex_shader_samples_its_own_samplers() -> None:
 
 @pytest.mark.parametrize(("type", "wanted"), [("2d", [1, 2, 5, 6]), ("cube", [1, 2, 3, 5, 6, 7])])
 def test_texldd_takes_gradients(type: str, wanted: list[float]) -> None:
-    text = f"ps_2_x\ndcl_{type} s0\ntexldd r0, t0, s0, t1, t2\nmov oC0, r0"
-    ((_, _, lod, gradients),) = sampled(text)[0].calls
+    text = f"ps_2_x\ndcl_{type} s3\ntexldd r0, t0, s3, t1, t2\nmov oC0, r0"
+    texture, found = sampled(text)
+    ((_, _, lod, gradients),) = texture.calls
+    assert found == [2, 6, 0 if type == "2d" else 8, 3]
     assert (lod, [float(g[0]) for g in gradients]) == (Lod.GRADIENT, wanted)
 
 
