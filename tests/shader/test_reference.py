@@ -124,6 +124,7 @@ def test_a_break_in_either_branch_is_for_its_lanes(b: Builder) -> None:
         y.value = y.value + 1.0
     b.output("y", y.value)
     assert y_of(outcome(b, 4, x=floats(0, 1, 2, 9))) == [100, 201, 21, 44]
+    assert y_of(outcome(b, 2, x=floats(1.5, 2))) == [302, 21]
 
 
 def test_lanes_that_left_a_loop_take_part_after_it(b: Builder) -> None:
