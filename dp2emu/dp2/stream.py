@@ -35,11 +35,16 @@ class CommandStream:
         Only the last one may have a problem.  Raises Fault for a bad vertex format.
         """
         size = self._call.dwVertexSize or fvf_size(self._call.dwVertexType, interface)
+        stretches = self.stretches(size)
+        return map(self._moved, stretches) if self.base else stretches
+
+    def stretches(self, vertex_size: int) -> Iterator[Scan]:
+        """The same with offsets into ``memory``, for inline vertices of that many bytes."""
         at = self.start
         while True:
-            found = scan(self.memory, at, self.end, size, limit=_STRETCH)
+            found = scan(self.memory, at, self.end, vertex_size, limit=_STRETCH)
             at = found.stop
-            yield self._moved(found) if self.base else found
+            yield found
             if found.problem is not None or at >= self.end:
                 return
 

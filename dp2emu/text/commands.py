@@ -13,7 +13,6 @@ from typing import NamedTuple
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.stream import CommandStream
 from dp2emu.dp2.table import TABLE, Op, Token
-from dp2emu.dp2.walk import scan
 from dp2emu.errors import Dp2Error
 from dp2emu.layout import Buffer
 from dp2emu.text.answers import payload, response_blocks
@@ -41,43 +40,51 @@ class Shown(NamedTuple):
     remark: str | None = None
 
 
-class Found(NamedTuple):
-    """The tokens of a call as ``scan`` has them: offsets into ``stream.memory``."""
+class Found:
+    """The tokens of a call, to be gone through once: as ``scan`` has them, with offsets into
+    ``stream.memory``.  Mutable: ``rest`` is known when all have been given out.
 
-    stream: CommandStream
-    commands: list[tuple[int, Token, int, int, int]]
-    stop: int
-    problem: Dp2Error | None
+    Notes the queries that are created in ``contexts``.
+    """
 
-    def rest(self, call: Call) -> Iterator[tuple[int, bytes, str]]:
+    def __init__(self, call: Call, contexts: Contexts) -> None:
+        self.stream = CommandStream(call, call.commands or b"")
+        self._call = call
+        self._contexts = contexts
+        self._stop = self.stream.start
+        self._problem: Dp2Error | None = None
+
+    def __iter__(self) -> Iterator[tuple[int, Token, int, int, int]]:
+        # In stretches: a chunk of tiny tokens would take fifty times its size.
+        for found in self.stream.stretches(self._contexts.vertex_format(self._call).size):
+            for command in found.commands:
+                if command[1] is _CREATE_QUERY:
+                    self._create_queries(*command[3:])
+                yield command
+            self._stop, self._problem = found.stop, found.problem
+
+    def rest(self) -> Iterator[tuple[int, bytes, str]]:
         """(offset into the surface, bytes, why) of what is no token: from the first problem on,
         and behind dwCommandLength."""
-        data, base = call.commands or b"", call.dwCommandOffset
-        stop, end = self.stop - self.stream.start, self.stream.end - self.stream.start
-        if stop < end and self.problem is not None:
-            yield base + stop, data[stop:end], self.problem.what
+        data, base = self._call.commands or b"", self._call.dwCommandOffset
+        stop, end = self._stop - self.stream.start, self.stream.end - self.stream.start
+        if stop < end and self._problem is not None:
+            yield base + stop, data[stop:end], self._problem.what
         if end < len(data):
             yield base + end, data[end:], "behind dwCommandLength"
 
-
-def find_tokens(call: Call, contexts: Contexts) -> Found:
-    """Scan the commands of a call; notes the queries it creates in ``contexts``."""
-    stream = CommandStream(call, call.commands or b"")
-    found = scan(stream.memory, stream.start, stream.end, contexts.vertex_format(call).size)
-    for _, token, _, start, end in found.commands:
-        if token is _CREATE_QUERY:
-            pairs = _PAIR.iter_unpack(stream.memory[start:end])
-            contexts.create_queries(call.dwhContext, pairs)
-    return Found(stream, *found)
+    def _create_queries(self, start: int, end: int) -> None:
+        pairs = _PAIR.iter_unpack(self.stream.memory[start:end])
+        self._contexts.create_queries(self._call.dwhContext, pairs)
 
 
 def command_lines(call: Call, contexts: Contexts) -> Iterator[Shown]:
     """Everything the call has in ``commands``.  Offsets of lines are into the surface."""
-    found = find_tokens(call, contexts)
+    found = Found(call, contexts)
     memory, base, vertex = found.stream.memory, found.stream.base, contexts.vertex_format(call)
-    for offset, token, n, start, end in found.commands:
+    for offset, token, n, start, end in found:
         yield from _block(codec_of(token.op), memory, Place(offset, n, start, end), vertex, base)
-    for offset, data, why in found.rest(call):
+    for offset, data, why in found.rest():
         yield from _raw(data, offset, why)
 
 

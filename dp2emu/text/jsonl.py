@@ -19,7 +19,7 @@ from typing import Any, TextIO
 from dp2emu.capture.records import Annotation, Answered, Called, MemoryWritten, Record
 from dp2emu.text.answers import payload, response_blocks
 from dp2emu.text.codec import Codec, Place, Run, aligned, codec_of
-from dp2emu.text.commands import find_tokens
+from dp2emu.text.commands import Found
 from dp2emu.text.contexts import Contexts
 from dp2emu.text.forms import BY_RECORD, enumerated, value_name
 from dp2emu.text.shape import Shape
@@ -27,8 +27,8 @@ from dp2emu.text.shape import Shape
 Encode = Callable[[bytes, int, int, int], str]
 """(memory, n, start, end of the payload) -> members of a token's object, each after a comma."""
 
-_PIECE = 512
-"""Tokens written at a time."""
+_PIECE = 1 << 16
+"""Characters, about, that are gathered before they are written."""
 
 
 class JsonLinesWriter:
@@ -59,19 +59,23 @@ class JsonLinesWriter:
         return self._calls if isinstance(record, Called) else max(self._calls - 1, 0)
 
     def _tokens(self, record: Called) -> None:
-        found = find_tokens(record.call, self._contexts)
+        found = Found(record.call, self._contexts)
         memory, base = found.stream.memory, found.stream.base
         begin = f'{{"record":"token","call":{self._calls},"offset":'
         lines: list[str] = []
-        for offset, token, n, start, end in found.commands:
+        size = 0
+        for offset, token, n, start, end in found:
             reserved = memory[offset + 1]
             members = _encoder(token.op)(memory, n, start, end)
             more = f',"bReserved":{reserved}' if reserved else ""
-            lines.append(f"{begin}{offset + base}{members}{more}}}\n")
-            if len(lines) == _PIECE:
+            line = f"{begin}{offset + base}{members}{more}}}\n"
+            lines.append(line)
+            size += len(line)
+            if size > _PIECE:
                 self._out.write("".join(lines))
                 lines.clear()
-        for offset, data, why in found.rest(record.call):
+                size = 0
+        for offset, data, why in found.rest():
             lines.append(_raw(self._calls, offset, data, why))
         self._out.write("".join(lines))
 

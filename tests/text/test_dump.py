@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
@@ -11,6 +14,7 @@ from dp2emu.capture.records import Called, ContextCreated
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.table import TABLE
 from dp2emu.text.dump import TextWriter
+from dp2emu.text.jsonl import JsonLinesWriter
 from tests.capture.samples import sealed
 from tests.text.samples import SMALL, XYZRHW_DIFFUSE, json_lines, text_of
 
@@ -110,3 +114,26 @@ def test_no_sample_of_any_token_needs_raw(token: object) -> None:
         writer.write(Called(Call(1, 2, 0, len(sample), dwVertexSize=32, commands=sample)))
         assert getattr(token, "name", "?") in out.getvalue()
         assert "raw" not in out.getvalue()
+
+
+class _Nowhere(StringIO):
+    """Text that is written and forgotten."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+@pytest.mark.parametrize("writer", [TextWriter, JsonLinesWriter])
+def test_memory_does_not_follow_the_number_of_tokens(
+    writer: Callable[[TextIO], TextWriter | JsonLinesWriter],
+) -> None:
+    tokens = 24_000
+    commands = bytes.fromhex("08000000") * tokens
+    into = writer(_Nowhere())
+    tracemalloc.start()
+    try:
+        into.write(Called(Call(1, 2, 0, len(commands), commands=commands)))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 80 * tokens
