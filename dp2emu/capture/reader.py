@@ -73,6 +73,7 @@ class SealedReader:
         self._calls = 0
         self._crc = 0
         self._chunk: bytes | bytearray = b""
+        self._places: dict[int, int] | None = None
         self._schemas: dict[int, str] = {}
         self._channels: dict[int, tuple[Kind | None, str]] = {}
 
@@ -119,7 +120,7 @@ class SealedReader:
                 self._fail(f"container record {opcode:#04x} between chunks")
             opcode, length = self._next()
         self._chunk = b""  # the last one need not be held while the next is inflated
-        self._chunk = self._read_chunk(length)
+        self._chunk, self._places = self._read_chunk(length), None
         return True
 
     def _read_chunk(self, length: int) -> bytes | bytearray:
@@ -152,8 +153,10 @@ class SealedReader:
         body = self._source.take(length - _INDEX_HEAD.size)
         if size != len(body) or size % _INDEX_ENTRY.size:
             self._fail(f"message index of {length} bytes, {size} of them entries")
+        if self._places is None:
+            self._places = _places(self._chunk)
         listed = sum(map(hash, _INDEX_ENTRY.iter_unpack(body)))
-        if listed != sum(map(hash, _places(self._chunk, channel))):
+        if listed != self._places.pop(channel, 0):
             self._fail("message index is not that of the chunk before it")
 
     def _check_data_end(self, length: int) -> None:
@@ -294,13 +297,14 @@ def _check_footer(source: Source, crc: int, start: int) -> None:
         raise source.error("the index is not where the footer says")
 
 
-def _places(chunk: bytes | bytearray, channel: int) -> Iterator[tuple[int, int]]:
-    """(time, offset in the chunk) of a channel's messages, as a message index lists them."""
+def _places(chunk: bytes | bytearray) -> dict[int, int]:
+    """By channel the sum of the hashes of (time, offset in the chunk) of its messages."""
+    sums: dict[int, int] = {}
     for opcode, start, _ in _records(chunk):
         if opcode == Opcode.MESSAGE:
-            number, _, time, _ = MESSAGE_HEAD.unpack_from(chunk, start)
-            if number == channel:
-                yield time, start - RECORD_HEAD.size
+            channel, _, time, _ = MESSAGE_HEAD.unpack_from(chunk, start)
+            sums[channel] = sums.get(channel, 0) + hash((time, start - RECORD_HEAD.size))
+    return sums
 
 
 def _records(data: bytes | bytearray) -> Iterator[tuple[int, int, int]]:

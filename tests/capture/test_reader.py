@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 import tracemalloc
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from io import BufferedReader, BytesIO
 from pathlib import Path
+from unittest.mock import patch
 
 import lz4.frame
 import pytest
@@ -17,7 +19,7 @@ from hypothesis import strategies as st
 from mcap.records import Channel, Chunk, DataEnd, Header, McapRecord, Schema
 from mcap.writer import CompressionType, Writer
 
-from dp2emu.capture import Capture, CaptureLimits, open_capture
+from dp2emu.capture import Capture, CaptureLimits, open_capture, reader
 from dp2emu.capture.container import MAGIC, PROFILE, SCHEMA_ENCODING, build, message
 from dp2emu.capture.files import Source
 from dp2emu.capture.payloads import Kind, encode
@@ -161,6 +163,27 @@ def test_a_message_index_of_another_chunk_is_damage() -> None:
     assert records == EVERYTHING[: len(records)]
     assert damage is not None
     assert "not that of the chunk before it" in damage
+
+
+def _indexed(*channels: int) -> bytes:
+    """EVERYTHING up to its first chunk, then message indexes without entries."""
+    data = sealed(EVERYTHING, compression="none")
+    end = data.index(_chunks(data)[0]) + len(_chunks(data)[0])
+    index = b"".join(struct.pack("<BQHI", 7, 6, channel, 0) for channel in channels)
+    return data[:end] + index
+
+
+def test_an_index_of_a_channel_without_messages_may_be_empty() -> None:
+    _, damage = read(_indexed(99))
+    assert damage is not None and "the file ends before its index" in damage
+    _, damage = read(_indexed(Kind.SURFACE))
+    assert damage is not None and "not that of the chunk before it" in damage
+
+
+def test_a_chunk_is_gone_through_once_for_all_its_indexes() -> None:
+    with patch.object(reader, "_places", wraps=reader._places) as places:
+        read(_indexed(*range(90, 190)))
+    assert places.call_count == 1
 
 
 @pytest.mark.parametrize("piece", [1, 7, 100_000])
