@@ -21,6 +21,8 @@ from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import Surface
 
 _COMPRESS_LEVEL = 6
+_BAND = 1 << 20
+"""Pixel words converted together: in between they take several times their size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,15 @@ def take_picture(surface: Surface) -> Picture:
     Samples of a multisampled surface are averaged, rounding half up.
     """
     words = surface.pixels()
-    image = Image.fromarray(_channels(words, surface.format, surface.samples))
+    row = _format(surface.format)
+    image = np.empty((surface.height, surface.width, len(_in_order(row))), np.uint8)
+    crc32, step = 0, max(1, _BAND // words.shape[1])
+    for top in range(0, surface.height, step):
+        band = words[top : top + step]
+        image[top : top + step] = _channels(band, surface.format, surface.samples)
+        crc32 = zlib.crc32(band.tobytes(), crc32)
     file = io.BytesIO()
-    image.save(file, "PNG", compress_level=_COMPRESS_LEVEL)
-    crc32 = zlib.crc32(np.ascontiguousarray(words).tobytes())
+    Image.fromarray(image).save(file, "PNG", compress_level=_COMPRESS_LEVEL)
     return Picture(surface.width, surface.height, surface.format, crc32, file.getvalue())
 
 
@@ -56,10 +63,14 @@ def rgba(words: NDArray[Any], format: Format) -> NDArray[np.uint8]:
 
     Raises Unsupported for a format that is not a colour format here.
     """
+    return np.stack([_widen(words, channel) for channel in _in_order(_format(format))], axis=-1)
+
+
+def _format(format: Format) -> ColorFormat:
     row = COLOR.get(format)
     if row is None:
         raise Unsupported(f"picture of {format.sdk}")
-    return np.stack([_widen(words, channel) for channel in _in_order(row)], axis=-1)
+    return row
 
 
 def _channels(words: NDArray[Any], format: Format, samples: int) -> NDArray[np.uint8]:

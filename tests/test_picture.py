@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import tracemalloc
 import zlib
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from dp2emu import picture
 from dp2emu.d3d.enums import Format
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
@@ -54,9 +56,9 @@ def test_padding_behind_rows_is_in_neither_picture_nor_checksum() -> None:
     target = surface(Format.R5G6B5, 2, 2, pitch=8)
     target.data[:] = 0xFF
     target.pixels()[:] = [[1, 2], [3, 4]]
-    picture = take_picture(target)
-    assert (picture.width, picture.height, picture.format) == (2, 2, Format.R5G6B5)
-    assert picture.crc32 == zlib.crc32(np.array([1, 2, 3, 4], "<u2").tobytes())
+    taken = take_picture(target)
+    assert (taken.width, taken.height, taken.format) == (2, 2, Format.R5G6B5)
+    assert taken.crc32 == zlib.crc32(np.array([1, 2, 3, 4], "<u2").tobytes())
 
 
 def test_samples_are_averaged_rounding_half_up() -> None:
@@ -73,3 +75,23 @@ def test_same_pixels_give_same_file() -> None:
 def test_depth_surface_has_no_picture() -> None:
     with pytest.raises(Unsupported, match="D3DFMT_D24S8"):
         take_picture(surface(Format.D24S8))
+
+
+def test_bands_make_the_same_picture_as_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = surface(Format.A8R8G8B8, 5, 7, samples=2)
+    target.pixels()[:] = np.random.default_rng(1).integers(0, 1 << 32, (7, 10), np.uint32)
+    whole = take_picture(target)
+    for band in (1, 20, 35):
+        monkeypatch.setattr(picture, "_BAND", band)
+        assert take_picture(target) == whole
+
+
+def test_a_picture_takes_no_multiple_of_its_surface() -> None:
+    target = surface(Format.X8R8G8B8, 2048, 2048)
+    tracemalloc.start()
+    try:
+        take_picture(target)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2 * target.data.nbytes

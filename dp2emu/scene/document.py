@@ -20,6 +20,8 @@ EXTENT = 4096
 """Pixels a scene's surfaces may be wide and high."""
 SURFACE_PIXELS = 1 << 25
 """Pixels (samples) all surfaces of a scene may have together."""
+PICTURE_PIXELS = 1 << 27
+"""Pixels (samples) all pictures of a scene may have together."""
 
 extent = whole(1, EXTENT)
 sample_count = whole(0, 16)

@@ -19,7 +19,7 @@ from dp2emu.runtime import (
     Texture,
     VertexShader,
 )
-from dp2emu.scene.document import SURFACE_PIXELS
+from dp2emu.scene.document import PICTURE_PIXELS, SURFACE_PIXELS
 from dp2emu.scene.fields import Fields
 from dp2emu.scene.results import Problem, Results
 from dp2emu.scene.values import DataReader, text
@@ -50,6 +50,7 @@ class Player:
             self.resources["depth"] = device.depth_buffer
         self.data = DataReader()
         self.pixels = 2 * device.back_buffer.width * device.back_buffer.height
+        self.pictured = 0
         self.index = -1
         self._marks: list[tuple[int, int, int]] = []
         self._places: list[Fields] = []
@@ -119,8 +120,13 @@ class Player:
             raise UsageError("the scene's surfaces are too large together")
 
     def observe(self, surface: SurfaceDesc, label: str) -> None:
-        """Take a picture of a surface when the GPU gets here."""
+        """Take a picture of a surface when the GPU gets here.  Raises UsageError if those wanted
+        are too large together: all are kept until the scene is over.
+        """
         results = self.results
+        self.pictured += surface.width * surface.height * surface.samples
+        if self.pictured > PICTURE_PIXELS:
+            raise UsageError("the scene's pictures are too large together")
         results.expect_image(label)
         self.device.session.flush()
         self.driver.observe(surface.handle, lambda seen: results.add_image(label, seen))

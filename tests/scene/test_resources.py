@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dp2emu.errors import SceneError
+from dp2emu.scene import player
 
 from .making import FVF, Play, strip
 
@@ -24,6 +25,15 @@ def test_resources_share_one_namespace(play: Play) -> None:
         play(resources=[{"type": "query", "id": "depth", "query": "EVENT"}])
     with pytest.raises(SceneError, match="no resource type 'window'"):
         play(resources=[{"type": "window", "id": "w"}])
+
+
+def test_pictures_are_bounded_together(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player, "PICTURE_PIXELS", 3 * 8 * 6)
+    wanted = [{"op": "readback", "surface": "backbuffer", "label": name} for name in "ab"]
+    assert len(play(*wanted).files) == 4  # with the last picture and the JSON file
+    again = {"op": "readback", "surface": "backbuffer", "label": "c"}
+    with pytest.raises(SceneError, match="pictures are too large together"):
+        play(*wanted, again)
 
 
 def test_surfaces_are_bounded_together(play: Play) -> None:
