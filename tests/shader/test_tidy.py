@@ -79,6 +79,24 @@ def test_several_components_are_computed_before_any_is_assigned(b: Builder) -> N
     assert lines(b)[:3] == ["f2 = add f0 f1", "f1 = sub f0 f1", "f0 = mov f2"]
 
 
+def test_of_two_assignments_the_last_stays_the_last(b: Builder) -> None:
+    x, v = b.input("x"), b.variable(Type.F32)
+    first, second = x + 1.0, x + 2.0
+    v.value = second
+    v.value = first
+    b.output("y", v.value)
+    assert lines(b)[1:4] == ["f2 = add f0 1.0", "f1 = add f0 2.0", "f1 = mov f2"]
+
+
+def test_copies_of_copies_go_and_so_do_those_in_loops(b: Builder) -> None:
+    u, v = b.variable(Type.F32), b.variable(Type.F32)
+    with b.loop():
+        u.value = b.input("x") * 2.0
+        v.value = u.value
+        b.output("y", v.value)
+    assert lines(b) == ["f2 = input x", "loop 255", "f1 = mul f2 2.0", "output y f1", "end"]
+
+
 def test_a_texel_goes_straight_into_variables(b: Builder) -> None:
     variables = [b.variable(Type.F32) for _ in range(4)]
     texel = b.sample(TextureKind.TEX2D, 0, (0.0, 0.0))
