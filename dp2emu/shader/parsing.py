@@ -246,7 +246,7 @@ def _sample(parser: _Parser, targets: list[int], words: Words) -> Statement:
 
 def _only(words: Words, count: int) -> Words:
     if len(words) != count:
-        raise ProgramError(f"{count} words expected, not {len(words)}")
+        raise ProgramError(f"{count} word{'s' * (count > 1)} expected, not {len(words)}")
     return words
 
 

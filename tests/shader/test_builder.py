@@ -146,6 +146,21 @@ def test_a_loop_may_not_assign_what_it_borrowed(b: Builder) -> None:
         v.value = old + 1.0
 
 
+def test_a_branch_may_assign_what_it_borrowed(b: Builder) -> None:
+    v = b.variable(Type.F32, 1.0)
+    old = v.value
+    with b.if_(b.input("x") < 1.0):
+        v.value = old + 1.0
+    assert results(b, v.value, x=lanes(0, 1)) == [2, 1]
+
+
+def test_a_program_is_verified() -> None:
+    vertex = Builder(Stage.VERTEX)
+    vertex.kill(True)
+    with pytest.raises(ProgramError, match="kill outside a pixel program"):
+        vertex.program()
+
+
 def test_a_value_is_not_known_outside_its_block(b: Builder) -> None:
     with b.if_(b.input("x") < 1.0):
         inside = b.input("x") * 2.0

@@ -40,7 +40,11 @@ ONE, YES, TWO = (Constant.of(Type.F32, 1.0), Constant.of(Type.BOOL, True),
 EMPTY = Program(
     Stage.PIXEL,
     slots=(Type.F32, Type.F32, Type.F32, Type.F32, Type.I32, Type.BOOL),
-    files=(File("c", Type.F32, 8, uniform=True), File("r", Type.I32, 8, uniform=False)),
+    files=(
+        File("c", Type.F32, 8, uniform=True),
+        File("one", Type.F32, 1, uniform=True),
+        File("r", Type.I32, 8, uniform=False),
+    ),
     inputs=(Port("x", Type.F32), Port("n", Type.I32)),
     outputs=(Port("y", Type.F32),),
     statements=(),
@@ -70,6 +74,7 @@ GOOD: tuple[Statement, ...] = (
     Assign(0, "fma", (Slot(1), ONE, Slot(2))),
     Assign(5, "lt", (Slot(0), ONE)),
     Load(0, "c", Address(-5, Slot(4), 4)),
+    Load(0, "one", Address(-(2**31))),
     Store("r", Address(0), Slot(4)),
     Derivative(0, Axis.X, Slot(1)),
     sample(),
@@ -77,6 +82,7 @@ GOOD: tuple[Statement, ...] = (
     sample(lod=Lod.GRADIENT, arguments=4),
     If(Slot(5), (Kill(YES),), (Output("y", Slot(0)),)),
     Loop((If(YES, (Break(Slot(5)),)),), 1),
+    Loop((Loop((), 2**31 - 1), Break(YES)), 1),
 )
 
 
@@ -112,11 +118,13 @@ def test_a_good_program_is_good() -> None:
         (sample(slots=(0, 1, 2, 4)), "slot 4 is i32, not f32"),
         (sample(sampler=-1), "sampler -1"),
         (sample(coordinates=3), "coordinates of 2d"),
+        (replace(sample(), coordinates=(ONE, TWO)), "a constant is i32, not f32"),
         (sample(lod=Lod.EXPLICIT), "arguments of explicit"),
         (sample(arguments=1), "arguments of implicit"),
         (If(ONE, ()), "a constant is f32, not bool"),
         (If(Constant(Type.BOOL, 2), ()), "0x2 is no bool"),
         (Loop((), 0), "loop limit 0"),
+        (Loop((), 2**31), "loop limit 2147483648"),
         (Loop((Break(TWO),), 1), "a constant is i32, not bool"),
         (Break(YES), "break outside a loop"),
         (If(YES, (Break(YES),)), "break outside a loop"),
@@ -128,7 +136,7 @@ def test_a_bad_statement_is_named(statement: Statement, expected: str) -> None:
 
 
 def test_statements_are_counted_as_in_the_text() -> None:
-    assert complaint(*GOOD, Break(YES)) == "statement 16: break outside a loop"
+    assert complaint(*GOOD, Break(YES)) == "statement 20: break outside a loop"
 
 
 @pytest.mark.parametrize(
