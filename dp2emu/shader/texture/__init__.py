@@ -1,0 +1,1 @@
+"""Samplers: programs that read textures, generated for the state that decides how."""

@@ -1,0 +1,45 @@
+"""What decides the program that samples a texture, as one frozen record.
+
+Whatever only feeds it (the texels, the sizes of its levels, bias, border colour, palette) is a
+binding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dp2emu.d3d.enums import Format, TextureAddress, TextureFilter
+from dp2emu.shader.ir import TextureKind
+
+MAX_ANISOTROPY = 16
+"""The largest D3DCAPS9.MaxAnisotropy: probes along the longer axis of a pixel."""
+
+Addresses = tuple[TextureAddress, TextureAddress, TextureAddress]
+
+
+@dataclass(frozen=True, slots=True)
+class SamplerKey:
+    """How a texture is read.
+
+    Filters are numbered as in DirectX 9; ``mip`` NONE samples the most detailed level alone.
+    ``anisotropy`` is D3DSAMP_MAXANISOTROPY, 1 to ``MAX_ANISOTROPY``.  ``srgb``:
+    D3DSAMP_SRGBTEXTURE.  ``levels``: the texture has more than one.  ``alpha_palette``: the
+    entries of its palette have an alpha, otherwise they are opaque.  ``color_key``: texels within
+    the range of the binding's colour key read 0 in all components, alpha too.
+
+    What is sampled is red, green, blue and alpha, with Direct3D 9's values where a format lacks
+    them.  A bump format gives its U, V and W (or luminance) as red, green and blue and its Q as
+    alpha, signed as stored: what texbem and the bump environment operations take.
+    """
+
+    kind: TextureKind
+    format: Format
+    address: Addresses = (TextureAddress.WRAP,) * 3
+    mag: TextureFilter = TextureFilter.POINT
+    min: TextureFilter = TextureFilter.POINT
+    mip: TextureFilter = TextureFilter.NONE
+    anisotropy: int = 1
+    srgb: bool = False
+    levels: bool = False
+    alpha_palette: bool = False
+    color_key: bool = False
