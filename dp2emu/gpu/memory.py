@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 from weakref import finalize
@@ -16,6 +16,14 @@ from dp2emu.d3d.formats import COLOR, DEPTH, pixel_bytes
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.queries import HeapUse
+from dp2emu.gpu.subresources import (
+    CUBE_FACES,
+    Shape,
+    Subresource,
+    Texels,
+    full_chain,
+    subresources,
+)
 
 
 class SurfaceKind(IntEnum):
@@ -32,6 +40,9 @@ class SurfaceKind(IntEnum):
 
 
 BUFFERS = (SurfaceKind.MEMORY, SurfaceKind.VERTEXBUFFER, SurfaceKind.INDEXBUFFER)
+TEXTURES = (SurfaceKind.TEXTURE, SurfaceKind.CUBETEXTURE, SurfaceKind.VOLUMETEXTURE)
+_SOLID = (SurfaceKind.VOLUME, SurfaceKind.VOLUMETEXTURE)
+_BUFFER_LAYOUT: tuple[Subresource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +50,9 @@ class SurfaceDesc:
     """What a surface is made as.  Buffers: ``width`` bytes, height 1, format UNKNOWN.
 
     ``pitch`` in bytes; 0 asks for the tight pitch.  ``samples`` 1 means not multisampled.
+    Textures have ``levels`` mip levels and volumes ``depth`` slices in the top one; how they lie
+    in memory is said in ``gpu.subresources``.  A surface with a ``parent``, the handle of a
+    texture, is level ``index`` modulo ``levels`` of face ``index`` / ``levels`` of that.
     """
 
     handle: int
@@ -49,6 +63,10 @@ class SurfaceDesc:
     pitch: int = 0
     samples: int = 1
     usage: int = 0
+    depth: int = 1
+    levels: int = 1
+    parent: int = 0
+    index: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +80,49 @@ class Limits:
 
 
 class Surface:
-    """One allocation.  ``data`` is uint8, flat, zeroed; ``serial`` never repeats in a heap."""
+    """One allocation, or a view of a part of one.  ``serial`` never repeats in a heap.
 
-    __slots__ = ("__weakref__", "data", "desc", "format", "pitch", "samples", "serial")
+    ``data`` is uint8, flat, zeroed when made.  ``words`` is the same memory as int32, with up to
+    three bytes of zeros behind it, for those that only read; a view has its texture's.  Of a
+    texture ``width``, ``height`` and ``pitch`` are those of the first face's top level, which the
+    texture stands for where a plain surface is wanted.
+    """
 
-    def __init__(self, desc: SurfaceDesc, serial: int, pitch: int, size: int) -> None:
+    __slots__ = (
+        "__weakref__",
+        "data",
+        "desc",
+        "format",
+        "parent",
+        "pitch",
+        "samples",
+        "serial",
+        "subresources",
+        "words",
+    )
+
+    def __init__(
+        self,
+        desc: SurfaceDesc,
+        serial: int,
+        layout: tuple[Subresource, ...],
+        parent: Surface | None = None,
+    ) -> None:
         self.desc = desc
         self.serial = serial
-        self.pitch = pitch
         self.samples = desc.samples
         self.format = Format(desc.format) if desc.format else Format.UNKNOWN
-        self.data: NDArray[np.uint8] = np.zeros(size, np.uint8)
+        self.subresources = layout
+        self.parent = parent
+        self.pitch = layout[0].pitch if layout else desc.width
+        if parent is not None:
+            start = layout[0].offset
+            self.words: NDArray[np.int32] = parent.words
+            self.data: NDArray[np.uint8] = parent.data[start : start + layout[0].size]
+            return
+        size = _size(desc, layout)
+        self.words = np.zeros(-(-size // 4), np.dtype("<i4"))
+        self.data = self.words.view(np.uint8)[:size]
 
     @property
     def handle(self) -> int:
@@ -86,6 +136,11 @@ class Surface:
     def height(self) -> int:
         return self.desc.height
 
+    @property
+    def own_bytes(self) -> int:
+        """Bytes of memory that are nobody else's."""
+        return 0 if self.parent else self.data.nbytes
+
     def pixels(self) -> NDArray[Any]:
         """The pixel words, a writable view of shape (height, width * samples)."""
         row = COLOR.get(self.format) or DEPTH.get(self.format)
@@ -94,6 +149,11 @@ class Surface:
         rows = self.data[: self.pitch * self.height].reshape(self.height, self.pitch)
         used = self.width * self.samples * row.word.itemsize
         return rows[:, :used].view(row.word)
+
+
+def _size(desc: SurfaceDesc, layout: tuple[Subresource, ...]) -> int:
+    """Bytes of a whole surface or buffer."""
+    return layout[-1].offset + layout[-1].size if layout else desc.width
 
 
 class _Allocated:
@@ -106,8 +166,8 @@ class _Allocated:
 
     def add(self, surface: Surface) -> None:
         """Count a surface until nothing refers to it any more."""
-        self.bytes += surface.data.nbytes
-        finalize(surface, self._subtract, surface.data.nbytes).atexit = False
+        self.bytes += surface.own_bytes
+        finalize(surface, self._subtract, surface.own_bytes).atexit = False
 
     def _subtract(self, size: int) -> None:
         self.bytes -= size
@@ -147,15 +207,17 @@ class Heap:
         """Make a zeroed surface; a live handle is replaced.  Raises Fault or Unsupported."""
         if desc.handle <= 0:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"surface handle {desc.handle}")
-        pitch, size = self._measure(desc)
+        parent = self._parent(desc)
+        layout = (parent.subresources[desc.index],) if parent else self._measure(desc)
+        size = 0 if parent else _size(desc, layout)
         old = self._surfaces.get(desc.handle)
-        freed = old.data.nbytes if old else 0
+        freed = old.own_bytes if old else 0
         if self.allocated - freed + size > self.limits.total_bytes:
             raise Fault(HResult.DDERR_OUTOFMEMORY, f"surface {desc.handle}: heap is full")
         if old is None and len(self._surfaces) >= self.limits.surfaces:
             raise Fault(HResult.DDERR_OUTOFMEMORY, f"surface {desc.handle}: too many surfaces")
         self._serial += 1
-        surface = Surface(desc, self._serial, pitch, size)
+        surface = Surface(desc, self._serial, layout, parent)
         self._allocated.add(surface)
         self._created[desc.kind] += 1
         self._count(surface, 1)
@@ -192,35 +254,78 @@ class Heap:
 
     def _count(self, surface: Surface, number: int) -> None:
         self._live[surface.desc.kind] += number
-        self._live_bytes[surface.desc.kind] += number * surface.data.nbytes
+        self._live_bytes[surface.desc.kind] += number * surface.own_bytes
 
-    def _measure(self, desc: SurfaceDesc) -> tuple[int, int]:
-        """(pitch, bytes) of a description, checked before anything is allocated."""
+    def _parent(self, desc: SurfaceDesc) -> Surface | None:
+        """The texture a description is a level of, None if it has memory of its own."""
+        if desc.parent == 0:
+            return None
+        who, parent = f"surface {desc.handle}", self._surfaces.get(desc.parent)
+        if parent is None or parent.desc.kind not in TEXTURES:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: no texture {desc.parent}")
+        if not 0 <= desc.index < len(parent.subresources):
+            what = f"{who}: texture {desc.parent} has no level {desc.index}"
+            raise Fault(HResult.DDERR_INVALIDPARAMS, what)
+        found = parent.subresources[desc.index]
+        kind = SurfaceKind.VOLUME if parent.desc.kind in _SOLID else SurfaceKind.SURFACE
+        wanted = (kind, found.width, found.height, found.depth, parent.desc.format, 1, 1)
+        given = (
+            desc.kind, desc.width, desc.height, desc.depth, desc.format, desc.samples, desc.levels,
+        )  # fmt: skip
+        if given != wanted or desc.pitch not in (0, found.pitch):
+            what = f"{who} is not like level {desc.index} of texture {desc.parent}"
+            raise Fault(HResult.DDERR_INVALIDPARAMS, what)
+        return parent
+
+    def _measure(self, desc: SurfaceDesc) -> tuple[Subresource, ...]:
+        """Where everything of a description lies, checked before anything is allocated."""
         who = f"surface {desc.handle}"
         if desc.kind in BUFFERS:
             if desc.height != 1 or desc.format or desc.samples != 1:
                 raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: a buffer is one row of bytes")
             if desc.width > self.limits.surface_bytes:
                 raise Fault(HResult.DDERR_OUTOFMEMORY, f"{who}: {desc.width} bytes")
-            return desc.width, desc.width
-        if desc.kind is not SurfaceKind.SURFACE and desc.kind is not SurfaceKind.TEXTURE:
-            raise Unsupported(f"{who}: {desc.kind.name.lower()} resources")
-        return self._measure_pixels(desc, who)
+            return _BUFFER_LAYOUT
+        self._check_shape(desc, who)
+        layout = subresources(_shape(desc), _texels(desc, who))
+        tight = subresources(_shape(replace(desc, pitch=0)), _texels(desc, who))[0]
+        if desc.pitch and (desc.levels > 1 or desc.depth > 1 or desc.kind in _CUBES):
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: pitch of several levels")
+        if layout[0].pitch < tight.pitch or layout[0].pitch % _texels(desc, who).bytes:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: pitch {desc.pitch}")
+        if _size(desc, layout) > self.limits.surface_bytes:
+            raise Fault(HResult.DDERR_OUTOFMEMORY, f"{who}: {_size(desc, layout)} bytes")
+        return layout
 
-    def _measure_pixels(self, desc: SurfaceDesc, who: str) -> tuple[int, int]:
-        known = desc.format in Format._value2member_map_
-        each = pixel_bytes(Format(desc.format)) if known else None
-        if each is None:
-            name = Format(desc.format).sdk if known else f"{desc.format:#x}"
-            raise Unsupported(f"{who}: surface format {name}")
-        if not (0 < desc.width <= self.limits.extent and 0 < desc.height <= self.limits.extent):
+    def _check_shape(self, desc: SurfaceDesc, who: str) -> None:
+        sides = (desc.width, desc.height, desc.depth)
+        extent = self.limits.extent
+        if not all(0 < side <= extent for side in sides):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.width} x {desc.height}")
         if desc.samples not in (1, 2, 4, 8):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.samples} samples")
-        tight = desc.width * desc.samples * each
-        pitch = desc.pitch or tight
-        if pitch < tight or pitch % each:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: pitch {desc.pitch}")
-        if pitch * desc.height > self.limits.surface_bytes:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, f"{who}: {pitch * desc.height} bytes")
-        return pitch, pitch * desc.height
+        if desc.depth > 1 and desc.kind not in _SOLID:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.depth} slices")
+        if desc.kind in _CUBES and desc.width != desc.height:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: a cube {desc.width} x {desc.height}")
+        most = full_chain(*sides) if desc.kind in TEXTURES else 1
+        if not 0 < desc.levels <= most or (desc.levels > 1 and desc.samples > 1):
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.levels} levels")
+
+
+_CUBES = (SurfaceKind.CUBETEXTURE,)
+
+
+def _shape(desc: SurfaceDesc) -> Shape:
+    faces = CUBE_FACES if desc.kind in _CUBES else 1
+    return Shape(desc.width, desc.height, desc.depth, desc.levels, faces, desc.pitch)
+
+
+def _texels(desc: SurfaceDesc, who: str) -> Texels:
+    """What is stored for a pixel with all its samples.  Raises Unsupported for other formats."""
+    known = desc.format in Format._value2member_map_
+    each = pixel_bytes(Format(desc.format)) if known else None
+    if each is None:
+        name = Format(desc.format).sdk if known else f"{desc.format:#x}"
+        raise Unsupported(f"{who}: surface format {name}")
+    return Texels(each * desc.samples)

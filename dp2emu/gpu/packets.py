@@ -95,6 +95,27 @@ class PointSize:
 Plane = tuple[float, float, float, float]
 """a, b, c, d: what has a * x + b * y + c * z + d * w < 0 is cut off."""
 
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextureBinding:
+    """A texture and the numbers of the sampler that reads it.
+
+    ``lod_bias`` is D3DSAMP_MIPMAPLODBIAS as a float32 value, ``max_level`` D3DSAMP_MAXMIPLEVEL and
+    ``most_detailed`` what SETTEXLOD said, both level numbers; ``border`` is A8R8G8B8; ``palette``
+    has 256 A8R8G8B8 words, for formats that index one.
+    """
+
+    surface: Surface
+    lod_bias: float = 0.0
+    max_level: int = 0
+    most_detailed: int = 0
+    border: int = 0
+    palette: NDArray[np.uint32] | None = None
+
+
+Textures = Mapping[int, TextureBinding]
+"""Textures by the number of the sampler that reads them."""
+
 Uniforms = Mapping[str, NDArray[Any]]
 """What a program reads through its uniform files, by file: arrays that nobody writes any more."""
 
@@ -107,7 +128,8 @@ class Draw:
     already intersected.  With a vertex program ``viewport`` says where clip space goes, and
     ``clip_planes`` are the user's in clip space.  ``edge_flags``, shape (3, count), are the edges
     drawn in wireframe, from corner i of a triangle (``assembly.corners``) to the next; None means
-    all.  ``w_range`` is the w of depth 0 and of depth 1 in a w-buffer.
+    all.  ``w_range`` is the w of depth 0 and of depth 1 in a w-buffer.  ``textures`` are read
+    by the pixel program's samplers, ``vertex_textures`` by the vertex program's.
     """
 
     pipeline: Pipeline
@@ -126,6 +148,8 @@ class Draw:
     clip_planes: tuple[Plane, ...] = ()
     edge_flags: NDArray[np.bool_] | None = None
     w_range: tuple[float, float] = (0.0, 1.0)
+    textures: Textures = field(default_factory=dict)
+    vertex_textures: Textures = field(default_factory=dict)
 
     @property
     def copied(self) -> bytes | None:

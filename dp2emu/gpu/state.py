@@ -14,6 +14,10 @@ from dp2emu.d3d.enums import CmpFunc, Cull, FillMode, Format
 from dp2emu.d3d.vertices import Element
 from dp2emu.d3d.vertices import VertexLayout as VertexLayout
 from dp2emu.shader.ir import Program
+from dp2emu.shader.texture.records import SamplerKey
+
+Samplers = tuple[tuple[int, SamplerKey], ...]
+"""How the samplers of a program that have a texture read it, by number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,8 @@ class Pipeline:
 
     ``pixel`` reads varyings by name (``color0.x``, ``texcoord3.z``), ``vpos.x`` and ``vpos.y``
     (the pixel), ``vface.x`` (+1 in front, -1 behind), ``depth.x`` (z of the fragment) and ``w.x``
-    (w of the eye); it writes ``target0.x`` and so on.
+    (w of the eye); it writes ``target0.x`` and so on.  It samples with ``samplers``, the vertex
+    program with ``vertex_samplers``, numbered from 0; one that is not there gives 0, 0, 0, 1.
     """
 
     layout: VertexLayout
@@ -85,3 +90,5 @@ class Pipeline:
     samples: int = 1
     vertex: Program | None = None
     attributes: tuple[Attribute, ...] = ()
+    samplers: Samplers = ()
+    vertex_samplers: Samplers = ()
