@@ -9,7 +9,7 @@ import numpy as np
 from dp2emu.gpu.arrays import F32, F64, I64
 from dp2emu.gpu.packets import PointSize, Rect
 from dp2emu.gpu.spans import Spans, expand, slices
-from dp2emu.gpu.subpixel import ONE, snap
+from dp2emu.gpu.subpixel import CENTRE, ONE, Offset, snap
 
 ROWS = 1 << 16
 """Rows of points expanded together, give or take one point."""
@@ -27,13 +27,15 @@ def point_sizes(own: F32 | F64 | None, point: PointSize, count: int) -> F64:
     return snap(np.where(size < largest, size, np.float32(largest)))
 
 
-def point_spans(x: F64, y: F64, size: F64, region: Rect) -> Iterator[Spans]:
+def point_spans(
+    x: F64, y: F64, size: F64, region: Rect, sample: Offset = CENTRE
+) -> Iterator[Spans]:
     """Pixels within ``region`` of squares around grid coordinates; all arrays shape (n,).
 
-    A pixel is covered if position - size / 2 <= centre < position + size / 2 on both axes.
+    A pixel is covered if position - size / 2 <= sample < position + size / 2 on both axes.
     """
-    left, right = _covered(x, size, region.left, region.right)
-    top, bottom = _covered(y, size, region.top, region.bottom)
+    left, right = _covered(x - sample[0], size, region.left, region.right)
+    top, bottom = _covered(y - sample[1], size, region.top, region.bottom)
     height = np.where(right > left, np.maximum(bottom - top, 0), 0)
     visible = np.flatnonzero(height)
     for cut in slices(height[visible], ROWS):

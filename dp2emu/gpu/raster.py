@@ -8,6 +8,7 @@ work is bounded by the rows of the region and the pixels drawn, never by the tri
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +16,15 @@ from dp2emu.d3d.enums import Cull
 from dp2emu.gpu.arrays import F64, I64, Mask
 from dp2emu.gpu.packets import Rect
 from dp2emu.gpu.spans import Spans, expand, in_order, slices
-from dp2emu.gpu.subpixel import ONE, after_centre, first_centre, fits_int64, integers
+from dp2emu.gpu.subpixel import (
+    CENTRE,
+    ONE,
+    Offset,
+    after_centre,
+    first_centre,
+    fits_int64,
+    integers,
+)
 
 ROWS = 1 << 16
 """Rows of triangles solved together, give or take one triangle."""
@@ -42,20 +51,37 @@ def drawn(area: F64, cull: Cull) -> Mask:
     return kept
 
 
-def triangle_spans(x: F64, y: F64, area: F64, region: Rect) -> Iterator[Spans]:
+def triangle_spans(
+    x: F64, y: F64, area: F64, region: Rect, sample: Offset = CENTRE
+) -> Iterator[Spans]:
     """Coverage within ``region`` of triangles in grid coordinates, shape (3, n), in order.
 
-    No area may be zero.
+    A pixel counts if its ``sample`` is inside.  No area may be zero.
     """
-    top, height = _rows(x, y, region)
+    triangles = _Triangles(x, y, area, sample)
+    top, height = _rows(x - sample[0], y - sample[1], region)
     visible = np.flatnonzero(height)
     fits = fits_int64(x, y)
     for cut in slices(height[visible], ROWS):
         part = visible[cut]
+        fast = part[fits[part]]
         yield in_order(
-            _int64_spans(x, y, area, region, part[fits[part]], top, height),
-            [_exact_spans(x, y, area, region, i, top, height) for i in part[~fits[part]].tolist()],
+            _int64_spans(triangles, region, fast, top[fast], height[fast]),
+            [
+                _exact_spans(triangles, region, i, range(top[i], top[i] + height[i]))
+                for i in part[~fits[part]].tolist()
+            ],
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Triangles:
+    """Grid coordinates, shape (3, n), doubled areas, and what is looked at in a pixel."""
+
+    x: F64
+    y: F64
+    area: F64
+    sample: Offset
 
 
 def _rows(x: F64, y: F64, region: Rect) -> tuple[I64, I64]:
@@ -68,14 +94,13 @@ def _rows(x: F64, y: F64, region: Rect) -> tuple[I64, I64]:
     return top.astype(np.int64), height.astype(np.int64)
 
 
-def _int64_spans(
-    x: F64, y: F64, area: F64, region: Rect, chosen: I64, top: I64, height: I64
-) -> Spans:
-    ix, iy = x[:, chosen].astype(np.int64), y[:, chosen].astype(np.int64)
-    swap = area[chosen] < 0
+def _int64_spans(t: _Triangles, region: Rect, chosen: I64, top: I64, height: I64) -> Spans:
+    ix = t.x[:, chosen].astype(np.int64) - t.sample[0]
+    iy = t.y[:, chosen].astype(np.int64) - t.sample[1]
+    swap = t.area[chosen] < 0
     ix[1:, swap], iy[1:, swap] = ix[:0:-1, swap], iy[:0:-1, swap]
-    which, step = expand(height[chosen])
-    y_row = top[chosen][which] + step
+    which, step = expand(height)
+    y_row = top[which] + step
     left = np.full(len(which), region.left)
     right = np.full(len(which), region.right)
     for a, b in ((0, 1), (1, 2), (2, 0)):
@@ -95,14 +120,15 @@ def _bound(left: I64, right: I64, a: I64, c: I64, region: Rect) -> None:
     right[(a == 0) & (c < 0)] = region.left
 
 
-def _exact_spans(x: F64, y: F64, area: F64, region: Rect, i: int, top: I64, height: I64) -> Spans:
+def _exact_spans(t: _Triangles, region: Rect, i: int, rows: range) -> Spans:
     """The same for one triangle of any size, in Python integers."""
-    corners = list(zip(integers(x, i), integers(y, i), strict=True))
-    if area[i] < 0:
+    places = zip(integers(t.x, i), integers(t.y, i), strict=True)
+    corners = [(x - t.sample[0], y - t.sample[1]) for x, y in places]
+    if t.area[i] < 0:
         corners[1:] = corners[:0:-1]
     edges = _edges_crossing(corners, region)
     found = []
-    for row in range(int(top[i]), int(top[i] + height[i])) if edges is not None else ():
+    for row in rows if edges is not None else ():
         left, right = region.left, region.right
         for a, b, c in edges or ():
             value = b * row + c

@@ -18,12 +18,13 @@ from dp2emu.gpu.arrays import F32, F64, I64, Mask
 from dp2emu.gpu.assembly import CORNERS
 from dp2emu.gpu.geometry import Geometry
 from dp2emu.gpu.lines import line_spans
+from dp2emu.gpu.multisample import Cover, multisample_spans, rows_near
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.planes import Frame, line_frame, plane, point_frame, triangle_frame
 from dp2emu.gpu.points import point_sizes, point_spans
 from dp2emu.gpu.raster import doubled_area, drawn, triangle_spans
 from dp2emu.gpu.spans import Spans
-from dp2emu.gpu.subpixel import ONE, snap
+from dp2emu.gpu.subpixel import CENTRE, ONE, Offset, snap
 from dp2emu.gpu.vertex import Vertices
 
 POINT_SIZE = "psize0.x"
@@ -89,18 +90,33 @@ def _triangles(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
     area = doubled_area(corners.x, corners.y)
     kept = np.flatnonzero(drawn(area, draw.pipeline.raster.cull))
     corners, area = corners.part(kept), area[kept]
-    frame = triangle_frame(corners.x, corners.y, area)
+    x, y = corners.x, corners.y
+    frame = triangle_frame(x, y, area)
     vertices = corners.geometry.vertices
+
+    def cover(chosen: I64 | slice, sample: Offset) -> Iterator[Spans]:
+        return triangle_spans(x[:, chosen], y[:, chosen], area[chosen], region, sample)
+
     solid = Primitives(
         vertices,
         frame,
-        triangle_spans(corners.x, corners.y, area, region),
+        _covered(draw, corners, cover, region),
         np.sign(area).astype(np.float32),
         len(kept),
         _tilt(frame, vertices) if draw.pipeline.depth.slope else None,
     )
     fill = _FILLS.get(draw.pipeline.raster.fill)
     return fill(draw, corners, solid, region) if fill else solid
+
+
+def _covered(
+    draw: Draw, corners: _Corners, cover: Cover, region: Rect, reach: F64 | int = 0
+) -> Iterator[Spans]:
+    """By sample on a multisampled target, unless D3DRS_MULTISAMPLEANTIALIAS says otherwise."""
+    pipeline = draw.pipeline
+    if pipeline.samples == 1 or not pipeline.raster.multisample:
+        return cover(slice(None), CENTRE)
+    return multisample_spans(cover, rows_near(corners.y, reach, region), pipeline.samples)
 
 
 def _tilt(frame: Frame, vertices: Vertices) -> F64:
@@ -154,7 +170,11 @@ def _points(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
     x, y, vertices = corners.x, corners.y, corners.geometry.vertices
     own = vertices.varying(POINT_SIZE)
     sizes = point_sizes(None if own is None else own[0], draw.point, x.shape[1])
-    spans = point_spans(x[0], y[0], sizes, region)
+
+    def cover(chosen: I64 | slice, sample: Offset) -> Iterator[Spans]:
+        return point_spans(x[0, chosen], y[0, chosen], sizes[chosen], region, sample)
+
+    spans = _covered(draw, corners, cover, region, sizes / 2)
     sprites = sizes / ONE if draw.pipeline.raster.point_sprites else None
     return Primitives(vertices, point_frame(x, y), spans, _front(x), sprites=sprites)
 

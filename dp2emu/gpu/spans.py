@@ -14,23 +14,43 @@ BATCH = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
+class SampleRuns:
+    """What samples of a multisampled target a span covers: sample s of the pixels
+    left[s] <= x < right[s]; int64, shape (samples, n).
+    """
+
+    left: I64
+    right: I64
+
+    def part(self, chosen: slice | I64) -> SampleRuns:
+        """Those of some spans."""
+        return SampleRuns(self.left[:, chosen], self.right[:, chosen])
+
+
+@dataclass(frozen=True, slots=True)
 class Spans:
     """Runs of pixels left <= x < right in row y; int64, shape (n,), in drawing order.
 
     ``primitive`` numbers the primitive in its chunk.  Spans of one primitive never overlap.
+    With ``runs`` a span is as wide as all its samples together, and may hold pixels of which none
+    is covered; without, all samples of its pixels are.
     """
 
     primitive: I64
     y: I64
     left: I64
     right: I64
+    runs: SampleRuns | None = None
 
     def __len__(self) -> int:
         return len(self.y)
 
     def part(self, chosen: slice | I64) -> Spans:
         """Some of the spans, in the order asked for."""
-        return Spans(self.primitive[chosen], self.y[chosen], self.left[chosen], self.right[chosen])
+        runs = self.runs and self.runs.part(chosen)
+        return Spans(
+            self.primitive[chosen], self.y[chosen], self.left[chosen], self.right[chosen], runs
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +73,8 @@ def in_order(fast: Spans, slow: list[Spans]) -> Spans:
     if not slow:
         return fast
     columns = zip(*((p.primitive, p.y, p.left, p.right) for p in (fast, *slow)), strict=True)
-    spans = Spans(*(np.concatenate(column) for column in columns))
+    primitive, y, left, right = (np.concatenate(column) for column in columns)
+    spans = Spans(primitive, y, left, right)
     return spans.part(np.argsort(spans.primitive, kind="stable"))
 
 

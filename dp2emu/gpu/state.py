@@ -28,7 +28,8 @@ class RasterState:
     their depth is clamped.  ``last_pixel``: D3DRS_LASTPIXEL, lines own their end pixel.
     ``clip_planes``: bit n is set if plane n clips, which needs ``clip`` and a vertex program.
     ``fill``: what becomes of triangles.  ``point_sprites``: D3DRS_POINTSPRITEENABLE, every texture
-    coordinate set runs from 0, 0 to 1, 1 across a point.
+    coordinate set runs from 0, 0 to 1, 1 across a point.  ``multisample``:
+    D3DRS_MULTISAMPLEANTIALIAS, without it every sample has what the pixel's centre has.
     """
 
     cull: Cull = Cull.NONE
@@ -38,6 +39,7 @@ class RasterState:
     clip_planes: int = 0
     fill: FillMode = FillMode.SOLID
     point_sprites: bool = False
+    multisample: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,10 @@ ONE = 256
 """Grid units in a pixel: 8 sub-pixel bits."""
 HALF = ONE // 2
 
+Offset = tuple[int, int]
+"""From the centre of a pixel to a sample in it, x and y in grid units."""
+CENTRE: Offset = (0, 0)
+
 Limit = int | I64
 """A bound in pixels, for all primitives or for each."""
 

@@ -1,0 +1,96 @@
+"""Multisampling: where the samples of a pixel are, and which of them a primitive covers.
+
+Direct3D 9 leaves the places open; these are the standard patterns of Direct3D 10.1, which lie on
+a grid of 1/16 pixel and so exactly on the sub-pixel grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from dp2emu.gpu.arrays import F64, I64, Mask
+from dp2emu.gpu.packets import Rect
+from dp2emu.gpu.planes import Sites
+from dp2emu.gpu.spans import SampleRuns, Spans, slices
+from dp2emu.gpu.subpixel import CENTRE, HALF, ONE, Offset, after_centre, first_centre
+
+ROWS = 1 << 15
+"""Rows of primitives, counted once for each sample, whose coverage is worked out together."""
+
+_STEP = ONE // 16
+
+
+def _pattern(*sixteenths: Offset) -> tuple[Offset, ...]:
+    return tuple((x * _STEP, y * _STEP) for x, y in sixteenths)
+
+
+POSITIONS: dict[int, tuple[Offset, ...]] = {
+    1: (CENTRE,),
+    2: _pattern((4, 4), (-4, -4)),
+    4: _pattern((-2, -6), (6, -2), (-6, 2), (2, 6)),
+    8: _pattern((1, -3), (-1, 3), (5, 1), (-3, -5), (-5, 5), (-7, -1), (3, 7), (7, -7)),
+}
+"""By samples per pixel: from the pixel's centre, in grid units, y down."""
+
+Cover = Callable[[I64 | slice, Offset], Iterator[Spans]]
+"""Spans of chosen primitives, numbered from 0, at one sample of every pixel."""
+
+
+def rows_near(y: F64, reach: F64 | int, region: Rect) -> I64:
+    """Rows in which primitives may cover some sample: ``reach`` grid units around ``y`` at most.
+
+    ``y`` has shape (corners, n).
+    """
+    top = first_centre(y.min(axis=0) - reach - HALF, region.top, region.bottom)
+    bottom = after_centre(y.max(axis=0) + reach + HALF, region.top, region.bottom)
+    return np.maximum(bottom - top, 0).astype(np.int64)
+
+
+def multisample_spans(cover: Cover, rows: I64, samples: int) -> Iterator[Spans]:
+    """Coverage of primitives by sample, in order.
+
+    ``rows``, shape (n,), bounds the rows of each; one that has none covers nothing.
+    """
+    visible = np.flatnonzero(rows)
+    for cut in slices(rows[visible] * samples, ROWS):
+        chosen = visible[cut]
+        yield _together([list(cover(chosen, at)) for at in POSITIONS[samples]], chosen)
+
+
+def _together(found: list[list[Spans]], chosen: I64) -> Spans:
+    """One span for each row of each primitive, from the spans of every sample."""
+    parts = [spans for at in found for spans in at]
+    sizes = [sum(map(len, at)) for at in found]
+    columns = zip(*((p.primitive, p.y, p.left, p.right) for p in parts), strict=True)
+    primitive, y, left, right = (np.concatenate(c) for c in columns) if parts else _NOTHING
+    sample = np.repeat(np.arange(len(found)), sizes)
+    first = y.min(initial=0)
+    rows = y.max(initial=0) - first + 1
+    place, span = np.unique(primitive * rows + y - first, return_inverse=True)
+    lefts = np.zeros((len(found), len(place)), np.int64)
+    rights = np.zeros_like(lefts)
+    lefts[sample, span], rights[sample, span] = left, right
+    owner, row = np.divmod(place, rows)
+    empty = rights <= lefts
+    return Spans(
+        chosen[owner],
+        row + first,
+        np.where(empty, np.iinfo(np.int64).max, lefts).min(axis=0),
+        np.where(empty, np.iinfo(np.int64).min, rights).max(axis=0),
+        SampleRuns(lefts, rights),
+    )
+
+
+_NOTHING = (np.zeros(0, np.int64),) * 4
+
+
+def coverage(here: Sites, samples: int) -> Mask:
+    """Which samples of fragments their primitives cover, shape (fragments, samples)."""
+    runs = here.spans.runs
+    if runs is None:
+        return np.ones((len(here.x), samples), np.bool_)
+    span, x = here.span, here.x
+    covered: Mask = (x >= runs.left[:, span]) & (x < runs.right[:, span])
+    return covered.T
