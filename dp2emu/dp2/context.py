@@ -18,6 +18,7 @@ from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.constants import PIXEL_FILES, VERTEX_FILES, Constants
 from dp2emu.dp2.options import Options
+from dp2emu.dp2.output import merge_numbers
 from dp2emu.dp2.programs import Source
 from dp2emu.dp2.query_table import QueryTable
 from dp2emu.dp2.resolve import Resolved, Targets, point_size, refuse_unbuilt, resolve
@@ -305,6 +306,7 @@ class Context:
                 clip_planes=resolved.clip_planes,
                 w_range=self.state.w_range,
                 edge_flags=edges,
+                merge=merge_numbers(self.state.render_states),
             )
         )
 

@@ -24,6 +24,7 @@ from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.dp2.constants import Constants
 from dp2emu.dp2.fixed import clip_planes, enum_state
+from dp2emu.dp2.output import blend_state
 from dp2emu.dp2.programs import (
     PixelStage,
     Source,
@@ -138,10 +139,8 @@ def _multisampling(asked: _Asked) -> bool:
 
 _REFUSALS: tuple[tuple[str, Callable[[_Asked], bool]], ...] = (
     ("multisampled targets", _multisampling),
-    ("multiple render targets", lambda asked: any(asked.targets.colors[1:])),
     ("texturing", _texturing),
     ("texture stage operations", _stage_operations),
-    ("alpha blending", lambda asked: bool(asked[RenderState.ALPHABLENDENABLE])),
     ("alpha test", _alpha_test),
     ("stencil test", _stencil),
     ("dithering", _dither),
@@ -211,6 +210,7 @@ def resolve(state: State, source: Source, targets: Targets, interface: int) -> R
         depth_format=depth.format if depth else None,
         vertex=vertex.program,
         attributes=vertex.attributes,
+        blend=blend_state(states),
     )
     return Resolved(pipeline, vertex, pixel, planes)
 

@@ -12,6 +12,7 @@ from dp2emu.gpu.arrays import Mask
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Clear, Rect
 from dp2emu.gpu.pixels import (
+    argb_floats,
     color_format,
     depth_format,
     pack_color,
@@ -105,6 +106,5 @@ def _depth_fill(surface: Surface, z: float | None, stencil: int | None) -> tuple
 
 def _color_word(surface: Surface, color: int) -> Any:
     """The pixel word of an A8R8G8B8 colour."""
-    channels = [color >> shift & 0xFF for shift in (16, 8, 0, 24)]
-    rgba = [np.array([value], np.float32) / np.float32(255) for value in channels]
+    rgba = [np.array([value], np.float32) for value in argb_floats(color)]
     return pack_color(color_format(surface), rgba)[0]

@@ -6,20 +6,31 @@ fetch (or vertex program -> clip -> viewport) -> snap, cull -> spans -> fragment
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from dp2emu.errors import Unsupported
+from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.assembly import vertex_count
+from dp2emu.gpu.color import ColorTarget, color_targets
 from dp2emu.gpu.depth import DepthPlanes, depth_planes, fragment_depth, kept_by_clipping
 from dp2emu.gpu.geometry import geometry
-from dp2emu.gpu.merge import ColorTarget, DepthTarget, Piles, last_of_each, piles, single_pile_each
+from dp2emu.gpu.merge import DepthTarget, Piles, last_of_each, piles, single_pile_each
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.planes import Frame, Sites, sites
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.setup import POINT_SIZE, set_up
-from dp2emu.gpu.shade import Shaded, Shading, decides_coverage, shade, shading, varyings_of
+from dp2emu.gpu.shade import (
+    Shaded,
+    Shading,
+    decides_coverage,
+    shade,
+    shading,
+    targets_of,
+    varyings_of,
+)
 from dp2emu.gpu.spans import Fragments, batches
 from dp2emu.gpu.vertex import vertex_bytes, vertex_numbers
 from dp2emu.gpu.vertex_cache import observe, observe_unindexed
@@ -68,27 +79,23 @@ class _Targets:
     """What a draw writes; ``region`` is inside all of it."""
 
     region: Rect
-    color: ColorTarget | None
+    colors: tuple[ColorTarget, ...]
     depth: DepthTarget | None
 
 
 def _targets(draw: Draw) -> _Targets:
-    """Raises Unsupported for what is not built.  The fixed function draws to target 0 alone."""
+    """Raises Unsupported for what is not built."""
     pipeline = draw.pipeline
     if pipeline.samples > 1:
         raise Unsupported("multisampled rendering")
-    color = draw.colors[0] if draw.colors else None
     depth = draw.depth if pipeline.depth.enable else None
-    region = draw.scissor
-    for surface in (color, depth):
-        if surface is not None:
-            region = region.intersect(Rect(0, 0, surface.width, surface.height))
-    if color is None and depth is None:
-        region = Rect(0, 0, 0, 0)
-    mask = pipeline.write_masks[0] if pipeline.write_masks else 0
+    bound = [surface for surface in (*draw.colors, depth) if surface is not None]
+    region = draw.scissor if bound else Rect(0, 0, 0, 0)
+    for surface in bound:
+        region = region.intersect(Rect(0, 0, surface.width, surface.height))
     return _Targets(
         region,
-        ColorTarget.of(color, mask) if color else None,
+        color_targets(draw, targets_of(pipeline.pixel)),
         DepthTarget.of(depth, pipeline.depth) if depth else None,
     )
 
@@ -100,7 +107,8 @@ def _draw_chunk(draw: Draw, targets: _Targets, start: int, stop: int) -> Work:
     assembled = geometry(draw, start, stop, names)
     primitives = set_up(draw, assembled, targets.region)
     depth = depth_planes(draw, primitives)
-    stages = _Stages(targets, primitives.frame, depth, shading(draw, primitives, depth.plane))
+    shader = shading(draw, primitives, depth.plane)
+    stages = _Stages(targets, primitives.frame, depth, shader, pipeline.blend is not None)
     work = Work(triangles=primitives.triangles, clip_triangles=assembled.extra)
     for spans in primitives.spans:
         for batch in batches(spans):
@@ -116,6 +124,7 @@ class _Stages:
     frame: Frame
     depth: DepthPlanes
     shading: Shading
+    blends: bool
 
     def merge(self, fragments: Fragments) -> Work:
         """Clip, test, shade and write a batch of fragments, in order."""
@@ -134,20 +143,37 @@ class _Stages:
     def _write(self, here: Sites, shaded: Shaded | None) -> Work:
         """Test, shade unless that is done, and write fragments, of which there are some."""
         x, y, stacks = here.x, here.y, self._stacks(here)
-        depth, color = self.targets.depth, self.targets.color
+        depth = self.targets.depth
         passed, pixels, moved = None, len(x), 0
         if depth is not None:
             z = fragment_depth(self.depth, here, None if shaded is None else shaded.depth)
             passed = depth.test(z, x, y, stacks)
             pixels = int(np.count_nonzero(passed))
             moved += depth.bytes_moved(len(x), pixels)
-        if color is not None and color.bits:
-            seen = last_of_each(stacks, passed)
-            if len(seen):
-                final = shaded.part(seen) if shaded else shade(self.shading, here.part(seen))
-                color.write(final.rgba, x[seen], y[seen])
-            moved += pixels * color.row.word.itemsize
+        if self.targets.colors and pixels:
+            self._color(here, shaded, stacks, passed)
+            moved += pixels * sum(target.pixel_bytes for target in self.targets.colors)
         return Work(fragments=len(x), pixels=pixels, pixel_bytes=moved)
+
+    def _color(
+        self, here: Sites, shaded: Shaded | None, stacks: Piles, passed: Mask | None
+    ) -> None:
+        """Write the colours of fragments that passed, of which there are some.
+
+        With blending each counts; without it, only the last of a pixel is seen.
+        """
+        if not self.blends:
+            chosen = last_of_each(stacks, passed)
+            layers: Iterable[I64 | slice] = [slice(None)]
+        else:
+            chosen = np.arange(len(here.x)) if passed is None else np.flatnonzero(passed)
+            layers = (stacks if passed is None else stacks.part(passed)).layers()
+        final = shaded.part(chosen) if shaded else shade(self.shading, here.part(chosen))
+        x, y = here.x[chosen], here.y[chosen]
+        for layer in layers:
+            for target in self.targets.colors:
+                rgba = [lane[layer] for lane in final.colors[target.number]]
+                target.write(rgba, x[layer], y[layer])
 
     def _stacks(self, here: Sites) -> Piles:
         """Fragments by pixel; those of a single primitive have a pixel each."""

@@ -13,20 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from dp2emu.d3d.enums import CmpFunc
-from dp2emu.d3d.formats import ColorFormat, DepthFormat
-from dp2emu.gpu.arrays import F32, F64, I64, Mask, Words
+from dp2emu.d3d.formats import DepthFormat
+from dp2emu.gpu.arrays import F64, I64, Mask, Words
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.pixels import (
-    color_format,
     depth_format,
-    pack_color,
     quantise_depth,
     stored_depth,
     with_depth,
-    write_bits,
 )
 from dp2emu.gpu.state import DepthState
-from dp2emu.shader.exact import saturate
 
 COMPARE: dict[CmpFunc, Callable[[Words, Words], Mask]] = {
     CmpFunc.NEVER: lambda new, old: np.zeros(new.shape, bool),
@@ -51,6 +47,16 @@ class Piles:
     order: I64
     heads: I64
     heights: I64
+
+    def part(self, chosen: Mask) -> Piles:
+        """The piles that some of the fragments make, numbered as fragments chosen by a mask."""
+        kept = chosen[self.order]
+        below = np.concatenate(([0], np.cumsum(kept)))
+        heads = below[self.heads]
+        heights = below[self.heads + self.heights] - heads
+        number = np.cumsum(chosen) - 1
+        by_height = np.argsort(-heights, kind="stable")[: np.count_nonzero(heights)]
+        return Piles(number[self.order[kept]], heads[by_height], heights[by_height])
 
     def layers(self) -> Iterator[I64]:
         """Fragments that are the first, second, ... of their pile: the first piles have one."""
@@ -114,33 +120,6 @@ class DepthTarget:
     def bytes_moved(self, tested: int, passed: int) -> int:
         """Bytes read for a number of tests, and written for those that passed."""
         return (tested + passed * self.state.write) * self.row.word.itemsize
-
-
-@dataclass(frozen=True, slots=True)
-class ColorTarget:
-    """A render target; ``bits`` of its words can be written."""
-
-    words: Words
-    pitch: int
-    row: ColorFormat
-    bits: int
-
-    @classmethod
-    def of(cls, surface: Surface, write_mask: int) -> ColorTarget:
-        """Raises Unsupported for a format that cannot be rendered to."""
-        row = color_format(surface)
-        bits = write_bits(row, write_mask)
-        return cls(surface.data.view(row.word), surface.pitch // row.word.itemsize, row, bits)
-
-    def write(self, rgba: tuple[F32, ...], x: I64, y: I64) -> None:
-        """Store colours, clamped to 0..1, one for each of the pixels, which must differ."""
-        address = y * self.pitch + x
-        words = pack_color(self.row, tuple(map(saturate, rgba)))
-        every = (1 << 8 * self.row.word.itemsize) - 1
-        if self.bits != every:
-            kept = self.words[address] & self.row.word.type(every & ~self.bits)
-            words = words & self.row.word.type(self.bits) | kept
-        self.words[address] = words
 
 
 def last_of_each(piles: Piles, passed: Mask | None) -> I64:

@@ -92,6 +92,13 @@ class PointSize:
     max: float = 64.0
 
 
+@dataclass(frozen=True, slots=True)
+class MergeNumbers:
+    """What the merge stage reads beside the pipeline.  ``blend_factor`` is A8R8G8B8."""
+
+    blend_factor: int = 0xFFFFFFFF
+
+
 Plane = tuple[float, float, float, float]
 """a, b, c, d: what has a * x + b * y + c * z + d * w < 0 is cut off."""
 
@@ -150,6 +157,7 @@ class Draw:
     w_range: tuple[float, float] = (0.0, 1.0)
     textures: Textures = field(default_factory=dict)
     vertex_textures: Textures = field(default_factory=dict)
+    merge: MergeNumbers = MergeNumbers()
 
     @property
     def copied(self) -> bytes | None:

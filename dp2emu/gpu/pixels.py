@@ -71,6 +71,26 @@ def pack_color(row: ColorFormat, rgba: Sequence[F32]) -> Words:
     return words.astype(row.word)
 
 
+def unpack_color(row: ColorFormat, words: Words) -> tuple[F32, ...]:
+    """Four float32 lanes from words: each channel is c / max, a missing alpha 1."""
+    wide = words.astype(np.uint32)
+    return tuple(_unpacked(channel, wide) for channel in _channels(row))
+
+
+def _unpacked(channel: Channel | None, words: Words) -> F32:
+    if channel is None:
+        return np.ones(words.shape, np.float32)
+    value = words >> np.uint32(channel.shift) & np.uint32(channel.max)
+    return value.astype(np.float32) / np.float32(channel.max)
+
+
+def argb_floats(color: int) -> tuple[float, ...]:
+    """Red, green, blue and alpha of an A8R8G8B8 colour, as float32 values."""
+    channels = np.array([color >> shift & 0xFF for shift in (16, 8, 0, 24)], np.float32)
+    values: list[float] = (channels / np.float32(255)).tolist()
+    return tuple(values)
+
+
 def quantise_depth(row: DepthFormat, z: F64) -> Words:
     """What the depth test compares: floor(z * max + 0.5) as uint32, or float32.  z is 0..1."""
     if row.depth is None:

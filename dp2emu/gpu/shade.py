@@ -18,7 +18,9 @@ from dp2emu.gpu.vertex import COMPONENTS
 from dp2emu.shader.ir import Kill, Program, walk
 from dp2emu.shader.reference import run
 
-COLOR_PORTS = tuple(f"target0.{component}" for component in COMPONENTS)
+COLOR_PORTS = tuple(
+    tuple(f"target{number}.{component}" for component in COMPONENTS) for number in range(4)
+)
 DEPTH_PORT = "depth.x"
 
 LANES = 1 << 15
@@ -47,24 +49,32 @@ class Shading:
 
 @dataclass(frozen=True, slots=True)
 class Shaded:
-    """Colour 0 of fragments as four float32 lanes, not clamped; the depth the program wrote, if
-    it writes one; and which fragments it did not kill.
+    """Colours of fragments by target, four float32 lanes each, not clamped; the depth the program
+    wrote, if it writes one; and which fragments it did not kill.
     """
 
-    rgba: tuple[F32, ...]
+    colors: dict[int, tuple[F32, ...]]
     depth: F32 | None
     alive: Mask
 
     def part(self, chosen: I64) -> Shaded:
         """Some of the fragments."""
         depth = None if self.depth is None else self.depth[chosen]
-        return Shaded(tuple(c[chosen] for c in self.rgba), depth, self.alive[chosen])
+        colors = {n: tuple(c[chosen] for c in rgba) for n, rgba in self.colors.items()}
+        return Shaded(colors, depth, self.alive[chosen])
 
 
 @lru_cache(maxsize=1 << 10)
 def varyings_of(program: Program) -> tuple[str, ...]:
     """The varyings a pixel program reads."""
     return tuple(port.name for port in program.inputs if port.name not in _SYSTEM)
+
+
+@lru_cache(maxsize=1 << 10)
+def targets_of(program: Program) -> tuple[int, ...]:
+    """The targets a pixel program has a colour for."""
+    names = {port.name for port in program.outputs}
+    return tuple(n for n, ports in enumerate(COLOR_PORTS) if not names.isdisjoint(ports))
 
 
 @lru_cache(maxsize=1 << 10)
@@ -138,10 +148,14 @@ def shade(shading: Shading, sites: Sites) -> Shaded:
     parts = [_shade(shading, sites.part(cut)) for cut in cuts]
     depths = [part.depth for part in parts if part.depth is not None]
     return Shaded(
-        tuple(np.concatenate(lanes) for lanes in zip(*(part.rgba for part in parts), strict=True)),
+        {n: _joined([part.colors[n] for part in parts]) for n in parts[0].colors},
         np.concatenate(depths) if depths else None,
         np.concatenate([part.alive for part in parts]),
     )
+
+
+def _joined(parts: list[tuple[F32, ...]]) -> tuple[F32, ...]:
+    return tuple(np.concatenate(lanes) for lanes in zip(*parts, strict=True))
 
 
 def _shade(shading: Shading, sites: Sites) -> Shaded:
@@ -155,8 +169,11 @@ def _run(shading: Shading, sites: Sites) -> Shaded:
     count = len(sites.x)
     result = run(shading.program, _inputs(shading, sites), shading.draw.pixel_uniforms, count)
     outputs, nothing = result.outputs, np.zeros(count, np.float32)
-    rgba = tuple(outputs.get(name, nothing) for name in COLOR_PORTS)
-    return Shaded(rgba, outputs.get(DEPTH_PORT), result.alive)
+    colors = {
+        n: tuple(outputs.get(name, nothing) for name in COLOR_PORTS[n])
+        for n in targets_of(shading.program)
+    }
+    return Shaded(colors, outputs.get(DEPTH_PORT), result.alive)
 
 
 def _inputs(shading: Shading, sites: Sites) -> dict[str, F32]:

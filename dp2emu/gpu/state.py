@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from dp2emu.d3d.enums import CmpFunc, Cull, FillMode, Format
 from dp2emu.d3d.vertices import Element
 from dp2emu.d3d.vertices import VertexLayout as VertexLayout
+from dp2emu.shader.fixed.blend import BlendEquation as BlendEquation
+from dp2emu.shader.fixed.blend import BlendState as BlendState
 from dp2emu.shader.ir import Program
 from dp2emu.shader.texture.records import SamplerKey
 
@@ -80,6 +82,7 @@ class Pipeline:
     (the pixel), ``vface.x`` (+1 in front, -1 behind), ``depth.x`` (z of the fragment) and ``w.x``
     (w of the eye); it writes ``target0.x`` and so on.  It samples with ``samplers``, the vertex
     program with ``vertex_samplers``, numbered from 0; one that is not there gives 0, 0, 0, 1.
+    Without ``blend`` what it writes takes the place of what a target has.
     """
 
     layout: VertexLayout
@@ -94,3 +97,4 @@ class Pipeline:
     attributes: tuple[Attribute, ...] = ()
     samplers: Samplers = ()
     vertex_samplers: Samplers = ()
+    blend: BlendState | None = None

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from dp2emu.d3d.enums import Format, QueryType, RenderState
+from dp2emu.d3d.enums import Blend, Format, QueryType, RenderState
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import COMMAND_BYTES, CONTEXTS, SCAN_TOKENS, UnknownCommand
@@ -367,10 +367,12 @@ def test_a_poll_without_any_command_buffer_keeps_results_queued() -> None:
 def test_what_is_not_built_is_raised_with_its_place_and_name() -> None:
     bench = Bench()
     with pytest.raises(Unsupported) as raised:
-        bench.call(clear() + token(8, RenderState.ALPHABLENDENABLE, 1) + DRAW_QUAD, QUAD)
-    assert raised.value.offset == len(clear()) + 12
+        blend = RenderState.ALPHABLENDENABLE, 1, RenderState.SRCBLEND, Blend.SRCCOLOR2
+        state = token(8, *map(int, blend), count=2)
+        bench.call(clear() + state + DRAW_QUAD, QUAD)
+    assert raised.value.offset == len(clear()) + 20
     assert raised.value.token == "TRIANGLELIST"
-    assert raised.value.what == "alpha blending"
+    assert raised.value.what == "blending with a second source colour"
 
 
 @pytest.mark.parametrize(("operation", "first", "second"), [(2, 3, 2), (3, 2, 3), (4, 3, 0)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dp2emu.gpu.merge import last_of_each, piles, single_pile_each
@@ -47,3 +47,15 @@ def test_the_last_that_passed_is_seen(pixel: list[int], data: st.DataObject) -> 
 def test_fragments_of_one_primitive_are_a_pile_each() -> None:
     stacks = single_pile_each(4)
     assert [members.tolist() for members in stacks.layers()] == [[0, 1, 2, 3]]
+
+
+@given(pixels, st.data())
+def test_parts_of_piles_are_the_piles_of_the_parts(pixel: list[int], data: st.DataObject) -> None:
+    some = data.draw(st.lists(st.booleans(), min_size=len(pixel), max_size=len(pixel)))
+    chosen = np.array(some)
+    assume(chosen.any())
+    part = piles(np.array(pixel)).part(chosen)
+    wanted = piles(np.array(pixel)[chosen])
+    found = [sorted(members.tolist()) for members in part.layers()]
+    assert found == [sorted(members.tolist()) for members in wanted.layers()]
+    assert sorted(part.heights.tolist()) == sorted(wanted.heights.tolist())

@@ -13,6 +13,7 @@ import dp2emu.runtime.device9
 import dp2emu.runtime.query
 from dp2emu.d3d import fvf
 from dp2emu.d3d.enums import (
+    Blend,
     Cull,
     DeclMethod,
     DeclType,
@@ -382,7 +383,8 @@ def test_what_is_not_built_is_named() -> None:
         Device9(Driver(), 8, 6, format=Format.A16B16G16R16F)
     device = drawing()
     device.set_render_state(RenderState.ALPHABLENDENABLE, 1)
-    with pytest.raises(Unsupported, match="DRAWPRIMITIVE: alpha blending"):
+    device.set_render_state(RenderState.DESTBLEND, Blend.INVSRCCOLOR2)
+    with pytest.raises(Unsupported, match="DRAWPRIMITIVE: blending with a second source colour"):
         device.draw_primitive_up(PrimitiveType.TRIANGLESTRIP, 2, square(0, 0, 8, 6), 20)
 
 

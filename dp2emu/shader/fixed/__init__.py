@@ -1,5 +1,6 @@
 """Fixed-function work as generators of programs, keyed by frozen records."""
 
+from dp2emu.shader.fixed.blend import BlendEquation, BlendState, blend_program
 from dp2emu.shader.fixed.fog import Fog, FogSource, blend_fog, fog_uniforms
 from dp2emu.shader.fixed.pixel import pixel_program
 from dp2emu.shader.fixed.records import (
@@ -16,6 +17,8 @@ from dp2emu.shader.fixed.uniforms import vertex_uniforms
 from dp2emu.shader.fixed.vertex import vertex_program
 
 __all__ = [
+    "BlendEquation",
+    "BlendState",
     "FixedState",
     "FixedVertex",
     "Fog",
@@ -26,6 +29,7 @@ __all__ = [
     "Material",
     "TextureOutput",
     "blend_fog",
+    "blend_program",
     "fog_uniforms",
     "material_source",
     "pixel_program",

@@ -1,0 +1,150 @@
+"""Blending: what a target has after a fragment, from the fragment and what it had before.
+
+Source: Direct3D 9 documentation of D3DBLEND, D3DBLENDOP and D3DRS_SEPARATEALPHABLENDENABLE.  Per
+channel, every operation rounded to float32 and none fused:
+
+    s = source * source factor
+    d = destination * destination factor
+    result = s + d, s - d, d - s, or the smaller or larger of source and destination
+
+A factor ONE is no multiplication and a factor ZERO no operand, so that an infinity or a NaN on
+the side that does not count leaves no trace and ONE, ZERO gives exactly the source.  On targets
+that hold 0..1 the source is clamped before and the result after; a NaN is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from dp2emu.d3d.enums import Blend, BlendOp
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.types import Type
+from dp2emu.shader.values import Value
+
+BLEND_FILE = "blend"
+"""Uniform file: red, green, blue and alpha of D3DRS_BLENDFACTOR."""
+_ALPHA = 3
+
+
+@dataclass(frozen=True, slots=True)
+class BlendEquation:
+    """Factors and operation of a channel."""
+
+    source: Blend = Blend.ONE
+    destination: Blend = Blend.ZERO
+    operation: BlendOp = BlendOp.ADD
+
+
+@dataclass(frozen=True, slots=True)
+class BlendState:
+    """The equation of red, green and blue, and that of alpha."""
+
+    color: BlendEquation
+    alpha: BlendEquation
+
+
+@dataclass(frozen=True, slots=True)
+class _Operands:
+    """Red, green, blue and alpha of each; ``constant`` is the blend factor."""
+
+    source: Sequence[Value]
+    destination: Sequence[Value]
+    constant: Sequence[Value]
+
+
+_Term = Value | None
+"""None is nothing at all, as opposed to a value that happens to be 0."""
+
+
+def _saturating(operands: _Operands, channel: int) -> Value | None:
+    """min(source alpha, 1 - destination alpha); 1 for alpha."""
+    if channel == _ALPHA:
+        return None
+    alpha = operands.source[_ALPHA]
+    return alpha.builder.min(alpha, 1.0 - operands.destination[_ALPHA])
+
+
+_FACTORS: dict[Blend, Callable[[_Operands, int], Value | None]] = {
+    Blend.ONE: lambda o, channel: None,
+    Blend.SRCCOLOR: lambda o, channel: o.source[channel],
+    Blend.INVSRCCOLOR: lambda o, channel: 1.0 - o.source[channel],
+    Blend.SRCALPHA: lambda o, channel: o.source[_ALPHA],
+    Blend.INVSRCALPHA: lambda o, channel: 1.0 - o.source[_ALPHA],
+    Blend.DESTALPHA: lambda o, channel: o.destination[_ALPHA],
+    Blend.INVDESTALPHA: lambda o, channel: 1.0 - o.destination[_ALPHA],
+    Blend.DESTCOLOR: lambda o, channel: o.destination[channel],
+    Blend.INVDESTCOLOR: lambda o, channel: 1.0 - o.destination[channel],
+    Blend.SRCALPHASAT: _saturating,
+    Blend.BLENDFACTOR: lambda o, channel: o.constant[channel],
+    Blend.INVBLENDFACTOR: lambda o, channel: 1.0 - o.constant[channel],
+}
+"""The factor of a channel, by number, for all but ZERO; None is 1."""
+
+FACTORS = frozenset((Blend.ZERO, *_FACTORS))
+"""Factors an equation can have."""
+
+
+def _sum(source: _Term, destination: _Term) -> _Term:
+    if source is None or destination is None:
+        return destination if source is None else source
+    return source + destination
+
+
+def _difference(first: _Term, second: _Term) -> _Term:
+    if second is None:
+        return first
+    return -second if first is None else first - second
+
+
+_COMBINE: dict[BlendOp, Callable[[_Term, _Term], _Term]] = {
+    BlendOp.ADD: _sum,
+    BlendOp.SUBTRACT: _difference,
+    BlendOp.REVSUBTRACT: lambda source, destination: _difference(destination, source),
+}
+_EXTREMES: dict[BlendOp, Callable[[Value, Value], Value]] = {
+    BlendOp.MIN: lambda source, destination: source.builder.min(source, destination),
+    BlendOp.MAX: lambda source, destination: source.builder.max(source, destination),
+}
+"""Operations that know no factors."""
+
+
+@lru_cache(maxsize=1 << 10)
+def blend_program(state: BlendState, *, clamped: bool) -> Program:
+    """The equations as a program; ``clamped`` for targets that hold 0..1.
+
+    Inputs ``source.x`` to ``source.w`` and ``destination.x`` to ``destination.w``, uniform file
+    ``blend``, outputs ``result.x`` to ``result.w``.
+    """
+    b = Builder(Stage.PIXEL)
+    source = [b.input(f"source.{component}") for component in "xyzw"]
+    operands = _Operands(
+        source=[b.saturate(value) for value in source] if clamped else source,
+        destination=[b.input(f"destination.{component}") for component in "xyzw"],
+        constant=[b.load(b.uniform(BLEND_FILE, Type.F32, 4), channel) for channel in range(4)],
+    )
+    for channel, component in enumerate("xyzw"):
+        equation = state.alpha if channel == _ALPHA else state.color
+        result = _blended(equation, operands, channel)
+        result = b.constant(Type.F32, 0.0) if result is None else result
+        b.output(f"result.{component}", b.saturate(result) if clamped else result)
+    return b.program()
+
+
+def _blended(equation: BlendEquation, operands: _Operands, channel: int) -> _Term:
+    source, destination = operands.source[channel], operands.destination[channel]
+    if equation.operation in _EXTREMES:
+        return _EXTREMES[equation.operation](source, destination)
+    return _COMBINE[equation.operation](
+        _product(source, equation.source, operands, channel),
+        _product(destination, equation.destination, operands, channel),
+    )
+
+
+def _product(value: Value, name: Blend, operands: _Operands, channel: int) -> _Term:
+    if name is Blend.ZERO:
+        return None
+    factor = _FACTORS[name](operands, channel)
+    return value if factor is None else value * factor

@@ -1,0 +1,212 @@
+"""Colour targets: blending in order, masks, several targets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dp2emu.gpu.spans
+from dp2emu.d3d.enums import Blend, BlendOp, CmpFunc, Format
+from dp2emu.gpu.draw import execute_draw
+from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.packets import Draw, MergeNumbers
+from dp2emu.gpu.queries import Counters
+from dp2emu.gpu.state import BlendEquation, BlendState, DepthState
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.ir import Program, Stage
+from tests.gpu.drawing import Vertex, color_surface, corner, depth_surface, draw
+
+ADDED = BlendEquation(Blend.ONE, Blend.ONE)
+ADD = BlendState(ADDED, ADDED)
+_OVER = BlendEquation(Blend.SRCALPHA, Blend.INVSRCALPHA)
+OVER = BlendState(_OVER, _OVER)
+STORE = BlendState(BlendEquation(), BlendEquation())
+
+
+def blending(packet: Draw, blend: BlendState | None, **changes: object) -> Draw:
+    return replace(packet, pipeline=replace(packet.pipeline, blend=blend, **changes))  # type: ignore[arg-type]
+
+
+def square(color: int, z: float = 0.5, left: float = 0, right: float = 32) -> list[Vertex]:
+    a, b = corner(left, 0, z, color), corner(right, 0, z, color)
+    c, d = corner(left, 32, z, color), corner(right, 32, z, color)
+    return [a, b, c, c, b, d]
+
+
+def over(source: int, below: int) -> int:
+    """One 8-bit channel blended by SRCALPHA, INVSRCALPHA in single precision."""
+    word, alpha = 0, np.float32(source >> 24) / np.float32(255)
+    for shift in (0, 8, 16, 24):
+        s, d = (np.float32(c >> shift & 0xFF) / np.float32(255) for c in (source, below))
+        value = s * alpha + d * (np.float32(1) - alpha)
+        word |= int(np.floor(np.float64(value) * 255 + 0.5)) << shift
+    return word
+
+
+colors = st.integers(0, 0xFFFFFFFF)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(colors, st.sampled_from([0.25, 0.5, 0.75])), min_size=1, max_size=9))
+def test_fragments_of_a_pixel_are_blended_in_drawing_order(
+    layers: list[tuple[int, float]],
+) -> None:
+    color = color_surface(Format.A8R8G8B8)
+    depth = depth_surface(Format.D16, word=0x8001)
+    color.pixels()[...] = 0x20406080
+    below, nearest = 0x20406080, 0x8001
+    for source, z in layers:
+        if round(z * 65535) <= nearest:
+            below, nearest = over(source, below), round(z * 65535)
+    vertices = [v for source, z in layers for v in square(source, z)]
+    packet = blending(draw(vertices, color=color, depth=depth), OVER)
+    execute_draw(packet, Counters())
+    assert (color.pixels() == below).all()
+
+
+def picture(packet: Draw, color: Surface) -> bytes:
+    execute_draw(packet, Counters())
+    return color.data.tobytes()
+
+
+@pytest.mark.parametrize("format", [Format.A8R8G8B8, Format.X8R8G8B8, Format.R5G6B5])
+def test_one_and_zero_are_the_bytes_without_blending(format: Format) -> None:
+    generator = np.random.default_rng(5)
+    vertices = [corner(*generator.uniform(0, 32, 2), 0.5, int(generator.integers(1 << 32)))
+                for _ in range(60)]  # fmt: skip
+    plain, blended = color_surface(format), color_surface(format)
+    wanted = picture(draw(vertices, color=plain), plain)
+    assert picture(blending(draw(vertices, color=blended), STORE), blended) == wanted
+
+
+def test_portions_do_not_change_what_is_blended(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(6)
+    vertices = [corner(*generator.uniform(0, 32, 2), 0.5, int(generator.integers(1 << 32)))
+                for _ in range(90)]  # fmt: skip
+    whole, parts = color_surface(Format.A8R8G8B8), color_surface(Format.A8R8G8B8)
+    wanted = picture(blending(draw(vertices, color=whole), OVER), whole)
+    monkeypatch.setattr(dp2emu.gpu.spans, "BATCH", 7)
+    assert picture(blending(draw(vertices, color=parts), OVER), parts) == wanted
+
+
+def test_a_missing_destination_alpha_reads_one() -> None:
+    color = color_surface(Format.X8R8G8B8)
+    equation = BlendEquation(Blend.DESTALPHA, Blend.INVDESTALPHA)
+    packet = blending(draw(square(0x00123456), color=color), BlendState(equation, equation))
+    execute_draw(packet, Counters())
+    assert (color.pixels() == 0xFF123456).all()
+
+
+def test_the_blend_factor_is_a_colour_of_the_draw() -> None:
+    color = color_surface(Format.A8R8G8B8)
+    equation = BlendEquation(Blend.BLENDFACTOR, Blend.ZERO)
+    packet = blending(draw(square(0xFFFFFFFF), color=color), BlendState(equation, equation))
+    execute_draw(replace(packet, merge=MergeNumbers(blend_factor=0x12345678)), Counters())
+    assert (color.pixels() == 0x12345678).all()
+
+
+def test_write_masks_keep_channels_that_blending_computed() -> None:
+    color = color_surface(Format.A8R8G8B8)
+    color.pixels()[...] = 0x10101010
+    packet = draw(square(0x20202020), color=color, write_mask=2)
+    execute_draw(blending(packet, ADD), Counters())
+    assert (color.pixels() == 0x10103010).all()
+
+
+def test_fragments_that_fail_the_depth_test_are_not_blended() -> None:
+    color, depth = color_surface(Format.A8R8G8B8), depth_surface(Format.D16, word=0x8000)
+    vertices = square(0x01010101, 0.25) + square(0x10101010, 0.75) + square(0x02020202, 0.25)
+    test = DepthState(True, False, CmpFunc.LESS)
+    counters = Counters()
+    execute_draw(blending(draw(vertices, color=color, depth=depth, test=test), ADD), counters)
+    assert (color.pixels() == 0x03030303).all()
+    assert counters.samples == 2 * 32 * 32
+
+
+def test_blending_reads_and_writes_each_fragment() -> None:
+    counters, color = Counters(), color_surface()
+    execute_draw(blending(draw(square(1) + square(2), color=color), ADD), counters)
+    assert counters.pixel_bytes == 2 * 32 * 32 * (4 + 4)
+
+
+def test_piles_of_different_heights_blend_alike() -> None:
+    color = color_surface(Format.A8R8G8B8)
+    vertices = square(0x01010101) + square(0x02020202, left=8) + square(0x04040404, left=16)
+    execute_draw(blending(draw(vertices, color=color), ADD), Counters())
+    row = color.pixels()[9].tolist()
+    assert row == [0x01010101] * 8 + [0x03030303] * 8 + [0x07070707] * 16
+
+
+def test_subtraction_stops_at_zero() -> None:
+    color = color_surface(Format.A8R8G8B8)
+    color.pixels()[...] = 0x40404040
+    equation = BlendEquation(Blend.ONE, Blend.ONE, BlendOp.REVSUBTRACT)
+    packet = blending(draw(square(0x10506030), color=color), BlendState(equation, equation))
+    execute_draw(packet, Counters())
+    assert (color.pixels() == 0x30000010).all()
+
+
+def painting(colors: dict[int, tuple[float, ...]]) -> Program:
+    """A pixel program that gives targets constant colours."""
+    b = Builder(Stage.PIXEL)
+    for number, rgba in colors.items():
+        for component, value in zip("xyzw", rgba, strict=True):
+            b.output(f"target{number}.{component}", value)
+    return b.program()
+
+
+RED, GREEN, BLUE = (1.0, 0.0, 0.0, 1.0), (0.0, 1.0, 0.0, 1.0), (0.0, 0.0, 1.0, 1.0)
+
+
+def several(
+    colors: dict[int, tuple[float, ...]],
+    targets: tuple[Surface | None, ...],
+    masks: tuple[int, ...],
+) -> Draw:
+    packet = draw(square(0), color=targets[0], pixel=painting(colors))
+    pipeline = replace(packet.pipeline, write_masks=masks)
+    return replace(packet, pipeline=pipeline, colors=targets)
+
+
+def test_every_target_gets_its_colour_in_its_format() -> None:
+    targets = (
+        color_surface(Format.A8R8G8B8),
+        color_surface(Format.R5G6B5),
+        None,
+        color_surface(Format.X8R8G8B8),
+    )
+    packet = several({0: RED, 1: GREEN, 2: RED, 3: BLUE}, targets, (15, 15, 15, 15))
+    execute_draw(packet, Counters())
+    words = [int(target.pixels()[7, 9]) if target else None for target in targets]
+    assert words == [0xFFFF0000, 0x07E0, None, 0xFF0000FF]
+
+
+def test_a_target_without_a_colour_keeps_what_it_has() -> None:
+    first, second = color_surface(), color_surface()
+    second.pixels()[...] = 0x12345678
+    execute_draw(several({0: RED}, (first, second), (15, 15)), Counters())
+    assert (first.pixels() == 0xFFFF0000).all()
+    assert (second.pixels() == 0x12345678).all()
+
+
+def test_each_target_has_its_own_write_mask_and_all_are_blended() -> None:
+    targets = tuple(color_surface(Format.A8R8G8B8) for _ in range(4))
+    for target in targets:
+        target.pixels()[...] = 0x01020304
+    white = (1 / 255,) * 4
+    packet = several(dict.fromkeys(range(4), white), targets, (1, 2, 4, 8))
+    execute_draw(blending(packet, ADD), Counters())
+    words = [int(target.pixels()[0, 0]) for target in targets]
+    assert words == [0x01030304, 0x01020404, 0x01020305, 0x02020304]
+
+
+def test_only_the_common_part_of_targets_is_drawn() -> None:
+    first, second = color_surface(width=8), color_surface(height=4)
+    counters = Counters()
+    execute_draw(several({0: RED, 1: RED}, (first, second), (15, 15)), counters)
+    assert counters.samples == np.count_nonzero(second.pixels()) == 32
+    assert counters.pixel_bytes == 32 * (4 + 4)
