@@ -17,6 +17,7 @@ from tests.tools.loading import ROOT, load_tool
 README = (ROOT / "README.rst").read_text("utf-8")
 REPLAY_INSTALLED = ".venv/bin/dp2emu "
 TOOLS = {
+    "python -m tests.golden": "tests/golden/test_main.py",
     "python tools/bench.py": "tests/tools/test_bench.py",
     "python tools/make_streams.py": "tests/tools/test_make_streams.py",
     "python tools/token_table.py": "tests/test_readme.py",
@@ -63,7 +64,8 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that looks like a clone as far as the commands go."""
     for folder in ("docs", "streams"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
-    shutil.copytree(ROOT / "tests" / "data" / "scenes", tmp_path / "tests" / "data" / "scenes")
+    scenes = Path("tests", "golden", "scenes", "query")
+    shutil.copytree(ROOT / scenes, tmp_path / scenes)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

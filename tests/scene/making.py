@@ -10,8 +10,7 @@ import numpy as np
 from PIL import Image
 
 from dp2emu.scene import SceneResult
-
-from .goldens import read_json
+from tests.golden.comparing import read_json
 
 Play = Callable[..., SceneResult]
 

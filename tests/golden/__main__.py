@@ -1,0 +1,58 @@
+"""``python -m tests.golden [WORD...]``: play golden scenes, print how they came out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import ExitStack
+from functools import partial
+from multiprocessing import Pool
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from .comparing import FAIL, PASS, SCENES, Verdict, name_of
+from .listed import PENDING, PENDING_FILE, pending, placed
+from .playing import chosen, played, table
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m tests.golden", description=__doc__)
+    parser.add_argument("words", nargs="*", help="play only scenes with one in FAMILY/NAME")
+    parser.add_argument("--out", type=Path, help="keep pictures and results in this folder")
+    parser.add_argument("--jobs", type=int, help="processes; default: one for each processor")
+    parser.add_argument(
+        "--pending", action="store_true", help=f"take scenes that match out of {PENDING_FILE.name}"
+    )
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Play, print, and return 1 if a scene is not as it should be."""
+    arguments = _arguments()
+    paths = chosen(SCENES, arguments.words)
+    with ExitStack() as stack:
+        out = arguments.out or Path(stack.enter_context(TemporaryDirectory()))
+        pool = stack.enter_context(Pool(arguments.jobs))
+        found = pool.map(partial(played, out=out), paths, chunksize=1)
+    verdicts = dict(zip(map(name_of, paths), found, strict=True))
+    if arguments.pending:
+        take_out(verdicts)
+    waiting = pending()
+    outcomes = {name: placed(name, verdict, waiting) for name, verdict in verdicts.items()}
+    for name, outcome in outcomes.items():
+        if outcome.kind != PASS:
+            print(f"{outcome.kind:<8} {name}: {'; '.join(outcome.notes)}")
+    print("\n".join(table((name, outcome.kind) for name, outcome in outcomes.items())))
+    return int(any(outcome.kind == FAIL for outcome in outcomes.values()))
+
+
+def take_out(verdicts: dict[str, Verdict]) -> None:
+    """Rewrite the list of pending scenes without those that match."""
+    done = {name for name, verdict in verdicts.items() if verdict.kind != FAIL}
+    left = sorted(pending() - done)
+    PENDING_FILE.write_text("".join(f"{name}\n" for name in left), "utf-8", newline="\n")
+    print(f"{len(left)} {PENDING.lower()}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

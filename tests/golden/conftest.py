@@ -1,0 +1,25 @@
+"""The table of golden scenes behind a run that played them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from .playing import table
+
+
+@pytest.hookimpl
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    outcomes = dict(_outcomes(terminalreporter))
+    if outcomes:
+        terminalreporter.section("golden scenes")
+        for line in table(sorted(outcomes.items())):
+            terminalreporter.line(line)
+
+
+def _outcomes(reporter: pytest.TerminalReporter) -> Iterator[tuple[str, str]]:
+    """(scene, kind), from the properties with which tests recorded them."""
+    for kind in ("passed", "failed"):
+        for report in reporter.stats.get(kind, ()):
+            yield from (pair[1] for pair in report.user_properties if pair[0] == "golden")

@@ -1,0 +1,28 @@
+"""Every golden scene, played and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .comparing import FAIL, SCENES, name_of
+from .listed import DEPARTURES, pending, placed
+from .playing import played
+
+
+@pytest.mark.parametrize("path", SCENES, ids=name_of)
+def test_a_scene_agrees_with_its_golden_results_or_stands_in_a_list(
+    path: Path, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    outcome = placed(name_of(path), played(path, tmp_path), pending())
+    record_property("golden", (name_of(path), outcome.kind))
+    assert outcome.kind != FAIL, outcome.notes
+
+
+def test_the_lists_name_scenes_and_none_twice() -> None:
+    names = {name_of(path) for path in SCENES}
+    assert pending() <= names
+    assert names >= DEPARTURES.keys()
+    assert not pending() & DEPARTURES.keys()
