@@ -1,7 +1,8 @@
 """Pictures of surfaces: pixel words to PNG.
 
-Formats with alpha give RGBA, others RGB; channels narrower than 8 bits are widened by repeating
-their bits, so that full scale stays full scale.
+Formats with alpha give RGBA, others RGB.  Channels narrower than 8 bits are widened by repeating
+their bits, so that full scale stays full scale, and of wider ones the high bits are shown.  Floats
+are clamped to 0..1.  What a format lacks shows as it is sampled.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.formats import COLOR, Channel, ColorFormat
+from dp2emu.d3d.formats import COLOR, Channel, FormatRow, Lane
 from dp2emu.errors import Unsupported
+from dp2emu.gpu.arrays import F32
 from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.pixels import unpack_color
+from dp2emu.shader.exact import saturate
 
 _COMPRESS_LEVEL = 6
 _BAND = 1 << 20
@@ -47,7 +51,7 @@ def take_picture(surface: Surface) -> Picture:
     """
     words = surface.pixels()
     row = _format(surface.format)
-    image = np.empty((surface.height, surface.width, len(_in_order(row))), np.uint8)
+    image = np.empty((surface.height, surface.width, _lanes(row)), np.uint8)
     crc32, step = 0, max(1, _BAND // words.shape[1])
     for top in range(0, surface.height, step):
         band = words[top : top + step]
@@ -59,18 +63,37 @@ def take_picture(surface: Surface) -> Picture:
 
 
 def rgba(words: NDArray[Any], format: Format) -> NDArray[np.uint8]:
-    """uint8 (..., 4) or, for a format without alpha, (..., 3) of pixel words (...).
+    """uint8 (..., 4) or, for a format without alpha, (..., 3) of the words of pixels (...).
 
     Raises Unsupported for a format that is not a colour format here.
     """
-    return np.stack([_widen(words, channel) for channel in _in_order(_format(format))], axis=-1)
+    row = _format(format)
+    if row.floating:
+        shown = [_byte(lane) for lane in unpack_color(row, words)]
+    else:
+        shown = [_shown(words, source) for source in row.lanes]
+    return np.stack(shown[: _lanes(row)], axis=-1)
 
 
-def _format(format: Format) -> ColorFormat:
+def _format(format: Format) -> FormatRow:
     row = COLOR.get(format)
     if row is None:
         raise Unsupported(f"picture of {format.sdk}")
     return row
+
+
+def _lanes(row: FormatRow) -> int:
+    return 3 if row.alpha is None else 4
+
+
+def _shown(words: NDArray[Any], source: Lane) -> NDArray[np.uint8]:
+    if isinstance(source, Channel):
+        return _widen(words, source)
+    return np.full(words.shape, 255 * source, np.uint8)
+
+
+def _byte(lane: F32) -> NDArray[np.uint8]:
+    return np.floor(saturate(lane).astype(np.float64) * 255 + 0.5).astype(np.uint8)
 
 
 def _channels(words: NDArray[Any], format: Format, samples: int) -> NDArray[np.uint8]:
@@ -81,11 +104,6 @@ def _channels(words: NDArray[Any], format: Format, samples: int) -> NDArray[np.u
     apart = channels.reshape(height, width // samples, samples, depth).astype(np.uint32)
     mean: NDArray[np.uint32] = (apart.sum(axis=2, dtype=np.uint32) + samples // 2) // samples
     return mean.astype(np.uint8)
-
-
-def _in_order(row: ColorFormat) -> list[Channel]:
-    colors = [row.red, row.green, row.blue]
-    return [*colors, row.alpha] if row.alpha else colors
 
 
 def _widen(words: NDArray[Any], channel: Channel) -> NDArray[np.uint8]:

@@ -1,71 +1,274 @@
-"""One row per surface format: how many bytes, which channels, how they are coded.
+"""One row per surface format: how many bytes, which channels, how they are coded, what it is for.
 
-Source: D3DFORMAT documentation; channel names read from the most significant bit down, so
-X8R8G8B8 is blue in the lowest byte.
+Source: D3DFORMAT documentation.  The name of a format lists its channels from the most
+significant bit down, so X8R8G8B8 is blue in the lowest byte; rows take their layout from there.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum, Flag, auto
+from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import Format
 
 
+class Coding(Enum):
+    """What the bits of a channel mean.
+
+    UNORM: c / (2^n - 1).  SNORM: two's complement, max(c / (2^(n-1) - 1), -1).  FLOAT: IEEE half
+    (16 bits) or single (32), or the 24-bit depth without a sign, with 4 bits of exponent (bias
+    15) and 20 of mantissa.  UINT: a whole number: a palette index, or stencil.
+    """
+
+    UNORM = auto()
+    SNORM = auto()
+    FLOAT = auto()
+    UINT = auto()
+
+
+class Use(Flag):
+    """What surfaces of a format can be.
+
+    TEXTURE: sampled.  TARGET: a render target.  DEPTH: a depth-stencil buffer.  SHADOW: a depth
+    buffer that compares when it is sampled, instead of being read.  BUMP: holds bump vectors.
+    PALETTE: indexes one.
+    """
+
+    NONE = 0
+    TEXTURE = auto()
+    TARGET = auto()
+    DEPTH = auto()
+    SHADOW = auto()
+    BUMP = auto()
+    PALETTE = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A field of a pixel word: ``bits`` bits from bit ``shift``."""
+    """A field of a pixel: ``bits`` bits from bit ``shift``, counted from its first byte on."""
 
     shift: int
     bits: int
+    coding: Coding = Coding.UNORM
 
     @property
     def max(self) -> int:
+        """The largest number the bits can hold."""
         return (1 << self.bits) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class ColorFormat:
-    """Unsigned normalised colour.  ``word`` is the storage dtype; a missing alpha reads as 1."""
-
-    word: np.dtype[np.unsignedinteger]
-    red: Channel
-    green: Channel
-    blue: Channel
-    alpha: Channel | None = None
+Lane = Channel | float
+"""Where a colour component is read from: a channel, or the value if the format has none."""
 
 
-@dataclass(frozen=True, slots=True)
-class DepthFormat:
-    """Depth, unsigned normalised in ``depth`` or (``depth`` None) the word itself is float32."""
+@dataclass(frozen=True, eq=False)
+class FormatRow:
+    """A format.  ``size`` is the bytes of a block of ``block`` (width, height) pixels.
 
-    word: np.dtype[np.generic]
-    depth: Channel | None
-    stencil: Channel | None = None
+    Almost every block is one pixel, and then ``channels`` has its fields by name: r, g, b, a, l
+    (luminance), u, v, w, q, p (palette index), d (depth), s (stencil).  ``missing`` is what a red,
+    green or blue that is not there reads as; a missing alpha reads as 1.
+    """
+
+    format: Format
+    size: int
+    channels: Mapping[str, Channel]
+    uses: Use
+    block: tuple[int, int] = (1, 1)
+    missing: float = 1.0
+
+    @property
+    def blocked(self) -> bool:
+        """Whether pixels share bytes, so that no pixel can be addressed alone."""
+        return self.block != (1, 1)
+
+    @cached_property
+    def word(self) -> np.dtype[np.generic]:
+        """What pixels are stored in: float32 for float depth, else the widest unsigned integer."""
+        if self.depth and self.depth.coding is Coding.FLOAT and self.depth.bits == 32:
+            return np.dtype("<f4")
+        return np.dtype(f"<u{min(self.size & -self.size, 8)}")
+
+    @property
+    def words(self) -> int:
+        """Words in a pixel or block: 1 up to 8 bytes, except R8G8B8, which has 3 bytes."""
+        return self.size // self.word.itemsize
+
+    @cached_property
+    def lanes(self) -> tuple[Lane, Lane, Lane, Lane]:
+        """Red, green, blue and alpha as a sampler reads them.
+
+        Luminance is red, green and blue; with U and V it is blue, and U, V, W, Q are the lanes in
+        order.
+        """
+        has = self.channels
+        gray = None if "u" in has else has.get("l")
+        red = has.get("r") or has.get("u") or gray
+        green = has.get("g") or has.get("v") or gray
+        blue = has.get("b") or has.get("w") or has.get("l")
+        alpha = has.get("a") or has.get("q")
+        colors = (red or self.missing, green or self.missing, blue or self.missing)
+        return (*colors, alpha or 1.0)
+
+    @property
+    def red(self) -> Channel | None:
+        """Where red is stored; luminance stores red."""
+        return self.channels.get("r") or self.channels.get("l")
+
+    @property
+    def green(self) -> Channel | None:
+        """Where green is stored."""
+        return self.channels.get("g")
+
+    @property
+    def blue(self) -> Channel | None:
+        """Where blue is stored."""
+        return self.channels.get("b")
+
+    @property
+    def alpha(self) -> Channel | None:
+        """Where alpha is stored."""
+        return self.channels.get("a")
+
+    @property
+    def depth(self) -> Channel | None:
+        """Where depth is stored."""
+        return self.channels.get("d")
+
+    @property
+    def stencil(self) -> Channel | None:
+        """Where the stencil is stored."""
+        return self.channels.get("s")
+
+    @property
+    def floating(self) -> bool:
+        """Whether channels are floats, which no store clamps."""
+        return any(channel.coding is Coding.FLOAT for channel in self.channels.values())
+
+    def view(self, data: NDArray[np.uint8]) -> NDArray[np.generic]:
+        """Bytes (n * size,) as words: shape (n,), or (n, words) if a pixel has more than one."""
+        words: NDArray[np.generic] = data.view(self.word)
+        return words if self.words == 1 else words.reshape(-1, self.words)
 
 
-_U2, _U4, _F4 = np.dtype("<u2"), np.dtype("<u4"), np.dtype("<f4")
-_A, _R, _G, _B = Channel(24, 8), Channel(16, 8), Channel(8, 8), Channel(0, 8)
+ColorFormat = FormatRow
+"""A row with colour channels."""
+DepthFormat = FormatRow
+"""A row with depth or stencil."""
 
-COLOR: dict[Format, ColorFormat] = {
-    Format.A8R8G8B8: ColorFormat(_U4, _R, _G, _B, _A),
-    Format.X8R8G8B8: ColorFormat(_U4, _R, _G, _B),
-    Format.R5G6B5: ColorFormat(_U2, Channel(11, 5), Channel(5, 6), Channel(0, 5)),
+_CODINGS = dict.fromkeys("uvwq", Coding.SNORM) | dict.fromkeys("ps", Coding.UINT)
+
+
+def _channels(layout: str) -> tuple[dict[str, Channel], int]:
+    """Channels and bits of a layout such as A8R8G8B8, written from the most significant bit down.
+
+    An F behind a channel makes it a float, one at the very end of a colour layout all of them.
+    """
+    fields = re.findall(r"([A-Z])(\d+)(F?)", layout)
+    floats = layout.endswith("F")
+    channels, shift = {}, 0
+    for letter, digits, f in reversed(fields):
+        name, bits = letter.lower(), int(digits)
+        coding = Coding.FLOAT if f or floats else _CODINGS.get(name, Coding.UNORM)
+        if name != "x":
+            channels[name] = Channel(shift, bits, coding)
+        shift += bits
+    return channels, shift
+
+
+def _row(format: Format, uses: Use, layout: str = "", missing: float = 1.0) -> FormatRow:
+    """A format whose pixels have bytes of their own; ``layout`` where the name is not it."""
+    channels, bits = _channels(layout or format.name.removesuffix("_LOCKABLE"))
+    return FormatRow(format, bits // 8, MappingProxyType(channels), uses, missing=missing)
+
+
+def _block(format: Format, size: int, width: int, height: int, uses: Use) -> FormatRow:
+    return FormatRow(format, size, MappingProxyType({}), uses, (width, height))
+
+
+_TEXTURE, _SHADOW = Use.TEXTURE, Use.TEXTURE | Use.DEPTH | Use.SHADOW
+_TARGET, _BUMP, _PALETTE = _TEXTURE | Use.TARGET, _TEXTURE | Use.BUMP, _TEXTURE | Use.PALETTE
+
+FORMATS: dict[Format, FormatRow] = {
+    row.format: row
+    for row in (
+        _row(Format.R8G8B8, _TEXTURE),
+        _row(Format.A8R8G8B8, _TARGET),
+        _row(Format.X8R8G8B8, _TARGET),
+        _row(Format.R5G6B5, _TARGET),
+        _row(Format.X1R5G5B5, _TARGET),
+        _row(Format.A1R5G5B5, _TARGET),
+        _row(Format.A4R4G4B4, _TARGET),
+        _row(Format.R3G3B2, _TARGET),
+        _row(Format.A8, _TARGET, missing=0.0),
+        _row(Format.A8R3G3B2, _TARGET),
+        _row(Format.X4R4G4B4, _TARGET),
+        _row(Format.A2B10G10R10, _TARGET),
+        _row(Format.A8B8G8R8, _TARGET),
+        _row(Format.X8B8G8R8, _TARGET),
+        _row(Format.G16R16, _TARGET),
+        _row(Format.A2R10G10B10, _TARGET),
+        _row(Format.A16B16G16R16, _TARGET),
+        _row(Format.A8P8, _PALETTE),
+        _row(Format.P8, _PALETTE),
+        _row(Format.L8, _TARGET),
+        _row(Format.A8L8, _TARGET),
+        _row(Format.A4L4, _TEXTURE),
+        _row(Format.L16, _TARGET),
+        _row(Format.V8U8, _BUMP),
+        _row(Format.L6V5U5, _BUMP),
+        _row(Format.X8L8V8U8, _BUMP),
+        _row(Format.Q8W8V8U8, _BUMP),
+        _row(Format.V16U16, _BUMP),
+        _row(Format.A2W10V10U10, _BUMP),
+        _row(Format.Q16W16V16U16, _BUMP),
+        _row(Format.CxV8U8, _BUMP, layout="V8U8"),
+        _row(Format.R16F, _TARGET),
+        _row(Format.G16R16F, _TARGET),
+        _row(Format.A16B16G16R16F, _TARGET),
+        _row(Format.R32F, _TARGET),
+        _row(Format.G32R32F, _TARGET),
+        _row(Format.A32B32G32R32F, _TARGET),
+        _row(Format.D16_LOCKABLE, _SHADOW),
+        _row(Format.D32, _SHADOW),
+        _row(Format.D15S1, _SHADOW),
+        _row(Format.D24S8, _SHADOW),
+        _row(Format.D24X8, _SHADOW),
+        _row(Format.D24X4S4, _SHADOW),
+        _row(Format.D16, _SHADOW),
+        _row(Format.D32F_LOCKABLE, _SHADOW),
+        _row(Format.D24FS8, _SHADOW),
+        _row(Format.D32_LOCKABLE, _SHADOW),
+        _row(Format.S8_LOCKABLE, Use.NONE),
+        _block(Format.A1, 1, 8, 1, Use.NONE),
+        _block(Format.UYVY, 4, 2, 1, _TEXTURE),
+        _block(Format.YUY2, 4, 2, 1, _TEXTURE),
+        _block(Format.R8G8_B8G8, 4, 2, 1, _TEXTURE),
+        _block(Format.G8R8_G8B8, 4, 2, 1, _TEXTURE),
+        _block(Format.DXT1, 8, 4, 4, _TEXTURE),
+        _block(Format.DXT2, 16, 4, 4, _TEXTURE),
+        _block(Format.DXT3, 16, 4, 4, _TEXTURE),
+        _block(Format.DXT4, 16, 4, 4, _TEXTURE),
+        _block(Format.DXT5, 16, 4, 4, _TEXTURE),
+    )
 }
+"""Every format there is here."""
+
+COLOR = {format: row for format, row in FORMATS.items() if Use.TARGET in row.uses}
 """Formats that can be rendered to."""
 
-DEPTH: dict[Format, DepthFormat] = {
-    Format.D16: DepthFormat(_U2, Channel(0, 16)),
-    Format.D16_LOCKABLE: DepthFormat(_U2, Channel(0, 16)),
-    Format.D24S8: DepthFormat(_U4, Channel(8, 24), Channel(0, 8)),
-    Format.D24X8: DepthFormat(_U4, Channel(8, 24)),
-    Format.D32F_LOCKABLE: DepthFormat(_F4, None),
-}
+DEPTH = {format: row for format, row in FORMATS.items() if Use.DEPTH in row.uses}
 """Formats that can be depth-stencil surfaces."""
 
 
 def pixel_bytes(format: Format) -> int | None:
     """Bytes of one pixel (one sample), or None for a format without such a size here."""
-    row = COLOR.get(format) or DEPTH.get(format)
-    return row.word.itemsize if row else None
+    row = FORMATS.get(format)
+    return None if row is None or row.blocked else row.size

@@ -107,7 +107,7 @@ def _stencil(asked: _Asked) -> bool:
 
 
 def _dither(asked: _Asked) -> bool:
-    narrow = [s for s in asked.targets.colors if s and COLOR[s.format].word.itemsize < 4]
+    narrow = [s for s in asked.targets.colors if s and COLOR[s.format].size < 4]
     return bool(asked[RenderState.DITHERENABLE] and narrow)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dp2emu.d3d.formats import FORMATS
 from dp2emu.gpu.arrays import Mask
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Clear, Rect
@@ -46,7 +47,7 @@ def execute_clear(clear: Clear, counters: Counters) -> Work:
         rects = [inside for rect in clear.rects if not (inside := rect.intersect(whole)).empty]
         _fill(surface.pixels(), rects, fill)
         pixels = sum((r.right - r.left) * (r.bottom - r.top) for r in rects)
-        work += Work(pixels=pixels, pixel_bytes=pixels * surface.pixels().itemsize)
+        work += Work(pixels=pixels, pixel_bytes=pixels * FORMATS[surface.format].size)
     counters.pixel_bytes += work.pixel_bytes
     return work
 
@@ -61,7 +62,7 @@ def _fill(pixels: Any, rects: list[Rect], fill: _Fill) -> None:
             part = pixels[rect.top : rect.bottom, rect.left : rect.right]
             part[...] = fill(part)
         return
-    for top, covered in _union(rects, *pixels.shape):
+    for top, covered in _union(rects, *pixels.shape[:2]):
         band = pixels[top : top + len(covered)]
         band[covered] = fill(band[covered])
 
@@ -105,6 +106,6 @@ def _depth_fill(surface: Surface, z: float | None, stencil: int | None) -> tuple
 
 
 def _color_word(surface: Surface, color: int) -> Any:
-    """The pixel word of an A8R8G8B8 colour."""
+    """The word, or words, of a pixel in an A8R8G8B8 colour."""
     rgba = [np.array([value], np.float32) for value in argb_floats(color)]
     return pack_color(color_format(surface), rgba)[0]

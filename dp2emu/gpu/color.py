@@ -11,8 +11,15 @@ from dp2emu.d3d.formats import ColorFormat
 from dp2emu.gpu.arrays import F32, I64, Words
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Draw, Uniforms
-from dp2emu.gpu.pixels import argb_floats, color_format, pack_color, unpack_color, write_bits
-from dp2emu.shader.exact import saturate
+from dp2emu.gpu.pixels import (
+    argb_floats,
+    color_format,
+    every_bit,
+    pack_color,
+    unpack_color,
+    with_color,
+    write_bits,
+)
 from dp2emu.shader.fixed.blend import BLEND_FILE, blend_program
 from dp2emu.shader.ir import Program
 from dp2emu.shader.reference import run
@@ -41,8 +48,8 @@ class Blending:
 class ColorTarget:
     """Render target ``number``; ``bits`` of its words can be written.
 
-    ``words`` is a flat view of ``pitch`` words a row.  Without ``blending`` what is written takes
-    the place of what was there.
+    ``words`` is a view of all pixels, ``pitch`` a row, as the format's row views them.  Without
+    ``blending`` what is written takes the place of what was there.
     """
 
     number: int
@@ -56,21 +63,19 @@ class ColorTarget:
         """Merge colours, one for each of the pixels, which must differ."""
         address = y * self.pitch + x
         words = pack_color(self.row, self._merged(rgba, address))
-        every = (1 << 8 * self.row.word.itemsize) - 1
-        if self.bits != every:
-            kept = self.words[address] & self.row.word.type(every & ~self.bits)
-            words = words & self.row.word.type(self.bits) | kept
+        if self.bits != every_bit(self.row):
+            words = with_color(self.row, self.words[address], words, self.bits)
         self.words[address] = words
 
     def _merged(self, rgba: Sequence[F32], address: I64) -> Sequence[F32]:
         if self.blending is None:
-            return [saturate(lane) for lane in rgba]
+            return rgba
         return self.blending(rgba, unpack_color(self.row, self.words[address]))
 
     @property
     def pixel_bytes(self) -> int:
         """Bytes moved for each pixel: what blending reads, and what is written."""
-        return self.row.word.itemsize * (2 if self.blending else 1)
+        return self.row.size * (2 if self.blending else 1)
 
 
 def color_targets(draw: Draw, written: Sequence[int]) -> tuple[ColorTarget, ...]:
@@ -95,6 +100,6 @@ def _target(draw: Draw, number: int, surface: Surface, row: ColorFormat, bits: i
     blending = None
     if blend is not None:
         factor = np.array(argb_floats(draw.merge.blend_factor), np.float32)
-        blending = Blending(blend_program(blend, clamped=True), {BLEND_FILE: factor})
-    pitch = surface.pitch // row.word.itemsize
-    return ColorTarget(number, surface.data.view(row.word), pitch, row, bits, blending)
+        blending = Blending(blend_program(blend, clamped=not row.floating), {BLEND_FILE: factor})
+    pitch = surface.pitch // row.size
+    return ColorTarget(number, row.view(surface.data), pitch, row, bits, blending)

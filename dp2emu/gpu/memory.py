@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.formats import COLOR, DEPTH, pixel_bytes
+from dp2emu.d3d.formats import FORMATS, pixel_bytes
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.queries import HeapUse
@@ -142,13 +142,17 @@ class Surface:
         return 0 if self.parent else self.data.nbytes
 
     def pixels(self) -> NDArray[Any]:
-        """The pixel words, a writable view of shape (height, width * samples)."""
-        row = COLOR.get(self.format) or DEPTH.get(self.format)
-        if row is None:
+        """The pixel words, a writable view of shape (height, width * samples).
+
+        Pixels of several words have them along a third axis.  Raises Unsupported for formats
+        whose pixels share bytes.
+        """
+        row = FORMATS.get(self.format)
+        if row is None or row.blocked:
             raise Unsupported(f"pixels of {self.format.sdk}")
         rows = self.data[: self.pitch * self.height].reshape(self.height, self.pitch)
-        used = self.width * self.samples * row.word.itemsize
-        return rows[:, :used].view(row.word)
+        words = rows[:, : self.width * self.samples * row.size].view(row.word)
+        return words if row.words == 1 else words.reshape(*words.shape[:1], -1, row.words)
 
 
 def _size(desc: SurfaceDesc, layout: tuple[Subresource, ...]) -> int:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dp2emu.d3d.enums import Format
 from dp2emu.d3d.flags import ColorWrite
-from dp2emu.d3d.formats import COLOR, DEPTH, Channel, ColorFormat, DepthFormat
+from dp2emu.d3d.formats import COLOR, DEPTH, Channel, Coding, ColorFormat, DepthFormat, Use
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32, F64, Words
 from dp2emu.gpu.memory import Surface
+from dp2emu.shader.exact import saturate
+from dp2emu.shader.types import NAN_BITS
 
 
 def color_format(surface: Surface) -> ColorFormat:
@@ -45,7 +50,7 @@ def _field(channel: Channel | None) -> int:
 
 
 def write_bits(row: ColorFormat, write_mask: int) -> int:
-    """Bits of a word that D3DRS_COLORWRITEENABLE lets through; 0 if it is no channel there is.
+    """Bits of a pixel that D3DRS_COLORWRITEENABLE lets through; 0 if it is no channel there is.
 
     Bits that belong to no channel (the X of X8R8G8B8) go with any write.
     """
@@ -57,31 +62,99 @@ def write_bits(row: ColorFormat, write_mask: int) -> int:
 
 def unused_bits(row: ColorFormat) -> int:
     """Bits of no channel; they are stored as ones, so that memory is the same everywhere."""
-    used = sum(_field(channel) for channel in _channels(row))
-    return (1 << 8 * row.word.itemsize) - 1 & ~used
+    used = sum(_field(channel) for channel in row.channels.values())
+    return every_bit(row) & ~used
+
+
+def every_bit(row: ColorFormat) -> int:
+    """All bits of a pixel."""
+    return (1 << 8 * row.size) - 1
 
 
 def pack_color(row: ColorFormat, rgba: Sequence[F32]) -> Words:
-    """Words of four lanes of 0..1: each channel is floor(c * max + 0.5)."""
-    words = np.full(rgba[0].shape, unused_bits(row), np.uint32)
+    """Pixel words of four float32 lanes (n,): shape (n,), or (n, row.words) if there are several.
+
+    UNORM: clamped to 0..1, NaN as 0, then floor(c * max + 0.5) in float64.  FLOAT: as it is,
+    halves rounded to even, NaN the canonical one.
+    """
+    bits = 8 * row.word.itemsize
+    wide: Any = np.uint64 if bits > 32 else np.uint32
+    unused = unused_bits(row)
+    parts = [np.full(rgba[0].shape, unused >> bits * part & (1 << bits) - 1, wide)
+             for part in range(row.words)]  # fmt: skip
     for lane, channel in zip(rgba, _channels(row), strict=True):
         if channel:
-            value = np.floor(lane.astype(np.float64) * channel.max + 0.5)
-            words |= value.astype(np.uint32) << np.uint32(channel.shift)
-    return words.astype(row.word)
+            part, shift = divmod(channel.shift, bits)
+            parts[part] |= _coded(channel, lane).astype(wide) << wide(shift)
+    words = [part.astype(row.word) for part in parts]
+    return words[0] if len(words) == 1 else np.stack(words, axis=-1)
 
 
-def unpack_color(row: ColorFormat, words: Words) -> tuple[F32, ...]:
-    """Four float32 lanes from words: each channel is c / max, a missing alpha 1."""
-    wide = words.astype(np.uint32)
-    return tuple(_unpacked(channel, wide) for channel in _channels(row))
+def _coded(channel: Channel, lane: F32) -> NDArray[np.unsignedinteger]:
+    if channel.coding is Coding.FLOAT:
+        return _float_bits(channel, lane)
+    return np.floor(saturate(lane).astype(np.float64) * channel.max + 0.5).astype(np.uint32)
 
 
-def _unpacked(channel: Channel | None, words: Words) -> F32:
-    if channel is None:
-        return np.ones(words.shape, np.float32)
-    value = words >> np.uint32(channel.shift) & np.uint32(channel.max)
-    return value.astype(np.float32) / np.float32(channel.max)
+def _float_bits(channel: Channel, lane: F32) -> NDArray[np.unsignedinteger]:
+    if channel.bits == 32:
+        return np.where(np.isnan(lane), np.uint32(NAN_BITS), lane.view(np.uint32))
+    with np.errstate(over="ignore"):
+        half = lane.astype(np.float16).view(np.uint16)
+    return np.where(np.isnan(lane), np.uint16(0x7E00), half)
+
+
+def with_color(row: ColorFormat, old: Words, new: Words, bits: int) -> Words:
+    """Pixel words with the bits that ``write_bits`` gave replaced by those of others."""
+    mask = np.frombuffer(bits.to_bytes(row.size, "little"), row.word)
+    return new & mask | old & ~mask
+
+
+def unpack_color(row: ColorFormat, words: Words) -> tuple[F32, F32, F32, F32]:
+    """Red, green, blue and alpha of pixel words as ``pack_color`` gives them, float32 lanes (n,).
+
+    UNORM: c / max, one float32 division.  SNORM: max(c / max, -1), max 2^(n-1) - 1.  FLOAT: as it
+    is.  What the format lacks reads as its row says.  Raises Unsupported for palette indexes and
+    pixels that share bytes.
+    """
+    if row.blocked or Use.PALETTE in row.uses:
+        raise Unsupported(f"reading pixels of {row.format.sdk}")
+    shape = words.shape if row.words == 1 else words.shape[:-1]
+    red, green, blue, alpha = (
+        _lane(row, words, lane) if isinstance(lane, Channel) else np.full(shape, lane, np.float32)
+        for lane in row.lanes
+    )
+    if row.format is Format.CxV8U8:
+        one = np.float32(1)
+        blue = np.sqrt(np.maximum(one - red * red - green * green, np.float32(0)))
+    return red, green, blue, alpha
+
+
+def _lane(row: ColorFormat, words: Words, channel: Channel) -> F32:
+    part, shift = divmod(channel.shift, 8 * row.word.itemsize)
+    word = words if row.words == 1 else words[..., part]
+    field = (word >> word.dtype.type(shift)).astype(np.uint32) & np.uint32(channel.max)
+    return _DECODED[channel.coding](channel, field)
+
+
+def _unorm(channel: Channel, field: Words) -> F32:
+    return field.astype(np.float32) / np.float32(channel.max)
+
+
+def _snorm(channel: Channel, field: Words) -> F32:
+    sign = 1 << channel.bits - 1
+    number = (field ^ np.uint32(sign)).astype(np.int32) - np.int32(sign)
+    value: F32 = np.maximum(number.astype(np.float32) / np.float32(sign - 1), np.float32(-1))
+    return value
+
+
+def _float(channel: Channel, field: Words) -> F32:
+    if channel.bits == 32:
+        return field.view(np.float32)
+    return field.astype(np.uint16).view(np.float16).astype(np.float32)
+
+
+_DECODED = {Coding.UNORM: _unorm, Coding.SNORM: _snorm, Coding.FLOAT: _float}
 
 
 def argb_floats(color: int) -> tuple[float, ...]:
@@ -92,25 +165,47 @@ def argb_floats(color: int) -> tuple[float, ...]:
 
 
 def quantise_depth(row: DepthFormat, z: F64) -> Words:
-    """What the depth test compares: floor(z * max + 0.5) as uint32, or float32.  z is 0..1."""
-    if row.depth is None:
-        return z.astype(np.float32)
-    return np.floor(z * row.depth.max + 0.5).astype(np.uint32)
+    """What the depth test compares, of z in 0..1.
+
+    UNORM: floor(z * max + 0.5) as uint32.  FLOAT of 32 bits: float32; of 24: its bits as uint32,
+    rounded to even.
+    """
+    depth = _depth(row)
+    if depth.coding is Coding.UNORM:
+        return np.floor(z * depth.max + 0.5).astype(np.uint32)
+    return z.astype(np.float32) if depth.bits == 32 else _float24(z)
+
+
+def _float24(z: F64) -> Words:
+    """Bits of z in 0..1: 4 of exponent with bias 15, 20 of mantissa; below 2^-14 denormal."""
+    fraction, power = np.frexp(z)
+    exponent = np.maximum(np.where(fraction > 0, power + 14, 1), 1)
+    scaled = np.rint(np.ldexp(fraction, power - exponent + 35)).astype(np.int64)
+    bits: Words = (exponent - 1 << 20) + scaled
+    return bits.astype(np.uint32)
 
 
 def stored_depth(row: DepthFormat, words: Words) -> Words:
     """The depth in pixel words, as ``quantise_depth`` gives it."""
-    if row.depth is None:
+    depth = _depth(row)
+    if depth.bits == 32:
         return words
-    return words.astype(np.uint32) >> np.uint32(row.depth.shift) & np.uint32(row.depth.max)
+    return words.astype(np.uint32) >> np.uint32(depth.shift) & np.uint32(depth.max)
+
+
+def _depth(row: DepthFormat) -> Channel:
+    if row.depth is None:
+        raise Unsupported(f"depth of {row.format.sdk}")
+    return row.depth
 
 
 def with_depth(row: DepthFormat, words: Words, depth: Words) -> Words:
     """Pixel words with their depth replaced and everything else kept."""
-    if row.depth is None:
+    channel = _depth(row)
+    if channel.bits == 32:
         return depth
-    kept = words.astype(np.uint32) & np.uint32(0xFFFFFFFF & ~_field(row.depth))
-    return (kept | depth << np.uint32(row.depth.shift)).astype(row.word)
+    kept = words.astype(np.uint32) & np.uint32(0xFFFFFFFF & ~_field(channel))
+    return (kept | depth << np.uint32(channel.shift)).astype(row.word)
 
 
 def with_stencil(row: DepthFormat, words: Words, stencil: int) -> Words:

@@ -197,7 +197,7 @@ class Device9:
         if row is None:
             raise Unsupported(f"textures of {format.sdk}")
         desc = self.session.create_surface(SurfaceKind.TEXTURE, width, height, format)
-        size = width * height * row.word.itemsize
+        size = width * height * row.size
         for data in levels:
             self.session.write(desc.handle, 0, needed(data, size, "a texture level"))
         return Texture(desc)
@@ -551,16 +551,18 @@ class Device9:
     def read_back(self, surface: SurfaceDesc | None = None) -> NDArray[Any]:
         """Wait for the GPU and copy a surface (default: the first target).
 
-        Returns its pixel words, shape (height, width * samples).
+        Returns its pixel words, shape (height, width * samples), and (height, width * samples,
+        words) if a pixel has several.
         """
         desc = surface or self.back_buffer
         row = COLOR.get(Format(desc.format)) or DEPTH.get(Format(desc.format))
         if row is None:
             raise Unsupported(f"read-back of {Format(desc.format).sdk}")
         self.session.finish()
-        size = desc.width * desc.samples * desc.height * row.word.itemsize
+        size = desc.width * desc.samples * desc.height * row.size
         data = self.session.read(desc.handle, 0, size)
-        return np.frombuffer(data, row.word).reshape(desc.height, -1)
+        shape = (-1,) if row.words == 1 else (-1, row.words)
+        return np.frombuffer(data, row.word).reshape(desc.height, *shape)
 
     def close(self) -> None:
         """Submit what is left and destroy the context."""

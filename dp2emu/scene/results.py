@@ -68,7 +68,8 @@ class Results:
     def add_image(self, label: str, surface: Surface) -> None:
         """Take the picture of a surface: a PNG, or raw pixel words where PNG has no equal."""
         suffix = "" if label == FINAL else f".{label}"
-        if surface.format in COLOR:
+        row = COLOR.get(surface.format)
+        if row is not None and not row.floating:
             suffix += ".png"
             content = take_picture(surface).png
         else:

@@ -379,8 +379,8 @@ def test_buffers_hold_something_and_indices_have_an_index_format() -> None:
 def test_what_is_not_built_is_named() -> None:
     with pytest.raises(Unsupported, match="multisampled surfaces"):
         Device9(Driver(), 8, 6, samples=4)
-    with pytest.raises(Unsupported, match="D3DFMT_A16B16G16R16F"):
-        Device9(Driver(), 8, 6, format=Format.A16B16G16R16F)
+    with pytest.raises(Unsupported, match="D3DFMT_MULTI2_ARGB8"):
+        Device9(Driver(), 8, 6, format=Format.MULTI2_ARGB8)
     device = drawing()
     device.set_render_state(RenderState.ALPHABLENDENABLE, 1)
     device.set_render_state(RenderState.DESTBLEND, Blend.INVSRCCOLOR2)
