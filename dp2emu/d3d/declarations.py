@@ -182,10 +182,11 @@ class _Reader:
         self._offset += TYPE_BYTES[type]
 
     def _tessellate(self, token: int) -> None:
-        """TESSELLATOR: a register filled by computing normals or texture coordinates."""
+        """TESSELLATOR: a register filled by computing normals or texture coordinates.
+
+        The four bits that say what normals are computed from always name a register.
+        """
         self._register(token & 0x1F)
-        if not token >> 28 & 1:
-            self._register(token >> 20 & 0xF)
         self._tessellated = True
 
     def _load(self, token: int) -> None:
