@@ -100,12 +100,7 @@ def _texture_sets(pixel: Program) -> int:
 def _programmable(source: Source, lowered: Lowered) -> VertexStage:
     if lowered.samplers:
         raise Unsupported("vertex texturing")
-    registers = [found.register for found in lowered.inputs]
-    if len(registers) != len(set(registers)):
-        raise Unsupported("input registers of several usages")
-    attributes = tuple(
-        Attribute(f"v{found.register}", _element(source, found)) for found in lowered.inputs
-    )
+    attributes = tuple(Attribute(each.name, _element(source, each)) for each in lowered.inputs)
     return VertexStage(lowered.program, attributes, None, lowered)
 
 

@@ -23,6 +23,9 @@ SAMPLING = assemble("ps_2_0\ndcl_2d s0\ndcl t0.xy\ntexld r0, t0, s0\nmov oC0, r0
 ELEMENTS = struct.pack("<HHBBBBHHBBBB", 0, 0, 2, 0, 0, 0, 0, 12, 4, 0, 10, 0)
 STREAM8 = struct.pack("<4I", 1 << 29, 2 << 29 | 2 << 16, 2 << 29 | 4 << 16 | 5, 0xFFFFFFFF)
 
+NORMAL8 = 3 << 29 | 0 << 20 | 2 << 16 | 3
+"""D3DVSD_TESSNORMAL: register 3 from the positions in register 0."""
+
 
 def create(op: Op, handle: int, code: bytes) -> bytes:
     size = len(code) // 8 if op is Op.CREATEVERTEXSHADERDECL else len(code)
@@ -70,6 +73,20 @@ def test_declarations_feed_the_fixed_function_by_usage() -> None:
 
 def test_a_declaration_and_a_function_are_joined_at_the_draw() -> None:
     assert drawn(DECLARED, FUNCTION) == drawn(FUNCTION, DECLARED) == 0x80FF40
+
+
+def test_usages_that_share_a_register_are_each_fed_by_an_element() -> None:
+    code = assemble(
+        "vs_3_0\ndcl_position v0\ndcl_color v1.xw\ndcl_tangent v1.z\ndcl_position1 v1.y\n"
+        "dcl_position o0\ndcl_color o1\nmov o0, v0\nmov o1, v1\n"
+    )
+    colors = ((12, 4, 0, 10, 0), (8, 0, 0, 0, 1))
+    tail = b"".join(struct.pack("<HHBBBB", 0, *each) for each in colors)
+    declared = create(Op.CREATEVERTEXSHADERDECL, 5, ELEMENTS[:8] + tail)
+    shader = create(Op.CREATEVERTEXSHADERFUNC, 3, code)
+    # x of the colour 0xFF80FF40, no tangent, and the y that a FLOAT1 lacks.
+    sets = token(Op.SETVERTEXSHADERDECL, 5) + token(Op.SETVERTEXSHADERFUNC, 3)
+    assert drawn(declared, shader, sets) == 0x800000
 
 
 def test_a_directx_8_shader_finds_its_inputs_by_number() -> None:
@@ -212,8 +229,18 @@ def test_what_is_set_can_be_looked_at() -> None:
     assert (facts["vertex_shader"], facts["pixel_shader"]) == (None, None)
 
 
-def test_tessellated_vertices_are_not_built() -> None:
-    element = struct.pack("<HHBBBB", 0, 0, 2, 5, 0, 0)
-    made = create(Op.CREATEVERTEXSHADERDECL, 5, element) + token(Op.SETVERTEXSHADERDECL, 5)
+@pytest.mark.parametrize("method", range(1, 7))
+@pytest.mark.parametrize("function", [b"", FUNCTION])
+def test_vertices_that_a_tessellator_computes_are_not_built(method: int, function: bytes) -> None:
+    computed = ELEMENTS + struct.pack("<HHBBBB", 0, 0, 17, method, 5, 0)
+    made = create(Op.CREATEVERTEXSHADERDECL, 5, computed) + token(Op.SETVERTEXSHADERDECL, 5)
+    with pytest.raises(Unsupported, match="tessellator"):
+        draw(Bench(), made, function)
+
+
+@pytest.mark.parametrize("code", [b"", assemble("vs_1_1\nmov oPos, v0\n")])
+def test_a_directx_8_tessellator_is_not_built(code: bytes) -> None:
+    computed = struct.pack("<2I", 1 << 29 | 1 << 28, NORMAL8) + STREAM8
+    made = create8(7, computed, code) + token(Op.SETVERTEXSHADER, 7)
     with pytest.raises(Unsupported, match="tessellator"):
         draw(Bench(), made)

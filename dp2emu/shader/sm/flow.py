@@ -13,8 +13,9 @@ from dp2emu.shader.sm.registers import File
 from dp2emu.shader.sm.versions import V2_0, Version
 
 _IFS = frozenset({Op.IF, Op.IFC})
-_LOOPS = frozenset({Op.LOOP, Op.REP})
-_CALLS = frozenset({Op.CALL, Op.CALLNZ})
+LOOPS = frozenset({Op.LOOP, Op.REP})
+LOOP_ENDS = frozenset({Op.ENDLOOP, Op.ENDREP})
+CALLS = frozenset({Op.CALL, Op.CALLNZ})
 _BREAKS = frozenset({Op.BREAK, Op.BREAKC, Op.BREAKP})
 _CLOSED_BY = {
     Op.ENDIF: _IFS,
@@ -25,8 +26,10 @@ _CLOSED_BY = {
 _DEPTHS = {"static ifs": 24, "dynamic ifs": 24, "loops": 4}
 _CALL_DEPTH = 4
 _CALL_DEPTH_2_0 = 1
-_EXPANDED = 1 << 16
-"""Instructions with every call replaced by what it calls.  Whoever expands calls relies on it."""
+_INSTRUCTIONS = 1 << 15
+"""Instructions of a shader: no hardware has more slots for them."""
+_CALLED = 1 << 13
+"""Instructions that all calls together stand for.  Whoever expands calls relies on it."""
 
 _SETUP = frozenset({Group.CONSTANT, Group.DECLARATION})
 
@@ -67,7 +70,13 @@ def routines(shader: Shader) -> Routines:
 
 
 def check_flow(shader: Shader) -> None:
-    """Blocks close, calls end, and neither nests too deep.  Raises ShaderError."""
+    """Blocks close, calls end, neither nests too deep, and all is of a size that hardware takes.
+
+    Raises ShaderError.
+    """
+    if len(shader.instructions) > _INSTRUCTIONS:
+        what = f"more than {_INSTRUCTIONS} instructions"
+        raise _error(shader.instructions[_INSTRUCTIONS], what)
     parts = routines(shader)
     _check_blocks(parts.main, main=True)
     for body in parts.subroutines.values():
@@ -84,7 +93,7 @@ class _Block(NamedTuple):
 
     @property
     def kind(self) -> str:
-        if self.opener.op in _LOOPS:
+        if self.opener.op in LOOPS:
             return "loops"
         by_constant = any(s.register.file is File.CONSTBOOL for s in self.opener.sources)
         return "static ifs" if by_constant else "dynamic ifs"
@@ -103,7 +112,7 @@ def _check_blocks(body: tuple[Instruction, ...], *, main: bool) -> None:
 def _step(blocks: list[_Block], instruction: Instruction) -> None:
     """Follow one instruction."""
     op, last = instruction.op, blocks[-1] if blocks else None
-    if op in _IFS | _LOOPS:
+    if op in _IFS | LOOPS:
         blocks.append(_Block(instruction))
         _check_depth(blocks)
     elif op is Op.ELSE:
@@ -114,7 +123,7 @@ def _step(blocks: list[_Block], instruction: Instruction) -> None:
         if last is None or last.opener.op not in _CLOSED_BY[op]:
             raise _error(instruction, f"{_name(instruction)} closes nothing")
         blocks.pop()
-    elif op in _BREAKS and not _inside(blocks, _LOOPS):
+    elif op in _BREAKS and not _inside(blocks, LOOPS):
         raise _error(instruction, f"{_name(instruction)} outside of a loop")
 
 
@@ -140,10 +149,10 @@ def _uses_counter(instruction: Instruction) -> bool:
 
 
 class _Cost(NamedTuple):
-    """Of a subroutine: levels of calls below it, instructions with all of them expanded."""
+    """Of a routine: levels of calls below it, and the instructions that they stand for."""
 
     depth: int
-    size: int
+    called: int
 
 
 class _Calls:
@@ -166,16 +175,18 @@ class _Calls:
         return self._costs[number]
 
     def _cost(self, body: tuple[Instruction, ...], path: tuple[int, ...]) -> _Cost:
-        depth, size = 0, len(body)
+        depth = called = 0
         for call in body:
-            if call.op in _CALLS:
-                callee = self._callee(call, path)
-                depth, size = max(depth, callee.depth + 1), size + callee.size
-                if len(path) + depth > self._limit:
-                    raise _error(call, f"calls nest deeper than {self._limit}")
-            if size > _EXPANDED:
-                raise _error(call, f"more than {_EXPANDED} instructions with calls expanded")
-        return _Cost(depth, size)
+            if call.op not in CALLS:
+                continue
+            callee = self._callee(call, path)
+            depth = max(depth, callee.depth + 1)
+            called += len(self._parts.subroutines[call.label]) + callee.called
+            if len(path) + depth > self._limit:
+                raise _error(call, f"calls nest deeper than {self._limit}")
+            if called > _CALLED:
+                raise _error(call, f"calls of more than {_CALLED} instructions")
+        return _Cost(depth, called)
 
     def _callee(self, call: Instruction, path: tuple[int, ...]) -> _Cost:
         if call.label not in self._parts.subroutines:

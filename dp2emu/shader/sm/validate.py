@@ -2,7 +2,7 @@
 
 Whatever no driver could give a meaning to is refused: broken flow control, endless calls, two
 declarations of one register.  What a driver can shrug off is not looked at: read port limits,
-instruction counts, registers read without being written or declared, results never written.
+registers read without being written or declared, results never written.
 """
 
 from __future__ import annotations

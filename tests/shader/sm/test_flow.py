@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dp2emu.errors import ShaderError
 from dp2emu.shader.sm.assemble import assemble
 from dp2emu.shader.sm.decode import decode
-from dp2emu.shader.sm.flow import routines
+from dp2emu.shader.sm.flow import check_flow, routines
 from dp2emu.shader.sm.opcodes import Op
+from dp2emu.shader.sm.program import Instruction, Shader
+from dp2emu.shader.sm.versions import BY_NAME
 from tests.shader.sm.making import source_of
 
 IF, LOOP, REP = ("if b0", "endif"), ("loop aL, i0", "endloop"), ("rep i0", "endrep")
@@ -118,14 +122,32 @@ def test_long_chain_of_calls_is_refused_at_once() -> None:
     assert refusal("vs_3_0", *chain(2048))[0] == "calls nest deeper than 4"
 
 
-def test_calls_are_counted_expanded() -> None:
+def test_calls_stand_for_a_limited_number_of_instructions() -> None:
+    # A call of l0 stands for 32 + 2 * 112 = 256.
+    inner = ["label l1", *["nop"] * 112, "ret"]
+    lines = ["ret", "label l0", *["nop"] * 30, "call l1", "call l1", "ret", *inner]
+    accepted("vs_3_0", *["call l0"] * 32, *lines)
+    what, line = refusal("vs_3_0", *["call l0"] * 33, *lines)
+    assert what == "calls of more than 8192 instructions"
+    assert line == 34
+
+
+def test_calls_that_double_at_each_level_are_refused() -> None:
     lines = ["call l0"] * 40 + ["ret"]
     for number in range(3):
         lines += [f"label l{number}"] + [f"call l{number + 1}"] * 40 + ["ret"]
     lines += ["label l3", "nop", "ret"]
     what, line = refusal("vs_3_0", *lines)
-    assert what == "more than 65536 instructions with calls expanded"
+    assert what == "calls of more than 8192 instructions"
     assert line is not None
+
+
+def test_shaders_have_a_limited_number_of_instructions() -> None:
+    nop = Instruction(Op.NOP)
+    most = Shader(BY_NAME["ps_3_0"], (nop,) * 32768)
+    check_flow(most)
+    with pytest.raises(ShaderError, match="more than 32768 instructions"):
+        check_flow(replace(most, instructions=(*most.instructions, nop)))
 
 
 def test_subroutine_may_use_the_counter_of_its_caller() -> None:

@@ -39,7 +39,7 @@ __all__ = [
 
 
 def lower_vertex(shader: Shader) -> Lowered:
-    """A vertex program of inputs ``v<register>.<c>`` and of varyings by name.
+    """A vertex program of inputs ``v<register>.<c>`` (``InputRegister``) and varyings by name.
 
     Raises ShaderError if blocks nest too deep once calls are expanded.
     """
@@ -88,7 +88,6 @@ def _inputs(low: Lowering) -> tuple[InputRegister, ...]:
     """Registers with the usage of each, or with each usage if its components have several."""
     found: set[InputRegister] = set()
     for register in low.read:
-        usages = {u for (declared, _), u in low.usages.items() if declared == register}
-        plain = () if usages else (InputRegister(register.number),)
-        found.update(plain, (InputRegister(register.number, *usage) for usage in usages))
+        declared = {c for r, c in low.usages if r == register}
+        found.update(low.input_register(register, c) for c in declared or {0})
     return tuple(sorted(found, key=lambda each: (each.register, each.usage or 0, each.index)))

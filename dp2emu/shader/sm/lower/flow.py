@@ -87,7 +87,10 @@ def _loop(low: Lowering, instruction: Instruction) -> None:
 def _repeat(
     low: Lowering, instruction: Instruction, count: Register, counter: Variable | None = None
 ) -> None:
-    """Begin a loop of i#.x rounds, none if that is 0 or less, and ``LOOP_LIMIT`` at most."""
+    """Begin a loop of i#.x rounds, none if that is 0 or less, and ``LOOP_LIMIT`` at most.
+
+    All loops of a shader share a budget.
+    """
     rounds, done = low.integer(count, 0), low.b.variable(Type.I32, 0)
 
     def advance() -> None:
@@ -97,6 +100,7 @@ def _repeat(
 
     low.open(low.b.loop(LOOP_LIMIT), instruction, advance, counter)
     low.b.break_(done.value >= rounds)
+    low.budget.spend()
 
 
 def _break(low: Lowering, instruction: Instruction) -> None:

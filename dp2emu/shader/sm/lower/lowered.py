@@ -17,12 +17,21 @@ from dp2emu.shader.types import Lanes
 class InputRegister:
     """An input register the program reads, and the usage a dcl gave it.
 
-    A shader without dcl, as DirectX 8 has them, knows its inputs by their number alone.
+    A shader without dcl, as DirectX 8 has them, knows its inputs by their number alone.  If dcl
+    gave the components ``several`` usages, each usage is an input of its own.
     """
 
     register: int
     usage: DeclUsage | None = None
     index: int = 0
+    several: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the ports of a vertex program call it: ``v3``, or of several ``v3_texcoord1``."""
+        if self.usage is None or not self.several:
+            return f"v{self.register}"
+        return f"v{self.register}_{self.usage.name.lower()}{self.index}"
 
 
 class OwnConstant(NamedTuple):

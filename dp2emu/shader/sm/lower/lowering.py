@@ -10,8 +10,10 @@ from typing import NamedTuple
 from dp2emu.d3d.enums import DeclUsage
 from dp2emu.errors import ShaderError
 from dp2emu.shader import ir
-from dp2emu.shader.builder import Builder
+from dp2emu.shader.builder import LOOP_LIMIT, Builder
 from dp2emu.shader.sm.flow import routines
+from dp2emu.shader.sm.lower.budget import Budget, measure
+from dp2emu.shader.sm.lower.lowered import InputRegister
 from dp2emu.shader.sm.modifiers import TextureType
 from dp2emu.shader.sm.opcodes import Group
 from dp2emu.shader.sm.program import Instruction, Relative, Shader
@@ -103,6 +105,7 @@ class Lowering:
         self.blocks: list[Open] = []
         self.indexed = {file: self._local(file) for file in _indexed(shader)}
         self.kills = False
+        self.budget = Budget(self.b, measure(self.parts, self.rounds))
 
     # Numbers
 
@@ -128,6 +131,11 @@ class Lowering:
         file = self.b.uniform("b", Type.BOOL, self.count(File.CONSTBOOL))
         return self.b.load(file, register.number)
 
+    def rounds(self, loop: Instruction) -> int:
+        """How often a loop goes round at most, as far as can be known now."""
+        count, *_ = self.own.get(loop.sources[-1].register, (LOOP_LIMIT,))
+        return 0 if count >> 31 else min(count, LOOP_LIMIT)
+
     def coordinate(self, set: int, component: int) -> Value:
         """A texture coordinate of the pixel."""
         return self.b.input(f"texcoord{set}.{COMPONENTS[component]}")
@@ -142,6 +150,12 @@ class Lowering:
         return BY_FILE[file].count(self.version)
 
     # Registers
+
+    def input_register(self, register: Register, component: int) -> InputRegister:
+        """What feeds a component of v#."""
+        declared = {usage for (each, _), usage in self.usages.items() if each == register}
+        usage, index = self.usages.get((register, component), (None, 0))
+        return InputRegister(register.number, usage, index, several=len(declared) > 1)
 
     def variable(self, register: Register, component: int) -> Variable:
         """The variable of a component."""

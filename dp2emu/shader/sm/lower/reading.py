@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from itertools import product
 
 from dp2emu.shader.sm.lower.lowering import COMPONENTS, Lowering, port
 from dp2emu.shader.sm.modifiers import SourceModifier
@@ -67,11 +68,10 @@ def store_inputs(low: Lowering) -> None:
     """Fill the array of inputs, if there is one."""
     if File.INPUT not in low.indexed:
         return
-    for register, component in low.usages:
-        if register.file is File.INPUT:
-            value = _declared_input(low, register, component)
-            offset = 4 * register.number + component
-            low.b.store(low.indexed[File.INPUT], value, offset)
+    declared = dict.fromkeys(r for r, _ in low.usages if r.file is File.INPUT)
+    for register, component in product(declared, range(4)):
+        value = _declared_input(low, register, component)
+        low.b.store(low.indexed[File.INPUT], value, 4 * register.number + component)
 
 
 _Read = Callable[[Lowering, Register, int, Value | None], Value]
@@ -112,10 +112,21 @@ def _declared_input(low: Lowering, register: Register, component: int) -> Value:
     """A vertex input by its number, or a pixel input by its usage, 0 if it has none."""
     low.read.add(register)
     if low.version.stage is Stage.VERTEX:
-        return low.b.input(f"{register}.{COMPONENTS[component]}")
+        return _vertex_input(low, register, component)
     if (register, component) not in low.usages:
         return low.number(0.0)
     return low.b.input(port(*low.usages[register, component], component))
+
+
+def _vertex_input(low: Lowering, register: Register, component: int) -> Value:
+    """The same component of an element, which may have more than dcl named; 0, 0, 0, 1 if none.
+
+    Where usages share a register, each has what it named and no more.
+    """
+    found = low.input_register(register, component)
+    if found.several and found.usage is None:
+        return low.number(1.0 if component == 3 else 0.0)
+    return low.b.input(f"{found.name}.{COMPONENTS[component]}")
 
 
 def _texture(low: Lowering, register: Register, component: int, index: Value | None) -> Value:

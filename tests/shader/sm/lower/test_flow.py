@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 
 from dp2emu.errors import ShaderError
+from dp2emu.shader.sm.assemble import assemble
+from dp2emu.shader.sm.decode import decode
+from dp2emu.shader.sm.lower import budget
+from dp2emu.shader.sm.lower.lowering import Bound, Lowering
 from tests.shader.sm.lower.running import execute, inputs, lowered, vs
 
 UNITS = {"c": np.repeat(np.arange(16, dtype=np.float32), 4)}
@@ -182,3 +186,78 @@ def test_blocks_too_deep_with_calls_expanded_are_refused() -> None:
     text = f"vs_3_0\n{nested('call l0' + chr(10))}ret\n{routines}label l3\n{nested('')}ret"
     with pytest.raises(ShaderError, match="more than 200 blocks"):
         lowered(text)
+
+
+NESTED = "mov r0, c0\nrep i0\nrep i1\nadd r0, r0, c1\nendrep\nendrep\nadd r0, r0, c2"
+
+
+def nested_rounds(outer: int, inner: int, left: int) -> int:
+    """Rounds of the inner of two loops: one takes 3 instructions, and one of the outer 2."""
+    rounds = 0
+    for _ in range(outer):
+        left -= 2
+        if left < 0:
+            break
+        for _ in range(inner):
+            left -= 3
+            if left < 0:
+                break
+            rounds += 1
+    return rounds
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 4, 5, 100, 301, 302, 303, 3199, 3200, 5000])
+def test_all_loops_together_execute_so_much_and_no_more(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(budget, "EXECUTED", most)
+    integers = np.zeros((16, 4), np.int32)
+    integers[0, 0], integers[1, 0] = 10, 106
+    found = count(NESTED, "vs_2_0", uniforms={**UNITS, "i": integers})
+    assert found == nested_rounds(10, 106, most) + 2
+
+
+def test_each_lane_spends_what_it_executes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "EXECUTED", 3 * 255)
+    body = """dcl_texcoord v0\ndef c1, 1, 0, 0, 0\ndefi i0, 255, 0, 0, 0
+    rep i0\nadd r0, r0, c1\nbreak_ge r0.x, v0.x\nendrep
+    rep i0\nadd r1, r1, c1\nendrep
+    add r1.y, r1.x, r0.x\nmov oC0, r1.yxzw"""
+    ends = np.array([1, 20, 100, 255], np.float32)
+    program = lowered(f"ps_3_0\n{body}").program
+    # A round takes 4 instructions of the first loop and 3 of the second.
+    wanted = [n + min((3 * 255 - 4 * n) // 3, 255) for n in (1, 20, 100)]
+    found = execute(program, {"texcoord0.x": ends}, lanes=4).outputs["target0.x"].tolist()
+    assert found == [*wanted, 191]
+
+
+def test_a_shader_without_end_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "EXECUTED", 1 << 12)
+    loops = "rep i0\n" * 4 + "{}\n" + "endrep\n" * 4
+    routines = "".join(
+        f"label l{n}\n" + loops.format("add r0, r0, c1" if n == 3 else f"call l{n + 1}") + "ret\n"
+        for n in range(4)
+    )
+    body = "defi i0, 255, 0, 0, 0\n" + loops.format("call l0") + "ret\n" + routines
+    assert 0 < count(body) < 1 << 12
+
+
+@pytest.mark.parametrize(("given", "most"), [("9", 9), ("-1", 0), ("1000", 255), (None, 255)])
+def test_constants_tell_how_much_a_shader_executes_at_most(given: str | None, most: int) -> None:
+    own = f"defi i1, {given}, 0, 0, 0\n" if given else ""
+    text = f"vs_2_0\ndefi i0, 5, 0, 0, 0\n{own}{NESTED}"
+    low = Lowering(decode(assemble(text)), Bound())
+    found = budget.measure(low.parts, low.rounds)
+    assert found.sizes == (2, 3)
+    assert found.most == 2 + 5 * (2 + 3 * most)
+
+
+def test_a_program_that_cannot_spend_its_budget_does_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = f"vs_2_0\ndefi i0, 5, 0, 0, 0\ndefi i1, 5, 0, 0, 0\n{NESTED}"
+    plain = lowered(text).program
+    monkeypatch.setattr(budget, "EXECUTED", 2 + 5 * (2 + 3 * 5))
+    assert lowered(text).program == plain
+    monkeypatch.setattr(budget, "EXECUTED", 2 + 5 * (2 + 3 * 5) - 1)
+    assert lowered(text).program != plain

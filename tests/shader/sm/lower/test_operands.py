@@ -279,6 +279,23 @@ def test_components_of_an_input_have_usages_of_their_own() -> None:
     assert ps(text, inputs=given) == [1, 2, 7, 8]
 
 
+def test_usages_that_share_a_vertex_register_are_inputs_of_their_own() -> None:
+    text = """vs_3_0
+    dcl_texcoord2 v1.y\ndcl_normal v1.xz\ndcl_position v0\ndcl_position o0\ndcl_texcoord o1
+    mov o0, v0\nmov o1, v1"""
+    shader = lowered(text)
+    assert [each.name for each in shader.inputs] == ["v0", "v1_normal0", "v1_texcoord2"]
+    given = inputs(v1_normal0=(1, 2, 3, 4), v1_texcoord2=(5, 6, 7, 8))
+    assert vector(execute(shader.program, given), "texcoord0") == [1, 6, 3, 1]
+
+
+def test_an_indexed_vertex_input_has_the_components_that_no_declaration_names() -> None:
+    body = """dcl_normal v1.xy\ndcl_color v2.x\ndcl_texcoord v2.y
+    defi i0, 2, 0, 1, 0\nloop aL, i0\nadd r0, r0, v[aL + 1]\nendloop\nmov o1, r0"""
+    given = inputs(v1=(10, 20, 30, 40), v2_color0=(1, 9, 9, 9), v2_texcoord0=(9, 2, 9, 9))
+    assert vs(body, inputs=given) == [11, 22, 30, 41]
+
+
 def test_position_and_face_of_the_pixel() -> None:
     body = "dcl vPos.xy\ndcl vFace\nmov r0.xy, vPos\nmov r0.zw, vFace\nmov oC0, r0"
     found = ps(body, inputs={"vpos.x": 7.0, "vpos.y": 9.0, "vface.x": -1.0})
