@@ -17,6 +17,7 @@ from dp2emu.d3d.enums import (
     ShadeMode,
     StencilOp,
     TextureAddress,
+    TextureArgument,
     TextureFilter,
     TextureOp,
     TextureStageState,
@@ -26,7 +27,6 @@ _ONE = int.from_bytes(struct.pack("<f", 1.0), "little")
 _SIXTY_FOUR = int.from_bytes(struct.pack("<f", 64.0), "little")
 _ALL = 0xFFFFFFFF
 _CHANNELS = 0xF
-_D3DTA_CURRENT, _D3DTA_TEXTURE = 1, 2
 
 RENDER_STATES: dict[RenderState, int] = {
     RenderState.FILLMODE: FillMode.SOLID,
@@ -96,12 +96,12 @@ def stage_state(stage: int, state: TextureStageState) -> int:
     return {
         TextureStageState.COLOROP: int(TextureOp.MODULATE if first else TextureOp.DISABLE),
         TextureStageState.ALPHAOP: int(TextureOp.SELECTARG1 if first else TextureOp.DISABLE),
-        TextureStageState.COLORARG1: _D3DTA_TEXTURE,
-        TextureStageState.ALPHAARG1: _D3DTA_TEXTURE,
-        TextureStageState.COLORARG2: _D3DTA_CURRENT,
-        TextureStageState.ALPHAARG2: _D3DTA_CURRENT,
-        TextureStageState.COLORARG0: _D3DTA_CURRENT,
-        TextureStageState.ALPHAARG0: _D3DTA_CURRENT,
-        TextureStageState.RESULTARG: _D3DTA_CURRENT,
+        TextureStageState.COLORARG1: int(TextureArgument.TEXTURE),
+        TextureStageState.ALPHAARG1: int(TextureArgument.TEXTURE),
+        TextureStageState.COLORARG2: int(TextureArgument.CURRENT),
+        TextureStageState.ALPHAARG2: int(TextureArgument.CURRENT),
+        TextureStageState.COLORARG0: int(TextureArgument.CURRENT),
+        TextureStageState.ALPHAARG0: int(TextureArgument.CURRENT),
+        TextureStageState.RESULTARG: int(TextureArgument.CURRENT),
         TextureStageState.TEXCOORDINDEX: stage,
     }.get(state, 0)

@@ -322,6 +322,18 @@ class TextureOp(SdkEnum, prefix="D3DTOP_"):
     LERP = 26
 
 
+class TextureArgument(SdkEnum, prefix="D3DTA_"):
+    """What a texture stage's argument selects: the low four bits of the state."""
+
+    DIFFUSE = 0
+    CURRENT = 1
+    TEXTURE = 2
+    TFACTOR = 3
+    SPECULAR = 4
+    TEMP = 5
+    CONSTANT = 6
+
+
 class TextureFilter(SdkEnum, prefix="D3DTEXF_"):
     """Filters as DirectX 9 numbers them (reference 3.6)."""
 

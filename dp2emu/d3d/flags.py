@@ -47,6 +47,13 @@ class ColorWrite(IntFlag):
     ALPHA = 8
 
 
+class ArgumentModifier(IntFlag):
+    """D3DTA_*: what happens to a texture stage's argument.  The complement comes last."""
+
+    COMPLEMENT = 0x10
+    ALPHAREPLICATE = 0x20
+
+
 class Usage(IntFlag):
     """D3DUSAGE_*: what a surface may be used for (the two that matter to a target)."""
 

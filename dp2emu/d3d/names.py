@@ -20,11 +20,6 @@ _FVF = {
     **{f"TEX{count}": count << 8 for count in range(9)},
 }  # fmt: skip
 
-_TEXTURE_ARGUMENT = {
-    "DIFFUSE": 0, "CURRENT": 1, "TEXTURE": 2, "TFACTOR": 3, "SPECULAR": 4, "TEMP": 5,
-    "CONSTANT": 6, "COMPLEMENT": 0x10, "ALPHAREPLICATE": 0x20,
-}  # fmt: skip
-
 _WRAP = {"COORD_0": 1, "COORD_1": 2, "COORD_2": 4, "COORD_3": 8, "_U": 1, "_V": 2, "_W": 4}
 
 _USAGE = {
@@ -37,7 +32,6 @@ _CLIP_PLANES = {str(index): 1 << index for index in range(6)}
 
 _WORDS: dict[str, dict[str, int]] = {
     "D3DFVF_": _FVF,
-    "D3DTA_": _TEXTURE_ARGUMENT,
     "D3DWRAP": _WRAP,
     "D3DUSAGE_": _USAGE,
     "D3DCLIPPLANE": _CLIP_PLANES,
@@ -49,6 +43,7 @@ _FLAGS: dict[str, type[IntFlag]] = {
     "D3DCLEAR_": flags.Clear,
     "D3DISSUE_": flags.Issue,
     "D3DCOLORWRITEENABLE_": flags.ColorWrite,
+    "D3DTA_": flags.ArgumentModifier,
 }
 
 

@@ -14,7 +14,7 @@ from dp2emu.dp2.state import State
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.packets import Uniforms
 from dp2emu.gpu.state import Attribute
-from dp2emu.shader.fixed import pixel_program, vertex_program, vertex_uniforms
+from dp2emu.shader.fixed import FixedPixel, pixel_program, vertex_program, vertex_uniforms
 from dp2emu.shader.ir import Program
 from dp2emu.shader.sm.lower import InputRegister, Lowered, overlaid
 
@@ -61,7 +61,7 @@ def pixel_stage(state: State, function: Function | None, *, specular: bool) -> P
     fog = pixel_fog(state)
     uniforms = pixel_fog_uniforms(state) if fog else {}
     if function is None:
-        return PixelStage(pixel_program(specular=specular, fog=fog), uniforms)
+        return PixelStage(pixel_program(FixedPixel(specular=specular, fog=fog)), uniforms)
     lowered = lowered_pixel(function, fog)
     if lowered.samplers:
         raise Unsupported("texturing")

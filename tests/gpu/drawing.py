@@ -16,7 +16,7 @@ from dp2emu.gpu.packets import Draw, Indices, Rect, Stream, Viewport
 from dp2emu.gpu.spans import Spans
 from dp2emu.gpu.state import Attribute, DepthState, Pipeline, RasterState
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.fixed import pixel_program
+from dp2emu.shader.fixed import FixedPixel, pixel_program
 from dp2emu.shader.ir import Program, Stage
 
 COLORED = 0x044
@@ -85,7 +85,7 @@ def draw(
         layout=fvf_layout(fvf),
         raster=raster or RasterState(),
         depth=test or DepthState(depth is not None, True, CmpFunc.LESSEQUAL),
-        pixel=pixel or pixel_program(specular=False),
+        pixel=pixel or pixel_program(FixedPixel()),
         write_masks=(write_mask,),
         color_formats=(color.format if color else None,),
         depth_format=depth.format if depth else None,

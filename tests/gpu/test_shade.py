@@ -15,7 +15,7 @@ from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.state import DepthState, RasterState
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.fixed import pixel_program
+from dp2emu.shader.fixed import FixedPixel, pixel_program
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
@@ -35,7 +35,7 @@ def picture(
     color = color_surface(Format.A8R8G8B8)
     packet = draw(vertices, color=color, topology=topology, fvf=fvf,
                   raster=RasterState(flat=flat),
-                  pixel=pixel_program(specular=specular))  # fmt: skip
+                  pixel=pixel_program(FixedPixel(specular=specular)))  # fmt: skip
     execute_draw(packet, Counters())
     return color.pixels()
 

@@ -1,8 +1,17 @@
 """Fixed-function work as generators of programs, keyed by frozen records."""
 
 from dp2emu.shader.fixed.blend import BlendEquation, BlendState, blend_program
+from dp2emu.shader.fixed.cascade import (
+    CURRENT,
+    KEPT,
+    Argument,
+    Combination,
+    FixedPixel,
+    TextureStage,
+)
 from dp2emu.shader.fixed.fog import Fog, FogSource, blend_fog, fog_uniforms
-from dp2emu.shader.fixed.pixel import pixel_program
+from dp2emu.shader.fixed.operations import reads_texture
+from dp2emu.shader.fixed.pixel import pixel_program, stage_uniforms
 from dp2emu.shader.fixed.records import (
     FixedState,
     FixedVertex,
@@ -17,8 +26,13 @@ from dp2emu.shader.fixed.uniforms import vertex_uniforms
 from dp2emu.shader.fixed.vertex import vertex_program
 
 __all__ = [
+    "CURRENT",
+    "KEPT",
+    "Argument",
     "BlendEquation",
     "BlendState",
+    "Combination",
+    "FixedPixel",
     "FixedState",
     "FixedVertex",
     "Fog",
@@ -28,11 +42,14 @@ __all__ = [
     "Lighting",
     "Material",
     "TextureOutput",
+    "TextureStage",
     "blend_fog",
     "blend_program",
     "fog_uniforms",
     "material_source",
     "pixel_program",
+    "reads_texture",
+    "stage_uniforms",
     "vertex_program",
     "vertex_uniforms",
 ]

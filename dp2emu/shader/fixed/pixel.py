@@ -1,31 +1,196 @@
-"""Pixel work: the colours of the vertices, and fog."""
+"""Pixel work: the cascade of texture stages, specular and fog, as one program.
+
+A stage reads the registers as the stage before left them: CURRENT starts as the diffuse colour,
+TEMP as 0.  Its texture is sampled at ``texcoord<stage>`` by the sampler of its number.  After a
+stage with BUMPENVMAP or BUMPENVMAPLUMINANCE the next one samples at
+
+    u + M00 du + M10 dv, v + M01 du + M11 dv
+
+with du, dv red and green of the bump stage's texture, M its matrix, added from the left; what a
+projection divides is u and v alone.  With luminance, red, green and blue sampled there are
+multiplied by blue of the bump texture times scale plus offset, clamped to 0..1.
+
+Only what has a part in the result is computed, sampled or read.
+"""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache, partial
 
+import numpy as np
+
+from dp2emu.d3d.enums import TextureArgument, TextureOp
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.fixed.fog import Fog, blend_fog
+from dp2emu.shader.fixed.cascade import Argument, FixedPixel, TextureStage
+from dp2emu.shader.fixed.fog import blend_fog
+from dp2emu.shader.fixed.operations import ALPHA, OPERATIONS, Color, Operands, held
 from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.stages import (
+    LUMINANCE_OFFSET,
+    LUMINANCE_SCALE,
+    STAGE_FILE,
+    STAGE_SCALARS,
+    STAGES,
+)
+from dp2emu.shader.types import F32, Type
+from dp2emu.shader.values import Value
+
+FACTOR_FILE = "factor"
+"""Uniform file: red, green, blue and alpha of D3DRS_TEXTUREFACTOR, then of each stage's
+D3DTSS_CONSTANT."""
+FACTOR_SIZE = 4 * (1 + STAGES)
+
+_BUMPS = (TextureOp.BUMPENVMAP, TextureOp.BUMPENVMAPLUMINANCE)
+_COMPONENTS = "xyzw"
 
 
-@lru_cache(maxsize=64)
-def pixel_program(*, specular: bool, fog: Fog | None = None) -> Program:
-    """The diffuse colour, plus red, green and blue of the specular colour if wanted, then fog.
+@lru_cache(maxsize=256)
+def pixel_program(key: FixedPixel) -> Program:
+    """The program of a key.
 
-    The sum is clamped before fog and what comes out is in 0..1; alpha has no fog.  Inputs
-    ``color0.x`` to ``color0.w``, ``color1.x`` to ``color1.z`` and what ``blend_fog`` reads;
-    outputs ``target0.x`` to ``target0.w``.  The specular alpha is the fog factor and is not
-    added.
+    Inputs are ``color0``, ``color1``, ``texcoord<stage>`` and what ``blend_fog`` reads; outputs
+    ``target0.x`` to ``target0.w``, in 0..1.  The sum with the specular colour is clamped before
+    fog; the specular alpha is not added, and alpha has no fog.
     """
     b = Builder(Stage.PIXEL)
-    colors = [b.input(f"color0.{component}") for component in "xyzw"]
-    if specular:
-        for place, component in enumerate("xyz"):
-            colors[place] = colors[place] + b.input(f"color1.{component}")
-    colors = [b.saturate(color) for color in colors]
-    if fog is not None:
-        colors[:3] = blend_fog(b, fog, colors[:3])
-    for component, color in zip("xyzw", colors, strict=True):
+    final = _cascade(b, key.stages)
+    colors = [final[component] for component in range(4)]
+    if key.specular:
+        specular = [b.input(f"color1.{component}") for component in "xyz"]
+        sums = (x + y for x, y in zip(colors, specular, strict=False))
+        colors[:ALPHA] = [b.saturate(value) for value in sums]
+    if key.fog is not None:
+        colors[:ALPHA] = blend_fog(b, key.fog, colors[:ALPHA])
+    for component, color in zip(_COMPONENTS, colors, strict=True):
         b.output(f"target0.{component}", color)
     return b.program()
+
+
+def stage_uniforms(
+    factor: Sequence[float], constants: Sequence[Sequence[float]], bumps: Sequence[Sequence[float]]
+) -> dict[str, F32]:
+    """The uniform files ``factor`` and ``stage``: colours, and six numbers of each stage."""
+    files = {FACTOR_FILE: [factor, *constants], STAGE_FILE: bumps}
+    arrays = {name: np.array(rows, np.float32).ravel() for name, rows in files.items()}
+    for array in arrays.values():
+        array.flags.writeable = False
+    return arrays
+
+
+def _cascade(b: Builder, stages: Sequence[TextureStage]) -> Color:
+    """What CURRENT holds in the end."""
+    textures = _textures(b, stages)
+    diffuse, specular = _vertex_color(b, 0), _vertex_color(b, 1)
+    zero = b.constant(Type.F32, 0.0)
+    current, temp = diffuse, Color(lambda c: zero)
+    for number, stage in enumerate(stages):
+        sources = {
+            TextureArgument.DIFFUSE: diffuse,
+            TextureArgument.CURRENT: current,
+            TextureArgument.TEXTURE: textures[number],
+            TextureArgument.TFACTOR: _factor(b, 0),
+            TextureArgument.SPECULAR: specular,
+            TextureArgument.TEMP: temp,
+            TextureArgument.CONSTANT: _factor(b, 1 + number),
+        }
+        bound = any(later.texture for later in stages[number + 1 : number + 2])
+        following = textures[number + 1] if bound else None
+        result = _result(b, stage, sources, following)
+        current, temp = (current, result) if stage.temp else (result, temp)
+    return current
+
+
+def _result(
+    b: Builder,
+    stage: TextureStage,
+    sources: Mapping[TextureArgument, Color],
+    following: Color | None,
+) -> Color:
+    """What a stage leaves in its result register."""
+    before = sources[TextureArgument.TEMP if stage.temp else TextureArgument.CURRENT]
+    whole = OPERATIONS[stage.color.op].replicated
+
+    def compute(component: int) -> Value:
+        combination = stage.alpha if component == ALPHA and not whole else stage.color
+        zero, one, two = (_argument(sources, each) for each in combination.arguments)
+        operands = Operands((zero, one, two), sources, before, following)
+        formula = OPERATIONS[combination.op].formula
+        value = formula(operands, component)
+        return value if formula is held else b.saturate(value)
+
+    return Color(compute)
+
+
+def _argument(sources: Mapping[TextureArgument, Color], argument: Argument) -> Color:
+    color = sources[argument.source]
+
+    def compute(component: int) -> Value:
+        value = color[ALPHA if argument.alpha else component]
+        return 1.0 - value if argument.complement else value
+
+    return Color(compute)
+
+
+def _vertex_color(b: Builder, number: int) -> Color:
+    return Color(lambda c: b.saturate(b.input(f"color{number}.{_COMPONENTS[c]}")))
+
+
+def _factor(b: Builder, row: int) -> Color:
+    return Color(lambda c: b.load(b.uniform(FACTOR_FILE, Type.F32, FACTOR_SIZE), 4 * row + c))
+
+
+def _bump(b: Builder, stage: int, scalar: int) -> Value:
+    file = b.uniform(STAGE_FILE, Type.F32, STAGES * STAGE_SCALARS)
+    return b.load(file, stage * STAGE_SCALARS + scalar)
+
+
+# Textures
+
+
+def _textures(b: Builder, stages: Sequence[TextureStage]) -> list[Color]:
+    """What each stage samples; nothing is before a component of it is asked for."""
+    textures: list[Color] = []
+    for number in range(len(stages)):
+        texel = cache(partial(_texel, b, stages, number, textures))
+        textures.append(Color(lambda c, texel=texel: texel()[c]))  # type: ignore[misc]
+    return textures
+
+
+def _texel(
+    b: Builder, stages: Sequence[TextureStage], number: int, textures: Sequence[Color]
+) -> Sequence[Value]:
+    """Red, green, blue and alpha; black where nothing is bound."""
+    stage = stages[number]
+    if stage.texture is None:
+        return [b.constant(Type.F32, value) for value in (0.0, 0.0, 0.0, 1.0)]
+    at = _coordinates(b, number, stage)
+    bump = stages[number - 1].color.op if number else TextureOp.DISABLE
+    if bump in _BUMPS:
+        at[:2] = _bumped(b, number - 1, at, textures[number - 1])
+    texel = b.sample(stage.texture, number, at)
+    if bump is TextureOp.BUMPENVMAPLUMINANCE:
+        return _dimmed(b, number - 1, texel, textures[number - 1])
+    return texel
+
+
+def _coordinates(b: Builder, number: int, stage: TextureStage) -> list[Value]:
+    assert stage.texture is not None
+    used = _COMPONENTS[: stage.texture.coordinates]
+    at = [b.input(f"texcoord{number}.{component}") for component in used]
+    if stage.projection is None:
+        return at
+    divisor = b.input(f"texcoord{number}.{_COMPONENTS[stage.projection]}")
+    return [coordinate / divisor for coordinate in at]
+
+
+def _bumped(b: Builder, bump: int, at: Sequence[Value], by: Color) -> list[Value]:
+    m00, m01, m10, m11 = (_bump(b, bump, scalar) for scalar in range(4))
+    return [at[0] + m00 * by[0] + m10 * by[1], at[1] + m01 * by[0] + m11 * by[1]]
+
+
+def _dimmed(b: Builder, bump: int, texel: Sequence[Value], by: Color) -> list[Value]:
+    luminance = b.saturate(
+        by[2] * _bump(b, bump, LUMINANCE_SCALE) + _bump(b, bump, LUMINANCE_OFFSET)
+    )
+    return [*(value * luminance for value in texel[:ALPHA]), texel[ALPHA]]

@@ -14,9 +14,6 @@ from dp2emu.shader.sm.lower.flow import lower_body
 from dp2emu.shader.sm.lower.lowered import InputRegister, Lowered, OwnConstant, overlaid
 from dp2emu.shader.sm.lower.lowering import (
     DEPTH,
-    STAGE_FILE,
-    STAGE_SCALARS,
-    STAGES,
     Bound,
     Lowering,
 )
@@ -25,9 +22,6 @@ from dp2emu.shader.sm.lower.reading import store_inputs
 from dp2emu.shader.sm.program import Shader
 
 __all__ = [
-    "STAGES",
-    "STAGE_FILE",
-    "STAGE_SCALARS",
     "Epilogue",
     "InputRegister",
     "Lowered",

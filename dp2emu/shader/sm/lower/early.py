@@ -13,10 +13,8 @@ from dp2emu.shader.sm.lower.reading import Operand, operands
 from dp2emu.shader.sm.lower.texture import At, Effect, sample, set_depth
 from dp2emu.shader.sm.opcodes import Op
 from dp2emu.shader.sm.program import Instruction
+from dp2emu.shader.stages import LUMINANCE_OFFSET, LUMINANCE_SCALE
 from dp2emu.shader.values import Value
-
-LUMINANCE_SCALE, LUMINANCE_OFFSET = 4, 5
-"""Scalars of a stage."""
 
 
 def _stage(instruction: Instruction) -> int:

@@ -19,17 +19,12 @@ from dp2emu.shader.sm.opcodes import Group
 from dp2emu.shader.sm.program import Instruction, Relative, Shader
 from dp2emu.shader.sm.registers import BY_FILE, File, Register
 from dp2emu.shader.sm.versions import V3_0, Stage
+from dp2emu.shader.stages import STAGE_FILE, STAGE_SCALARS, STAGES
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value, Variable
 from dp2emu.shader.verify import MAX_DEPTH
 
 COMPONENTS = "xyzw"
-
-STAGE_FILE = "stage"
-STAGE_SCALARS = 6
-"""Of each texture stage in the file ``stage``: D3DTSS_BUMPENVMAT00, 01, 10 and 11, then
-D3DTSS_BUMPENVLSCALE and D3DTSS_BUMPENVLOFFSET."""
-STAGES = 8
 
 Result = dict[int, Value]
 """Components of a result, 0 to 3; those missing are not written."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dp2emu.shader.ir import TextureKind
-from dp2emu.shader.sm.lower import STAGE_SCALARS, STAGES
+from dp2emu.shader.stages import STAGE_SCALARS, STAGES
 from tests.shader.sm.lower.running import Texture, execute, inputs, lowered, ps, vector
 
 T0, T1 = (0.25, 0.5, 0.75, 2.0), (3.0, -4.0, 5.0, 8.0)
