@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -11,8 +12,9 @@ from dp2emu.cli.captures import PATH
 from dp2emu.cli.outcome import FAULTS, FINE, complain, outcome_of, say, worst
 from dp2emu.cli.readings import with_readings
 from dp2emu.dp2.options import Options
-from dp2emu.gpu.timing import Timing, parse_timing
-from dp2emu.scene import play_scene
+from dp2emu.gpu.timing import parse_timing
+from dp2emu.runtime.session import COMMAND_BYTES
+from dp2emu.scene import SceneResult, play_scene
 
 
 @click.command("scene")
@@ -24,12 +26,21 @@ from dp2emu.scene import play_scene
     "--capture", metavar="FILE", type=PATH, help="Save the session as a capture; one scene only."
 )
 @click.option("--timing", metavar="MODEL", help="Timing model (see replay); default: instant.")
+@click.option(
+    "--command-bytes",
+    metavar="N",
+    type=click.IntRange(64, 1 << 24),
+    default=COMMAND_BYTES,
+    show_default=True,
+    help="Size of the command buffer: a smaller one means more calls.",
+)
 @with_readings
 def command(
     scenes: tuple[str, ...],
     out: str,
     capture: str | None,
     timing: str | None,
+    command_bytes: int,
     options: Options,
 ) -> int:
     """Play Direct3D 9 scene files.
@@ -39,15 +50,19 @@ def command(
     """
     if capture and len(scenes) > 1:
         raise click.UsageError("--capture takes one scene")
-    model = parse_timing(timing) if timing else None
-    codes = [outcome_of(partial(_play, path, out, capture, model, options)) for path in scenes]
-    return worst(*codes)
+    play = partial(
+        play_scene,
+        out=Path(out),
+        capture=capture,
+        timing=parse_timing(timing) if timing else None,
+        options=options,
+        command_bytes=command_bytes,
+    )
+    return worst(*(outcome_of(partial(_play, path, play)) for path in scenes))
 
 
-def _play(
-    path: str, out: str, capture: str | None, timing: Timing | None, options: Options
-) -> int:
-    result = play_scene(path, Path(out), capture=capture, timing=timing, options=options)
+def _play(path: str, play: Callable[[str], SceneResult]) -> int:
+    result = play(path)
     for problem in result.problems:
         complain(f"{path}: {problem}")
     say(f"{path}: {len(result.files)} files, {len(result.queries)} query results")

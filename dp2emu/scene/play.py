@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error, SceneError
 from dp2emu.gpu.timing import Timing, instant
 from dp2emu.runtime import Device9
+from dp2emu.runtime.session import COMMAND_BYTES
 from dp2emu.scene.document import Scene, load_scene
 from dp2emu.scene.fields import Fields
 from dp2emu.scene.ops import OPS
@@ -31,11 +33,14 @@ def play_scene(
     capture: Path | str | None = None,
     timing: Timing | None = None,
     options: Options | None = None,
+    command_bytes: int = COMMAND_BYTES,
 ) -> SceneResult:
     """Play a scene (a file, or its content) and write its results below ``out``.
 
     Files: ``category/name.png``, a picture more for each label, ``category/name.json``.
-    ``capture`` saves the session as a sealed capture; ``timing`` and ``options`` are the driver's.
+    ``capture`` saves the session as a sealed capture; ``timing`` and ``options`` are the driver's;
+    ``command_bytes`` is the size of the command buffer, which decides how commands are split over
+    calls and must hold the largest of them.
     What the scene needs and the emulator lacks, or the driver refuses, is in the result's
     ``problems``; files are then written only if everything else could still be done.  Raises
     SceneError for a file that is no scene, and OSError.
@@ -48,16 +53,17 @@ def play_scene(
             record: Callable[[Record], None] | None = None
             if capture is not None:
                 record = stack.enter_context(CaptureWriter(capture)).write
-            return _play(scene, Path(out), driver, record)
+            device = partial(_device, scene, driver, record, command_bytes)
+            return _play(scene, Path(out), driver, device)
     except Dp2Error as error:
         raise error.at(stream=stream) from None
 
 
 def _play(
-    scene: Scene, out: Path, driver: Driver, record: Callable[[Record], None] | None
+    scene: Scene, out: Path, driver: Driver, make_device: Callable[[], Device9]
 ) -> SceneResult:
     try:
-        device = _device(scene, driver, record)
+        device = make_device()
     except Dp2Error as error:
         problems = (Problem(-1, "device", error),)
         return SceneResult(scene.category, scene.name, (), problems, {}, {})
@@ -72,7 +78,12 @@ def _play(
     )
 
 
-def _device(scene: Scene, driver: Driver, record: Callable[[Record], None] | None) -> Device9:
+def _device(
+    scene: Scene,
+    driver: Driver,
+    record: Callable[[Record], None] | None,
+    command_bytes: int,
+) -> Device9:
     return Device9(
         driver,
         scene.width,
@@ -80,6 +91,7 @@ def _device(scene: Scene, driver: Driver, record: Callable[[Record], None] | Non
         format=scene.format,
         depth=scene.depth,
         samples=scene.samples,
+        command_bytes=command_bytes,
         record=record,
     )
 

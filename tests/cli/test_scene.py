@@ -62,6 +62,16 @@ def test_one_capture_is_for_one_scene(tmp_path: Path) -> None:
     assert dp2emu("scene", *paths, "--out", tmp_path, "--capture", tmp_path / "c").code == 2
 
 
+def test_size_of_the_command_buffer_reaches_the_runtime(tmp_path: Path) -> None:
+    calls = []
+    for size in (64, 4096):
+        capture = tmp_path / f"{size}.dp2"
+        command = ("scene", scene(tmp_path, "a"), "--out", tmp_path, "--command-bytes", size)
+        assert dp2emu(*command, "--capture", capture).code == 0
+        calls.append(json.loads(dp2emu("info", capture, "--json").out)["calls"])
+    assert calls[0] > calls[1]
+
+
 def test_strict_reaches_the_driver(tmp_path: Path) -> None:
     """BEGIN is not for events; only a strict driver minds."""
     path = scene(tmp_path, "a", {"op": "issue", "id": "e", "flag": "BEGIN"})

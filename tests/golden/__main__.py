@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from .comparing import FAIL, PASS, SCENES, Verdict, name_of
 from .listed import PENDING, PENDING_FILE, pending, placed
-from .playing import chosen, played, table
+from .playing import chosen, played, table, unsteady
 
 
 def _arguments() -> argparse.Namespace:
@@ -22,6 +22,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, help="processes; default: one for each processor")
     parser.add_argument(
         "--pending", action="store_true", help=f"take scenes that match out of {PENDING_FILE.name}"
+    )
+    parser.add_argument(
+        "--steady",
+        action="store_true",
+        help="play each again and in small command buffers too; all must give the same files",
     )
     return parser.parse_args()
 
@@ -33,17 +38,30 @@ def main() -> int:
     with ExitStack() as stack:
         out = arguments.out or Path(stack.enter_context(TemporaryDirectory()))
         pool = stack.enter_context(Pool(arguments.jobs))
-        found = pool.map(partial(played, out=out), paths, chunksize=1)
-    verdicts = dict(zip(map(name_of, paths), found, strict=True))
+        play = partial(_played, out=out, steady=arguments.steady)
+        found = pool.map(play, paths, chunksize=1)
+    names = [name_of(path) for path in paths]
     if arguments.pending:
-        take_out(verdicts)
-    waiting = pending()
-    outcomes = {name: placed(name, verdict, waiting) for name, verdict in verdicts.items()}
+        take_out({name: verdict for name, (verdict, _) in zip(names, found, strict=True)})
+    outcomes = dict(zip(names, map(_outcome, names, found), strict=True))
     for name, outcome in outcomes.items():
         if outcome.kind != PASS:
             print(f"{outcome.kind:<8} {name}: {'; '.join(outcome.notes)}")
     print("\n".join(table((name, outcome.kind) for name, outcome in outcomes.items())))
     return int(any(outcome.kind == FAIL for outcome in outcomes.values()))
+
+
+def _outcome(name: str, found: tuple[Verdict, list[str]]) -> Verdict:
+    verdict, differing = found
+    return Verdict(FAIL, differing) if differing else placed(name, verdict, pending())
+
+
+def _played(path: Path, out: Path, steady: bool) -> tuple[Verdict, list[str]]:
+    """The verdict on a scene, and what differs when it is played in other ways."""
+    if not steady:
+        return played(path, out), []
+    with TemporaryDirectory() as folder:
+        return played(path, out), unsteady(path, Path(folder))
 
 
 def take_out(verdicts: dict[str, Verdict]) -> None:

@@ -6,10 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from .comparing import FAIL, SCENES, name_of
 from .listed import DEPARTURES, pending, placed
-from .playing import played
+from .playing import played, unsteady
+
+THOROUGH = settings.default.max_examples == settings.get_profile("full").max_examples
+SAMPLE = SCENES if THOROUGH else SCENES[::9]
+"""All with ``HYPOTHESIS_PROFILE=full``; ``python -m tests.golden --steady`` plays all too."""
 
 
 @pytest.mark.parametrize("path", SCENES, ids=name_of)
@@ -19,6 +24,13 @@ def test_a_scene_agrees_with_its_golden_results_or_stands_in_a_list(
     outcome = placed(name_of(path), played(path, tmp_path), pending())
     record_property("golden", (name_of(path), outcome.kind))
     assert outcome.kind != FAIL, outcome.notes
+
+
+@pytest.mark.parametrize("path", SAMPLE, ids=name_of)
+def test_a_scene_gives_the_same_bytes_again_and_in_any_portions(
+    path: Path, tmp_path: Path
+) -> None:
+    assert unsteady(path, tmp_path) == []
 
 
 def test_the_lists_name_scenes_and_none_twice() -> None:

@@ -40,6 +40,26 @@ def test_the_same_scene_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "a.dp2").read_bytes() == (tmp_path / "b.dp2").read_bytes()
 
 
+def test_small_command_buffers_mean_more_calls_and_the_same_files(tmp_path: Path) -> None:
+    path = GOLDEN / "query" / "occ_states.json"
+    calls, contents = [], []
+    for size in (1 << 16, 80):
+        saved = tmp_path / f"{size}.dp2"
+        result = play_scene(path, tmp_path / "out", capture=saved, command_bytes=size)
+        contents.append([file.read_bytes() for file in result.files])
+        with open_capture(saved) as capture:
+            found = [record for record in capture.records() if isinstance(record, Called)]
+        assert all(record.call.dwCommandLength <= size for record in found)
+        calls.append(len(found))
+    assert calls[0] < calls[1]
+    assert contents[0] == contents[1]
+
+
+def test_a_command_larger_than_the_buffer_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SceneError, match="bytes do not fit a command buffer of 64"):
+        play_scene(GOLDEN / "light" / "directional.json", tmp_path, command_bytes=64)
+
+
 def test_a_capture_holds_title_timing_calls_and_a_frame(tmp_path: Path) -> None:
     path = GOLDEN / "raster" / "vb_start_offset.json"
     play_scene(path, tmp_path, capture=tmp_path / "x.dp2")
