@@ -55,10 +55,26 @@ class ArgumentModifier(IntFlag):
 
 
 class Usage(IntFlag):
-    """D3DUSAGE_*: what a surface may be used for (the two that matter to a target)."""
+    """D3DUSAGE_*: what a resource is made for."""
 
-    RENDERTARGET = 1
-    DEPTHSTENCIL = 2
+    RENDERTARGET = 0x1
+    DEPTHSTENCIL = 0x2
+    WRITEONLY = 0x8
+    SOFTWAREPROCESSING = 0x10
+    DONOTCLIP = 0x20
+    POINTS = 0x40
+    RTPATCHES = 0x80
+    NPATCHES = 0x100
+    DYNAMIC = 0x200
+    AUTOGENMIPMAP = 0x400
+    DMAP = 0x4000
+    QUERY_LEGACYBUMPMAP = 0x8000
+    QUERY_SRGBREAD = 0x10000
+    QUERY_FILTER = 0x20000
+    QUERY_SRGBWRITE = 0x40000
+    QUERY_POSTPIXELSHADER_BLENDING = 0x80000
+    QUERY_VERTEXTEXTURE = 0x100000
+    QUERY_WRAPANDMIP = 0x200000
 
 
 D3DGETDATA_FLUSH = 1
@@ -70,3 +86,10 @@ D3DHAL_SETLIGHT_DATA = 2
 
 DDHAL_DRIVER_NOTHANDLED = 0
 DDHAL_DRIVER_HANDLED = 1
+
+DDRAWIPAL_ALPHA = 0x2000
+"""dwPaletteFlags of D3DDP2OP_SETPALETTE: the top byte of an entry is alpha (ddrawi.h)."""
+
+DP2BLT_POINT = 1
+DP2BLT_LINEAR = 2
+"""Flags of D3DDP2OP_BLT: how it stretches."""

@@ -22,18 +22,11 @@ _FVF = {
 
 _WRAP = {"COORD_0": 1, "COORD_1": 2, "COORD_2": 4, "COORD_3": 8, "_U": 1, "_V": 2, "_W": 4}
 
-_USAGE = {
-    "RENDERTARGET": 0x1, "DEPTHSTENCIL": 0x2, "WRITEONLY": 0x8, "SOFTWAREPROCESSING": 0x10,
-    "DONOTCLIP": 0x20, "POINTS": 0x40, "RTPATCHES": 0x80, "NPATCHES": 0x100, "DYNAMIC": 0x200,
-    "AUTOGENMIPMAP": 0x400, "DMAP": 0x4000,
-}  # fmt: skip
-
 _CLIP_PLANES = {str(index): 1 << index for index in range(6)}
 
 _WORDS: dict[str, dict[str, int]] = {
     "D3DFVF_": _FVF,
     "D3DWRAP": _WRAP,
-    "D3DUSAGE_": _USAGE,
     "D3DCLIPPLANE": _CLIP_PLANES,
     "D3DVERTEXTEXTURESAMPLER": {str(index): 257 + index for index in range(4)},
 }
@@ -44,6 +37,7 @@ _FLAGS: dict[str, type[IntFlag]] = {
     "D3DISSUE_": flags.Issue,
     "D3DCOLORWRITEENABLE_": flags.ColorWrite,
     "D3DTA_": flags.ArgumentModifier,
+    "D3DUSAGE_": flags.Usage,
 }
 
 

@@ -291,7 +291,7 @@ class Heap:
                 raise Fault(HResult.DDERR_OUTOFMEMORY, f"{who}: {desc.width} bytes")
             return _BUFFER_LAYOUT
         self._check_shape(desc, who)
-        layout = subresources(_shape(desc), _texels(desc, who))
+        layout = layout_of(desc)
         tight = subresources(_shape(replace(desc, pitch=0)), _texels(desc, who))[0]
         if desc.pitch and (desc.levels > 1 or desc.depth > 1 or desc.kind in _CUBES):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: pitch of several levels")
@@ -318,6 +318,13 @@ class Heap:
 
 
 _CUBES = (SurfaceKind.CUBETEXTURE,)
+
+
+def layout_of(desc: SurfaceDesc) -> tuple[Subresource, ...]:
+    """Where the levels and faces of a surface with pixels lie.  Raises Unsupported for formats
+    nothing is known of; what else makes a description impossible is for ``Heap.create`` to find.
+    """
+    return subresources(_shape(desc), _texels(desc, f"surface {desc.handle}"))
 
 
 def _shape(desc: SurfaceDesc) -> Shape:

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.capture.records import Record
-from dp2emu.d3d import defaults
 from dp2emu.d3d.dp2structs import D3DVERTEXELEMENT9
 from dp2emu.d3d.enums import (
     Format,
@@ -24,6 +23,7 @@ from dp2emu.d3d.enums import (
     QueryType,
     RenderState,
     SamplerState,
+    TextureFilter,
     TextureStageState,
     ZBufferType,
 )
@@ -37,12 +37,11 @@ from dp2emu.d3d.flags import (
 from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_value
-from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState
+from dp2emu.d3d.wirenames import WireRenderState
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import Op
 from dp2emu.dp2.tokens.lighting import LIGHT_DTYPE
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.assembly import vertex_count
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.gpu.packets import Rect, Viewport
 from dp2emu.layout import dtype_of
@@ -50,14 +49,14 @@ from dp2emu.rig import Rig
 from dp2emu.runtime.arguments import (
     Box,
     clip_boxes,
-    dword,
     handle_of,
-    index_bytes,
-    needed,
     unit,
     words,
 )
+from dp2emu.runtime.buffers import create_index_buffer, create_vertex_buffer
 from dp2emu.runtime.commands import pack
+from dp2emu.runtime.drawing import Drawing
+from dp2emu.runtime.moves import Area, fill, stretch
 from dp2emu.runtime.objects import (
     Declaration,
     IndexBuffer,
@@ -69,25 +68,27 @@ from dp2emu.runtime.objects import (
     VertexShader,
 )
 from dp2emu.runtime.query import Query
-from dp2emu.runtime.session import COMMAND_BYTES, Refused, Session, UserMemory
+from dp2emu.runtime.session import COMMAND_BYTES, Refused, Session
+from dp2emu.runtime.states import States
+from dp2emu.runtime.textures import Textures, TextureShape
 
 _SCENE_CAPTURE = sdk_value(WireRenderState, "D3DRENDERSTATE_SCENECAPTURE") or 0
 """The DDI's render state for BeginScene and EndScene (reference 3.6)."""
-_TEXTURE_BIND = sdk_value(WireTextureStageState, "D3DTSS_TEXTUREMAP") or 0
-"""The DDI's stage state for SetTexture (reference 3.6)."""
+SAMPLERS = 16
+"""Samplers a pixel shader has."""
+_DEPTH_STATES = RenderState.ZENABLE, RenderState.ZWRITEENABLE, RenderState.STENCILENABLE
 _DEFAULT_LIGHT = Light(
     LightType.DIRECTIONAL, diffuse=(1.0, 1.0, 1.0, 0.0), direction=(0.0, 0.0, 1.0)
 )
-_USER_DRAW_BYTES = 64
-"""Room for the tokens of one user-pointer draw: they must share a call with its vertices."""
 
 
 class Device9:
     """IDirect3DDevice9 over a rig, with a first target and depth surface.
 
-    ``depth`` None makes no depth surface.  ``record`` is told everything (``Session``).  Calls
-    an application gets an error code for raise ``Refused``; a call the driver fails raises
-    Fault, one that needs a part not built yet Unsupported.
+    ``depth`` None makes no depth surface.  ``record`` is told everything (``Session``).
+    ``textures`` has the methods of textures and palettes.  Calls an application gets an error
+    code for raise ``Refused``; a call the driver fails raises Fault, one that needs a part not
+    built yet Unsupported.
 
     >>> import struct
     >>> from dp2emu.d3d import fvf
@@ -115,6 +116,8 @@ class Device9:
         record: Callable[[Record], None] | None = None,
     ) -> None:
         self.session = Session(rig, command_bytes=command_bytes, record=record)
+        self._states = States(self.session)
+        self.textures = Textures(self.session)
         self.back_buffer = self.create_render_target(width, height, format, samples)
         self.depth_buffer = (
             self.create_depth_stencil(width, height, depth, samples) if depth else None
@@ -124,17 +127,10 @@ class Device9:
         self.depth_stencil: SurfaceDesc | None = None
         self.viewport = Viewport(0, 0, width, height)
         self.scissor = Rect(0, 0, width, height)
-        self._format = 0
         self._function = 0
         self._objects = 0
         self._lights: set[int] = set()
-        self._has_stream = False
-        self._has_indices = False
-        self._render_states: dict[int, int] = {
-            int(state): int(value) for state, value in defaults.RENDER_STATES.items()
-        }
-        self._stage_states: dict[tuple[int, int], int] = {}
-        self._sampler_states: dict[tuple[int, int], int] = {}
+        self._drawing = Drawing(self.session, self._before_draw)
         self._open()
 
     def _open(self) -> None:
@@ -170,37 +166,58 @@ class Device9:
 
     def create_vertex_buffer(self, data: bytes) -> SurfaceDesc:
         """CreateVertexBuffer, filled with ``data``."""
-        return self._create_buffer(SurfaceKind.VERTEXBUFFER, data)
+        return create_vertex_buffer(self.session, data)
 
     def create_index_buffer(self, data: bytes, format: Format = Format.INDEX16) -> IndexBuffer:
         """CreateIndexBuffer, filled with ``data``; ``format`` is INDEX16 or INDEX32."""
-        size = index_bytes(format)
-        return IndexBuffer(self._create_buffer(SurfaceKind.INDEXBUFFER, data), size)
-
-    def _create_buffer(self, kind: SurfaceKind, data: bytes) -> SurfaceDesc:
-        if not data:
-            raise Refused(HResult.D3DERR_INVALIDCALL, "a buffer of no bytes")
-        desc = self.session.create_surface(kind, len(data))
-        self.session.write(desc.handle, 0, data)
-        return desc
+        return create_index_buffer(self.session, data, format)
 
     def create_texture(
-        self, width: int, height: int, format: Format, levels: Sequence[bytes]
+        self,
+        width: int,
+        height: int,
+        format: Format,
+        data: Sequence[bytes] = (),
+        *,
+        levels: int = 1,
+        usage: int = 0,
     ) -> Texture:
-        """CreateTexture, filled with ``levels``: rows of pixels, top to bottom, without holes.
+        """CreateTexture, filled with ``data``: a level each, rows (of blocks) without holes.
 
-        Raises Unsupported for more than one level and for formats that cannot be drawn to.
+        ``levels`` 0 is the whole chain.  Raises Refused for what no device makes, UsageError for
+        data that does not fit, Unsupported or Fault as the rig does.
         """
-        if len(levels) > 1:
-            raise Unsupported("mip levels")
-        row = COLOR.get(format)
-        if row is None:
-            raise Unsupported(f"textures of {format.sdk}")
-        desc = self.session.create_surface(SurfaceKind.TEXTURE, width, height, format)
-        size = width * height * row.size
-        for data in levels:
-            self.session.write(desc.handle, 0, needed(data, size, "a texture level"))
-        return Texture(desc)
+        shape = TextureShape(SurfaceKind.TEXTURE, width, height, format, 1, levels, usage)
+        return self.textures.create(shape, [data])
+
+    def create_cube_texture(
+        self,
+        edge: int,
+        format: Format,
+        data: Sequence[Sequence[bytes]] = (),
+        *,
+        levels: int = 1,
+        usage: int = 0,
+    ) -> Texture:
+        """CreateCubeTexture; ``data`` by face (+X, -X, +Y, -Y, +Z, -Z), then level."""
+        shape = TextureShape(SurfaceKind.CUBETEXTURE, edge, edge, format, 1, levels, usage)
+        return self.textures.create(shape, data)
+
+    def create_volume_texture(
+        self,
+        width: int,
+        height: int,
+        depth: int,
+        format: Format,
+        data: Sequence[bytes] = (),
+        *,
+        levels: int = 1,
+        usage: int = 0,
+    ) -> Texture:
+        """CreateVolumeTexture; ``data`` by level, slices from front to back."""
+        kind = SurfaceKind.VOLUMETEXTURE
+        shape = TextureShape(kind, width, height, format, depth, levels, usage)
+        return self.textures.create(shape, [data])
 
     def write(self, buffer: SurfaceDesc | IndexBuffer, offset: int, data: bytes) -> None:
         """Store into a buffer as through Lock with NOOVERWRITE: draws under way may see it."""
@@ -253,42 +270,33 @@ class Device9:
 
     def set_render_state(self, state: RenderState, value: int | float) -> None:
         """SetRenderState; a Python float is sent as the bits of a float32."""
-        word = dword(value)
-        self._render_states[state] = word
-        self.session.emit(Op.RENDERSTATE, [(state, word)])
+        self._states.set_render(state, value)
 
     def render_state(self, state: RenderState) -> int:
         """GetRenderState."""
-        return self._render_states.get(state, 0)
+        return self._states.render(state)
 
     def set_texture_stage_state(
         self, stage: int, state: TextureStageState, value: int | float
     ) -> None:
         """SetTextureStageState."""
-        word = dword(value)
-        self._stage_states[stage, state] = word
-        self.session.emit(Op.TEXTURESTAGESTATE, [(stage, state, word)])
+        self._states.set_stage(stage, state, value)
 
     def texture_stage_state(self, stage: int, state: TextureStageState) -> int:
         """GetTextureStageState."""
-        return self._stage_states.get((stage, state), defaults.stage_state(stage, state))
+        return self._states.stage(stage, state)
 
     def set_sampler_state(self, sampler: int, state: SamplerState, value: int | float) -> None:
-        """SetSamplerState; the wire keeps DirectX 8's numbers for these (reference 3.6)."""
-        word = dword(value)
-        self._sampler_states[sampler, state] = word
-        number = sdk_value(WireTextureStageState, f"D3DTSS_{state.name}")
-        self.session.emit(Op.TEXTURESTAGESTATE, [(sampler, number, word)])
+        """SetSamplerState."""
+        self._states.set_sampler(sampler, state, value)
 
     def sampler_state(self, sampler: int, state: SamplerState) -> int:
         """GetSamplerState."""
-        default = int(defaults.SAMPLER_STATES.get(state, 0))
-        return self._sampler_states.get((sampler, state), default)
+        return self._states.sampler(sampler, state)
 
     def set_texture(self, stage: int, texture: Texture | None) -> None:
-        """SetTexture; None unbinds.  On the wire it is a stage state (reference 3.6)."""
-        handle = handle_of(texture.desc if texture else None)
-        self.session.emit(Op.TEXTURESTAGESTATE, [(stage, _TEXTURE_BIND, handle)])
+        """SetTexture; None unbinds.  Vertex samplers are 257 to 260, the pixels' 0 to 15."""
+        self.textures.bind(stage, texture)
 
     def set_transform(self, state: int, matrix: Sequence[float]) -> None:
         """SetTransform: 16 floats, row-major; world matrix i is 256 + i."""
@@ -334,6 +342,8 @@ class Device9:
         """SetRenderTarget; a new target 0 resets viewport and scissor to all of it."""
         if surface is None and index == 0:
             raise Refused(HResult.D3DERR_INVALIDCALL, "target 0 must be a surface")
+        if surface is not None and not surface.usage & Usage.RENDERTARGET:
+            raise Refused(HResult.D3DERR_INVALIDCALL, "a surface not made as a target")
         self.session.emit(Op.SETRENDERTARGET2, [(index, handle_of(surface))])
         if surface is None:
             self.targets.pop(index, None)
@@ -345,6 +355,8 @@ class Device9:
 
     def set_depth_stencil(self, surface: SurfaceDesc | None) -> None:
         """SetDepthStencilSurface; None for none."""
+        if surface is not None and not surface.usage & Usage.DEPTHSTENCIL:
+            raise Refused(HResult.D3DERR_INVALIDCALL, "a surface not made for depth")
         self.depth_stencil = surface
         self.session.emit(Op.SETDEPTHSTENCIL, [(handle_of(surface),)])
 
@@ -359,7 +371,7 @@ class Device9:
         self._set_format(declaration.handle if declaration else 0)
 
     def _set_format(self, handle: int) -> None:
-        self._format = handle
+        self._drawing.has_format = handle != 0
         self.session.emit(Op.SETVERTEXSHADERDECL, [(handle,)])
         self.session.emit(Op.SETVERTEXSHADERFUNC, [(self._function,)])
 
@@ -404,14 +416,12 @@ class Device9:
     ) -> None:
         """SetStreamSource; None unbinds."""
         if stream == 0:
-            self._has_stream = buffer is not None
+            self._drawing.has_stream = buffer is not None
         self.session.emit(Op.SETSTREAMSOURCE2, [(stream, handle_of(buffer), offset, stride)])
 
     def set_indices(self, buffer: IndexBuffer | None) -> None:
         """SetIndices; None unbinds."""
-        self._has_indices = buffer is not None
-        item = (buffer.desc.handle, buffer.size) if buffer else (0, 2)
-        self.session.emit(Op.SETINDICES, [item])
+        self._drawing.bind_indices(buffer)
 
     # Drawing
 
@@ -440,6 +450,7 @@ class Device9:
         if items:
             head = (flags, color & 0xFFFFFFFF, unit(z), stencil & 0xFFFFFFFF)
             self.session.emit(Op.CLEAR, items, head=head)
+            self.textures.changed(self.targets.values())
 
     def _clear_bounds(self) -> Rect:
         target, view = self.targets[0], self.viewport
@@ -454,77 +465,72 @@ class Device9:
         depth, target = self.depth_stencil, self.targets[0]
         return depth is not None and (depth.width < target.width or depth.height < target.height)
 
+    def stretch_rect(
+        self,
+        source: SurfaceDesc,
+        target: SurfaceDesc,
+        source_rect: Box | None = None,
+        target_rect: Box | None = None,
+        filter: TextureFilter = TextureFilter.NONE,
+    ) -> None:
+        """StretchRect; rectangles are the whole surface by default.  Raises Refused for what
+        Direct3D 9 does not allow.
+        """
+        areas = Area(source, source_rect), Area(target, target_rect)
+        stretch(self.session, *areas, filter, in_scene=self.in_scene)
+        self.textures.changed([target])
+
+    def color_fill(self, surface: SurfaceDesc, rect: Box | None = None, color: int = 0) -> None:
+        """ColorFill of an A8R8G8B8 colour.  Raises Refused for what is no render target."""
+        fill(self.session, Area(surface, rect), color)
+        self.textures.changed([surface])
+
     def draw_primitive(self, primitive: PrimitiveType, start: int, count: int) -> None:
         """DrawPrimitive from the bound streams."""
-        self._require(self._has_stream, "stream 0")
-        if count:
-            self.session.emit(Op.DRAWPRIMITIVE, [(primitive, start, count)])
+        self._drawing.primitive(primitive, start, count)
 
     def draw_indexed_primitive(
         self, primitive: PrimitiveType, base: int, minimum: int, vertices: int, start: int,
         count: int,
     ) -> None:  # fmt: skip
         """DrawIndexedPrimitive; ``minimum`` and ``vertices`` are only a hint."""
-        self._require(self._has_stream, "stream 0")
-        self._require(self._has_indices, "index buffer")
-        if count:
-            item = (primitive, base, minimum, vertices, start, count)
-            self.session.emit(Op.DRAWINDEXEDPRIMITIVE, [item])
+        self._drawing.indexed(primitive, base, minimum, vertices, start, count)
 
     def draw_primitive_up(
         self, primitive: PrimitiveType, count: int, vertices: bytes, stride: int
     ) -> None:
         """DrawPrimitiveUP: ``vertices`` travel with the call; stream 0 is unbound afterwards."""
-        self._require(stride > 0, "stride")
-        if count == 0:
-            return
-        used = needed(vertices, vertex_count(primitive, count) * stride, "vertices")
-        self.session.commands.reserve(_USER_DRAW_BYTES)
-        self.session.emit(Op.SETSTREAMSOURCEUM, [(0, stride)])
-        self._has_stream = True
-        self.draw_primitive(primitive, 0, count)
-        self.session.submit_with(UserMemory(used, stride))
-        self._has_stream = False
+        self._drawing.user(primitive, count, vertices, stride)
 
     def draw_indexed_primitive_up(
-        self,
-        primitive: PrimitiveType,
-        minimum: int,
-        vertex_total: int,
-        count: int,
-        indices: bytes,
-        index_format: Format,
-        vertices: bytes,
-        stride: int,
-    ) -> None:
-        """DrawIndexedPrimitiveUP: the indices go through a buffer that lives for this draw.
-
-        ``vertices`` are numbered from 0 and hold ``minimum`` + ``vertex_total`` of them.  Stream
-        0 and indices are unbound afterwards.
+        self, primitive: PrimitiveType, minimum: int, vertex_total: int, count: int,
+        indices: bytes, index_format: Format, vertices: bytes, stride: int,
+    ) -> None:  # fmt: skip
+        """DrawIndexedPrimitiveUP: ``vertices`` are numbered from 0 and hold ``minimum`` +
+        ``vertex_total`` of them.  Stream 0 and indices are unbound afterwards.
         """
-        self._require(stride > 0, "stride")
-        if count == 0:
-            return
-        size = index_bytes(index_format)
-        used = needed(indices, vertex_count(primitive, count) * size, "indices")
-        data = needed(vertices, (minimum + vertex_total) * stride, "vertices")
-        buffer = self.create_index_buffer(used, index_format)
-        self.session.commands.reserve(_USER_DRAW_BYTES)
-        self.session.emit(Op.SETSTREAMSOURCEUM, [(0, stride)])
-        self.set_indices(buffer)
-        self._has_stream = True
-        self.draw_indexed_primitive(primitive, 0, minimum, vertex_total, 0, count)
-        self.set_indices(None)
-        self.session.submit_with(UserMemory(data, stride))
-        self._has_stream = False
-        self.session.destroy_surface(buffer.desc.handle)
+        self._drawing.indexed_user(
+            primitive, minimum, vertex_total, count, indices, index_format, vertices, stride
+        )
 
-    def _require(self, there: bool, what: str) -> None:
-        """Draws check what they need before anything is sent."""
-        if not there:
-            raise Refused(HResult.D3DERR_INVALIDCALL, f"draw without {what}")
-        if not self._format:
-            raise Refused(HResult.D3DERR_INVALIDCALL, "draw without a vertex format")
+    def validate_device(self) -> int:
+        """ValidateDevice: how many passes the state takes, which is 1.
+
+        Raises Refused for a sampler without filters, and for a depth surface that is smaller
+        than the target while it is in use.
+        """
+        filters = SamplerState.MINFILTER, SamplerState.MAGFILTER
+        if not all(self.sampler_state(i, f) for i in range(SAMPLERS) for f in filters):
+            raise Refused(HResult.D3DERR_UNSUPPORTEDTEXTUREFILTER, "a sampler without a filter")
+        used = any(self.render_state(state) for state in _DEPTH_STATES)
+        if used and self._depth_is_smaller():
+            raise Refused(HResult.D3DERR_CONFLICTINGRENDERSTATE, "the depth surface is too small")
+        return 1
+
+    def _before_draw(self) -> None:
+        """Textures are brought up to date; what the draw writes is stale from then on."""
+        self.textures.prepare()
+        self.textures.changed(self.targets.values())
 
     # Frames
 

@@ -25,7 +25,7 @@ class IndexBuffer:
 
 @dataclass(frozen=True, slots=True)
 class Texture:
-    """IDirect3DTexture9 of one level."""
+    """IDirect3DTexture9, IDirect3DCubeTexture9 or IDirect3DVolumeTexture9: all its levels."""
 
     desc: SurfaceDesc
 

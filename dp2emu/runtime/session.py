@@ -90,13 +90,13 @@ class Session:
     # Memory and context
 
     def create_surface(
-        self, kind: SurfaceKind, width: int, height: int = 1, format: int = 0, *,
-        samples: int = 1, usage: int = 0,
-    ) -> SurfaceDesc:  # fmt: skip
-        """Make a surface with the next handle.  Raises Fault or Unsupported as the rig does."""
-        desc = SurfaceDesc(
-            self._handles + 1, kind, width, height, format, samples=samples, usage=usage
-        )
+        self, kind: SurfaceKind, width: int, height: int = 1, format: int = 0, **more: int
+    ) -> SurfaceDesc:
+        """Make a surface with the next handle; ``more`` are other fields of ``SurfaceDesc``.
+
+        Raises Fault or Unsupported as the rig does.
+        """
+        desc = SurfaceDesc(self._handles + 1, kind, width, height, format, **more)
         self.rig.create_surface(desc)
         self._handles += 1
         self._tell(SurfaceCreated(desc, self._now()))

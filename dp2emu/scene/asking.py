@@ -10,7 +10,7 @@ from dp2emu.d3d.flags import Issue, Usage
 from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import SceneError, Unsupported
-from dp2emu.runtime import QueryData
+from dp2emu.runtime import QueryData, Refused
 from dp2emu.scene.fields import Fields
 from dp2emu.scene.ops import LABEL, op
 from dp2emu.scene.player import Player, hr_text
@@ -146,3 +146,25 @@ def _get_viewport(player: Player, fields: Fields) -> None:
 def _get_scissor(player: Player, fields: Fields) -> None:
     box = player.device.scissor
     _value(player, fields, rect=[box.left, box.top, box.right, box.bottom])
+
+
+@op("validate")
+def _validate(player: Player, fields: Fields) -> None:
+    """ValidateDevice: the value is the number of passes."""
+    try:
+        passes = player.device.validate_device()
+    except Refused as refusal:
+        _value(player, fields, refusal.hr, value=0)
+    else:
+        _value(player, fields, value=passes)
+
+
+@op("adapter")
+def _adapter(player: Player, fields: Fields) -> None:
+    """GetAdapterIdentifier: there is no board to name."""
+    _value(player, fields, value={"Driver": "dp2emu", "Description": "dp2emu"})
+
+
+@op("caps")
+def _capabilities(player: Player, fields: Fields) -> None:
+    raise Unsupported("device capabilities")

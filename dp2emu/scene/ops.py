@@ -28,7 +28,6 @@ from dp2emu.runtime import (
     Light,
     Material,
     PixelShader,
-    Texture,
     VertexShader,
 )
 from dp2emu.scene.fields import Fields
@@ -36,7 +35,6 @@ from dp2emu.scene.player import Player
 from dp2emu.scene.values import (
     color,
     dword,
-    file_name,
     floating,
     floats,
     listing,
@@ -56,15 +54,6 @@ Action = Callable[[Player, Fields], None]
 
 OPS: dict[str, Action] = {}
 """Every command that can be played, by its ``op``."""
-
-UNBUILT = {
-    "stretch": "StretchRect",
-    "colorfill": "ColorFill",
-    "validate": "ValidateDevice",
-    "caps": "device capabilities",
-    "adapter": "adapter identification",
-}
-"""Commands of the schema that need what is not built yet."""
 
 UINT = whole(0, 0xFFFFFFFF)
 INT = whole(-(1 << 31), (1 << 31) - 1)
@@ -86,18 +75,6 @@ def op(name: str) -> Callable[[Action], Action]:
         return action
 
     return register
-
-
-def needs(feature: str) -> Action:
-    """A command of the schema that cannot be played yet."""
-
-    def refuse(player: Player, fields: Fields) -> None:
-        raise Unsupported(feature)
-
-    return refuse
-
-
-OPS |= {name: needs(feature) for name, feature in UNBUILT.items()}
 
 
 # State
@@ -177,12 +154,6 @@ def _light(player: Player, fields: Fields) -> None:
 @op("lightenable")
 def _light_enable(player: Player, fields: Fields) -> None:
     player.device.light_enable(fields.take("index", UINT), fields.take("enable", truth))
-
-
-@op("settex")
-def _set_texture(player: Player, fields: Fields) -> None:
-    stage = fields.take("stage", whole(0, 260))
-    player.device.set_texture(stage, fields.take("id", optional(player.find(Texture))))
 
 
 @op("setdecl")
@@ -282,19 +253,6 @@ def _indices(player: Player, fields: Fields) -> None:
     player.device.set_indices(fields.take("id", optional(player.find(IndexBuffer))))
 
 
-@op("setrt")
-def _set_target(player: Player, fields: Fields) -> None:
-    index = fields.take("index", whole(0, 3), 0)
-    surface = fields.take("surface", optional(player.find(SurfaceDesc)))
-    player.device.set_render_target(index, surface)
-
-
-@op("setds")
-def _set_depth(player: Player, fields: Fields) -> None:
-    surface = fields.take("surface", optional(player.find(SurfaceDesc)))
-    player.device.set_depth_stencil(surface)
-
-
 # Drawing
 
 
@@ -372,11 +330,3 @@ def _begin(player: Player, fields: Fields) -> None:
 @op("end")
 def _end(player: Player, fields: Fields) -> None:
     player.device.end_scene()
-
-
-@op("readback")
-def _read_back(player: Player, fields: Fields) -> None:
-    surface = fields.take("surface", player.find(SurfaceDesc))
-    label = fields.take("label", file_name)
-    fields.finish()
-    player.observe(surface, label)

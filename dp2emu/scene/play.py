@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import dp2emu.scene.asking  # noqa: F401  (registers commands)
+import dp2emu.scene.asking
+import dp2emu.scene.surfaces  # noqa: F401  (both register commands)
 from dp2emu.capture.records import TIMING, Record
 from dp2emu.capture.writer import CaptureWriter
 from dp2emu.dp2.driver import Driver

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable
+from enum import Enum, auto
 from typing import TypeVar
 
+from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.driver import Driver
 from dp2emu.errors import Dp2Error, Fault, SceneError, Unsupported, UsageError
-from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.runtime import (
     Declaration,
     Device9,
@@ -29,11 +32,26 @@ _T = TypeVar("_T")
 LOST_QUERY = None
 """What an id stands for whose CreateQuery was refused: its commands are skipped."""
 
-WITHOUT_EFFECT = frozenset({"validate", "caps", "adapter", "querysupport"})
+WITHOUT_EFFECT = frozenset({"caps", "querysupport"})
 """Commands that only ask: a scene goes on without their answer."""
 
+
+class Missing(Enum):
+    """What an id stands for whose resource could not be made: every use of it is refused."""
+
+    RESOURCE = auto()
+
+
 Resource = (
-    SurfaceDesc | IndexBuffer | Texture | Declaration | VertexShader | PixelShader | Query | None
+    SurfaceDesc
+    | IndexBuffer
+    | Texture
+    | Declaration
+    | VertexShader
+    | PixelShader
+    | Query
+    | Missing
+    | None
 )
 
 
@@ -98,13 +116,25 @@ class Player:
         def read(value: object) -> _T:
             name = text(value)
             resource = self.resources.get(name)
-            if kind is SurfaceDesc and isinstance(self.resources.get(name.split("@")[0]), Texture):
-                raise Unsupported("surfaces of textures")
+            if resource is Missing.RESOURCE:
+                raise Refused(HResult.D3DERR_INVALIDCALL, f"{name} could not be made")
             if not isinstance(resource, kind):
                 raise SceneError(f"{name!r} is no {_WORDS[kind]} of the scene")
             return resource
 
         return read
+
+    def surface(self, value: object) -> SurfaceDesc:
+        """A reader of surfaces: ``id``, ``id@level`` of a texture, ``id@face@level`` of a cube."""
+        name, *numbers = text(value).split("@")
+        if not numbers:
+            return self.find(SurfaceDesc)(name)
+        texture = self.find(Texture)(name)
+        cube = texture.desc.kind is SurfaceKind.CUBETEXTURE
+        if len(numbers) != 1 + cube or not all(re.fullmatch("[0-9]{1,2}", n) for n in numbers):
+            raise SceneError(f"{value!r} is no surface of the texture")
+        *face, level = map(int, numbers)
+        return self.device.textures.surface(texture, level, *face)
 
     def query(self, value: object) -> tuple[str, Query | None]:
         """A reader of query ids: the name, and the query unless its creation was refused."""
@@ -114,7 +144,9 @@ class Player:
         return name, self.find(Query)(value)
 
     def claim_pixels(self, count: int) -> None:
-        """Count pixels about to be allocated.  Raises UsageError if there are too many."""
+        """Count pixels (of four bytes at most) about to be allocated.  Raises UsageError if there
+        are too many.
+        """
         self.pixels += count
         if self.pixels > SURFACE_PIXELS:
             raise UsageError("the scene's surfaces are too large together")

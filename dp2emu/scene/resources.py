@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage, Format, QueryType
 from dp2emu.d3d.hresult import HResult
-from dp2emu.errors import SceneError, Unsupported
-from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.errors import SceneError
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind, layout_of
+from dp2emu.gpu.subresources import full_chain
 from dp2emu.runtime import Refused, VertexElement
 from dp2emu.scene.document import extent, sample_count
 from dp2emu.scene.fields import Fields
-from dp2emu.scene.player import LOST_QUERY, Player, hr_text
+from dp2emu.scene.player import LOST_QUERY, Missing, Player, hr_text
 from dp2emu.scene.values import dword, dwords, listing, member, surface_format, text, whole
 
-_UNBUILT = {
-    "cube": "cube textures",
-    "volume": "volume textures",
-}
-"""Resource types of the schema that need what is not built yet."""
+_LEVELS = 15
+"""Mip levels a texture can have at most."""
 
 
 def make_resource(player: Player, fields: Fields) -> None:
-    """Make one entry of ``resources``.  Raises Unsupported for types not built yet."""
+    """Make one entry of ``resources``.
+
+    What the runtime refuses is a failed call, and so is every command that uses it.
+    """
     kind = fields.take("type", text)
     name = fields.take("id", text)
     fields.where = f"resource {name!r}"
-    if kind in _UNBUILT:
-        raise Unsupported(_UNBUILT[kind])
     if kind not in _MAKERS:
         raise SceneError(f"{fields.where}: no resource type {kind!r}")
     fields.ignore("pool")
-    _MAKERS[kind](player, fields, name)
+    try:
+        _MAKERS[kind](player, fields, name)
+    except Refused:
+        player.add(name, Missing.RESOURCE)
+        raise
 
 
 def _surface_maker(
@@ -70,16 +74,66 @@ def _index_buffer(player: Player, fields: Fields, name: str) -> None:
     player.add(name, player.device.create_index_buffer(data, format))
 
 
-def _texture(player: Player, fields: Fields, name: str) -> None:
-    width, height = fields.take("width", extent), fields.take("height", extent)
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What every texture says of itself."""
+
+    format: Format
+    levels: int
+    usage: int
+
+
+def _asked(fields: Fields) -> _Asked:
     format = fields.take("format", surface_format)
-    count = fields.take("levels", whole(0, 15), 1)
-    fields.take("usage", dword, 0)
-    data = fields.take("data", lambda value: [player.data(level) for level in listing(value)], [])
-    if count != 1:
-        raise Unsupported("mip levels")
-    player.claim_pixels(width * height)
-    player.add(name, player.device.create_texture(width, height, format, data))
+    return _Asked(
+        format, fields.take("levels", whole(0, _LEVELS), 1), fields.take("usage", dword, 0)
+    )
+
+
+def _claim(
+    player: Player, kind: SurfaceKind, asked: _Asked, width: int, height: int, depth: int = 1
+) -> None:
+    """Count a texture before it is made, as if it had all levels it can have."""
+    levels = full_chain(width, height, depth) if asked.levels != 1 or asked.usage else 1
+    desc = SurfaceDesc(0, kind, width, height, asked.format, depth=depth, levels=levels)
+    player.claim_pixels(-(-sum(part.size for part in layout_of(desc)) // 4))
+
+
+def _levels(player: Player) -> Callable[[object], list[bytes]]:
+    return lambda value: [player.data(level) for level in listing(value)]
+
+
+def _texture(player: Player, fields: Fields, name: str) -> None:
+    size = fields.take("width", extent), fields.take("height", extent)
+    asked = _asked(fields)
+    data = fields.take("data", _levels(player), [])
+    _claim(player, SurfaceKind.TEXTURE, asked, *size)
+    made = player.device.create_texture(
+        *size, asked.format, data, levels=asked.levels, usage=asked.usage
+    )
+    player.add(name, made)
+
+
+def _cube(player: Player, fields: Fields, name: str) -> None:
+    edge, asked, levels = fields.take("edge", extent), _asked(fields), _levels(player)
+    data = fields.take("data", lambda value: [levels(face) for face in listing(value)], [])
+    _claim(player, SurfaceKind.CUBETEXTURE, asked, edge, edge)
+    made = player.device.create_cube_texture(
+        edge, asked.format, data, levels=asked.levels, usage=asked.usage
+    )
+    player.add(name, made)
+
+
+def _volume(player: Player, fields: Fields, name: str) -> None:
+    sides = "width", "height", "depth"
+    width, height, depth = (fields.take(side, extent) for side in sides)
+    asked = _asked(fields)
+    data = fields.take("data", _levels(player), [])
+    _claim(player, SurfaceKind.VOLUMETEXTURE, asked, width, height, depth)
+    made = player.device.create_volume_texture(
+        width, height, depth, asked.format, data, levels=asked.levels, usage=asked.usage
+    )
+    player.add(name, made)
 
 
 def _declaration(player: Player, fields: Fields, name: str) -> None:
@@ -132,6 +186,8 @@ _MAKERS: dict[str, Callable[[Player, Fields, str], None]] = {
     "ib": _index_buffer,
     "query": _query,
     "texture": _texture,
+    "cube": _cube,
+    "volume": _volume,
     "decl": _declaration,
     "vs": _vertex_shader,
     "ps": _pixel_shader,

@@ -30,7 +30,6 @@ from dp2emu.d3d.flags import Clear, ColorWrite
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
-from dp2emu.dp2.walk import decode, scan
 from dp2emu.errors import Fault, Unsupported, UsageError
 from dp2emu.runtime import (
     Declaration,
@@ -44,6 +43,7 @@ from dp2emu.runtime import (
 )
 
 from .rigs import ScriptedRig
+from .sent import scripted, tokens
 
 COLORED = fvf.XYZRHW | fvf.DIFFUSE
 RED, GREEN = 0xFFFF0000, 0xFF00FF00
@@ -57,26 +57,6 @@ def square(left: int, top: int, right: int, bottom: int, color: int = RED) -> by
     """A triangle strip that covers exactly these pixels."""
     places = ((left, top), (right, top), (left, bottom), (right, bottom))
     return b"".join(corner(x, y, color=color) for x, y in places)
-
-
-def tokens(rig: ScriptedRig) -> list[tuple[str, list[Any]]]:
-    """What a rig was sent: (name, items) of every token."""
-    found = []
-    for call in rig.calls:
-        data = call.commands or b""
-        for _, token, count, start, end in scan(data, 0, len(data), 0).commands:
-            body = decode(token, data, count, start, end, 0)
-            found.append((token.name, body.items.tolist()))
-    return found
-
-
-def scripted() -> tuple[Device9, ScriptedRig]:
-    """A device whose opening calls are made and forgotten."""
-    rig = ScriptedRig()
-    device = Device9(rig, 8, 6)
-    device.session.flush()
-    rig.calls.clear()
-    return device, rig
 
 
 def drawing(**options: Any) -> Device9:

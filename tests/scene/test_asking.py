@@ -9,7 +9,7 @@ import pytest
 from .making import BLACK, Play, document
 
 
-@pytest.mark.parametrize("op", ["caps", "adapter", "validate", "querysupport"])
+@pytest.mark.parametrize("op", ["caps", "querysupport"])
 def test_a_question_nobody_can_answer_lets_the_scene_go_on(play: Play, op: str) -> None:
     result = play({"op": op, "label": "x"}, BLACK)
     assert [problem.command for problem in result.problems] == [0]
@@ -78,3 +78,23 @@ def test_values_of_the_interface(play: Play) -> None:
         "texture": {"hr": ok, "value": 0x8876086A},
         "samples": {"hr": not_available, "value": 0},
     }
+
+
+def test_the_state_validates_in_one_pass_or_says_why_not(play: Play) -> None:
+    values = play(
+        {"op": "validate", "label": "fine"},
+        {"op": "ss", "sampler": 3, "states": {"MINFILTER": "D3DTEXF_NONE"}},
+        {"op": "validate", "label": "no filter"},
+        {"op": "ss", "sampler": 3, "states": {"MINFILTER": "D3DTEXF_LINEAR"}},
+        {"op": "setds", "surface": "small"},
+        {"op": "validate", "label": "too small"},
+        {"op": "rs", "states": {"ZENABLE": 0, "ZWRITEENABLE": 0}},
+        {"op": "validate", "label": "unused"},
+        {"op": "adapter", "label": "adapter"},
+        resources=[{"type": "ds", "id": "small", "width": 4, "height": 4,
+                    "format": "D3DFMT_D16"}],
+    ).values  # fmt: skip
+    assert values["fine"] == values["unused"] == {"hr": "0x00000000", "value": 1}
+    assert values["no filter"] == {"hr": "0x88760822", "value": 0}
+    assert values["too small"] == {"hr": "0x88760821", "value": 0}
+    assert values["adapter"]["value"]["Description"] == "dp2emu"

@@ -13,20 +13,10 @@ from dp2emu.errors import SceneError
 from .making import BLACK, FVF, NO_CULL, Play, document, picture, rows, strip
 
 
-@pytest.mark.parametrize(
-    ("command", "feature"),
-    [
-        ({"op": "stretch", "src": "backbuffer", "dst": "backbuffer"}, "StretchRect"),
-        ({"op": "colorfill", "surface": "backbuffer"}, "ColorFill"),
-        ({"op": "streamfreq", "stream": 0, "value": 2}, "stream frequency"),
-    ],
-)
-def test_a_command_that_is_not_built_ends_its_scene(
-    play: Play, command: Any, feature: str
-) -> None:
-    result = play(BLACK, command)
+def test_a_command_that_is_not_built_ends_its_scene(play: Play) -> None:
+    result = play(BLACK, {"op": "streamfreq", "stream": 0, "value": 2})
     assert [str(problem) for problem in result.problems] == [
-        f"command 1 ({command['op']}): {feature}"
+        "command 1 (streamfreq): stream frequency"
     ]
     assert result.files == ()
 

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from dp2emu.errors import SceneError
 from dp2emu.scene import player
 
-from .making import FVF, Play, strip
-
-
-@pytest.mark.parametrize(
-    ("kind", "feature"),
-    [("cube", "cube textures"), ("volume", "volume textures")],
-)
-def test_a_resource_that_is_not_built_is_named(play: Play, kind: str, feature: str) -> None:
-    result = play(resources=[{"type": kind, "id": "it"}])
-    assert [str(problem) for problem in result.problems] == [f"resource 'it': {feature}"]
-    assert result.problems[0].command == -1
+from .making import FVF, Play, document, picture, strip
 
 
 def test_resources_share_one_namespace(play: Play) -> None:
@@ -51,17 +44,6 @@ def test_a_texture_that_no_pixel_samples_changes_nothing(play: Play) -> None:
     assert [problem.error.what for problem in result.problems] == ["texturing"]
 
 
-@pytest.mark.parametrize(
-    ("fields", "feature"),
-    [({"levels": 0}, "mip levels"), ({"format": "D3DFMT_DXT1"}, "textures of D3DFMT_DXT1")],
-)
-def test_textures_not_built_are_named(play: Play, fields: dict[str, object], feature: str) -> None:
-    texture = {"type": "texture", "id": "t", "width": 4, "height": 4,
-               "format": "D3DFMT_A8R8G8B8", **fields}  # fmt: skip
-    result = play(resources=[texture])
-    assert [problem.error.what for problem in result.problems] == [feature]
-
-
 def test_a_texture_level_shorter_than_its_pixels_is_an_error(play: Play) -> None:
     texture = {"type": "texture", "id": "t", "width": 2, "height": 1,
                "format": "D3DFMT_A8R8G8B8", "data": [{"hex": "00" * 7}]}  # fmt: skip
@@ -69,8 +51,81 @@ def test_a_texture_level_shorter_than_its_pixels_is_an_error(play: Play) -> None
         play(resources=[texture])
 
 
-def test_a_level_of_a_texture_is_no_surface_yet(play: Play) -> None:
-    texture = {"type": "texture", "id": "t", "width": 2, "height": 1,
-               "format": "D3DFMT_A8R8G8B8"}  # fmt: skip
-    result = play({"op": "setrt", "index": 0, "surface": "t@0"}, resources=[texture])
-    assert [problem.error.what for problem in result.problems] == ["surfaces of textures"]
+def texture(**fields: Any) -> dict[str, Any]:
+    return {"type": "texture", "id": "t", "width": 4, "height": 2, "levels": 0,
+            "format": "D3DFMT_A8R8G8B8", "usage": "D3DUSAGE_RENDERTARGET", **fields}  # fmt: skip
+
+
+CUBE = {"type": "cube", "id": "c", "edge": 4, "levels": 2, "format": "D3DFMT_A8R8G8B8",
+        "usage": "D3DUSAGE_RENDERTARGET"}  # fmt: skip
+
+
+def word(value: int, count: int) -> dict[str, Any]:
+    return {"u32": [value] * count}
+
+
+def test_levels_of_textures_and_faces_of_cubes_are_surfaces(play: Play, tmp_path: Path) -> None:
+    flat = texture(data=[word(0xFF000010, 8), word(0xFF000020, 2), word(0xFF000030, 1)])
+    faces = [[word(face << 4 | level, (16, 4)[level]) for level in range(2)] for face in range(6)]
+    wanted = {"t@0": (2, 4, 0x10), "t@2": (1, 1, 0x30), "c@0@1": (2, 2, 1), "c@5@0": (4, 4, 0x50)}
+    looks = [{"op": "readback", "surface": name, "label": name.replace("@", "_")}
+             for name in wanted]  # fmt: skip
+    result = play(*looks, resources=[flat, {**CUBE, "data": faces}])
+    assert result.problems == ()
+    for name, (height, width, blue) in wanted.items():
+        seen = picture(tmp_path, f".{name.replace('@', '_')}.png")
+        assert seen.shape == (height, width, 4)
+        assert (seen[..., 2] == blue).all()
+
+
+def test_a_face_can_be_a_target_and_only_it_changes(play: Play, tmp_path: Path) -> None:
+    result = play(
+        {"op": "setds", "surface": None}, {"op": "setrt", "surface": "c@2@1"},
+        {"op": "clear", "flags": ["target"], "color": "0xffffffff"},
+        {"op": "readback", "surface": "c@2@1", "label": "one"},
+        {"op": "readback", "surface": "c@2@0", "label": "other"}, resources=[CUBE],
+    )  # fmt: skip
+    assert result.problems == ()
+    assert (picture(tmp_path, ".one.png") == 255).all()
+    assert (picture(tmp_path, ".other.png") == 0).all()
+
+
+@pytest.mark.parametrize("name", ["t", "t@", "t@0@0", "t@-1", "t@x", "c@0", "backbuffer@0", "@"])
+def test_a_surface_is_named_by_face_and_level(play: Play, name: str) -> None:
+    with pytest.raises(SceneError, match=r"of the (scene|texture)"):
+        play({"op": "setrt", "surface": name}, resources=[texture(), CUBE])
+
+
+@pytest.mark.parametrize(
+    ("resource", "surface"),
+    [(texture(), "t@3"), (CUBE, "c@6@0"), (CUBE, "c@0@2"),
+     (texture(levels=4), "t@0"), ({"type": "volume", "id": "v", "width": 4, "height": 4,
+      "depth": 2, "format": "D3DFMT_A8R8G8B8"}, "v@0")],
+)  # fmt: skip
+def test_a_surface_that_does_not_exist_is_a_failed_call(
+    play: Play, tmp_path: Path, resource: dict[str, Any], surface: str
+) -> None:
+    assert play({"op": "setrt", "surface": surface}, resources=[resource]).problems == ()
+    failed = document(tmp_path)["failed_calls"]
+    assert failed[-1] == {"command": 0, "call": "setrt", "hr": "0x8876086c"}
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [texture(data=[word(0, 8)] * 4), texture(levels=1, data=[word(0, 8)] * 2),
+     texture(usage="D3DUSAGE_AUTOGENMIPMAP", data=[word(0, 8), word(0, 2)]),
+     {**CUBE, "data": [[]] * 7}],
+)  # fmt: skip
+def test_data_beyond_the_last_level_or_face_is_an_error(
+    play: Play, resource: dict[str, Any]
+) -> None:
+    with pytest.raises(SceneError, match="more data than"):
+        play(resources=[resource])
+
+
+def test_textures_are_bounded_with_all_that_belongs_to_them(play: Play) -> None:
+    with pytest.raises(SceneError, match="too large together"):
+        play(resources=[{**CUBE, "edge": 2048, "levels": 0}, {**CUBE, "id": "d", "edge": 1024}])
+    solid = {"type": "volume", "id": "v", "width": 4096, "height": 4096, "depth": 4096}
+    with pytest.raises(SceneError, match="too large together"):
+        play(resources=[{**solid, "format": "D3DFMT_A8R8G8B8"}])

@@ -1,0 +1,75 @@
+"""StretchRect and ColorFill: what Direct3D 9 allows, and the tokens it becomes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dp2emu.d3d.enums import TextureFilter
+from dp2emu.d3d.flags import DP2BLT_LINEAR, DP2BLT_POINT, Usage
+from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.table import Op
+from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.gpu.packets import Rect
+from dp2emu.runtime.arguments import Box
+from dp2emu.runtime.session import Refused, Session
+
+_FLAGS = {
+    TextureFilter.NONE: 0,
+    TextureFilter.POINT: DP2BLT_POINT,
+    TextureFilter.LINEAR: DP2BLT_LINEAR,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A rectangle of a surface; None is all of it."""
+
+    surface: SurfaceDesc
+    rect: Box | None = None
+
+    @property
+    def box(self) -> Box:
+        """The rectangle.  Raises Refused for one that is not inside or has no inside."""
+        whole = Rect(0, 0, self.surface.width, self.surface.height)
+        rect = Rect(*self.rect) if self.rect is not None else whole
+        if rect.empty or rect.intersect(whole) != rect:
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"rectangle {self.rect}")
+        return rect.left, rect.top, rect.right, rect.bottom
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is all of the surface."""
+        return self.box == (0, 0, self.surface.width, self.surface.height)
+
+
+def stretch(
+    session: Session, source: Area, target: Area, filter: TextureFilter, *, in_scene: bool
+) -> None:
+    """StretchRect.  Raises Refused for what Direct3D 9 does not allow."""
+    if filter not in _FLAGS or source.surface == target.surface:
+        raise Refused(HResult.D3DERR_INVALIDCALL, f"StretchRect with {filter.sdk}")
+    if (source.surface.usage | target.surface.usage) & Usage.DEPTHSTENCIL:
+        _check_depth(source, target, in_scene=in_scene)
+    elif not target.surface.usage & Usage.RENDERTARGET:
+        raise Refused(HResult.D3DERR_INVALIDCALL, "StretchRect to what is no target")
+    item = (
+        source.surface.handle, source.box, 0, target.surface.handle, target.box, 0, _FLAGS[filter],
+    )  # fmt: skip
+    session.emit(Op.BLT, [item])
+
+
+def _check_depth(source: Area, target: Area, *, in_scene: bool) -> None:
+    """Depth is copied outside of scenes, whole, between surfaces that are alike."""
+    first, second = source.surface, target.surface
+    alike = (first.width, first.height, first.format) == (
+        second.width, second.height, second.format,
+    )  # fmt: skip
+    if in_scene or not (alike and source.whole and target.whole):
+        raise Refused(HResult.D3DERR_INVALIDCALL, "StretchRect of depth")
+
+
+def fill(session: Session, target: Area, color: int) -> None:
+    """ColorFill with an A8R8G8B8 colour.  Raises Refused for what is no render target."""
+    if not target.surface.usage & Usage.RENDERTARGET:
+        raise Refused(HResult.D3DERR_INVALIDCALL, "ColorFill of what is no target")
+    session.emit(Op.COLORFILL, [(target.surface.handle, target.box, color & 0xFFFFFFFF)])

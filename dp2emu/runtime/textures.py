@@ -1,0 +1,208 @@
+"""Textures of a device: made and filled, their surfaces, their generated levels, palettes.
+
+The driver knows a texture by one handle and each surface of it by another, which is made when
+the application first asks for that surface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dp2emu.d3d.enums import Format, TextureFilter
+from dp2emu.d3d.flags import DDRAWIPAL_ALPHA, Usage
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.sdk import sdk_value
+from dp2emu.d3d.wirenames import WireTextureStageState
+from dp2emu.dp2.table import Op
+from dp2emu.errors import UsageError
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind, layout_of
+from dp2emu.gpu.subresources import CUBE_FACES, full_chain
+from dp2emu.runtime.arguments import handle_of, needed
+from dp2emu.runtime.objects import Texture
+from dp2emu.runtime.session import Refused, Session
+
+PALETTE_ENTRIES = 256
+PALETTES = 0xFFFF
+"""Palette numbers of an application are 16 bits."""
+
+_TEXTURE_BIND = sdk_value(WireTextureStageState, "D3DTSS_TEXTUREMAP") or 0
+"""The DDI's stage state for SetTexture (reference 3.6)."""
+_PALETTISED = {Format.P8: DDRAWIPAL_ALPHA, Format.A8P8: 0}
+"""Formats that index a palette -> flags of SETPALETTE: P8 takes its alpha from the entries."""
+
+Entry = tuple[int, int, int, int]
+"""PALETTEENTRY: red, green, blue and flags (here alpha), 0 to 255 each."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextureShape:
+    """What a texture is asked to be; ``levels`` 0 is the whole chain down to one texel."""
+
+    kind: SurfaceKind
+    width: int
+    height: int
+    format: Format
+    depth: int = 1
+    levels: int = 1
+    usage: int = 0
+
+
+class Textures:
+    """The textures of a session.  Mutable: what is bound, what is stale, what has a handle."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._surfaces: dict[tuple[int, int], SurfaceDesc] = {}
+        self._bound: dict[int, Texture] = {}
+        self._filters: dict[int, TextureFilter] = {}
+        self._stale: set[int] = set()
+        self._palette = 0
+        self._attached: dict[int, int] = {}
+        self._sent_palettes: set[int] = set()
+
+    def create(self, shape: TextureShape, data: Sequence[Sequence[bytes]]) -> Texture:
+        """Make a texture and fill it: ``data`` by face, then level, as far as it goes.
+
+        Raises Refused for what no device makes, UsageError for data that is too little or too
+        much, Unsupported or Fault as the rig does.
+        """
+        levels = _levels(shape)
+        faces = CUBE_FACES if shape.kind is SurfaceKind.CUBETEXTURE else 1
+        given = 1 if shape.usage & Usage.AUTOGENMIPMAP else levels
+        if len(data) > faces or any(len(chain) > given for chain in data):
+            raise UsageError(f"more data than {given} levels of {faces} faces")
+        desc = self._session.create_surface(
+            shape.kind, shape.width, shape.height, shape.format,
+            usage=shape.usage, depth=shape.depth, levels=levels,
+        )  # fmt: skip
+        texture = Texture(desc)
+        if shape.usage & Usage.AUTOGENMIPMAP:
+            self._filters[desc.handle] = TextureFilter.LINEAR
+        for face, chain in enumerate(data):
+            for level, texels in enumerate(chain):
+                self.write(texture, level, texels, face)
+        return texture
+
+    def write(self, texture: Texture, level: int, data: bytes, face: int = 0) -> None:
+        """Fill a level as through Lock: rows (of blocks) from top to bottom, slices from front to
+        back, without holes.  Draws under way may see it.
+        """
+        desc = texture.desc
+        part = layout_of(desc)[_index(desc, level, face)]
+        self._session.write(desc.handle, part.offset, needed(data, part.size, "a texture level"))
+        if level == 0 and desc.handle in self._filters:
+            self._stale.add(desc.handle)
+
+    def surface(self, texture: Texture, level: int, face: int = 0) -> SurfaceDesc:
+        """GetSurfaceLevel and GetCubeMapSurface.  Raises Refused if there is no such surface."""
+        desc = texture.desc
+        if desc.handle in self._filters and level:
+            raise Refused(HResult.D3DERR_INVALIDCALL, "generated levels have no surfaces")
+        if desc.kind is SurfaceKind.VOLUMETEXTURE:
+            raise Refused(HResult.D3DERR_INVALIDCALL, "a volume texture has no surfaces")
+        index = _index(desc, level, face)
+        key = desc.handle, index
+        if key not in self._surfaces:
+            part = layout_of(desc)[index]
+            self._surfaces[key] = self._session.create_surface(
+                SurfaceKind.SURFACE, part.width, part.height, desc.format,
+                usage=desc.usage, parent=desc.handle, index=index,
+            )  # fmt: skip
+        return self._surfaces[key]
+
+    def bind(self, stage: int, texture: Texture | None) -> None:
+        """SetTexture: on the wire it is a stage state (reference 3.6)."""
+        if texture is None:
+            self._bound.pop(stage, None)
+        else:
+            self._bound[stage] = texture
+        handle = handle_of(texture.desc if texture else None)
+        self._session.emit(Op.TEXTURESTAGESTATE, [(stage, _TEXTURE_BIND, handle)])
+
+    # Generated levels
+
+    def set_filter(self, texture: Texture, filter: TextureFilter) -> None:
+        """SetAutoGenFilterType.  Raises Refused for a texture without generated levels."""
+        if texture.desc.handle not in self._filters or filter is TextureFilter.NONE:
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"{filter.sdk} to generate levels")
+        self._filters[texture.desc.handle] = filter
+        self._stale.add(texture.desc.handle)
+
+    def generate(self, texture: Texture) -> None:
+        """GenerateMipSubLevels; nothing happens without D3DUSAGE_AUTOGENMIPMAP."""
+        if texture.desc.handle in self._filters:
+            self._generate(texture.desc.handle)
+
+    def _generate(self, handle: int) -> None:
+        self._session.emit(Op.GENERATEMIPSUBLEVELS, [(handle, self._filters[handle])])
+        self._stale.discard(handle)
+
+    def changed(self, surfaces: Iterable[SurfaceDesc]) -> None:
+        """The GPU was told to write these surfaces, so that levels made from them are stale."""
+        for surface in surfaces:
+            owner = surface.parent or surface.handle
+            if owner in self._filters:
+                self._stale.add(owner)
+
+    def prepare(self) -> None:
+        """A draw follows: generate what is stale, attach the palette that is current."""
+        for texture in self._bound.values():
+            if texture.desc.handle in self._stale:
+                self._generate(texture.desc.handle)
+            if texture.desc.format in _PALETTISED:
+                self._attach(texture.desc)
+
+    # Palettes
+
+    def set_palette(self, number: int, entries: Sequence[Entry]) -> None:
+        """SetPaletteEntries: all 256."""
+        if not 0 <= number < PALETTES or len(entries) != PALETTE_ENTRIES:
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"{len(entries)} entries of a palette")
+        tail = b"".join(bytes(entry) for entry in entries)
+        self._sent_palettes.add(number)
+        item = (_palette_handle(number), 0, PALETTE_ENTRIES)
+        self._session.commands.emit_tailed(Op.UPDATEPALETTE, item, tail)
+
+    def choose_palette(self, number: int) -> None:
+        """SetCurrentTexturePalette.  Raises Refused for one that was never set."""
+        if number not in self._sent_palettes:
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"no palette {number}")
+        self._palette = number
+
+    def _attach(self, desc: SurfaceDesc) -> None:
+        if self._palette not in self._sent_palettes:
+            return
+        handle = _palette_handle(self._palette)
+        if self._attached.get(desc.handle) != handle:
+            self._attached[desc.handle] = handle
+            flags = int(_PALETTISED[Format(desc.format)])
+            self._session.emit(Op.SETPALETTE, [(handle, flags, desc.handle)])
+
+
+def _palette_handle(number: int) -> int:
+    """Handle 0 detaches, so palette 0 cannot have it."""
+    return number + 1
+
+
+def _levels(shape: TextureShape) -> int:
+    """Levels the driver is asked for.  Raises Refused for more than there can be."""
+    sides = shape.width, shape.height, shape.depth
+    if min(sides) < 1:
+        raise Refused(HResult.D3DERR_INVALIDCALL, f"a texture of {sides}")
+    most = full_chain(*sides)
+    if shape.usage & Usage.AUTOGENMIPMAP:
+        if shape.levels > 1 or shape.kind is SurfaceKind.VOLUMETEXTURE:
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"{shape.levels} generated levels")
+        return most
+    if shape.levels > most:
+        raise Refused(HResult.D3DERR_INVALIDCALL, f"{shape.levels} levels of {sides}")
+    return shape.levels or most
+
+
+def _index(desc: SurfaceDesc, level: int, face: int) -> int:
+    """The number of a subresource.  Raises Refused if the texture has none such."""
+    faces = CUBE_FACES if desc.kind is SurfaceKind.CUBETEXTURE else 1
+    if not (0 <= level < desc.levels and 0 <= face < faces):
+        raise Refused(HResult.D3DERR_INVALIDCALL, f"no level {level} of face {face}")
+    return face * desc.levels + level
