@@ -8,9 +8,9 @@ import struct
 from dp2emu.d3d import defaults
 from dp2emu.d3d.enums import RenderState, SamplerState, TextureStageState
 
-from ..reference import DATA
+from ..golden.comparing import HERE
 
-RECORDED = DATA / "scenes" / "golden" / "stage" / "default_states.json"
+RECORDED = HERE / "golden" / "stage" / "default_states.json"
 
 
 def test_stage_and_sampler_defaults_are_those_recorded() -> None:
