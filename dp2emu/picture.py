@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import zlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,19 +30,34 @@ _BAND = 1 << 20
 """Pixel words converted together: in between they take several times their size."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Picture:
-    """A PNG file's bytes and what it shows.
+    """What a surface shows, and as a PNG file.
 
-    ``crc32`` is of the surface's pixel words, rows tight and samples included, so it does not
-    depend on how a PNG is compressed.
+    ``image`` is uint8 (height, width, 3 or 4).  ``crc32`` is of the surface's pixel words, rows
+    tight and samples included, so it depends on nothing a picture leaves out.
     """
 
-    width: int
-    height: int
     format: Format
     crc32: int
-    png: bytes
+    image: NDArray[np.uint8]
+
+    @property
+    def width(self) -> int:
+        """Pixels in a row."""
+        return int(self.image.shape[1])
+
+    @property
+    def height(self) -> int:
+        """Rows of pixels."""
+        return int(self.image.shape[0])
+
+    @cached_property
+    def png(self) -> bytes:
+        """The bytes of the file."""
+        file = io.BytesIO()
+        Image.fromarray(self.image).save(file, "PNG", compress_level=_COMPRESS_LEVEL)
+        return file.getvalue()
 
 
 def take_picture(surface: Surface) -> Picture:
@@ -57,9 +73,7 @@ def take_picture(surface: Surface) -> Picture:
         band = words[top : top + step]
         image[top : top + step] = _channels(band, surface.format, surface.samples)
         crc32 = zlib.crc32(band.tobytes(), crc32)
-    file = io.BytesIO()
-    Image.fromarray(image).save(file, "PNG", compress_level=_COMPRESS_LEVEL)
-    return Picture(surface.width, surface.height, surface.format, crc32, file.getvalue())
+    return Picture(surface.format, crc32, image)
 
 
 def rgba(words: NDArray[Any], format: Format) -> NDArray[np.uint8]:

@@ -83,7 +83,8 @@ def test_bands_make_the_same_picture_as_the_whole(monkeypatch: pytest.MonkeyPatc
     whole = take_picture(target)
     for band in (1, 20, 35):
         monkeypatch.setattr(picture, "_BAND", band)
-        assert take_picture(target) == whole
+        banded = take_picture(target)
+        assert (banded.crc32, banded.png) == (whole.crc32, whole.png)
 
 
 def test_a_picture_takes_no_multiple_of_its_surface() -> None:
