@@ -266,9 +266,3 @@ COLOR = {format: row for format, row in FORMATS.items() if Use.TARGET in row.use
 
 DEPTH = {format: row for format, row in FORMATS.items() if Use.DEPTH in row.uses}
 """Formats that can be depth-stencil surfaces."""
-
-
-def pixel_bytes(format: Format) -> int | None:
-    """Bytes of one pixel (one sample), or None for a format without such a size here."""
-    row = FORMATS.get(format)
-    return None if row is None or row.blocked else row.size

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.formats import FORMATS, pixel_bytes
+from dp2emu.d3d.formats import FORMATS, FormatRow, Use
 from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.sdk import sdk_name
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.queries import HeapUse
 from dp2emu.gpu.subresources import (
@@ -262,9 +263,11 @@ class Heap:
 
     def _parent(self, desc: SurfaceDesc) -> Surface | None:
         """The texture a description is a level of, None if it has memory of its own."""
-        if desc.parent == 0:
-            return None
         who, parent = f"surface {desc.handle}", self._surfaces.get(desc.parent)
+        if desc.parent == 0:
+            if desc.index:
+                raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: level {desc.index} of nothing")
+            return None
         if parent is None or parent.desc.kind not in TEXTURES:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: no texture {desc.parent}")
         if not 0 <= desc.index < len(parent.subresources):
@@ -285,18 +288,15 @@ class Heap:
         """Where everything of a description lies, checked before anything is allocated."""
         who = f"surface {desc.handle}"
         if desc.kind in BUFFERS:
-            if desc.height != 1 or desc.format or desc.samples != 1:
+            if desc.format or (desc.height, desc.samples, desc.depth, desc.levels) != (1, 1, 1, 1):
                 raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: a buffer is one row of bytes")
             if desc.width > self.limits.surface_bytes:
                 raise Fault(HResult.DDERR_OUTOFMEMORY, f"{who}: {desc.width} bytes")
             return _BUFFER_LAYOUT
         self._check_shape(desc, who)
         layout = layout_of(desc)
-        tight = subresources(_shape(replace(desc, pitch=0)), _texels(desc, who))[0]
-        if desc.pitch and (desc.levels > 1 or desc.depth > 1 or desc.kind in _CUBES):
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: pitch of several levels")
-        if layout[0].pitch < tight.pitch or layout[0].pitch % _texels(desc, who).bytes:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: pitch {desc.pitch}")
+        if desc.pitch:
+            _check_pitch(desc, who)
         if _size(desc, layout) > self.limits.surface_bytes:
             raise Fault(HResult.DDERR_OUTOFMEMORY, f"{who}: {_size(desc, layout)} bytes")
         return layout
@@ -305,8 +305,9 @@ class Heap:
         sides = (desc.width, desc.height, desc.depth)
         extent = self.limits.extent
         if not all(0 < side <= extent for side in sides):
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.width} x {desc.height}")
-        if desc.samples not in (1, 2, 4, 8):
+            what = " x ".join(map(str, sides[: 3 if desc.kind in _SOLID else 2]))
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {what}")
+        if desc.samples not in ((1, 2, 4, 8) if _multisampled(desc) else (1,)):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.samples} samples")
         if desc.depth > 1 and desc.kind not in _SOLID:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.depth} slices")
@@ -334,9 +335,30 @@ def _shape(desc: SurfaceDesc) -> Shape:
 
 def _texels(desc: SurfaceDesc, who: str) -> Texels:
     """What is stored for a pixel with all its samples.  Raises Unsupported for other formats."""
-    known = desc.format in Format._value2member_map_
-    each = pixel_bytes(Format(desc.format)) if known else None
-    if each is None:
-        name = Format(desc.format).sdk if known else f"{desc.format:#x}"
+    row = _row(desc)
+    if row is None:
+        name = sdk_name(Format, desc.format) or f"{desc.format:#x}"
         raise Unsupported(f"{who}: surface format {name}")
-    return Texels(each * desc.samples)
+    return Texels(row.size * desc.samples, *row.block)
+
+
+def _row(desc: SurfaceDesc) -> FormatRow | None:
+    known = desc.format in Format._value2member_map_
+    return FORMATS.get(Format(desc.format)) if known else None
+
+
+def _multisampled(desc: SurfaceDesc) -> bool:
+    """Whether there may be several samples: in what is drawn to and never sampled."""
+    row = _row(desc)
+    return bool(row and row.uses & (Use.TARGET | Use.DEPTH) and desc.kind is SurfaceKind.SURFACE)
+
+
+def _check_pitch(desc: SurfaceDesc, who: str) -> None:
+    """Raises Fault for a pitch that is too small, splits pixels, or is one of several levels."""
+    if desc.levels > 1 or desc.depth > 1 or desc.kind in _CUBES:
+        raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: pitch of several levels")
+    row, tight = _row(desc), layout_of(replace(desc, pitch=0))[0].pitch
+    drawn = row is not None and row.uses & (Use.TARGET | Use.DEPTH)
+    unit = 1 if row is None else row.size if drawn else row.word.itemsize
+    if desc.pitch < tight or desc.pitch % unit:
+        raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: pitch {desc.pitch}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.formats import COLOR, DEPTH, FORMATS, Channel, Coding, Use, pixel_bytes
+from dp2emu.d3d.formats import COLOR, DEPTH, FORMATS, Channel, Coding, Use
 
 LAYOUTS: dict[str, tuple[int, str]] = {
     "R8G8B8": (3, "b0:8 g8:8 r16:8"),
@@ -104,7 +104,7 @@ def test_pixels_have_the_documented_layout(name: str) -> None:
     size, layout = LAYOUTS[name]
     row = FORMATS[Format[name]]
     assert (row.size, row.block, dict(row.channels)) == (size, (1, 1), parsed(layout))
-    assert pixel_bytes(row.format) == row.word.itemsize * row.words == size
+    assert row.word.itemsize * row.words == size
 
 
 @pytest.mark.parametrize("name", BLOCKS)
@@ -112,7 +112,6 @@ def test_pixels_that_share_bytes_have_blocks(name: str) -> None:
     row = FORMATS[Format[name]]
     assert (row.size, row.block) == BLOCKS[name]
     assert row.blocked
-    assert pixel_bytes(row.format) is None
 
 
 def test_every_row_is_checked_here() -> None:
@@ -139,9 +138,9 @@ def test_colour_and_depth_formats_are_apart() -> None:
     assert not COLOR.keys() & DEPTH.keys()
 
 
-def test_formats_without_texels_have_no_bytes() -> None:
-    assert pixel_bytes(Format.VERTEXDATA) is None
-    assert pixel_bytes(Format.MULTI2_ARGB8) is None
+def test_formats_without_texels_have_no_row() -> None:
+    assert Format.VERTEXDATA not in FORMATS
+    assert Format.MULTI2_ARGB8 not in FORMATS
 
 
 def test_every_bit_is_in_one_channel_at_most() -> None:

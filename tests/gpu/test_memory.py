@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import Format
+from dp2emu.d3d.formats import FORMATS, FormatRow
 from dp2emu.d3d.hresult import HResult
-from dp2emu.errors import Fault
-from dp2emu.gpu.memory import Heap, Limits, Surface, SurfaceDesc, SurfaceKind
+from dp2emu.errors import Fault, Unsupported
+from dp2emu.gpu.memory import TEXTURES, Heap, Limits, Surface, SurfaceDesc, SurfaceKind
 
 
 def buffer(heap: Heap, handle: int, size: int) -> Surface:
@@ -125,3 +128,97 @@ def test_words_cover_memory_that_is_no_multiple_of_four() -> None:
     made = Heap().create(SurfaceDesc(1, SurfaceKind.MEMORY, 5))
     made.data[4] = 7
     assert made.words.tolist() == [0, 7]
+
+
+@pytest.mark.parametrize("row", FORMATS.values(), ids=lambda row: row.format.name)
+@pytest.mark.parametrize("kind", TEXTURES)
+def test_every_format_has_every_kind_of_texture(row: FormatRow, kind: SurfaceKind) -> None:
+    cube, solid = kind is SurfaceKind.CUBETEXTURE, kind is SurfaceKind.VOLUMETEXTURE
+    width, height, depth = 12, 12 if cube else 5, 3 if solid else 1
+    desc = SurfaceDesc(1, kind, width, height, row.format, depth=depth, levels=4)
+    expected = 0
+    for _ in range(6 if cube else 1):
+        for level in range(4):
+            across = -(-max(1, width >> level) // row.block[0])
+            down = -(-max(1, height >> level) // row.block[1])
+            expected += across * down * max(1, depth >> level) * row.size
+    assert Heap().create(desc).data.nbytes == expected
+
+
+@pytest.mark.parametrize(
+    ("format", "pitch", "fine"),
+    [
+        (Format.R8G8B8, 16, True),
+        (Format.R8G8B8, 14, False),
+        (Format.DXT1, 16, True),
+        (Format.DXT1, 24, True),
+        (Format.DXT1, 20, False),
+        (Format.DXT1, 8, False),
+        (Format.V16U16, 22, False),
+        (Format.A32B32G32R32F, 88, False),
+        (Format.A32B32G32R32F, 96, True),
+        (Format.P8, 7, True),
+    ],
+)
+def test_a_pitch_holds_a_row_of_whole_words(format: Format, pitch: int, fine: bool) -> None:
+    desc = SurfaceDesc(1, SurfaceKind.TEXTURE, 5, 4, format, pitch)
+    if fine:
+        rows = 1 if format is Format.DXT1 else 4
+        assert Heap().create(desc).data.nbytes == rows * pitch
+    else:
+        with pytest.raises(Fault, match="pitch"):
+            Heap().create(desc)
+
+
+@pytest.mark.parametrize(
+    ("kind", "format"),
+    [
+        (SurfaceKind.TEXTURE, Format.A8R8G8B8),
+        (SurfaceKind.SURFACE, Format.P8),
+        (SurfaceKind.SURFACE, Format.DXT1),
+    ],
+)
+def test_only_what_is_drawn_to_and_never_sampled_is_multisampled(
+    kind: SurfaceKind, format: Format
+) -> None:
+    with pytest.raises(Fault, match="4 samples"):
+        Heap().create(SurfaceDesc(1, kind, 4, 4, format, samples=4))
+    many = SurfaceDesc(2, SurfaceKind.SURFACE, 4, 4, Format.A8R8G8B8, samples=4)
+    assert Heap().create(many).data.nbytes == 256
+
+
+@pytest.mark.parametrize("wrong", [{"depth": 2}, {"levels": 0}, {"height": 2}, {"samples": 2}])
+def test_a_buffer_is_one_row_of_bytes(wrong: dict[str, int]) -> None:
+    with pytest.raises(Fault, match="one row"):
+        Heap().create(replace(SurfaceDesc(1, SurfaceKind.MEMORY, 16), **wrong))
+
+
+def test_a_level_of_nothing_is_refused() -> None:
+    with pytest.raises(Fault, match="level 1 of nothing"):
+        Heap().create(SurfaceDesc(1, SurfaceKind.SURFACE, 1, 1, Format.A8, index=1))
+
+
+_SIZES = st.sampled_from([0, 1, 2, 5, 64, 16384, 16385, 2**32 - 1])
+
+
+@given(
+    kind=st.sampled_from(SurfaceKind),
+    sizes=st.tuples(_SIZES, _SIZES, _SIZES),
+    format=st.sampled_from([*Format, 0x12345678]),
+    more=st.tuples(*[st.sampled_from([0, 1, 2, 15, 2**32 - 1])] * 4),
+    parent=st.integers(0, 2),
+)
+def test_a_description_makes_a_surface_within_limits_or_one_error(
+    kind: SurfaceKind, sizes: tuple[int, ...], format: int, more: tuple[int, ...], parent: int
+) -> None:
+    heap = Heap(Limits(surface_bytes=1 << 16))
+    heap.create(SurfaceDesc(1, SurfaceKind.TEXTURE, 4, 4, Format.DXT1, levels=3))
+    width, height, depth = sizes
+    pitch, samples, levels, index = more
+    desc = SurfaceDesc(
+        2, kind, width, height, int(format), pitch, samples, 0, depth, levels, parent, index
+    )
+    try:
+        assert heap.create(desc).data.nbytes <= 1 << 16
+    except (Fault, Unsupported):
+        assert heap.get(2) is None
