@@ -21,8 +21,9 @@ from dp2emu.gpu.arrays import F32, F64, I64, Mask
 from dp2emu.gpu.assembly import CORNERS, corners
 from dp2emu.gpu.clip import clip
 from dp2emu.gpu.packets import Draw, Viewport
+from dp2emu.gpu.texturing import Texturing
 from dp2emu.gpu.vertex import COMPONENTS, Vertices, decode, fetch, vertex_numbers
-from dp2emu.shader.ir import Program
+from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.reference import run
 
 _ABSENT = [np.array([number], np.float32) for number in (0, 0, 0, 1)]
@@ -91,7 +92,8 @@ def _shaded(
     """
     unique, place = np.unique(numbers.ravel(), return_inverse=True)
     inputs = _inputs(draw, program, unique)
-    outputs = run(program, inputs, draw.vertex_uniforms, len(unique)).outputs
+    sampler = Texturing.of(Stage.VERTEX, draw.pipeline.vertex_samplers, draw.vertex_textures)
+    outputs = run(program, inputs, draw.vertex_uniforms, len(unique), sampler=sampler).outputs
     nothing = np.zeros(len(unique), np.float32)
     position = np.stack([outputs.get(name, nothing) for name in _POSITION]).astype(np.float64)
     written = tuple(name for name in names if name in outputs)

@@ -14,14 +14,20 @@ import numpy as np
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.planes import Frame, Sites, sites
 from dp2emu.gpu.spans import Fragments, Spans
+from dp2emu.gpu.state import Samplers
 from dp2emu.shader.ir import Derivative, Lod, Program, Sample, walk
+from dp2emu.shader.texture.sampler import needs_detail
 
 
 @lru_cache(maxsize=1 << 10)
-def in_quads(program: Program) -> bool:
-    """Whether a program looks at neighbours: derivatives, or a level of detail found from them."""
+def in_quads(program: Program, samplers: Samplers = ()) -> bool:
+    """Whether a program looks at neighbours: derivatives, or a level of detail found from them
+    that its samplers care about.
+    """
+    caring = {number for number, key in samplers if needs_detail(key)}
     return any(
-        isinstance(s, Derivative) or (isinstance(s, Sample) and s.lod in (Lod.IMPLICIT, Lod.BIAS))
+        isinstance(s, Derivative)
+        or (isinstance(s, Sample) and s.lod in (Lod.IMPLICIT, Lod.BIAS) and s.sampler in caring)
         for s in walk(program.statements)
     )
 

@@ -14,8 +14,9 @@ from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.planes import Frame, Plane, Sites, plane
 from dp2emu.gpu.quads import in_quads, quads
 from dp2emu.gpu.setup import Primitives
+from dp2emu.gpu.texturing import Texturing
 from dp2emu.gpu.vertex import COMPONENTS
-from dp2emu.shader.ir import Kill, Program, walk
+from dp2emu.shader.ir import Kill, Program, Stage, walk
 from dp2emu.shader.reference import run
 
 COLOR_PORTS = tuple(
@@ -45,6 +46,7 @@ class Shading:
     depth: Plane
     rhw: Plane | None
     front: F32
+    texturing: Texturing
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +114,9 @@ def shading(draw: Draw, primitives: Primitives, depth: Plane) -> Shading:
         rhw = np.where(equal, 1.0, rhw)
         divided = {name: plane(frame, f * rhw) for name, f in corners.items()}
         divisor = plane(frame, rhw)
+    texturing = Texturing.of(Stage.PIXEL, draw.pipeline.samplers, draw.textures)
     return Shading(
-        program, draw, frame, plain, divided, divisor, depth, true_rhw, primitives.front
+        program, draw, frame, plain, divided, divisor, depth, true_rhw, primitives.front, texturing
     )
 
 
@@ -159,7 +162,7 @@ def _joined(parts: list[tuple[F32, ...]]) -> tuple[F32, ...]:
 
 
 def _shade(shading: Shading, sites: Sites) -> Shaded:
-    if not in_quads(shading.program):
+    if not in_quads(shading.program, shading.draw.pipeline.samplers):
         return _run(shading, sites)
     completed = quads(shading.frame, sites)
     return _run(shading, completed.sites).part(completed.lane)
@@ -167,7 +170,13 @@ def _shade(shading: Shading, sites: Sites) -> Shaded:
 
 def _run(shading: Shading, sites: Sites) -> Shaded:
     count = len(sites.x)
-    result = run(shading.program, _inputs(shading, sites), shading.draw.pixel_uniforms, count)
+    result = run(
+        shading.program,
+        _inputs(shading, sites),
+        shading.draw.pixel_uniforms,
+        count,
+        sampler=shading.texturing,
+    )
     outputs, nothing = result.outputs, np.zeros(count, np.float32)
     colors = {
         n: tuple(outputs.get(name, nothing) for name in COLOR_PORTS[n])

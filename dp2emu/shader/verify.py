@@ -34,8 +34,8 @@ from dp2emu.shader.types import Type
 
 MAX_DEPTH = 200
 """Blocks inside blocks.  Engines and dumps descend, and the host's stack ends somewhere."""
-MAX_UNIFORM_SIZE, MAX_LOCAL_SIZE = 1 << 20, 1 << 14
-"""Scalars of a file.  Those of a local one are there for every lane."""
+MAX_UNIFORM_SIZE, MAX_LOCAL_SIZE = 1 << 28, 1 << 14
+"""Scalars of a file: the words of the largest texture, and what is there for every lane."""
 
 _NAME = re.compile(r"[A-Za-z_][\w.#]*", re.ASCII)
 

@@ -106,9 +106,9 @@ def test_varyings_are_correct_in_perspective() -> None:
 def test_each_vertex_of_a_chunk_is_shaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def counting(program: Program, inputs: Any, uniforms: Any, lanes: int) -> Any:
+    def counting(program: Program, inputs: Any, uniforms: Any, lanes: int, **rest: Any) -> Any:
         asked.append(lanes)
-        return run(program, inputs, uniforms, lanes)
+        return run(program, inputs, uniforms, lanes, **rest)
 
     run = dp2emu.gpu.geometry.run
     monkeypatch.setattr(dp2emu.gpu.geometry, "run", counting)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import dp2emu.gpu.shade
-from dp2emu.d3d.enums import Format
+from dp2emu.d3d.enums import Format, TextureFilter
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.quads import in_quads
 from dp2emu.gpu.queries import Counters
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
+from dp2emu.shader.texture.records import SamplerKey
 from tests.gpu.drawing import color_surface, corner, draw
 from tests.gpu.model import covered
 
@@ -82,9 +85,22 @@ def sampling(lod: Lod, arguments: int) -> Program:
     return b.program()
 
 
+MIPMAPPED = SamplerKey(TextureKind.TEX2D, Format.L8, mip=TextureFilter.POINT, levels=True)
+
+
 def test_only_programs_that_compare_pixels_need_quads() -> None:
+    mipmapped = ((0, MIPMAPPED),)
     assert in_quads(squares())
-    assert in_quads(sampling(Lod.IMPLICIT, 0))
-    assert in_quads(sampling(Lod.BIAS, 1))
-    assert not in_quads(sampling(Lod.EXPLICIT, 1))
-    assert not in_quads(sampling(Lod.GRADIENT, 4))
+    assert in_quads(sampling(Lod.IMPLICIT, 0), mipmapped)
+    assert in_quads(sampling(Lod.BIAS, 1), mipmapped)
+    assert not in_quads(sampling(Lod.EXPLICIT, 1), mipmapped)
+    assert not in_quads(sampling(Lod.GRADIENT, 4), mipmapped)
+
+
+def test_only_samplers_that_choose_a_level_or_a_filter_need_quads() -> None:
+    program = sampling(Lod.IMPLICIT, 0)
+    assert not in_quads(program)
+    assert not in_quads(program, ((1, MIPMAPPED),))
+    assert not in_quads(program, ((0, replace(MIPMAPPED, levels=False)),))
+    assert not in_quads(program, ((0, replace(MIPMAPPED, mip=TextureFilter.NONE)),))
+    assert in_quads(program, ((0, replace(MIPMAPPED, levels=False, min=TextureFilter.LINEAR)),))

@@ -1,0 +1,112 @@
+"""The uniform files of sampler programs: their layout, and the arrays that go into them.
+
+``texels`` are the 32-bit words of the texture's whole allocation.  ``levels`` has a row of
+``LEVEL_FIELDS`` for each level of each face, face by face.  ``palette`` has 256 A8R8G8B8 words,
+``linear`` what 256 sRGB codes are in linear light.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from enum import IntEnum
+from functools import lru_cache
+
+import numpy as np
+
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.ir import File
+from dp2emu.shader.types import F32, I32, Type
+from dp2emu.shader.verify import MAX_UNIFORM_SIZE
+
+CUBE_FACES, MAX_LEVELS = 6, 32
+
+
+class LevelField(IntEnum):
+    """What is known of a level: bytes from the start and between rows and slices, and texels."""
+
+    OFFSET = 0
+    PITCH = 1
+    SLICE_PITCH = 2
+    WIDTH = 3
+    HEIGHT = 4
+    DEPTH = 5
+
+
+class NumberField(IntEnum):
+    """Float32 numbers of a sampler: D3DSAMP_MIPMAPLODBIAS and the border colour, 0..1."""
+
+    BIAS = 0
+    BORDER = 1
+
+
+class LimitField(IntEnum):
+    """Integers of a sampler: levels of each face, the most and the least detailed one to be used,
+    and the colour key from ``KEY_LOW`` to ``KEY_HIGH``, which are texels as they are stored.
+    """
+
+    LEVELS = 0
+    FIRST = 1
+    LAST = 2
+    KEY_LOW = 3
+    KEY_HIGH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files, as a program declares them."""
+
+    texels: File
+    levels: File
+    numbers: File
+    limits: File
+    palette: File
+    linear: File
+
+    @classmethod
+    def of(cls, b: Builder) -> Files:
+        return cls(
+            b.uniform("texels", Type.I32, MAX_UNIFORM_SIZE),
+            b.uniform("levels", Type.I32, len(LevelField) * CUBE_FACES * MAX_LEVELS),
+            b.uniform("numbers", Type.F32, len(NumberField) + 3),
+            b.uniform("limits", Type.I32, len(LimitField)),
+            b.uniform("palette", Type.I32, 256),
+            b.uniform("linear", Type.F32, 256),
+        )
+
+
+def level_rows(levels: Iterable[tuple[int, int, int, int, int, int]]) -> I32:
+    """The file ``levels`` from rows in the order of ``LevelField``."""
+    return np.array(list(levels), np.int32).reshape(-1)
+
+
+def limits_of(levels: int, first: int, key: tuple[int, int] = (0, 0)) -> I32:
+    """The file ``limits``: ``first`` is any number, and one beyond the chain means its end."""
+    last = levels - 1
+    words = np.array([word & 0xFFFFFFFF for word in key], np.uint32).view(np.int32)
+    return np.array([levels, min(max(first, 0), last), last, *words], np.int32)
+
+
+def numbers_of(bias: float, border: int) -> F32:
+    """The file ``numbers``; ``border`` is A8R8G8B8."""
+    channels = [border >> shift & 0xFF for shift in (16, 8, 0, 24)]
+    color = np.array(channels, np.float32) / np.float32(255)
+    return np.concatenate([np.array([bias], np.float32), color])
+
+
+@lru_cache(maxsize=1)
+def linear_light() -> F32:
+    """The file ``linear``: what an 8-bit sRGB code stands for, correctly rounded.
+
+    c / 12.92 up to 0.04045, else ((c + 0.055) / 1.055) ** 2.4 (IEC 61966-2-1).
+    """
+    with localcontext() as context:
+        context.prec = 40
+        return np.array([float(_linear(Decimal(code) / 255)) for code in range(256)], np.float32)
+
+
+def _linear(c: Decimal) -> Decimal:
+    if c <= Decimal("0.04045"):
+        return c / Decimal("12.92")
+    return ((c + Decimal("0.055")) / Decimal("1.055")) ** Decimal("2.4")

@@ -1,0 +1,133 @@
+"""Filters: which neighbours are read along each axis, and how they are mixed.
+
+All filters are separable: along the rows first, then down the columns, then through the slices.
+Fractions come in 1/256 of a texel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from dp2emu.d3d.enums import TextureFilter
+from dp2emu.shader.functions import exp2
+from dp2emu.shader.values import Number, Value
+
+Texel = tuple[Number, Number, Number, Number]
+"""Red, green, blue and alpha; a plain number if it is the same for every texel."""
+
+Weights = tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """``places`` are neighbours, 0 being the one before; ``weights`` come of the fraction, 0 to
+    255/256, one fewer than places if they add up to 1 by themselves.
+    """
+
+    places: tuple[int, ...]
+    weights: Callable[[Value], Weights]
+
+    def mix(self, texels: Sequence[Texel], weights: Weights) -> Texel:
+        """Mix the texels at the places."""
+        if len(texels) == 1:
+            return texels[0]
+        if len(texels) == 2:
+            return between(texels[0], texels[1], weights[0])
+        return total(texels, weights)
+
+
+def between(x: Texel, y: Texel, weight: Value) -> Texel:
+    """x + (y - x) * weight, channel by channel; those that are alike are computed once."""
+    return _channelwise((x, y), lambda pair: _between(pair[0], pair[1], weight))
+
+
+def total(texels: Sequence[Texel], weights: Weights) -> Texel:
+    """t0 * w0 + t1 * w1 + ..., from the left, every step rounded."""
+    return _channelwise(texels, lambda channel: _total(channel, weights))
+
+
+def _channelwise(texels: Sequence[Texel], mix: Callable[[tuple[Number, ...]], Number]) -> Texel:
+    done: dict[tuple[int, ...], Number] = {}
+    mixed: list[Number] = []
+    for channel in zip(*texels, strict=True):
+        alike = tuple(map(id, channel))
+        if alike not in done:
+            done[alike] = channel[0] if _constant(channel) else mix(channel)
+        mixed.append(done[alike])
+    red, green, blue, alpha = mixed
+    return red, green, blue, alpha
+
+
+def _constant(channel: tuple[Number, ...]) -> bool:
+    return not isinstance(channel[0], Value) and len(set(channel)) == 1
+
+
+def _between(x: Number, y: Number, weight: Value) -> Value:
+    return x + weight * (y - x)
+
+
+def _total(channel: tuple[Number, ...], weights: Weights) -> Value:
+    first, *others = (weight * each for each, weight in zip(channel, weights, strict=True))
+    for other in others:
+        first = first + other
+    return first
+
+
+def _none(fraction: Value) -> Weights:
+    return ()
+
+
+def _linear(fraction: Value) -> Weights:
+    return (fraction,)
+
+
+def _gaussian(fraction: Value) -> Weights:
+    """Weights 2**(-4 d**2) of the two neighbours at distances d, divided by their sum."""
+    return (1.0 / (exp2(4.0 - fraction * 8.0) + 1.0),)
+
+
+def _catmull_rom(f: Value) -> Weights:
+    """The cubic through the two neighbours with the slopes of their neighbours."""
+    return (
+        ((1.0 - f * 0.5) * f - 0.5) * f,
+        (f * 1.5 - 2.5) * f * f + 1.0,
+        ((2.0 - f * 1.5) * f + 0.5) * f,
+        (f * 0.5 - 0.5) * f * f,
+    )
+
+
+def _b_spline(f: Value) -> Weights:
+    """The uniform cubic B-spline, which is close to a Gaussian."""
+    rest, sixth = 1.0 - f, 1.0 / 6.0
+    return (
+        rest * rest * rest * sixth,
+        ((f * 3.0 - 6.0) * f * f + 4.0) * sixth,
+        (((3.0 - f * 3.0) * f + 3.0) * f + 1.0) * sixth,
+        f * f * f * sixth,
+    )
+
+
+POINT = Kernel((0,), _none)
+LINEAR = Kernel((0, 1), _linear)
+GAUSSIAN_QUAD = Kernel((0, 1), _gaussian)
+FLAT_CUBIC = Kernel((-1, 0, 1, 2), _catmull_rom)
+GAUSSIAN_CUBIC = Kernel((-1, 0, 1, 2), _b_spline)
+
+KERNELS: dict[TextureFilter, Kernel] = {
+    TextureFilter.NONE: POINT,
+    TextureFilter.POINT: POINT,
+    TextureFilter.LINEAR: LINEAR,
+    TextureFilter.ANISOTROPIC: LINEAR,
+    TextureFilter.FLATCUBIC: FLAT_CUBIC,
+    TextureFilter.GAUSSIANCUBIC: GAUSSIAN_CUBIC,
+    TextureFilter.PYRAMIDALQUAD: LINEAR,
+    TextureFilter.GAUSSIANQUAD: GAUSSIAN_QUAD,
+    TextureFilter.CONVOLUTIONMONO: POINT,
+}
+"""Direct3D 9 documentation of D3DTEXTUREFILTERTYPE, which leaves the shape of most open.
+
+ANISOTROPIC takes linear probes.  A tent over four texels is the linear filter, so PYRAMIDALQUAD
+is that.  CONVOLUTIONMONO has a kernel of one texel until something sets another, which no token
+does.
+"""

@@ -1,0 +1,119 @@
+"""One filtered read of one level: the texels around a place, mixed by a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
+
+from dp2emu.d3d.enums import TextureAddress
+from dp2emu.shader.ir import TextureKind
+from dp2emu.shader.texture.address import ONE, Taps, taps
+from dp2emu.shader.texture.bindings import LevelField, NumberField
+from dp2emu.shader.texture.filters import Kernel, Texel, Weights
+from dp2emu.shader.texture.texels import Source, texel
+from dp2emu.shader.values import Value
+
+SIDES = (LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH)
+_EDGES = (TextureAddress.CLAMP,) * 3
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level of a face: where it starts, bytes between rows and slices, and sides in texels."""
+
+    offset: Value
+    pitches: tuple[Value, ...]
+    sides: tuple[Value, ...]
+
+
+def level_of(source: Source, row: Value | None) -> Level:
+    """The level in a row of the file ``levels``, the first if ``None``."""
+    axes = axes_of(source)
+    pitches = (LevelField.PITCH, LevelField.SLICE_PITCH)[: axes - 1]
+    return Level(
+        level_field(source, LevelField.OFFSET, row),
+        tuple(level_field(source, field, row) for field in pitches),
+        tuple(level_field(source, field, row) for field in SIDES[:axes]),
+    )
+
+
+def axes_of(source: Source) -> int:
+    """Axes of a face."""
+    return 3 if source.key.kind is TextureKind.VOLUME else 2
+
+
+def level_field(source: Source, field: LevelField, row: Value | None = None) -> Value:
+    """One number of a level."""
+    stride = 1 if row is None else len(LevelField)
+    return source.b.load(source.files.levels, field, row, stride)
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """Texels along one axis: which, how many bytes from its start, and what they weigh."""
+
+    taps: Taps
+    steps: tuple[Value, ...]
+    weights: Weights
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The way to a texel, axis by axis from the outermost."""
+
+    address: Value
+    numbers: tuple[Value, ...] = ()
+    inside: tuple[Value, ...] = ()
+
+    def along(self, axis: _Axis, tap: int) -> _Place:
+        inside = axis.taps.inside[tap]
+        return _Place(
+            self.address + axis.steps[tap],
+            (*self.numbers, axis.taps.numbers[tap]),
+            self.inside if inside is None else (*self.inside, inside),
+        )
+
+
+def read(source: Source, kernel: Kernel, coordinates: Sequence[Value], level: Level) -> Texel:
+    """What the kernel makes of the texels at ``coordinates``, of which there is one per axis."""
+    modes = _EDGES if source.key.kind is TextureKind.CUBE else source.key.address
+    axes = [
+        _axis(source, kernel, number, taps(modes[number], at, side, kernel.places), level)
+        for number, (at, side) in enumerate(zip(coordinates, level.sides, strict=True))
+    ]
+    return _mixed(source, kernel, axes, _Place(level.offset))
+
+
+def _axis(source: Source, kernel: Kernel, number: int, found: Taps, level: Level) -> _Axis:
+    blocks = (*source.row.block, 1)[number].bit_length() - 1
+    pitch = level.pitches[number - 1] if number else source.row.size
+    steps = tuple((n >> blocks if blocks else n) * pitch for n in found.numbers)
+    fraction = source.b.itof(found.fraction) * (1.0 / ONE)
+    return _Axis(found, steps, kernel.weights(fraction))
+
+
+def _mixed(source: Source, kernel: Kernel, axes: Sequence[_Axis], place: _Place) -> Texel:
+    """Mixed along all axes but the outermost, and then along that."""
+    if not axes:
+        return _one(source, place)
+    *inner, axis = axes
+    around = [
+        _mixed(source, kernel, inner, place.along(axis, tap)) for tap in range(len(kernel.places))
+    ]
+    return kernel.mix(around, axis.weights)
+
+
+def _one(source: Source, place: _Place) -> Texel:
+    """A single texel, or the border colour if it lies outside along any axis."""
+    v, u = place.numbers[-2:]
+    found = texel(source, place.address, u, v)
+    if not place.inside:
+        return found
+    b, inside = source.b, reduce(and_, place.inside)
+    border = (b.load(source.files.numbers, NumberField.BORDER + channel) for channel in range(4))
+    red, green, blue, alpha = (
+        b.select(inside, channel, outer) for channel, outer in zip(found, border, strict=True)
+    )
+    return red, green, blue, alpha

@@ -1,0 +1,202 @@
+"""The program of a sampler, put together from its parts.
+
+Inputs ``coordinate.x`` to ``coordinate.z``, as many as the kind has; then ``lod.x`` (BIAS and
+EXPLICIT), or ``ddx.x`` and so on and ``ddy.x`` and so on (GRADIENT).  Outputs ``texel.x`` to
+``texel.w`` are red, green, blue and alpha.  Files are those of ``bindings``.
+
+The rules are those of Direct3D 9's texldl: bias is added, a level at or below 0 is magnified, and
+the most detailed level clamps only then.  Without mip filter that most detailed level is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from dp2emu.d3d.enums import TextureFilter
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
+from dp2emu.shader.texture.address import FRACTION_BITS, ONE
+from dp2emu.shader.texture.bindings import LimitField, NumberField
+from dp2emu.shader.texture.cube import Face, face_of, place_on, slope_on
+from dp2emu.shader.texture.detail import (
+    Footprint,
+    Gradient,
+    clamped,
+    footprint,
+    in_steps,
+    level_from,
+    nearest,
+    probes,
+)
+from dp2emu.shader.texture.filters import KERNELS, Kernel, Texel, between
+from dp2emu.shader.texture.reading import SIDES, level_field, level_of, read
+from dp2emu.shader.texture.records import SamplerKey
+from dp2emu.shader.texture.texels import Source
+from dp2emu.shader.types import Type
+from dp2emu.shader.values import Number, Value, Variable
+
+COMPONENTS = "xyzw"
+
+
+@lru_cache(maxsize=1 << 10)
+def sampler_program(key: SamplerKey, lod: Lod, stage: Stage) -> Program:
+    """Raises Unsupported for formats that are no textures here.
+
+    In a vertex program the level of detail is EXPLICIT or from a GRADIENT.
+    """
+    b = Builder(stage)
+    result = _Sampling(Source.of(b, key), lod, *_place(b, key.kind)).result()
+    for component, value in zip(COMPONENTS, result, strict=True):
+        b.output(f"texel.{component}", value)
+    return b.program()
+
+
+def needs_detail(key: SamplerKey) -> bool:
+    """Whether the level of detail makes a difference to what is read."""
+    return _mipmapped(key) or _minifies_otherwise(key)
+
+
+def _mipmapped(key: SamplerKey) -> bool:
+    return key.levels and key.mip is not TextureFilter.NONE
+
+
+def _minifies_otherwise(key: SamplerKey) -> bool:
+    return KERNELS[key.mag] is not KERNELS[key.min] or _anisotropic(key)
+
+
+def _anisotropic(key: SamplerKey) -> bool:
+    return key.min is TextureFilter.ANISOTROPIC and key.anisotropy > 1
+
+
+def _vector(b: Builder, name: str, kind: TextureKind) -> tuple[Value, ...]:
+    return tuple(b.input(f"{name}.{component}") for component in COMPONENTS[: kind.coordinates])
+
+
+def _place(b: Builder, kind: TextureKind) -> tuple[tuple[Value, ...], Face | None]:
+    """Coordinates along the axes of a level, and which face of a cube they are on."""
+    given = _vector(b, "coordinate", kind)
+    if kind is not TextureKind.CUBE:
+        return given, None
+    face = face_of(given)
+    return place_on(face, given), face
+
+
+@dataclass(frozen=True, slots=True)
+class _Sampling:
+    """A sampler being put together, and the place it samples at."""
+
+    source: Source
+    lod: Lod
+    coordinates: tuple[Value, ...]
+    face: Face | None
+
+    @property
+    def b(self) -> Builder:
+        return self.source.b
+
+    @property
+    def key(self) -> SamplerKey:
+        return self.source.key
+
+    def result(self) -> Texel:
+        """Level of detail, choice of filter, reads."""
+        kernel = KERNELS[self.key.min]
+        if not needs_detail(self.key):
+            return self._read(kernel, self._limit(LimitField.FIRST))
+        covered = None if self.lod is Lod.EXPLICIT else self._footprint()
+        level = self.b.input("lod.x") if covered is None else level_from(covered.longest)
+        steps = in_steps(self._biased(level))
+        if not _minifies_otherwise(self.key):
+            return self._mipmapped(kernel, steps)
+        found = [self.b.variable(Type.F32) for _ in COMPONENTS]
+        with self.b.if_(steps <= 0):
+            _assign(found, self._read(KERNELS[self.key.mag], self._limit(LimitField.FIRST)))
+        with self.b.else_():
+            if covered is None or not _anisotropic(self.key):
+                _assign(found, self._mipmapped(kernel, steps))
+            else:
+                _assign(found, self._along(covered))
+        return _values(found)
+
+    def _limit(self, field: LimitField) -> Value:
+        return self.b.load(self.source.files.limits, field)
+
+    def _biased(self, level: Value) -> Value:
+        """The level plus an operand's bias plus the sampler's."""
+        if self.lod is Lod.BIAS:
+            level = level + self.b.input("lod.x")
+        return level + self.b.load(self.source.files.numbers, NumberField.BIAS)
+
+    def _footprint(self) -> Footprint:
+        fields = SIDES[: len(self.coordinates)]
+        sides = [self.b.itof(level_field(self.source, field)) for field in fields]
+        return footprint(self._gradient(), sides)
+
+    def _gradient(self) -> Gradient:
+        """Change of the coordinates, on this pixel's face whatever its neighbours hit."""
+        kind = self.key.kind
+        given = _vector(self.b, "coordinate", kind)
+        if self.lod is Lod.GRADIENT:
+            right, down = _vector(self.b, "ddx", kind), _vector(self.b, "ddy", kind)
+        else:
+            right, down = tuple(map(self.b.ddx, given)), tuple(map(self.b.ddy, given))
+        if self.face is None:
+            return right, down
+        return slope_on(self.face, given, right), slope_on(self.face, given, down)
+
+    def _mipmapped(self, kernel: Kernel, steps: Value) -> Texel:
+        """The level or the mix of two levels that a level in 1/256 stands for."""
+        first, last = self._limit(LimitField.FIRST), self._limit(LimitField.LAST)
+        if not _mipmapped(self.key):
+            return self._read(kernel, first)
+        steps = clamped(steps, first, last)
+        if self.key.mip is TextureFilter.POINT:
+            return self._read(kernel, nearest(steps))
+        level, fraction = steps >> FRACTION_BITS, steps & (ONE - 1)
+        found = [self.b.variable(Type.F32) for _ in COMPONENTS]
+        _assign(found, self._read(kernel, level))
+        with self.b.if_(fraction.ne(0)):
+            near, far = _values(found), self._read(kernel, level + 1)
+            _assign(found, between(near, far, self.b.itof(fraction) * (1.0 / ONE)))
+        return _values(found)
+
+    def _along(self, covered: Footprint) -> Texel:
+        """The mean of probes that stand evenly along the longer vector, first to last."""
+        b, right, down = self.b, *covered.gradient
+        count = probes(covered, self.key.anisotropy)
+        number = b.itof(count)
+        steps = in_steps(self._biased(level_from(covered.longest / (number * number))))
+        stride = [b.select(covered.wide, x, y) / number for x, y in zip(right, down, strict=True)]
+        at, done = b.variable(Type.F32, 0.5 - number * 0.5), b.variable(Type.I32)
+        sums = [b.variable(Type.F32) for _ in COMPONENTS]
+        with b.loop(self.key.anisotropy):
+            place = tuple(
+                c + step * at.value for c, step in zip(self.coordinates, stride, strict=True)
+            )
+            probe = replace(self, coordinates=place)._mipmapped(KERNELS[self.key.min], steps)
+            for total, channel in zip(sums, probe, strict=True):
+                total.value = total.value + channel
+            at.value = at.value + 1.0
+            done.value = done.value + 1
+            b.break_(done.value >= count)
+        red, green, blue, alpha = (total.value / number for total in sums)
+        return red, green, blue, alpha
+
+    def _read(self, kernel: Kernel, level: Value) -> Texel:
+        """Read a level, which is the first row where there is only one."""
+        row = level if self.key.levels else None
+        if self.face is not None:
+            row = self.face.number * self._limit(LimitField.LEVELS) + level
+        return read(self.source, kernel, self.coordinates, level_of(self.source, row))
+
+
+def _assign(variables: Sequence[Variable], values: Sequence[Number]) -> None:
+    for variable, value in zip(variables, values, strict=True):
+        variable.value = value
+
+
+def _values(variables: Sequence[Variable]) -> Texel:
+    red, green, blue, alpha = (variable.value for variable in variables)
+    return red, green, blue, alpha
