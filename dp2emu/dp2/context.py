@@ -25,6 +25,7 @@ from dp2emu.dp2.resolve import Resolved, Targets, point_size, refuse_unbuilt, re
 from dp2emu.dp2.shaders import Format as VertexFormat
 from dp2emu.dp2.shaders import Function, Shaders
 from dp2emu.dp2.state import RENDER_STATES, STREAMS, TARGETS, State
+from dp2emu.dp2.textures import Textures
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.assembly import fan_edges, list_edges, vertex_count
 from dp2emu.gpu.core import Gpu
@@ -81,6 +82,7 @@ class Context:
         self.vertex_constants = Constants(VERTEX_FILES, options)
         self.pixel_constants = Constants(PIXEL_FILES, options)
         self.targets = Targets()
+        self.textures = Textures()
         self.queries = QueryTable(gpu, options, interface)
         self.streams: dict[int, Stream | UserStream] = {}
         self.indices: Indices | None = None
@@ -170,6 +172,31 @@ class Context:
         if size not in (2, 4):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"index size {size}")
         self.indices = Indices(self._surface(handle), size)
+
+    # Textures
+
+    def set_palette(self, palette: int, flags: int, handle: int) -> None:
+        """SETPALETTE; palette 0 detaches."""
+        self.textures.attach(self._surface(handle), palette, flags)
+        self.state.version += 1
+
+    def update_palette(self, palette: int, first: int, entries: NDArray[np.uint32]) -> None:
+        """UPDATEPALETTE; draws before it keep the entries they were issued with."""
+        self.textures.update(palette, first, entries)
+        self.state.version += 1
+
+    def set_texture_lod(self, handle: int, level: int) -> None:
+        """SETTEXLOD."""
+        self.textures.set_most_detailed(self._surface(handle), level)
+        self.state.version += 1
+
+    def set_texture_priority(self, handle: int, priority: int) -> None:
+        """SETPRIORITY."""
+        self.textures.set_priority(self._surface(handle), priority)
+
+    def mark_dirty(self, handle: int) -> None:
+        """ADDDIRTYRECT and ADDDIRTYBOX: a texture has one copy, so nothing has to be copied."""
+        self._surface(handle)
 
     # Drawing
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from dp2emu.d3d.dp2structs import (
     D3DHAL_DP2ADDDIRTYBOX,
@@ -23,27 +25,41 @@ from dp2emu.d3d.dp2structs import (
 )
 from dp2emu.d3d.enums import ComposeRectsOp, TextureFilter
 from dp2emu.d3d.words import DWORD, FLOAT
-from dp2emu.dp2.table import Op, Since, Tail, token
+from dp2emu.dp2.table import Body, Op, Since, Tail, token
 from dp2emu.dp2.tokens.unbuilt import unbuilt
+
+if TYPE_CHECKING:
+    from dp2emu.dp2.context import Context
 
 D3DHAL_ROW_WEIGHTS = 1
 D3DHAL_COL_WEIGHTS = 2
 
-token(
+
+@token(
     Op.SETPALETTE,
     since=Since.DX6,
     items=D3DHAL_DP2SETPALETTE,
     samples=("1E 00 01 00 01 00 00 00 00 00 00 00 07 00 00 00",),
-)(unbuilt("palettes", "Attach palettes to palettised surfaces; palette 0 detaches."))
+)
+def set_palette(context: Context, body: Body) -> None:
+    """Attach palettes to palettised surfaces; palette 0 detaches."""
+    for palette, flags, surface in body.items.tolist():
+        context.set_palette(palette, flags, surface)
 
-token(
+
+@token(
     Op.UPDATEPALETTE,
     since=Since.DX6,
     items=D3DHAL_DP2UPDATEPALETTE,
     count=lambda n: 1,
     tail=Tail((("entries", DWORD, lambda item: int(item["wNumEntries"])),)),
     samples=("1F 00 01 00 01 00 00 00 10 00 02 00 FF 00 00 00 00 FF 00 00",),
-)(unbuilt("palettes", "Replace palette entries from wStartIndex on; n is ignored."))
+)
+def update_palette(context: Context, body: Body) -> None:
+    """Replace palette entries from wStartIndex on; n is ignored."""
+    palette, first, _ = body.items[0].tolist()
+    context.update_palette(palette, first, np.frombuffer(bytes(body.tails[0]), "<u4"))
+
 
 token(
     Op.TEXBLT,
@@ -55,19 +71,30 @@ token(
     ),
 )(unbuilt("texture blits", "Copy a rectangle of a texture with its whole mip chain."))
 
-token(
+
+@token(
     Op.SETPRIORITY,
     since=Since.DX7,
     items=D3DHAL_DP2SETPRIORITY,
     samples=("28 00 01 00 07 00 00 00 01 00 00 00",),
-)(unbuilt("managed textures", "Set the eviction priority of driver-managed textures."))
+)
+def set_priority(context: Context, body: Body) -> None:
+    """Set the eviction priority of driver-managed textures."""
+    for surface, priority in body.items.tolist():
+        context.set_texture_priority(surface, priority)
 
-token(
+
+@token(
     Op.SETTEXLOD,
     since=Since.DX7,
     items=D3DHAL_DP2SETTEXLOD,
     samples=("2B 00 01 00 07 00 00 00 01 00 00 00",),
-)(unbuilt("managed textures", "Set the most detailed mip level of driver-managed textures."))
+)
+def set_tex_lod(context: Context, body: Body) -> None:
+    """Set the most detailed mip level of driver-managed textures."""
+    for surface, level in body.items.tolist():
+        context.set_texture_lod(surface, level)
+
 
 token(
     Op.VOLUMEBLT,
@@ -88,14 +115,20 @@ token(
     ),
 )(unbuilt("buffer blits", "Copy a byte range of a vertex or index buffer."))
 
-token(
+
+@token(
     Op.ADDDIRTYRECT,
     since=Since.DX8,
     items=D3DHAL_DP2ADDDIRTYRECT,
     samples=("42 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00",),
-)(unbuilt("managed textures", "Mark a rectangle of a managed texture's system copy dirty."))
+)
+def add_dirty_rect(context: Context, body: Body) -> None:
+    """Mark a rectangle of a managed texture's system copy dirty."""
+    for surface, _ in body.items.tolist():
+        context.mark_dirty(surface)
 
-token(
+
+@token(
     Op.ADDDIRTYBOX,
     since=Since.DX8,
     items=D3DHAL_DP2ADDDIRTYBOX,
@@ -103,7 +136,12 @@ token(
         "43 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 04 00 00 00 04 00 00 00"
         " 00 00 00 00 04 00 00 00",
     ),
-)(unbuilt("managed textures", "Mark a box of a managed volume's system copy dirty."))
+)
+def add_dirty_box(context: Context, body: Body) -> None:
+    """Mark a box of a managed volume's system copy dirty."""
+    for surface, _ in body.items.tolist():
+        context.mark_dirty(surface)
+
 
 token(
     Op.BLT,

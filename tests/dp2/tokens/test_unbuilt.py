@@ -9,19 +9,13 @@ from dp2emu.errors import Unsupported
 from tests.dp2.tokens.recorder import executed
 
 UNBUILT = {
-    Op.SETPALETTE: "palettes",
-    Op.UPDATEPALETTE: "palettes",
     Op.EXT: "extension tokens",
     Op.TEXBLT: "texture blits",
     Op.STATESET: "state blocks",
-    Op.SETPRIORITY: "managed textures",
-    Op.SETTEXLOD: "managed textures",
     Op.DRAWRECTPATCH: "rectangle patches",
     Op.DRAWTRIPATCH: "triangle patches",
     Op.VOLUMEBLT: "volume blits",
     Op.BUFFERBLT: "buffer blits",
-    Op.ADDDIRTYRECT: "managed textures",
-    Op.ADDDIRTYBOX: "managed textures",
     Op.BLT: "blits",
     Op.COLORFILL: "colour fills",
     Op.GENERATEMIPSUBLEVELS: "mip generation",

@@ -1,0 +1,90 @@
+"""What tokens say of textures besides their texels: palettes, most detailed levels, priorities.
+
+It hangs on the memory, not on the handle: a surface that is made anew starts without any of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.flags import DDRAWIPAL_ALPHA
+from dp2emu.d3d.formats import FORMATS, Use
+from dp2emu.d3d.hresult import HResult
+from dp2emu.errors import Fault
+from dp2emu.gpu.memory import Surface
+
+ENTRIES = 256
+PALETTES = 1 << 16
+"""Palettes a context may have; handles are the runtime's, so their number must be bounded."""
+
+_OPAQUE_BLACK = np.full(ENTRIES, 0xFF000000, np.uint32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Palette:
+    """256 A8R8G8B8 words that nobody writes any more; ``alpha`` says if their alphas count."""
+
+    words: NDArray[np.uint32]
+    alpha: bool
+
+
+class Textures:
+    """Palettes and texture attributes of one context.  Mutable: tokens set them."""
+
+    def __init__(self) -> None:
+        self._palettes: dict[int, NDArray[np.uint32]] = {}
+        self._attached: WeakKeyDictionary[Surface, tuple[int, bool]] = WeakKeyDictionary()
+        self._most_detailed: WeakKeyDictionary[Surface, int] = WeakKeyDictionary()
+        self._priorities: WeakKeyDictionary[Surface, int] = WeakKeyDictionary()
+
+    def attach(self, surface: Surface, palette: int, flags: int) -> None:
+        """SETPALETTE; palette 0 detaches.  Raises Fault for surfaces that index no palette."""
+        row = FORMATS.get(surface.format)
+        if row is None or Use.PALETTE not in row.uses:
+            what = f"surface {surface.handle} ({surface.format.sdk}) takes no palette"
+            raise Fault(HResult.DDERR_NOTPALETTIZED, what)
+        if palette:
+            self._attached[surface] = palette, bool(flags & DDRAWIPAL_ALPHA)
+        else:
+            self._attached.pop(surface, None)
+
+    def update(self, palette: int, first: int, entries: NDArray[np.uint32]) -> None:
+        """UPDATEPALETTE: entries from ``first`` on are PALETTEENTRY, red in the lowest byte and
+        alpha in the highest (reference 3.6).  Those beyond 255 are dropped.
+        """
+        known = self._palettes.get(palette)
+        if known is None and len(self._palettes) >= PALETTES:
+            raise Fault(HResult.DDERR_OUTOFMEMORY, f"palette {palette}: too many palettes")
+        words = (_OPAQUE_BLACK if known is None else known).copy()
+        used = entries[: max(ENTRIES - first, 0)]
+        green_alpha, red, blue = used & 0xFF00FF00, used & 0xFF, used >> 16 & 0xFF
+        words[first : first + len(used)] = green_alpha | red << 16 | blue
+        self._palettes[palette] = words
+
+    def palette(self, surface: Surface) -> Palette | None:
+        """The palette a surface has now, None if none is attached."""
+        attached = self._attached.get(surface)
+        if attached is None:
+            return None
+        handle, alpha = attached
+        return Palette(self._palettes.get(handle, _OPAQUE_BLACK), alpha)
+
+    def set_most_detailed(self, surface: Surface, level: int) -> None:
+        """SETTEXLOD: no finer level than this is sampled."""
+        self._most_detailed[surface] = level
+
+    def most_detailed(self, surface: Surface) -> int:
+        """The level SETTEXLOD named, 0 by default."""
+        return self._most_detailed.get(surface, 0)
+
+    def set_priority(self, surface: Surface, priority: int) -> None:
+        """SETPRIORITY; nothing is ever evicted, so it is only remembered."""
+        self._priorities[surface] = priority
+
+    def priority(self, surface: Surface) -> int:
+        """The eviction priority, 0 by default."""
+        return self._priorities.get(surface, 0)
