@@ -26,7 +26,7 @@ from dp2emu.dp2.shaders import Format as VertexFormat
 from dp2emu.dp2.shaders import Function, Shaders
 from dp2emu.dp2.state import RENDER_STATES, STREAMS, TARGETS, State
 from dp2emu.dp2.textures import Textures
-from dp2emu.errors import Fault, Unsupported
+from dp2emu.errors import Fault
 from dp2emu.gpu.assembly import fan_edges, list_edges, vertex_count
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.memory import Surface
@@ -210,8 +210,6 @@ class Context:
         in_depth = flags & (ClearFlags.ZBUFFER | ClearFlags.STENCIL)
         depth = self.targets.depth if in_depth else None
         cleared = [surface for surface in (*colors, depth) if surface is not None]
-        if any(surface.samples > 1 for surface in cleared):
-            raise Unsupported("multisampled targets")
         # Each surface is filled as far as it goes, so the largest bounds the rectangles.
         extent = Rect(0, 0, *_largest(cleared))
         asked = [Rect(*rect) for rect in rects.tolist()]

@@ -57,4 +57,7 @@ def _equation(
 
 def merge_numbers(states: Sequence[int]) -> MergeNumbers:
     """What the merge stage reads beside the pipeline."""
-    return MergeNumbers(blend_factor=states[RenderState.BLENDFACTOR])
+    return MergeNumbers(
+        blend_factor=states[RenderState.BLENDFACTOR],
+        sample_mask=states[RenderState.MULTISAMPLEMASK],
+    )

@@ -21,6 +21,7 @@ from dp2emu.d3d.enums import (
     ZBufferType,
 )
 from dp2emu.d3d.formats import COLOR, DEPTH
+from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.dp2.constants import Constants
 from dp2emu.dp2.fixed import clip_planes, enum_state
@@ -34,7 +35,7 @@ from dp2emu.dp2.programs import (
     vertex_stage,
 )
 from dp2emu.dp2.state import STAGES, TARGETS, State, bits_float
-from dp2emu.errors import Unsupported
+from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Plane, PointSize, Rect, Uniforms
 from dp2emu.gpu.state import (
@@ -74,11 +75,27 @@ class Targets:
     depth: Surface | None = None
 
     def extent(self) -> Rect | None:
-        """The pixels all bound surfaces have; None if none is bound."""
-        bound = [surface for surface in (*self.colors, self.depth) if surface is not None]
+        """The pixels all colours have, or without any the depth surface; None without both."""
+        bound = self._bound or ([self.depth] if self.depth else [])
         if not bound:
             return None
         return Rect(0, 0, min(s.width for s in bound), min(s.height for s in bound))
+
+    def samples(self, *, depth: bool) -> int:
+        """Samples per pixel of the colours, and of the depth surface if it is used or alone.
+
+        Raises Fault if they differ, which Direct3D 9 does not allow.
+        """
+        used = [*self._bound, self.depth] if depth or not self._bound else self._bound
+        counts = sorted({surface.samples for surface in used if surface is not None})
+        if len(counts) > 1:
+            what = f"targets of {counts[0]} and {counts[-1]} samples"
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
+        return counts[0] if counts else 1
+
+    @property
+    def _bound(self) -> list[Surface]:
+        return [surface for surface in self.colors if surface is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +150,7 @@ def _stage_operations(asked: _Asked) -> bool:
     return all(stage[a] & _D3DTA_SELECTMASK != _D3DTA_TEXTURE for a in arguments)
 
 
-def _multisampling(asked: _Asked) -> bool:
-    return any(s and s.samples > 1 for s in (*asked.targets.colors, asked.targets.depth))
-
-
 _REFUSALS: tuple[tuple[str, Callable[[_Asked], bool]], ...] = (
-    ("multisampled targets", _multisampling),
     ("texturing", _texturing),
     ("texture stage operations", _stage_operations),
     ("alpha test", _alpha_test),
@@ -200,14 +212,16 @@ def resolve(state: State, source: Source, targets: Targets, interface: int) -> R
     planes = clip_planes(state)
     pixel = pixel_stage(state, source.pixel, specular=bool(states[RenderState.SPECULARENABLE]))
     vertex = vertex_stage(state, source, pixel.program)
+    test = _depth_state(states, interface) if depth else DepthState()
     pipeline = Pipeline(
         layout=layout,
         raster=_raster_state(states, planes=0 if layout.transformed else len(planes)),
-        depth=_depth_state(states, interface) if depth else DepthState(),
+        depth=test,
         pixel=pixel.program,
         write_masks=tuple(states[mask] & 0xF for mask in _COLOR_WRITES),
         color_formats=tuple(color.format if color else None for color in targets.colors),
         depth_format=depth.format if depth else None,
+        samples=targets.samples(depth=test.enable),
         vertex=vertex.program,
         attributes=vertex.attributes,
         blend=blend_state(states),
@@ -224,6 +238,7 @@ def _raster_state(states: list[int], *, planes: int) -> RasterState:
         clip_planes=(1 << planes) - 1,
         fill=enum_state(FillMode, states, RenderState.FILLMODE),
         point_sprites=bool(states[RenderState.POINTSPRITEENABLE]),
+        multisample=bool(states[RenderState.MULTISAMPLEANTIALIAS]),
     )
 
 

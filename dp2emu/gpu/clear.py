@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import Any
 
 import numpy as np
@@ -45,11 +45,17 @@ def execute_clear(clear: Clear, counters: Counters) -> Work:
     for surface, fill in fills:
         whole = Rect(0, 0, surface.width, surface.height)
         rects = [inside for rect in clear.rects if not (inside := rect.intersect(whole)).empty]
-        _fill(surface.pixels(), rects, fill)
+        _fill(surface.pixels(), [_columns(rect, surface.samples) for rect in rects], fill)
         pixels = sum((r.right - r.left) * (r.bottom - r.top) for r in rects)
-        work += Work(pixels=pixels, pixel_bytes=pixels * FORMATS[surface.format].size)
+        pixel_bytes = FORMATS[surface.format].size * surface.samples
+        work += Work(pixels=pixels, pixel_bytes=pixels * pixel_bytes)
     counters.pixel_bytes += work.pixel_bytes
     return work
+
+
+def _columns(rect: Rect, samples: int) -> Rect:
+    """The same in words: each pixel has one for every sample."""
+    return replace(rect, left=rect.left * samples, right=rect.right * samples)
 
 
 _Fill = Callable[[Any], Any]

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.assembly import vertex_count
 from dp2emu.gpu.color import ColorTarget, color_targets
 from dp2emu.gpu.depth import DepthPlanes, depth_planes, fragment_depth, kept_by_clipping
 from dp2emu.gpu.geometry import geometry
 from dp2emu.gpu.merge import DepthTarget, Piles, last_of_each, piles, single_pile_each
+from dp2emu.gpu.multisample import at_samples, pixels_of
 from dp2emu.gpu.packets import Draw, Rect
-from dp2emu.gpu.planes import Frame, Sites, sites
+from dp2emu.gpu.planes import Sites, sites
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.setup import POINT_SIZE, set_up
 from dp2emu.gpu.shade import (
@@ -59,12 +59,12 @@ def execute_draw(draw: Draw, counters: Counters, observe_cache: bool = False) ->
             work += _draw_chunk(draw, targets, start, min(start + CHUNK, draw.count))
     if observe_cache:
         _observe_cache(draw, vertices, counters)
-    _count(work, counters)
+    _count(draw, work, counters)
     return work
 
 
-def _count(work: Work, counters: Counters) -> None:
-    counters.samples += work.pixels
+def _count(draw: Draw, work: Work, counters: Counters) -> None:
+    _count_samples(draw, work.pixels, counters)
     counters.fragments += work.pixels
     counters.vertices += work.vertices
     counters.primitives += work.primitives
@@ -72,6 +72,17 @@ def _count(work: Work, counters: Counters) -> None:
     counters.clip_triangles += work.clip_triangles
     counters.vertex_bytes += work.vertex_bytes
     counters.pixel_bytes += work.pixel_bytes
+
+
+def _count_samples(draw: Draw, passed: int, counters: Counters) -> None:
+    """Samples of multisampled targets count by target: the first colour, or else the depth."""
+    samples = draw.pipeline.samples
+    if samples == 1:
+        counters.samples += passed
+        return
+    target = next(surface for surface in (*draw.colors, draw.depth) if surface is not None)
+    key = target.serial, samples
+    counters.multisamples[key] = counters.multisamples.get(key, 0) + passed
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +97,6 @@ class _Targets:
 def _targets(draw: Draw) -> _Targets:
     """Raises Unsupported for what is not built."""
     pipeline = draw.pipeline
-    if pipeline.samples > 1:
-        raise Unsupported("multisampled rendering")
     depth = draw.depth if pipeline.depth.enable else None
     bound = [surface for surface in (*draw.colors, depth) if surface is not None]
     region = draw.scissor if bound else Rect(0, 0, 0, 0)
@@ -108,10 +117,10 @@ def _draw_chunk(draw: Draw, targets: _Targets, start: int, stop: int) -> Work:
     primitives = set_up(draw, assembled, targets.region)
     depth = depth_planes(draw, primitives)
     shader = shading(draw, primitives, depth.plane)
-    stages = _Stages(targets, primitives.frame, depth, shader, pipeline.blend is not None)
+    stages = _Stages(draw, targets, depth, shader)
     work = Work(triangles=primitives.triangles, clip_triangles=assembled.extra)
     for spans in primitives.spans:
-        for batch in batches(spans):
+        for batch in batches(spans, pipeline.samples):
             work += stages.merge(batch)
     return work
 
@@ -120,23 +129,29 @@ def _draw_chunk(draw: Draw, targets: _Targets, start: int, stop: int) -> Work:
 class _Stages:
     """What follows coverage, for the primitives of one chunk."""
 
+    draw: Draw
     targets: _Targets
-    frame: Frame
     depth: DepthPlanes
     shading: Shading
-    blends: bool
+
+    @property
+    def samples(self) -> int:
+        """Per pixel of the targets."""
+        return self.draw.pipeline.samples
 
     def merge(self, fragments: Fragments) -> Work:
         """Clip, test, shade and write a batch of fragments, in order."""
-        here = sites(self.frame, fragments)
+        here = sites(self.shading.frame, fragments)
+        if self.samples > 1:
+            here = at_samples(here, self.samples, self.draw.merge.sample_mask)
         kept = kept_by_clipping(self.depth, here)
         if kept is not None:
             here = here.part(np.flatnonzero(kept))
-            if not len(here.x):
-                return Work()
+        if not len(here.x):
+            return Work()
         if not decides_coverage(self.shading.program):
             return self._write(here, None)
-        shaded = shade(self.shading, here)
+        shaded = self._shade(here)
         alive = np.flatnonzero(shaded.alive)
         return self._write(here.part(alive), shaded.part(alive)) if len(alive) else Work()
 
@@ -162,25 +177,33 @@ class _Stages:
 
         With blending each counts; without it, only the last of a pixel is seen.
         """
-        if not self.blends:
+        if self.draw.pipeline.blend is None:
             chosen = last_of_each(stacks, passed)
             layers: Iterable[I64 | slice] = [slice(None)]
         else:
             chosen = np.arange(len(here.x)) if passed is None else np.flatnonzero(passed)
             layers = (stacks if passed is None else stacks.part(passed)).layers()
-        final = shaded.part(chosen) if shaded else shade(self.shading, here.part(chosen))
+        final = shaded.part(chosen) if shaded else self._shade(here.part(chosen))
         x, y = here.x[chosen], here.y[chosen]
         for layer in layers:
             for target in self.targets.colors:
                 rgba = [lane[layer] for lane in final.colors[target.number]]
                 target.write(rgba, x[layer], y[layer])
 
+    def _shade(self, here: Sites) -> Shaded:
+        """Run the program, once for all samples of a pixel."""
+        if self.samples == 1:
+            return shade(self.shading, here)
+        pixels, pixel = pixels_of(self.shading.frame, here, self.samples)
+        return shade(self.shading, pixels).part(pixel)
+
     def _stacks(self, here: Sites) -> Piles:
-        """Fragments by pixel; those of a single primitive have a pixel each."""
+        """Fragments by pixel, or by sample; those of a single primitive have one each."""
         if here.one_primitive:
             return single_pile_each(len(here.x))
         region = self.targets.region
-        return piles(here.y * (region.right - region.left) + here.x)
+        columns = (region.right - region.left) * self.samples
+        return piles(here.y * columns + here.x)
 
 
 def _observe_cache(draw: Draw, vertices: int, counters: Counters) -> None:

@@ -42,6 +42,8 @@ class SurfaceKind(IntEnum):
 
 BUFFERS = (SurfaceKind.MEMORY, SurfaceKind.VERTEXBUFFER, SurfaceKind.INDEXBUFFER)
 TEXTURES = (SurfaceKind.TEXTURE, SurfaceKind.CUBETEXTURE, SurfaceKind.VOLUMETEXTURE)
+SAMPLE_COUNTS = (1, 2, 4, 8)
+"""Samples a pixel may have; 1 is no multisampling."""
 _SOLID = (SurfaceKind.VOLUME, SurfaceKind.VOLUMETEXTURE)
 _BUFFER_LAYOUT: tuple[Subresource, ...] = ()
 
@@ -307,7 +309,7 @@ class Heap:
         if not all(0 < side <= extent for side in sides):
             what = " x ".join(map(str, sides[: 3 if desc.kind in _SOLID else 2]))
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {what}")
-        if desc.samples not in ((1, 2, 4, 8) if _multisampled(desc) else (1,)):
+        if desc.samples not in (SAMPLE_COUNTS if _multisampled(desc) else (1,)):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.samples} samples")
         if desc.depth > 1 and desc.kind not in _SOLID:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.depth} slices")

@@ -2,6 +2,9 @@
 
 Direct3D 9 leaves the places open; these are the standard patterns of Direct3D 10.1, which lie on
 a grid of 1/16 pixel and so exactly on the sub-pixel grid.
+
+The merge stage knows nothing of samples: a multisampled target is to it a wider one, with a column
+for each sample, and every covered sample is a fragment.  Only shading asks for the pixels.
 """
 
 from __future__ import annotations
@@ -12,8 +15,8 @@ import numpy as np
 
 from dp2emu.gpu.arrays import F64, I64, Mask
 from dp2emu.gpu.packets import Rect
-from dp2emu.gpu.planes import Sites
-from dp2emu.gpu.spans import SampleRuns, Spans, slices
+from dp2emu.gpu.planes import Frame, Sites, sites
+from dp2emu.gpu.spans import Fragments, SampleRuns, Spans, slices
 from dp2emu.gpu.subpixel import CENTRE, HALF, ONE, Offset, after_centre, first_centre
 
 ROWS = 1 << 15
@@ -94,3 +97,37 @@ def coverage(here: Sites, samples: int) -> Mask:
     span, x = here.span, here.x
     covered: Mask = (x >= runs.left[:, span]) & (x < runs.right[:, span])
     return covered.T
+
+
+def at_samples(here: Sites, samples: int, mask: int) -> Sites:
+    """A fragment for each covered sample, bit s of ``mask`` (D3DRS_MULTISAMPLEMASK) permitting.
+
+    Column ``x`` * ``samples`` + s of the target is sample s of pixel ``x``.  It lies as far from
+    the anchor as its pixel's centre, plus the way from there to the sample; those of primitives
+    that are not covered by sample lie at the centre.
+    """
+    covered = coverage(here, samples) & (mask >> np.arange(samples) & 1).astype(np.bool_)
+    fragment, sample = np.nonzero(covered)
+    spans, offsets = here.spans, np.array(POSITIONS[samples]) / ONE
+    if spans.runs is None:
+        offsets = np.zeros_like(offsets)
+    every = np.tile(np.arange(len(spans)), samples)
+    return Sites(
+        Spans(spans.primitive[every], spans.y[every], spans.left[every], spans.right[every]),
+        sample * len(spans) + here.span[fragment],
+        here.x[fragment] * samples + sample,
+        here.dx[fragment] + offsets[sample, 0],
+        here.dy[every] + np.repeat(offsets[:, 1], len(spans)),
+    )
+
+
+def pixels_of(frame: Frame, here: Sites, samples: int) -> tuple[Sites, I64]:
+    """The pixels that fragments of ``at_samples`` belong to, at their centres, each once; and
+    which of them each fragment is of.
+    """
+    spans = here.spans.part(slice(0, len(here.spans) // samples))
+    x = here.x // samples
+    columns = x.max(initial=0) + 1
+    pixel, number = np.unique(here.span % len(spans) * columns + x, return_inverse=True)
+    span, column = np.divmod(pixel, columns)
+    return sites(frame, Fragments(spans, span, column)), number

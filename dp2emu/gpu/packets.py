@@ -94,9 +94,14 @@ class PointSize:
 
 @dataclass(frozen=True, slots=True)
 class MergeNumbers:
-    """What the merge stage reads beside the pipeline.  ``blend_factor`` is A8R8G8B8."""
+    """What the merge stage reads beside the pipeline.
+
+    ``blend_factor`` is A8R8G8B8.  Of a multisampled target only the samples whose bits are set in
+    ``sample_mask`` are drawn to.
+    """
 
     blend_factor: int = 0xFFFFFFFF
+    sample_mask: int = 0xFFFFFFFF
 
 
 Plane = tuple[float, float, float, float]

@@ -20,7 +20,6 @@ from dp2emu.shader.types import NAN_BITS
 
 def color_format(surface: Surface) -> ColorFormat:
     """Raises Unsupported if the surface cannot be a render target here."""
-    _require_one_sample(surface)
     row = COLOR.get(surface.format)
     if row is None:
         raise Unsupported(f"render target format {surface.format.sdk}")
@@ -29,16 +28,10 @@ def color_format(surface: Surface) -> ColorFormat:
 
 def depth_format(surface: Surface) -> DepthFormat:
     """Raises Unsupported if the surface cannot be a depth buffer here."""
-    _require_one_sample(surface)
     row = DEPTH.get(surface.format)
     if row is None:
         raise Unsupported(f"depth buffer format {surface.format.sdk}")
     return row
-
-
-def _require_one_sample(surface: Surface) -> None:
-    if surface.samples > 1:
-        raise Unsupported("multisampled surfaces")
 
 
 def _channels(row: ColorFormat) -> tuple[Channel | None, ...]:

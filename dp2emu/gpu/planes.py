@@ -12,13 +12,13 @@ pixels; ``area`` is the exact doubled area, rounded once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64
 from dp2emu.gpu.spans import Fragments, Spans
-from dp2emu.gpu.subpixel import ONE, Offset
+from dp2emu.gpu.subpixel import ONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +110,6 @@ class Sites:
         primitive = self.spans.primitive
         row = plane.value[primitive] + plane.ddy[primitive] * self.dy
         return row[self.span] + plane.ddx[primitive][self.span] * self.dx
-
-    def at_sample(self, sample: Offset) -> Sites:
-        """The same fragments' places at a sample; the distance is that of the centre plus this."""
-        x, y = sample
-        return replace(self, dx=self.dx + x / ONE, dy=self.dy + y / ONE)
 
     def part(self, chosen: I64) -> Sites:
         """Some of the fragments."""

@@ -95,9 +95,9 @@ def expand(counts: I64) -> tuple[I64, I64]:
     return which, np.arange(len(which)) - (np.cumsum(counts) - counts)[which]
 
 
-def batches(spans: Spans) -> Iterator[Fragments]:
-    """All fragments, in order, about ``BATCH`` at a time."""
-    for part in slices(spans.right - spans.left, BATCH):
+def batches(spans: Spans, samples: int = 1) -> Iterator[Fragments]:
+    """All fragments, in order, about ``BATCH`` of their samples at a time."""
+    for part in slices(spans.right - spans.left, BATCH // samples):
         yield fragments(spans.part(part))
 
 

@@ -82,7 +82,8 @@ class Pipeline:
     (the pixel), ``vface.x`` (+1 in front, -1 behind), ``depth.x`` (z of the fragment) and ``w.x``
     (w of the eye); it writes ``target0.x`` and so on.  It samples with ``samplers``, the vertex
     program with ``vertex_samplers``, numbered from 0; one that is not there gives 0, 0, 0, 1.
-    Without ``blend`` what it writes takes the place of what a target has.
+    Without ``blend`` what it writes takes the place of what a target has.  All targets have
+    ``samples`` per pixel.
     """
 
     layout: VertexLayout

@@ -11,8 +11,9 @@ class Work:
 
     ``vertices`` read and the ``vertex_bytes`` they take; ``primitives`` asked for,
     ``clip_triangles`` that clipping added and ``triangles`` left after culling; ``fragments``
-    depth-tested, ``pixels`` that passed and were shaded (or cleared); ``pixel_bytes`` of depth
-    read, of colour read for blending, and of depth and colour written.
+    depth-tested, ``pixels`` that passed and were shaded (or cleared), both by sample where targets
+    are multisampled; ``pixel_bytes`` of depth read, of colour read for blending, and of depth and
+    colour written.
     """
 
     vertices: int = 0

@@ -42,7 +42,7 @@ from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import Op
 from dp2emu.dp2.tokens.lighting import LIGHT_DTYPE
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.memory import SAMPLE_COUNTS, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.packets import Rect, Viewport
 from dp2emu.layout import dtype_of
 from dp2emu.rig import Rig
@@ -146,20 +146,22 @@ class Device9:
     def create_render_target(
         self, width: int, height: int, format: Format, samples: int = 1
     ) -> SurfaceDesc:
-        """CreateRenderTarget.  Raises Unsupported or Fault as the rig does."""
+        """CreateRenderTarget of 1, 2, 4 or 8 samples.  Raises Refused for another number of them,
+        Unsupported or Fault as the rig does.
+        """
         return self._create_target(width, height, format, samples, Usage.RENDERTARGET)
 
     def create_depth_stencil(
         self, width: int, height: int, format: Format, samples: int = 1
     ) -> SurfaceDesc:
-        """CreateDepthStencilSurface.  Raises Unsupported or Fault as the rig does."""
+        """CreateDepthStencilSurface, of samples as its targets.  Raises as those do."""
         return self._create_target(width, height, format, samples, Usage.DEPTHSTENCIL)
 
     def _create_target(
         self, width: int, height: int, format: Format, samples: int, usage: Usage
     ) -> SurfaceDesc:
-        if samples > 1:
-            raise Unsupported("multisampled surfaces")
+        if samples not in SAMPLE_COUNTS:
+            raise Refused(HResult.D3DERR_NOTAVAILABLE, f"{samples} samples")
         return self.session.create_surface(
             SurfaceKind.SURFACE, width, height, format, samples=samples, usage=usage
         )

@@ -10,6 +10,7 @@ from dp2emu.d3d.flags import Issue, Usage
 from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import SceneError, Unsupported
+from dp2emu.gpu.memory import SAMPLE_COUNTS
 from dp2emu.runtime import QueryData, Refused
 from dp2emu.scene.fields import Fields
 from dp2emu.scene.ops import LABEL, op
@@ -108,10 +109,12 @@ def _usable(usage: int, kind: str, format: Format) -> bool:
 @op("checkms")
 def _check_multisample(player: Player, fields: Fields) -> None:
     """CheckDeviceMultiSampleType: the value is the number of quality levels."""
-    fields.take("format", surface_format)
-    single = fields.take("samples", whole(0, 16)) <= 1
-    hr = HResult.D3D_OK if single else HResult.D3DERR_NOTAVAILABLE
-    _value(player, fields, hr, value=int(single))
+    format = fields.take("format", surface_format)
+    samples = max(fields.take("samples", whole(0, 16)), 1)
+    drawn = format in COLOR or format in DEPTH
+    supported = samples == 1 or (samples in SAMPLE_COUNTS and drawn)
+    hr = HResult.D3D_OK if supported else HResult.D3DERR_NOTAVAILABLE
+    _value(player, fields, hr, value=int(supported))
 
 
 @op("getrs")

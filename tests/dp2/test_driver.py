@@ -409,13 +409,6 @@ def test_a_clear_fills_each_surface_as_far_as_it_goes() -> None:
     assert pixel(bench) == 0xFF010203
 
 
-def test_clearing_a_multisampled_target_says_that_it_is_not_built() -> None:
-    bench = Bench()
-    bench.driver.create_surface(SurfaceDesc(21, SurfaceKind.SURFACE, 16, 16, 22, samples=4))
-    with pytest.raises(Unsupported, match="multisampled targets"):
-        bench.call(token(85, 0, 21) + clear())
-
-
 def test_an_unsupported_token_leaves_the_driver_usable() -> None:
     bench = Bench()
     with pytest.raises(Unsupported):

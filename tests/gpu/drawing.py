@@ -31,19 +31,27 @@ Vertex = Sequence[float]
 FILL = 0xFF102030
 
 
-def surface(format: Format, width: int = 32, height: int = 32, pitch: int = 0) -> Surface:
-    desc = SurfaceDesc(1, SurfaceKind.SURFACE, width, height, format, pitch)
+def surface(
+    format: Format, width: int = 32, height: int = 32, pitch: int = 0, samples: int = 1
+) -> Surface:
+    desc = SurfaceDesc(1, SurfaceKind.SURFACE, width, height, format, pitch, samples)
     return Heap().create(desc)
 
 
-def color_surface(format: Format = Format.X8R8G8B8, width: int = 32, height: int = 32) -> Surface:
-    return surface(format, width, height)
+def color_surface(
+    format: Format = Format.X8R8G8B8, width: int = 32, height: int = 32, samples: int = 1
+) -> Surface:
+    return surface(format, width, height, samples=samples)
 
 
 def depth_surface(
-    format: Format = Format.D24S8, width: int = 32, height: int = 32, word: int = 0
+    format: Format = Format.D24S8,
+    width: int = 32,
+    height: int = 32,
+    word: int = 0,
+    samples: int = 1,
 ) -> Surface:
-    depth = surface(format, width, height)
+    depth = surface(format, width, height, samples=samples)
     depth.pixels()[...] = word
     return depth
 
@@ -81,6 +89,7 @@ def draw(
     """A draw of everything given; ``test`` defaults to LESSEQUAL with writes if there is depth."""
     vertices = list(vertices)
     used = len(vertices) if indices is None else len(indices)
+    target = color or depth
     pipeline = Pipeline(
         layout=fvf_layout(fvf),
         raster=raster or RasterState(),
@@ -89,6 +98,7 @@ def draw(
         write_masks=(write_mask,),
         color_formats=(color.format if color else None,),
         depth_format=depth.format if depth else None,
+        samples=target.samples if target else 1,
     )
     packet = Draw(
         pipeline=pipeline,

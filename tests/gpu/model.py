@@ -43,20 +43,28 @@ class Corner:
         return float(np.float32(self.color >> shift & 0xFF) / np.float32(255))
 
 
+CENTRE = ((0, 0),)
+
+
 @dataclass
 class Canvas:
-    """An X8R8G8B8 target and a depth buffer of some bits, as lists of rows."""
+    """An X8R8G8B8 target and a depth buffer of some bits, as lists of rows.
+
+    A pixel has a column for each of ``samples``, which are offsets from its centre in 1/16 pixel.
+    """
 
     size: int
     depth_bits: int
+    samples: tuple[tuple[int, int], ...] = CENTRE
     color: list[list[int]] = field(default_factory=list)
     depth: list[list[int]] = field(default_factory=list)
     tested: int = 0
     passed: int = 0
 
     def __post_init__(self) -> None:
-        self.color = [[0] * self.size for _ in range(self.size)]
-        self.depth = [[1 << self.depth_bits - 1] * self.size for _ in range(self.size)]
+        columns = self.size * len(self.samples)
+        self.color = [[0] * columns for _ in range(self.size)]
+        self.depth = [[1 << self.depth_bits - 1] * columns for _ in range(self.size)]
 
     def draw(self, corners: tuple[Corner, Corner, Corner], raster: RasterState,
              test: DepthState) -> None:  # fmt: skip
@@ -68,13 +76,21 @@ class Canvas:
         setup = Setup(corners, [v / 256 for v in x], [v / 256 for v in y], area / 65536)
         for row in range(self.size):
             for column in range(self.size):
-                if covered(x, y, area, column, row):
-                    self._fragment(setup, raster, test, column, row)
+                for number, (dx, dy) in enumerate(self.samples):
+                    if not raster.multisample:
+                        dx = dy = 0
+                    if covered(x, y, area, column, row, (16 * dx, 16 * dy)):
+                        place = column + dx / 16, row + dy / 16
+                        self._fragment(setup, raster, test, (column, row), number, place)
 
     def _fragment(
-        self, setup: Setup, raster: RasterState, test: DepthState, x: int, y: int
-    ) -> None:
-        z = setup.plane([c.z for c in setup.corners], x, y)
+        self, setup: Setup, raster: RasterState, test: DepthState, pixel: tuple[int, int],
+        sample: int, place: tuple[float, float],
+    ) -> None:  # fmt: skip
+        """The depth is that of the sample, the colour that of the pixel's centre."""
+        x, y = pixel
+        column = x * len(self.samples) + sample
+        z = setup.plane([c.z for c in setup.corners], *place)
         outside = any(not 0 <= c.z <= 1 for c in setup.corners)
         if raster.clip and outside and not 0 <= z <= 1:
             return
@@ -85,16 +101,16 @@ class Canvas:
                 z += test.slope * max(abs(g) for g in setup.gradient([c.z for c in setup.corners]))
             z = min(max(z, 0.0), 1.0)
             new = math.floor(z * ((1 << self.depth_bits) - 1) + 0.5)
-            if not COMPARE[test.func](new, self.depth[y][x]):
+            if not COMPARE[test.func](new, self.depth[y][column]):
                 return
             if test.write:
-                self.depth[y][x] = new
+                self.depth[y][column] = new
         self.passed += 1
         word = 0xFF000000
         for shift in (16, 8, 0):
             value = setup.attribute([c.lane(shift) for c in setup.corners], raster.flat, x, y)
             word |= math.floor(min(max(float(np.float32(value)), 0.0), 1.0) * 255 + 0.5) << shift
-        self.color[y][x] = word
+        self.color[y][column] = word
 
 
 @dataclass(frozen=True)
@@ -112,7 +128,7 @@ class Setup:
         dy1, dy2 = self.y[1] - self.y[0], self.y[2] - self.y[0]
         return (d1 * dy2 - d2 * dy1) / self.area, (d2 * dx1 - d1 * dx2) / self.area
 
-    def plane(self, f: list[float], x: int, y: int) -> float:
+    def plane(self, f: list[float], x: float, y: float) -> float:
         ddx, ddy = self.gradient(f)
         return (f[0] + ddy * (y - self.y[0])) + ddx * (x - self.x[0])
 
@@ -130,12 +146,21 @@ def grid(value: float) -> int:
     return round(Fraction(value) * 256)
 
 
-def covered(x: list[int], y: list[int], area: int, column: int, row: int) -> bool:
+def covered(
+    x: list[int],
+    y: list[int],
+    area: int,
+    column: int,
+    row: int,
+    sample: tuple[int, int] = (0, 0),
+) -> bool:
+    """Whether a pixel's ``sample``, in 1/256 from its centre, is inside."""
     corners = list(zip(x, y, strict=True))
     if area < 0:
         corners.reverse()
     for (ax, ay), (bx, by) in pairwise([*corners, corners[0]]):
-        side = (bx - ax) * (row * 256 - ay) - (by - ay) * (column * 256 - ax)
+        down, right = row * 256 + sample[1] - ay, column * 256 + sample[0] - ax
+        side = (bx - ax) * down - (by - ay) * right
         top_left = by < ay or (by == ay and bx > ax)
         if side < 0 or (side == 0 and not top_left):
             return False

@@ -17,7 +17,6 @@ from dp2emu.d3d.enums import CmpFunc, Cull, Format, PrimitiveType
 from dp2emu.d3d.fvf import fvf_layout
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.draw import execute_draw
-from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.packets import Rect
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.state import DepthState, RasterState
@@ -396,15 +395,8 @@ def test_rows_of_a_padded_surface_are_found_by_its_pitch() -> None:
     assert np.count_nonzero(color.data) == 5 * 5 * 4
 
 
-def multisampled() -> Surface:
-    desc = SurfaceDesc(1, SurfaceKind.SURFACE, 4, 4, Format.X8R8G8B8, samples=4)
-    return Heap().create(desc)
-
-
 def test_what_is_not_built_is_refused_before_anything_is_written() -> None:
     depth = depth_surface(word=0xFFFFFF00)
-    with pytest.raises(Unsupported, match="multisampled"):
-        run(quad(0, 0, 4, 4), color=multisampled(), depth=depth)
     with pytest.raises(Unsupported, match="render target format D3DFMT_D16"):
         run(quad(0, 0, 4, 4), color=surface(Format.D16), depth=depth)
     assert (depth.pixels() == 0xFFFFFF00).all()
@@ -414,11 +406,4 @@ def test_untransformed_vertices_need_a_program() -> None:
     packet = draw(quad(0, 0, 4, 4), color=color_surface())
     pipeline = replace(packet.pipeline, layout=fvf_layout(0x042))
     with pytest.raises(Unsupported, match="vertex transformation"):
-        execute_draw(replace(packet, pipeline=pipeline), Counters())
-
-
-def test_multisampled_pipelines_are_refused() -> None:
-    packet = draw(quad(0, 0, 4, 4), color=color_surface())
-    pipeline = replace(packet.pipeline, samples=2)
-    with pytest.raises(Unsupported, match="multisampled rendering"):
         execute_draw(replace(packet, pipeline=pipeline), Counters())

@@ -14,7 +14,6 @@ from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import COLOR, DEPTH, FORMATS, Channel, Coding, FormatRow
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import Words
-from dp2emu.gpu.memory import Heap, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.pixels import (
     color_format,
     depth_format,
@@ -131,12 +130,6 @@ def test_the_wrong_kind_of_format_is_unsupported_by_name() -> None:
         color_format(surface(Format.D16))
     with pytest.raises(Unsupported, match="depth buffer format D3DFMT_R5G6B5"):
         depth_format(surface(Format.R5G6B5))
-
-
-def test_multisampled_surfaces_are_unsupported() -> None:
-    desc = SurfaceDesc(1, SurfaceKind.SURFACE, 4, 4, Format.A8R8G8B8, samples=4)
-    with pytest.raises(Unsupported, match="multisampled"):
-        color_format(Heap().create(desc))
 
 
 def unnormalised(row: FormatRow, name: str, value: int) -> Fraction | float:

@@ -356,9 +356,25 @@ def test_buffers_hold_something_and_indices_have_an_index_format() -> None:
         device.create_index_buffer(b"12", Format.A8R8G8B8)
 
 
+@pytest.mark.parametrize("samples", [1, 2, 4, 8])
+def test_surfaces_have_the_samples_they_are_made_with(samples: int) -> None:
+    device = Device9(Driver(), 8, 6, samples=samples)
+    device.clear(color=GREEN)
+    device.set_fvf(COLORED)
+    device.draw_primitive_up(PrimitiveType.TRIANGLESTRIP, 2, square(0, 0, 4, 6), 20)
+    words = device.read_back()
+    assert words.shape == (6, 8 * samples)
+    assert (words[:, : 4 * samples] == RED).all()
+    assert (words[:, 4 * samples :] == GREEN).all()
+
+
+def test_other_numbers_of_samples_are_not_available() -> None:
+    with pytest.raises(Refused) as refused:
+        Device9(Driver(), 8, 6, samples=3)
+    assert refused.value.hr == HResult.D3DERR_NOTAVAILABLE
+
+
 def test_what_is_not_built_is_named() -> None:
-    with pytest.raises(Unsupported, match="multisampled surfaces"):
-        Device9(Driver(), 8, 6, samples=4)
     with pytest.raises(Unsupported, match="D3DFMT_MULTI2_ARGB8"):
         Device9(Driver(), 8, 6, format=Format.MULTI2_ARGB8)
     device = drawing()

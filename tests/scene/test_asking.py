@@ -62,6 +62,9 @@ def test_values_of_the_interface(play: Play) -> None:
          "format": "D3DFMT_D16", "label": "depth"},
         {"op": "checkfmt", "rtype": "TEXTURE", "format": "D3DFMT_R5G6B5", "label": "texture"},
         {"op": "checkms", "format": "D3DFMT_R5G6B5", "samples": 4, "label": "samples"},
+        {"op": "checkms", "format": "D3DFMT_D24S8", "samples": 8, "label": "of depth"},
+        {"op": "checkms", "format": "D3DFMT_R5G6B5", "samples": 3, "label": "of 3"},
+        {"op": "checkms", "format": "D3DFMT_DXT1", "samples": 2, "label": "of blocks"},
     ).values  # fmt: skip
     ok, not_available = "0x00000000", "0x8876086a"
     assert values == {
@@ -76,7 +79,10 @@ def test_values_of_the_interface(play: Play) -> None:
         "target": {"hr": ok, "value": 0},
         "depth": {"hr": ok, "value": 0},
         "texture": {"hr": ok, "value": 0x8876086A},
-        "samples": {"hr": not_available, "value": 0},
+        "samples": {"hr": ok, "value": 1},
+        "of depth": {"hr": ok, "value": 1},
+        "of 3": {"hr": not_available, "value": 0},
+        "of blocks": {"hr": not_available, "value": 0},
     }
 
 

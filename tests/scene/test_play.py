@@ -86,7 +86,8 @@ def test_a_scene_that_needs_more_than_is_built_says_which_command_and_what(
 
 
 def test_a_device_that_cannot_be_made_is_a_problem(play: Play) -> None:
-    assert [str(p) for p in play(multisample=4).problems] == ["device: multisampled surfaces"]
+    (problem,) = play(multisample=3).problems
+    assert "3 samples" in str(problem)
     (problem,) = play(format="D3DFMT_P8").problems
     assert "D3DFMT_P8" in str(problem)
 

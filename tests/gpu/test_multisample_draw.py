@@ -1,0 +1,166 @@
+"""Draws to multisampled targets: depth by sample, colour by pixel, counts by target."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import dp2emu.gpu.draw
+import dp2emu.gpu.spans
+from dp2emu.d3d.enums import Blend, BlendOp, FillMode, Format, PrimitiveType
+from dp2emu.gpu.draw import execute_draw
+from dp2emu.gpu.packets import MergeNumbers
+from dp2emu.gpu.queries import Counters
+from dp2emu.gpu.state import BlendEquation, BlendState, DepthState, RasterState
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.ir import Stage
+from tests.gpu.drawing import SIZED, Vertex, color_surface, corner, depth_surface, draw
+from tests.gpu.model import Canvas, Corner
+from tests.gpu.test_draw import SIZE, depth_state, mesh, quad, raster_state, run
+from tests.gpu.test_multisample import STANDARD
+
+WHITE = 0xFFFFFFFF
+
+
+@settings(max_examples=60)
+@given(mesh, raster_state, depth_state, st.sampled_from([2, 4, 8]), st.booleans())
+def test_a_draw_equals_one_sample_after_the_other(
+    triangles: list[tuple[Corner, Corner, Corner]], raster: RasterState, test: DepthState,
+    samples: int, multisample: bool,
+) -> None:  # fmt: skip
+    raster = replace(raster, multisample=multisample)
+    canvas = Canvas(SIZE, 16, tuple(STANDARD[samples]))
+    color = color_surface(Format.X8R8G8B8, SIZE, SIZE, samples)
+    depth = depth_surface(Format.D16, SIZE, SIZE, word=1 << 15, samples=samples)
+    for triangle in triangles:
+        canvas.draw(triangle, raster, test)
+    vertices = [(c.x, c.y, c.z, c.rhw, c.color) for triangle in triangles for c in triangle]
+    work, counters = run(vertices, color=color, depth=depth, raster=raster, test=test)
+    assert color.pixels().tolist() == canvas.color
+    assert depth.pixels().tolist() == canvas.depth
+    assert (work.fragments, work.pixels) == (canvas.tested, canvas.passed)
+    assert counters.samples == 0
+    assert counters.multisamples == {(color.serial, samples): canvas.passed}
+
+
+@pytest.mark.parametrize(("chunk", "batch"), [(1, 1 << 17), (3, 5), (1 << 13, 1), (7, 100)])
+def test_portions_do_not_change_a_draw(
+    chunk: int, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = np.random.default_rng(9)
+    vertices = [corner(*generator.uniform(0, 32, 2), generator.random(),
+                       int(generator.integers(1 << 32))) for _ in range(60)]  # fmt: skip
+
+    def drawn() -> tuple[bytes, bytes]:
+        color, depth = color_surface(samples=4), depth_surface(word=0xFFFFFF00, samples=4)
+        run(vertices, color=color, depth=depth)
+        return color.data.tobytes(), depth.data.tobytes()
+
+    expected = drawn()
+    monkeypatch.setattr(dp2emu.gpu.draw, "CHUNK", chunk)
+    monkeypatch.setattr(dp2emu.gpu.spans, "BATCH", batch)
+    assert drawn() == expected
+
+
+def covered(vertices: list[Vertex], samples: int = 4, **options: object) -> NDArray[np.bool_]:
+    """Shape (rows, columns, samples)."""
+    color = color_surface(samples=samples)
+    run(vertices, color=color, **options)
+    lit: NDArray[np.bool_] = color.pixels().reshape(32, 32, samples) != 0
+    return lit
+
+
+def plain(vertices: list[Vertex], **options: object) -> NDArray[np.bool_]:
+    color = color_surface()
+    run(vertices, color=color, **options)
+    lit: NDArray[np.bool_] = color.pixels() != 0
+    return lit
+
+
+SLANTED = [corner(1.3, 2.1), corner(25.7, 13.4), corner(9.2, 28.6)]
+
+
+def aliased(vertices: list[Vertex], **options: object) -> bool:
+    """Whether all samples of a pixel are drawn or none, as on a plain target."""
+    found, expected = covered(vertices, **options), plain(vertices, **options)
+    return bool((found == expected[:, :, None]).all()) and bool(expected.any())
+
+
+def test_triangles_are_covered_by_sample_unless_the_state_says_otherwise() -> None:
+    assert not aliased(SLANTED)
+    assert aliased(SLANTED, raster=RasterState(multisample=False))
+
+
+def test_lines_are_aliased_also_those_of_a_wireframe() -> None:
+    wire = RasterState(fill=FillMode.WIREFRAME)
+    assert aliased(SLANTED[:2], topology=PrimitiveType.LINELIST)
+    assert aliased(SLANTED, raster=wire)
+
+
+def test_points_are_squares_whose_samples_are_covered_one_by_one() -> None:
+    point = [(8.0, 8.0, 0.5, 1.0, 1.0, WHITE)]
+    found = covered(point, fvf=SIZED, topology=PrimitiveType.POINTLIST)
+    assert found[8, 8].all()
+    assert found.sum() == 4
+    point = [(8.5, 8.0, 0.5, 1.0, 1.0, WHITE)]
+    found = covered(point, fvf=SIZED, topology=PrimitiveType.POINTLIST)
+    assert found[8, 8].tolist() == [dx >= 0 for dx, _ in STANDARD[4]]
+    assert found[8, 9].tolist() == [dx < 0 for dx, _ in STANDARD[4]]
+
+
+@pytest.mark.parametrize("mask", [0, 0b0101, 0b1000, 0b1111, 0xFFFFFFF0])
+def test_only_samples_of_the_mask_are_drawn_to_and_counted(mask: int) -> None:
+    color = color_surface(samples=4)
+    numbers = MergeNumbers(sample_mask=mask)
+    work, counters = run(quad(-1, -1, 33, 33), color=color, merge=numbers)
+    lit = color.pixels().reshape(32, 32, 4) != 0
+    assert (lit == [bool(mask >> s & 1) for s in range(4)]).all()
+    assert work.pixels == 32 * 32 * (mask & 15).bit_count()
+    assert sum(counters.multisamples.values()) == work.pixels
+
+
+def test_the_mask_means_nothing_on_a_plain_target() -> None:
+    assert plain(quad(0, 0, 32, 32), merge=MergeNumbers(sample_mask=0)).all()
+
+
+def test_a_program_kills_whole_pixels() -> None:
+    b = Builder(Stage.PIXEL)
+    b.kill(b.input("vpos.x") > 15.5)
+    for component in "xyzw":
+        b.output(f"target0.{component}", 1.0)
+    found = covered(quad(-1, -1, 33, 33), pixel=b.program())
+    assert found[:, :16].all()
+    assert not found[:, 16:].any()
+
+
+def test_samples_blend_one_by_one() -> None:
+    add = BlendEquation(Blend.ONE, Blend.ONE, BlendOp.ADD)
+    color = color_surface(samples=4)
+    packet = draw(quad(0, 0, 8, 8, color=0xFF102030) + quad(4, 0, 12, 8, color=0xFF102030),
+                  color=color)  # fmt: skip
+    pipeline = replace(packet.pipeline, blend=BlendState(add, add))
+    execute_draw(replace(packet, pipeline=pipeline), Counters())
+    row = color.pixels()[3].reshape(32, 4)
+    assert (row[[1, 2, 9, 10]] == 0xFF102030).all()
+    assert (row[5:7] == 0xFF204060).all()
+    # Both squares share the samples right of column 4's centre.
+    expected = [0xFF204060 if dx >= 0 else 0xFF102030 for dx, _ in STANDARD[4]]
+    assert row[4].tolist() == expected
+
+
+def test_depth_alone_counts_for_the_depth_surface() -> None:
+    depth = depth_surface(word=0xFFFFFF00, samples=2)
+    _, counters = run(quad(-1, -1, 5, 5), depth=depth)
+    assert counters.multisamples == {(depth.serial, 2): 2 * 25 + 2 * 5 + 1}
+
+
+def test_several_draws_to_one_target_add_up() -> None:
+    color, counters = color_surface(samples=8), Counters()
+    for _ in range(3):
+        execute_draw(draw(quad(-1, -1, 3.5, 3.5), color=color), counters)
+    assert counters.multisamples == {(color.serial, 8): 3 * 8 * 16}
