@@ -38,6 +38,13 @@ class Issue(IntFlag):
     BEGIN = 2
 
 
+class StreamSource(IntFlag):
+    """D3DSTREAMSOURCE_*: what the number below them in a stream frequency means."""
+
+    INDEXEDDATA = 1 << 30
+    INSTANCEDATA = 2 << 30
+
+
 class ColorWrite(IntFlag):
     """D3DCOLORWRITEENABLE_*: channels a target may be written in."""
 

@@ -36,6 +36,7 @@ _FLAGS: dict[str, type[IntFlag]] = {
     "D3DCLEAR_": flags.Clear,
     "D3DISSUE_": flags.Issue,
     "D3DCOLORWRITEENABLE_": flags.ColorWrite,
+    "D3DSTREAMSOURCE_": flags.StreamSource,
     "D3DTA_": flags.ArgumentModifier,
     "D3DUSAGE_": flags.Usage,
 }

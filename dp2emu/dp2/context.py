@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-from dataclasses import dataclass
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,13 @@ from dp2emu.d3d.enums import Format, PrimitiveType
 from dp2emu.d3d.flags import Clear as ClearFlags
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.formats import COLOR, DEPTH
+from dp2emu.d3d.frequency import Frequency
 from dp2emu.d3d.fvf import POSITION, fvf_layout
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.constants import PIXEL_FILES, VERTEX_FILES, Constants
+from dp2emu.dp2.frequency import Streams, frequency_of, instances
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.output import merge_numbers
 from dp2emu.dp2.programs import Source
@@ -43,7 +45,7 @@ MAX_PRIMITIVES = 0xFFFFF
 """D3DCAPS9.MaxPrimitiveCount of this device; a draw of more is refused."""
 MAX_STRIDE = 0xFFFF
 _SourceKey = tuple[int | VertexFormat, Function | None, Function | None]
-_NO_STREAMS: tuple[Stream | None, ...] = (None,) * STREAMS
+_NO_STREAMS: Streams = (None,) * STREAMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ class Context:
         self.textures = Textures()
         self.queries = QueryTable(gpu, options, interface)
         self.streams: dict[int, Stream | UserStream] = {}
+        self.frequencies: dict[int, Frequency] = {}
         self.indices: Indices | None = None
         self.shaders = Shaders(self.vertex_constants)
         self._call = CallVertices(None, 0, 0, 0, 0)
@@ -164,6 +167,11 @@ class Context:
         self._check_stream(stream, stride)
         self.streams[stream] = UserStream(stride)
 
+    def set_stream_frequency(self, stream: int, value: int) -> None:
+        """SETSTREAMSOURCEFREQ."""
+        self._check_stream(stream, 0)
+        self.frequencies[stream] = frequency_of(stream, value)
+
     def set_indices(self, handle: int, size: int) -> None:
         """SETINDICES; handle 0 unbinds."""
         if handle == 0:
@@ -235,7 +243,7 @@ class Context:
         if count == 0:
             return
         stream = self._call_stream(first + vertex_count(topology, count))
-        self._draw(self._call_source(), topology, first, count, (stream,), None)
+        self._draw(self._call_source(), topology, first, count, [(stream,)], None)
 
     def draw_call_indexed(
         self,
@@ -252,7 +260,7 @@ class Context:
             return
         stream = self._call_stream(int(indices.max()) + 1)
         edges = None if edge_flags is None else list_edges(edge_flags.astype(np.int64))
-        self._draw(self._call_source(), topology, 0, count, (stream,), Indices(indices), edges)
+        self._draw(self._call_source(), topology, 0, count, [(stream,)], Indices(indices), edges)
 
     def draw_immediate(
         self, topology: PrimitiveType, vertices: bytes, count: int, edge_flags: int
@@ -264,11 +272,12 @@ class Context:
         self._vertex_size()
         stream = Stream(vertices, 0, self._call.size)
         edges = fan_edges(edge_flags, count) if topology is PrimitiveType.TRIANGLEFAN else None
-        self._draw(self._call_source(), topology, 0, count, (stream,), None, edges)
+        self._draw(self._call_source(), topology, 0, count, [(stream,)], None, edges)
 
     def draw_streams(self, topology: int, first: int, count: int, byte_offset: int = 0) -> None:
         """DRAWPRIMITIVE (first in vertices) and DRAWPRIMITIVE2 (bytes)."""
-        shape, streams = _topology(topology), self._bound_streams(byte_offset)
+        shape = _topology(topology)
+        streams = instances(self._bound_streams(byte_offset), self.frequencies, indexed=False)
         self._draw(self._stream_source(), shape, first, count, streams, None)
 
     def draw_clipped_fan(self, count: int, byte_offset: int, edge_flags: int) -> None:
@@ -276,7 +285,7 @@ class Context:
         shape, streams = PrimitiveType.TRIANGLEFAN, self._bound_streams(byte_offset)
         _check_count(count)
         edges = fan_edges(edge_flags, count)
-        self._draw(self._stream_source(), shape, 0, count, streams, None, edges)
+        self._draw(self._stream_source(), shape, 0, count, [streams], None, edges)
 
     def draw_streams_indexed(
         self,
@@ -292,7 +301,8 @@ class Context:
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "indexed draw without an index buffer")
         bound = self.indices
         indices = Indices(bound.data, bound.size, start_bytes, base)
-        shape, streams = _topology(topology), self._bound_streams(base_bytes)
+        shape = _topology(topology)
+        streams = instances(self._bound_streams(base_bytes), self.frequencies, indexed=True)
         self._draw(self._stream_source(), shape, start, count, streams, indices)
 
     def _draw(
@@ -301,10 +311,11 @@ class Context:
         topology: PrimitiveType,
         first: int,
         count: int,
-        streams: tuple[Stream | None, ...],
+        streams: Iterable[Streams],
         indices: Indices | None,
         edges: NDArray[np.bool_] | None = None,
     ) -> None:
+        """Submit a draw for each of ``streams``, the instances."""
         if count == 0:
             return
         _check_count(count)
@@ -313,27 +324,27 @@ class Context:
             raise Fault(HResult.DDERR_GENERIC, "draw without a render target")
         refuse_unbuilt(self.state, self.targets, topology, pixel=source.pixel is not None)
         resolved = self._resolved(source)
-        self.gpu.submit(
-            Draw(
-                pipeline=resolved.pipeline,
-                topology=topology,
-                first=first,
-                count=count,
-                streams=streams,
-                indices=indices,
-                colors=self.targets.colors,
-                depth=self.targets.depth,
-                scissor=self._scissor(extent),
-                point=point_size(self.state),
-                viewport=self.state.viewport,
-                vertex_uniforms=resolved.vertex_uniforms(self.vertex_constants),
-                pixel_uniforms=resolved.pixel_uniforms(self.pixel_constants),
-                clip_planes=resolved.clip_planes,
-                w_range=self.state.w_range,
-                edge_flags=edges,
-                merge=merge_numbers(self.state.render_states),
-            )
+        draw = Draw(
+            pipeline=resolved.pipeline,
+            topology=topology,
+            first=first,
+            count=count,
+            streams=_NO_STREAMS,
+            indices=indices,
+            colors=self.targets.colors,
+            depth=self.targets.depth,
+            scissor=self._scissor(extent),
+            point=point_size(self.state),
+            viewport=self.state.viewport,
+            vertex_uniforms=resolved.vertex_uniforms(self.vertex_constants),
+            pixel_uniforms=resolved.pixel_uniforms(self.pixel_constants),
+            clip_planes=resolved.clip_planes,
+            w_range=self.state.w_range,
+            edge_flags=edges,
+            merge=merge_numbers(self.state.render_states),
         )
+        for instance in streams:
+            self.gpu.submit(replace(draw, streams=instance))
 
     def _call_source(self) -> Source:
         """Vertices of a call of DirectX 6 and 7, which has no shaders."""
@@ -396,7 +407,7 @@ class Context:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"vertex size {self._call.size}")
         return self._call.size
 
-    def _bound_streams(self, byte_offset: int) -> tuple[Stream | None, ...]:
+    def _bound_streams(self, byte_offset: int) -> Streams:
         """The streams as bound; ``byte_offset`` moves stream 0, the one the 2 forms mean."""
         if 0 not in self.streams:
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "draw without stream 0")

@@ -57,6 +57,10 @@ def facts_of(context: Context) -> Facts:
             name: getattr(state.scissor, name) for name in ("left", "top", "right", "bottom")
         },
         "streams": {str(key): _stream(value) for key, value in sorted(context.streams.items())},
+        "stream_frequencies": {
+            str(key): frequency.flags | frequency.number
+            for key, frequency in sorted(context.frequencies.items())
+        },
         "indices": _indices(context.indices),
         "render_states": dict(_render_states(state.render_states)),
         "stages": {str(key): row for key, row in _stages(state)},

@@ -61,12 +61,14 @@ class Viewport:
 class Stream:
     """Vertex data: element k of a stream starts at byte ``offset + k * stride``.
 
-    Bytes beyond the end of ``data`` read as zero, so that no index can reach foreign memory.
+    Vertex n reads element n // ``divider``.  Bytes beyond the end of ``data`` read as zero, so
+    that no index can reach foreign memory.
     """
 
     data: Surface | bytes
     offset: int
     stride: int
+    divider: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

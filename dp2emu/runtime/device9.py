@@ -35,6 +35,7 @@ from dp2emu.d3d.flags import (
     Usage,
 )
 from dp2emu.d3d.formats import COLOR, DEPTH
+from dp2emu.d3d.frequency import Frequency
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireRenderState
@@ -420,6 +421,12 @@ class Device9:
         if stream == 0:
             self._drawing.has_stream = buffer is not None
         self.session.emit(Op.SETSTREAMSOURCE2, [(stream, handle_of(buffer), offset, stride)])
+
+    def set_stream_frequency(self, stream: int, value: int) -> None:
+        """SetStreamSourceFreq: a divider, or D3DSTREAMSOURCE flags and a number."""
+        if not Frequency.of(value).allowed(stream):
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"stream {stream}: frequency {value:#x}")
+        self.session.emit(Op.SETSTREAMSOURCEFREQ, [(stream, value)])
 
     def set_indices(self, buffer: IndexBuffer | None) -> None:
         """SetIndices; None unbinds."""

@@ -19,7 +19,7 @@ from dp2emu.d3d.enums import (
     TransformState,
 )
 from dp2emu.d3d.flags import Clear
-from dp2emu.errors import SceneError, Unsupported
+from dp2emu.errors import SceneError
 from dp2emu.gpu.memory import SurfaceDesc
 from dp2emu.runtime import (
     Declaration,
@@ -243,9 +243,9 @@ def _stream(player: Player, fields: Fields) -> None:
 
 @op("streamfreq")
 def _stream_frequency(player: Player, fields: Fields) -> None:
-    fields.take("stream", whole(0, 15))
-    if fields.take("value", dword) != 1:
-        raise Unsupported("stream frequency")
+    player.device.set_stream_frequency(
+        fields.take("stream", whole(0, 15)), fields.take("value", dword)
+    )
 
 
 @op("indices")

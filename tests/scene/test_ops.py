@@ -9,16 +9,9 @@ import numpy as np
 import pytest
 
 from dp2emu.errors import SceneError
+from dp2emu.shader.sm.assemble import assemble
 
 from .making import BLACK, FVF, NO_CULL, Play, document, picture, rows, strip
-
-
-def test_a_command_that_is_not_built_ends_its_scene(play: Play) -> None:
-    result = play(BLACK, {"op": "streamfreq", "stream": 0, "value": 2})
-    assert [str(problem) for problem in result.problems] == [
-        "command 1 (streamfreq): stream frequency"
-    ]
-    assert result.files == ()
 
 
 @pytest.mark.parametrize(
@@ -154,3 +147,49 @@ def test_lights_materials_and_constants_are_set(play: Play) -> None:
 def test_records_that_break_the_schema_name_the_field(play: Play, command: Any, what: str) -> None:
     with pytest.raises(SceneError, match=what):
         play(command)
+
+
+INSTANCED = (
+    {"type": "decl", "id": "d", "elements": [
+        {"stream": 0, "offset": 0, "type": "FLOAT2", "usage": "POSITION", "index": 0},
+        {"stream": 1, "offset": 4, "type": "FLOAT2", "usage": "TEXCOORD", "index": 0},
+        {"stream": 2, "offset": 0, "type": "D3DCOLOR", "usage": "COLOR", "index": 0}]},
+    {"type": "vs", "id": "v", "dwords": [f"0x{word:08x}" for word in np.frombuffer(assemble(
+        "vs_3_0\ndcl_position v0\ndcl_texcoord v1\ndcl_color v2\ndcl_position o0\ndcl_color o1\n"
+        "mov r0, v0\nadd r0.xy, v0, v1\nmov o0, r0\nmov o1, v2\n"), "<u4").tolist()]},
+    {"type": "vb", "id": "square", "data": {"layout": "ff", "rows": [
+        [-1.125, 0.834], [-0.875, 0.834], [-1.125, 1.168], [-0.875, 1.168]]}},
+    {"type": "vb", "id": "places", "data": {"layout": "Iff", "rows": [
+        [0, x / 4, -y / 3] for y, x in ((0, 1), (1, 2), (2, 3), (4, 4))]}},
+    {"type": "vb", "id": "colors", "data": {"u32": [0xFF0000FF, 0xFF00FF00]}},
+    {"type": "ib", "id": "i", "format": "D3DFMT_INDEX16", "data": {"u16": [0, 1, 2, 2, 1, 3]}},
+)  # fmt: skip
+"""A pixel large square for each of four places; pairs of them have a colour."""
+
+
+def test_indexed_primitives_repeat_and_streams_advance_with_them(
+    play: Play, tmp_path: Path
+) -> None:
+    frequencies = ("D3DSTREAMSOURCE_INDEXEDDATA|0x4", 0x80000001, 0x80000002)
+    play(
+        BLACK, NO_CULL, {"op": "setdecl", "id": "d"}, {"op": "setvs", "id": "v"},
+        {"op": "indices", "id": "i"},
+        *({"op": "stream", "stream": n, "id": name, "stride": size}
+          for n, (name, size) in enumerate((("square", 8), ("places", 12), ("colors", 4)))),
+        *({"op": "streamfreq", "stream": n, "value": f} for n, f in enumerate(frequencies)),
+        {"op": "draw_indexed", "prim": "TRIANGLELIST", "num_vertices": 4, "count": 2},
+        resources=INSTANCED,
+    )  # fmt: skip
+    found = picture(tmp_path)[..., :3]
+    wanted = np.zeros_like(found)
+    for y, x, channel in ((0, 1, 2), (1, 2, 2), (2, 3, 1), (4, 4, 1)):
+        wanted[y, x, channel] = 255
+    assert (found == wanted).all()
+
+
+@pytest.mark.parametrize(("stream", "value"), [(0, 0), (1, 0x80000000), (0, 0x80000001)])
+def test_a_stream_frequency_that_means_nothing_fails(
+    play: Play, tmp_path: Path, stream: int, value: int
+) -> None:
+    assert not play({"op": "streamfreq", "stream": stream, "value": value}).problems
+    assert document(tmp_path)["failed_calls"][0]["hr"] == "0x8876086c"

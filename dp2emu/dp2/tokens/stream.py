@@ -12,7 +12,6 @@ from dp2emu.d3d.dp2structs import (
     D3DHAL_DP2SETSTREAMSOURCEUM,
 )
 from dp2emu.dp2.table import Body, Op, Since, token
-from dp2emu.dp2.tokens.unbuilt import unbuilt
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context
@@ -66,9 +65,13 @@ def set_stream_source_2(context: Context, body: Body) -> None:
         context.set_stream(stream, handle, offset, stride)
 
 
-token(
+@token(
     Op.SETSTREAMSOURCEFREQ,
     since=Since.DX9,
     items=D3DHAL_DP2SETSTREAMSOURCEFREQ,
     samples=("5F 00 01 00 00 00 00 00 01 00 00 00",),
-)(unbuilt("stream frequency", "Set how often a stream advances: divider or instancing flags."))
+)
+def set_stream_frequency(context: Context, body: Body) -> None:
+    """Set how often a stream advances: divider or instancing flags."""
+    for stream, value in body.items.tolist():
+        context.set_stream_frequency(stream, value)

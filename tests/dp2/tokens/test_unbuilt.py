@@ -19,7 +19,6 @@ UNBUILT = {
     Op.BLT: "blits",
     Op.COLORFILL: "colour fills",
     Op.GENERATEMIPSUBLEVELS: "mip generation",
-    Op.SETSTREAMSOURCEFREQ: "stream frequency",
     Op.SURFACEBLT: "surface blits",
     Op.SETCONVOLUTIONKERNELMONO: "convolution filters",
     Op.COMPOSERECTS: "rectangle composition",

@@ -1,0 +1,84 @@
+"""Stream frequencies: which element of a stream a vertex of an instance reads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dp2emu.d3d.enums import DeclType, DeclUsage
+from dp2emu.d3d.frequency import Frequency
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.vertices import Element
+from dp2emu.dp2.frequency import INSTANCES_MAX, frequency_of, instances
+from dp2emu.dp2.inspect import facts_of
+from dp2emu.errors import Fault
+from dp2emu.gpu.packets import Stream
+from dp2emu.gpu.vertex import decode
+from tests.dp2.rigging import Bench, token
+
+INDEXED, INSTANCED = 0x40000000, 0x80000000
+NUMBERS = np.arange(64, dtype="<f4").tobytes()
+SET = 95
+
+
+def elements(value: int, *, indexed: bool = True, count: int = 5, stream: int = 1) -> list[float]:
+    """Elements that vertices 0 to 6 of each of ``count`` instances read."""
+    streams = tuple(Stream(NUMBERS, 4, 4) for _ in range(2))
+    frequencies = {stream: Frequency.of(value), 0: Frequency.of(INDEXED | count)}
+    element = Element(stream, 0, DeclType.FLOAT1, DeclUsage.TEXCOORD)
+    found = [decode(element, each, np.arange(7))[0] for each in instances(
+        streams, frequencies, indexed=indexed)]  # fmt: skip
+    return np.concatenate(found).tolist()
+
+
+@given(st.integers(1, 9), st.booleans())
+def test_a_divider_advances_a_stream_with_the_vertices(number: int, indexed: bool) -> None:
+    once = [1.0 + vertex // number for vertex in range(7)]
+    assert elements(number, indexed=indexed) == once * (5 if indexed else 1)
+
+
+@given(st.integers(1, 9))
+def test_an_instance_stream_advances_with_the_instances(number: int) -> None:
+    wanted = [1.0 + instance // number for instance in range(5) for _ in range(7)]
+    assert elements(INSTANCED | number) == wanted
+    assert elements(INSTANCED | number, indexed=False) == [1.0] * 7
+
+
+def test_the_first_stream_has_its_elements_again_in_each_instance() -> None:
+    assert elements(INDEXED | 5, stream=0) == [*range(1, 8)] * 5
+
+
+def test_without_a_number_of_instances_there_is_one() -> None:
+    streams = (Stream(NUMBERS, 0, 4), None)
+    assert list(instances(streams, {}, indexed=True)) == [streams]
+    second = {1: Frequency.of(INSTANCED | 3), 2: Frequency.of(INDEXED | 7)}
+    assert list(instances(streams, second, indexed=True)) == [streams]
+
+
+@pytest.mark.parametrize(
+    ("stream", "value"),
+    [(0, 0), (3, 0), (3, INDEXED), (0, INSTANCED | 1), (3, INDEXED | INSTANCED | 1)],
+)
+def test_frequencies_without_a_meaning_are_refused(stream: int, value: int) -> None:
+    with pytest.raises(Fault, match="frequency"):
+        frequency_of(stream, value)
+    bad = Bench().call(token(SET, stream, value))
+    assert (bad.ddrval, bad.dwErrorOffset) == (HResult.D3DERR_DRIVERINVALIDCALL, 0)
+
+
+def test_a_draw_has_a_limited_number_of_instances() -> None:
+    most = {0: Frequency.of(INDEXED | INSTANCES_MAX)}
+    assert sum(1 for _ in instances((), most, indexed=True)) == INSTANCES_MAX
+    with pytest.raises(Fault, match="16385 instances"):
+        next(instances((), {0: Frequency.of(INDEXED | INSTANCES_MAX + 1)}, indexed=True))
+
+
+def test_frequencies_can_be_looked_at_and_set_again() -> None:
+    bench = Bench()
+    bench.ok(token(SET, 0, INDEXED | 3) + token(SET, 4, 9) + token(SET, 0, 1))
+    assert bench.call(token(SET, 16, 1)).ddrval == HResult.DDERR_INVALIDPARAMS
+    context = bench.driver.context(1)
+    assert context is not None
+    assert facts_of(context)["stream_frequencies"] == {"0": 1, "4": 9}
