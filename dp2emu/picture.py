@@ -23,6 +23,7 @@ from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.pixels import unpack_color
+from dp2emu.gpu.resolve import resolve
 from dp2emu.shader.exact import saturate
 
 _COMPRESS_LEVEL = 6
@@ -63,7 +64,7 @@ class Picture:
 def take_picture(surface: Surface) -> Picture:
     """The picture of a colour surface as it is now.  Raises Unsupported for other formats.
 
-    Samples of a multisampled surface are averaged, rounding half up.
+    A multisampled surface is shown resolved.
     """
     words = surface.pixels()
     row = _format(surface.format)
@@ -71,7 +72,8 @@ def take_picture(surface: Surface) -> Picture:
     crc32, step = 0, max(1, _BAND // words.shape[1])
     for top in range(0, surface.height, step):
         band = words[top : top + step]
-        image[top : top + step] = _channels(band, surface.format, surface.samples)
+        single = band if surface.samples == 1 else resolve(row, band, surface.samples)
+        image[top : top + step] = rgba(single, surface.format)
         crc32 = zlib.crc32(band.tobytes(), crc32)
     return Picture(surface.format, crc32, image)
 
@@ -108,16 +110,6 @@ def _shown(words: NDArray[Any], source: Lane) -> NDArray[np.uint8]:
 
 def _byte(lane: F32) -> NDArray[np.uint8]:
     return np.floor(saturate(lane).astype(np.float64) * 255 + 0.5).astype(np.uint8)
-
-
-def _channels(words: NDArray[Any], format: Format, samples: int) -> NDArray[np.uint8]:
-    channels = rgba(words, format)
-    if samples == 1:
-        return channels
-    height, width, depth = channels.shape
-    apart = channels.reshape(height, width // samples, samples, depth).astype(np.uint32)
-    mean: NDArray[np.uint32] = (apart.sum(axis=2, dtype=np.uint32) + samples // 2) // samples
-    return mean.astype(np.uint8)
 
 
 def _widen(words: NDArray[Any], channel: Channel) -> NDArray[np.uint8]:
