@@ -7,18 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dp2emu.d3d.enums import Blend, BlendOp, RenderState
+from dp2emu.d3d.enums import Blend, BlendOp, CmpFunc, RenderState, StencilOp
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.fixed import enum_state
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.packets import MergeNumbers
-from dp2emu.gpu.state import BlendEquation, BlendState
+from dp2emu.gpu.state import BlendEquation, BlendState, StencilFace, StencilState
 
 _BOTH = {
     Blend.BOTHSRCALPHA: (Blend.SRCALPHA, Blend.INVSRCALPHA),
     Blend.BOTHINVSRCALPHA: (Blend.INVSRCALPHA, Blend.SRCALPHA),
 }
 """Source factors that say both, whatever the destination factor is."""
+_FRONT = (
+    RenderState.STENCILFUNC,
+    RenderState.STENCILFAIL,
+    RenderState.STENCILZFAIL,
+    RenderState.STENCILPASS,
+)
+_BACK = (
+    RenderState.CCW_STENCILFUNC,
+    RenderState.CCW_STENCILFAIL,
+    RenderState.CCW_STENCILZFAIL,
+    RenderState.CCW_STENCILPASS,
+)
+"""Comparison and operations, in the order of ``StencilFace``."""
 _SECOND_SOURCE = (Blend.SRCCOLOR2, Blend.INVSRCCOLOR2)
 
 
@@ -55,9 +68,40 @@ def _equation(
     return BlendEquation(first, second, op)
 
 
+def alpha_test(states: Sequence[int]) -> CmpFunc | None:
+    """The comparison of D3DRS_ALPHATESTENABLE; None if all pass.  Raises Fault for no such."""
+    if not states[RenderState.ALPHATESTENABLE]:
+        return None
+    func = enum_state(CmpFunc, states, RenderState.ALPHAFUNC)
+    return None if func is CmpFunc.ALWAYS else func
+
+
+def stencil_state(states: Sequence[int]) -> StencilState | None:
+    """The test of D3DRS_STENCILENABLE, or None without it.
+
+    Raises Fault for a comparison or operation there is not.
+    """
+    if not states[RenderState.STENCILENABLE]:
+        return None
+    two_sided = bool(states[RenderState.TWOSIDEDSTENCILMODE])
+    return StencilState(_face(states, _FRONT), _face(states, _BACK) if two_sided else None)
+
+
+def _face(states: Sequence[int], names: Sequence[RenderState]) -> StencilFace:
+    func, *operations = names
+    return StencilFace(
+        enum_state(CmpFunc, states, func),
+        *(enum_state(StencilOp, states, operation) for operation in operations),
+    )
+
+
 def merge_numbers(states: Sequence[int]) -> MergeNumbers:
-    """What the merge stage reads beside the pipeline."""
+    """What the merge stage reads beside the pipeline; of ALPHAREF the low 8 bits count."""
     return MergeNumbers(
         blend_factor=states[RenderState.BLENDFACTOR],
         sample_mask=states[RenderState.MULTISAMPLEMASK],
+        alpha_reference=states[RenderState.ALPHAREF] & 0xFF,
+        stencil_reference=states[RenderState.STENCILREF],
+        stencil_mask=states[RenderState.STENCILMASK],
+        stencil_write_mask=states[RenderState.STENCILWRITEMASK],
     )

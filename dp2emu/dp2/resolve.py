@@ -25,7 +25,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.dp2.constants import Constants
 from dp2emu.dp2.fixed import clip_planes, enum_state
-from dp2emu.dp2.output import blend_state
+from dp2emu.dp2.output import alpha_test, blend_state, stencil_state
 from dp2emu.dp2.programs import (
     PixelStage,
     Source,
@@ -112,17 +112,6 @@ class _Asked:
         return self.states[state]
 
 
-def _alpha_test(asked: _Asked) -> bool:
-    enabled = asked[RenderState.ALPHATESTENABLE]
-    return bool(enabled) and asked[RenderState.ALPHAFUNC] != CmpFunc.ALWAYS
-
-
-def _stencil(asked: _Asked) -> bool:
-    depth = asked.targets.depth
-    row = DEPTH.get(depth.format) if depth else None
-    return bool(asked[RenderState.STENCILENABLE] and row and row.stencil)
-
-
 def _dither(asked: _Asked) -> bool:
     narrow = [s for s in asked.targets.colors if s and COLOR[s.format].size < 4]
     return bool(asked[RenderState.DITHERENABLE] and narrow)
@@ -153,8 +142,6 @@ def _stage_operations(asked: _Asked) -> bool:
 _REFUSALS: tuple[tuple[str, Callable[[_Asked], bool]], ...] = (
     ("texturing", _texturing),
     ("texture stage operations", _stage_operations),
-    ("alpha test", _alpha_test),
-    ("stencil test", _stencil),
     ("dithering", _dither),
     ("sRGB write", lambda asked: bool(asked[RenderState.SRGBWRITEENABLE])),
     (
@@ -225,6 +212,8 @@ def resolve(state: State, source: Source, targets: Targets, interface: int) -> R
         vertex=vertex.program,
         attributes=vertex.attributes,
         blend=blend_state(states),
+        alpha_test=alpha_test(states),
+        stencil=stencil_state(states) if depth and DEPTH[depth.format].stencil else None,
     )
     return Resolved(pipeline, vertex, pixel, planes)
 

@@ -48,7 +48,7 @@ def execute_clear(clear: Clear, counters: Counters) -> Work:
         _fill(surface.pixels(), [_columns(rect, surface.samples) for rect in rects], fill)
         pixels = sum((r.right - r.left) * (r.bottom - r.top) for r in rects)
         pixel_bytes = FORMATS[surface.format].size * surface.samples
-        work += Work(pixels=pixels, pixel_bytes=pixels * pixel_bytes)
+        work += Work(pixels=pixels, shaded=pixels, pixel_bytes=pixels * pixel_bytes)
     counters.pixel_bytes += work.pixel_bytes
     return work
 

@@ -1,7 +1,8 @@
 """Draw: the stages in order, in chunks that bound memory whatever the primitive count.
 
 fetch (or vertex program -> clip -> viewport) -> snap, cull -> spans -> fragments -> z clip
--> depth test -> pixel program -> write; a program with a say in coverage runs before the test
+-> depth and stencil test -> pixel program -> blend, write; a program with a say in coverage, and
+any program before an alpha test, runs before the depth test
 """
 
 from __future__ import annotations
@@ -11,12 +12,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dp2emu.gpu.arrays import I64, Mask
+from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.gpu.assembly import vertex_count
 from dp2emu.gpu.color import ColorTarget, color_targets
 from dp2emu.gpu.depth import DepthPlanes, depth_planes, fragment_depth, kept_by_clipping
 from dp2emu.gpu.geometry import geometry
-from dp2emu.gpu.merge import DepthTarget, Piles, last_of_each, piles, single_pile_each
+from dp2emu.gpu.merge import (
+    DepthTarget,
+    Piles,
+    alpha_passes,
+    depth_target,
+    last_of_each,
+    piles,
+    single_pile_each,
+)
 from dp2emu.gpu.multisample import at_samples, pixels_of
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.planes import Sites, sites
@@ -25,7 +34,6 @@ from dp2emu.gpu.setup import POINT_SIZE, set_up
 from dp2emu.gpu.shade import (
     Shaded,
     Shading,
-    decides_coverage,
     shade,
     shading,
     targets_of,
@@ -65,7 +73,7 @@ def execute_draw(draw: Draw, counters: Counters, observe_cache: bool = False) ->
 
 def _count(draw: Draw, work: Work, counters: Counters) -> None:
     _count_samples(draw, work.pixels, counters)
-    counters.fragments += work.pixels
+    counters.fragments += work.shaded
     counters.vertices += work.vertices
     counters.primitives += work.primitives
     counters.triangles += work.triangles
@@ -97,7 +105,8 @@ class _Targets:
 def _targets(draw: Draw) -> _Targets:
     """Raises Unsupported for what is not built."""
     pipeline = draw.pipeline
-    depth = draw.depth if pipeline.depth.enable else None
+    tested = pipeline.depth.enable or pipeline.stencil is not None
+    depth = draw.depth if tested else None
     bound = [surface for surface in (*draw.colors, depth) if surface is not None]
     region = draw.scissor if bound else Rect(0, 0, 0, 0)
     for surface in bound:
@@ -105,7 +114,7 @@ def _targets(draw: Draw) -> _Targets:
     return _Targets(
         region,
         color_targets(draw, targets_of(pipeline.pixel)),
-        DepthTarget.of(depth, pipeline.depth) if depth else None,
+        depth_target(draw),
     )
 
 
@@ -147,28 +156,41 @@ class _Stages:
         kept = kept_by_clipping(self.depth, here)
         if kept is not None:
             here = here.part(np.flatnonzero(kept))
-        if not len(here.x):
-            return Work()
-        if not decides_coverage(self.shading.program):
-            return self._write(here, None)
+        count = len(here.x)
+        if not self.draw.pipeline.tests_late or not count:
+            work = self._write(here, None) if count else Work()
+            return work + Work(fragments=count, shaded=work.pixels)
         shaded = self._shade(here)
-        alive = np.flatnonzero(shaded.alive)
-        return self._write(here.part(alive), shaded.part(alive)) if len(alive) else Work()
+        alive = np.flatnonzero(self._alive(shaded))
+        work = self._write(here.part(alive), shaded.part(alive)) if len(alive) else Work()
+        return work + Work(fragments=count, shaded=count)
+
+    def _alive(self, shaded: Shaded) -> Mask:
+        """Fragments that neither their program nor the alpha test drops."""
+        func = self.draw.pipeline.alpha_test
+        if func is None:
+            return shaded.alive
+        alpha = shaded.colors[0][3] if 0 in shaded.colors else np.zeros(1, np.float32)
+        return shaded.alive & alpha_passes(func, alpha, self.draw.merge.alpha_reference)
 
     def _write(self, here: Sites, shaded: Shaded | None) -> Work:
         """Test, shade unless that is done, and write fragments, of which there are some."""
-        x, y, stacks = here.x, here.y, self._stacks(here)
-        depth = self.targets.depth
-        passed, pixels, moved = None, len(x), 0
-        if depth is not None:
+        stacks, target = self._stacks(here), self.targets.depth
+        passed, pixels, moved = None, len(here.x), 0
+        if target is not None:
             z = fragment_depth(self.depth, here, None if shaded is None else shaded.depth)
-            passed = depth.test(z, x, y, stacks)
+            faces = self._front(here) if target.two_sided else None
+            passed = target.test(z, faces, here.y * target.pitch + here.x, stacks)
             pixels = int(np.count_nonzero(passed))
-            moved += depth.bytes_moved(len(x), pixels)
+            moved += target.bytes_moved(len(here.x), pixels)
         if self.targets.colors and pixels:
             self._color(here, shaded, stacks, passed)
-            moved += pixels * sum(target.pixel_bytes for target in self.targets.colors)
-        return Work(fragments=len(x), pixels=pixels, pixel_bytes=moved)
+            moved += pixels * sum(color.pixel_bytes for color in self.targets.colors)
+        return Work(pixels=pixels, pixel_bytes=moved)
+
+    def _front(self, here: Sites) -> F32:
+        """+1 or, for a fragment of a back face, -1."""
+        return self.shading.front[here.spans.primitive][here.span]
 
     def _color(
         self, here: Sites, shaded: Shaded | None, stacks: Piles, passed: Mask | None

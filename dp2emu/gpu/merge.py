@@ -1,39 +1,33 @@
-"""The merge stage: depth test, colour write, and the order of fragments on the same pixel.
+"""The merge stage: depth and stencil test, and the order of fragments on the same pixel.
 
-The only stage that writes pixels.  A batch is tested as a whole; where several of its fragments
+A batch is tested as a whole; where several of its fragments
 share a pixel they form a pile, and piles are worked off layer by layer, so that each fragment
-sees the depth that the one before it left.
+sees what the one before it left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from dp2emu.d3d.enums import CmpFunc
 from dp2emu.d3d.formats import DepthFormat
-from dp2emu.gpu.arrays import F64, I64, Mask, Words
-from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.arrays import F32, F64, I64, Mask, Words
+from dp2emu.gpu.compare import COMPARE
+from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.pixels import (
     depth_format,
     quantise_depth,
     stored_depth,
+    stored_stencil,
     with_depth,
+    with_stencil,
 )
 from dp2emu.gpu.state import DepthState
-
-COMPARE: dict[CmpFunc, Callable[[Words, Words], Mask]] = {
-    CmpFunc.NEVER: lambda new, old: np.zeros(new.shape, bool),
-    CmpFunc.LESS: np.less,
-    CmpFunc.EQUAL: np.equal,
-    CmpFunc.LESSEQUAL: np.less_equal,
-    CmpFunc.GREATER: np.greater,
-    CmpFunc.NOTEQUAL: np.not_equal,
-    CmpFunc.GREATEREQUAL: np.greater_equal,
-    CmpFunc.ALWAYS: lambda new, old: np.ones(new.shape, bool),
-}
+from dp2emu.gpu.stencil import StencilTest
+from dp2emu.shader.exact import saturate
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,43 +77,99 @@ def single_pile_each(count: int) -> Piles:
     return Piles(order, order, np.ones(count, np.int64))
 
 
+def alpha_passes(func: CmpFunc, alpha: F32, reference: int) -> Mask:
+    """The alpha test: floor(alpha * 255 + 0.5), clamped to 0..255, against a reference of 0..255.
+
+    All other bits of alpha are ignored, on targets of any format.
+    """
+    stored = np.floor(saturate(alpha).astype(np.float64) * 255 + 0.5).astype(np.uint32)
+    return COMPARE[func](stored, np.full(1, reference, np.uint32))
+
+
 @dataclass(frozen=True, slots=True)
 class DepthTarget:
-    """A depth buffer and how it is used.  ``words`` is a flat view of ``pitch`` words a row."""
+    """A depth-stencil buffer and how it is used.  ``words`` is a flat view, ``pitch`` words a row.
+
+    ``stencil`` None means no stencil test; depth is tested and written as ``state`` says.
+    """
 
     words: Words
     pitch: int
     row: DepthFormat
     state: DepthState
+    stencil: StencilTest | None
 
-    @classmethod
-    def of(cls, surface: Surface, state: DepthState) -> DepthTarget:
-        """Raises Unsupported for a format that is no depth format here."""
-        row = depth_format(surface)
-        return cls(surface.data.view(row.word), surface.pitch // row.word.itemsize, row, state)
+    def test(self, z: F64, front: F32 | None, address: I64, piles: Piles) -> Mask:
+        """Test fragments in order and store what becomes of depth and stencil; says which passed.
 
-    def test(self, z: F64, x: I64, y: I64, piles: Piles) -> Mask:
-        """Test fragments in order and store the depth of those that pass; says which did."""
-        state, compare = self.state, COMPARE[self.state.func]
+        ``address`` numbers the words; ``front`` is -1 for fragments of back faces, and wanted
+        only if the test is ``two_sided``.
+        """
         incoming = quantise_depth(self.row, z)
-        top = piles.order[piles.heads]
-        address = y[top] * self.pitch + x[top]
-        words = self.words[address]
-        stored = stored_depth(self.row, words)
-        passed = np.zeros(len(x), bool)
+        top = address[piles.order[piles.heads]]
+        words = self.words[top]
+        depth, stencil = stored_depth(self.row, words), stored_stencil(self.row, words)
+        passed = np.zeros(len(z), bool)
         for members in piles.layers():
-            new, old = incoming[members], stored[: len(members)]
-            better = compare(new, old)
+            count = len(members)
+            old = depth[:count]
+            better = COMPARE[self.state.func](incoming[members], old)
+            if self.stencil is not None:
+                faces = None if front is None else front[members]
+                better = self._stencil(stencil[:count], faces, better)
             passed[members] = better
-            if state.write:
-                stored[: len(members)] = np.where(better, new, old)
-        if state.write:
-            self.words[address] = with_depth(self.row, words, stored)
+            if self.state.write:
+                old[...] = np.where(better, incoming[members], old)
+        if self.state.write:
+            words = with_depth(self.row, words, depth)
+        if self.stencil is not None:
+            words = with_stencil(self.row, words, stencil)
+        if self.writes:
+            self.words[top] = words
         return passed
 
+    def _stencil(self, stored: Words, front: F32 | None, better: Mask) -> Mask:
+        """Replace stencil values; says which fragments pass both tests."""
+        assert self.stencil is not None
+        passed = self.stencil.passes(stored, front)
+        stored[...] = self.stencil.after(stored, front, passed, better)
+        return passed & better
+
+    @property
+    def two_sided(self) -> bool:
+        """Whether the stencil test tells front from back."""
+        return self.stencil is not None and self.stencil.state.back is not None
+
+    @property
+    def writes(self) -> bool:
+        """Whether anything can change."""
+        return self.state.write or (self.stencil is not None and self.stencil.writes)
+
     def bytes_moved(self, tested: int, passed: int) -> int:
-        """Bytes read for a number of tests, and written for those that passed."""
-        return (tested + passed * self.state.write) * self.row.word.itemsize
+        """Bytes read for a number of tests, and written: for those that passed, or, since any
+        result of the tests can change a stencil value, for all.
+        """
+        if self.stencil is not None and self.stencil.writes:
+            passed = tested
+        return (tested + passed * self.writes) * self.row.word.itemsize
+
+
+def depth_target(draw: Draw) -> DepthTarget | None:
+    """The depth-stencil buffer of a draw, if it is tested.
+
+    Without a depth test every fragment passes it and leaves depth alone; a format without stencil
+    bits passes every stencil test.  Raises Unsupported for a format that is no depth format here.
+    """
+    state, stencil = draw.pipeline.depth, draw.pipeline.stencil
+    if draw.depth is None or not (state.enable or stencil):
+        return None
+    row = depth_format(draw.depth)
+    test = None
+    if stencil is not None and row.stencil is not None:
+        test = StencilTest.of(stencil, draw.merge, row.stencil.max)
+    words = draw.depth.data.view(row.word)
+    used = state if state.enable else DepthState(func=CmpFunc.ALWAYS)
+    return DepthTarget(words, draw.depth.pitch // row.word.itemsize, row, used, test)
 
 
 def last_of_each(piles: Piles, passed: Mask | None) -> I64:

@@ -98,12 +98,17 @@ class PointSize:
 class MergeNumbers:
     """What the merge stage reads beside the pipeline.
 
-    ``blend_factor`` is A8R8G8B8.  Of a multisampled target only the samples whose bits are set in
-    ``sample_mask`` are drawn to.
+    ``blend_factor`` is A8R8G8B8; ``alpha_reference`` 0 to 255; the stencil numbers are DWORDs, of
+    which a format uses the low bits.  Of a multisampled target only the samples whose bits are
+    set in ``sample_mask`` are drawn to.
     """
 
     blend_factor: int = 0xFFFFFFFF
     sample_mask: int = 0xFFFFFFFF
+    alpha_reference: int = 0
+    stencil_reference: int = 0
+    stencil_mask: int = 0xFFFFFFFF
+    stencil_write_mask: int = 0xFFFFFFFF
 
 
 Plane = tuple[float, float, float, float]

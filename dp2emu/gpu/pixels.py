@@ -201,10 +201,17 @@ def with_depth(row: DepthFormat, words: Words, depth: Words) -> Words:
     return (kept | depth << np.uint32(channel.shift)).astype(row.word)
 
 
-def with_stencil(row: DepthFormat, words: Words, stencil: int) -> Words:
-    """Pixel words with their stencil replaced by the low bits of a value, where they have one."""
+def stored_stencil(row: DepthFormat, words: Words) -> Words:
+    """The stencil values in pixel words, uint32; 0 where they have none."""
+    if row.stencil is None:
+        return np.zeros(words.shape, np.uint32)
+    return words.astype(np.uint32) >> np.uint32(row.stencil.shift) & np.uint32(row.stencil.max)
+
+
+def with_stencil(row: DepthFormat, words: Words, stencil: Words | int) -> Words:
+    """Pixel words with their stencil replaced by the low bits of values, where they have one."""
     if row.stencil is None:
         return words
     kept = words.astype(np.uint32) & np.uint32(0xFFFFFFFF & ~_field(row.stencil))
     value = (stencil & row.stencil.max) << row.stencil.shift
-    return (kept | np.uint32(value)).astype(row.word)
+    return (kept | np.asarray(value, np.uint32)).astype(row.word)

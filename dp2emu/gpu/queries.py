@@ -16,9 +16,10 @@ from typing import NamedTuple
 class Counters:
     """What the GPU has done since it was made.  Mutable by design; values only grow.
 
-    Times are ticks of busy time of one unit; ``samples`` counts depth-test passes on targets
-    with one sample per pixel; multisampled targets count apart, per target, so that samples can
-    be turned into pixels per target (reference 7.1, OCCLUSION).
+    Times are ticks of busy time of one unit; ``fragments`` counts those that went through a pixel
+    program, also if it or a later test dropped them; ``samples`` counts what passed all tests on
+    targets with one sample per pixel; multisampled targets count apart, per target, so that
+    samples can be turned into pixels per target (reference 7.1, OCCLUSION).
     """
 
     samples: int = 0

@@ -14,15 +14,15 @@ from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.planes import Frame, Plane, Sites, plane
 from dp2emu.gpu.quads import in_quads, quads
 from dp2emu.gpu.setup import Primitives
+from dp2emu.gpu.state import DEPTH_PORT
 from dp2emu.gpu.texturing import Texturing
 from dp2emu.gpu.vertex import COMPONENTS
-from dp2emu.shader.ir import Kill, Program, Stage, walk
+from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.reference import run
 
 COLOR_PORTS = tuple(
     tuple(f"target{number}.{component}" for component in COMPONENTS) for number in range(4)
 )
-DEPTH_PORT = "depth.x"
 
 LANES = 1 << 15
 """Fragments shaded together: what a program holds for each of them is not small."""
@@ -77,13 +77,6 @@ def targets_of(program: Program) -> tuple[int, ...]:
     """The targets a pixel program has a colour for."""
     names = {port.name for port in program.outputs}
     return tuple(n for n, ports in enumerate(COLOR_PORTS) if not names.isdisjoint(ports))
-
-
-@lru_cache(maxsize=1 << 10)
-def decides_coverage(program: Program) -> bool:
-    """Whether a program has a say in which fragments pass, so that it must run before the test."""
-    writes_depth = any(port.name == DEPTH_PORT for port in program.outputs)
-    return writes_depth or any(isinstance(s, Kill) for s in walk(program.statements))
 
 
 def shading(draw: Draw, primitives: Primitives, depth: Plane) -> Shading:

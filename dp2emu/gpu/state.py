@@ -9,14 +9,18 @@ rectangles) is a binding and travels in the packet.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
-from dp2emu.d3d.enums import CmpFunc, Cull, FillMode, Format
+from dp2emu.d3d.enums import CmpFunc, Cull, FillMode, Format, StencilOp
 from dp2emu.d3d.vertices import Element
 from dp2emu.d3d.vertices import VertexLayout as VertexLayout
 from dp2emu.shader.fixed.blend import BlendEquation as BlendEquation
 from dp2emu.shader.fixed.blend import BlendState as BlendState
-from dp2emu.shader.ir import Program
+from dp2emu.shader.ir import Kill, Program, walk
 from dp2emu.shader.texture.records import SamplerKey
+
+DEPTH_PORT = "depth.x"
+"""The output of a pixel program that takes the place of the depth of its fragment."""
 
 Samplers = tuple[tuple[int, SamplerKey], ...]
 """How the samplers of a program that have a texture read it, by number."""
@@ -62,6 +66,33 @@ class DepthState:
 
 
 @dataclass(frozen=True, slots=True)
+class StencilFace:
+    """The stencil test of a face, and what becomes of the value: where the test fails, where it
+    passes and depth fails, and where both pass.
+    """
+
+    func: CmpFunc = CmpFunc.ALWAYS
+    fail: StencilOp = StencilOp.KEEP
+    depth_fail: StencilOp = StencilOp.KEEP
+    passed: StencilOp = StencilOp.KEEP
+
+    @property
+    def writes(self) -> bool:
+        """Whether it can change a value."""
+        return {self.fail, self.depth_fail, self.passed} != {StencilOp.KEEP}
+
+
+@dataclass(frozen=True, slots=True)
+class StencilState:
+    """The stencil test; ``back`` is for triangles that are counterclockwise on the screen, None
+    means the same as ``front``, which lines and points always have.
+    """
+
+    front: StencilFace
+    back: StencilFace | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Attribute:
     """What a vertex program calls an element; None if the vertices have no such thing."""
 
@@ -84,6 +115,8 @@ class Pipeline:
     program with ``vertex_samplers``, numbered from 0; one that is not there gives 0, 0, 0, 1.
     Without ``blend`` what it writes takes the place of what a target has.  All targets have
     ``samples`` per pixel.
+
+    ``alpha_test`` drops fragments whose first alpha does not pass; None lets all pass.
     """
 
     layout: VertexLayout
@@ -99,3 +132,19 @@ class Pipeline:
     samplers: Samplers = ()
     vertex_samplers: Samplers = ()
     blend: BlendState | None = None
+    alpha_test: CmpFunc | None = None
+    stencil: StencilState | None = None
+
+    @property
+    def tests_late(self) -> bool:
+        """Whether depth and stencil must wait for the pixel program, which has a say in coverage
+        or in depth, or for the alpha test.
+        """
+        return self.alpha_test is not None or decides_coverage(self.pixel)
+
+
+@lru_cache(maxsize=1 << 10)
+def decides_coverage(program: Program) -> bool:
+    """Whether a pixel program has a say in which fragments pass."""
+    writes_depth = any(port.name == DEPTH_PORT for port in program.outputs)
+    return writes_depth or any(isinstance(s, Kill) for s in walk(program.statements))

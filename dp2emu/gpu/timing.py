@@ -159,7 +159,7 @@ def _cost_of_work(number: int, work: Work) -> Cost:
         vertex_memory=_ticks(work.vertex_bytes, RATES.memory_bytes),
         vertex_compute=_ticks(work.vertices, RATES.vertices),
         pixel_memory=_ticks(work.pixel_bytes, RATES.memory_bytes),
-        pixel_compute=_ticks(work.pixels, RATES.pixels),
+        pixel_compute=_ticks(work.shaded, RATES.pixels),
         other=_ticks(work.triangles, RATES.triangles),
     )
 

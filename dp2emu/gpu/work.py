@@ -11,9 +11,10 @@ class Work:
 
     ``vertices`` read and the ``vertex_bytes`` they take; ``primitives`` asked for,
     ``clip_triangles`` that clipping added and ``triangles`` left after culling; ``fragments``
-    depth-tested, ``pixels`` that passed and were shaded (or cleared), both by sample where targets
-    are multisampled; ``pixel_bytes`` of depth read, of colour read for blending, and of depth and
-    colour written.
+    they cover, ``shaded`` those that went through the pixel program, all where that comes before
+    the tests and otherwise those that passed, ``pixels`` that passed all tests; all three by
+    sample where targets are multisampled, and clearing counts as the last two.  ``pixel_bytes``
+    of depth-stencil read, of colour read for blending, and of all that was written.
     """
 
     vertices: int = 0
@@ -24,6 +25,7 @@ class Work:
     pixels: int = 0
     pixel_bytes: int = 0
     clip_triangles: int = 0
+    shaded: int = 0
 
     def __add__(self, other: Work) -> Work:
         return Work(
@@ -35,4 +37,5 @@ class Work:
             self.pixels + other.pixels,
             self.pixel_bytes + other.pixel_bytes,
             self.clip_triangles + other.clip_triangles,
+            self.shaded + other.shaded,
         )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dp2emu.d3d.enums import Blend, BlendOp, RenderState
-from dp2emu.dp2.output import blend_state, merge_numbers
+from dp2emu.d3d.enums import Blend, BlendOp, CmpFunc, RenderState, StencilOp
+from dp2emu.dp2.output import alpha_test, blend_state, merge_numbers, stencil_state
 from dp2emu.dp2.state import State
 from dp2emu.errors import Fault, Unsupported
-from dp2emu.gpu.state import BlendEquation, BlendState
+from dp2emu.gpu.state import BlendEquation, BlendState, StencilFace, StencilState
 
 DESTINATIONS = [b for b in Blend if b not in (12, 13, 16, 17)]
 
@@ -84,3 +84,44 @@ def test_a_second_source_colour_is_not_built(name: str, factor: Blend) -> None:
 def test_the_blend_factor_is_white_until_it_is_set() -> None:
     assert merge_numbers(states()).blend_factor == 0xFFFFFFFF
     assert merge_numbers(states(BLENDFACTOR=0x12345678)).blend_factor == 0x12345678
+
+
+@pytest.mark.parametrize("func", list(CmpFunc))
+def test_the_alpha_test_is_a_comparison_unless_it_passes_always(func: CmpFunc) -> None:
+    wanted = None if func is CmpFunc.ALWAYS else func
+    assert alpha_test(states(ALPHATESTENABLE=1, ALPHAFUNC=func)) is wanted
+    assert alpha_test(states(ALPHAFUNC=func)) is None
+
+
+def test_of_the_alpha_reference_eight_bits_count() -> None:
+    assert merge_numbers(states(ALPHAREF=0xFFFFFF80)).alpha_reference == 0x80
+
+
+def test_stencil_states_are_those_of_both_faces_until_there_are_two_sides() -> None:
+    values = {"STENCILENABLE": 1, "STENCILFUNC": 2, "STENCILFAIL": 3, "STENCILZFAIL": 4,
+              "STENCILPASS": 5, "CCW_STENCILFUNC": 6, "CCW_STENCILFAIL": 7,
+              "CCW_STENCILZFAIL": 8, "CCW_STENCILPASS": 1}  # fmt: skip
+    front = StencilFace(CmpFunc.LESS, StencilOp.REPLACE, StencilOp.INCRSAT, StencilOp.DECRSAT)
+    back = StencilFace(CmpFunc.NOTEQUAL, StencilOp.INCR, StencilOp.DECR, StencilOp.KEEP)
+    assert stencil_state(states(**values)) == StencilState(front)
+    assert stencil_state(states(**values, TWOSIDEDSTENCILMODE=1)) == StencilState(front, back)
+    assert stencil_state(states(**values | {"STENCILENABLE": 0})) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["STENCILFUNC", "STENCILFAIL", "STENCILZFAIL", "STENCILPASS", "CCW_STENCILFAIL"]
+)
+def test_stencil_states_that_mean_nothing_are_refused(name: str) -> None:
+    with pytest.raises(Fault, match=name):
+        stencil_state(states(STENCILENABLE=1, TWOSIDEDSTENCILMODE=1, **{name: 0}))
+
+
+def test_an_alpha_comparison_that_means_nothing_is_refused() -> None:
+    with pytest.raises(Fault, match="ALPHAFUNC"):
+        alpha_test(states(ALPHATESTENABLE=1, ALPHAFUNC=9))
+
+
+def test_stencil_numbers_are_those_of_the_states() -> None:
+    numbers = merge_numbers(states(STENCILREF=1, STENCILMASK=2, STENCILWRITEMASK=3))
+    found = numbers.stencil_reference, numbers.stencil_mask, numbers.stencil_write_mask
+    assert found == (1, 2, 3)

@@ -101,7 +101,7 @@ def test_work_is_pixels_and_bytes_but_no_query_counts_them() -> None:
     counters = Counters()
     packet = Clear(ALL, (color_surface(),), 0, depth_surface(), 1.0, 0)
     work = execute_clear(packet, counters)
-    assert work == Work(pixels=2 * 32 * 32, pixel_bytes=2 * 32 * 32 * 4)
+    assert work == Work(pixels=2048, shaded=2048, pixel_bytes=2048 * 4)
     assert counters == Counters(pixel_bytes=work.pixel_bytes)
 
 

@@ -17,10 +17,12 @@ from dp2emu.d3d.enums import CmpFunc, Cull, Format, PrimitiveType
 from dp2emu.d3d.fvf import fvf_layout
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.draw import execute_draw
-from dp2emu.gpu.packets import Rect
+from dp2emu.gpu.packets import MergeNumbers, Rect
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.state import DepthState, RasterState
 from dp2emu.gpu.work import Work
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.ir import Program, Stage
 from tests.gpu.drawing import (
     SIZED,
     Vertex,
@@ -31,7 +33,7 @@ from tests.gpu.drawing import (
     primitives,
     surface,
 )
-from tests.gpu.model import Canvas, Corner
+from tests.gpu.model import COMPARE, Canvas, Corner
 
 SIZE = 14
 
@@ -147,6 +149,7 @@ def test_counters_say_what_was_read_tested_and_written() -> None:
     work, counters = run(quad(0, 0, 10, 10), color=color, depth=depth)
     assert work == Work(
         vertices=6, vertex_bytes=120, primitives=2, triangles=2, fragments=100, pixels=100,
+        shaded=100,
         pixel_bytes=100 * (4 + 4 + 4),
     )  # fmt: skip
     assert counters == Counters(
@@ -161,6 +164,79 @@ def test_failed_fragments_are_tested_but_not_shaded() -> None:
     assert (work.fragments, work.pixels, work.pixel_bytes) == (100, 0, 400)
     assert counters.samples == counters.fragments == 0
     assert not color.pixels().any()
+
+
+def killing(writes_depth: float | None = None) -> Program:
+    """A pixel program that drops pixels with x below 4, and may write a depth."""
+    b = Builder(Stage.PIXEL)
+    b.kill(b.input("vpos.x") < 4.0)
+    for component in "xyzw":
+        b.output(f"target0.{component}", 1.0)
+    if writes_depth is not None:
+        b.output("depth.x", writes_depth)
+    return b.program()
+
+
+def test_fragments_a_program_kills_were_shaded_but_are_no_samples() -> None:
+    color, depth = color_surface(), depth_surface(word=0xFFFFFF00)
+    work, counters = run(quad(0, 0, 10, 10), color=color, depth=depth, pixel=killing())
+    assert (work.fragments, work.shaded, work.pixels) == (100, 100, 60)
+    assert (counters.fragments, counters.samples) == (100, 60)
+    assert counters.pixel_bytes == 60 * (4 + 4 + 4)
+    assert np.count_nonzero(color.pixels()) == 60
+    assert np.count_nonzero(depth.pixels() == 0x80000000) == 60
+
+
+def test_a_written_depth_is_tested_after_all_were_shaded() -> None:
+    depth = depth_surface(word=0x40000000)
+    work, counters = run(quad(0, 0, 10, 10, z=0.1), color=color_surface(), depth=depth,
+                         pixel=killing(0.5))  # fmt: skip
+    assert (work.fragments, work.shaded, work.pixels) == (100, 100, 0)
+    assert (counters.fragments, counters.samples, counters.pixel_bytes) == (100, 0, 60 * 4)
+
+
+def test_fragments_that_fail_early_are_not_shaded() -> None:
+    depth = depth_surface(word=0)
+    work, counters = run(quad(0, 0, 10, 10), color=color_surface(), depth=depth)
+    assert (work.fragments, work.shaded) == (100, 0)
+    assert counters.fragments == 0
+
+
+def alpha_tested(func: CmpFunc, reference: int, alpha: int, program: Program | None = None) -> Any:
+    """Counters and depth words of ten by ten pixels with an alpha."""
+    depth = depth_surface(word=0xFFFFFF00)
+    packet = draw(quad(0, 0, 10, 10, color=alpha << 24), color=color_surface(), depth=depth,
+                  pixel=program)  # fmt: skip
+    pipeline = replace(packet.pipeline, alpha_test=func)
+    counters = Counters()
+    execute_draw(
+        replace(packet, pipeline=pipeline, merge=MergeNumbers(alpha_reference=reference)), counters
+    )
+    return counters, depth.pixels()
+
+
+@pytest.mark.parametrize("func", list(CmpFunc))
+@pytest.mark.parametrize("alpha", [127, 128, 129])
+def test_what_fails_the_alpha_test_leaves_no_trace(func: CmpFunc, alpha: int) -> None:
+    counters, words = alpha_tested(func, 128, alpha)
+    passed = 100 if COMPARE[func](alpha, 128) else 0
+    assert (counters.fragments, counters.samples) == (100, passed)
+    assert np.count_nonzero(words == 0x80000000) == passed
+
+
+def test_alpha_test_and_kill_work_together() -> None:
+    counters, _ = alpha_tested(CmpFunc.LESS, 200, 0, killing())
+    assert counters.samples == 0
+    counters, words = alpha_tested(CmpFunc.GREATER, 200, 0, killing())
+    assert counters.samples == np.count_nonzero(words == 0x80000000) == 60
+
+
+def test_a_program_without_a_colour_has_alpha_zero() -> None:
+    b = Builder(Stage.PIXEL)
+    b.output("depth.x", 0.5)
+    for func in (CmpFunc.EQUAL, CmpFunc.GREATER):
+        counters, _ = alpha_tested(func, 0, 255, b.program())
+        assert counters.samples == (100 if func is CmpFunc.EQUAL else 0)
 
 
 def test_without_a_depth_buffer_every_fragment_passes() -> None:

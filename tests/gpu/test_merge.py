@@ -1,14 +1,18 @@
-"""Piles of fragments on the same pixel."""
+"""Piles of fragments on the same pixel, and the alpha test."""
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dp2emu.gpu.merge import last_of_each, piles, single_pile_each
+from dp2emu.d3d.enums import CmpFunc
+from dp2emu.gpu.merge import alpha_passes, last_of_each, piles, single_pile_each
+from tests.gpu.model import COMPARE
 
 pixels = st.lists(st.integers(0, 6), min_size=1, max_size=40)
 
@@ -59,3 +63,19 @@ def test_parts_of_piles_are_the_piles_of_the_parts(pixel: list[int], data: st.Da
     found = [sorted(members.tolist()) for members in part.layers()]
     assert found == [sorted(members.tolist()) for members in wanted.layers()]
     assert sorted(part.heights.tolist()) == sorted(wanted.heights.tolist())
+
+
+@pytest.mark.parametrize("func", list(CmpFunc))
+def test_the_alpha_test_compares_eight_bits(func: CmpFunc) -> None:
+    alpha = np.arange(256, dtype=np.float32) / np.float32(255)
+    for reference in (0, 1, 127, 128, 254, 255):
+        found = alpha_passes(func, alpha, reference).tolist()
+        assert found == [COMPARE[func](value, reference) for value in range(256)]
+
+
+def test_alpha_is_clamped_and_rounded_before_its_test() -> None:
+    alpha = np.array([-3, math.nan, 0.51 / 255, 0.49 / 255, 254.51 / 255, 9, math.inf], np.float32)
+    values = [0, 0, 1, 0, 255, 255, 255]
+    for value in (0, 1, 255):
+        found = alpha_passes(CmpFunc.EQUAL, alpha, value).tolist()
+        assert found == [each == value for each in values]

@@ -12,7 +12,7 @@ from dp2emu.errors import UsageError
 from dp2emu.gpu.timing import LONGEST, Cost, by_work, fixed, instant, parse_timing, seeded
 from dp2emu.gpu.work import Work
 
-DRAW = Work(vertices=6, vertex_bytes=120, primitives=2, triangles=2, pixels=100, pixel_bytes=800)
+DRAW = Work(vertices=6, vertex_bytes=120, primitives=2, triangles=2, shaded=100, pixel_bytes=800)
 
 
 def test_instant_takes_no_time() -> None:
