@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
 from dp2emu.errors import CaptureError, UsageError
+from dp2emu.outputs import open_output
 
 Place = str | os.PathLike[str] | BinaryIO
 
@@ -160,7 +161,10 @@ def _open(place: Place, mode: str) -> tuple[BinaryIO, str, bool]:
     if isinstance(place, (str, os.PathLike)):
         if place == "-":
             return (sys.stdin if mode == "rb" else sys.stdout).buffer, "-", False
-        return open(place, mode), os.fspath(place), True  # type: ignore[return-value]
+        path = os.fspath(place)
+        if mode == "wb":
+            return open_output(path), path, True
+        return open(path, "rb"), path, True
     if not hasattr(place, "read" if mode == "rb" else "write"):
         raise UsageError(f"{place!r} is neither a path nor a binary stream")
     name = getattr(place, "name", None)

@@ -10,6 +10,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
+from dp2emu.outputs import open_output
+
 _ERRORS = "backslashreplace"
 _STAND_INS = {"stdin": "r", "stdout": "r", "stderr": "w"}
 """How the null device is opened in a standard stream's place.  Data written to a closed standard
@@ -35,7 +37,8 @@ def text_output(path: str) -> Iterator[TextIO]:
     What UTF-8 cannot say, such as a file name that is none, is written with backslashes.
     """
     if path != "-":
-        with open(path, "w", encoding="utf-8", errors=_ERRORS, newline="\n") as file:
+        binary = open_output(path)
+        with io.TextIOWrapper(binary, "utf-8", errors=_ERRORS, newline="\n") as file:
             yield file
         return
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -61,7 +64,7 @@ def byte_output(path: str) -> Iterator[BinaryIO]:
     if path == "-":
         yield sys.stdout.buffer
         return
-    with open(path, "wb") as file:
+    with open_output(path) as file:
         yield file
 
 

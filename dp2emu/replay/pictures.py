@@ -11,6 +11,7 @@ from dp2emu.d3d.formats import COLOR
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import Surface, SurfaceDesc
+from dp2emu.outputs import write_file
 from dp2emu.picture import take_picture
 
 
@@ -61,7 +62,7 @@ class Photographer:
     def _develop(self, call: int, handle: int, surface: Surface) -> None:
         picture = take_picture(surface)
         name = f"call{call:06}_surface{handle}.png"
-        (self._folder / name).write_bytes(picture.png)
+        write_file(self._folder / name, picture.png)
         self._publish(
             {
                 "call": call,

@@ -10,6 +10,7 @@ from typing import Any
 from dp2emu.d3d.formats import COLOR
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.gpu.memory import Surface
+from dp2emu.outputs import write_file
 from dp2emu.picture import take_picture
 
 FINAL = "final"
@@ -90,7 +91,7 @@ class Results:
         contents = {name + suffix: content for suffix, content in self.files.items()}
         contents[f"{name}.json"] = self._json(category, name)
         for file, content in contents.items():
-            (folder / file).write_bytes(content)
+            write_file(folder / file, content)
         return tuple(folder / file for file in contents)
 
     def _json(self, category: str, name: str) -> bytes:

@@ -26,6 +26,7 @@ from dp2emu.capture.records import Called, Record
 from dp2emu.capture.writer import COMPRESSIONS
 from dp2emu.dp2.call import Call
 from dp2emu.errors import CaptureError, UsageError
+from dp2emu.outputs import open_output
 from dp2emu.text.dump import TextWriter
 from dp2emu.text.jsonl import JsonLinesWriter
 from dp2emu.text.syntax import LINE_LIMIT
@@ -227,7 +228,7 @@ def _output(place: Place) -> Iterator[BinaryIO]:
     elif place == "-":
         yield sys.stdout.buffer
     elif Path(place).exists() and not Path(place).is_file():
-        with open(place, "wb") as device:
+        with open_output(place) as device:
             yield device
     else:
         with _replacing(Path(place)) as file:
@@ -239,7 +240,7 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
     path = path.resolve()  # a link stays one
     part = path.with_name(f".dp2emu-{token_hex(8)}")
     try:
-        with open(part, "xb") as file:
+        with open_output(part, "xb") as file:
             yield file
         if path.exists():
             shutil.copymode(path, part)

@@ -180,6 +180,18 @@ def test_output_that_cannot_be_written_is_code_2(tmp_path: Path) -> None:
     assert ran.code == 2 and ran.err.count("\n") == 1
 
 
+def test_a_disk_that_is_full_is_told_with_the_name_of_the_file(tmp_path: Path) -> None:
+    """Linux has a device that always is."""
+    capture = write(tmp_path, *GOOD)
+    picture = tmp_path / "call000000_surface2.png"
+    if (full := Path("/dev/full")).exists():
+        picture.symlink_to(full)
+        for command, file in ((("--json", full), full), (("--png", tmp_path), picture)):
+            ran = dp2emu("replay", capture, *command)
+            assert ran.code == 2
+            assert ran.err == f"dp2emu: {file}: No space left on device\n"
+
+
 def test_strict_fails_calls_that_are_let_pass_otherwise(tmp_path: Path) -> None:
     path = write(tmp_path, *SETTING, called(create(5, EVENT), issue(5, 0)))
     assert dp2emu("replay", path).code == 0
