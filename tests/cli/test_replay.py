@@ -18,7 +18,6 @@ from tests.replay.authoring import (
     EVENT,
     FRAME,
     SETTING,
-    TARGET,
     answered,
     called,
     clear,
@@ -34,7 +33,7 @@ GOOD = (*SETTING, called(create(5, EVENT), issue(5, END)), FRAME)
 SAID = answered(0, 20, response_of((5, b"\1\0\0\0")))
 OTHER = answered(0, 20, response_of((5, b"\2\0\0\0")))
 FAULTY = (*SETTING, called(issue(9, END)))
-LACKING = (*SETTING, called(token(Op.SETPRIORITY, (TARGET, 1))))
+LACKING = (*SETTING, called(token(Op.EXT)))
 
 
 def write(folder: Path, *records: Record) -> Path:

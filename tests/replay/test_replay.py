@@ -224,11 +224,11 @@ def test_fault_recorded_elsewhere_is_a_fault_and_a_difference() -> None:
 
 
 def test_unsupported_counts_as_a_fault_and_the_next_call_goes_on() -> None:
-    stage = token(Op.SETPRIORITY, (TARGET, 1))
+    stage = token(Op.EXT)
     run = Run(*SETTING, called(create(1, EVENT), stage), called(issue(1, END)))
     (fault,) = run.faults
     assert isinstance(fault, Unsupported)
-    assert (fault.call, fault.offset, fault.token) == (0, 12, "SETPRIORITY")
+    assert (fault.call, fault.offset, fault.token) == (0, 12, "EXT")
     assert run.calls[0]["fault"]["unsupported"] is True
     assert run.calls[0]["ddrval_name"] == "DDERR_UNSUPPORTED"
     assert run.calls[1]["ddrval"] == "0x00000000"
@@ -237,7 +237,7 @@ def test_unsupported_counts_as_a_fault_and_the_next_call_goes_on() -> None:
 
 
 def test_unsupported_never_matches_a_recorded_fault() -> None:
-    stage = token(Op.SETPRIORITY, (TARGET, 1))
+    stage = token(Op.EXT)
     run = Run(*SETTING, called(stage), answered(HResult.DDERR_UNSUPPORTED, 0))
     assert run.tally.unsupported == 1
 
