@@ -52,6 +52,7 @@ typedef char dp2log_u32_has_32_bits[sizeof(dp2log_u32) == 4 ? 1 : -1];
 #define DP2LOG_ANSWER 5
 #define DP2LOG_FRAME 6
 #define DP2LOG_ANNOTATION 7
+#define DP2LOG_TEXTURE 8
 
 #define DP2LOG_DESTROYED 0
 #define DP2LOG_CREATED 1
@@ -236,6 +237,43 @@ DP2LOG_FUNCTION void dp2log_surface_destroyed(dp2log *log, dp2log_u64 time, dp2l
     desc.kind = desc.width = desc.height = desc.format = 0;
     desc.pitch = desc.samples = desc.usage = 0;
     dp2log_surface(log, time, DP2LOG_DESTROYED, &desc);
+}
+
+DP2LOG_FUNCTION void dp2log_texture(dp2log *log, dp2log_u64 time,
+                                    const dp2log_surface_desc *desc, dp2log_u32 depth,
+                                    dp2log_u32 levels, dp2log_u32 index, dp2log_u64 parent)
+{
+    unsigned char payload[56];
+    unsigned char *at = payload;
+    at = dp2log_put64(at, desc->handle);
+    at = dp2log_put32(at, desc->kind);
+    at = dp2log_put32(at, desc->width);
+    at = dp2log_put32(at, desc->height);
+    at = dp2log_put32(at, desc->format);
+    at = dp2log_put32(at, desc->pitch);
+    at = dp2log_put32(at, desc->samples);
+    at = dp2log_put32(at, desc->usage);
+    at = dp2log_put32(at, depth);
+    at = dp2log_put32(at, levels);
+    at = dp2log_put32(at, index);
+    dp2log_put64(at, parent);
+    dp2log_simple(log, DP2LOG_TEXTURE, time, payload, sizeof(payload));
+}
+
+/* A texture with its mip levels; depth is 1 but for volumes. */
+DP2LOG_FUNCTION void dp2log_texture_created(dp2log *log, dp2log_u64 time,
+                                            const dp2log_surface_desc *desc, dp2log_u32 depth,
+                                            dp2log_u32 levels)
+{
+    dp2log_texture(log, time, desc, depth, levels, 0, 0);
+}
+
+/* The handle of one level of a texture: face * levels + level is its index. */
+DP2LOG_FUNCTION void dp2log_level_created(dp2log *log, dp2log_u64 time,
+                                          const dp2log_surface_desc *desc, dp2log_u32 depth,
+                                          dp2log_u64 texture, dp2log_u32 index)
+{
+    dp2log_texture(log, time, desc, depth, 1, index, texture);
 }
 
 /* The host stored `size` bytes at `offset` of a surface. */

@@ -44,6 +44,7 @@ class Kind(IntEnum):
     ANSWER = 5
     FRAME = 6
     ANNOTATION = 7
+    TEXTURE = 8
 
 
 Payload = bytes | memoryview
@@ -109,6 +110,13 @@ _SURFACE = Head(
         "format" / DWORD, "pitch" / DWORD, "samples" / DWORD, "usage" / DWORD,
     )
 )  # fmt: skip
+_TEXTURE = Head(
+    Struct(
+        "handle" / QWORD, "kind" / DWORD, "width" / DWORD, "height" / DWORD, "format" / DWORD,
+        "pitch" / DWORD, "samples" / DWORD, "usage" / DWORD, "depth" / DWORD, "levels" / DWORD,
+        "index" / DWORD, "parent" / QWORD,
+    )
+)  # fmt: skip
 _MEMORY = Head(Struct("handle" / QWORD, "offset" / QWORD))
 _CALL = Head(
     Struct("abi" / DWORD, "present" / DWORD, "command_bytes" / DWORD, "vertex_bytes" / DWORD)
@@ -123,11 +131,22 @@ _ANNOTATION = Head(Struct("key_bytes" / DWORD, "text_bytes" / DWORD))
 
 def encode(record: Record) -> Entry:
     """The kind, time and payload of a record.  Raises CaptureError for values that do not fit."""
-    kind, pack = _PACK[type(record)]
+    kind, pack = _packing(record)
     time = record.answer.time if isinstance(record, Answered) else record.time
     if not 0 <= time < 1 << 64:
         raise CaptureError(f"time {time} does not fit 8 bytes")
     return kind, time, pack(record)
+
+
+def _packing(record: Record) -> tuple[Kind, Callable[[Any], bytes]]:
+    if isinstance(record, SurfaceCreated) and not _plain(record.desc):
+        return Kind.TEXTURE, _pack_texture
+    return _PACK[type(record)]
+
+
+def _plain(desc: SurfaceDesc) -> bool:
+    """Whether a surface has a single level, of its own and without slices."""
+    return (desc.depth, desc.levels, desc.parent, desc.index) == (1, 1, 0, 0)
 
 
 def entries(record: Record) -> list[Entry]:
@@ -198,10 +217,26 @@ def _unpack_surface(payload: Payload, time: int) -> Record:
     _split(payload, _SURFACE.size)
     if not _created(event):
         return SurfaceDestroyed(handle, time)
+    known = _surface_kind(handle, kind)
+    desc = SurfaceDesc(handle, known, width, height, format, pitch, samples, usage)
+    return SurfaceCreated(desc, time)
+
+
+def _surface_kind(handle: int, kind: int) -> SurfaceKind:
     if kind not in SurfaceKind._value2member_map_:
         raise CaptureError(f"surface {handle} is of unknown kind {kind}")
-    desc = SurfaceDesc(handle, SurfaceKind(kind), width, height, format, pitch, samples, usage)
-    return SurfaceCreated(desc, time)
+    return SurfaceKind(kind)
+
+
+def _pack_texture(record: SurfaceCreated) -> bytes:
+    return _TEXTURE.pack(*[getattr(record.desc, name) for name in _TEXTURE.names])
+
+
+def _unpack_texture(payload: Payload, time: int) -> Record:
+    fields: dict[str, Any] = dict(zip(_TEXTURE.names, _TEXTURE.unpack(payload), strict=True))
+    _split(payload, _TEXTURE.size)
+    fields["kind"] = _surface_kind(fields["handle"], fields["kind"])
+    return SurfaceCreated(SurfaceDesc(**fields), time)
 
 
 def _pack_memory(record: MemoryWritten) -> bytes:
@@ -340,8 +375,9 @@ LAYOUTS: dict[Kind, Layout] = {
     Kind.ANNOTATION: Layout(
         _ANNOTATION, _unpack_annotation, ("key utf8[key_bytes]", "text utf8[text_bytes]")
     ),
+    Kind.TEXTURE: Layout(_TEXTURE, _unpack_texture),
 }
-"""Every kind of record.  A new kind is a new row here and in ``_PACK``."""
+"""Every kind of record.  A new kind is a new row here and, of a new record, in ``_PACK``."""
 
 _PACK: dict[type, tuple[Kind, Callable[[Any], bytes]]] = {
     ContextCreated: (Kind.CONTEXT, _pack_context_created),

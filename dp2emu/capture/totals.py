@@ -60,8 +60,9 @@ class Totals:
         self._counts["records"] += 1
         for name, number in _COUNTS[kind](head, rest):
             self._counts[name] += number
-        if kind is Kind.SURFACE and head[0] == CREATED:
-            self._add_format((head[1], head[5]))
+        if kind is Kind.TEXTURE or (kind is Kind.SURFACE and head[0] == CREATED):
+            sort = dict(zip(layout.names, head, strict=True))
+            self._add_format((sort["kind"], sort["format"]))
         if time:
             self._first = min(self._first or time, time)
             self._last = max(self._last, time)
@@ -95,6 +96,7 @@ _COUNTS: dict[Kind, Callable[[tuple[int, ...], int], _Numbers]] = {
     Kind.ANSWER: lambda head, rest: (("answers", 1), ("response_bytes", head[3])),
     Kind.FRAME: lambda head, rest: (("frames", 1),),
     Kind.ANNOTATION: lambda head, rest: (("annotations", 1),),
+    Kind.TEXTURE: lambda head, rest: (("surfaces", 1),),
 }
 """What one record adds, from the values of its head and the number of bytes behind it."""
 

@@ -46,6 +46,14 @@ EVERYTHING: list[Record] = [
     ContextDestroyed(1, 32),
 ]
 
+TEXTURES: list[Record] = [
+    SurfaceCreated(SurfaceDesc(8, SurfaceKind.CUBETEXTURE, 64, 64, 22, levels=7), 1),
+    SurfaceCreated(SurfaceDesc(9, SurfaceKind.SURFACE, 32, 32, 22, parent=8, index=36), 1),
+    SurfaceCreated(SurfaceDesc(10, SurfaceKind.VOLUMETEXTURE, 4, 4, 22, depth=3), 1),
+    SurfaceCreated(SurfaceDesc(11, SurfaceKind.VOLUME, 4, 4, 22, depth=3, parent=10), 1),
+]
+"""Surfaces that are more than one rectangle of pixels."""
+
 _U32 = st.integers(0, 2**32 - 1)
 _U64 = st.integers(0, 2**64 - 1)
 _MEMORY = st.none() | st.binary(max_size=40)
@@ -61,8 +69,9 @@ def _calls(pointer: st.SearchStrategy[int]) -> st.SearchStrategy[Call]:
     return st.builds(Call, **fields, commands=_MEMORY, vertices=_MEMORY)
 
 
-_DESCS = st.builds(
-    SurfaceDesc, _U64, st.sampled_from(SurfaceKind), _U32, _U32, _U32, _U32, _U32, _U32
+_SHAPES = (_U64, st.sampled_from(SurfaceKind), _U32, _U32, _U32, _U32, _U32, _U32)
+_DESCS = st.builds(SurfaceDesc, *_SHAPES) | st.builds(
+    SurfaceDesc, *_SHAPES, _U32, _U32, _U64, _U32
 )
 _ANSWERS = st.builds(Answer, _U32, _U32, _U64, st.binary(max_size=40), _U32)
 

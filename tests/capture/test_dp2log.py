@@ -57,6 +57,7 @@ def test_the_header_has_the_magic_of_the_reader() -> None:
         ("answer", Kind.ANSWER),
         ("frame", Kind.FRAME),
         ("annotation", Kind.ANNOTATION),
+        ("texture", Kind.TEXTURE),
     ],
 )
 def test_the_header_makes_heads_of_the_readers_size(function: str, kind: Kind) -> None:

@@ -13,7 +13,7 @@ from dp2emu.capture.records import Record, SurfaceCreated
 from dp2emu.capture.totals import Totals, from_metadata, to_metadata
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from tests.capture.samples import EVERYTHING, log, sealed
+from tests.capture.samples import EVERYTHING, TEXTURES, log, sealed
 
 TRUE = Summary(
     records=14,
@@ -38,6 +38,13 @@ TRUE = Summary(
 @pytest.mark.parametrize("make", [sealed, log])
 def test_every_record_is_counted(make) -> None:
     assert open_capture(BytesIO(make(EVERYTHING))).summary() == TRUE
+
+
+@pytest.mark.parametrize("make", [sealed, log])
+def test_textures_and_levels_are_surfaces(make) -> None:
+    summary = open_capture(BytesIO(make(TEXTURES))).summary()
+    assert summary.surfaces == 4
+    assert summary.formats == ((1, 22, 1), (2, 22, 1), (4, 22, 1), (5, 22, 1))
 
 
 def test_totals_come_back_from_metadata() -> None:
