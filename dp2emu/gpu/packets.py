@@ -121,7 +121,8 @@ class TextureBinding:
 
     ``lod_bias`` is D3DSAMP_MIPMAPLODBIAS as a float32 value, ``max_level`` D3DSAMP_MAXMIPLEVEL and
     ``most_detailed`` what SETTEXLOD said, both level numbers; ``border`` is A8R8G8B8; ``palette``
-    has 256 A8R8G8B8 words, for formats that index one.
+    has 256 A8R8G8B8 words, for formats that index one.  ``color_key`` is a range of texels as they
+    are stored, both ends in it.
     """
 
     surface: Surface
@@ -130,6 +131,7 @@ class TextureBinding:
     most_detailed: int = 0
     border: int = 0
     palette: NDArray[np.uint32] | None = None
+    color_key: tuple[int, int] = (0, 0)
 
 
 Textures = Mapping[int, TextureBinding]

@@ -45,7 +45,7 @@ class Unit:
             "texels": surface.words,
             "levels": level_rows(rows),
             "numbers": numbers_of(binding.lod_bias, binding.border),
-            "limits": limits_of(surface.desc.levels, first),
+            "limits": limits_of(surface.desc.levels, first, binding.color_key),
             "palette": _NO_PALETTE if palette is None else palette.view(np.int32),
             "linear": linear_light(),
         })  # fmt: skip

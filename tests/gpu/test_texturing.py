@@ -154,3 +154,10 @@ def test_vertex_programs_sample_too() -> None:
     bound = {2: TextureBinding(texture(TEX2D, 4, 4, levels=3))}
     execute_draw(replace(packet, pipeline=pipeline, vertex_textures=bound), Counters())
     assert set(color.pixels().ravel().tolist()) == {16 + 3}
+
+
+def test_the_colour_key_is_the_bindings() -> None:
+    key = SamplerKey(TEX2D, A8R8G8B8, color_key=True)
+    bound = TextureBinding(texture(TEX2D, 8, 8), color_key=(10, 20))
+    wanted = [0 if 10 <= i <= 20 else i for i in range(64)]
+    assert picture(over_pixels(), ((0, key),), bound).ravel().tolist() == wanted

@@ -11,8 +11,9 @@ from dp2emu.d3d.enums import TextureAddress
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.texture.address import ONE, Taps, taps
 from dp2emu.shader.texture.bindings import LevelField, NumberField
+from dp2emu.shader.texture.fields import Source
 from dp2emu.shader.texture.filters import Kernel, Texel, Weights
-from dp2emu.shader.texture.texels import Source, texel
+from dp2emu.shader.texture.texels import texel
 from dp2emu.shader.values import Value
 
 SIDES = (LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH)

@@ -30,10 +30,10 @@ from dp2emu.shader.texture.detail import (
     nearest,
     probes,
 )
+from dp2emu.shader.texture.fields import Source
 from dp2emu.shader.texture.filters import KERNELS, Kernel, Texel, between
 from dp2emu.shader.texture.reading import SIDES, level_field, level_of, read
 from dp2emu.shader.texture.records import SamplerKey
-from dp2emu.shader.texture.texels import Source
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Number, Value, Variable
 

@@ -1,74 +1,21 @@
-"""Texels: from the words of a texture to red, green, blue and alpha, by ``d3d.formats``.
-
-UNORM is code / max and SNORM max(code / max, -1), each one float32 quotient; floats are exact.
-With sRGB, red, green and blue of up to 8 bits, rounded to 8 bits first, become what the table of
-``bindings.linear_light`` says; formats of more bits are linear already.
-"""
+"""Texels of every format: red, green, blue and alpha, from where they lie in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.formats import FORMATS, Channel, Coding, FormatRow, Use
-from dp2emu.errors import Unsupported
-from dp2emu.shader.builder import Builder
-from dp2emu.shader.texture.bindings import Files, LimitField
+from dp2emu.shader.texture import blocks
+from dp2emu.shader.texture.bindings import LimitField
+from dp2emu.shader.texture.fields import Decode, Source, bits, plain, read_channel
 from dp2emu.shader.texture.filters import Texel
-from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.values import Number, Value
 
-WORD_BITS = 32
 PALETTE_SHIFTS = (16, 8, 0, 24)
 """Red, green, blue and alpha of an A8R8G8B8 word."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What texels are read with."""
-
-    b: Builder
-    files: Files
-    key: SamplerKey
-    row: FormatRow
-
-    @classmethod
-    def of(cls, b: Builder, key: SamplerKey) -> Source:
-        """Raises Unsupported for formats that are no textures here."""
-        row = FORMATS.get(key.format)
-        if row is None or Use.TEXTURE not in row.uses or Use.SHADOW in row.uses:
-            raise Unsupported(f"texture format {key.format.sdk}")
-        if row.blocked and row.format not in DECODERS:
-            raise Unsupported(f"texture format {key.format.sdk}")
-        return cls(b, Files.of(b), key, row)
-
-    def word(self, address: Value, number: int = 0) -> Value:
-        """A word of the block at a byte address."""
-        return self.b.load(self.files.texels, number, address >> 2)
-
-    def codes(self, address: Value) -> tuple[Value, ...]:
-        """The words of a pixel; of one below 32 bits a word with the pixel in its low bits."""
-        size = self.row.size
-        if size % 4 == 0:
-            return tuple(self.word(address, number) for number in range(size // 4))
-        shift = (address & 3) << 3
-        low = self.b.apply("ushr", self.word(address), shift)
-        if size != 3:
-            return (low,)
-        # Three bytes may lie across words; shifting in two steps makes 32 a shift like others.
-        return (low | (self.word(address, 1) << 1 << (31 - shift)),)
-
-    def shade(self, code: Value, *, color: bool = True) -> Value:
-        """An 8-bit code as 0..1; a colour's maybe in linear light."""
-        if color and self.key.srgb:
-            return self.b.load(self.files.linear, 0, code)
-        return self.b.itof(code) / 255.0
-
-
 def texel(source: Source, address: Value, u: Value, v: Value) -> Texel:
     """The texel numbered ``u``, ``v`` of the pixel or block at a byte address."""
-    decode = DECODERS.get(source.row.format, _plain)
+    decode = DECODERS.get(source.row.format, plain)
     found = decode(source, address, u, v)
     return _keyed(source, address, found) if source.key.color_key else found
 
@@ -88,86 +35,9 @@ def _keyed(source: Source, address: Value, found: Texel) -> Texel:
     return red, green, blue, alpha
 
 
-def _plain(source: Source, address: Value, u: Value, v: Value) -> Texel:
-    """The lanes of a row whose pixels have bytes of their own."""
-    codes = source.codes(address)
-    done: dict[Channel, Number] = {}
-    for lane in source.row.lanes:
-        if isinstance(lane, Channel) and lane not in done:
-            color = lane is not source.row.lanes[3]
-            done[lane] = _channel(source, codes, lane, color=color)
-    red, green, blue, alpha = (
-        done[lane] if isinstance(lane, Channel) else lane for lane in source.row.lanes
-    )
-    return red, green, blue, alpha
-
-
-def _channel(source: Source, codes: tuple[Value, ...], channel: Channel, *, color: bool) -> Value:
-    word, shift = divmod(channel.shift, WORD_BITS)
-    read = _CODINGS[channel.coding]
-    return read(source, codes[word], Channel(shift, channel.bits, channel.coding), color)
-
-
-def bits(word: Value, shift: int, count: int) -> Value:
-    """A field of a word, unsigned."""
-    if shift:
-        word = word.builder.apply("ushr", word, shift)
-    return word if shift + count == WORD_BITS else word & ((1 << count) - 1)
-
-
-def _unorm(source: Source, word: Value, channel: Channel, color: bool) -> Value:
-    b, code = source.b, bits(word, channel.shift, channel.bits)
-    if channel.bits == 8:
-        return source.shade(code, color=color)
-    value = b.apply("utof", code) / float(channel.max)
-    if channel.bits > 8 or not (color and source.key.srgb):
-        return value
-    return source.shade(b.ftoi(value * 255.0 + 0.5))
-
-
-def _snorm(source: Source, word: Value, channel: Channel, color: bool) -> Value:
-    b, spare = source.b, WORD_BITS - channel.bits
-    raised = word << (spare - channel.shift) if spare > channel.shift else word
-    return b.max(b.itof(raised >> spare) / float(channel.max >> 1), -1.0)
-
-
-def _uint(source: Source, word: Value, channel: Channel, color: bool) -> Value:
-    return source.b.apply("utof", bits(word, channel.shift, channel.bits))
-
-
-def _float(source: Source, word: Value, channel: Channel, color: bool) -> Value:
-    if channel.bits == WORD_BITS:
-        return source.b.asfloat(word)
-    return _SMALL_FLOATS[channel.bits](bits(word, channel.shift, channel.bits))
-
-
-def _half(code: Value) -> Value:
-    """An IEEE half: with its exponent and mantissa in place it is 2**112 too small, exactly."""
-    b, magnitude = code.builder, (code & 0x7FFF) << 13
-    finite = b.asfloat(magnitude) * 2.0**112
-    value = b.select(magnitude >= 0x7C00 << 13, b.asfloat(magnitude | 0x7F800000), finite)
-    return b.select((code & 0x8000).ne(0), -value, value)
-
-
-def _depth_float(code: Value) -> Value:
-    """4 bits of exponent, which counts from 15, and 20 of mantissa."""
-    return code.builder.asfloat(code << 3) * 2.0**112
-
-
-_SMALL_FLOATS: dict[int, Callable[[Value], Value]] = {16: _half, 24: _depth_float}
-"""By number of bits."""
-
-_CODINGS: dict[Coding, Callable[[Source, Value, Channel, bool], Value]] = {
-    Coding.UNORM: _unorm,
-    Coding.SNORM: _snorm,
-    Coding.UINT: _uint,
-    Coding.FLOAT: _float,
-}
-
-
 def _computed_blue(source: Source, address: Value, u: Value, v: Value) -> Texel:
     """CxV8U8: the third component of a vector of length 1, which points out of the surface."""
-    red, green, _, alpha = _plain(source, address, u, v)
+    red, green, _, alpha = plain(source, address, u, v)
     rest = source.b.max(1.0 - red * red - green * green, 0.0)
     return red, green, source.b.sqrt(rest), alpha
 
@@ -181,13 +51,16 @@ def _palette(source: Source, address: Value, u: Value, v: Value) -> Texel:
     red, green, blue = colors
     alpha: Number = opacity if source.key.alpha_palette else 1.0
     own = source.row.alpha
-    return red, green, blue, alpha if own is None else _channel(source, (code,), own, color=False)
+    return (
+        red,
+        green,
+        blue,
+        alpha if own is None else read_channel(source, (code,), own, color=False),
+    )
 
-
-Decode = Callable[[Source, Value, Value, Value], Texel]
-"""Reads the texel ``u``, ``v`` of the pixel or block at a byte address."""
 
 DECODERS: dict[Format, Decode] = {
+    **blocks.DECODERS,
     Format.CxV8U8: _computed_blue,
     Format.P8: _palette,
     Format.A8P8: _palette,

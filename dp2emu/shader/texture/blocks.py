@@ -1,0 +1,174 @@
+"""Formats whose texels share bytes: the rules of ``d3d.blocks`` in integer operations.
+
+Both give the same 8-bit values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from dp2emu.d3d.blocks import (
+    EIGHT_ALPHAS,
+    FOUR_COLORS,
+    PAIRS,
+    SIX_ALPHAS,
+    THREE_COLORS,
+    YUV_TO_RGB,
+    Weights,
+)
+from dp2emu.d3d.enums import Format
+from dp2emu.d3d.formats import FORMATS, Channel
+from dp2emu.shader.texture.fields import Decode, Source, bits
+from dp2emu.shader.texture.filters import Texel
+from dp2emu.shader.types import Type
+from dp2emu.shader.values import Value
+
+Code = Callable[[Source, Value, Value, Value], Value]
+"""An 8-bit integer of the texel ``u``, ``v`` of the block at a byte address."""
+
+_RECIPROCAL_BITS = 16
+"""Multiplying by 2**16 / d, rounded up, divides numbers below 2**12 by d up to 7 exactly."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mix:
+    """A place between two endpoints: shares of each, and what divides them, as I32 values."""
+
+    first: Value
+    second: Value
+    reciprocal: Value
+
+    @classmethod
+    def of(cls, weights: Weights, code: Value) -> _Mix:
+        """The place that a code stands for, 4 bits of a word for each; 0 of both if none."""
+        whole = sum(weights[0])
+        first, second = (
+            code.builder.constant(Type.I32, _packed(shares))
+            for shares in zip(*weights, strict=True)
+        )
+        reciprocal = code.builder.constant(Type.I32, -(-(1 << _RECIPROCAL_BITS) // whole))
+        at = code << 2
+        return cls(first >> at & 15, second >> at & 15, reciprocal)
+
+    def unless(self, condition: Value, other: _Mix) -> _Mix:
+        """This place where the condition is false."""
+        choose = partial(condition.builder.select, condition)
+        return _Mix(
+            choose(other.first, self.first),
+            choose(other.second, self.second),
+            choose(other.reciprocal, self.reciprocal),
+        )
+
+    def between(self, first: Value, second: Value) -> Value:
+        mixed = first * self.first + second * self.second
+        return mixed * self.reciprocal >> _RECIPROCAL_BITS
+
+
+def _packed(shares: tuple[int, ...]) -> int:
+    return sum(share << 4 * code for code, share in enumerate(shares))
+
+
+def _dxt1(source: Source, address: Value, u: Value, v: Value) -> Texel:
+    ends, code = source.word(address), _color_code(source.word(address, 1), u, v)
+    three = bits(ends, 16, 16) >= bits(ends, 0, 16)
+    mix = _Mix.of(FOUR_COLORS, code).unless(three, _Mix.of(THREE_COLORS, code))
+    red, green, blue = _colors(source, ends, mix)
+    return red, green, blue, source.b.select(three & code.eq(3), 0.0, 1.0)
+
+
+def _beside_alpha(alpha: Code, source: Source, address: Value, u: Value, v: Value) -> Texel:
+    """Four colours in the second half of a block, alpha in the first."""
+    ends, code = source.word(address, 2), _color_code(source.word(address, 3), u, v)
+    red, green, blue = _colors(source, ends, _Mix.of(FOUR_COLORS, code))
+    return red, green, blue, source.shade(alpha(source, address, u, v), color=False)
+
+
+def _color_code(codes: Value, u: Value, v: Value) -> Value:
+    """Two bits a texel, rows of four from the lowest bit up."""
+    return bits_at(codes, ((v & 3) << 3) + ((u & 3) << 1), 2)
+
+
+def bits_at(word: Value, shift: Value, count: int) -> Value:
+    """A field of a word at a place that is computed."""
+    return word.builder.apply("ushr", word, shift) & ((1 << count) - 1)
+
+
+def _colors(source: Source, ends: Value, mix: _Mix) -> tuple[Value, Value, Value]:
+    red, green, blue = (
+        source.shade(mix.between(_widened(ends, 0, channel), _widened(ends, 16, channel)))
+        for channel in _ENDPOINT
+    )
+    return red, green, blue
+
+
+def _widened(ends: Value, shift: int, channel: Channel) -> Value:
+    """Five or six bits as eight, by repeating the high ones."""
+    value = bits(ends, shift + channel.shift, channel.bits)
+    return value << (8 - channel.bits) | value >> (2 * channel.bits - 8)
+
+
+_ENDPOINT = tuple(FORMATS[Format.R5G6B5].channels[name] for name in "rgb")
+
+
+def _four_bits(source: Source, address: Value, u: Value, v: Value) -> Value:
+    """DXT3: rows of 16 bits."""
+    half = source.word(address + ((v & 2) << 1))
+    return bits_at(half, ((v & 1) << 4) + ((u & 3) << 2), 4) * 17
+
+
+def _three_bits(source: Source, address: Value, u: Value, v: Value) -> Value:
+    """DXT5: two endpoints, then two times 24 bits, each of which has two rows."""
+    b, low, high = source.b, source.word(address), source.word(address, 1)
+    upper = bits(low, 16, 16) | (high & 0xFF) << 16
+    rows = b.select((v & 2).eq(0), upper, bits(high, 8, 24))
+    code = bits_at(rows, ((v & 1) * 4 + (u & 3)) * 3, 3)
+    first, second = bits(low, 0, 8), bits(low, 8, 8)
+    six = second >= first
+    mix = _Mix.of(EIGHT_ALPHAS, code).unless(six, _Mix.of(SIX_ALPHAS, code))
+    return b.select(six & code.eq(7), 255, mix.between(first, second))
+
+
+def _rgb_pair(order: str, source: Source, address: Value, u: Value, v: Value) -> Texel:
+    """Red and blue of both, and the green of one."""
+    word = source.word(address)
+    red, blue = (source.shade(bits(word, 8 * order.index(name), 8)) for name in "rb")
+    return red, source.shade(_own(word, order, "gG", u)), blue, 1.0
+
+
+def _yuv_pair(order: str, source: Source, address: Value, u: Value, v: Value) -> Texel:
+    """U and V of both, and the luminance of one; never in sRGB."""
+    word = source.word(address)
+    y = _own(word, order, "yY", u) - 16
+    u_v = [bits(word, 8 * order.index(name), 8) - 128 for name in "uv"]
+    red, green, blue = (
+        source.shade(_rgb_of(y, u_v, weights), color=False) for weights in YUV_TO_RGB
+    )
+    return red, green, blue, 1.0
+
+
+def _own(word: Value, order: str, names: str, u: Value) -> Value:
+    """The byte that belongs to one pixel of the pair; the second's lies two bytes on."""
+    first, second = (8 * order.index(name) for name in names)
+    return bits_at(word, (u & 1) * (second - first) + first, 8)
+
+
+def _rgb_of(y: Value, u_v: list[Value], weights: tuple[int, int, int]) -> Value:
+    """Clamped to a byte."""
+    b, (u, v) = y.builder, u_v
+    found = (y * weights[0] + u * weights[1] + v * weights[2] + 128) >> 8
+    return b.select(found < 0, 0, b.select(found < 255, found, 255))
+
+
+DECODERS: dict[Format, Decode] = {
+    Format.DXT1: _dxt1,
+    Format.DXT2: partial(_beside_alpha, _four_bits),
+    Format.DXT3: partial(_beside_alpha, _four_bits),
+    Format.DXT4: partial(_beside_alpha, _three_bits),
+    Format.DXT5: partial(_beside_alpha, _three_bits),
+    Format.R8G8_B8G8: partial(_rgb_pair, PAIRS[Format.R8G8_B8G8]),
+    Format.G8R8_G8B8: partial(_rgb_pair, PAIRS[Format.G8R8_G8B8]),
+    Format.UYVY: partial(_yuv_pair, PAIRS[Format.UYVY]),
+    Format.YUY2: partial(_yuv_pair, PAIRS[Format.YUY2]),
+}

@@ -1,0 +1,144 @@
+"""Texels whose channels are fields of their own words, by the rows of ``d3d.formats``.
+
+UNORM is code / max and SNORM max(code / max, -1), each one float32 quotient; floats are exact.
+With sRGB, red, green and blue of up to 8 bits, rounded to 8 bits first, become what the table of
+``bindings.linear_light`` says; formats of more bits are linear already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dp2emu.d3d.formats import FORMATS, Channel, Coding, FormatRow, Use
+from dp2emu.errors import Unsupported
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.texture.bindings import Files
+from dp2emu.shader.texture.filters import Texel
+from dp2emu.shader.texture.records import SamplerKey
+from dp2emu.shader.values import Number, Value
+
+WORD_BITS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What texels are read with."""
+
+    b: Builder
+    files: Files
+    key: SamplerKey
+    row: FormatRow
+
+    @classmethod
+    def of(cls, b: Builder, key: SamplerKey) -> Source:
+        """Raises Unsupported for formats that are no textures here."""
+        row = FORMATS.get(key.format)
+        if row is None or Use.TEXTURE not in row.uses or Use.SHADOW in row.uses:
+            raise Unsupported(f"texture format {key.format.sdk}")
+        return cls(b, Files.of(b), key, row)
+
+    def word(self, address: Value, number: int = 0) -> Value:
+        """A word of the block at a byte address."""
+        return self.b.load(self.files.texels, number, address >> 2)
+
+    def codes(self, address: Value) -> tuple[Value, ...]:
+        """The words of a pixel; of one below 32 bits a word with the pixel in its low bits."""
+        size = self.row.size
+        if size % 4 == 0:
+            return tuple(self.word(address, number) for number in range(size // 4))
+        shift = (address & 3) << 3
+        low = self.b.apply("ushr", self.word(address), shift)
+        if size != 3:
+            return (low,)
+        # Three bytes may lie across words; shifting in two steps makes 32 a shift like others.
+        return (low | (self.word(address, 1) << 1 << (31 - shift)),)
+
+    def shade(self, code: Value, *, color: bool = True) -> Value:
+        """An 8-bit code as 0..1; a colour's maybe in linear light."""
+        if color and self.key.srgb:
+            return self.b.load(self.files.linear, 0, code)
+        return self.b.itof(code) / 255.0
+
+
+def plain(source: Source, address: Value, u: Value, v: Value) -> Texel:
+    """The lanes of a row whose pixels have bytes of their own."""
+    codes = source.codes(address)
+    done: dict[Channel, Number] = {}
+    for lane in source.row.lanes:
+        if isinstance(lane, Channel) and lane not in done:
+            color = lane is not source.row.lanes[3]
+            done[lane] = read_channel(source, codes, lane, color=color)
+    red, green, blue, alpha = (
+        done[lane] if isinstance(lane, Channel) else lane for lane in source.row.lanes
+    )
+    return red, green, blue, alpha
+
+
+def read_channel(
+    source: Source, codes: tuple[Value, ...], channel: Channel, *, color: bool
+) -> Value:
+    word, shift = divmod(channel.shift, WORD_BITS)
+    read = _CODINGS[channel.coding]
+    return read(source, codes[word], Channel(shift, channel.bits, channel.coding), color)
+
+
+def bits(word: Value, shift: int, count: int) -> Value:
+    """A field of a word, unsigned."""
+    if shift:
+        word = word.builder.apply("ushr", word, shift)
+    return word if shift + count == WORD_BITS else word & ((1 << count) - 1)
+
+
+def _unorm(source: Source, word: Value, channel: Channel, color: bool) -> Value:
+    b, code = source.b, bits(word, channel.shift, channel.bits)
+    if channel.bits == 8:
+        return source.shade(code, color=color)
+    value = b.apply("utof", code) / float(channel.max)
+    if channel.bits > 8 or not (color and source.key.srgb):
+        return value
+    return source.shade(b.ftoi(value * 255.0 + 0.5))
+
+
+def _snorm(source: Source, word: Value, channel: Channel, color: bool) -> Value:
+    b, spare = source.b, WORD_BITS - channel.bits
+    raised = word << (spare - channel.shift) if spare > channel.shift else word
+    return b.max(b.itof(raised >> spare) / float(channel.max >> 1), -1.0)
+
+
+def _uint(source: Source, word: Value, channel: Channel, color: bool) -> Value:
+    return source.b.apply("utof", bits(word, channel.shift, channel.bits))
+
+
+def _float(source: Source, word: Value, channel: Channel, color: bool) -> Value:
+    if channel.bits == WORD_BITS:
+        return source.b.asfloat(word)
+    return _SMALL_FLOATS[channel.bits](bits(word, channel.shift, channel.bits))
+
+
+def _half(code: Value) -> Value:
+    """An IEEE half: with its exponent and mantissa in place it is 2**112 too small, exactly."""
+    b, magnitude = code.builder, (code & 0x7FFF) << 13
+    finite = b.asfloat(magnitude) * 2.0**112
+    value = b.select(magnitude >= 0x7C00 << 13, b.asfloat(magnitude | 0x7F800000), finite)
+    return b.select((code & 0x8000).ne(0), -value, value)
+
+
+def _depth_float(code: Value) -> Value:
+    """4 bits of exponent, which counts from 15, and 20 of mantissa."""
+    return code.builder.asfloat(code << 3) * 2.0**112
+
+
+_SMALL_FLOATS: dict[int, Callable[[Value], Value]] = {16: _half, 24: _depth_float}
+"""By number of bits."""
+
+_CODINGS: dict[Coding, Callable[[Source, Value, Channel, bool], Value]] = {
+    Coding.UNORM: _unorm,
+    Coding.SNORM: _snorm,
+    Coding.UINT: _uint,
+    Coding.FLOAT: _float,
+}
+
+
+Decode = Callable[[Source, Value, Value, Value], Texel]
+"""Reads the texel ``u``, ``v`` of the pixel or block at a byte address."""
