@@ -52,30 +52,46 @@ class Geometry:
 
 
 def geometry(draw: Draw, start: int, stop: int, names: tuple[str, ...]) -> Geometry:
-    """Primitives ``start`` to ``stop`` of a draw, with the varyings in ``names`` that they have.
-
-    With flat shading all corners get the colours of the first, the provoking vertex.
-    """
+    """Primitives ``start`` to ``stop`` of a draw, with those varyings of ``names`` they have."""
     sequence = corners(draw.topology, draw.first, start, stop)
     numbers = vertex_numbers(draw.indices, sequence.ravel()).reshape(sequence.shape)
     edges = None if draw.edge_flags is None else draw.edge_flags[:, start:stop]
     if draw.pipeline.vertex is None:
         vertices = fetch(draw.pipeline.layout, draw.streams, numbers, names)
-        _provoke(draw, vertices.names, vertices.varyings)
+        _join(draw, vertices.names, vertices.varyings)
         return Geometry(vertices, np.arange(start, stop), edges)
     lanes, written, user = _shaded(draw, draw.pipeline.vertex, numbers, names)
     varyings = slice(4, 4 + len(written))
-    _provoke(draw, written, lanes[varyings])
+    _join(draw, written, lanes[varyings])
     depth = draw.pipeline.raster.clip
     clipped = clip(lanes, edges, CORNERS[draw.topology], depth=depth, user=user)
     vertices = Vertices(_project(clipped.lanes, draw.viewport), written, clipped.lanes[varyings])
     return Geometry(vertices, clipped.source + start, clipped.edges, clipped.extra)
 
 
-def _provoke(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) -> None:
-    if draw.pipeline.raster.flat:
+def _join(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) -> None:
+    """What a primitive makes of the varyings of its corners, in place, before it is clipped.
+
+    With flat shading all corners get the colours of the first, the provoking vertex.  A texture
+    coordinate that wraps is moved by whole numbers until it lies at most half a texture from the
+    first corner's, which is the shortest way around (Direct3D 9 documentation, Texture Wrapping).
+    """
+    raster = draw.pipeline.raster
+    if raster.flat:
         colors = [lane for lane, name in enumerate(names) if is_color(name)]
         varyings[colors, 1:] = varyings[colors, :1]
+    around = [lane for lane, name in enumerate(names) if _wraps(name, raster.wrap)]
+    if around:
+        first, others = varyings[around, :1], varyings[around, 1:]
+        varyings[around, 1:] = others - np.rint(others - first)
+
+
+def _wraps(name: str, wrap: tuple[int, ...]) -> bool:
+    register, component = name.split(".")
+    number = register.removeprefix("texcoord")
+    if number == register or int(number) >= len(wrap):
+        return False
+    return bool(wrap[int(number)] >> COMPONENTS.index(component) & 1)
 
 
 def is_color(name: str) -> bool:

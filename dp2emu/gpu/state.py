@@ -35,7 +35,9 @@ class RasterState:
     ``clip_planes``: bit n is set if plane n clips, which needs ``clip`` and a vertex program.
     ``fill``: what becomes of triangles.  ``point_sprites``: D3DRS_POINTSPRITEENABLE, every texture
     coordinate set runs from 0, 0 to 1, 1 across a point.  ``multisample``:
-    D3DRS_MULTISAMPLEANTIALIAS, without it every sample has what the pixel's centre has.
+    D3DRS_MULTISAMPLEANTIALIAS, without it every sample has what the pixel's centre has.  ``wrap``:
+    D3DRS_WRAP0 and so on, bit c of number n is set if component c of texture coordinate n goes the
+    shortest way around.
     """
 
     cull: Cull = Cull.NONE
@@ -46,6 +48,7 @@ class RasterState:
     fill: FillMode = FillMode.SOLID
     point_sprites: bool = False
     multisample: bool = True
+    wrap: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

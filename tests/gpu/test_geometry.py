@@ -246,3 +246,37 @@ def test_lines_and_points_are_transformed_and_clipped(topology: PrimitiveType) -
     work, counters = executed(programmed(draw(vertices, color=color_surface(), topology=topology)))
     assert work.pixels == {PrimitiveType.LINELIST: 17, PrimitiveType.POINTLIST: 1}[topology]
     assert counters.clip_triangles == 0
+
+
+def coordinates(
+    wrap: tuple[int, ...], *corners: tuple[float, float], **raster: Any
+) -> dict[str, list[float]]:
+    """Texture coordinate 1 of the corners of a triangle, whose vertices are programmed."""
+
+    def record(b: Builder) -> None:
+        for component in "xyzw":
+            b.output(f"position0.{component}", b.input(f"position0.{component}"))
+        for output, source in (("texcoord1.x", "z"), ("texcoord1.y", "w")):
+            b.output(output, b.input(f"position0.{source}"))
+
+    vertices = [corner(x, 0.0, u, 0, v) for x, (u, v) in enumerate(corners)]
+    state = RasterState(clip=False, wrap=wrap, **raster)
+    packet = programmed(draw(vertices, raster=state), program=program(record))
+    found = geometry(packet, 0, 1, ("texcoord1.x", "texcoord1.y")).vertices
+    return {name: found.varyings[lane, :, 0].tolist() for lane, name in enumerate(found.names)}
+
+
+def test_texture_coordinates_that_wrap_go_the_shortest_way_around() -> None:
+    corners = (0.875, 0.875), (0.125, 0.125), (0.5, 2.0)
+    plain = {"texcoord1.x": [0.875, 0.125, 0.5], "texcoord1.y": [0.875, 0.125, 2.0]}
+    assert coordinates((), *corners) == plain
+    assert coordinates((3, 0, 3), *corners) == plain
+    around = {"texcoord1.x": [0.875, 1.125, 0.5], "texcoord1.y": [0.875, 1.125, 1.0]}
+    assert coordinates((0, 3), *corners) == around
+    assert coordinates((0, 1), *corners) == around | {"texcoord1.y": plain["texcoord1.y"]}
+    assert coordinates((0, 2), *corners) == around | {"texcoord1.x": plain["texcoord1.x"]}
+
+
+def test_half_a_texture_is_no_detour() -> None:
+    corners = (0.25, 0.75), (0.75, 0.25), (0.25, 0.75)
+    assert coordinates((0, 3), *corners) == coordinates((), *corners)
