@@ -32,6 +32,10 @@ _BACK = (
     RenderState.CCW_STENCILPASS,
 )
 """Comparison and operations, in the order of ``StencilFace``."""
+_ALPHA_TO_COVERAGE = {
+    RenderState.POINTSIZE: int.from_bytes(b"A2M1", "little"),
+    RenderState.ADAPTIVETESS_Y: int.from_bytes(b"ATOC", "little"),
+}
 _SECOND_SOURCE = (Blend.SRCCOLOR2, Blend.INVSRCCOLOR2)
 
 
@@ -74,6 +78,13 @@ def alpha_test(states: Sequence[int]) -> CmpFunc | None:
         return None
     func = enum_state(CmpFunc, states, RenderState.ALPHAFUNC)
     return None if func is CmpFunc.ALWAYS else func
+
+
+def alpha_to_coverage(states: Sequence[int]) -> bool:
+    """Whether a code is set that stands for a state Direct3D 9 has no name for: A2M1 as
+    D3DRS_POINTSIZE, which as a size is smaller than any, or ATOC as D3DRS_ADAPTIVETESS_Y.
+    """
+    return any(states[state] == code for state, code in _ALPHA_TO_COVERAGE.items())
 
 
 def stencil_state(states: Sequence[int]) -> StencilState | None:

@@ -25,7 +25,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.dp2.constants import Constants
 from dp2emu.dp2.fixed import clip_planes, enum_state
-from dp2emu.dp2.output import alpha_test, blend_state, stencil_state
+from dp2emu.dp2.output import alpha_test, alpha_to_coverage, blend_state, stencil_state
 from dp2emu.dp2.programs import (
     PixelStage,
     Source,
@@ -200,6 +200,8 @@ def resolve(state: State, source: Source, targets: Targets, interface: int) -> R
     pixel = pixel_stage(state, source.pixel, specular=bool(states[RenderState.SPECULARENABLE]))
     vertex = vertex_stage(state, source, pixel.program)
     test = _depth_state(states, interface) if depth else DepthState()
+    stencil = stencil_state(states) if depth and DEPTH[depth.format].stencil else None
+    samples = targets.samples(depth=test.enable or stencil is not None)
     pipeline = Pipeline(
         layout=layout,
         raster=_raster_state(states, planes=0 if layout.transformed else len(planes)),
@@ -208,12 +210,13 @@ def resolve(state: State, source: Source, targets: Targets, interface: int) -> R
         write_masks=tuple(states[mask] & 0xF for mask in _COLOR_WRITES),
         color_formats=tuple(color.format if color else None for color in targets.colors),
         depth_format=depth.format if depth else None,
-        samples=targets.samples(depth=test.enable),
+        samples=samples,
         vertex=vertex.program,
         attributes=vertex.attributes,
         blend=blend_state(states),
         alpha_test=alpha_test(states),
-        stencil=stencil_state(states) if depth and DEPTH[depth.format].stencil else None,
+        stencil=stencil,
+        alpha_to_coverage=samples > 1 and alpha_to_coverage(states),
     )
     return Resolved(pipeline, vertex, pixel, planes)
 

@@ -26,7 +26,7 @@ from dp2emu.gpu.merge import (
     piles,
     single_pile_each,
 )
-from dp2emu.gpu.multisample import at_samples, pixels_of
+from dp2emu.gpu.multisample import alpha_covers, at_samples, pixels_of
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.planes import Sites, sites
 from dp2emu.gpu.queries import Counters
@@ -161,17 +161,20 @@ class _Stages:
             work = self._write(here, None) if count else Work()
             return work + Work(fragments=count, shaded=work.pixels)
         shaded = self._shade(here)
-        alive = np.flatnonzero(self._alive(shaded))
+        alive = np.flatnonzero(self._alive(here, shaded))
         work = self._write(here.part(alive), shaded.part(alive)) if len(alive) else Work()
         return work + Work(fragments=count, shaded=count)
 
-    def _alive(self, shaded: Shaded) -> Mask:
-        """Fragments that neither their program nor the alpha test drops."""
-        func = self.draw.pipeline.alpha_test
-        if func is None:
-            return shaded.alive
+    def _alive(self, here: Sites, shaded: Shaded) -> Mask:
+        """Fragments that neither their program nor their alpha drops."""
+        pipeline, alive = self.draw.pipeline, shaded.alive
         alpha = shaded.colors[0][3] if 0 in shaded.colors else np.zeros(1, np.float32)
-        return shaded.alive & alpha_passes(func, alpha, self.draw.merge.alpha_reference)
+        if pipeline.alpha_test is not None:
+            reference = self.draw.merge.alpha_reference
+            alive = alive & alpha_passes(pipeline.alpha_test, alpha, reference)
+        if pipeline.alpha_to_coverage:
+            alive = alive & alpha_covers(alpha, here.x % self.samples, self.samples)
+        return alive
 
     def _write(self, here: Sites, shaded: Shaded | None) -> Work:
         """Test, shade unless that is done, and write fragments, of which there are some."""

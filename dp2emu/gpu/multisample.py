@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from dp2emu.gpu.arrays import F64, I64, Mask
+from dp2emu.gpu.arrays import F32, F64, I64, Mask
 from dp2emu.gpu.packets import Rect
 from dp2emu.gpu.planes import Frame, Sites, sites
 from dp2emu.gpu.spans import Fragments, SampleRuns, Spans, slices
 from dp2emu.gpu.subpixel import CENTRE, HALF, ONE, Offset, after_centre, first_centre
+from dp2emu.shader.exact import saturate
 
 ROWS = 1 << 15
 """Rows of primitives, counted once for each sample, whose coverage is worked out together."""
@@ -131,3 +132,15 @@ def pixels_of(frame: Frame, here: Sites, samples: int) -> tuple[Sites, I64]:
     pixel, number = np.unique(here.span % len(spans) * columns + x, return_inverse=True)
     span, column = np.divmod(pixel, columns)
     return sites(frame, Fragments(spans, span, column)), number
+
+
+def alpha_covers(alpha: F32, sample: I64, samples: int) -> Mask:
+    """Which fragments alpha to coverage keeps: of a pixel's samples the first
+    floor(alpha * samples + 0.5), in float64; alpha is clamped to 0..1, NaN is 0.
+
+    ``sample`` is which sample of its pixel each fragment is.  The documents of the states that ask
+    for this leave the pattern open; this one does not depend on the pixel.
+    """
+    kept = np.floor(saturate(alpha).astype(np.float64) * samples + 0.5)
+    covered: Mask = sample < kept
+    return covered

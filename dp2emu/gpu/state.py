@@ -120,6 +120,7 @@ class Pipeline:
     ``samples`` per pixel.
 
     ``alpha_test`` drops fragments whose first alpha does not pass; None lets all pass.
+    ``alpha_to_coverage`` drops samples of multisampled targets by the first alpha.
     """
 
     layout: VertexLayout
@@ -137,13 +138,15 @@ class Pipeline:
     blend: BlendState | None = None
     alpha_test: CmpFunc | None = None
     stencil: StencilState | None = None
+    alpha_to_coverage: bool = False
 
     @property
     def tests_late(self) -> bool:
         """Whether depth and stencil must wait for the pixel program, which has a say in coverage
-        or in depth, or for the alpha test.
+        or in depth, or for what becomes of its alpha.
         """
-        return self.alpha_test is not None or decides_coverage(self.pixel)
+        by_alpha = self.alpha_test is not None or self.alpha_to_coverage
+        return by_alpha or decides_coverage(self.pixel)
 
 
 @lru_cache(maxsize=1 << 10)

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from dp2emu.d3d.enums import Blend, BlendOp, CmpFunc, RenderState, StencilOp
-from dp2emu.dp2.output import alpha_test, blend_state, merge_numbers, stencil_state
+from dp2emu.dp2.output import (
+    alpha_test,
+    alpha_to_coverage,
+    blend_state,
+    merge_numbers,
+    stencil_state,
+)
 from dp2emu.dp2.state import State
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.state import BlendEquation, BlendState, StencilFace, StencilState
@@ -125,3 +131,13 @@ def test_stencil_numbers_are_those_of_the_states() -> None:
     numbers = merge_numbers(states(STENCILREF=1, STENCILMASK=2, STENCILWRITEMASK=3))
     found = numbers.stencil_reference, numbers.stencil_mask, numbers.stencil_write_mask
     assert found == (1, 2, 3)
+
+
+@pytest.mark.parametrize(("state", "on", "off"), [
+    ("POINTSIZE", b"A2M1", b"A2M0"), ("ADAPTIVETESS_Y", b"ATOC", b"SSAA"),
+])  # fmt: skip
+def test_alpha_to_coverage_hides_behind_codes(state: str, on: bytes, off: bytes) -> None:
+    assert not alpha_to_coverage(states())
+    for code, expected in ((on, True), (off, False)):
+        value = int.from_bytes(code, "little")
+        assert alpha_to_coverage(states(**{state: value})) is expected

@@ -168,13 +168,17 @@ def test_only_a_new_target_0_resets_viewport_and_scissor(bench: Bench) -> None:
 
 @pytest.mark.parametrize(("state", "value", "samples"), [
     (RenderState.MULTISAMPLEMASK, 0b0001, 1), (RenderState.MULTISAMPLEANTIALIAS, 0, 0),
+    (RenderState.ADAPTIVETESS_Y, int.from_bytes(b"ATOC", "little"), 1),
 ])  # fmt: skip
 def test_multisample_states_decide_which_samples_are_drawn(
     bench: Bench, state: RenderState, value: int, samples: int
 ) -> None:
-    """A rectangle over the left half of pixel 5, which has two samples, but not its centre."""
-    half = vertex(4.5, 4.5) + vertex(4.99, 4.5) + vertex(4.5, 5.5)
-    half += vertex(4.99, 4.5) + vertex(4.99, 5.5) + vertex(4.5, 5.5)
+    """A rectangle over the left half of pixel 5, which has two samples, but not its centre.
+
+    Alpha of one half covers the first of them.
+    """
+    corners = [(4.5, 4.5), (4.99, 4.5), (4.5, 5.5), (4.99, 4.5), (4.99, 5.5), (4.5, 5.5)]
+    half = b"".join(vertex(x, y, color=0x80FFFFFF) for x, y in corners)
     setting = no_test() + token(TARGET, 0, MULTI4)
     bench.ok(setting + triangle_list(0, 2), half)
     assert lit(bench) == 2

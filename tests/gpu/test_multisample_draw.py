@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -164,3 +165,37 @@ def test_several_draws_to_one_target_add_up() -> None:
     for _ in range(3):
         execute_draw(draw(quad(-1, -1, 3.5, 3.5), color=color), counters)
     assert counters.multisamples == {(color.serial, 8): 3 * 8 * 16}
+
+
+def covered_by_alpha(alpha: float, samples: int, **options: object) -> tuple[list[bool], int]:
+    """Samples of a pixel that are drawn, and how many count, with alpha to coverage."""
+    b = Builder(Stage.PIXEL)
+    for component in "xyz":
+        b.output(f"target0.{component}", 1.0)
+    b.output("target0.w", alpha)
+    color, counters = color_surface(samples=samples), Counters()
+    packet = draw(quad(-1, -1, 3.5, 3.5), color=color, pixel=b.program(), **options)
+    pipeline = replace(packet.pipeline, alpha_to_coverage=True)
+    execute_draw(replace(packet, pipeline=pipeline), counters)
+    lit = (color.pixels().reshape(32, 32, samples) != 0)[:4, :4].reshape(16, samples)
+    assert (lit == lit[0]).all()
+    return lit[0].tolist(), sum(counters.multisamples.values())
+
+
+@pytest.mark.parametrize("samples", [2, 4, 8])
+@pytest.mark.parametrize("alpha", [0.0, 0.06, 0.0625, 0.2, 0.3, 0.5, 0.8, 0.93, 0.9375, 1.0, 7.0])
+def test_alpha_to_coverage_keeps_the_first_samples(alpha: float, samples: int) -> None:
+    kept = math.floor(min(float(np.float32(alpha)), 1.0) * samples + 0.5)
+    expected = [sample < kept for sample in range(samples)]
+    assert covered_by_alpha(alpha, samples) == (expected, 16 * kept)
+
+
+def test_no_alpha_covers_nothing() -> None:
+    assert covered_by_alpha(math.nan, 4) == ([False] * 4, 0)
+    assert covered_by_alpha(-1.0, 4) == ([False] * 4, 0)
+
+
+def test_samples_that_alpha_does_not_cover_keep_their_depth() -> None:
+    depth = depth_surface(Format.D16, word=0xFFFF, samples=4)
+    covered_by_alpha(0.5, 4, depth=depth)
+    assert depth.pixels()[0, :4].tolist() == [0x8000, 0x8000, 0xFFFF, 0xFFFF]
