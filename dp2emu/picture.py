@@ -2,13 +2,15 @@
 
 Formats with alpha give RGBA, others RGB.  Channels narrower than 8 bits are widened by repeating
 their bits, so that full scale stays full scale, and of wider ones the high bits are shown.  Floats
-are clamped to 0..1.  What a format lacks shows as it is sampled.
+are clamped to 0..1; bump vectors, which are signed, show x as 0.5 + 0.5 x.  Palette indexes are
+shades of grey.  What a format lacks shows as it is sampled.
 """
 
 from __future__ import annotations
 
 import io
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from dp2emu.d3d.blocks import decode
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.formats import COLOR, Channel, FormatRow, Lane
+from dp2emu.d3d.formats import FORMATS, Channel, Coding, FormatRow, Lane, Use
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32
 from dp2emu.gpu.memory import Surface
-from dp2emu.gpu.pixels import unpack_color
+from dp2emu.gpu.pixels import channel_bits, read_lane
 from dp2emu.gpu.resolve import resolve
 from dp2emu.shader.exact import saturate
 
@@ -62,20 +65,38 @@ class Picture:
 
 
 def take_picture(surface: Surface) -> Picture:
-    """The picture of a colour surface as it is now.  Raises Unsupported for other formats.
+    """The picture of a surface as it is now, of a texture its first face's top level.
 
-    A multisampled surface is shown resolved.
+    A multisampled surface is shown resolved.  Raises Unsupported for depth formats and buffers.
     """
-    words = surface.pixels()
-    row = _format(surface.format)
+    row, level = _format(surface.format), surface.subresources[0]
+    used = -(-surface.width * surface.samples // row.block[0]) * row.size
+    memory = surface.data[: level.pitch * level.rows].reshape(level.rows, level.pitch)[:, :used]
     image = np.empty((surface.height, surface.width, _lanes(row)), np.uint8)
-    crc32, step = 0, max(1, _BAND // words.shape[1])
-    for top in range(0, surface.height, step):
-        band = words[top : top + step]
-        single = band if surface.samples == 1 else resolve(row, band, surface.samples)
-        image[top : top + step] = rgba(single, surface.format)
+    crc32, step = 0, max(1, _BAND // (surface.width * surface.samples * row.block[1]))
+    for first in range(0, level.rows, step):
+        band = memory[first : first + step]
+        top, bottom = first * row.block[1], min((first + step) * row.block[1], surface.height)
+        image[top:bottom] = _band(row, band, (surface.width, bottom - top), surface.samples)
         crc32 = zlib.crc32(band.tobytes(), crc32)
     return Picture(surface.format, crc32, image)
+
+
+def has_picture(format: int) -> bool:
+    """Whether surfaces of a format can be shown."""
+    row = FORMATS.get(Format(format)) if format in Format._value2member_map_ else None
+    return row is not None and Use.TEXTURE in row.uses and Use.DEPTH not in row.uses
+
+
+def _band(
+    row: FormatRow, memory: NDArray[np.uint8], size: tuple[int, int], samples: int
+) -> NDArray[np.uint8]:
+    """What rows of pixels, or of blocks, show; ``size`` is width and height in pixels."""
+    if row.blocked:
+        return decode(row.format, memory.tobytes(), *size)[..., : _lanes(row)]
+    words = memory.view(row.word)
+    words = words if row.words == 1 else words.reshape(len(words), -1, row.words)
+    return rgba(words if samples == 1 else resolve(row, words, samples), row.format)
 
 
 def rgba(words: NDArray[Any], format: Format) -> NDArray[np.uint8]:
@@ -84,41 +105,45 @@ def rgba(words: NDArray[Any], format: Format) -> NDArray[np.uint8]:
     Raises Unsupported for a format that is not a colour format here.
     """
     row = _format(format)
-    if row.floating:
-        shown = [_byte(lane) for lane in unpack_color(row, words)]
+    if Use.PALETTE in row.uses:
+        gray, alpha = row.channels["p"], row.alpha or 1.0
+        lanes: Sequence[Lane] = (gray, gray, gray, alpha)
     else:
-        shown = [_shown(words, source) for source in row.lanes]
-    return np.stack(shown[: _lanes(row)], axis=-1)
+        lanes = row.lanes
+    return np.stack([_shown(row, words, lane) for lane in lanes[: _lanes(row)]], axis=-1)
 
 
 def _format(format: Format) -> FormatRow:
-    row = COLOR.get(format)
-    if row is None:
+    if not has_picture(format):
         raise Unsupported(f"picture of {format.sdk}")
-    return row
+    return FORMATS[format]
 
 
 def _lanes(row: FormatRow) -> int:
-    return 3 if row.alpha is None else 4
+    return 4 if row.alpha or row.block == (4, 4) else 3
 
 
-def _shown(words: NDArray[Any], source: Lane) -> NDArray[np.uint8]:
-    if isinstance(source, Channel):
-        return _widen(words, source)
-    return np.full(words.shape, 255 * source, np.uint8)
+def _shown(row: FormatRow, words: NDArray[Any], lane: Lane) -> NDArray[np.uint8]:
+    if not isinstance(lane, Channel):
+        shape = words.shape if row.words == 1 else words.shape[:-1]
+        return np.full(shape, 255 * lane, np.uint8)
+    if lane.coding in (Coding.UNORM, Coding.UINT):
+        return _widen(channel_bits(row, words, lane), lane.bits)
+    value = read_lane(row, words, lane)
+    if lane.coding is Coding.SNORM:
+        value = np.float32(0.5) + np.float32(0.5) * value
+    return _byte(value)
 
 
 def _byte(lane: F32) -> NDArray[np.uint8]:
     return np.floor(saturate(lane).astype(np.float64) * 255 + 0.5).astype(np.uint8)
 
 
-def _widen(words: NDArray[Any], channel: Channel) -> NDArray[np.uint8]:
-    """Eight bits of a channel: the high ones, or all of them repeated until eight are full."""
-    value: NDArray[Any] = (words >> channel.shift) & channel.max
-    excess = channel.bits - 8
-    wide: NDArray[Any] = value >> excess if excess > 0 else value << -excess
-    filled = channel.bits
-    while filled < 8:
-        wide |= wide >> filled
-        filled *= 2
+def _widen(value: NDArray[np.uint32], bits: int) -> NDArray[np.uint8]:
+    """Eight of some bits: the high ones, or all of them repeated until eight are full."""
+    excess = bits - 8
+    wide = value >> excess if excess > 0 else value << -excess
+    while bits < 8:
+        wide |= wide >> bits
+        bits *= 2
     return wide.astype(np.uint8)

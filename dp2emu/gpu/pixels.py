@@ -114,7 +114,9 @@ def unpack_color(row: ColorFormat, words: Words) -> tuple[F32, F32, F32, F32]:
         raise Unsupported(f"reading pixels of {row.format.sdk}")
     shape = words.shape if row.words == 1 else words.shape[:-1]
     red, green, blue, alpha = (
-        _lane(row, words, lane) if isinstance(lane, Channel) else np.full(shape, lane, np.float32)
+        read_lane(row, words, lane)
+        if isinstance(lane, Channel)
+        else np.full(shape, lane, np.float32)
         for lane in row.lanes
     )
     if row.format is Format.CxV8U8:
@@ -123,11 +125,17 @@ def unpack_color(row: ColorFormat, words: Words) -> tuple[F32, F32, F32, F32]:
     return red, green, blue, alpha
 
 
-def _lane(row: ColorFormat, words: Words, channel: Channel) -> F32:
+def read_lane(row: ColorFormat, words: Words, channel: Channel) -> F32:
+    """The values of one channel in pixel words."""
+    return _DECODED[channel.coding](channel, channel_bits(row, words, channel))
+
+
+def channel_bits(row: ColorFormat, words: Words, channel: Channel) -> NDArray[np.uint32]:
+    """The bits of one channel in pixel words, uint32 (n,)."""
     part, shift = divmod(channel.shift, 8 * row.word.itemsize)
     word = words if row.words == 1 else words[..., part]
-    field = (word >> word.dtype.type(shift)).astype(np.uint32) & np.uint32(channel.max)
-    return _DECODED[channel.coding](channel, field)
+    field: NDArray[np.uint32] = (word >> word.dtype.type(shift)).astype(np.uint32)
+    return field & np.uint32(channel.max)
 
 
 def _unorm(channel: Channel, field: Words) -> F32:

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.formats import COLOR
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import Surface, SurfaceDesc
 from dp2emu.outputs import write_file
-from dp2emu.picture import take_picture
+from dp2emu.picture import has_picture, take_picture
 
 
 class Observable(Protocol):
@@ -48,12 +47,12 @@ class Photographer:
     def take(self, call: int, surface: int) -> None:
         """Take the picture of a surface as call ``call`` leaves it, unless there is one; 0: none.
 
-        Raises Fault for an unknown surface and Unsupported for one that is no colour surface.
+        Raises Fault for an unknown surface and Unsupported for one that has no picture.
         """
         if surface == 0 or self._taken.get(surface) == call:
             return
         format = self._rig.surface(surface).format
-        if format not in COLOR:
+        if not has_picture(format):
             name = sdk_name(Format, format) or f"format {format:#x}"
             raise Unsupported(f"picture of surface {surface}, {name}")
         self._taken[surface] = call
