@@ -124,7 +124,7 @@ def test_every_sort_of_state_is_there() -> None:
     assert facts["render_states"]["250"] == 7
     assert "251" not in facts["render_states"]
     assert facts["stages"]["2"]["D3DTSS_COLOROP"] == 4
-    assert set(facts["stages"]) == {*map(str, range(8)), "256", "257", "258", "259", "260"}
+    assert set(facts["stages"]) == {*map(str, range(16)), "256", "257", "258", "259", "260"}
     assert facts["transforms"] == {"D3DTS_VIEW": [2] * 16}
     assert facts["clip_planes"] == {"1": [1] * 4}
     assert (facts["material"]["diffuse"], facts["material"]["power"]) == ([0.25] * 4, 0.25)

@@ -24,9 +24,10 @@ from dp2emu.dp2.output import merge_numbers
 from dp2emu.dp2.programs import Source
 from dp2emu.dp2.query_table import QueryTable
 from dp2emu.dp2.resolve import Resolved, Targets, point_size, refuse_unbuilt, resolve
+from dp2emu.dp2.samplers import KINDS
 from dp2emu.dp2.shaders import Format as VertexFormat
 from dp2emu.dp2.shaders import Function, Shaders
-from dp2emu.dp2.state import RENDER_STATES, STREAMS, TARGETS, State
+from dp2emu.dp2.state import RENDER_STATES, STAGE_ROWS, STREAMS, TARGETS, TEXTURE_BIND, State
 from dp2emu.dp2.textures import Textures
 from dp2emu.errors import Fault
 from dp2emu.gpu.assembly import fan_edges, list_edges, vertex_count
@@ -137,6 +138,20 @@ class Context:
         self.state.set_render_state(state, value)
         if self._mirror is not None and state < RENDER_STATES:
             self._mirrored[state] = value
+
+    def set_texture_stage_state(self, stage: int, state: int, value: int) -> None:
+        """TEXTURESTAGESTATE; state 0 binds a texture, or nothing for a handle that is none."""
+        self.state.set_texture_stage_state(stage, state, value)
+        if state == TEXTURE_BIND and stage in STAGE_ROWS:
+            self._bind_texture(stage, value)
+
+    def _bind_texture(self, stage: int, handle: int) -> None:
+        """With ``Options.strict`` a handle that is no texture is a Fault."""
+        surface = self.gpu.heap.get(handle)
+        texture = surface is not None and surface.desc.kind in KINDS
+        if handle and not texture and self.options.strict:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no texture {handle}")
+        self.textures.bind(stage, surface if texture else None)
 
     def set_render_target(self, index: int, handle: int) -> None:
         """SETRENDERTARGET and SETRENDERTARGET2; a new target 0 resets viewport and scissor."""
@@ -322,7 +337,9 @@ class Context:
         extent = self.targets.extent()
         if extent is None:
             raise Fault(HResult.DDERR_GENERIC, "draw without a render target")
-        refuse_unbuilt(self.state, self.targets, topology, pixel=source.pixel is not None)
+        refuse_unbuilt(
+            self.state, self.interface, self.targets, topology, textured=bool(self.textures.bound)
+        )
         resolved = self._resolved(source)
         draw = Draw(
             pipeline=resolved.pipeline,
@@ -341,6 +358,8 @@ class Context:
             clip_planes=resolved.clip_planes,
             w_range=self.state.w_range,
             edge_flags=edges,
+            textures=resolved.pixel.textures,
+            vertex_textures=resolved.vertex.textures,
             merge=merge_numbers(self.state.render_states),
         )
         for instance in streams:
@@ -380,7 +399,8 @@ class Context:
     def _resolved(self, source: Source) -> Resolved:
         key = source, self.targets, self.state.version
         if self._latest is None or self._latest[0] != key:
-            resolved = resolve(self.state, source, self.targets, self.interface)
+            bound = self.textures.at_stages()
+            resolved = resolve(self.state, source, self.targets, self.interface, bound)
             self._latest = key, resolved
         return self._latest[1]
 

@@ -13,7 +13,7 @@ from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState, WireTra
 from dp2emu.dp2.constants import Constants
 from dp2emu.dp2.context import Context, UserStream
 from dp2emu.dp2.shaders import Format, Function
-from dp2emu.dp2.state import SAMPLERS, STAGES, State
+from dp2emu.dp2.state import STAGE_ROWS, State
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Indices, Stream
 from dp2emu.numbers import float_text
@@ -147,9 +147,8 @@ def _render_states(values: Sequence[int]) -> Iterable[tuple[str, Any]]:
 
 
 def _stages(state: State) -> Iterable[tuple[int, Facts]]:
-    """Stages by their number on the wire, samplers of the vertex stage behind them."""
-    numbers = [*range(STAGES), *SAMPLERS]
-    for stage, row in zip(numbers, state.stages, strict=True):
+    """Stages and samplers by their number on the wire."""
+    for stage, row in zip(STAGE_ROWS, state.stages, strict=True):
         yield stage, dict(_named(WireTextureStageState, enumerate(row)))
 
 

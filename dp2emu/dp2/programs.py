@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 from dp2emu.d3d.declarations import Declaration8
+from dp2emu.d3d.enums import RenderState, TextureStageState
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import Element, VertexLayout, check_drawable
 from dp2emu.dp2.constants import Constants
 from dp2emu.dp2.fixed import fixed_state, fixed_vertex, pixel_fog, pixel_fog_uniforms
+from dp2emu.dp2.samplers import BoundTextures, samplers
 from dp2emu.dp2.shaders import Function, lowered_pixel, lowered_vertex
-from dp2emu.dp2.state import State
-from dp2emu.errors import Fault, Unsupported
-from dp2emu.gpu.packets import Uniforms
-from dp2emu.gpu.state import Attribute
-from dp2emu.shader.fixed import FixedPixel, pixel_program, vertex_program, vertex_uniforms
-from dp2emu.shader.ir import Program
+from dp2emu.dp2.stages import cascade, cascade_uniforms, projection
+from dp2emu.dp2.state import VERTEX_SAMPLER, State
+from dp2emu.errors import Fault
+from dp2emu.gpu.packets import Textures, Uniforms
+from dp2emu.gpu.state import Attribute, Samplers
+from dp2emu.shader.fixed import FixedPixel, Fog, pixel_program, vertex_program, vertex_uniforms
+from dp2emu.shader.ir import Program, Sample, TextureKind, walk
 from dp2emu.shader.sm.lower import InputRegister, Lowered, overlaid
+from dp2emu.shader.sm.versions import V1_4, V2_0
+from dp2emu.shader.stages import STAGE_FILES, STAGES
 
 _TEXCOORD = "texcoord"
 
@@ -45,30 +51,72 @@ class VertexStage:
     attributes: tuple[Attribute, ...] = ()
     uniforms: Uniforms | None = None
     shader: Lowered | None = None
+    samplers: Samplers = ()
+    textures: Textures = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PixelStage:
-    """The pixel program, and the numbers of its fog.  ``shader`` as in ``VertexStage``."""
+    """The pixel program, and the numbers of fog and stages.  ``shader`` as in ``VertexStage``."""
 
     program: Program
     uniforms: Uniforms
     shader: Lowered | None = None
+    samplers: Samplers = ()
+    textures: Textures = field(default_factory=dict)
 
 
-def pixel_stage(state: State, function: Function | None, *, specular: bool) -> PixelStage:
-    """What pixels go through.  Raises Unsupported for a shader that samples textures."""
+def pixel_stage(
+    state: State, function: Function | None, interface: int, bound: BoundTextures
+) -> PixelStage:
+    """What pixels go through."""
+    lowered = None
     fog = pixel_fog(state)
-    uniforms = pixel_fog_uniforms(state) if fog else {}
     if function is None:
-        return PixelStage(pixel_program(FixedPixel(specular=specular, fog=fog)), uniforms)
-    lowered = lowered_pixel(function, fog)
-    if lowered.samplers:
-        raise Unsupported("texturing")
-    return PixelStage(lowered.program, uniforms, lowered)
+        program = _cascade_program(state, fog, bound)
+    else:
+        lowered = _lowered_pixel(state, function, fog, bound)
+        program = lowered.program
+    uniforms: Uniforms = pixel_fog_uniforms(state) if fog else {}
+    if STAGE_FILES & {file.name for file in program.files}:
+        uniforms = {**uniforms, **cascade_uniforms(state)}
+    used = ((number, number, kind) for number, kind in _sampled(program))
+    keys, textures = samplers(state, interface, bound, used)
+    return PixelStage(program, uniforms, lowered, keys, textures)
 
 
-def vertex_stage(state: State, source: Source, pixel: Program) -> VertexStage:
+def _cascade_program(state: State, fog: Fog | None, bound: BoundTextures) -> Program:
+    kinds = {stage: texture.kind for stage, texture in bound.items()}
+    specular = bool(state.render_states[RenderState.SPECULARENABLE])
+    return pixel_program(FixedPixel(cascade(state, kinds), specular, fog))
+
+
+def _lowered_pixel(
+    state: State, function: Function, fog: Fog | None, bound: BoundTextures
+) -> Lowered:
+    """Shaders of 1.x learn what is bound to their stages, and before 1.4 what is projected."""
+    level = function.shader.version.level
+    kinds: tuple[tuple[int, TextureKind], ...] = ()
+    projections: tuple[tuple[int, int], ...] = ()
+    if level < V2_0:
+        flat = TextureKind.TEX2D
+        kinds = tuple((n, t.kind) for n, t in sorted(bound.items()) if t.kind is not flat)
+    if level < V1_4:
+        divisors = ((stage, projection(state, stage)) for stage in range(STAGES))
+        projections = tuple((stage, by) for stage, by in divisors if by is not None)
+    return lowered_pixel(function, fog, kinds, projections)
+
+
+@lru_cache(maxsize=1 << 10)
+def _sampled(program: Program) -> tuple[tuple[int, TextureKind], ...]:
+    """Samplers a program uses, and the shape of texture that each expects."""
+    found = {(s.sampler, s.kind) for s in walk(program.statements) if isinstance(s, Sample)}
+    return tuple(sorted(found, key=lambda each: each[0]))
+
+
+def vertex_stage(
+    state: State, source: Source, pixel: Program, interface: int, bound: BoundTextures
+) -> VertexStage:
     """What vertices go through.  A vertex shader leaves vertices on the screen alone.
 
     Raises Fault for vertices without a position, Unsupported for what is not built.
@@ -78,10 +126,14 @@ def vertex_stage(state: State, source: Source, pixel: Program) -> VertexStage:
         source.tokens.check_drawable()
     check_drawable(layout)
     if layout.transformed:
-        return VertexStage()
+        return VertexStage(attributes=_on_screen(state, layout, _texture_sets(pixel)))
     if source.function is not None:
-        return _programmable(source, lowered_vertex(source.function))
-    named = {f"{e.usage.name.lower()}{e.index}": e for e in reversed(layout.elements)}
+        lowered = lowered_vertex(source.function)
+        used = ((n, VERTEX_SAMPLER + n, kind) for n, kind in _sampled(lowered.program))
+        keys, textures = samplers(state, interface, bound, used)
+        attributes = tuple(Attribute(each.name, _element(source, each)) for each in lowered.inputs)
+        return VertexStage(lowered.program, attributes, None, lowered, keys, textures)
+    named = _elements(layout)
     if "position0" not in named:
         raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "vertices without position")
     key = fixed_vertex(state, layout, _texture_sets(pixel))
@@ -97,11 +149,22 @@ def _texture_sets(pixel: Program) -> int:
     return min(max(sets, default=-1) + 1, 8)
 
 
-def _programmable(source: Source, lowered: Lowered) -> VertexStage:
-    if lowered.samplers:
-        raise Unsupported("vertex texturing")
-    attributes = tuple(Attribute(each.name, _element(source, each)) for each in lowered.inputs)
-    return VertexStage(lowered.program, attributes, None, lowered)
+def _on_screen(state: State, layout: VertexLayout, sets: int) -> tuple[Attribute, ...]:
+    """What vertices on the screen have by name, if stages do not take the sets in order.
+
+    D3DTSS_TEXCOORDINDEX chooses the set of each stage; nothing is generated or transformed.
+    """
+    indices = [state.stage(n)[TextureStageState.TEXCOORDINDEX] & 0xFFFF for n in range(sets)]
+    if indices == list(range(sets)):
+        return ()
+    named = _elements(layout)
+    wanted = {f"{_TEXCOORD}{n}": named.get(f"{_TEXCOORD}{i}") for n, i in enumerate(indices)}
+    return tuple(Attribute(name, element) for name, element in (named | wanted).items())
+
+
+def _elements(layout: VertexLayout) -> dict[str, Element | None]:
+    """Elements by usage and index; the first if there are several."""
+    return {f"{e.usage.name.lower()}{e.index}": e for e in reversed(layout.elements)}
 
 
 def _element(source: Source, found: InputRegister) -> Element | None:

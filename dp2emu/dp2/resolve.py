@@ -16,8 +16,6 @@ from dp2emu.d3d.enums import (
     PrimitiveType,
     RenderState,
     ShadeMode,
-    TextureOp,
-    TextureStageState,
     ZBufferType,
 )
 from dp2emu.d3d.formats import COLOR, DEPTH
@@ -34,7 +32,8 @@ from dp2emu.dp2.programs import (
     pixel_stage,
     vertex_stage,
 )
-from dp2emu.dp2.state import STAGES, TARGETS, State, bits_float
+from dp2emu.dp2.samplers import BoundTextures
+from dp2emu.dp2.state import TARGETS, State, bits_float
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Plane, PointSize, Rect, Uniforms
@@ -48,22 +47,12 @@ ZBIAS_UNIT = 1.0 / 65536.0
 """Depth range one unit of D3DRS_ZBIAS (before DirectX 9) moves towards the viewer; the documents
 give no number, this is one step of a 16-bit depth buffer."""
 
-_TEXTURE_HANDLE = 0
-"""Texture stage state 0 is the DDI's texture bind (reference 3.6)."""
-_D3DTA_TEXTURE = 2
-_D3DTA_SELECTMASK = 0xF
 _COLOR_WRITES = (
     RenderState.COLORWRITEENABLE,
     RenderState.COLORWRITEENABLE1,
     RenderState.COLORWRITEENABLE2,
     RenderState.COLORWRITEENABLE3,
 )
-_BOTH_ARGUMENTS = (TextureStageState.COLORARG1, TextureStageState.COLORARG2)
-_ARGUMENTS: dict[int, tuple[TextureStageState, ...]] = {
-    TextureOp.SELECTARG1: (TextureStageState.COLORARG1,),
-    TextureOp.SELECTARG2: (TextureStageState.COLORARG2,),
-}
-"""Colour arguments an operation reads, unless it is both."""
 _LINES = (PrimitiveType.LINELIST, PrimitiveType.LINESTRIP)
 
 
@@ -103,10 +92,10 @@ class _Asked:
     """What a refusal may look at."""
 
     states: list[int]
-    stages: list[list[int]]
+    interface: int
     targets: Targets
     topology: PrimitiveType
-    pixel: bool
+    textured: bool
 
     def __getitem__(self, state: RenderState | RenderState7) -> int:
         return self.states[state]
@@ -117,31 +106,14 @@ def _dither(asked: _Asked) -> bool:
     return bool(asked[RenderState.DITHERENABLE] and narrow)
 
 
-def _texturing(asked: _Asked) -> bool:
-    if asked.pixel:
-        return False
-    bound = any(stage[_TEXTURE_HANDLE] for stage in asked.stages[:STAGES])
-    return bound or bool(asked[RenderState7.TEXTUREHANDLE])
-
-
-def _stage_operations(asked: _Asked) -> bool:
-    """True unless the cascade ends at stage 0: disabled, or it needs a texture that is not there.
-
-    A stage that reads an unbound texture ends the cascade, so the diffuse colour passes.
-    """
-    stage = asked.stages[0]
-    if asked.pixel:
-        return False
-    operation = stage[TextureStageState.COLOROP]
-    if operation == TextureOp.DISABLE:
-        return False
-    arguments = _ARGUMENTS.get(operation, _BOTH_ARGUMENTS)
-    return all(stage[a] & _D3DTA_SELECTMASK != _D3DTA_TEXTURE for a in arguments)
+def _color_key(asked: _Asked) -> bool:
+    """Keys of textures are set apart from the command stream, which does not tell them."""
+    states = (RenderState7.COLORKEYENABLE, RenderState7.COLORKEYBLENDENABLE)
+    return asked.textured and asked.interface < 8 and any(asked[state] for state in states)
 
 
 _REFUSALS: tuple[tuple[str, Callable[[_Asked], bool]], ...] = (
-    ("texturing", _texturing),
-    ("texture stage operations", _stage_operations),
+    ("texture colour keys", _color_key),
     ("dithering", _dither),
     ("sRGB write", lambda asked: bool(asked[RenderState.SRGBWRITEENABLE])),
     (
@@ -156,13 +128,13 @@ _REFUSALS: tuple[tuple[str, Callable[[_Asked], bool]], ...] = (
 
 
 def refuse_unbuilt(
-    state: State, targets: Targets, topology: PrimitiveType, *, pixel: bool
+    state: State, interface: int, targets: Targets, topology: PrimitiveType, *, textured: bool
 ) -> None:
     """Raise Unsupported if a draw under this state needs what is not there.
 
-    ``pixel``: a pixel shader takes the place of the texture stages.
+    ``textured``: a texture is bound to some stage.
     """
-    asked = _Asked(state.render_states, state.stages, targets, topology, pixel)
+    asked = _Asked(state.render_states, interface, targets, topology, textured)
     for name, needed in _REFUSALS:
         if needed(asked):
             raise Unsupported(name)
@@ -193,12 +165,14 @@ class Resolved:
         return {**self.pixel.uniforms, **constant_uniforms(constants, self.pixel.shader)}
 
 
-def resolve(state: State, source: Source, targets: Targets, interface: int) -> Resolved:
+def resolve(
+    state: State, source: Source, targets: Targets, interface: int, bound: BoundTextures
+) -> Resolved:
     """What a draw under this state carries.  Raises Fault for values that mean nothing."""
     states, depth, layout = state.render_states, targets.depth, source.layout
     planes = clip_planes(state)
-    pixel = pixel_stage(state, source.pixel, specular=bool(states[RenderState.SPECULARENABLE]))
-    vertex = vertex_stage(state, source, pixel.program)
+    pixel = pixel_stage(state, source.pixel, interface, bound)
+    vertex = vertex_stage(state, source, pixel.program, interface, bound)
     test = _depth_state(states, interface) if depth else DepthState()
     stencil = stencil_state(states) if depth and DEPTH[depth.format].stencil else None
     samples = targets.samples(depth=test.enable or stencil is not None)
@@ -213,6 +187,8 @@ def resolve(state: State, source: Source, targets: Targets, interface: int) -> R
         samples=samples,
         vertex=vertex.program,
         attributes=vertex.attributes,
+        samplers=pixel.samplers,
+        vertex_samplers=vertex.samplers,
         blend=blend_state(states),
         alpha_test=alpha_test(states),
         stencil=stencil,

@@ -17,6 +17,7 @@ from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.constants import Constants
 from dp2emu.errors import Fault, ShaderError
 from dp2emu.shader.fixed import Fog, blend_fog
+from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.sm.decode import decode
 from dp2emu.shader.sm.lower import Lowered, lower_pixel, lower_vertex
 from dp2emu.shader.sm.program import Shader
@@ -199,11 +200,23 @@ def lowered_vertex(function: Function) -> Lowered:
 
 
 @lru_cache(maxsize=1 << 10)
-def lowered_pixel(function: Function, fog: Fog | None) -> Lowered:
-    """A pixel shader as a program, with fog behind it if its version has fog."""
-    if fog is None:
-        return lower_pixel(function.shader)
-    return lower_pixel(function.shader, epilogue=lambda b, rgb: blend_fog(b, fog, rgb))
+def lowered_pixel(
+    function: Function,
+    fog: Fog | None,
+    kinds: tuple[tuple[int, TextureKind], ...] = (),
+    projections: tuple[tuple[int, int], ...] = (),
+) -> Lowered:
+    """A pixel shader as a program, with fog behind it if its version has fog.
+
+    ``kinds`` and ``projections`` are what its stages have, as ``lower_pixel`` takes them.
+    """
+    epilogue = None if fog is None else lambda b, rgb: blend_fog(b, fog, rgb)
+    return lower_pixel(
+        function.shader,
+        sampler_kinds=dict(kinds),
+        projections=dict(projections),
+        epilogue=epilogue,
+    )
 
 
 def _function(handle: int, code: bytes, stage: Stage) -> Function:

@@ -12,18 +12,27 @@ from typing import Any
 import numpy as np
 
 from dp2emu.d3d.defaults import RENDER_STATES as DEFAULT_RENDER_STATES
-from dp2emu.d3d.defaults import stage_state
+from dp2emu.d3d.defaults import SAMPLER_STATES, stage_state
 from dp2emu.d3d.enums import RenderState, TextureStageState, TransformState, ZBufferType
 from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.legacy import TextureStageState7, TextureStageState8
 from dp2emu.errors import Fault
 from dp2emu.gpu.packets import Rect, Viewport
 
 RENDER_STATES = 256
 """The header bounds render state numbers; higher ones are ignored (reference 3.6)."""
-STAGES = 8
 STAGE_STATES = 33
-SAMPLERS = {256 + index: STAGES + index for index in range(5)}
-"""Wire numbers of the displacement and vertex samplers -> rows behind the stages (3.6)."""
+PIXEL_SAMPLERS = 16
+"""The first eight are texture stages too."""
+VERTEX_SAMPLER = 257
+"""Wire number of the first vertex sampler."""
+STAGE_ROWS = {number: row for row, number in enumerate([*range(PIXEL_SAMPLERS), *range(256, 261)])}
+"""Wire numbers of stages and pixel samplers, of the displacement sampler and of the vertex
+samplers -> rows (reference 3.6)."""
+TEXTURE_BIND = 0
+"""Texture stage state 0 is the DDI's texture bind: a surface handle (3.6)."""
+SRGB_TEXTURE = 29
+"""D3DSAMP_SRGBTEXTURE on the wire (3.6)."""
 TARGETS = 4
 STREAMS = 16
 CLIP_PLANES = 32
@@ -76,10 +85,15 @@ class State:
 
     def set_texture_stage_state(self, stage: int, state: int, value: int) -> None:
         """TEXTURESTAGESTATE: unknown stages and states are ignored silently."""
-        row = SAMPLERS.get(stage, stage)
-        if row < len(self.stages) and state < STAGE_STATES and (stage < STAGES or stage > 255):
-            self.stages[row][state] = value
+        if stage in STAGE_ROWS and state < STAGE_STATES:
+            row = self.stage(stage)
+            for number in _TOGETHER.get(state, (state,)):
+                row[number] = value
             self.version += 1
+
+    def stage(self, number: int) -> list[int]:
+        """The states of a stage or sampler, as the wire numbers them."""
+        return self.stages[STAGE_ROWS[number]]
 
     def set_viewport(self, x: int, y: int, width: int, height: int) -> None:
         """VIEWPORTINFO; the depth range stays."""
@@ -160,11 +174,23 @@ _TRANSFORMS = frozenset(
 )
 
 
+_TOGETHER = {
+    int(TextureStageState7.ADDRESS): (
+        int(TextureStageState7.ADDRESS),
+        int(TextureStageState7.ADDRESSU),
+        int(TextureStageState7.ADDRESSV),
+    )
+}
+"""States that set others as well."""
+
+
 def _stage_defaults(stage: int) -> list[int]:
     values = [0] * STAGE_STATES
+    for sampler, value in SAMPLER_STATES.items():
+        values[TextureStageState8[sampler.name]] = int(value)
     for state in TextureStageState:
         values[state] = stage_state(stage, state)
     return values
 
 
-_STAGE_DEFAULTS = [_stage_defaults(stage) for stage in range(STAGES + len(SAMPLERS))]
+_STAGE_DEFAULTS = [_stage_defaults(stage) for stage in STAGE_ROWS]

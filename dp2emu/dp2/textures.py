@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dp2emu.d3d.flags import DDRAWIPAL_ALPHA
 from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.samplers import BoundTexture
 from dp2emu.errors import Fault
 from dp2emu.gpu.memory import Surface
 
@@ -33,13 +34,34 @@ class Palette:
 
 
 class Textures:
-    """Palettes and texture attributes of one context.  Mutable: tokens set them."""
+    """Textures bound, palettes and texture attributes of one context.  Mutable: tokens set them.
+
+    ``bound`` are textures by stage, as the wire numbers stages and samplers.
+    """
 
     def __init__(self) -> None:
+        self.bound: dict[int, Surface] = {}
         self._palettes: dict[int, NDArray[np.uint32]] = {}
         self._attached: WeakKeyDictionary[Surface, tuple[int, bool]] = WeakKeyDictionary()
         self._most_detailed: WeakKeyDictionary[Surface, int] = WeakKeyDictionary()
         self._priorities: WeakKeyDictionary[Surface, int] = WeakKeyDictionary()
+
+    def bind(self, stage: int, surface: Surface | None) -> None:
+        """Texture stage state 0; None unbinds."""
+        if surface is None:
+            self.bound.pop(stage, None)
+        else:
+            self.bound[stage] = surface
+
+    def at_stages(self) -> dict[int, BoundTexture]:
+        """What is bound, with all that hangs on it now."""
+        return {stage: self._described(surface) for stage, surface in self.bound.items()}
+
+    def _described(self, surface: Surface) -> BoundTexture:
+        palette, most_detailed = self.palette(surface), self.most_detailed(surface)
+        if palette is None:
+            return BoundTexture(surface, most_detailed=most_detailed)
+        return BoundTexture(surface, palette.words, palette.alpha, most_detailed)
 
     def attach(self, surface: Surface, palette: int, flags: int) -> None:
         """SETPALETTE; palette 0 detaches.  Raises Fault for surfaces that index no palette."""

@@ -57,7 +57,8 @@ def geometry(draw: Draw, start: int, stop: int, names: tuple[str, ...]) -> Geome
     numbers = vertex_numbers(draw.indices, sequence.ravel()).reshape(sequence.shape)
     edges = None if draw.edge_flags is None else draw.edge_flags[:, start:stop]
     if draw.pipeline.vertex is None:
-        vertices = fetch(draw.pipeline.layout, draw.streams, numbers, names)
+        layout, attributes = draw.pipeline.layout, draw.pipeline.attributes
+        vertices = fetch(layout, draw.streams, numbers, names, attributes)
         _join(draw, vertices.names, vertices.varyings)
         return Geometry(vertices, np.arange(start, stop), edges)
     lanes, written, user = _shaded(draw, draw.pipeline.vertex, numbers, names)

@@ -107,7 +107,8 @@ class Attribute:
 class Pipeline:
     """Everything about a draw that changes the program that executes it.
 
-    Without a ``vertex`` program the layout's vertices are on the screen already.  Otherwise it
+    Without a ``vertex`` program the layout's vertices are on the screen already, and
+    ``attributes`` name their elements if it is not usages that do.  Otherwise it
     reads ``attributes`` by name and component (``v0.x``) and writes ``position0.x`` to
     ``position0.w`` in clip space, ``psize0.x``, ``clip0.x`` and so on (distances to the user's
     planes) and varyings.

@@ -16,6 +16,7 @@ from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32, F64, I64
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Indices, Stream
+from dp2emu.gpu.state import Attribute
 
 
 class VertexType(NamedTuple):
@@ -96,14 +97,19 @@ class Vertices:
 
 
 def fetch(
-    layout: VertexLayout, streams: tuple[Stream | None, ...], numbers: I64, names: Iterable[str]
+    layout: VertexLayout,
+    streams: tuple[Stream | None, ...],
+    numbers: I64,
+    names: Iterable[str],
+    attributes: tuple[Attribute, ...] = (),
 ) -> Vertices:
     """Read transformed vertices ``numbers`` (int64, any shape) and the varyings they have.
 
     Of the ``names`` those are found whose usage the layout has.  ``fog0.x``, the fog factor, is
-    the alpha of the specular colour unless the layout has fog of its own.
+    the alpha of the specular colour unless the layout has fog of its own.  ``attributes``, if
+    there are any, name the elements otherwise.
     """
-    elements = _by_usage(layout)
+    elements = _by_name(attributes) if attributes else _by_usage(layout)
     position = elements.get("positiont0") or elements.get("position0")
     if position is None or not layout.transformed:
         raise Unsupported("vertex transformation")
@@ -125,6 +131,11 @@ def fetch(
 def _by_usage(layout: VertexLayout) -> dict[str, Element]:
     """Elements by usage and index, such as ``texcoord3``; the first if there are several."""
     return {f"{e.usage.name.lower()}{e.index}": e for e in reversed(layout.elements)}
+
+
+@lru_cache(maxsize=256)
+def _by_name(attributes: tuple[Attribute, ...]) -> dict[str, Element]:
+    return {each.name: each.element for each in attributes if each.element is not None}
 
 
 def _source(elements: dict[str, Element], name: str) -> tuple[Element, int] | None:

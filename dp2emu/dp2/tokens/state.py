@@ -42,7 +42,7 @@ def render_state(context: Context, body: Body) -> None:
 def texture_stage_state(context: Context, body: Body) -> None:
     """Set texture stage and sampler states; state 0 binds a texture."""
     for stage, state, value in body.items.tolist():
-        context.state.set_texture_stage_state(stage, state, value)
+        context.set_texture_stage_state(stage, state, value)
 
 
 @token(

@@ -10,7 +10,7 @@ from dp2emu.shader.fixed.cascade import (
     TextureStage,
 )
 from dp2emu.shader.fixed.fog import Fog, FogSource, blend_fog, fog_uniforms
-from dp2emu.shader.fixed.operations import reads_texture
+from dp2emu.shader.fixed.operations import arguments_of, reads_texture
 from dp2emu.shader.fixed.pixel import pixel_program, stage_uniforms
 from dp2emu.shader.fixed.records import (
     FixedState,
@@ -43,6 +43,7 @@ __all__ = [
     "Material",
     "TextureOutput",
     "TextureStage",
+    "arguments_of",
     "blend_fog",
     "blend_program",
     "fog_uniforms",

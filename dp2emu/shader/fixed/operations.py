@@ -61,6 +61,11 @@ class Operation(NamedTuple):
     replicated: bool = False
 
 
+def arguments_of(op: TextureOp) -> tuple[int, ...]:
+    """Which of the arguments 0, 1 and 2 an operation reads."""
+    return OPERATIONS[op].arguments
+
+
 def reads_texture(combination: Combination) -> bool:
     """Whether the stage's own texture has a part in the result."""
     row = OPERATIONS[combination.op]

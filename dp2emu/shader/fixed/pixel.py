@@ -27,6 +27,8 @@ from dp2emu.shader.fixed.fog import blend_fog
 from dp2emu.shader.fixed.operations import ALPHA, OPERATIONS, Color, Operands, held
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.stages import (
+    FACTOR_FILE,
+    FACTOR_SCALARS,
     LUMINANCE_OFFSET,
     LUMINANCE_SCALE,
     STAGE_FILE,
@@ -35,11 +37,6 @@ from dp2emu.shader.stages import (
 )
 from dp2emu.shader.types import F32, Type
 from dp2emu.shader.values import Value
-
-FACTOR_FILE = "factor"
-"""Uniform file: red, green, blue and alpha of D3DRS_TEXTUREFACTOR, then of each stage's
-D3DTSS_CONSTANT."""
-FACTOR_SIZE = 4 * (1 + STAGES)
 
 _BUMPS = (TextureOp.BUMPENVMAP, TextureOp.BUMPENVMAPLUMINANCE)
 _COMPONENTS = "xyzw"
@@ -137,7 +134,7 @@ def _vertex_color(b: Builder, number: int) -> Color:
 
 
 def _factor(b: Builder, row: int) -> Color:
-    return Color(lambda c: b.load(b.uniform(FACTOR_FILE, Type.F32, FACTOR_SIZE), 4 * row + c))
+    return Color(lambda c: b.load(b.uniform(FACTOR_FILE, Type.F32, FACTOR_SCALARS), 4 * row + c))
 
 
 def _bump(b: Builder, stage: int, scalar: int) -> Value:

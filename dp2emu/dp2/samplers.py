@@ -1,0 +1,185 @@
+"""From raw state to how textures are sampled: keys of sampler programs, and their numbers.
+
+On the wire sampler states are texture stage states with the numbers of DirectX 8; how filters are
+numbered is up to the interface version (reference 3.6).  A value that names no address mode or
+filter is a Fault at the draw that samples with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.enums import TextureAddress, TextureFilter
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.legacy import MagFilter7, MinFilter7, MipFilter7, TextureStageState8
+from dp2emu.dp2.state import SRGB_TEXTURE, State, bits_float
+from dp2emu.errors import Fault
+from dp2emu.gpu.memory import Surface, SurfaceKind
+from dp2emu.gpu.packets import TextureBinding
+from dp2emu.gpu.state import Samplers
+from dp2emu.shader.ir import TextureKind
+from dp2emu.shader.texture.records import MAX_ANISOTROPY, Addresses, SamplerKey
+
+KINDS = {
+    SurfaceKind.SURFACE: TextureKind.TEX2D,
+    SurfaceKind.TEXTURE: TextureKind.TEX2D,
+    SurfaceKind.CUBETEXTURE: TextureKind.CUBE,
+    SurfaceKind.VOLUME: TextureKind.VOLUME,
+    SurfaceKind.VOLUMETEXTURE: TextureKind.VOLUME,
+}
+"""Shapes of what can be bound as a texture."""
+
+_ADDRESSES = (
+    TextureStageState8.ADDRESSU,
+    TextureStageState8.ADDRESSV,
+    TextureStageState8.ADDRESSW,
+)
+_FILTERS = (
+    TextureStageState8.MAGFILTER,
+    TextureStageState8.MINFILTER,
+    TextureStageState8.MIPFILTER,
+)
+_MODES = {int(mode): mode for mode in TextureAddress}
+_WRAP = (TextureAddress.WRAP,) * 3
+_M = TypeVar("_M", TextureAddress, TextureFilter)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundTexture:
+    """A texture where it is bound, and what hangs on it.
+
+    ``palette`` has 256 A8R8G8B8 words, whose alpha counts if ``alpha_palette``.
+    """
+
+    surface: Surface
+    palette: NDArray[np.uint32] | None = None
+    alpha_palette: bool = False
+    most_detailed: int = 0
+
+    @property
+    def kind(self) -> TextureKind:
+        return KINDS[self.surface.desc.kind]
+
+
+BoundTextures = Mapping[int, BoundTexture]
+"""By stage, as the wire numbers them: 0 to 15 and 257 to 260."""
+
+
+class _Filters(NamedTuple):
+    """What the numbers of a generation mean in DirectX 9's."""
+
+    mag: Mapping[int, TextureFilter]
+    min: Mapping[int, TextureFilter]
+    mip: Mapping[int, TextureFilter]
+
+
+_FILTERS_7 = _Filters(
+    mag={
+        MagFilter7.POINT: TextureFilter.POINT,
+        MagFilter7.LINEAR: TextureFilter.LINEAR,
+        MagFilter7.FLATCUBIC: TextureFilter.FLATCUBIC,
+        MagFilter7.GAUSSIANCUBIC: TextureFilter.GAUSSIANCUBIC,
+        MagFilter7.ANISOTROPIC: TextureFilter.ANISOTROPIC,
+    },
+    min={
+        MinFilter7.POINT: TextureFilter.POINT,
+        MinFilter7.LINEAR: TextureFilter.LINEAR,
+        MinFilter7.ANISOTROPIC: TextureFilter.ANISOTROPIC,
+    },
+    mip={
+        0: TextureFilter.NONE,
+        MipFilter7.NONE: TextureFilter.NONE,
+        MipFilter7.POINT: TextureFilter.POINT,
+        MipFilter7.LINEAR: TextureFilter.LINEAR,
+    },
+)
+_IN_LEVEL = {int(filter): filter for filter in TextureFilter} | {0: TextureFilter.POINT}
+_BETWEEN_LEVELS = {int(filter): filter for filter in (TextureFilter.NONE, TextureFilter.POINT)} | {
+    int(filter): TextureFilter.LINEAR for filter in TextureFilter if filter > 1
+}
+_FILTERS_8 = _Filters(_IN_LEVEL, _IN_LEVEL, _BETWEEN_LEVELS)
+"""Inside a level D3DTEXF_NONE is point, and between levels the finer filters are linear."""
+
+
+def samplers(
+    state: State,
+    interface: int,
+    textures: BoundTextures,
+    used: Iterable[tuple[int, int, TextureKind]],
+) -> tuple[Samplers, dict[int, TextureBinding]]:
+    """Keys and bindings of a program's samplers.
+
+    ``used`` has the number a program gives a sampler, the stage that is behind it, and the shape
+    of texture it expects there.  A texture of another shape counts as none.
+    """
+    keys, bindings = [], {}
+    for number, stage, kind in used:
+        bound = textures.get(stage)
+        if bound is not None and bound.kind is kind:
+            asked = _Asked(stage, state.stage(stage), interface)
+            keys.append((number, asked.key(bound)))
+            bindings[number] = asked.binding(bound)
+    return tuple(keys), bindings
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The states of a stage, and the interface that numbers them."""
+
+    stage: int
+    row: Sequence[int]
+    interface: int
+
+    def key(self, bound: BoundTexture) -> SamplerKey:
+        mag, min_, mip = self.filters()
+        levels = bound.surface.desc.levels > 1
+        stretched = TextureFilter.ANISOTROPIC in (mag, min_)
+        most = self.row[TextureStageState8.MAXANISOTROPY]
+        return SamplerKey(
+            kind=bound.kind,
+            format=bound.surface.format,
+            address=self.addresses(bound.kind),
+            mag=mag,
+            min=min_,
+            mip=mip if levels else TextureFilter.NONE,
+            anisotropy=max(1, min(most, MAX_ANISOTROPY)) if stretched else 1,
+            srgb=bool(self.row[SRGB_TEXTURE]),
+            levels=levels,
+            alpha_palette=bound.alpha_palette,
+        )
+
+    def binding(self, bound: BoundTexture) -> TextureBinding:
+        last = bound.surface.desc.levels - 1
+        return TextureBinding(
+            surface=bound.surface,
+            lod_bias=bits_float(self.row[TextureStageState8.MIPMAPLODBIAS]),
+            max_level=min(self.row[TextureStageState8.MAXMIPLEVEL], last),
+            most_detailed=min(bound.most_detailed, last),
+            border=self.row[TextureStageState8.BORDERCOLOR],
+            palette=bound.palette,
+        )
+
+    def addresses(self, kind: TextureKind) -> Addresses:
+        """WRAP where the shape has no such coordinate; faces of a cube end at their edges."""
+        count = 0 if kind is TextureKind.CUBE else kind.coordinates
+        modes = [self.meaning(_MODES, number) for number in _ADDRESSES[:count]]
+        u, v, w = (*modes, *_WRAP)[:3]
+        return u, v, w
+
+    def filters(self) -> tuple[TextureFilter, TextureFilter, TextureFilter]:
+        tables = _FILTERS_7 if self.interface < 8 else _FILTERS_8
+        pairs = zip(tables, _FILTERS, strict=True)
+        mag, min_, mip = (self.meaning(table, number) for table, number in pairs)
+        return mag, min_, mip
+
+    def meaning(self, table: Mapping[int, _M], number: TextureStageState8) -> _M:
+        found = table.get(self.row[number])
+        if found is None:
+            what = f"{number.sdk} of stage {self.stage} is {self.row[number]}"
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
+        return found
