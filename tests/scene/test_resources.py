@@ -10,7 +10,7 @@ import pytest
 from dp2emu.errors import SceneError
 from dp2emu.scene import player
 
-from .making import FVF, Play, document, picture, strip
+from .making import BLACK, FVF, NO_CULL, Play, document, picture, strip
 
 
 def test_resources_share_one_namespace(play: Play) -> None:
@@ -35,13 +35,16 @@ def test_surfaces_are_bounded_together(play: Play) -> None:
         play(resources=[{**target, "id": f"r{number}"} for number in range(3)])
 
 
-def test_a_texture_that_no_pixel_samples_changes_nothing(play: Play) -> None:
+def test_a_texture_colours_pixels_where_a_stage_reads_it(play: Play, tmp_path: Path) -> None:
     texture = {"type": "texture", "id": "t", "width": 2, "height": 1,
                "format": "D3DFMT_A8R8G8B8", "data": [{"hex": "00" * 8}]}  # fmt: skip
     bind = {"op": "settex", "stage": 0, "id": "t"}
     assert play(bind, {"op": "settex", "stage": 0, "id": None}, resources=[texture]).problems == ()
-    result = play(FVF, bind, strip(0, 0, 8, 6), resources=[texture])
-    assert [problem.error.what for problem in result.problems] == ["texturing"]
+    off = {"op": "tss", "stage": 0, "states": {"COLOROP": 1}}
+    for states, seen in (([], False), ([off], True)):
+        commands = (BLACK, NO_CULL, FVF, bind, *states, strip(0, 0, 8, 6))
+        assert play(*commands, resources=[texture]).problems == ()
+        assert picture(tmp_path)[..., :3].any() == seen
 
 
 def test_a_texture_level_shorter_than_its_pixels_is_an_error(play: Play) -> None:
