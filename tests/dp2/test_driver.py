@@ -413,7 +413,7 @@ def test_a_clear_fills_each_surface_as_far_as_it_goes() -> None:
 def test_an_unsupported_token_leaves_the_driver_usable() -> None:
     bench = Bench()
     with pytest.raises(Unsupported):
-        bench.call(create(5, QueryType.EVENT) + issue(5, END) + token(95, 0, 2))
+        bench.call(create(5, QueryType.EVENT) + issue(5, END) + token(37, 0, 8))
     assert 5 in bench.results()
 
 
