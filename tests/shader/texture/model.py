@@ -192,3 +192,57 @@ def sample(texture: Texture, key: SamplerKey, at: Sequence[float], steps: int) -
     if steps <= 0:
         return mipmapped(texture, key, face, key.mag, at, first * 256)
     return mipmapped(texture, key, face, key.min, at, steps)
+
+
+Vector = tuple[float, ...]
+
+
+def slopes(at: Vector, right: Vector, down: Vector) -> tuple[Vector, Vector]:
+    """Change of the place on the face of a cube that ``at`` hits, for a change of direction."""
+    face, *_ = face_of(*at)
+
+    def place(direction: Vector) -> Vector:
+        """On the plane of that face, wherever the direction leaves the cube."""
+        x, y, z = direction
+        across, below = {0: (-z, -y), 1: (z, -y), 2: (x, z), 3: (x, -z), 4: (x, -y),
+                         5: (-x, -y)}[face]  # fmt: skip
+        out = abs(direction[face // 2])
+        return across / out / 2, below / out / 2
+
+    tiny = 2.0**-20
+    here = place(at)
+    moved = [place(tuple(c + tiny * d for c, d in zip(at, change, strict=True)))
+             for change in (right, down)]  # fmt: skip
+    first, second = (tuple((m - h) / tiny for m, h in zip(there, here, strict=True))
+                     for there in moved)  # fmt: skip
+    return first, second
+
+
+def footprint(image: Image, right: Vector, down: Vector) -> tuple[float, float]:
+    """How many texels a step to the right and a step down go."""
+    first, second = (math.hypot(*(d * side for d, side in zip(change, image.sides, strict=True)))
+                     for change in (right, down))  # fmt: skip
+    return first, second
+
+
+def level_of(texels: float) -> float:
+    return math.log2(texels) if texels > 0 else -math.inf
+
+
+def anisotropic(
+    texture: Texture, key: SamplerKey, at: Vector, right: Vector, down: Vector, extra: float = 0.0
+) -> tuple[Color, int]:
+    """The mean of the probes, and how many there are, for a texture that is minified."""
+    lengths = footprint(texture.images[0][0], right, down)
+    shorter, longer = sorted(lengths)
+    ratio = min(longer / shorter if shorter else math.inf, key.anisotropy)
+    count = max(math.ceil(math.floor(ratio * 256 + 0.5) / 256), 1)
+    along = right if lengths[0] >= lengths[1] else down
+    steps = level_steps(texture, level_of(longer / count), extra)
+    total = [0.0] * 4
+    for number in range(count):
+        way = (number + 0.5) / count - 0.5
+        probe = [f32(c + way * d) for c, d in zip(at, along, strict=True)]
+        color = mipmapped(texture, key, 0, key.min, probe, steps)
+        total = [t + c for t, c in zip(total, color, strict=True)]
+    return tuple(t / count for t in total), count

@@ -9,8 +9,9 @@ from random import Random
 import pytest
 
 from dp2emu.d3d.enums import Format, TextureAddress, TextureFilter
-from dp2emu.shader.ir import TextureKind
+from dp2emu.shader.ir import Derivative, Lod, Stage, TextureKind, walk
 from dp2emu.shader.texture.records import SamplerKey
+from dp2emu.shader.texture.sampler import needs_detail, sampler_program
 from tests.shader.texture import model
 from tests.shader.texture.textures import INF, NAN, Memory, memory, sampled
 
@@ -133,3 +134,140 @@ def test_mip_filters(
         texture = memory(random, kind, sides, levels=3, bias=bias, first=first)
         at = directions(random) if kind is CUBE else places(random, kind.coordinates)
         check(sampler, texture, at, [LEVELS[i % len(LEVELS)] for i in range(len(at))], 3 * NEAR)
+
+
+def changes(random: Random, axes: int) -> tuple[model.Vector, model.Vector]:
+    """Two steps from a thousandth of a texture to four."""
+    right, down = (
+        tuple(model.f32(random.choice((-1, 1)) * 2 ** random.uniform(-10, 2)) for _ in range(axes))
+        for _ in range(2)
+    )
+    return right, down
+
+
+def is_one_of(color: model.Color, wanted: Sequence[model.Color], error: float) -> bool:
+    return any(color == pytest.approx(each, abs=error) for each in wanted)
+
+
+@pytest.mark.parametrize("kind", TextureKind)
+@pytest.mark.parametrize("mip", [POINT, LINEAR])
+def test_the_level_of_a_gradient_is_the_logarithm_of_the_longer_step(
+    kind: TextureKind, mip: TextureFilter
+) -> None:
+    random = Random(f"{kind}{mip}")
+    sides = {TEX2D: (64, 16), CUBE: (32, 32), VOLUME: (8, 4, 16)}[kind]
+    texture = memory(random, kind, sides, levels=4, bias=0.5)
+    sampler = key(kind, mip=mip, levels=True)
+    at = [tuple(model.f32(random.uniform(-1, 1)) for _ in range(kind.coordinates))
+          for _ in range(200)]  # fmt: skip
+    steps = [changes(random, kind.coordinates) for _ in at]
+    right, down = zip(*steps, strict=True)
+    found = sampled(sampler, texture.files, at, Lod.GRADIENT, ddx=right, ddy=down)
+    for place, change, color in zip(at, steps, found, strict=True):
+        on_face = model.slopes(place, *change) if kind is CUBE else change
+        longer = max(model.footprint(texture.texture.images[0][0], *on_face))
+        level = model.level_steps(texture.texture, model.level_of(longer))
+        near = [model.sample(texture.texture, sampler, place, level + s) for s in (-1, 0, 1)]
+        assert is_one_of(color, near, NEAR), (place, change)
+
+
+def quads(random: Random, count: int) -> list[tuple[float, float]]:
+    """Coordinates of pixels, four for each quad, which differ by the same steps."""
+    found = []
+    for _ in range(count):
+        u, v = random.uniform(-1, 1), random.uniform(-1, 1)
+        (ax, ay), (bx, by) = changes(random, 2)
+        found += [(u, v), (u + ax, v + ay), (u + bx, v + by), (u + ax + bx, v + ay + by)]
+    return [(model.f32(u), model.f32(v)) for u, v in found]
+
+
+def difference(x: model.Vector, y: model.Vector) -> model.Vector:
+    return tuple(model.f32(a - b) for a, b in zip(x, y, strict=True))
+
+
+@pytest.mark.parametrize("by", [Lod.IMPLICIT, Lod.BIAS])
+def test_the_gradient_is_the_difference_of_neighbours(by: Lod) -> None:
+    random = Random(by.value)
+    texture = memory(random, TEX2D, (64, 16), levels=5)
+    sampler = key(mip=POINT, levels=True)
+    at = quads(random, 50)
+    arguments = {"lod": [[0.75]] * len(at)} if by is Lod.BIAS else {}
+    found = sampled(sampler, texture.files, at, by, **arguments)
+    for lane, color in enumerate(found):
+        first = lane & ~3
+        row, column = lane & 2, lane & 1
+        right = difference(at[first + row + 1], at[first + row])
+        down = difference(at[first + column + 2], at[first + column])
+        longer = max(model.footprint(texture.texture.images[0][0], right, down))
+        extra = 0.75 if by is Lod.BIAS else 0.0
+        level = model.level_steps(texture.texture, model.level_of(longer), extra)
+        near = [model.sample(texture.texture, sampler, at[lane], level + s) for s in (-1, 0, 1)]
+        assert is_one_of(color, near, 0.0), lane
+
+
+@pytest.mark.parametrize("most", [2, 3, 16])
+@pytest.mark.parametrize("kind", [TEX2D, VOLUME])
+def test_anisotropic_probes_stand_along_the_longer_step(kind: TextureKind, most: int) -> None:
+    random = Random(most)
+    sides = (16, 64) if kind is TEX2D else (16, 8, 32)
+    texture = memory(random, kind, sides, levels=4, bias=0.25)
+    sampler = key(kind, LINEAR, min=ANISOTROPIC, mip=LINEAR, levels=True, anisotropy=most)
+    at = [tuple(model.f32(random.uniform(0, 1)) for _ in sides) for _ in range(150)]
+    steps = [changes(random, len(sides)) for _ in at]
+    right, down = zip(*steps, strict=True)
+    found = sampled(sampler, texture.files, at, Lod.GRADIENT, ddx=right, ddy=down)
+    counts = set()
+    for place, change, color in zip(at, steps, found, strict=True):
+        longer = max(model.footprint(texture.texture.images[0][0], *change))
+        level = model.level_steps(texture.texture, model.level_of(longer))
+        if level <= 0:
+            wanted = model.sample(texture.texture, sampler, place, level)
+        else:
+            wanted, count = model.anisotropic(texture.texture, sampler, place, *change)
+            counts.add(count)
+        # A probe or the level may be a step of 1/256 off.
+        assert color == pytest.approx(wanted, abs=4 / 256), (place, change)
+    assert counts >= set(range(2, min(most, 6) + 1))
+    assert max(counts) == most
+
+
+def test_what_does_not_change_is_magnified() -> None:
+    texture = memory(Random(2), TEX2D, (8, 8), levels=4)
+    sampler = key(mag=POINT, min=ANISOTROPIC, mip=LINEAR, levels=True, anisotropy=16)
+    still = [(0.0, 0.0)]
+    found = sampled(sampler, texture.files, [(0.3, 0.6)], Lod.GRADIENT, ddx=still, ddy=still)
+    assert found == [texture.texture.images[0][0].texels[2, 4]]
+
+
+def has_derivatives(sampler: SamplerKey) -> bool:
+    program = sampler_program(sampler, Lod.IMPLICIT, Stage.PIXEL)
+    return any(isinstance(statement, Derivative) for statement in walk(program.statements))
+
+
+@pytest.mark.parametrize(
+    ("fields", "needed"),
+    [
+        ({}, False),
+        ({"levels": True}, False),
+        ({"mip": POINT}, False),
+        ({"mip": POINT, "levels": True}, True),
+        ({"min": LINEAR}, True),
+        ({"min": ANISOTROPIC, "mag": LINEAR}, False),
+        ({"min": ANISOTROPIC, "mag": LINEAR, "anisotropy": 2}, True),
+        ({"min": TextureFilter.PYRAMIDALQUAD, "mag": LINEAR}, False),
+    ],
+)
+def test_the_level_of_detail_is_found_only_where_it_matters(
+    fields: dict[str, object], needed: bool
+) -> None:
+    sampler = key(**fields)
+    assert needs_detail(sampler) is needed
+    assert has_derivatives(sampler) is needed
+
+
+def test_vertex_programs_sample_at_a_given_level() -> None:
+    texture = memory(Random(3), TEX2D, (4, 4), levels=3)
+    sampler = key(mip=POINT, levels=True)
+    at, level = [(0.3, 0.6)], [[1.0]]
+    found = sampled(sampler, texture.files, at, Lod.EXPLICIT, Stage.VERTEX, lod=level)
+    assert found == [texture.texture.images[0][1].texels[0, 1]]
