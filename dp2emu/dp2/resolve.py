@@ -18,7 +18,7 @@ from dp2emu.d3d.enums import (
     ShadeMode,
     ZBufferType,
 )
-from dp2emu.d3d.formats import COLOR, DEPTH
+from dp2emu.d3d.formats import DEPTH
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.dp2.constants import Constants
@@ -101,11 +101,6 @@ class _Asked:
         return self.states[state]
 
 
-def _dither(asked: _Asked) -> bool:
-    narrow = [s for s in asked.targets.colors if s and COLOR[s.format].size < 4]
-    return bool(asked[RenderState.DITHERENABLE] and narrow)
-
-
 def _color_key(asked: _Asked) -> bool:
     """Keys of textures are set apart from the command stream, which does not tell them."""
     states = (RenderState7.COLORKEYENABLE, RenderState7.COLORKEYBLENDENABLE)
@@ -114,8 +109,6 @@ def _color_key(asked: _Asked) -> bool:
 
 _REFUSALS: tuple[tuple[str, Callable[[_Asked], bool]], ...] = (
     ("texture colour keys", _color_key),
-    ("dithering", _dither),
-    ("sRGB write", lambda asked: bool(asked[RenderState.SRGBWRITEENABLE])),
     (
         "antialiased lines",
         lambda asked: asked.topology in _LINES and bool(asked[RenderState.ANTIALIASEDLINEENABLE]),
@@ -193,6 +186,8 @@ def resolve(
         alpha_test=alpha_test(states),
         stencil=stencil,
         alpha_to_coverage=samples > 1 and alpha_to_coverage(states),
+        srgb_write=bool(states[RenderState.SRGBWRITEENABLE]),
+        dither=bool(states[RenderState.DITHERENABLE]),
     )
     return Resolved(pipeline, vertex, pixel, planes)
 

@@ -1,13 +1,14 @@
-"""Colour targets: blending and masked writes."""
+"""Colour targets: what a fragment's colour becomes there, and masked writes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from dp2emu.d3d.formats import ColorFormat
+from dp2emu.d3d.formats import Channel, ColorFormat
 from dp2emu.gpu.arrays import F32, I64, Words
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Draw, Uniforms
@@ -20,62 +21,65 @@ from dp2emu.gpu.pixels import (
     with_color,
     write_bits,
 )
-from dp2emu.shader.fixed.blend import BLEND_FILE, blend_program
-from dp2emu.shader.ir import Program
+from dp2emu.gpu.state import Pipeline
+from dp2emu.shader.fixed.blend import BLEND_FILE
+from dp2emu.shader.fixed.output import LINEAR_FILE, Output, output_program
 from dp2emu.shader.reference import run
+from dp2emu.shader.texture.bindings import linear_light
 
 COMPONENTS = "xyzw"
 
-
-@dataclass(frozen=True, slots=True)
-class Blending:
-    """A blend program and the numbers it reads."""
-
-    program: Program
-    uniforms: Uniforms
-
-    def __call__(self, source: Sequence[F32], destination: Sequence[F32]) -> tuple[F32, ...]:
-        """Four lanes from four each; what a program does to every pixel alike."""
-        inputs = {f"source.{c}": lane for c, lane in zip(COMPONENTS, source, strict=True)}
-        inputs |= {
-            f"destination.{c}": lane for c, lane in zip(COMPONENTS, destination, strict=True)
-        }
-        outputs = run(self.program, inputs, self.uniforms, len(destination[0])).outputs
-        return tuple(outputs[f"result.{c}"] for c in COMPONENTS)
+SRGB_BITS = 8
+"""D3DRS_SRGBWRITEENABLE is for formats whose red, green and blue have this many bits."""
+DITHER_BELOW = 8
+"""D3DRS_DITHERENABLE is for channels of fewer bits, where steps can be seen."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColorTarget:
     """Render target ``number``; ``bits`` of its words can be written.
 
-    ``words`` is a view of all pixels, ``pitch`` a row, as the format's row views them.  Without
-    ``blending`` what is written takes the place of what was there.
+    ``words`` is a view of all pixels, ``pitch`` a row, as the format's row views them; a pixel has
+    ``samples`` of them.  ``output`` says what happens to colours before they are packed.
     """
 
     number: int
     words: Words
     pitch: int
+    samples: int
     row: ColorFormat
     bits: int
-    blending: Blending | None
+    output: Output
+    uniforms: Uniforms
 
     def write(self, rgba: Sequence[F32], x: I64, y: I64) -> None:
-        """Merge colours, one for each of the pixels, which must differ."""
+        """Merge colours, one for each of the samples, which must differ."""
         address = y * self.pitch + x
-        words = pack_color(self.row, self._merged(rgba, address))
+        if not self.output.plain:
+            rgba = self._merged(rgba, x, y, address)
+        words = pack_color(self.row, rgba)
         if self.bits != every_bit(self.row):
             words = with_color(self.row, self.words[address], words, self.bits)
         self.words[address] = words
 
-    def _merged(self, rgba: Sequence[F32], address: I64) -> Sequence[F32]:
-        if self.blending is None:
-            return rgba
-        return self.blending(rgba, unpack_color(self.row, self.words[address]))
+    def _merged(self, rgba: Sequence[F32], x: I64, y: I64, address: I64) -> tuple[F32, ...]:
+        inputs = _lanes("source", rgba)
+        if self.output.blend is not None:
+            inputs |= _lanes("destination", unpack_color(self.row, self.words[address]))
+        if any(self.output.dither):
+            pixel = (x // self.samples).astype(np.float32), y.astype(np.float32)
+            inputs |= _lanes("vpos", pixel)
+        outputs = run(output_program(self.output), inputs, self.uniforms, len(x)).outputs
+        return tuple(outputs[f"result.{component}"] for component in COMPONENTS)
 
     @property
     def pixel_bytes(self) -> int:
-        """Bytes moved for each pixel: what blending reads, and what is written."""
-        return self.row.size * (2 if self.blending else 1)
+        """Bytes moved for each sample: what blending reads, and what is written."""
+        return self.row.size * (1 if self.output.blend is None else 2)
+
+
+def _lanes(name: str, lanes: Sequence[F32]) -> dict[str, F32]:
+    return {f"{name}.{c}": lane for c, lane in zip(COMPONENTS, lanes, strict=False)}
 
 
 def color_targets(draw: Draw, written: Sequence[int]) -> tuple[ColorTarget, ...]:
@@ -96,10 +100,28 @@ def color_targets(draw: Draw, written: Sequence[int]) -> tuple[ColorTarget, ...]
 
 
 def _target(draw: Draw, number: int, surface: Surface, row: ColorFormat, bits: int) -> ColorTarget:
-    blend = draw.pipeline.blend
-    blending = None
-    if blend is not None:
-        factor = np.array(argb_floats(draw.merge.blend_factor), np.float32)
-        blending = Blending(blend_program(blend, clamped=not row.floating), {BLEND_FILE: factor})
-    pitch = surface.pitch // row.size
-    return ColorTarget(number, row.view(surface.data), pitch, row, bits, blending)
+    words, pitch = row.view(surface.data), surface.pitch // row.size
+    uniforms = {
+        BLEND_FILE: np.array(argb_floats(draw.merge.blend_factor), np.float32),
+        LINEAR_FILE: linear_light(),
+    }
+    output = _output(draw.pipeline, row)
+    return ColorTarget(number, words, pitch, surface.samples, row, bits, output, uniforms)
+
+
+@lru_cache(maxsize=1 << 10)
+def _output(pipeline: Pipeline, row: ColorFormat) -> Output:
+    """What a pipeline does to colours of a format."""
+    channels = (row.red, row.green, row.blue)
+    return Output(
+        blend=pipeline.blend,
+        clamped=not row.floating,
+        srgb=pipeline.srgb_write and all(c is not None and c.bits == SRGB_BITS for c in channels),
+        dither=(0, 0, 0) if not pipeline.dither else _dithered(channels),
+    )
+
+
+def _dithered(channels: tuple[Channel | None, ...]) -> tuple[int, int, int]:
+    """The largest numbers of those that are narrow enough, and 0 for the others."""
+    red, green, blue = (c.max if c is not None and c.bits < DITHER_BELOW else 0 for c in channels)
+    return red, green, blue

@@ -122,6 +122,7 @@ class Pipeline:
 
     ``alpha_test`` drops fragments whose first alpha does not pass; None lets all pass.
     ``alpha_to_coverage`` drops samples of multisampled targets by the first alpha.
+    ``srgb_write`` and ``dither`` concern the targets whose formats they are for (``gpu.color``).
     """
 
     layout: VertexLayout
@@ -140,6 +141,8 @@ class Pipeline:
     alpha_test: CmpFunc | None = None
     stencil: StencilState | None = None
     alpha_to_coverage: bool = False
+    srgb_write: bool = False
+    dither: bool = False
 
     @property
     def tests_late(self) -> bool:

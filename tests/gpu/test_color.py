@@ -210,3 +210,70 @@ def test_only_the_common_part_of_targets_is_drawn() -> None:
     execute_draw(several({0: RED, 1: RED}, (first, second), (15, 15)), counters)
     assert counters.samples == np.count_nonzero(second.pixels()) == 32
     assert counters.pixel_bytes == 32 * (4 + 4)
+
+
+@pytest.mark.parametrize(
+    ("format", "word"),
+    [
+        (Format.A8R8G8B8, 0x40BC0089),
+        (Format.X8R8G8B8, 0xFFBC0089),
+        (Format.A8B8G8R8, 0x408900BC),
+        (Format.X8B8G8R8, 0xFF8900BC),
+        (Format.A2R10G10B10, 1 << 30 | 514 << 20 | 257),
+        (Format.R5G6B5, 16 << 11 | 8),
+    ],
+)
+def test_srgb_write_is_for_eight_bits_a_channel(format: Format, word: int) -> None:
+    color = color_surface(format)
+    packet = blending(draw(square(0x40800040), color=color), None, srgb_write=True)
+    execute_draw(packet, Counters())
+    assert (color.pixels() == word).all()
+
+
+@pytest.mark.parametrize(
+    ("format", "dithered"),
+    [
+        (Format.R5G6B5, True),
+        (Format.X1R5G5B5, True),
+        (Format.A4R4G4B4, True),
+        (Format.R3G3B2, True),
+        (Format.X8R8G8B8, False),
+        (Format.A16B16G16R16F, False),
+    ],
+)
+def test_dithering_is_for_narrow_channels(format: Format, dithered: bool) -> None:
+    color = color_surface(format)
+    execute_draw(blending(draw(square(0xFF858585), color=color), None, dither=True), Counters())
+    words = np.unique(color.pixels().reshape(32, 32, -1)[:, :, 0])
+    assert (len(words) > 1) is dithered
+
+
+def test_the_dither_pattern_starts_at_the_corner_of_the_target() -> None:
+    color = color_surface(Format.R5G6B5)
+    execute_draw(blending(draw(square(0xFF84), color=color), None, dither=True), Counters())
+    blue = (color.pixels() & 31).astype(int)
+    bayer = np.array([[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]])
+    wanted = np.floor(0x84 / 255 * 31 + (2 * np.tile(bayer, (8, 8)) + 1) / 32)
+    assert (blue == wanted).all()
+
+
+@pytest.mark.parametrize("format", [Format.A16B16G16R16F, Format.A32B32G32R32F])
+def test_float_targets_hold_what_no_clamp_would(format: Format) -> None:
+    color = color_surface(format)
+    packet = several({0: (3.0, -2.0, 0.5, 4.0)}, (color,), (15,))
+    for blend in (None, ADD):
+        execute_draw(blending(packet, blend), Counters())
+    kind = np.float16 if format is Format.A16B16G16R16F else np.float32
+    assert color.data.view(kind).reshape(-1, 4)[5].tolist() == [6.0, -4.0, 1.0, 8.0]
+
+
+@pytest.mark.parametrize(
+    ("format", "lanes"), [(Format.R32F, 1), (Format.G32R32F, 2), (Format.G16R16F, 2)]
+)
+def test_channels_a_float_target_lacks_read_one_in_blending(format: Format, lanes: int) -> None:
+    color = color_surface(format)
+    equation = BlendEquation(Blend.DESTALPHA, Blend.ONE)
+    packet = several({0: (0.25, 0.5, 0.75, 0.0)}, (color,), (15,))
+    execute_draw(blending(packet, BlendState(equation, equation)), Counters())
+    kind = np.float16 if format is Format.G16R16F else np.float32
+    assert color.data.view(kind).reshape(-1, lanes)[3].tolist() == [0.25, 0.5][:lanes]

@@ -1,6 +1,6 @@
 """Fixed-function work as generators of programs, keyed by frozen records."""
 
-from dp2emu.shader.fixed.blend import BlendEquation, BlendState, blend_program
+from dp2emu.shader.fixed.blend import BlendEquation, BlendState
 from dp2emu.shader.fixed.cascade import (
     CURRENT,
     KEPT,
@@ -45,7 +45,6 @@ __all__ = [
     "TextureStage",
     "arguments_of",
     "blend_fog",
-    "blend_program",
     "fog_uniforms",
     "material_source",
     "pixel_program",

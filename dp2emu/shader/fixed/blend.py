@@ -8,25 +8,24 @@ channel, every operation rounded to float32 and none fused:
     result = s + d, s - d, d - s, or the smaller or larger of source and destination
 
 A factor ONE is no multiplication and a factor ZERO no operand, so that an infinity or a NaN on
-the side that does not count leaves no trace and ONE, ZERO gives exactly the source.  On targets
-that hold 0..1 the source is clamped before and the result after; a NaN is 0.
+the side that does not count leaves no trace and ONE, ZERO gives exactly the source.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from dp2emu.d3d.enums import Blend, BlendOp
-from dp2emu.shader.builder import Builder
-from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 BLEND_FILE = "blend"
 """Uniform file: red, green, blue and alpha of D3DRS_BLENDFACTOR."""
 _ALPHA = 3
+
+Colour = list[Value]
+"""Red, green, blue and alpha."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,29 +110,19 @@ _EXTREMES: dict[BlendOp, Callable[[Value, Value], Value]] = {
 """Operations that know no factors."""
 
 
-@lru_cache(maxsize=1 << 10)
-def blend_program(state: BlendState, *, clamped: bool) -> Program:
-    """The equations as a program; ``clamped`` for targets that hold 0..1.
-
-    Inputs ``source.x`` to ``source.w`` and ``destination.x`` to ``destination.w``, uniform file
-    ``blend``, outputs ``result.x`` to ``result.w``.
+def blended(state: BlendState, source: Sequence[Value], destination: Sequence[Value]) -> Colour:
+    """Red, green, blue and alpha by the equations; what they read of the blend factor is in the
+    uniform file ``blend``.
     """
-    b = Builder(Stage.PIXEL)
-    source = [b.input(f"source.{component}") for component in "xyzw"]
-    operands = _Operands(
-        source=[b.saturate(value) for value in source] if clamped else source,
-        destination=[b.input(f"destination.{component}") for component in "xyzw"],
-        constant=[b.load(b.uniform(BLEND_FILE, Type.F32, 4), channel) for channel in range(4)],
-    )
-    for channel, component in enumerate("xyzw"):
-        equation = state.alpha if channel == _ALPHA else state.color
-        result = _blended(equation, operands, channel)
-        result = b.constant(Type.F32, 0.0) if result is None else result
-        b.output(f"result.{component}", b.saturate(result) if clamped else result)
-    return b.program()
+    b = source[0].builder
+    constant = b.uniform(BLEND_FILE, Type.F32, 4)
+    operands = _Operands(source, destination, [b.load(constant, n) for n in range(4)])
+    equations = (state.color,) * _ALPHA + (state.alpha,)
+    results = (_result(equation, operands, n) for n, equation in enumerate(equations))
+    return [b.constant(Type.F32, 0.0) if result is None else result for result in results]
 
 
-def _blended(equation: BlendEquation, operands: _Operands, channel: int) -> _Term:
+def _result(equation: BlendEquation, operands: _Operands, channel: int) -> _Term:
     source, destination = operands.source[channel], operands.destination[channel]
     if equation.operation in _EXTREMES:
         return _EXTREMES[equation.operation](source, destination)

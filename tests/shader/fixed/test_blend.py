@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dp2emu.d3d.enums import Blend, BlendOp
-from dp2emu.shader.fixed.blend import FACTORS, BlendEquation, BlendState, blend_program
+from dp2emu.shader.fixed.blend import FACTORS, BlendEquation, BlendState
+from dp2emu.shader.fixed.output import Output, output_program
 from dp2emu.shader.reference import run
 
 Color = tuple[float, ...]
@@ -68,7 +69,7 @@ def blended(
         for component, value in zip("xyzw", color, strict=True):
             inputs[f"{name}.{component}"] = np.array([value], np.float32)
     uniforms = {"blend": np.array(CONSTANT, np.float32)}
-    outputs = run(blend_program(state, clamped=clamped), inputs, uniforms, 1).outputs
+    outputs = run(output_program(Output(state, clamped)), inputs, uniforms, 1).outputs
     return [float(outputs[f"result.{component}"][0]) for component in "xyzw"]
 
 

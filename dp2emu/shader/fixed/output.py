@@ -1,0 +1,104 @@
+"""From the colour of a fragment to what a target stores, but for the packing of its bits.
+
+Source: Direct3D 9 documentation of the states named.  In this order, every operation rounded to
+float32 and none fused:
+
+1. On targets that hold 0..1 the source is clamped, a NaN being 0.
+2. Blending (``shader.fixed.blend``), with D3DRS_SRGBWRITEENABLE in linear light; clamped again.
+3. D3DRS_SRGBWRITEENABLE: red, green and blue c become 12.92 c up to 0.0031308, and from there on
+   1.055 c ** (1 / 2.4) - 0.055 (IEC 61966-2-1).
+4. D3DRS_DITHERENABLE: red, green and blue become c + d[y mod 4][x mod 4] / max, where max is the
+   largest number the channel holds, d = (2 m + 1) / 32 - 1/2, and m the Bayer matrix
+   ((0, 8, 2, 10), (12, 4, 14, 6), (3, 11, 1, 9), (15, 7, 13, 5)).
+
+A number that a channel can hold stays what it is when it is dithered, since d is less than half a
+step; the packing rounds to the nearest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.fixed.blend import BlendState, Colour, blended
+from dp2emu.shader.functions import pow
+from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.types import Type
+from dp2emu.shader.values import Value
+
+LINEAR_FILE = "linear"
+"""Uniform file of programs that blend in linear light: what the 256 sRGB codes stand for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What happens to colours on their way to a target.
+
+    ``clamped``: the target holds 0..1.  ``srgb``: as 8-bit sRGB codes.  ``dither`` has the largest
+    number of red, green and blue, or 0 for one that is not dithered.
+    """
+
+    blend: BlendState | None = None
+    clamped: bool = True
+    srgb: bool = False
+    dither: tuple[int, int, int] = (0, 0, 0)
+
+    @property
+    def plain(self) -> bool:
+        """Whether nothing happens that packing does not do."""
+        return self.blend is None and not self.srgb and not any(self.dither)
+
+
+@lru_cache(maxsize=1 << 10)
+def output_program(output: Output) -> Program:
+    """The steps as a program.
+
+    Inputs ``source.x`` to ``source.w``; to blend, ``destination.x`` to ``destination.w`` and the
+    uniform files ``blend`` and, for sRGB, ``linear``; to dither, ``vpos.x`` and ``vpos.y``, the
+    pixel.  Outputs ``result.x`` to ``result.w``.
+    """
+    b = Builder(Stage.PIXEL)
+    color = _clamped(output, [b.input(f"source.{component}") for component in "xyzw"])
+    if output.blend is not None:
+        destination = [b.input(f"destination.{component}") for component in "xyzw"]
+        if output.srgb:
+            destination[:3] = map(_linear, destination[:3])
+        color = _clamped(output, blended(output.blend, color, destination))
+    if output.srgb:
+        color[:3] = map(_encoded, color[:3])
+    if any(output.dither):
+        color[:3] = _dithered(b, output.dither, color[:3])
+    for component, value in zip("xyzw", color, strict=True):
+        b.output(f"result.{component}", value)
+    return b.program()
+
+
+def _clamped(output: Output, color: Colour) -> Colour:
+    return [value.builder.saturate(value) for value in color] if output.clamped else color
+
+
+def _linear(stored: Value) -> Value:
+    """What an 8-bit sRGB code, given as a fraction of 255, stands for."""
+    b = stored.builder
+    return b.load(b.uniform(LINEAR_FILE, Type.F32, 256), 0, b.ftoi(stored * 255.0 + 0.5))
+
+
+def _encoded(c: Value) -> Value:
+    b = c.builder
+    root = pow(c, b.constant(Type.F32, 1 / 2.4))
+    return b.select(c <= 0.0031308, c * 12.92, root * 1.055 - 0.055)
+
+
+def _dithered(b: Builder, largest: tuple[int, int, int], color: Colour) -> Colour:
+    step = _threshold(b)
+    return [value + step / float(top) if top else value
+            for value, top in zip(color, largest, strict=True)]  # fmt: skip
+
+
+def _threshold(b: Builder) -> Value:
+    """d of the pixel; m has, from its low bit on, bit 1 of y and of x ^ y, then bit 0 of each."""
+    x, y = (b.ftoi(b.input(f"vpos.{axis}")) for axis in "xy")
+    mixed = x ^ y
+    m = (y >> 1 & 1) | (mixed & 2) | (y & 1) << 2 | (mixed & 1) << 3
+    return b.itof((m << 1) - 15) / 32.0
