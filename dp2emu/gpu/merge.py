@@ -78,12 +78,14 @@ def single_pile_each(count: int) -> Piles:
 
 
 def alpha_passes(func: CmpFunc, alpha: F32, reference: int) -> Mask:
-    """The alpha test: floor(alpha * 255 + 0.5), clamped to 0..255, against a reference of 0..255.
+    """The alpha test: floor(alpha * 65535 + 0.5), clamped, against 257 times a reference byte.
 
-    All other bits of alpha are ignored, on targets of any format.
+    The documents give the reference 8 bits and alpha no number of bits.  With 16 an alpha of
+    n / 255 equals the reference n in spite of what interpolation rounds away, and one between two
+    references is between them.  The format of the target does not matter.
     """
-    stored = np.floor(saturate(alpha).astype(np.float64) * 255 + 0.5).astype(np.uint32)
-    return COMPARE[func](stored, np.full(1, reference, np.uint32))
+    stored = np.floor(saturate(alpha).astype(np.float64) * 65535 + 0.5).astype(np.uint32)
+    return COMPARE[func](stored, np.full(1, reference * 257, np.uint32))
 
 
 @dataclass(frozen=True, slots=True)

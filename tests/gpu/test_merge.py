@@ -66,16 +66,25 @@ def test_parts_of_piles_are_the_piles_of_the_parts(pixel: list[int], data: st.Da
 
 
 @pytest.mark.parametrize("func", list(CmpFunc))
-def test_the_alpha_test_compares_eight_bits(func: CmpFunc) -> None:
+def test_the_alpha_test_compares_every_alpha_of_eight_bits(func: CmpFunc) -> None:
     alpha = np.arange(256, dtype=np.float32) / np.float32(255)
     for reference in (0, 1, 127, 128, 254, 255):
         found = alpha_passes(func, alpha, reference).tolist()
         assert found == [COMPARE[func](value, reference) for value in range(256)]
 
 
-def test_alpha_is_clamped_and_rounded_before_its_test() -> None:
-    alpha = np.array([-3, math.nan, 0.51 / 255, 0.49 / 255, 254.51 / 255, 9, math.inf], np.float32)
-    values = [0, 0, 1, 0, 255, 255, 255]
+def test_alpha_is_clamped_and_rounded_to_sixteen_bits() -> None:
+    nearly = 65534.51 / 65535
+    alpha = np.array([-3, math.nan, 0.49 / 65535, 1 / 255, nearly, 9, math.inf], np.float32)
+    values = [0, 0, 0, 1, 255, 255, 255]
     for value in (0, 1, 255):
         found = alpha_passes(CmpFunc.EQUAL, alpha, value).tolist()
         assert found == [each == value for each in values]
+
+
+@pytest.mark.parametrize("alpha", [99.5, 100.01, 100.5, 100.99])
+def test_an_alpha_between_two_references_is_between_them(alpha: float) -> None:
+    lane = np.full(1, alpha / 255, np.float32)
+    assert alpha_passes(CmpFunc.GREATER, lane, 100)[0] == (alpha > 100)
+    assert alpha_passes(CmpFunc.LESS, lane, 101)[0]
+    assert alpha_passes(CmpFunc.NOTEQUAL, lane, 100)[0]
