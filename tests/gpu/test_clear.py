@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from dp2emu.d3d.enums import Format
+from dp2emu.d3d.formats import COLOR
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.clear import FEW, execute_clear
-from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.packets import Clear, Rect
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.work import Work
@@ -30,18 +31,61 @@ def clear(
     return execute_clear(Clear(rects or ALL, (target,), color, depth, z, stencil), Counters())
 
 
-@pytest.mark.parametrize(
-    ("format", "word"),
-    [
-        (Format.A8R8G8B8, 0x12345678),
-        (Format.X8R8G8B8, 0xFF345678),
-        (Format.R5G6B5, 6 << 11 | 21 << 5 | 15),
-    ],
-)
-def test_colour_is_converted_to_the_format(format: Format, word: int) -> None:
-    target = color_surface(format)
+WORDS = {
+    Format.A8R8G8B8: 0x12345678,
+    Format.X8R8G8B8: 0xFF345678,
+    Format.R5G6B5: 0x32AF,
+    Format.X1R5G5B5: 0x994F,
+    Format.A1R5G5B5: 0x194F,
+    Format.A4R4G4B4: 0x1357,
+    Format.R3G3B2: 0x29,
+    Format.A8: 0x12,
+    Format.A8R3G3B2: 0x1229,
+    Format.X4R4G4B4: 0xF357,
+    Format.A2B10G10R10: 0x1E1564D1,
+    Format.A8B8G8R8: 0x12785634,
+    Format.X8B8G8R8: 0xFF785634,
+    Format.G16R16: 0x56563434,
+    Format.A2R10G10B10: 0x0D1565E1,
+    Format.A16B16G16R16: 0x1212787856563434,
+    Format.L8: 0x34,
+    Format.A8L8: 0x1234,
+    Format.L16: 0x3434,
+    Format.R16F: 0x3287,
+    Format.G16R16F: 0x35653287,
+    Format.A16B16G16R16F: 0x2C85378835653287,
+    Format.R32F: 0x3E50D0D1,
+    Format.G32R32F: 0x3EACACAD3E50D0D1,
+    Format.A32B32G32R32F: 0x3D9090913EF0F0F13EACACAD3E50D0D1,
+}
+"""Pixels of red 0x34, green 0x56, blue 0x78 and alpha 0x12 of 255, by exact fractions."""
+
+
+@pytest.mark.parametrize("format", COLOR)
+def test_colour_is_converted_to_the_format(format: Format) -> None:
+    target = color_surface(format, 3, 2)
     clear(color=0x12345678, target=target)
-    assert (target.pixels() == word).all()
+    assert target.data.tobytes() == WORDS[format].to_bytes(COLOR[format].size, "little") * 6
+
+
+def test_pixels_of_several_words_are_filled_by_many_rectangles() -> None:
+    target = color_surface(Format.A32B32G32R32F, 8, 8)
+    clear(*[Rect(0, 0, 1, 1)] * FEW, Rect(2, 3, 4, 4), color=0xFFFFFFFF, target=target)
+    filled = np.zeros((8, 8), bool)
+    filled[0, 0] = filled[3, 2:4] = True
+    assert (target.data.view(np.float32).reshape(8, 8, 4) == filled[..., None]).all()
+
+
+def test_a_face_of_a_cube_is_filled_alone() -> None:
+    heap = Heap()
+    desc = SurfaceDesc(1, SurfaceKind.CUBETEXTURE, 4, 4, Format.R5G6B5, levels=2)
+    cube = heap.create(desc)
+    face = heap.create(SurfaceDesc(2, SurfaceKind.SURFACE, 2, 2, Format.R5G6B5, parent=1, index=3))
+    clear(color=0xFFFFFFFF, target=face)
+    start = cube.subresources[3].offset
+    assert cube.data[start : start + 8].all()
+    assert not cube.data[:start].any()
+    assert not cube.data[start + 8 :].any()
 
 
 def test_only_the_rectangles_are_filled() -> None:
@@ -61,7 +105,9 @@ def test_rectangles_outside_of_the_surface_do_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("format", "word"),
-    [(Format.D16, 0x8000), (Format.D24S8, 0x80000011), (Format.D24X8, 0x80000011),
+    [(Format.D16, 0x8000), (Format.D16_LOCKABLE, 0x8000), (Format.D15S1, 0x8001),
+     (Format.D24S8, 0x80000011), (Format.D24X8, 0x80000011), (Format.D24X4S4, 0x80000011),
+     (Format.D24FS8, 0xE0000011), (Format.D32, 0x80000000), (Format.D32_LOCKABLE, 0x80000000),
      (Format.D32F_LOCKABLE, 0.5)],
 )  # fmt: skip
 def test_depth_is_cleared_and_stencil_kept(format: Format, word: float) -> None:
@@ -70,10 +116,21 @@ def test_depth_is_cleared_and_stencil_kept(format: Format, word: float) -> None:
     assert (depth.pixels() == word).all()
 
 
-def test_stencil_is_cleared_and_depth_kept() -> None:
-    depth = depth_surface(word=0x12345678)
+@pytest.mark.parametrize(
+    ("format", "word"),
+    [(Format.D24S8, 0x123456FF), (Format.D24X4S4, 0x1234567F), (Format.D24FS8, 0x123456FF),
+     (Format.D24X8, 0x12345678), (Format.D32, 0x12345678)],
+)  # fmt: skip
+def test_stencil_is_cleared_and_depth_kept(format: Format, word: int) -> None:
+    depth = depth_surface(format, word=0x12345678)
     clear(stencil=0x1FF, depth=depth)
-    assert (depth.pixels() == 0x123456FF).all()
+    assert (depth.pixels() == word).all()
+
+
+def test_a_single_bit_of_stencil_is_cleared() -> None:
+    depth = depth_surface(Format.D15S1, word=0x1234)
+    clear(stencil=3, depth=depth)
+    assert (depth.pixels() == 0x1235).all()
 
 
 @pytest.mark.parametrize(
