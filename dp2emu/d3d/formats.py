@@ -158,11 +158,6 @@ class FormatRow:
         return words if self.words == 1 else words.reshape(-1, self.words)
 
 
-ColorFormat = FormatRow
-"""A row with colour channels."""
-DepthFormat = FormatRow
-"""A row with depth or stencil."""
-
 _CODINGS = dict.fromkeys("uvwq", Coding.SNORM) | dict.fromkeys("ps", Coding.UINT)
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dp2emu.d3d.formats import Channel, ColorFormat
+from dp2emu.d3d.formats import Channel, FormatRow
 from dp2emu.gpu.arrays import F32, I64, Words
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Draw, Uniforms
@@ -47,7 +47,7 @@ class ColorTarget:
     words: Words
     pitch: int
     samples: int
-    row: ColorFormat
+    row: FormatRow
     bits: int
     output: Output
     uniforms: Uniforms
@@ -99,7 +99,7 @@ def color_targets(draw: Draw, written: Sequence[int]) -> tuple[ColorTarget, ...]
     )
 
 
-def _target(draw: Draw, number: int, surface: Surface, row: ColorFormat, bits: int) -> ColorTarget:
+def _target(draw: Draw, number: int, surface: Surface, row: FormatRow, bits: int) -> ColorTarget:
     words, pitch = row.view(surface.data), surface.pitch // row.size
     uniforms = {
         BLEND_FILE: np.array(argb_floats(draw.merge.blend_factor), np.float32),
@@ -110,7 +110,7 @@ def _target(draw: Draw, number: int, surface: Surface, row: ColorFormat, bits: i
 
 
 @lru_cache(maxsize=1 << 10)
-def _output(pipeline: Pipeline, row: ColorFormat) -> Output:
+def _output(pipeline: Pipeline, row: FormatRow) -> Output:
     """What a pipeline does to colours of a format."""
     channels = (row.red, row.green, row.blue)
     return Output(

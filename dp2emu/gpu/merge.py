@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dp2emu.d3d.enums import CmpFunc
-from dp2emu.d3d.formats import DepthFormat
+from dp2emu.d3d.formats import FormatRow
 from dp2emu.gpu.arrays import F32, F64, I64, Mask, Words
 from dp2emu.gpu.compare import COMPARE
 from dp2emu.gpu.packets import Draw
@@ -97,7 +97,7 @@ class DepthTarget:
 
     words: Words
     pitch: int
-    row: DepthFormat
+    row: FormatRow
     state: DepthState
     stencil: StencilTest | None
 

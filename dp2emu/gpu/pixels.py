@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.flags import ColorWrite
-from dp2emu.d3d.formats import COLOR, DEPTH, Channel, Coding, ColorFormat, DepthFormat, Use
+from dp2emu.d3d.formats import COLOR, DEPTH, Channel, Coding, FormatRow, Use
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32, F64, Words
 from dp2emu.gpu.memory import Surface
@@ -18,7 +18,7 @@ from dp2emu.shader.exact import saturate
 from dp2emu.shader.types import NAN_BITS
 
 
-def color_format(surface: Surface) -> ColorFormat:
+def color_format(surface: Surface) -> FormatRow:
     """Raises Unsupported if the surface cannot be a render target here."""
     row = COLOR.get(surface.format)
     if row is None:
@@ -26,7 +26,7 @@ def color_format(surface: Surface) -> ColorFormat:
     return row
 
 
-def depth_format(surface: Surface) -> DepthFormat:
+def depth_format(surface: Surface) -> FormatRow:
     """Raises Unsupported if the surface cannot be a depth buffer here."""
     row = DEPTH.get(surface.format)
     if row is None:
@@ -34,7 +34,7 @@ def depth_format(surface: Surface) -> DepthFormat:
     return row
 
 
-def _channels(row: ColorFormat) -> tuple[Channel | None, ...]:
+def _channels(row: FormatRow) -> tuple[Channel | None, ...]:
     return row.red, row.green, row.blue, row.alpha
 
 
@@ -42,7 +42,7 @@ def _field(channel: Channel | None) -> int:
     return channel.max << channel.shift if channel else 0
 
 
-def write_bits(row: ColorFormat, write_mask: int) -> int:
+def write_bits(row: FormatRow, write_mask: int) -> int:
     """Bits of a pixel that D3DRS_COLORWRITEENABLE lets through; 0 if it is no channel there is.
 
     Bits that belong to no channel (the X of X8R8G8B8) go with any write.
@@ -53,18 +53,18 @@ def write_bits(row: ColorFormat, write_mask: int) -> int:
     return bits | unused_bits(row) if bits else 0
 
 
-def unused_bits(row: ColorFormat) -> int:
+def unused_bits(row: FormatRow) -> int:
     """Bits of no channel; they are stored as ones, so that memory is the same everywhere."""
     used = sum(_field(channel) for channel in row.channels.values())
     return every_bit(row) & ~used
 
 
-def every_bit(row: ColorFormat) -> int:
+def every_bit(row: FormatRow) -> int:
     """All bits of a pixel."""
     return (1 << 8 * row.size) - 1
 
 
-def pack_color(row: ColorFormat, rgba: Sequence[F32]) -> Words:
+def pack_color(row: FormatRow, rgba: Sequence[F32]) -> Words:
     """Pixel words of four float32 lanes (n,): shape (n,), or (n, row.words) if there are several.
 
     UNORM: clamped to 0..1, NaN as 0, then floor(c * max + 0.5) in float64.  FLOAT: as it is,
@@ -97,13 +97,13 @@ def _float_bits(channel: Channel, lane: F32) -> NDArray[np.unsignedinteger]:
     return np.where(np.isnan(lane), np.uint16(0x7E00), half)
 
 
-def with_color(row: ColorFormat, old: Words, new: Words, bits: int) -> Words:
+def with_color(row: FormatRow, old: Words, new: Words, bits: int) -> Words:
     """Pixel words with the bits that ``write_bits`` gave replaced by those of others."""
     mask = np.frombuffer(bits.to_bytes(row.size, "little"), row.word)
     return new & mask | old & ~mask
 
 
-def unpack_color(row: ColorFormat, words: Words) -> tuple[F32, F32, F32, F32]:
+def unpack_color(row: FormatRow, words: Words) -> tuple[F32, F32, F32, F32]:
     """Red, green, blue and alpha of pixel words as ``pack_color`` gives them, float32 lanes (n,).
 
     UNORM: c / max, one float32 division.  SNORM: max(c / max, -1), max 2^(n-1) - 1.  FLOAT: as it
@@ -125,12 +125,12 @@ def unpack_color(row: ColorFormat, words: Words) -> tuple[F32, F32, F32, F32]:
     return red, green, blue, alpha
 
 
-def read_lane(row: ColorFormat, words: Words, channel: Channel) -> F32:
+def read_lane(row: FormatRow, words: Words, channel: Channel) -> F32:
     """The values of one channel in pixel words."""
     return _DECODED[channel.coding](channel, channel_bits(row, words, channel))
 
 
-def channel_bits(row: ColorFormat, words: Words, channel: Channel) -> NDArray[np.uint32]:
+def channel_bits(row: FormatRow, words: Words, channel: Channel) -> NDArray[np.uint32]:
     """The bits of one channel in pixel words, uint32 (n,)."""
     part, shift = divmod(channel.shift, 8 * row.word.itemsize)
     word = words if row.words == 1 else words[..., part]
@@ -165,7 +165,7 @@ def argb_floats(color: int) -> tuple[float, ...]:
     return tuple(values)
 
 
-def quantise_depth(row: DepthFormat, z: F64) -> Words:
+def quantise_depth(row: FormatRow, z: F64) -> Words:
     """What the depth test compares, of z in 0..1.
 
     UNORM: floor(z * max + 0.5) as uint32.  FLOAT of 32 bits: float32; of 24: its bits as uint32,
@@ -186,7 +186,7 @@ def _float24(z: F64) -> Words:
     return bits.astype(np.uint32)
 
 
-def stored_depth(row: DepthFormat, words: Words) -> Words:
+def stored_depth(row: FormatRow, words: Words) -> Words:
     """The depth in pixel words, as ``quantise_depth`` gives it."""
     depth = _depth(row)
     if depth.bits == 32:
@@ -194,13 +194,13 @@ def stored_depth(row: DepthFormat, words: Words) -> Words:
     return words.astype(np.uint32) >> np.uint32(depth.shift) & np.uint32(depth.max)
 
 
-def _depth(row: DepthFormat) -> Channel:
+def _depth(row: FormatRow) -> Channel:
     if row.depth is None:
         raise Unsupported(f"depth of {row.format.sdk}")
     return row.depth
 
 
-def with_depth(row: DepthFormat, words: Words, depth: Words) -> Words:
+def with_depth(row: FormatRow, words: Words, depth: Words) -> Words:
     """Pixel words with their depth replaced and everything else kept."""
     channel = _depth(row)
     if channel.bits == 32:
@@ -209,14 +209,14 @@ def with_depth(row: DepthFormat, words: Words, depth: Words) -> Words:
     return (kept | depth << np.uint32(channel.shift)).astype(row.word)
 
 
-def stored_stencil(row: DepthFormat, words: Words) -> Words:
+def stored_stencil(row: FormatRow, words: Words) -> Words:
     """The stencil values in pixel words, uint32; 0 where they have none."""
     if row.stencil is None:
         return np.zeros(words.shape, np.uint32)
     return words.astype(np.uint32) >> np.uint32(row.stencil.shift) & np.uint32(row.stencil.max)
 
 
-def with_stencil(row: DepthFormat, words: Words, stencil: Words | int) -> Words:
+def with_stencil(row: FormatRow, words: Words, stencil: Words | int) -> Words:
     """Pixel words with their stencil replaced by the low bits of values, where they have one."""
     if row.stencil is None:
         return words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dp2emu.d3d.formats import Channel, ColorFormat
+from dp2emu.d3d.formats import Channel, FormatRow
 from dp2emu.gpu.arrays import Words
 from dp2emu.gpu.pixels import pack_color, unpack_color, unused_bits
 
@@ -12,7 +12,7 @@ _BAND = 1 << 18
 """Pixel words averaged together: in between they take several times their size."""
 
 
-def resolve(row: ColorFormat, words: Words, samples: int) -> Words:
+def resolve(row: FormatRow, words: Words, samples: int) -> Words:
     """The averages of samples that lie side by side, in the format they are stored in.
 
     ``words`` has shape (height, width * samples), or (height, width * samples, row.words) if
@@ -32,7 +32,7 @@ def resolve(row: ColorFormat, words: Words, samples: int) -> Words:
     return resolved
 
 
-def _whole_average(row: ColorFormat, words: Words, samples: int) -> Words:
+def _whole_average(row: FormatRow, words: Words, samples: int) -> Words:
     """Of words (rows, pixels, samples, ...), channel by channel in uint64."""
     bits = 8 * row.word.itemsize
     unused = unused_bits(row)
@@ -52,7 +52,7 @@ def _mean(words: Words, channel: Channel, shift: int, samples: int) -> Words:
     return total // np.uint64(samples)
 
 
-def _float_average(row: ColorFormat, words: Words, samples: int) -> Words:
+def _float_average(row: FormatRow, words: Words, samples: int) -> Words:
     """Of words (rows, pixels, samples, ...)."""
     means = []
     with np.errstate(all="ignore"):
