@@ -20,6 +20,7 @@ from dp2emu.gpu.packets import Textures, Uniforms
 from dp2emu.gpu.state import Attribute, Samplers
 from dp2emu.shader.fixed import FixedPixel, Fog, pixel_program, vertex_program, vertex_uniforms
 from dp2emu.shader.ir import Program, Sample, TextureKind, walk
+from dp2emu.shader.ports import varying
 from dp2emu.shader.sm.lower import InputRegister, Lowered, overlaid
 from dp2emu.shader.sm.versions import V1_4, V2_0
 from dp2emu.shader.stages import STAGE_FILES, STAGES
@@ -144,7 +145,7 @@ def vertex_stage(
 
 def _texture_sets(pixel: Program) -> int:
     """How many texture coordinate sets a pixel program can see."""
-    names = (port.name.split(".")[0] for port in pixel.inputs)
+    names = (varying(port.name).split(".")[0] for port in pixel.inputs)
     sets = [int(name.removeprefix(_TEXCOORD)) for name in names if name.startswith(_TEXCOORD)]
     return min(max(sets, default=-1) + 1, 8)
 

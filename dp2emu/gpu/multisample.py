@@ -60,11 +60,12 @@ def multisample_spans(cover: Cover, rows: I64, samples: int) -> Iterator[Spans]:
     visible = np.flatnonzero(rows)
     for cut in slices(rows[visible] * samples, ROWS):
         chosen = visible[cut]
-        yield _together([list(cover(chosen, at)) for at in POSITIONS[samples]], chosen)
+        places = (*POSITIONS[samples], CENTRE)
+        yield _together([list(cover(chosen, at)) for at in places], chosen)
 
 
 def _together(found: list[list[Spans]], chosen: I64) -> Spans:
-    """One span for each row of each primitive, from the spans of every sample."""
+    """One span for each row of each primitive, from the spans of every sample and the centre."""
     parts = [spans for at in found for spans in at]
     sizes = [sum(map(len, at)) for at in found]
     columns = zip(*((p.primitive, p.y, p.left, p.right) for p in parts), strict=True)
@@ -96,8 +97,24 @@ def coverage(here: Sites, samples: int) -> Mask:
     if runs is None:
         return np.ones((len(here.x), samples), np.bool_)
     span, x = here.span, here.x
-    covered: Mask = (x >= runs.left[:, span]) & (x < runs.right[:, span])
+    covered: Mask = (x >= runs.left[:samples, span]) & (x < runs.right[:samples, span])
     return covered.T
+
+
+def centroids(here: Sites, samples: int) -> F64 | None:
+    """From the centres of pixels to where primitives cover them, shape (2, n), in pixels.
+
+    That is the centre if it is covered, and else the first sample that is.  None if it is the
+    centre of all.
+    """
+    runs, span, x = here.spans.runs, here.span, here.x
+    if runs is None:
+        return None
+    covered = (x >= runs.left[:, span]) & (x < runs.right[:, span])
+    covered[samples] |= ~covered.any(axis=0)
+    places = np.array((*POSITIONS[samples], CENTRE), np.float64)
+    first = np.where(covered[samples], samples, covered.argmax(axis=0))
+    return None if (first == samples).all() else places[first].T / ONE
 
 
 def at_samples(here: Sites, samples: int, mask: int) -> Sites:
@@ -114,7 +131,7 @@ def at_samples(here: Sites, samples: int, mask: int) -> Sites:
         offsets = np.zeros_like(offsets)
     every = np.tile(np.arange(len(spans)), samples)
     return Sites(
-        Spans(spans.primitive[every], spans.y[every], spans.left[every], spans.right[every]),
+        spans.part(every),
         sample * len(spans) + here.span[fragment],
         here.x[fragment] * samples + sample,
         here.dx[fragment] + offsets[sample, 0],

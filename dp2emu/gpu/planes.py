@@ -12,7 +12,7 @@ pixels; ``area`` is the exact doubled area, rounded once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -110,6 +110,12 @@ class Sites:
         primitive = self.spans.primitive
         row = plane.value[primitive] + plane.ddy[primitive] * self.dy
         return row[self.span] + plane.ddx[primitive][self.span] * self.dx
+
+    def moved(self, way: F64) -> Sites:
+        """Places beside these, shape (2, n) in pixels: that far from the distances they have."""
+        spans = replace(self.spans, runs=None).part(self.span)
+        dy = self.dy[self.span] + way[1]
+        return Sites(spans, np.arange(len(self.x)), self.x, self.dx + way[0], dy)
 
     def part(self, chosen: I64) -> Sites:
         """Some of the fragments."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
 from dp2emu.gpu.geometry import is_color
+from dp2emu.gpu.multisample import centroids
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.planes import Frame, Plane, Sites, plane
 from dp2emu.gpu.quads import in_quads, quads
@@ -18,6 +19,7 @@ from dp2emu.gpu.state import DEPTH_PORT
 from dp2emu.gpu.texturing import Texturing
 from dp2emu.gpu.vertex import COMPONENTS
 from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.ports import CENTROID, varying
 from dp2emu.shader.reference import run
 
 COLOR_PORTS = tuple(
@@ -69,7 +71,8 @@ class Shaded:
 @lru_cache(maxsize=1 << 10)
 def varyings_of(program: Program) -> tuple[str, ...]:
     """The varyings a pixel program reads."""
-    return tuple(port.name for port in program.inputs if port.name not in _SYSTEM)
+    names = (varying(port.name) for port in program.inputs if port.name not in _SYSTEM)
+    return tuple(dict.fromkeys(names))
 
 
 @lru_cache(maxsize=1 << 10)
@@ -155,17 +158,23 @@ def _joined(parts: list[tuple[F32, ...]]) -> tuple[F32, ...]:
 
 
 def _shade(shading: Shading, sites: Sites) -> Shaded:
-    if not in_quads(shading.program, shading.draw.pipeline.samplers):
-        return _run(shading, sites)
+    pipeline = shading.draw.pipeline
+    way = centroids(sites, pipeline.samples) if pipeline.samples > 1 else None
+    if not in_quads(shading.program, pipeline.samplers):
+        return _run(shading, sites, way)
     completed = quads(shading.frame, sites)
-    return _run(shading, completed.sites).part(completed.lane)
+    if way is not None:
+        beside, way = way, np.zeros((2, len(completed.sites.x)))
+        way[:, completed.lane] = beside
+    return _run(shading, completed.sites, way).part(completed.lane)
 
 
-def _run(shading: Shading, sites: Sites) -> Shaded:
+def _run(shading: Shading, sites: Sites, way: F64 | None) -> Shaded:
+    """``way`` leads from the sites to where pixels are covered, None if nowhere else."""
     count = len(sites.x)
     result = run(
         shading.program,
-        _inputs(shading, sites),
+        _inputs(shading, sites, way),
         shading.draw.pixel_uniforms,
         count,
         sampler=shading.texturing,
@@ -178,19 +187,38 @@ def _run(shading: Shading, sites: Sites) -> Shaded:
     return Shaded(colors, outputs.get(DEPTH_PORT), result.alive)
 
 
-def _inputs(shading: Shading, sites: Sites) -> dict[str, F32]:
-    """Inputs of the program by name, float32; those of a varying not written have shape (1,)."""
-    values = {name: sites.at(p) for name, p in shading.plain.items()}
-    if shading.divisor is not None:
-        divisor = sites.at(shading.divisor)
-        values |= {name: sites.at(p) / divisor for name, p in shading.divided.items()}
-    inputs = {name: value.astype(np.float32) for name, value in values.items()}
-    for port in shading.program.inputs:
-        if port.name in _SYSTEM:
-            inputs[port.name] = _SYSTEM[port.name](shading, sites)
-        elif port.name not in inputs:
-            inputs[port.name] = _MISSING_COLOR if port.name in _WHITE else _MISSING
+def _inputs(shading: Shading, sites: Sites, way: F64 | None) -> dict[str, F32]:
+    """Inputs of the program by name, float32; those of a varying not written have shape (1,).
+
+    Colours and centroids are taken where the pixel is covered.
+    """
+    names = [port.name for port in shading.program.inputs]
+    if way is None:
+        inputs = _interpolated(shading, sites, names)
+    else:
+        covered = [name for name in names if name.startswith(CENTROID) or is_color(name)]
+        central = [name for name in names if name not in covered]
+        inputs = _interpolated(shading, sites, central)
+        inputs |= _interpolated(shading, sites.moved(way), covered)
+    for name in names:
+        if name in _SYSTEM:
+            inputs[name] = _SYSTEM[name](shading, sites)
+        elif name not in inputs:
+            inputs[name] = _MISSING_COLOR if varying(name) in _WHITE else _MISSING
     return inputs
+
+
+def _interpolated(shading: Shading, sites: Sites, names: list[str]) -> dict[str, F32]:
+    """Those of the inputs that vertices wrote."""
+    plain = {name: shading.plain[varying(name)] for name in names
+             if varying(name) in shading.plain}  # fmt: skip
+    divided = {name: shading.divided[varying(name)] for name in names
+               if varying(name) in shading.divided}  # fmt: skip
+    values = {name: sites.at(plane) for name, plane in plain.items()}
+    if divided and shading.divisor is not None:
+        divisor = sites.at(shading.divisor)
+        values |= {name: sites.at(plane) / divisor for name, plane in divided.items()}
+    return {name: value.astype(np.float32) for name, value in values.items()}
 
 
 _WHITE = tuple(f"color0.{component}" for component in COMPONENTS)

@@ -16,7 +16,7 @@ BATCH = 1 << 17
 @dataclass(frozen=True, slots=True)
 class SampleRuns:
     """What samples of a multisampled target a span covers: sample s of the pixels
-    left[s] <= x < right[s]; int64, shape (samples, n).
+    left[s] <= x < right[s], and last of all their centres; int64, shape (samples + 1, n).
     """
 
     left: I64

@@ -23,8 +23,10 @@ COLORED = 0x044
 """XYZRHW | DIFFUSE."""
 SPECULAR = 0x0C4
 SIZED = 0x064
+MAPPED = 0x104
+"""XYZRHW | TEX1."""
 
-_FIELDS = {COLORED: "ffffI", SPECULAR: "ffffII", SIZED: "fffffI"}
+_FIELDS = {COLORED: "ffffI", SPECULAR: "ffffII", SIZED: "fffffI", MAPPED: "ffffff"}
 _CODES = {"f": "<f4", "I": "<u4"}
 
 Vertex = Sequence[float]

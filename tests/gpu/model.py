@@ -76,20 +76,22 @@ class Canvas:
         setup = Setup(corners, [v / 256 for v in x], [v / 256 for v in y], area / 65536)
         for row in range(self.size):
             for column in range(self.size):
-                for number, (dx, dy) in enumerate(self.samples):
-                    if not raster.multisample:
-                        dx = dy = 0
-                    if covered(x, y, area, column, row, (16 * dx, 16 * dy)):
-                        place = column + dx / 16, row + dy / 16
-                        self._fragment(setup, raster, test, (column, row), number, place)
+                samples = self.samples if raster.multisample else CENTRE * len(self.samples)
+                inside = [covered(x, y, area, column, row, (16 * dx, 16 * dy))
+                          for dx, dy in samples]  # fmt: skip
+                places = [(column + dx / 16, row + dy / 16) for dx, dy in samples]
+                centre = covered(x, y, area, column, row) or not any(inside)
+                site = (column, row) if centre else places[inside.index(True)]
+                for number, place in enumerate(places):
+                    if inside[number]:
+                        self._fragment(setup, raster, test, (column, row), number, place, site)
 
     def _fragment(
         self, setup: Setup, raster: RasterState, test: DepthState, pixel: tuple[int, int],
-        sample: int, place: tuple[float, float],
+        sample: int, place: tuple[float, float], site: tuple[float, float],
     ) -> None:  # fmt: skip
-        """The depth is that of the sample, the colour that of the pixel's centre."""
-        x, y = pixel
-        column = x * len(self.samples) + sample
+        """The depth is that of the sample, the colour that of a place for the whole pixel."""
+        column, y = pixel[0] * len(self.samples) + sample, pixel[1]
         z = setup.plane([c.z for c in setup.corners], *place)
         outside = any(not 0 <= c.z <= 1 for c in setup.corners)
         if raster.clip and outside and not 0 <= z <= 1:
@@ -108,7 +110,7 @@ class Canvas:
         self.passed += 1
         word = 0xFF000000
         for shift in (16, 8, 0):
-            value = setup.attribute([c.lane(shift) for c in setup.corners], raster.flat, x, y)
+            value = setup.attribute([c.lane(shift) for c in setup.corners], raster.flat, *site)
             word |= math.floor(min(max(float(np.float32(value)), 0.0), 1.0) * 255 + 0.5) << shift
         self.color[y][column] = word
 
@@ -132,7 +134,7 @@ class Setup:
         ddx, ddy = self.gradient(f)
         return (f[0] + ddy * (y - self.y[0])) + ddx * (x - self.x[0])
 
-    def attribute(self, f: list[float], flat: bool, x: int, y: int) -> float:
+    def attribute(self, f: list[float], flat: bool, x: float, y: float) -> float:
         rhw = [c.rhw for c in self.corners]
         if flat:
             return f[0]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +22,8 @@ from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.state import BlendEquation, BlendState, DepthState, RasterState
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Stage
-from tests.gpu.drawing import SIZED, Vertex, color_surface, corner, depth_surface, draw
+from dp2emu.shader.values import Value
+from tests.gpu.drawing import MAPPED, SIZED, Vertex, color_surface, corner, depth_surface, draw
 from tests.gpu.model import Canvas, Corner
 from tests.gpu.test_draw import SIZE, depth_state, mesh, quad, raster_state, run
 from tests.gpu.test_multisample import STANDARD
@@ -199,3 +202,72 @@ def test_samples_that_alpha_does_not_cover_keep_their_depth() -> None:
     depth = depth_surface(Format.D16, word=0xFFFF, samples=4)
     covered_by_alpha(0.5, 4, depth=depth)
     assert depth.pixels()[0, :4].tolist() == [0x8000, 0x8000, 0xFFFF, 0xFFFF]
+
+
+SLOPE = [(0.3125, 0.0, 0.5, 1.0, 0.3125, 0.0), (30.3125, 0.0, 0.5, 1.0, 30.3125, 0.0),
+         (0.3125, 30.0, 0.5, 1.0, 0.3125, 30.0)]  # fmt: skip
+"""A triangle whose texture coordinates are its places on the screen."""
+
+
+def seen(record: Callable[[Builder], Value], vertices: list[Vertex] = SLOPE) -> NDArray[Any]:
+    """What a program gives, by sample, as floats; NaN is not drawn."""
+    b = Builder(Stage.PIXEL)
+    b.output("target0.x", record(b))
+    color = color_surface(Format.R32F, samples=4)
+    color.pixels().view(np.float32)[...] = np.nan
+    run(vertices, color=color, pixel=b.program(), fvf=MAPPED)
+    found: NDArray[Any] = color.pixels().view(np.float32).reshape(32, 32, 4)
+    return found
+
+
+def only(samples: NDArray[Any]) -> float:
+    """What all samples have that are drawn."""
+    (number,) = set(samples[~np.isnan(samples)].tolist())
+    return float(number)
+
+
+def test_inputs_are_taken_at_the_centre_also_where_that_is_outside() -> None:
+    found = seen(lambda b: b.input("texcoord0.x"))
+    assert np.isnan(found[9, 0]).tolist() == [True, False, True, True]
+    for x in (0, 1, 7):
+        assert only(found[9, x]) == pytest.approx(x, abs=1e-5)
+
+
+def test_centroids_are_taken_at_the_first_covered_sample_unless_the_centre_is_inside() -> None:
+    across = seen(lambda b: b.input("centroid.texcoord0.x"))
+    down = seen(lambda b: b.input("centroid.texcoord0.y"))
+    for (x, y), place in (((0, 9), (6 / 16, 9 - 2 / 16)), ((1, 9), (1, 9)), ((7, 9), (7, 9))):
+        assert (only(across[y, x]), only(down[y, x])) == pytest.approx(place, abs=1e-5)
+
+
+def test_one_varying_may_be_read_both_ways() -> None:
+    found = seen(lambda b: b.input("centroid.texcoord0.x") - b.input("texcoord0.x"))
+    assert only(found[9, 0]) == pytest.approx(6 / 16, abs=1e-5)
+    assert only(found[9, 5]) == 0.0
+
+
+def test_centroids_have_derivatives_too() -> None:
+    def record(b: Builder) -> Value:
+        return b.ddx(b.input("centroid.texcoord0.x"))
+
+    found = seen(record)
+    assert only(found[9, 8]) == pytest.approx(1, abs=1e-5)
+    assert only(found[9, 0]) == pytest.approx(1 - 6 / 16, abs=1e-5)
+
+
+def test_colours_are_centroids_by_themselves() -> None:
+    """Direct3D 9: never beyond what the corners have."""
+    color = color_surface(samples=4)
+    run([corner(0.3125, 0, color=0xFF000000), corner(30.3125, 0, color=0xFFFF0000),
+         corner(0.3125, 30, color=0xFF000000)], color=color)  # fmt: skip
+    red = color.pixels()[9].reshape(32, 4) >> 16 & 0xFF
+    assert red[0].tolist() == [0, math.floor((6 - 5) / 16 / 30 * 255 + 0.5), 0, 0]
+
+
+def test_on_plain_targets_a_centroid_is_the_centre() -> None:
+    for name in ("texcoord0.x", "centroid.texcoord0.x"):
+        b = Builder(Stage.PIXEL)
+        b.output("target0.x", b.input(name))
+        color = color_surface(Format.R32F)
+        run(SLOPE, color=color, pixel=b.program(), fvf=MAPPED)
+        assert color.pixels().view(np.float32)[9, 1:9] == pytest.approx(range(1, 9), abs=1e-5)

@@ -11,10 +11,11 @@ from dp2emu.d3d.enums import DeclUsage
 from dp2emu.errors import ShaderError
 from dp2emu.shader import ir
 from dp2emu.shader.builder import LOOP_LIMIT, Builder
+from dp2emu.shader.ports import CENTROID
 from dp2emu.shader.sm.flow import routines
 from dp2emu.shader.sm.lower.budget import Budget, measure
 from dp2emu.shader.sm.lower.lowered import InputRegister
-from dp2emu.shader.sm.modifiers import TextureType
+from dp2emu.shader.sm.modifiers import ResultModifier, TextureType
 from dp2emu.shader.sm.opcodes import Group
 from dp2emu.shader.sm.program import Instruction, Relative, Shader
 from dp2emu.shader.sm.registers import BY_FILE, File, Register
@@ -92,6 +93,7 @@ class Lowering:
             if i.row.group is Group.CONSTANT
         }
         self.usages = _usages(shader)
+        self.centroids = _centroids(shader)
         self.kinds = {**bound.kinds, **_declared_kinds(shader)}
         self.variables: dict[tuple[Register, int], Variable] = {}
         self.read: set[Register] = set()
@@ -132,8 +134,14 @@ class Lowering:
         return 0 if count >> 31 else min(count, LOOP_LIMIT)
 
     def coordinate(self, set: int, component: int) -> Value:
-        """A texture coordinate of the pixel."""
-        return self.b.input(f"texcoord{set}.{COMPONENTS[component]}")
+        """A texture coordinate of the pixel, t# of that number."""
+        name = port(DeclUsage.TEXCOORD, set, component)
+        return self.varying(name, Register(File.TEXTURE, set), component)
+
+    def varying(self, name: str, register: Register, component: int) -> Value:
+        """A varying of the pixel, read as the declaration of the register asks."""
+        place = CENTROID if (register, component) in self.centroids else ""
+        return self.b.input(place + name)
 
     def stage(self, stage: int, scalar: int) -> Value:
         """A number of a texture stage; see ``STAGE_SCALARS``."""
@@ -261,6 +269,16 @@ class Lowering:
 def port(usage: DeclUsage, index: int, component: int) -> str:
     """The name of a varying."""
     return f"{usage.name.lower()}{index}.{COMPONENTS[component]}"
+
+
+def _centroids(shader: Shader) -> set[tuple[Register, int]]:
+    """Components of inputs that dcl_centroid names."""
+    return {
+        (i.target.register, component)
+        for i in shader.instructions
+        if i.declaration is not None and ResultModifier.MSAMPCENTROID in i.target.modifiers
+        for component in i.target.components
+    }
 
 
 def _usages(shader: Shader) -> dict[tuple[Register, int], tuple[DeclUsage, int]]:

@@ -115,7 +115,8 @@ def _declared_input(low: Lowering, register: Register, component: int) -> Value:
         return _vertex_input(low, register, component)
     if (register, component) not in low.usages:
         return low.number(0.0)
-    return low.b.input(port(*low.usages[register, component], component))
+    name = port(*low.usages[register, component], component)
+    return low.varying(name, register, component)
 
 
 def _vertex_input(low: Lowering, register: Register, component: int) -> Value:

@@ -300,3 +300,14 @@ def test_position_and_face_of_the_pixel() -> None:
     body = "dcl vPos.xy\ndcl vFace\nmov r0.xy, vPos\nmov r0.zw, vFace\nmov oC0, r0"
     found = ps(body, inputs={"vpos.x": 7.0, "vpos.y": 9.0, "vface.x": -1.0})
     assert found == [7, 9, -1, -1]
+
+
+@pytest.mark.parametrize(("code", "names"), [
+    ("ps_2_0\ndcl_centroid t3.xy\nmov r0, t3\nmov oC0, r0",
+     ["centroid.texcoord3.x", "centroid.texcoord3.y", "texcoord3.z", "texcoord3.w"]),
+    ("ps_2_0\ndcl t3\nmov r0, t3\nmov oC0, r0", [f"texcoord3.{c}" for c in "xyzw"]),
+    ("ps_3_0\ndcl_texcoord2_centroid v1.xw\ndcl_texcoord2 v2.y\nmov oC0, v1.x\nmov oC0.y, v2.y",
+     ["centroid.texcoord2.x", "texcoord2.y"]),
+])  # fmt: skip
+def test_declared_centroids_are_inputs_of_their_own(code: str, names: list[str]) -> None:
+    assert sorted(p.name for p in lowered(code).program.inputs) == sorted(names)
