@@ -122,7 +122,8 @@ def _declarations(picker: Picker, file: File) -> Iterator[Instruction]:
     for number in sorted(numbers):
         for mask in _packed(picker, file):
             declaration = _declaration(picker, Register(file, number))
-            destination = Destination(Register(file, number), mask)
+            flags = picker.declared_flags(file)
+            destination = Destination(Register(file, number), mask, flags)
             yield Instruction(Op.DCL, destination, declaration=declaration)
 
 

@@ -34,7 +34,7 @@ from dp2emu.shader.sm.program import (
     Swizzle,
 )
 from dp2emu.shader.sm.registers import BY_FILE, File, Register
-from dp2emu.shader.sm.versions import V1_4, V2_0, Stage, Version
+from dp2emu.shader.sm.versions import V1_4, V2_0, V2_X, V3_0, Stage, Version
 
 RGB, ALPHA = 0b0111, 0b1000
 
@@ -46,6 +46,11 @@ _MASKS = {
     Op.M3x2: 0b0011,
 }
 """What instructions may write that do not make four components."""
+
+_COORDINATE_MASKS = {
+    Op.TEXCOORD: (0b0011, 0b0111, FULL_MASK),
+    Op.TEXKILL: (0b0001, 0b0111, FULL_MASK),
+}
 
 _DIVISIONS = {File.TEXTURE: SourceModifier.DW, File.TEMP: SourceModifier.DZ}
 _COORDINATES: tuple[Swizzle, ...] = (IDENTITY, (0, 1, 2, 2), (0, 1, 3, 3))
@@ -117,12 +122,12 @@ class Picker:
         return Register(file, self.rng.randrange(self.count(file) - rows + 1))
 
     def destination(self, op: Op, letter: str, mask: int | None = None) -> Destination:
-        """A destination; those of texture operations are written whole."""
+        """A destination; those of most texture operations are written whole."""
         register = self.register(destination_files(letter, self.version))
-        if letter not in "dmp":
-            return Destination(register, 0b0001 if letter == "a" else FULL_MASK)
         if register.file is File.ADDR:
-            return Destination(register, 0b0001)
+            return Destination(register, self._address_mask())
+        if letter not in "dmp":
+            return Destination(register, self._coordinate_mask(op))
         return Destination(
             register,
             mask or self.mask(op),
@@ -130,6 +135,15 @@ class Picker:
             self._shift(),
             self._relative(register, written=True),
         )
+
+    def _address_mask(self) -> int:
+        """a0 has a single component before 2.0."""
+        return self.rng.randrange(1, 1 << 4) if self.version.level >= V2_0 else 0b0001
+
+    def _coordinate_mask(self, op: Op) -> int:
+        """texcrd also copies two or three coordinates, texkill may name any."""
+        choices = _COORDINATE_MASKS.get(op, ()) if self.version.level >= V1_4 else ()
+        return self.rng.choice(choices) if choices else FULL_MASK
 
     def mask(self, op: Op) -> int:
         """What an instruction writes."""
@@ -166,11 +180,21 @@ class Picker:
     def _fits(self, file: File, rows: int) -> bool:
         return self.count(file) >= rows and (rows == 1 or file not in self.known)
 
+    def declared_flags(self, file: File) -> ResultModifier:
+        """What dcl may say of an interpolated register: less precision, or centroid sampling."""
+        flags = ResultModifier(0)
+        if self.version.stage is Stage.PIXEL and file in (File.INPUT, File.TEXTURE):
+            for flag in (ResultModifier.PARTIALPRECISION, ResultModifier.MSAMPCENTROID):
+                if self.chance(8):
+                    flags |= flag
+        return flags
+
     def _flags(self, letter: str) -> ResultModifier:
         flags = ResultModifier(0)
         if letter == "p":
             return flags
-        if self.version.stage is Stage.PIXEL and self.chance(4):
+        saturates = self.version.stage is Stage.PIXEL or self.version.level >= V3_0
+        if saturates and self.chance(4):
             flags |= ResultModifier.SATURATE
         if self.version.stage is Stage.PIXEL and self.version.sized and self.chance(8):
             flags |= ResultModifier.PARTIALPRECISION
@@ -186,7 +210,8 @@ class Picker:
         if file is File.PREDICATE or (letter == "v" and self.chance(3)):
             component = self.rng.randrange(4)
             return component, component, component, component
-        if letter == "v" and not self.version.early_pixel and self.chance(2):
+        mixed = letter == "s" and self.version.level >= V2_X
+        if (mixed or (letter == "v" and not self.version.early_pixel)) and self.chance(2):
             x, y, z, w = self.rng.choices(range(4), k=4)
             return x, y, z, w
         return IDENTITY

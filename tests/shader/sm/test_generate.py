@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from functools import reduce
+from itertools import product
+from operator import or_
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,11 +19,21 @@ from dp2emu.shader.sm.decode import decode
 from dp2emu.shader.sm.disassemble import disassemble, text_of
 from dp2emu.shader.sm.encode import instruction_words
 from dp2emu.shader.sm.generate import generate
+from dp2emu.shader.sm.modifiers import (
+    MODIFIERS,
+    SHIFT_SUFFIXES,
+    Comparison,
+    ResultModifier,
+    Sampling,
+    SourceModifier,
+)
 from dp2emu.shader.sm.opcodes import TABLE, Op
+from dp2emu.shader.sm.operands import index_files
+from dp2emu.shader.sm.program import Instruction
 from dp2emu.shader.sm.registers import File
 from dp2emu.shader.sm.spelling import WORDS
 from dp2emu.shader.sm.syntax import instruction_of
-from dp2emu.shader.sm.versions import VERSIONS, Version
+from dp2emu.shader.sm.versions import BY_NAME, V3_0, VERSIONS, Stage, Version
 
 SEEDS = st.integers(0, 2**32)
 ANY_VERSION = st.sampled_from(VERSIONS)
@@ -46,13 +60,48 @@ def test_same_seed_makes_the_same_shader(seed: int) -> None:
     assert generate(Random(seed), odd=True) == generate(Random(seed), odd=True)
 
 
-def test_every_opcode_of_every_version_comes_out() -> None:
-    for version in VERSIONS:
-        seen: set[Op] = set()
-        for seed in range(60):
-            seen |= {each.op for each in decode(generate(Random(seed), version)).instructions}
-        missing = {row.op for row in TABLE if row.form(version)} - seen
-        assert not missing, version.name
+def generated(version: Version) -> list[Instruction]:
+    """The instructions of a hundred shaders."""
+    shaders = (decode(generate(Random(seed), version)) for seed in range(100))
+    return [each for shader in shaders for each in shader.instructions]
+
+
+def allowed_modifiers(version: Version) -> set[SourceModifier]:
+    return {modifier for modifier, row in MODIFIERS.items() if row.exists(version)}
+
+
+def indexed(version: Version) -> set[tuple[File, File]]:
+    """Files that can be indexed, with what they are indexed by."""
+    ways = product(File, (True, False))
+    return {(f, by) for f, written in ways for by in index_files(version, f, written=written)}
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=lambda version: version.name)
+def test_everything_a_version_has_comes_out(version: Version) -> None:
+    found = generated(version)
+    assert {each.op for each in found} == {row.op for row in TABLE if row.form(version)}
+    operands = [o for each in found for o in (each.destination, *each.sources) if o is not None]
+    relative = {(o.register.file, o.relative.register.file) for o in operands if o.relative}
+    assert relative == indexed(version)
+    modifiers = {source.modifier for each in found for source in each.sources}
+    assert modifiers == allowed_modifiers(version)
+    shifts = {each.destination.shift for each in found if each.destination}
+    assert shifts == {0, *(SHIFT_SUFFIXES.values() if version.early_pixel else ())}
+    pixel, sized = version.stage is Stage.PIXEL, version.sized
+    flags = reduce(or_, (each.destination.modifiers for each in found if each.destination))
+    assert (ResultModifier.SATURATE in flags) == (pixel or version.level >= V3_0)
+    assert (ResultModifier.PARTIALPRECISION in flags) == (pixel and sized)
+    assert (ResultModifier.MSAMPCENTROID in flags) == (pixel and sized)
+    samplings = {each.sampling for each in found}
+    assert samplings == {Sampling.PLAIN, *(Sampling if pixel and sized else ())}
+    assert any(each.coissue for each in found) == version.early_pixel
+
+
+def test_every_comparison_comes_out() -> None:
+    seeds = range(250)
+    shaders = (decode(generate(Random(seed), BY_NAME["ps_3_0"])) for seed in seeds)
+    found = {(each.op, each.comparison) for shader in shaders for each in shader.instructions}
+    assert found >= set(product((Op.IFC, Op.BREAKC, Op.SETP), Comparison))
 
 
 def test_loops_run_a_few_times_by_constants_of_the_shader() -> None:

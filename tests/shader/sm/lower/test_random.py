@@ -22,6 +22,7 @@ from tests.shader.sm.lower.running import Texture
 
 SHADERS = json.loads((Path(__file__).parents[3] / "data" / "shaders.json").read_text("utf-8"))
 LANES = 8
+THOROUGH = settings.default.max_examples == settings.get_profile("full").max_examples
 
 
 def lower(code: bytes) -> Lowered:
@@ -49,7 +50,7 @@ def run_anyhow(shader: Lowered, seed: int) -> None:
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=5000 if THOROUGH else 200)
 def test_random_shaders_lower_and_run(seed: int) -> None:
     run_anyhow(lower(generate(Random(seed))), seed)
 
