@@ -32,7 +32,7 @@ from dp2emu.dp2.textures import Textures
 from dp2emu.errors import Fault
 from dp2emu.gpu.assembly import fan_edges, list_edges, vertex_count
 from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.memory import VOLUMES, Surface
 from dp2emu.gpu.packets import (
     Clear,
     Draw,
@@ -462,7 +462,7 @@ class Context:
         if handle == 0:
             return None
         surface = self._surface(handle)
-        if surface.format not in formats:
+        if surface.format not in formats or surface.desc.kind in VOLUMES:
             raise Fault(
                 HResult.DDERR_GENERIC, f"surface {handle} ({surface.format.sdk}) is no {what}"
             )

@@ -44,7 +44,7 @@ BUFFERS = (SurfaceKind.MEMORY, SurfaceKind.VERTEXBUFFER, SurfaceKind.INDEXBUFFER
 TEXTURES = (SurfaceKind.TEXTURE, SurfaceKind.CUBETEXTURE, SurfaceKind.VOLUMETEXTURE)
 SAMPLE_COUNTS = (1, 2, 4, 8)
 """Samples a pixel may have; 1 is no multisampling."""
-_SOLID = (SurfaceKind.VOLUME, SurfaceKind.VOLUMETEXTURE)
+VOLUMES = (SurfaceKind.VOLUME, SurfaceKind.VOLUMETEXTURE)
 _BUFFER_LAYOUT: tuple[Subresource, ...] = ()
 
 
@@ -276,7 +276,7 @@ class Heap:
             what = f"{who}: texture {desc.parent} has no level {desc.index}"
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
         found = parent.subresources[desc.index]
-        kind = SurfaceKind.VOLUME if parent.desc.kind in _SOLID else SurfaceKind.SURFACE
+        kind = SurfaceKind.VOLUME if parent.desc.kind in VOLUMES else SurfaceKind.SURFACE
         wanted = (kind, found.width, found.height, found.depth, parent.desc.format, 1, 1)
         given = (
             desc.kind, desc.width, desc.height, desc.depth, desc.format, desc.samples, desc.levels,
@@ -307,11 +307,11 @@ class Heap:
         sides = (desc.width, desc.height, desc.depth)
         extent = self.limits.extent
         if not all(0 < side <= extent for side in sides):
-            what = " x ".join(map(str, sides[: 3 if desc.kind in _SOLID else 2]))
+            what = " x ".join(map(str, sides[: 3 if desc.kind in VOLUMES else 2]))
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {what}")
         if desc.samples not in (SAMPLE_COUNTS if _multisampled(desc) else (1,)):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.samples} samples")
-        if desc.depth > 1 and desc.kind not in _SOLID:
+        if desc.depth > 1 and desc.kind not in VOLUMES:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.depth} slices")
         if desc.kind in _CUBES and desc.width != desc.height:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: a cube {desc.width} x {desc.height}")

@@ -190,3 +190,70 @@ def test_multisample_states_decide_which_samples_are_drawn(
 def lit(bench: Bench) -> int:
     words = np.frombuffer(bench.driver.read(MULTI4, 0, 64 * 64 * 16), "<u4")
     return int(np.count_nonzero(words & 0xFFFFFF))
+
+
+TEXTURE, CUBE, VOLUME, LEVEL, FACE, SLICE = 31, 32, 33, 34, 35, 36
+
+
+@pytest.fixture
+def textures(bench: Bench) -> Bench:
+    """A texture and a cube of 16 x 16 with full chains, a volume, and surfaces for one level of
+    each.
+    """
+    create, format = bench.driver.create_surface, int(Format.A8R8G8B8)
+    create(SurfaceDesc(TEXTURE, SurfaceKind.TEXTURE, 16, 16, format, levels=5))
+    create(SurfaceDesc(CUBE, SurfaceKind.CUBETEXTURE, 16, 16, format, levels=5))
+    create(SurfaceDesc(VOLUME, SurfaceKind.VOLUMETEXTURE, 16, 16, format, depth=4))
+    create(SurfaceDesc(LEVEL, SurfaceKind.SURFACE, 4, 4, format, parent=TEXTURE, index=2))
+    create(SurfaceDesc(FACE, SurfaceKind.SURFACE, 8, 8, format, parent=CUBE, index=3 * 5 + 1))
+    create(SurfaceDesc(SLICE, SurfaceKind.VOLUME, 16, 16, format, depth=4, parent=VOLUME))
+    return bench
+
+
+LEVELS = (16 * 16, 8 * 8, 4 * 4, 2 * 2, 1)
+"""Pixels of the levels, one behind the other in memory."""
+
+
+@pytest.mark.parametrize(("target", "owner", "before", "size"), [
+    (TEXTURE, TEXTURE, 0, 16),
+    (LEVEL, TEXTURE, sum(LEVELS[:2]), 4),
+    (CUBE, CUBE, 0, 16),
+    (FACE, CUBE, 3 * sum(LEVELS) + LEVELS[0], 8),
+])  # fmt: skip
+def test_levels_and_faces_are_targets_and_nothing_around_them_changes(
+    textures: Bench, target: int, owner: int, before: int, size: int
+) -> None:
+    commands = no_test() + token(TARGET, 0, target) + triangle_list(0, 2)
+    textures.ok(commands, rectangle(-9, -9, 99, 99))
+    faces = 6 if owner == CUBE else 1
+    words = np.frombuffer(textures.driver.read(owner, 0, 4 * faces * sum(LEVELS)), "<u4")
+    assert np.flatnonzero(words).tolist() == list(range(before, before + size * size))
+
+
+@pytest.mark.parametrize("handle", [VOLUME, SLICE])
+def test_volumes_are_no_targets(textures: Bench, handle: int) -> None:
+    answer = textures.call(token(TARGET, 0, handle))
+    assert (answer.ddrval, answer.dwErrorOffset) == (HResult.DDERR_GENERIC, 0)
+
+
+def test_what_was_drawn_is_sampled_by_the_next_draw_of_the_same_call(textures: Bench) -> None:
+    def clear(color: int) -> bytes:
+        return token(42, 1, color, 1.0, 0, 0, 0, 64, 64)
+
+    bind = struct.pack("<BBH2HI", 25, 0, 1, 0, 0, TEXTURE)
+    commands = no_test() + bind
+    for color, first in ((0xFF00FF00, 0), (0xFFFF0000, 6)):
+        commands += token(TARGET, 0, TEXTURE) + clear(color)
+        commands += token(TARGET, 0, COLOR) + triangle_list(first, 2)
+    textures.ok(commands, rectangle(0, 0, 4, 4) + rectangle(10, 0, 4, 4))
+    words = np.frombuffer(textures.driver.read(COLOR, 0, 4 * 64 * 64), "<u4").reshape(64, 64)
+    assert (words[:4, :4] == 0xFF00FF00).all()
+    assert (words[:4, 10:14] == 0xFFFF0000).all()
+
+
+def test_a_target_may_go_while_it_is_bound(textures: Bench) -> None:
+    textures.ok(no_test() + token(TARGET, 0, LEVEL))
+    textures.driver.destroy_surface(LEVEL)
+    textures.ok(triangle_list(0, 2), rectangle(0, 0, 4, 4))
+    words = np.frombuffer(textures.driver.read(TEXTURE, 0, 4 * sum(LEVELS)), "<u4")
+    assert np.count_nonzero(words) == 16
