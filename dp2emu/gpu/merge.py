@@ -159,8 +159,9 @@ class DepthTarget:
 def depth_target(draw: Draw) -> DepthTarget | None:
     """The depth-stencil buffer of a draw, if it is tested.
 
-    Without a depth test every fragment passes it and leaves depth alone; a format without stencil
-    bits passes every stencil test.  Raises Unsupported for a format that is no depth format here.
+    Without a depth test, or depth, every fragment passes it and leaves depth alone; a format
+    without stencil bits passes every stencil test.  Raises Unsupported for a format that is no
+    depth format here.
     """
     state, stencil = draw.pipeline.depth, draw.pipeline.stencil
     if draw.depth is None or not (state.enable or stencil):
@@ -170,7 +171,7 @@ def depth_target(draw: Draw) -> DepthTarget | None:
     if stencil is not None and row.stencil is not None:
         test = StencilTest.of(stencil, draw.merge, row.stencil.max)
     words = draw.depth.data.view(row.word)
-    used = state if state.enable else DepthState(func=CmpFunc.ALWAYS)
+    used = state if state.enable and row.depth else DepthState(func=CmpFunc.ALWAYS)
     return DepthTarget(words, draw.depth.pitch // row.word.itemsize, row, used, test)
 
 

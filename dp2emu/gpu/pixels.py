@@ -169,9 +169,11 @@ def quantise_depth(row: FormatRow, z: F64) -> Words:
     """What the depth test compares, of z in 0..1.
 
     UNORM: floor(z * max + 0.5) as uint32.  FLOAT of 32 bits: float32; of 24: its bits as uint32,
-    rounded to even.
+    rounded to even.  A format without depth has 0 everywhere.
     """
-    depth = _depth(row)
+    depth = row.depth
+    if depth is None:
+        return np.zeros(z.shape, np.uint32)
     if depth.coding is Coding.UNORM:
         return np.floor(z * depth.max + 0.5).astype(np.uint32)
     return z.astype(np.float32) if depth.bits == 32 else _float24(z)
@@ -188,21 +190,19 @@ def _float24(z: F64) -> Words:
 
 def stored_depth(row: FormatRow, words: Words) -> Words:
     """The depth in pixel words, as ``quantise_depth`` gives it."""
-    depth = _depth(row)
+    depth = row.depth
+    if depth is None:
+        return np.zeros(words.shape, np.uint32)
     if depth.bits == 32:
         return words
     return words.astype(np.uint32) >> np.uint32(depth.shift) & np.uint32(depth.max)
 
 
-def _depth(row: FormatRow) -> Channel:
-    if row.depth is None:
-        raise Unsupported(f"depth of {row.format.sdk}")
-    return row.depth
-
-
 def with_depth(row: FormatRow, words: Words, depth: Words) -> Words:
-    """Pixel words with their depth replaced and everything else kept."""
-    channel = _depth(row)
+    """Pixel words with their depth replaced, if they have one, and everything else kept."""
+    channel = row.depth
+    if channel is None:
+        return words
     if channel.bits == 32:
         return depth
     kept = words.astype(np.uint32) & np.uint32(0xFFFFFFFF & ~_field(channel))

@@ -127,6 +127,14 @@ def test_stencil_is_cleared_and_depth_kept(format: Format, word: int) -> None:
     assert (depth.pixels() == word).all()
 
 
+def test_a_buffer_without_depth_keeps_its_stencil_when_depth_is_cleared() -> None:
+    depth = depth_surface(Format.S8_LOCKABLE, word=0x12)
+    clear(z=1.0, depth=depth)
+    assert (depth.pixels() == 0x12).all()
+    clear(z=1.0, stencil=0x34, depth=depth)
+    assert (depth.pixels() == 0x34).all()
+
+
 def test_a_single_bit_of_stencil_is_cleared() -> None:
     depth = depth_surface(Format.D15S1, word=0x1234)
     clear(stencil=3, depth=depth)

@@ -159,6 +159,13 @@ def test_a_format_without_stencil_bits_passes_every_test(format: Format, counted
     assert (depth.pixels() == counted).all()
 
 
+def test_a_format_without_depth_passes_every_depth_test() -> None:
+    depth = depth_surface(Format.S8_LOCKABLE, word=7)
+    never = DepthState(True, True, CmpFunc.NEVER)
+    assert run(draw(triangle(0.5, True), depth=depth, test=never)).samples == 32 * 32
+    assert (depth.pixels() == 8).all()
+
+
 def test_without_a_depth_buffer_there_is_no_stencil_test() -> None:
     never = StencilState(StencilFace(CmpFunc.NEVER))
     assert run(draw(triangle(0.5, True), color=color_surface()), never).samples == 32 * 32
