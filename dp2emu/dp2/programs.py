@@ -95,13 +95,14 @@ def _cascade_program(state: State, fog: Fog | None, bound: BoundTextures) -> Pro
 def _lowered_pixel(
     state: State, function: Function, fog: Fog | None, bound: BoundTextures
 ) -> Lowered:
-    """Shaders of 1.x learn what is bound to their stages, and before 1.4 what is projected."""
+    """Shaders of 1.x learn what is bound to their stages, and before 1.4 what is projected.
+
+    All of them learn where depths are bound, which a sampler declared 2D compares with.
+    """
     level = function.shader.version.level
-    kinds: tuple[tuple[int, TextureKind], ...] = ()
     projections: tuple[tuple[int, int], ...] = ()
-    if level < V2_0:
-        flat = TextureKind.TEX2D
-        kinds = tuple((n, t.kind) for n, t in sorted(bound.items()) if t.kind is not flat)
+    told = {TextureKind.SHADOW} if level >= V2_0 else set(TextureKind) - {TextureKind.TEX2D}
+    kinds = tuple((n, t.kind) for n, t in sorted(bound.items()) if t.kind in told)
     if level < V1_4:
         divisors = ((stage, projection(state, stage)) for stage in range(STAGES))
         projections = tuple((stage, by) for stage, by in divisors if by is not None)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import TextureAddress, TextureFilter
+from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import MagFilter7, MinFilter7, MipFilter7, TextureStageState8
 from dp2emu.dp2.state import SRGB_TEXTURE, State, bits_float
@@ -63,7 +64,9 @@ class BoundTexture:
 
     @property
     def kind(self) -> TextureKind:
-        return KINDS[self.surface.desc.kind]
+        kind, row = KINDS[self.surface.desc.kind], FORMATS.get(self.surface.format)
+        shadow = kind is TextureKind.TEX2D and row is not None and Use.SHADOW in row.uses
+        return TextureKind.SHADOW if shadow else kind
 
 
 BoundTextures = Mapping[int, BoundTexture]
@@ -166,7 +169,7 @@ class _Asked:
 
     def addresses(self, kind: TextureKind) -> Addresses:
         """WRAP where the shape has no such coordinate; faces of a cube end at their edges."""
-        count = 0 if kind is TextureKind.CUBE else kind.coordinates
+        count = 0 if kind is TextureKind.CUBE else kind.axes
         modes = [self.meaning(_MODES, number) for number in _ADDRESSES[:count]]
         u, v, w = (*modes, *_WRAP)[:3]
         return u, v, w

@@ -115,11 +115,18 @@ class TextureKind(Enum):
     TEX2D = "2d"
     CUBE = "cube"
     VOLUME = "volume"
+    SHADOW = "shadow"
+    """Two-dimensional depths, with which the third coordinate is compared."""
 
     @property
     def coordinates(self) -> int:
         """How many coordinates it takes."""
         return 2 if self is TextureKind.TEX2D else 3
+
+    @property
+    def axes(self) -> int:
+        """How many a level, or a level of a face, has."""
+        return 3 if self is TextureKind.VOLUME else 2
 
 
 class Lod(Enum):

@@ -62,6 +62,12 @@ def test_shape_is_that_of_the_resource(surface: SurfaceKind, kind: TextureKind) 
     assert key({}, surface=texture(surface)).kind is kind
 
 
+@pytest.mark.parametrize("format", [Format.D16, Format.D24S8, Format.D32F_LOCKABLE])
+def test_depths_are_a_shape_of_their_own(format: Format) -> None:
+    depths = Heap().create(SurfaceDesc(1, SurfaceKind.TEXTURE, 4, 4, format))
+    assert key({}, surface=depths).kind is TextureKind.SHADOW
+
+
 def test_texture_of_another_shape_than_the_program_expects_is_none() -> None:
     bound = {5: BoundTexture(texture(SurfaceKind.CUBETEXTURE))}
     made = State(has_depth=False)

@@ -19,7 +19,7 @@ from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
 from dp2emu.shader.texture.records import SamplerKey
 from tests.gpu.drawing import color_surface, corner, draw, programmed
 
-TEX2D, CUBE, VOLUME = TextureKind
+TEX2D, CUBE, VOLUME = TextureKind.TEX2D, TextureKind.CUBE, TextureKind.VOLUME
 KINDS = {TEX2D: SurfaceKind.TEXTURE, CUBE: SurfaceKind.CUBETEXTURE,
          VOLUME: SurfaceKind.VOLUMETEXTURE}  # fmt: skip
 A8R8G8B8 = Format.A8R8G8B8

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from dp2emu.d3d.formats import FORMATS, Channel, Coding, FormatRow, Use
 from dp2emu.errors import Unsupported
 from dp2emu.shader.builder import Builder
+from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.texture.bindings import Files
 from dp2emu.shader.texture.filters import Texel
 from dp2emu.shader.texture.records import SamplerKey
@@ -23,20 +24,25 @@ WORD_BITS = 32
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What texels are read with."""
+    """What texels are read with; ``reference`` is what depths are compared with."""
 
     b: Builder
     files: Files
     key: SamplerKey
     row: FormatRow
+    reference: Value | None = None
 
     @classmethod
     def of(cls, b: Builder, key: SamplerKey) -> Source:
         """Raises Unsupported for formats that are no textures here."""
         row = FORMATS.get(key.format)
-        if row is None or Use.TEXTURE not in row.uses or Use.SHADOW in row.uses:
+        if row is None or Use.TEXTURE not in row.uses:
             raise Unsupported(f"texture format {key.format.sdk}")
-        return cls(b, Files.of(b), key, row)
+        shadow = key.kind is TextureKind.SHADOW
+        if shadow is not (Use.SHADOW in row.uses):
+            raise Unsupported(f"{key.kind.value} textures of format {key.format.sdk}")
+        reference = b.saturate(b.input("coordinate.z")) if shadow else None
+        return cls(b, Files.of(b), key, row, reference)
 
     def word(self, address: Value, number: int = 0) -> Value:
         """A word of the block at a byte address."""

@@ -8,13 +8,14 @@ from functools import reduce
 from operator import and_
 
 from dp2emu.d3d.enums import TextureAddress
+from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.texture.address import ONE, Taps, taps
 from dp2emu.shader.texture.bindings import LevelField, NumberField
 from dp2emu.shader.texture.fields import Source
 from dp2emu.shader.texture.filters import Kernel, Texel, Weights
 from dp2emu.shader.texture.texels import texel
-from dp2emu.shader.values import Value
+from dp2emu.shader.values import Number, Value
 
 SIDES = (LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH)
 _EDGES = (TextureAddress.CLAMP,) * 3
@@ -31,18 +32,13 @@ class Level:
 
 def level_of(source: Source, row: Value | None) -> Level:
     """The level in a row of the file ``levels``, the first if ``None``."""
-    axes = axes_of(source)
+    axes = source.key.kind.axes
     pitches = (LevelField.PITCH, LevelField.SLICE_PITCH)[: axes - 1]
     return Level(
         level_field(source, LevelField.OFFSET, row),
         tuple(level_field(source, field, row) for field in pitches),
         tuple(level_field(source, field, row) for field in SIDES[:axes]),
     )
-
-
-def axes_of(source: Source) -> int:
-    """Axes of a face."""
-    return 3 if source.key.kind is TextureKind.VOLUME else 2
 
 
 def level_field(source: Source, field: LevelField, row: Value | None = None) -> Value:
@@ -107,14 +103,24 @@ def _mixed(source: Source, kernel: Kernel, axes: Sequence[_Axis], place: _Place)
 
 
 def _one(source: Source, place: _Place) -> Texel:
-    """A single texel, or the border colour if it lies outside along any axis."""
+    """A single texel, or the border colour if it lies outside along any axis; maybe compared."""
     v, u = place.numbers[-2:]
     found = texel(source, place.address, u, v)
-    if not place.inside:
-        return found
-    b, inside = source.b, reduce(and_, place.inside)
-    border = (b.load(source.files.numbers, NumberField.BORDER + channel) for channel in range(4))
+    if place.inside:
+        found = _bordered(source, reduce(and_, place.inside), found)
+    return found if source.reference is None else _lit(source.b, source.reference, found[0])
+
+
+def _bordered(source: Source, inside: Value, found: Texel) -> Texel:
+    b, numbers = source.b, source.files.numbers
+    border = (b.load(numbers, NumberField.BORDER + channel) for channel in range(4))
     red, green, blue, alpha = (
         b.select(inside, channel, outer) for channel, outer in zip(found, border, strict=True)
     )
     return red, green, blue, alpha
+
+
+def _lit(b: Builder, reference: Value, depth: Number) -> Texel:
+    """1 where the reference is not behind the depth, in every channel."""
+    lit = b.select(reference <= depth, 1.0, 0.0)
+    return lit, lit, lit, lit

@@ -78,7 +78,7 @@ def _place(b: Builder, kind: TextureKind) -> tuple[tuple[Value, ...], Face | Non
     """Coordinates along the axes of a level, and which face of a cube they are on."""
     given = _vector(b, "coordinate", kind)
     if kind is not TextureKind.CUBE:
-        return given, None
+        return given[: kind.axes], None
     face = face_of(given)
     return place_on(face, given), face
 
@@ -130,7 +130,7 @@ class _Sampling:
         return level + self.b.load(self.source.files.numbers, NumberField.BIAS)
 
     def _footprint(self) -> Footprint:
-        fields = SIDES[: len(self.coordinates)]
+        fields = SIDES[: self.key.kind.axes]
         sides = [self.b.itof(level_field(self.source, field)) for field in fields]
         return footprint(self._gradient(), sides)
 
@@ -143,7 +143,7 @@ class _Sampling:
         else:
             right, down = tuple(map(self.b.ddx, given)), tuple(map(self.b.ddy, given))
         if self.face is None:
-            return right, down
+            return right[: kind.axes], down[: kind.axes]
         return slope_on(self.face, given, right), slope_on(self.face, given, down)
 
     def _mipmapped(self, kernel: Kernel, steps: Value) -> Texel:

@@ -15,7 +15,7 @@ PALETTE_SHIFTS = (16, 8, 0, 24)
 
 def texel(source: Source, address: Value, u: Value, v: Value) -> Texel:
     """The texel numbered ``u``, ``v`` of the pixel or block at a byte address."""
-    decode = DECODERS.get(source.row.format, plain)
+    decode = _depth if source.row.depth else DECODERS.get(source.row.format, plain)
     found = decode(source, address, u, v)
     return _keyed(source, address, found) if source.key.color_key else found
 
@@ -33,6 +33,13 @@ def _keyed(source: Source, address: Value, found: Texel) -> Texel:
     inside = b.apply("uge", code, low) & b.apply("uge", high, code)
     red, green, blue, alpha = (b.select(inside, 0.0, channel) for channel in found)
     return red, green, blue, alpha
+
+
+def _depth(source: Source, address: Value, u: Value, v: Value) -> Texel:
+    """The depth in every channel."""
+    assert source.row.depth is not None
+    found = read_channel(source, source.codes(address), source.row.depth, color=False)
+    return found, found, found, found
 
 
 def _computed_blue(source: Source, address: Value, u: Value, v: Value) -> Texel:

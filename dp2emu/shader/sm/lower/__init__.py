@@ -53,7 +53,8 @@ def lower_pixel(
     """A pixel program of varyings by name, and of outputs ``target<n>.<c>`` and ``depth.x``.
 
     ``sampler_kinds`` tells what is bound to samplers that no dcl describes, two-dimensional if
-    not told.  ``projections`` has for stages with D3DTTFF_PROJECTED the component, 1 to 3, that
+    not told, and which of those declared so have depths to compare with.  ``projections`` has for
+    stages with D3DTTFF_PROJECTED the component, 1 to 3, that
     coordinates are divided by, which ps_1_0 to ps_1_3 leave to the stage.  ``epilogue`` is
     applied to the colour of the first target before 3.0: fog.
 

@@ -94,7 +94,7 @@ class Lowering:
         }
         self.usages = _usages(shader)
         self.centroids = _centroids(shader)
-        self.kinds = {**bound.kinds, **_declared_kinds(shader)}
+        self.kinds = {**bound.kinds, **_declared_kinds(shader), **_shadows(shader, bound)}
         self.variables: dict[tuple[Register, int], Variable] = {}
         self.read: set[Register] = set()
         self.samplers: dict[int, ir.TextureKind] = {}
@@ -296,6 +296,16 @@ def _declared_kinds(shader: Shader) -> dict[int, ir.TextureKind]:
         i.target.register.number: _KINDS[i.declaration.texture]
         for i in shader.instructions
         if i.declaration is not None and i.declaration.texture in _KINDS
+    }
+
+
+def _shadows(shader: Shader, bound: Bound) -> dict[int, ir.TextureKind]:
+    """Samplers declared 2D that have a texture of depths."""
+    declared, flat = _declared_kinds(shader), ir.TextureKind.TEX2D
+    return {
+        number: kind
+        for number, kind in bound.kinds.items()
+        if kind is ir.TextureKind.SHADOW and declared.get(number, flat) is flat
     }
 
 

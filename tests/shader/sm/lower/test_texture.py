@@ -27,6 +27,17 @@ def test_texld_samples_the_declared_kind(type: str, kind: TextureKind) -> None:
     assert found == [2, 6, 0 if kind is TextureKind.TEX2D else 8, 3]
 
 
+@pytest.mark.parametrize(("type", "compared"), [("2d", True), ("cube", False), ("volume", False)])
+def test_depths_are_compared_where_the_shader_declares_two_dimensions(
+    type: str, compared: bool
+) -> None:
+    shadow = TextureKind.SHADOW
+    text = f"ps_2_0\ndcl_{type} s3\ntexld r0, t0, s3\nmov oC0, r0"
+    assert (lowered(text, sampler_kinds={3: shadow}).samplers == ((3, shadow),)) is compared
+    early = lowered("ps_1_1\ntex t0\nmov r0, t0", sampler_kinds={0: shadow})
+    assert early.samplers == ((0, shadow),)
+
+
 def test_texldp_divides_by_w() -> None:
     _, found = sampled("ps_2_0\ndcl_volume s0\ntexldp r0, t0, s0\nmov oC0, r0")
     assert found == [0.5, 1.5, 2, 0]
