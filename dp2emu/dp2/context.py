@@ -19,6 +19,7 @@ from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.constants import PIXEL_FILES, VERTEX_FILES, Constants
 from dp2emu.dp2.frequency import Streams, frequency_of, instances
+from dp2emu.dp2.moves import Moves
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.output import merge_numbers
 from dp2emu.dp2.programs import Source
@@ -86,6 +87,7 @@ class Context:
         self.pixel_constants = Constants(PIXEL_FILES, options)
         self.targets = Targets()
         self.textures = Textures()
+        self.moves = Moves(gpu)
         self.queries = QueryTable(gpu, options, interface)
         self.streams: dict[int, Stream | UserStream] = {}
         self.frequencies: dict[int, Frequency] = {}

@@ -12,9 +12,21 @@ from heapq import heapify, heappop, heappush
 from typing import Any
 
 from dp2emu.gpu.clear import execute_clear
+from dp2emu.gpu.copy import execute_copy, execute_copy_bytes, execute_generate_levels
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.memory import Heap, Limits
-from dp2emu.gpu.packets import RECT_BYTES, BeginQuery, Clear, Draw, EndQuery, Observe, Packet
+from dp2emu.gpu.packets import (
+    RECT_BYTES,
+    BeginQuery,
+    Clear,
+    Copy,
+    CopyBytes,
+    Draw,
+    EndQuery,
+    GenerateLevels,
+    Observe,
+    Packet,
+)
 from dp2emu.gpu.queries import Counters, Observes, QuerySlot, Report, Snapshot, snapshot
 from dp2emu.gpu.timing import Timing, instant
 from dp2emu.gpu.work import Work
@@ -153,6 +165,15 @@ class Gpu:
     def _clear(self, packet: Clear) -> None:
         self._charge(execute_clear(packet, self.counters))
 
+    def _copy(self, packet: Copy) -> None:
+        self._charge(execute_copy(packet, self.counters))
+
+    def _copy_bytes(self, packet: CopyBytes) -> None:
+        self._charge(execute_copy_bytes(packet, self.counters))
+
+    def _generate_levels(self, packet: GenerateLevels) -> None:
+        self._charge(execute_generate_levels(packet, self.counters))
+
     def _charge(self, work: Work) -> None:
         """Make the units busy for what a packet did; the next packet starts after that."""
         cost = self.timing.cost(self._worked, work)
@@ -216,6 +237,9 @@ class Gpu:
 _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
     Draw: Gpu._draw,
     Clear: Gpu._clear,
+    Copy: Gpu._copy,
+    CopyBytes: Gpu._copy_bytes,
+    GenerateLevels: Gpu._generate_levels,
     BeginQuery: Gpu._begin_query,
     EndQuery: Gpu._end_query,
     Observe: Gpu._observe,

@@ -202,6 +202,73 @@ class Clear:
     stencil: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Half-open box of texels: left <= x < right, top <= y < bottom, front <= z < back."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+    front: int = 0
+    back: int = 1
+
+    @property
+    def sides(self) -> tuple[int, int, int]:
+        """Width, height and depth."""
+        return self.right - self.left, self.bottom - self.top, self.back - self.front
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A box of one subresource of a surface with pixels, which lies inside it."""
+
+    surface: Surface
+    index: int
+    box: Box
+
+
+def whole_part(surface: Surface, index: int) -> Part:
+    """All of a subresource."""
+    found = surface.subresources[index]
+    return Part(surface, index, Box(0, 0, found.width, found.height, 0, found.depth))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Copy:
+    """Make the target look like the source.  All of the source is read before anything is written.
+
+    Parts of one format and size are copied as they are, of compressed formats in whole blocks;
+    otherwise texels are converted, which needs a target that can be rendered to, and stretched,
+    between texel centres if ``linear``.  Samples are copied one to one, or to all of a pixel's.
+    """
+
+    source: Part
+    target: Part
+    linear: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CopyBytes:
+    """Copy ``size`` bytes between buffers, which have them."""
+
+    source: Surface
+    source_offset: int
+    target: Surface
+    target_offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GenerateLevels:
+    """Make every level of each face but the first from the one above: ``point`` takes one texel,
+    otherwise it is the mean of the area.  The format can be rendered to.
+    """
+
+    surface: Surface
+    point: bool = False
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BeginQuery:
     """Remember the counters as they are when the GPU gets here."""
@@ -226,4 +293,4 @@ class Observe:
     sink: Callable[[Surface], Any]
 
 
-Packet = Draw | Clear | BeginQuery | EndQuery | Observe
+Packet = Draw | Clear | Copy | CopyBytes | GenerateLevels | BeginQuery | EndQuery | Observe

@@ -26,7 +26,7 @@ def scene(folder: Path, name: str, *commands: dict[str, object]) -> Path:
     return path
 
 
-LACKING = {"op": "streamfreq", "stream": 0, "value": 2}
+LACKING = {"op": "querysupport", "label": "all"}
 
 
 def test_results_lie_below_the_folder(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_scene_that_needs_more_is_reported_and_the_others_run(tmp_path: Path) ->
     paths = [scene(tmp_path, "a", LACKING), scene(tmp_path, "b")]
     ran = dp2emu("scene", *paths, "--out", tmp_path)
     assert ran.code == 3
-    assert f"dp2emu: {paths[0]}: command 1 (streamfreq)" in ran.err
+    assert f"dp2emu: {paths[0]}: command 1 (querysupport)" in ran.err
     assert (tmp_path / "test" / "b.png").exists()
 
 

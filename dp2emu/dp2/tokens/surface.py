@@ -25,8 +25,10 @@ from dp2emu.d3d.dp2structs import (
 )
 from dp2emu.d3d.enums import ComposeRectsOp, TextureFilter
 from dp2emu.d3d.words import DWORD, FLOAT
+from dp2emu.dp2.moves import Place
 from dp2emu.dp2.table import Body, Op, Since, Tail, token
 from dp2emu.dp2.tokens.unbuilt import unbuilt
+from dp2emu.gpu.packets import Box
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context
@@ -61,7 +63,7 @@ def update_palette(context: Context, body: Body) -> None:
     context.update_palette(palette, first, np.frombuffer(bytes(body.tails[0]), "<u4"))
 
 
-token(
+@token(
     Op.TEXBLT,
     since=Since.DX7,
     items=D3DHAL_DP2TEXBLT,
@@ -69,7 +71,12 @@ token(
         "26 00 01 00 08 00 00 00 07 00 00 00 00 00 00 00 00 00 00 00"
         " 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00",
     ),
-)(unbuilt("texture blits", "Copy a rectangle of a texture with its whole mip chain."))
+)
+def tex_blt(context: Context, body: Body) -> None:
+    """Copy a rectangle of a texture with its whole mip chain."""
+    for target, source, point, source_rect, _ in body.items.tolist():
+        box = Box(*source_rect)
+        context.moves.texture_blit(target, source, (*point, 0), box)
 
 
 @token(
@@ -96,7 +103,7 @@ def set_tex_lod(context: Context, body: Body) -> None:
         context.set_texture_lod(surface, level)
 
 
-token(
+@token(
     Op.VOLUMEBLT,
     since=Since.DX8,
     items=D3DHAL_DP2VOLUMEBLT,
@@ -104,16 +111,25 @@ token(
         "3F 00 01 00 08 00 00 00 07 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00"
         " 00 00 00 00 00 00 00 00 04 00 00 00 04 00 00 00 00 00 00 00 04 00 00 00 00 00 00 00",
     ),
-)(unbuilt("volume blits", "Copy a box of a volume texture."))
+)
+def volume_blt(context: Context, body: Body) -> None:
+    """Copy a box of a volume texture."""
+    for target, source, x, y, z, source_box, _ in body.items.tolist():
+        context.moves.texture_blit(target, source, (x, y, z), Box(*source_box))
 
-token(
+
+@token(
     Op.BUFFERBLT,
     since=Since.DX8,
     items=D3DHAL_DP2BUFFERBLT,
     samples=(
         "40 00 01 00 06 00 00 00 05 00 00 00 00 00 00 00 00 00 00 00 40 00 00 00 00 00 00 00",
     ),
-)(unbuilt("buffer blits", "Copy a byte range of a vertex or index buffer."))
+)
+def buffer_blt(context: Context, body: Body) -> None:
+    """Copy a byte range of a vertex or index buffer."""
+    for target, source, offset, (start, size), _ in body.items.tolist():
+        context.moves.buffer_blit(target, source, offset, start, size)
 
 
 @token(
@@ -143,7 +159,7 @@ def add_dirty_box(context: Context, body: Body) -> None:
         context.mark_dirty(surface)
 
 
-token(
+@token(
     Op.BLT,
     since=Since.DX9,
     items=D3DHAL_DP2BLT,
@@ -151,26 +167,42 @@ token(
         "51 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00"
         " 08 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00 00 00 00 00",
     ),
-)(unbuilt("blits", "Copy or stretch a rectangle; Flags: 0 none, 1 point, 2 linear."))
+)
+def blt(context: Context, body: Body) -> None:
+    """Copy or stretch a rectangle; Flags: 0 none, 1 point, 2 linear."""
+    for fields in body.items.tolist():
+        source, target = Place(*fields[:3]), Place(*fields[3:6])
+        context.moves.blit(source, target, fields[6])
 
-token(
+
+@token(
     Op.COLORFILL,
     since=Since.DX9,
     items=D3DHAL_DP2COLORFILL,
     samples=(
         "52 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 FF 00 00 FF",
     ),
-)(unbuilt("colour fills", "Fill a rectangle with an A8R8G8B8 colour, converted to the format."))
+)
+def color_fill(context: Context, body: Body) -> None:
+    """Fill a rectangle with an A8R8G8B8 colour, converted to the format."""
+    for surface, rect, color in body.items.tolist():
+        context.moves.fill(surface, rect, color)
 
-token(
+
+@token(
     Op.GENERATEMIPSUBLEVELS,
     since=Since.DX9,
     items=D3DHAL_DP2GENERATEMIPSUBLEVELS,
     enums={"Filter": TextureFilter},
     samples=("59 00 01 00 07 00 00 00 02 00 00 00",),
-)(unbuilt("mip generation", "Make the lower mip levels of a texture from its top level."))
+)
+def generate_mip_sub_levels(context: Context, body: Body) -> None:
+    """Make the lower mip levels of a texture from its top level."""
+    for surface, filter in body.items.tolist():
+        context.moves.generate_levels(surface, filter)
 
-token(
+
+@token(
     Op.SURFACEBLT,
     since=Since.DX9,
     items=D3DHAL_DP2SURFACEBLT,
@@ -178,7 +210,11 @@ token(
         "60 00 01 00 07 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00"
         " 08 00 00 00 00 00 00 00 00 00 00 00 10 00 00 00 10 00 00 00 00 00 00 00 00 00 00 00",
     ),
-)(unbuilt("surface blits", "Copy a rectangle from system to video memory, never stretched."))
+)
+def surface_blt(context: Context, body: Body) -> None:
+    """Copy a rectangle from system to video memory, never stretched."""
+    for fields in body.items.tolist():
+        context.moves.surface_blit(Place(*fields[:3]), Place(*fields[3:6]))
 
 
 def _weights(flag: int, size: str) -> Any:

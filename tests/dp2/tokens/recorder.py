@@ -21,7 +21,7 @@ class Recorder:
     def __init__(self, calls: Calls | None = None, prefix: str = "") -> None:
         self.calls: Calls = [] if calls is None else calls
         self.prefix = prefix
-        self.state = self.queries = self.shaders = self
+        self.state = self.queries = self.shaders = self.moves = self
         if not prefix:
             self.vertex_constants = Recorder(self.calls, "vertex.")
             self.pixel_constants = Recorder(self.calls, "pixel.")

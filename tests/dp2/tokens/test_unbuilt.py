@@ -10,16 +10,9 @@ from tests.dp2.tokens.recorder import executed
 
 UNBUILT = {
     Op.EXT: "extension tokens",
-    Op.TEXBLT: "texture blits",
     Op.STATESET: "state blocks",
     Op.DRAWRECTPATCH: "rectangle patches",
     Op.DRAWTRIPATCH: "triangle patches",
-    Op.VOLUMEBLT: "volume blits",
-    Op.BUFFERBLT: "buffer blits",
-    Op.BLT: "blits",
-    Op.COLORFILL: "colour fills",
-    Op.GENERATEMIPSUBLEVELS: "mip generation",
-    Op.SURFACEBLT: "surface blits",
     Op.SETCONVOLUTIONKERNELMONO: "convolution filters",
     Op.COMPOSERECTS: "rectangle composition",
 }

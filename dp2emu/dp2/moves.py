@@ -1,0 +1,260 @@
+"""Tokens that move memory: blits, fills and generated levels become packets here.
+
+A driver gets rectangles the runtime has checked; what lies outside of its surface, or cannot be
+converted, is refused all the same, before anything is queued (reference 2.3 to 2.5 and 3.6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from dp2emu.d3d.enums import TextureFilter
+from dp2emu.d3d.flags import DP2BLT_LINEAR
+from dp2emu.d3d.formats import COLOR, FORMATS, Use
+from dp2emu.d3d.hresult import HResult
+from dp2emu.errors import Fault, Unsupported
+from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.memory import BUFFERS, Surface
+from dp2emu.gpu.packets import (
+    Box,
+    Clear,
+    Copy,
+    CopyBytes,
+    GenerateLevels,
+    Part,
+    Rect,
+    whole_part,
+)
+
+RectTuple = tuple[int, int, int, int]
+"""RECTL: left, top, right, bottom."""
+Point3 = tuple[int, int, int]
+"""x, y, z."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a BLT reads or writes: a surface handle, a rectangle and a mip level."""
+
+    handle: int
+    rect: RectTuple
+    level: int
+
+
+class Moves:
+    """The moves of one context.  Every method raises Fault for what the driver must refuse."""
+
+    def __init__(self, gpu: Gpu) -> None:
+        self._gpu = gpu
+
+    def blit(self, source: Place, target: Place, flags: int) -> None:
+        """BLT: copy, convert and stretch; linear if the flag says so, else by points."""
+        given, made = self._part(source), self._part(target)
+        if given.box.sides == made.box.sides and _alike(given.surface, made.surface):
+            _check_blocks(given, made)
+        else:
+            _check_conversion(given, made)
+        self._gpu.submit(Copy(given, made, bool(flags & DP2BLT_LINEAR)))
+
+    def surface_blit(self, source: Place, target: Place) -> None:
+        """SURFACEBLT: between surfaces of one format, never stretched."""
+        given, made = self._part(source), self._part(target)
+        _check_alike(given.surface, made.surface)
+        if given.box.sides != made.box.sides:
+            raise Fault(HResult.DDERR_INVALIDRECT, "SURFACEBLT cannot stretch")
+        _check_blocks(given, made)
+        self._gpu.submit(Copy(given, made))
+
+    def fill(self, handle: int, rect: RectTuple, color: int) -> None:
+        """COLORFILL with an A8R8G8B8 colour."""
+        surface = self._pixels(handle)
+        if surface.format not in COLOR:
+            raise Fault(HResult.DDERR_INVALIDPIXELFORMAT, f"fill of {surface.format.sdk}")
+        box = _inside(surface, 0, Box(*rect))
+        wanted = (Rect(box.left, box.top, box.right, box.bottom),)
+        self._gpu.submit(Clear(wanted, (surface,), color, None, None, None))
+
+    def generate_levels(self, handle: int, filter: int) -> None:
+        """GENERATEMIPSUBLEVELS: D3DTEXF_POINT takes texels, every other filter their mean.
+
+        A surface of one level has nothing to generate.
+        """
+        surface = self._pixels(handle)
+        if surface.desc.levels == 1:
+            return
+        if surface.format not in COLOR:
+            what = f"generated levels of {surface.format.sdk}"
+            raise Fault(HResult.DDERR_INVALIDPIXELFORMAT, what)
+        self._gpu.submit(GenerateLevels(surface, filter == TextureFilter.POINT))
+
+    def texture_blit(self, target: int, source: int, point: Point3, box: Box) -> None:
+        """TEXBLT and VOLUMEBLT: all levels that both have, of all faces.
+
+        Target 0 means that the source will be needed soon.  ``box`` and ``point`` are in texels
+        of the source's top level; what they come to at lower levels is clipped to those.
+        """
+        given = self._pixels(source)
+        if target == 0:
+            return
+        made = self._pixels(target)
+        _check_alike(given, made)
+        if _faces_of(given) != _faces_of(made):
+            raise Fault(HResult.DDERR_INVALIDSURFACETYPE, "a cube and what is none")
+        _inside(given, 0, box)
+        if min(point) < 0:
+            raise Fault(HResult.DDERR_INVALIDRECT, f"{point} is outside of surface {target}")
+        for copy in _chain(given, made, point, box):
+            self._gpu.submit(copy)
+
+    def buffer_blit(self, target: int, source: int, offset: int, start: int, size: int) -> None:
+        """BUFFERBLT: a range of bytes; both must have it."""
+        given, made = self._buffer(source), self._buffer(target)
+        if start + size > given.data.nbytes or offset + size > made.data.nbytes:
+            what = f"{size} bytes from {start:#x} to {offset:#x} leave their buffers"
+            raise Fault(HResult.DDERR_INVALIDPARAMS, what)
+        self._gpu.submit(CopyBytes(given, start, made, offset, size))
+
+    # Handles
+
+    def _surface(self, handle: int) -> Surface:
+        surface = self._gpu.heap.get(handle)
+        if surface is None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no surface {handle}")
+        return surface
+
+    def _pixels(self, handle: int) -> Surface:
+        surface = self._surface(handle)
+        if surface.desc.kind in BUFFERS:
+            raise Fault(HResult.DDERR_INVALIDSURFACETYPE, f"surface {handle} has no pixels")
+        return surface
+
+    def _buffer(self, handle: int) -> Surface:
+        surface = self._surface(handle)
+        if surface.desc.kind not in BUFFERS:
+            raise Fault(HResult.DDERR_INVALIDSURFACETYPE, f"surface {handle} is no buffer")
+        return surface
+
+    def _part(self, place: Place) -> Part:
+        """A level of a texture's first face, or of the face a level's own handle is in."""
+        surface, level = self._pixels(place.handle), place.level
+        owner = surface.parent or surface
+        levels = owner.desc.levels
+        first = surface.desc.index if surface.parent else 0
+        if level >= levels - first % levels:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"surface {place.handle} has no {level}")
+        index = first + level
+        return Part(owner, index, _inside(owner, index, Box(*place.rect)))
+
+
+def _inside(surface: Surface, index: int, box: Box) -> Box:
+    """The box, if it has an inside and that lies in a subresource."""
+    bounds = whole_part(surface, index).box
+    if min(box.sides) <= 0 or _intersect(box, bounds) != box:
+        raise Fault(HResult.DDERR_INVALIDRECT, f"{box} of surface {surface.handle}")
+    return box
+
+
+def _intersect(one: Box, other: Box) -> Box:
+    return Box(
+        max(one.left, other.left), max(one.top, other.top),
+        min(one.right, other.right), min(one.bottom, other.bottom),
+        max(one.front, other.front), min(one.back, other.back),
+    )  # fmt: skip
+
+
+def _alike(given: Surface, made: Surface) -> bool:
+    """Whether pixels can be copied as they are: one format, samples for all of the target's."""
+    return given.format == made.format and given.samples in (1, made.samples)
+
+
+def _check_alike(given: Surface, made: Surface) -> None:
+    if not _alike(given, made):
+        what = f"{given.format.sdk} to {made.format.sdk}"
+        raise Fault(HResult.DDERR_INVALIDPIXELFORMAT, what)
+
+
+def _check_blocks(given: Part, made: Part) -> None:
+    """Pixels that share bytes move together: rectangles begin, and end inside, at a block."""
+    width, height = FORMATS[made.surface.format].block
+    read, written, edge = given.box, made.box, whole_part(made.surface, made.index).box
+    starts = (read.left % width, read.top % height, written.left % width, written.top % height)
+    ends = (written.right != edge.right and written.right % width,
+            written.bottom != edge.bottom and written.bottom % height)  # fmt: skip
+    if any(starts) or any(ends):
+        what = f"{read} to {written} cuts blocks of {width} x {height}"
+        raise Fault(HResult.DDERR_INVALIDRECT, what)
+
+
+def _check_conversion(given: Part, made: Part) -> None:
+    """Colours that can be read are converted to those that can be rendered to."""
+    if given.surface.samples > 1:
+        raise Unsupported("resolving multisampled surfaces")
+    row = FORMATS[given.surface.format]
+    readable = Use.TEXTURE in row.uses and not row.uses & (Use.PALETTE | Use.DEPTH)
+    if not readable or made.surface.format not in COLOR:
+        what = f"{given.surface.format.sdk} to {made.surface.format.sdk}"
+        raise Fault(HResult.DDERR_INVALIDPIXELFORMAT, what)
+
+
+def _chain(given: Surface, made: Surface, point: Point3, box: Box) -> Iterator[Copy]:
+    """The copies of a TEXBLT.  Source levels larger than the target's top are passed over."""
+    top = whole_part(made, 0).box
+    sizes = [whole_part(given, level).box for level in range(given.desc.levels)]
+    if top not in sizes:
+        what = f"surface {given.handle} has no level of {top.sides}"
+        raise Fault(HResult.DDERR_INVALIDPARAMS, what)
+    skipped = sizes.index(top)
+    for level in range(min(given.desc.levels, skipped + made.desc.levels)):
+        if level >= skipped:
+            yield from _faces(given, level, made, level - skipped, point, box)
+        point = point[0] >> 1, point[1] >> 1, point[2] >> 1
+        box = _below(box)
+
+
+def _below(box: Box) -> Box:
+    """A box one level down, at least a texel in each direction (reference 3.6)."""
+    left, top, front = box.left >> 1, box.top >> 1, box.front >> 1
+    return Box(
+        left, top,
+        max(box.right + 1 >> 1, left + 1), max(box.bottom + 1 >> 1, top + 1),
+        front, max(box.back + 1 >> 1, front + 1),
+    )  # fmt: skip
+
+
+def _faces(
+    given: Surface, level: int, made: Surface, into: int, point: Point3, box: Box
+) -> Iterator[Copy]:
+    """A level of each face: the blocks the box touches, as far as both sides have them."""
+    wide, high = FORMATS[made.format].block
+    inside = _intersect(
+        replace(
+            box, left=box.left - box.left % wide, top=box.top - box.top % high,
+            right=-(-box.right // wide) * wide, bottom=-(-box.bottom // high) * high,
+        ),
+        whole_part(given, level).box,
+    )  # fmt: skip
+    corner = point[0] - point[0] % wide, point[1] - point[1] % high, point[2]
+    room = whole_part(made, into).box.sides
+    sides = [
+        min(side, limit - start)
+        for side, limit, start in zip(inside.sides, room, corner, strict=True)
+    ]
+    if min(sides) <= 0:
+        return
+    read = _at((inside.left, inside.top, inside.front), sides)
+    written = _at(corner, sides)
+    for face in range(_faces_of(made)):
+        yield Copy(
+            Part(given, face * given.desc.levels + level, read),
+            Part(made, face * made.desc.levels + into, written),
+        )
+
+
+def _at(corner: Point3, sides: Sequence[int]) -> Box:
+    (x, y, z), (width, height, depth) = corner, sides
+    return Box(x, y, x + width, y + height, z, z + depth)
+
+
+def _faces_of(surface: Surface) -> int:
+    return len(surface.subresources) // surface.desc.levels

@@ -1,0 +1,92 @@
+"""Where the texels of a picture of another size come from, in exact integer weights.
+
+Everything here is one rule for each direction: a texel of the target is the mean of a few texels
+of the source.  Positions and weights are integers, so that no rounding decides which texel is
+read; values are added in float64 (``resample``) and rounded once to float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from dp2emu.gpu.arrays import F32, F64, I64
+
+SUBTEXELS = 256
+"""Steps between two texel centres that linear filtering tells apart."""
+
+Lanes = tuple[F32, ...]
+"""Red, green, blue and alpha."""
+Reader = Callable[[I64, I64, I64], Lanes]
+"""z, y and x of texels -> lanes of shape (len(z), len(y), len(x))."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axis:
+    """One direction: ``taps`` are pairs of source positions and their weights, an entry for each
+    target position, whose weights sum to ``total``.
+    """
+
+    taps: tuple[tuple[I64, I64], ...]
+    total: int
+
+    def between(self, first: int, last: int) -> Axis:
+        """The same for some of the target positions."""
+        return Axis(tuple((p[first:last], w[first:last]) for p, w in self.taps), self.total)
+
+
+def point(source: int, target: int) -> Axis:
+    """The texel in which the centre of the target's falls: floor((i + 1/2) source / target)."""
+    centre = 2 * np.arange(target, dtype=np.int64) + 1
+    return Axis(((centre * source // (2 * target), np.ones(target, np.int64)),), 1)
+
+
+def linear(source: int, target: int) -> Axis:
+    """The two texels whose centres are around that of the target's: from -1 to ``source``.
+
+    How far it is from the first to the second is rounded to 1 / ``SUBTEXELS``, half up.
+    """
+    step = 2 * target
+    place = (2 * np.arange(target, dtype=np.int64) + 1) * source - target
+    whole, rest = np.divmod(place, step)
+    weight = (2 * SUBTEXELS * rest + step) // (2 * step)
+    return Axis(((whole, SUBTEXELS - weight), (whole + 1, weight)), SUBTEXELS)
+
+
+def area(source: int, target: int) -> Axis:
+    """The texels a target texel covers, each by the share that is covered, for a ``source`` less
+    than three times the target, or three times if that is 1.
+    """
+    start = np.arange(target, dtype=np.int64) * source
+    taps = []
+    for tap in range(3):
+        texel = start // target + tap
+        covered = np.minimum(start + source, (texel + 1) * target) - np.maximum(
+            start, texel * target
+        )
+        taps.append((np.minimum(texel, source - 1), np.maximum(covered, 0)))
+    return Axis(tuple(taps), source)
+
+
+def resample(read: Reader, z: Axis, y: Axis, x: Axis) -> Lanes:
+    """Lanes of shape (depth, height, width) of the target.
+
+    Sums value * weight over the taps of z, of y and (fastest) of x, then divides by the product of
+    the totals.  A texel of weight 0 is not looked at, so that it may be infinite.
+    """
+    sums: list[F64] = []
+    for (front, deep), (top, high), (left, wide) in product(z.taps, y.taps, x.taps):
+        weight = deep[:, None, None] * high[:, None] * wide
+        if not weight.any():
+            continue
+        with np.errstate(invalid="ignore"):
+            values = [
+                np.where(weight == 0, 0.0, lane * weight.astype(np.float64))
+                for lane in read(front, top, left)
+            ]
+        sums = [a + b for a, b in zip(sums, values, strict=True)] if sums else values
+    total = np.float64(z.total * y.total * x.total)
+    return tuple((lane / total).astype(np.float32) for lane in sums)

@@ -1,0 +1,74 @@
+"""Texels of subresources: as the bytes they are stored in, and as colours."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.blocks import decode
+from dp2emu.d3d.formats import FORMATS, FormatRow
+from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.packets import Box
+from dp2emu.gpu.pixels import pack_color, unpack_color
+from dp2emu.gpu.resample import Lanes
+
+Blocks = NDArray[np.uint8]
+"""Bytes of shape (slices, rows, columns, samples, bytes), a pixel or a block of them each."""
+
+
+def blocks(surface: Surface, index: int) -> Blocks:
+    """All of a subresource, a writable view."""
+    row, part = FORMATS[surface.format], surface.subresources[index]
+    start = part.offset - surface.subresources[0].offset
+    columns = -(-part.width // row.block[0])
+    rows = surface.data[start : start + part.size].reshape(part.depth, part.rows, part.pitch)
+    used = rows[:, :, : columns * surface.samples * row.size]
+    return used.reshape(part.depth, part.rows, columns, surface.samples, row.size)
+
+
+def whole_blocks(row: FormatRow, box: Box) -> tuple[slice, slice, slice]:
+    """Slices, rows and columns of the blocks that a box touches."""
+    width, height = row.block
+    return (
+        slice(box.front, box.back),
+        slice(box.top // height, -(-box.bottom // height)),
+        slice(box.left // width, -(-box.right // width)),
+    )
+
+
+def read_texels(row: FormatRow, stored: Blocks, z: I64, y: I64, x: I64) -> Lanes:
+    """The colours of texels at all of z, y and x, which have one sample each.
+
+    Red, green, blue and alpha as a sampler reads them, float32 (len(z), len(y), len(x)).
+    """
+    if row.blocked:
+        return _read_blocks(row, stored, z, y, x)
+    picked = stored[z[:, None, None], y[:, None], x, 0]
+    lanes = unpack_color(row, row.view(picked.reshape(-1)))
+    return tuple(lane.reshape(picked.shape[:-1]) for lane in lanes)
+
+
+def _read_blocks(row: FormatRow, stored: Blocks, z: I64, y: I64, x: I64) -> Lanes:
+    """Only the blocks in which some of the texels are get decoded."""
+    width, height = row.block
+    rows, row_of = np.unique(y // height, return_inverse=True)
+    columns, column_of = np.unique(x // width, return_inverse=True)
+    slices = [
+        decode(
+            row.format,
+            np.ascontiguousarray(stored[number][rows][:, columns, 0]).reshape(-1),
+            len(columns) * width,
+            len(rows) * height,
+        )[(row_of * height + y % height)[:, None], column_of * width + x % width]
+        for number in z
+    ]
+    colors = np.stack(slices).astype(np.float32) / np.float32(255)
+    return tuple(colors[..., lane] for lane in range(4))
+
+
+def write_texels(row: FormatRow, stored: Blocks, lanes: Lanes) -> None:
+    """Store colours in all samples of the pixels of ``stored``, which has the lanes' shape."""
+    words = pack_color(row, [lane.reshape(-1) for lane in lanes])
+    data = words.view(np.uint8).reshape(*lanes[0].shape, 1, row.size)
+    stored[...] = data

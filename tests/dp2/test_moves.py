@@ -1,0 +1,429 @@
+"""Blits, fills and generated levels: what tokens move, and what is refused."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dp2emu.d3d.enums import Format, QueryType
+from dp2emu.d3d.hresult import HResult
+from dp2emu.gpu.memory import Surface, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.texels import blocks
+from dp2emu.gpu.timing import fixed
+
+from .rigging import (
+    BEGIN,
+    COLOR,
+    COMMANDS,
+    DEPTH,
+    END,
+    Bench,
+    create,
+    dword,
+    issue,
+    rectangle,
+    render_state,
+    token,
+    triangle_list,
+)
+
+TEXBLT, VOLUMEBLT, BUFFERBLT, BLT, FILL, GENERATE, SURFACEBLT = 38, 63, 64, 81, 82, 89, 96
+LINEAR = 2
+A8 = Format.A8R8G8B8
+
+
+def made(
+    bench: Bench, handle: int, width: int = 8, height: int = 8, format: Format = A8,
+    kind: SurfaceKind = SurfaceKind.TEXTURE, **more: int,
+) -> Surface:  # fmt: skip
+    """A surface full of bytes that tell where they are."""
+    heap = bench.driver.gpu.heap
+    surface = heap.create(SurfaceDesc(handle, kind, width, height, int(format), **more))
+    surface.data[:] = np.random.default_rng(handle).integers(0, 256, len(surface.data), np.uint8)
+    return surface
+
+
+def texels(surface: Surface, index: int = 0) -> Any:
+    return blocks(surface, index)[:, :, :, 0].copy()
+
+
+def blit(
+    source: int, source_rect: tuple[int, ...], target: int, target_rect: tuple[int, ...],
+    *, op: int = BLT, levels: tuple[int, int] = (0, 0), flags: int = 0,
+) -> bytes:  # fmt: skip
+    body = struct.pack("<I4iII4iII", source, *source_rect, levels[0], target, *target_rect,
+                       levels[1], flags)  # fmt: skip
+    return struct.pack("<BBH", op, 0, 1) + body
+
+
+def refused(bench: Bench, data: bytes) -> int:
+    answer = bench.call(data)
+    assert answer.ddrval, "accepted"
+    return answer.ddrval
+
+
+# BLT and SURFACEBLT
+
+
+@pytest.mark.parametrize("op", [BLT, SURFACEBLT])
+def test_a_rectangle_goes_from_level_to_level(op: int) -> None:
+    bench = Bench()
+    source, target = made(bench, 10, levels=4), made(bench, 11, 16, 8, levels=2)
+    wanted = texels(target, 1)
+    wanted[0, 1:3, 4:6] = texels(source, 1)[0, 2:4, 0:2]
+    bench.ok(blit(10, (0, 2, 2, 4), 11, (4, 1, 6, 3), op=op, levels=(1, 1)))
+    assert (texels(target, 1) == wanted).all()
+
+
+def test_a_level_s_own_handle_counts_levels_from_there_in_its_face() -> None:
+    bench = Bench()
+    cube = made(bench, 10, kind=SurfaceKind.CUBETEXTURE, levels=3)
+    plain = made(bench, 11, 2, 2, kind=SurfaceKind.SURFACE)
+    heap = bench.driver.gpu.heap
+    heap.create(
+        SurfaceDesc(12, SurfaceKind.SURFACE, 4, 4, int(A8), parent=10, index=4 * 3 + 1)
+    )  # fmt: skip
+    bench.ok(blit(11, (0, 0, 2, 2), 12, (0, 0, 2, 2), levels=(0, 1)))
+    assert (texels(cube, 4 * 3 + 2) == texels(plain)).all()
+    assert refused(bench, blit(11, (0, 0, 1, 1), 12, (0, 0, 1, 1), levels=(0, 2)))
+
+
+def test_a_blt_converts_and_stretches_as_its_flag_says() -> None:
+    bench = Bench()
+    source = made(bench, 10, 2, 1, Format.L8)
+    target = made(bench, 11, 4, 1, Format.X8R8G8B8)
+    source.data[:] = (0, 200)
+    bench.ok(blit(10, (0, 0, 2, 1), 11, (0, 0, 4, 1)))
+    assert texels(target)[0, 0, :, 0].tolist() == [0, 0, 200, 200]
+    bench.ok(blit(10, (0, 0, 2, 1), 11, (0, 0, 4, 1), flags=LINEAR))
+    assert texels(target)[0, 0, :, 0].tolist() == [0, 50, 150, 200]
+
+
+RECTS = [(0, 0, 9, 8), (0, 0, 8, 9), (-1, 0, 4, 4), (4, 4, 4, 8), (5, 5, 3, 8), (0, 8, 8, 2)]
+
+
+@pytest.mark.parametrize("rect", RECTS)
+@pytest.mark.parametrize("op", [BLT, SURFACEBLT])
+def test_rectangles_outside_or_inside_out_are_refused(
+    rect: tuple[int, int, int, int], op: int
+) -> None:
+    bench = Bench()
+    made(bench, 10)
+    made(bench, 11)
+    whole = (0, 0, 8, 8)
+    for data in (blit(10, rect, 11, whole, op=op), blit(10, whole, 11, rect, op=op)):
+        assert refused(bench, data) == HResult.DDERR_INVALIDRECT
+
+
+@pytest.mark.parametrize(
+    ("formats", "hr"),
+    [
+        ((Format.P8, A8), HResult.DDERR_INVALIDPIXELFORMAT),
+        ((A8, Format.P8), HResult.DDERR_INVALIDPIXELFORMAT),
+        ((A8, Format.DXT1), HResult.DDERR_INVALIDPIXELFORMAT),
+        ((A8, Format.V8U8), HResult.DDERR_INVALIDPIXELFORMAT),
+        ((Format.D16, A8), HResult.DDERR_INVALIDPIXELFORMAT),
+        ((Format.D16, Format.D24S8), HResult.DDERR_INVALIDPIXELFORMAT),
+    ],
+)
+def test_conversions_there_are_not_are_refused(formats: tuple[Format, Format], hr: int) -> None:
+    bench = Bench()
+    made(bench, 10, format=formats[0])
+    made(bench, 11, format=formats[1])
+    assert refused(bench, blit(10, (0, 0, 8, 8), 11, (0, 0, 8, 8))) == hr
+
+
+@pytest.mark.parametrize("format", [Format.D24S8, Format.P8, Format.V8U8, Format.DXT3])
+def test_every_format_is_copied_as_it_is(format: Format) -> None:
+    bench = Bench()
+    source, target = made(bench, 10, format=format), made(bench, 11, format=format)
+    bench.ok(blit(10, (0, 0, 8, 8), 11, (0, 0, 8, 8)))
+    assert (source.data == target.data).all()
+
+
+def test_depth_and_palettes_are_not_stretched() -> None:
+    bench = Bench()
+    for handle, format in ((10, Format.D16), (20, Format.P8)):
+        made(bench, handle, format=format)
+        made(bench, handle + 1, format=format)
+        data = blit(handle, (0, 0, 4, 4), handle + 1, (0, 0, 8, 8))
+        assert refused(bench, data) == HResult.DDERR_INVALIDPIXELFORMAT
+
+
+def test_a_surfaceblt_neither_stretches_nor_converts() -> None:
+    bench = Bench()
+    made(bench, 10)
+    made(bench, 11)
+    made(bench, 12, format=Format.R5G6B5)
+    small, whole = (0, 0, 4, 4), (0, 0, 8, 8)
+    found = refused(bench, blit(10, small, 11, whole, op=SURFACEBLT))
+    assert found == HResult.DDERR_INVALIDRECT
+    found = refused(bench, blit(10, whole, 12, whole, op=SURFACEBLT))
+    assert found == HResult.DDERR_INVALIDPIXELFORMAT
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [((1, 0, 5, 4), (0, 0, 4, 4)), ((0, 0, 4, 4), (4, 2, 8, 6)), ((0, 0, 3, 4), (0, 0, 3, 4))],
+)
+def test_rectangles_that_cut_blocks_are_refused(
+    source: tuple[int, ...], target: tuple[int, ...]
+) -> None:
+    bench = Bench()
+    made(bench, 10, format=Format.DXT1)
+    made(bench, 11, format=Format.DXT1)
+    assert refused(bench, blit(10, source, 11, target)) == HResult.DDERR_INVALIDRECT
+
+
+def test_handles_and_levels_must_be_there_and_have_pixels() -> None:
+    bench = Bench()
+    made(bench, 10)
+    box = (0, 0, 4, 4)
+    assert refused(bench, blit(10, box, 77, box)) == HResult.DDERR_INVALIDPARAMS
+    assert refused(bench, blit(77, box, 10, box)) == HResult.DDERR_INVALIDPARAMS
+    assert refused(bench, blit(10, box, 10, box, levels=(1, 0))) == HResult.DDERR_INVALIDPARAMS
+    found = refused(bench, blit(COMMANDS, box, 10, box))
+    assert found == HResult.DDERR_INVALIDSURFACETYPE
+
+
+# COLORFILL and GENERATEMIPSUBLEVELS
+
+
+def fill(handle: int, rect: tuple[int, ...], color: int) -> bytes:
+    return struct.pack("<BBHI4iI", FILL, 0, 1, handle, *rect, color)
+
+
+def test_a_fill_is_converted_to_the_format() -> None:
+    bench = Bench()
+    surface = made(bench, 10, format=Format.R5G6B5)
+    before = texels(surface)
+    bench.ok(fill(10, (2, 1, 5, 8), 0x00FF8000))
+    before[0, 1:8, 2:5] = (0x00, 0xFC)
+    assert (texels(surface) == before).all()
+
+
+@pytest.mark.parametrize("rect", RECTS)
+def test_fills_outside_are_refused(rect: tuple[int, ...]) -> None:
+    bench = Bench()
+    made(bench, 10)
+    assert refused(bench, fill(10, rect, 0)) == HResult.DDERR_INVALIDRECT
+
+
+@pytest.mark.parametrize("format", [Format.D16, Format.DXT1, Format.P8, Format.V8U8])
+def test_only_what_can_be_rendered_to_is_filled_or_generated(format: Format) -> None:
+    bench = Bench()
+    made(bench, 10, format=format, levels=4)
+    wanted = HResult.DDERR_INVALIDPIXELFORMAT
+    assert refused(bench, fill(10, (0, 0, 8, 8), 0)) == wanted
+    assert refused(bench, token(GENERATE, 10, 2)) == wanted
+
+
+@pytest.mark.parametrize(("filter", "expected"), [(0, 3), (1, 6), (2, 3), (3, 3)])
+def test_levels_are_generated_from_the_top_by_means_or_points(filter: int, expected: int) -> None:
+    bench = Bench()
+    texture = made(bench, 10, 2, 2, Format.L8, levels=2)
+    texture.data[:4] = (0, 2, 4, 6)
+    bench.ok(token(GENERATE, 10, filter))
+    assert texture.data.tolist() == [0, 2, 4, 6, expected]
+
+
+def test_a_surface_of_one_level_has_nothing_to_generate() -> None:
+    bench = Bench()
+    surface = made(bench, 10, format=Format.DXT1)
+    before = surface.data.copy()
+    bench.ok(token(GENERATE, 10, 2))
+    assert (surface.data == before).all()
+
+
+# TEXBLT and VOLUMEBLT
+
+
+def texture_blit(target: int, source: int, point: tuple[int, int], rect: tuple[int, ...]) -> bytes:
+    return struct.pack("<BBHII2i4iI", TEXBLT, 0, 1, target, source, *point, *rect, 0)
+
+
+def below(low: int, high: int) -> tuple[int, int]:
+    return low >> 1, max((high + 1) >> 1, (low >> 1) + 1)
+
+
+def chain_model(source: Surface, target: Surface, point: list[int], rect: list[int]) -> list[Any]:
+    """Every level of the target after a TEXBLT, texel by texel."""
+    wanted = [texels(target, index) for index in range(len(target.subresources))]
+    levels, made_levels = source.desc.levels, target.desc.levels
+    sizes = [(source.width >> k or 1, source.height >> k or 1) for k in range(levels)]
+    skipped = sizes.index((target.width, target.height))
+    x, y = point
+    left, top, right, bottom = rect
+    for level, (width, height) in enumerate(sizes):
+        into = level - skipped
+        for face in range(len(target.subresources) // made_levels):
+            if not 0 <= into < made_levels:
+                continue
+            given = texels(source, face * levels + level)
+            made_level = wanted[face * made_levels + into]
+            for row in range(top, min(bottom, height)):
+                for column in range(left, min(right, width)):
+                    to = y + row - top, x + column - left
+                    if to[0] < height and to[1] < width:
+                        made_level[0, to[0], to[1]] = given[0, row, column]
+        (left, right), (top, bottom) = below(left, right), below(top, bottom)
+        x, y = x >> 1, y >> 1
+    return wanted
+
+
+@given(
+    st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(1, 9), st.integers(1, 7)),
+    st.tuples(st.integers(0, 9), st.integers(0, 9)),
+    st.integers(1, 4), st.integers(1, 3), st.integers(0, 2), st.booleans(),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_a_texture_moves_with_its_whole_chain(
+    box: tuple[int, int, int, int], point: tuple[int, int], levels: int, target_levels: int,
+    skip: int, cube: bool,
+) -> None:  # fmt: skip
+    bench = Bench()
+    kind = SurfaceKind.CUBETEXTURE if cube else SurfaceKind.TEXTURE
+    width, height = (13, 13) if cube else (13, 11)
+    skip = min(skip, levels - 1)
+    source = made(bench, 10, width, height, kind=kind, levels=levels)
+    sides = width >> skip, height >> skip
+    target = made(bench, 11, *sides, kind=kind, levels=min(target_levels, 2))
+    rect = [box[0], box[1], box[0] + box[2], box[1] + box[3]]
+    wanted = chain_model(source, target, list(point), list(rect))
+    bench.ok(texture_blit(11, 10, point, tuple(rect)))
+    assert all((texels(target, index) == level).all() for index, level in enumerate(wanted))
+
+
+def test_compressed_chains_move_in_the_blocks_the_rectangle_touches() -> None:
+    bench = Bench()
+    source = made(bench, 10, 16, 16, Format.DXT1, levels=5)
+    target = made(bench, 11, 16, 16, Format.DXT1, levels=5)
+    wanted = [texels(target, level) for level in range(5)]
+    bench.ok(texture_blit(11, 10, (8, 8), (0, 4, 4, 8)))
+    places = [((2, 2), (1, 0)), ((1, 1), (0, 0))] + 3 * [((0, 0), (0, 0))]
+    for level, (to, start) in enumerate(places):
+        wanted[level][0][to] = texels(source, level)[0][start]
+        assert (texels(target, level) == wanted[level]).all()
+
+
+def test_target_zero_only_announces_that_the_source_is_needed() -> None:
+    bench = Bench()
+    surface = made(bench, 10)
+    before = surface.data.copy()
+    bench.ok(texture_blit(0, 10, (99, 99), (5, 5, 1, 1)))
+    assert (surface.data == before).all()
+    assert refused(bench, texture_blit(0, 77, (0, 0), (0, 0, 1, 1)))
+
+
+def test_texture_blits_that_cannot_be_are_refused() -> None:
+    bench = Bench()
+    made(bench, 10, levels=4)
+    made(bench, 11, format=Format.R5G6B5)
+    made(bench, 12, kind=SurfaceKind.CUBETEXTURE)
+    made(bench, 13, 16, 16)
+    made(bench, 14)
+    whole = (0, 0, 8, 8)
+    for target, rect, point, hr in (
+        (11, whole, (0, 0), HResult.DDERR_INVALIDPIXELFORMAT),
+        (12, whole, (0, 0), HResult.DDERR_INVALIDSURFACETYPE),
+        (13, whole, (0, 0), HResult.DDERR_INVALIDPARAMS),
+        (14, (0, 0, 9, 8), (0, 0), HResult.DDERR_INVALIDRECT),
+        (14, whole, (-1, 0), HResult.DDERR_INVALIDRECT),
+        (99, whole, (0, 0), HResult.DDERR_INVALIDPARAMS),
+    ):
+        assert refused(bench, texture_blit(target, 10, point, rect)) == hr
+
+
+def test_a_box_of_a_volume_moves_with_its_chain() -> None:
+    bench = Bench()
+    kind = SurfaceKind.VOLUMETEXTURE
+    source = made(bench, 10, 8, 8, kind=kind, depth=4, levels=2)
+    target = made(bench, 11, 8, 8, kind=kind, depth=4, levels=2)
+    wanted = [texels(target, level) for level in range(2)]
+    wanted[0][0:2, 4:8, 0:4] = texels(source)[2:4, 0:4, 4:8]
+    wanted[1][0:1, 2:4, 0:2] = texels(source, 1)[1:2, 0:2, 2:4]
+    bench.ok(token(VOLUMEBLT, 11, 10, 0, 4, 0, 4, 0, 8, 4, 2, 4, 0))
+    assert all((texels(target, level) == wanted[level]).all() for level in range(2))
+    outside = token(VOLUMEBLT, 11, 10, 0, 0, 0, 0, 0, 8, 4, 2, 5, 0)
+    assert refused(bench, outside) == HResult.DDERR_INVALIDRECT
+
+
+# BUFFERBLT
+
+
+def buffers(bench: Bench) -> tuple[Surface, Surface]:
+    heap = bench.driver.gpu.heap
+    pair = [heap.create(SurfaceDesc(h, SurfaceKind.VERTEXBUFFER, 16)) for h in (10, 11)]
+    pair[0].data[:] = np.arange(16)
+    return pair[0], pair[1]
+
+
+def test_a_range_of_bytes_goes_from_buffer_to_buffer() -> None:
+    bench = Bench()
+    _, target = buffers(bench)
+    bench.ok(token(BUFFERBLT, 11, 10, 2, 8, 4, 0))
+    assert target.data.tolist() == [0, 0, 8, 9, 10, 11] + [0] * 10
+
+
+@pytest.mark.parametrize(
+    ("offset", "start", "size"), [(0, 0, 17), (13, 0, 4), (0, 13, 4), (0xFFFFFFFF, 0, 1)]
+)
+def test_ranges_outside_their_buffers_are_refused(offset: int, start: int, size: int) -> None:
+    bench = Bench()
+    buffers(bench)
+    data = token(BUFFERBLT, 11, 10, offset, start, size, 0)
+    assert refused(bench, data) == HResult.DDERR_INVALIDPARAMS
+
+
+def test_a_buffer_blit_is_between_buffers() -> None:
+    bench = Bench()
+    buffers(bench)
+    for pair in ((COLOR, 10), (10, COLOR)):
+        data = token(BUFFERBLT, *pair, 0, 0, 4, 0)
+        assert refused(bench, data) == HResult.DDERR_INVALIDSURFACETYPE
+
+
+# Order and counts
+
+
+def test_moves_execute_when_the_clock_gets_there_in_order_with_draws() -> None:
+    bench = Bench(timing=fixed(call=1, packet=1000))
+    surface = made(bench, 10, 64, 64, Format.X8R8G8B8, SurfaceKind.SURFACE)
+    before = surface.data.copy()
+    box = (0, 0, 64, 64)
+    commands = fill(COLOR, box, 0xFF112233) + blit(COLOR, box, 10, box)
+    bench.ok(commands + fill(COLOR, box, 0xFF445566))
+    assert (surface.data == before).all()
+    bench.driver.finish()
+    assert (surface.data.view("<u4") == 0xFF112233).all()
+    assert bench.driver.read(COLOR, 0, 4) == b"\x66\x55\x44\xff"
+
+
+def test_no_move_counts_as_visible() -> None:
+    bench = Bench()
+    made(bench, 10, 64, 64, Format.X8R8G8B8, levels=7)
+    moves = fill(10, (0, 0, 64, 64), 5) + blit(10, (0, 0, 64, 64), COLOR, (0, 0, 32, 32))
+    commands = (
+        create(5, QueryType.OCCLUSION) + render_state(22, 1) + issue(5, BEGIN)
+        + moves + token(GENERATE, 10, 2) + triangle_list(0, 2) + moves + issue(5, END)
+    )  # fmt: skip
+    assert dword(bench.settle(commands, rectangle(0, 0, 8, 8))[5]) == 64
+
+
+def test_a_queued_move_survives_its_command_buffer_and_its_handles() -> None:
+    bench = Bench(timing=fixed(call=1, packet=1000))
+    made(bench, 10, 64, 64, Format.X8R8G8B8).data[:] = 7
+    bench.ok(fill(COLOR, (0, 0, 1, 1), 0) + blit(10, (0, 0, 64, 64), COLOR, (0, 0, 64, 64)))
+    bench.driver.write(COMMANDS, 0, b"\xee" * 256)
+    bench.driver.destroy_surface(10)
+    bench.driver.finish()
+    assert set(bench.driver.read(COLOR, 0, 64 * 64 * 4)) == {7}
+
+
+def test_a_depth_surface_is_not_a_color_to_fill() -> None:
+    assert refused(Bench(), fill(DEPTH, (0, 0, 4, 4), 0)) == HResult.DDERR_INVALIDPIXELFORMAT
