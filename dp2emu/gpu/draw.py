@@ -89,8 +89,7 @@ def _count_samples(draw: Draw, passed: int, counters: Counters) -> None:
         counters.samples += passed
         return
     target = next(surface for surface in (*draw.colors, draw.depth) if surface is not None)
-    key = target.serial, samples
-    counters.multisamples[key] = counters.multisamples.get(key, 0) + passed
+    counters.multisamples.add(target.serial, samples, passed)
 
 
 @dataclass(frozen=True, slots=True)

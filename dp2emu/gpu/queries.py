@@ -12,6 +12,36 @@ from operator import attrgetter
 from typing import NamedTuple
 
 
+class Epoch:
+    """Samples of multisampled targets that passed between two looks at the counters.
+
+    ``passed`` is by target: (surface serial number, samples per pixel).  ``after`` is the next
+    epoch, so an interval is a chain that lives as long as somebody holds its beginning.  Mutable:
+    the latest one is a counter.
+    """
+
+    __slots__ = ("after", "passed")
+
+    def __init__(self) -> None:
+        self.passed: dict[tuple[int, int], int] = {}
+        self.after: Epoch | None = None
+
+    def add(self, serial: int, samples: int, passed: int) -> None:
+        """Count samples of a target."""
+        key = serial, samples
+        self.passed[key] = self.passed.get(key, 0) + passed
+
+    def until(self, end: Epoch) -> dict[tuple[int, int], int]:
+        """Samples that passed by target, from the beginning of this epoch to that of another."""
+        totals: dict[tuple[int, int], int] = {}
+        epoch: Epoch | None = self
+        while epoch is not None and epoch is not end:
+            for target, passed in epoch.passed.items():
+                totals[target] = totals.get(target, 0) + passed
+            epoch = epoch.after
+        return totals
+
+
 @dataclass(slots=True)
 class Counters:
     """What the GPU has done since it was made.  Mutable by design; values only grow.
@@ -43,28 +73,32 @@ class Counters:
     wait_resource_ticks: int = 0
     wait_queue_ticks: int = 0
     clock_changes: int = 0
-    multisamples: dict[tuple[int, int], int] = field(default_factory=dict)
-    """(surface serial number, samples per pixel) -> samples passed."""
+    multisamples: Epoch = field(default_factory=Epoch, compare=False)
+    """What multisampled targets count since the last look."""
 
 
 class Snapshot(NamedTuple):
-    """The counters at one moment of GPU time, in the order of ``COUNTER_NAMES``."""
+    """The counters at one moment of GPU time, in the order of ``COUNTER_NAMES``.
+
+    ``multisamples`` is the epoch that begins here.
+    """
 
     time: int
     counters: tuple[int, ...]
-    multisamples: dict[tuple[int, int], int]
+    multisamples: Epoch
 
 
 COUNTER_NAMES = tuple(f.name for f in fields(Counters) if f.name != "multisamples")
 _COUNTER_INDEX = {name: index for index, name in enumerate(COUNTER_NAMES)}
 _values = attrgetter(*COUNTER_NAMES)
-_NO_MULTISAMPLES: dict[tuple[int, int], int] = {}
 
 
 def snapshot(counters: Counters, time: int) -> Snapshot:
     """Look at the counters; costs the same however much they count."""
-    multi = dict(counters.multisamples) if counters.multisamples else _NO_MULTISAMPLES
-    return Snapshot(time, _values(counters), multi)
+    if counters.multisamples.passed:
+        counters.multisamples.after = Epoch()
+        counters.multisamples = counters.multisamples.after
+    return Snapshot(time, _values(counters), counters.multisamples)
 
 
 class Observes(IntFlag):
@@ -138,8 +172,6 @@ class Report(NamedTuple):
 
     def pixels(self) -> int:
         """Depth-test passes in pixels: per target, samples / samples per pixel, rounded up."""
-        multi = sum(
-            -(-(count - self.begin.multisamples.get(target, 0)) // target[1])
-            for target, count in self.end.multisamples.items()
-        )
+        passed = self.begin.multisamples.until(self.end.multisamples)
+        multi = sum(-(-count // samples) for (_, samples), count in passed.items())
         return self.change("samples") + multi

@@ -163,7 +163,7 @@ def occlusion_of(samples: dict[tuple[int, int], int], single: int = 0) -> int:
     counters = Counters()
     begin = snapshot(counters, 0)
     counters.samples += single
-    counters.multisamples.update(samples)
+    counters.multisamples.passed.update(samples)
     report = Report(QuerySlot(9, None, 5), 0, begin, snapshot(counters, 0), 0)
     return dword(KINDS[OCCLUSION].payload(report, Options()))
 

@@ -49,7 +49,7 @@ def test_a_draw_equals_one_sample_after_the_other(
     assert depth.pixels().tolist() == canvas.depth
     assert (work.fragments, work.pixels) == (canvas.tested, canvas.passed)
     assert counters.samples == 0
-    assert counters.multisamples == {(color.serial, samples): canvas.passed}
+    assert counters.multisamples.passed == {(color.serial, samples): canvas.passed}
 
 
 @pytest.mark.parametrize(("chunk", "batch"), [(1, 1 << 17), (3, 5), (1 << 13, 1), (7, 100)])
@@ -125,7 +125,7 @@ def test_only_samples_of_the_mask_are_drawn_to_and_counted(mask: int) -> None:
     lit = color.pixels().reshape(32, 32, 4) != 0
     assert (lit == [bool(mask >> s & 1) for s in range(4)]).all()
     assert work.pixels == 32 * 32 * (mask & 15).bit_count()
-    assert sum(counters.multisamples.values()) == work.pixels
+    assert sum(counters.multisamples.passed.values()) == work.pixels
 
 
 def test_the_mask_means_nothing_on_a_plain_target() -> None:
@@ -160,14 +160,14 @@ def test_samples_blend_one_by_one() -> None:
 def test_depth_alone_counts_for_the_depth_surface() -> None:
     depth = depth_surface(word=0xFFFFFF00, samples=2)
     _, counters = run(quad(-1, -1, 5, 5), depth=depth)
-    assert counters.multisamples == {(depth.serial, 2): 2 * 25 + 2 * 5 + 1}
+    assert counters.multisamples.passed == {(depth.serial, 2): 2 * 25 + 2 * 5 + 1}
 
 
 def test_several_draws_to_one_target_add_up() -> None:
     color, counters = color_surface(samples=8), Counters()
     for _ in range(3):
         execute_draw(draw(quad(-1, -1, 3.5, 3.5), color=color), counters)
-    assert counters.multisamples == {(color.serial, 8): 3 * 8 * 16}
+    assert counters.multisamples.passed == {(color.serial, 8): 3 * 8 * 16}
 
 
 def covered_by_alpha(alpha: float, samples: int, **options: object) -> tuple[list[bool], int]:
@@ -182,7 +182,7 @@ def covered_by_alpha(alpha: float, samples: int, **options: object) -> tuple[lis
     execute_draw(replace(packet, pipeline=pipeline), counters)
     lit = (color.pixels().reshape(32, 32, samples) != 0)[:4, :4].reshape(16, samples)
     assert (lit == lit[0]).all()
-    return lit[0].tolist(), sum(counters.multisamples.values())
+    return lit[0].tolist(), sum(counters.multisamples.passed.values())
 
 
 @pytest.mark.parametrize("samples", [2, 4, 8])
