@@ -38,13 +38,14 @@ _BAND = 1 << 20
 class Picture:
     """What a surface shows, and as a PNG file.
 
-    ``image`` is uint8 (height, width, 3 or 4).  ``crc32`` is of the surface's pixel words, rows
+    ``image`` is uint8 (height, width, 3 or 4), or grey: uint8 or uint16 (height, width).
+    ``crc32`` is of the surface's pixel words, rows
     tight and samples included, so it depends on nothing a picture leaves out.
     """
 
     format: Format
     crc32: int
-    image: NDArray[np.uint8]
+    image: NDArray[Any]
 
     @property
     def width(self) -> int:
@@ -59,9 +60,14 @@ class Picture:
     @cached_property
     def png(self) -> bytes:
         """The bytes of the file."""
-        file = io.BytesIO()
-        Image.fromarray(self.image).save(file, "PNG", compress_level=_COMPRESS_LEVEL)
-        return file.getvalue()
+        return encode_png(self.image)
+
+
+def encode_png(image: NDArray[Any]) -> bytes:
+    """A PNG file of an image: uint8 (height, width, 3 or 4), or grey, uint8 or uint16."""
+    file = io.BytesIO()
+    Image.fromarray(image).save(file, "PNG", compress_level=_COMPRESS_LEVEL)
+    return file.getvalue()
 
 
 def take_picture(surface: Surface) -> Picture:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from pathlib import Path
 
 import click
 
 from dp2emu.cli.captures import PATH, Opened, capture_verb
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, say, worst
+from dp2emu.cli.pictures import Wanted, with_pictures
 from dp2emu.cli.progress import progress_through
 from dp2emu.cli.readings import with_readings
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.timing import parse_timing
-from dp2emu.replay import Tally, Watcher, replay
+from dp2emu.replay import RawFrames, Tally, Watcher, replay
 
 _LINES = 20
 """Faults, and differences, that get a line of their own."""
@@ -25,13 +25,7 @@ _LINES = 20
 @click.option(
     "--json", "json_path", metavar="PATH", type=PATH, help='Write replay JSON; "-" is stdout.'
 )
-@click.option(
-    "--png",
-    "png_dir",
-    metavar="DIR",
-    type=PATH,
-    help="Write pictures of the colour targets, at frame markers and at the end.",
-)
+@with_pictures
 @click.option(
     "--timing",
     metavar="MODEL",
@@ -43,29 +37,29 @@ _LINES = 20
 def command(
     opened: Opened,
     json_path: str | None,
-    png_dir: str | None,
     timing: str | None,
     verify: bool,
+    wanted: Wanted,
     options: Options,
 ) -> int:
     """Run a capture: query answers and pictures.
 
     Answers are compared with the recorded ones; faults that were recorded just so are fine.
     """
-    if json_path and json_path != "-" and opened.comes_from(json_path):
-        raise click.UsageError("--json would overwrite the capture")
+    _refuse_clashes(opened, json_path, wanted)
     model = parse_timing(timing) if timing else None
     capture = opened.capture
     faults, differences = _Lines("fault"), _Lines("difference")
     with ExitStack() as stack:
         document = stack.enter_context(text_output(json_path)) if json_path else None
+        pictures = stack.enter_context(wanted.opened())
         advance = stack.enter_context(progress_through(opened.file))
         tally = replay(
             capture,
             timing=model,
             options=options,
             document=document,
-            pictures=Path(png_dir) if png_dir else None,
+            pictures=pictures,
             watcher=Watcher(
                 fault=lambda error: faults.show(str(error)),
                 difference=lambda found: differences.show(f"{capture.name}: {found}"),
@@ -74,8 +68,19 @@ def command(
         )
     for lines in (faults, differences):
         lines.close()
+    if pictures is not None and pictures.raw is not None:
+        say(_raw_summary(pictures.raw))
     say(_summary(capture.name, tally))
     return _code(tally, verify=verify)
+
+
+def _refuse_clashes(opened: Opened, json_path: str | None, wanted: Wanted) -> None:
+    """Raise UsageError for outputs that would destroy the capture, or mix."""
+    if json_path == wanted.raw == "-":
+        raise click.UsageError("--json and --raw cannot both go to standard output")
+    for option, path in (("--json", json_path or "-"), *wanted.files):
+        if path != "-" and opened.comes_from(path):
+            raise click.UsageError(f"{option} would overwrite the capture")
 
 
 class _Lines:
@@ -103,6 +108,12 @@ def _code(tally: Tally, *, verify: bool) -> int:
         FAULTS if tally.faults else FINE,
         DIFFERS if verify and tally.different else FINE,
     )
+
+
+def _raw_summary(raw: RawFrames) -> str:
+    """What an encoder must be told."""
+    frames = _count(raw.frames, "raw frame")
+    return f"{frames}, rgb24, {raw.width}x{raw.height}" if raw.frames else frames
 
 
 def _summary(name: str, tally: Tally) -> str:

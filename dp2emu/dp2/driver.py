@@ -128,13 +128,21 @@ class Driver:
         """The description of a live surface.  Raises Fault if unknown."""
         return self._surface(handle, "surface").desc
 
-    def target(self, context: int) -> int:
-        """Handle of colour target 0 of a context, 0 if none.  Raises Fault if unknown."""
+    def targets(self, context: int) -> tuple[tuple[int, ...], int]:
+        """Handles of a context's colour targets and of its depth surface, 0 for those it lacks
+        or that are bound and gone.  Raises Fault if there is no such context.
+        """
         found = self._contexts.get(context)
         if found is None:
             raise Fault(HResult.D3DHAL_CONTEXT_BAD, f"no context {context}")
-        color = found.targets.colors[0]
-        return color.handle if color else 0
+        bound = found.targets
+        return tuple(map(self._live_handle, bound.colors)), self._live_handle(bound.depth)
+
+    def _live_handle(self, surface: Surface | None) -> int:
+        """The handle by which a surface is still known, 0 if by none."""
+        if surface is None or self.gpu.heap.get(surface.handle) is not surface:
+            return 0
+        return surface.handle
 
     def context(self, number: int) -> Context | None:
         """A live context, to look at; None if there is none of that number."""

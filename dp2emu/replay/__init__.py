@@ -5,7 +5,19 @@ the queries that are alive.
 """
 
 from dp2emu.replay.compare import Difference
+from dp2emu.replay.frames import Frames, parse_frames
+from dp2emu.replay.pictures import Pictures
 from dp2emu.replay.player import Watcher, replay
+from dp2emu.replay.raw import RawFrames
 from dp2emu.replay.tally import Tally
 
-__all__ = ["Difference", "Tally", "Watcher", "replay"]
+__all__ = [
+    "Difference",
+    "Frames",
+    "Pictures",
+    "RawFrames",
+    "Tally",
+    "Watcher",
+    "parse_frames",
+    "replay",
+]

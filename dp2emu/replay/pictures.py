@@ -1,17 +1,23 @@
-"""Pictures of colour targets, taken where the GPU passes a place in the stream."""
+"""Pictures of a replay: what is taken when, and where it goes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import Surface, SurfaceDesc
+from dp2emu.grey import STENCILS, take_depth, take_stencil
 from dp2emu.outputs import write_file
-from dp2emu.picture import has_picture, take_picture
+from dp2emu.picture import Picture, encode_png, has_picture, take_picture
+from dp2emu.replay.frames import EVERY, Frames
+from dp2emu.replay.raw import RawFrames
+from dp2emu.replay.sheet import Sheet
 
 
 class Observable(Protocol):
@@ -23,53 +29,180 @@ class Observable(Protocol):
     def surface(self, handle: int) -> SurfaceDesc:
         """The description of a surface."""
 
-    def target(self, context: int) -> int:
-        """Colour target 0 of a context, 0 for none."""
+    def targets(self, context: int) -> tuple[tuple[int, ...], int]:
+        """Handles of colour targets and depth surface of a context, 0 for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """Which pictures a replay takes, and where they go; each place may be None.
+
+    ``folder`` gets a PNG of each and ``sheet`` one PNG of all; folders are made if need be.
+    ``raw`` gets what each frame shows.  Of frames outside ``frames`` there are none.  With
+    ``all_targets`` there are pictures of every target of the contexts that a frame used, depth
+    and stencil too; else of what it shows.
+    """
+
+    folder: Path | None = None
+    sheet: Path | None = None
+    raw: RawFrames | None = None
+    frames: Frames = EVERY
+    all_targets: bool = False
+
+    def with_raw(self, raw: RawFrames) -> Pictures:
+        """The same, with frames going to ``raw`` too."""
+        return replace(self, raw=raw)
+
+
+class Shot(NamedTuple):
+    """A picture to be taken: what of a surface, as which call leaves it in which frame."""
+
+    frame: int
+    call: int
+    surface: int
+    shows: str = "color"
+
+
+_TAKE: dict[str, Callable[[Surface], Picture]] = {
+    "color": take_picture,
+    "depth": take_depth,
+    "stencil": take_stencil,
+}
+"""What can be shown of a surface."""
+
+Task = Callable[[], None]
+"""One thing to do for pictures; what goes wrong with it leaves the others alone."""
 
 
 class Photographer:
-    """Takes pictures into a folder.  Mutable: it remembers what it has."""
+    """Follows a replay and takes its pictures.  Mutable: it counts frames and calls.
+
+    Its methods tell what has happened and return what is to be done about it, each of which may
+    raise Fault, Unsupported or OSError.
+    """
 
     def __init__(
-        self, rig: Observable, folder: Path, publish: Callable[[dict[str, Any]], None]
+        self, rig: Observable, wanted: Pictures, publish: Callable[[dict[str, Any] | None], None]
     ) -> None:
-        """``publish`` gets the row of each picture as it is taken."""
-        folder.mkdir(parents=True, exist_ok=True)
+        """``publish`` is told of each picture as it is taken: its row if it is a file."""
+        for folder in (wanted.folder, wanted.sheet.parent if wanted.sheet else None):
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
         self._rig = rig
-        self._folder = folder
+        self._wanted = wanted
         self._publish = publish
-        self._taken: dict[int, int] = {}
+        self._sheet = Sheet()
+        self._taken: dict[tuple[int, str], int] = {}
+        self._call = self._marked = -1
+        self._frames = 0
+        self._context = 0
+        self._used: dict[int, None] = {}
 
-    def target(self, context: int) -> int:
-        """Colour target 0 of a context, 0 for none.  Raises Fault if there is no such context."""
-        return self._rig.target(context)
+    def called(self, context: int) -> None:
+        """A call was made."""
+        self._call += 1
+        self._context = context
+        self._used[context] = None
 
-    def take(self, call: int, surface: int) -> None:
-        """Take the picture of a surface as call ``call`` leaves it, unless there is one; 0: none.
-
-        Raises Fault for an unknown surface and Unsupported for one that has no picture.
-        """
-        if surface == 0 or self._taken.get(surface) == call:
+    def frame_ends(self, surface: int) -> Iterator[Task]:
+        """A marker: ``surface`` is shown, or if it is 0 the target of the context used last."""
+        frame, used, self._used = self._frames, self._used, {}
+        self._frames += 1
+        self._marked = self._call
+        if self._call < 0 or frame not in self._wanted.frames:
             return
-        format = self._rig.surface(surface).format
-        if not has_picture(format):
-            name = sdk_name(Format, format) or f"format {format:#x}"
-            raise Unsupported(f"picture of surface {surface}, {name}")
-        self._taken[surface] = call
-        self._rig.observe(surface, lambda seen: self._develop(call, surface, seen))
+        yield partial(self._show, frame, surface, self._context)
+        if self._wanted.all_targets:
+            for context in used:
+                yield from self._targets(frame, context)
 
-    def _develop(self, call: int, handle: int, surface: Surface) -> None:
-        picture = take_picture(surface)
-        name = f"call{call:06}_surface{handle}.png"
-        write_file(self._folder / name, picture.png)
-        self._publish(
-            {
-                "call": call,
-                "surface": handle,
-                "file": name,
-                "width": picture.width,
-                "height": picture.height,
-                "format": picture.format.sdk,
-                "crc32": f"{picture.crc32:08x}",
-            }
-        )
+    def context_goes(self, context: int) -> Iterator[Task]:
+        """A context is about to be destroyed, or the capture ends with it alive."""
+        self._used.pop(context, None)
+        frame = self._under_way
+        if self._call >= 0 and frame in self._wanted.frames:
+            yield from self._targets(frame, context)
+
+    def close(self) -> None:
+        """Everything has been done.  Raises OSError."""
+        if self._wanted.raw is not None:
+            frame = self._under_way
+            unfinished = self._call > self._marked and frame in self._wanted.frames
+            self._wanted.raw.close(unfinished=unfinished)
+        image = self._sheet.image()
+        if self._wanted.sheet is not None and image is not None:
+            write_file(self._wanted.sheet, encode_png(image))
+
+    @property
+    def _under_way(self) -> int:
+        """The frame that the last call belongs to."""
+        return self._frames if self._call > self._marked else max(self._frames - 1, 0)
+
+    def _show(self, frame: int, surface: int, context: int) -> None:
+        """What a frame shows when its marker comes."""
+        handle = surface or self._rig.targets(context)[0][0]
+        raw = self._wanted.raw
+        self._take(Shot(frame, self._call, handle), raw.write if raw else None)
+
+    def _targets(self, frame: int, context: int) -> Iterator[Task]:
+        """Pictures of a context's targets: the first alone, or all."""
+        colors, depth = self._rig.targets(context)
+        raw = self._wanted.raw if context == self._context else None
+        first = Shot(frame, self._call, colors[0])
+        yield partial(self._take, first, raw.hold if raw else None)
+        if not self._wanted.all_targets:
+            return
+        for handle in colors[1:]:
+            yield partial(self._take, Shot(frame, self._call, handle))
+        yield partial(self._take, Shot(frame, self._call, depth, "depth"))
+        if depth and self._rig.surface(depth).format in STENCILS:
+            yield partial(self._take, Shot(frame, self._call, depth, "stencil"))
+
+    def _take(self, shot: Shot, raw: Callable[[Picture], None] | None = None) -> None:
+        """Take a picture unless there is one already; ``raw`` wants it all the same.
+
+        Raises Fault for an unknown surface and Unsupported for one that cannot be shown.
+        """
+        key = shot.surface, shot.shows
+        known = self._taken.get(key) == shot.call
+        if shot.surface == 0 or (known and raw is None):
+            return
+        format = self._rig.surface(shot.surface).format
+        if shot.shows == "color" and not has_picture(format):
+            name = sdk_name(Format, format) or f"format {format:#x}"
+            raise Unsupported(f"picture of surface {shot.surface}, {name}")
+        self._taken[key] = shot.call
+        self._rig.observe(shot.surface, lambda seen: self._develop(shot, seen, known, raw))
+
+    def _develop(
+        self, shot: Shot, surface: Surface, known: bool, raw: Callable[[Picture], None] | None
+    ) -> None:
+        picture = _TAKE[shot.shows](surface)
+        if raw is not None:
+            raw(picture)
+        if known:
+            return
+        shows = "" if shot.shows == "color" else shot.shows
+        if self._wanted.sheet is not None:
+            self._sheet.add(
+                picture, f"frame {shot.frame} call {shot.call}", f"surface {shot.surface} {shows}"
+            )
+        self._publish(self._file(shot, picture) if self._wanted.folder is not None else None)
+
+    def _file(self, shot: Shot, picture: Picture) -> dict[str, Any]:
+        """Write a picture into the folder; its row."""
+        assert self._wanted.folder is not None
+        suffix = "" if shot.shows == "color" else f"_{shot.shows}"
+        name = f"call{shot.call:06}_surface{shot.surface}{suffix}.png"
+        write_file(self._wanted.folder / name, picture.png)
+        return {
+            "call": shot.call,
+            "surface": shot.surface,
+            "file": name,
+            "width": picture.width,
+            "height": picture.height,
+            "format": picture.format.sdk,
+            "crc32": f"{picture.crc32:08x}",
+            "frame": shot.frame,
+            "shows": shot.shows,
+        }

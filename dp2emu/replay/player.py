@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Protocol, TextIO, TypeGuard, cast
 
 from dp2emu.capture.records import (
@@ -34,7 +33,7 @@ from dp2emu.replay.calls import Performed, row_of, submit
 from dp2emu.replay.compare import Difference, differences
 from dp2emu.replay.document import Document
 from dp2emu.replay.ledger import Outcome, QueryLedger
-from dp2emu.replay.pictures import Observable, Photographer
+from dp2emu.replay.pictures import Observable, Photographer, Pictures, Task
 from dp2emu.replay.tally import Tally
 from dp2emu.replay.values import payload_value
 from dp2emu.rig import Rig
@@ -75,17 +74,17 @@ def replay(
     timing: Timing | None = None,
     options: Options | None = None,
     document: TextIO | None = None,
-    pictures: Path | None = None,
+    pictures: Pictures | None = None,
     watcher: Watcher | None = None,
 ) -> Tally:
     """Perform a capture on ``rig``, by default a fresh emulated driver.
 
     ``timing`` and ``options`` are that driver's; without ``timing`` an annotation "timing" before
     the first call counts, else everything is instant.  ``document`` receives replay JSON;
-    ``pictures`` names a folder (made if need be) for the colour targets at frame markers, when
-    contexts go and at the end.  Faults do not end a replay, and neither does damage: what comes
-    before it is replayed and the tally says so.  Raises UsageError for an annotated timing that
-    cannot be meant or a rig that has no pictures, and OSError when something cannot be written.
+    ``pictures`` says which to take, at frame markers, when contexts go and at the end.  Faults do
+    not end a replay, and neither does damage: what comes before it is replayed and the tally says
+    so.  Raises UsageError for an annotated timing that cannot be meant or a rig that has no
+    pictures, and OSError when something cannot be written.
     """
     options = options or Options()
     driver = Driver(timing or instant(), options)
@@ -130,13 +129,12 @@ class Player:
         self._ledgers: dict[int, QueryLedger] = {}
         self._pending: Performed | None = None
         self._photographer: Photographer | None = None
-        self._last_context = 0
 
-    def photograph(self, folder: Path) -> None:
-        """Take pictures into a folder from now on.  Raises UsageError if the rig has none."""
+    def photograph(self, wanted: Pictures) -> None:
+        """Take pictures from now on.  Raises UsageError if the rig has none."""
         if not hasattr(self._rig, "observe"):
             raise UsageError(f"{type(self._rig).__name__} cannot be photographed")
-        self._photographer = Photographer(cast(Observable, self._rig), folder, self._picture)
+        self._photographer = Photographer(cast(Observable, self._rig), wanted, self._picture)
 
     def perform(self, record: Record) -> None:
         """Do what a record says.  Faults are told to the watcher, never raised."""
@@ -148,10 +146,12 @@ class Player:
         """The capture has ended: last pictures, all work finished, the document complete."""
         self._settle(None)
         for context, ledger in self._ledgers.items():
-            self._photograph(context=context)
+            self._photograph(Photographer.context_goes, context)
             ledger.close()
         with self._telling():
             self._rig.finish()
+        if self._photographer is not None:
+            self._photographer.close()
         self.tally.time = int(getattr(self._rig, "time", 0))
         self.tally.damage = damage
         self._document.finish(
@@ -170,7 +170,7 @@ class Player:
 
     def _destroy_context(self, record: ContextDestroyed) -> None:
         self._settle(None)
-        self._photograph(context=record.context)
+        self._photograph(Photographer.context_goes, record.context)
         ledger = self._ledgers.pop(record.context, None)
         if ledger is not None:
             ledger.close()
@@ -190,8 +190,9 @@ class Player:
         call = record.call
         ledger = self._ledgers.get(call.dwhContext)
         self._pending = submit(self._rig, self.tally.calls, call, ledger)
-        self._last_context = call.dwhContext
         self.tally.calls += 1
+        if self._photographer is not None:
+            self._photographer.called(call.dwhContext)
 
     def _answer(self, record: Answered) -> None:
         if self._pending is None:
@@ -200,7 +201,7 @@ class Player:
 
     def _mark_frame(self, record: FrameMarker) -> None:
         self.tally.frames += 1
-        self._photograph(surface=record.surface, context=self._last_context)
+        self._photograph(Photographer.frame_ends, record.surface)
 
     def _annotate(self, record: Annotation) -> None:
         """Time passes where the host waited; other remarks change nothing."""
@@ -248,18 +249,24 @@ class Player:
             }
         )
 
-    def _photograph(self, *, surface: int = 0, context: int = 0) -> None:
-        """A surface, or if that is 0 the target of a context, as the last call leaves it."""
-        if self._photographer is None or self.tally.calls == 0:
+    def _photograph(
+        self, event: Callable[[Photographer, int], Iterator[Task]], subject: int
+    ) -> None:
+        """Take the pictures that something which has just happened asks for."""
+        if self._photographer is None:
             return
-        with self._telling():
-            self._photographer.take(
-                self.tally.calls - 1, surface or self._photographer.target(context)
-            )
+        tasks = event(self._photographer, subject)
+        while True:
+            with self._telling():
+                task = next(tasks, None)
+                if task is None:
+                    break
+                task()
 
-    def _picture(self, row: dict[str, Any]) -> None:
+    def _picture(self, row: dict[str, Any] | None) -> None:
         self.tally.pictures += 1
-        self._document.picture(row)
+        if row is not None:
+            self._document.picture(row)
 
     @contextmanager
     def _telling(self) -> Iterator[None]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from unittest.mock import patch
 
@@ -84,6 +86,61 @@ def test_pictures_go_to_a_folder_that_is_made(tmp_path: Path) -> None:
     ran = dp2emu("replay", write(tmp_path, *GOOD), "--png", tmp_path / "a" / "b")
     assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == ["call000000_surface2.png"]
     assert "1 picture," in ran.err
+
+
+def test_pictures_of_some_frames_of_all_targets_on_a_sheet(tmp_path: Path) -> None:
+    path = write(tmp_path, *SETTING, *[called(clear(9)), FRAME] * 4)
+    ran = dp2emu(
+        "replay", path, "--png", tmp_path / "p", "--sheet", tmp_path / "s.png",
+        "--frames", "1-2", "--targets", "all",
+    )  # fmt: skip
+    assert ran.code == 0 and "2 pictures," in ran.err
+    assert sorted(file.name[:10] for file in (tmp_path / "p").iterdir()) == [
+        "call000001", "call000002",
+    ]  # fmt: skip
+    assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_raw_frames_alone_go_to_stdout(tmp_path: Path) -> None:
+    path = write(tmp_path, *SETTING, *[called(clear(0x010203)), FRAME] * 2)
+    ran = dp2emu("replay", path, "--raw", "-", "--json", tmp_path / "a.json")
+    assert (ran.code, ran.out) == (0, bytes((1, 2, 3)) * 64)
+    assert ran.err.startswith("2 raw frames, rgb24, 8x4\n")
+    dp2emu("replay", path, "--raw", tmp_path / "a.rgb", "--frames", "1")
+    assert (tmp_path / "a.rgb").read_bytes() == bytes((1, 2, 3)) * 32
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--frames", "1"],
+        ["--targets", "all"],
+        ["--png", "p", "--frames", "2-1"],
+        ["--png", "p", "--targets", "none"],
+        ["--raw", "-", "--json", "-"],
+        ["--sheet", "a.dp2"],
+        ["--raw", "a.dp2"],
+    ],
+)
+def test_picture_options_that_cannot_be_meant_are_code_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = write(tmp_path, *GOOD).read_bytes()
+    ran = dp2emu("replay", "a.dp2", *options)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, b"", 1)
+    assert (tmp_path / "a.dp2").read_bytes() == before
+
+
+def test_a_reader_of_raw_frames_that_goes_away_ends_it_quietly(tmp_path: Path) -> None:
+    class Gone(io.BytesIO):
+        def write(self, data: object) -> int:
+            raise BrokenPipeError
+
+    path = write(tmp_path, *GOOD)
+    with patch("dp2emu.cli.pictures.byte_output", lambda path: nullcontext(Gone())):
+        ran = dp2emu("replay", path, "--raw", "-")
+    assert (ran.code, ran.out, ran.err) == (141, b"", "")
 
 
 def test_timing_is_chosen(tmp_path: Path) -> None:

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import json
-import zlib
-from pathlib import Path
-from typing import Any
-
-import jsonschema
-import numpy as np
 import pytest
-from PIL import Image
 
 from dp2emu.capture.records import (
     Annotation,
     ContextDestroyed,
-    FrameMarker,
     MemoryWritten,
     Record,
     SurfaceCreated,
@@ -28,10 +18,9 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import Op
-from dp2emu.errors import Dp2Error, Unsupported, UsageError
+from dp2emu.errors import Unsupported, UsageError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.gpu.timing import by_work, fixed
-from dp2emu.replay import Difference, Tally, Watcher, replay
 from dp2emu.runtime import Device9
 from tests.replay.authoring import (
     BEGIN,
@@ -41,13 +30,11 @@ from tests.replay.authoring import (
     EVENT,
     OCCLUSION,
     SETTING,
-    TARGET,
     TIMESTAMP,
     VCACHE,
     Calls,
     answered,
     called,
-    capture_of,
     clear,
     create,
     delete,
@@ -57,31 +44,7 @@ from tests.replay.authoring import (
     token,
     with_timing,
 )
-
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "replay.schema.json").read_text("utf-8"))
-
-
-class Run:
-    """What a replay said: tally, document, faults and differences."""
-
-    def __init__(self, *records: Record, file: bytes | None = None, **options: Any) -> None:
-        from dp2emu.capture import open_capture
-
-        text = io.StringIO()
-        self.faults: list[Dp2Error] = []
-        self.differences: list[Difference] = []
-        capture = open_capture(io.BytesIO(file)) if file else capture_of(*records)
-        self.tally: Tally = replay(
-            capture,
-            document=text,
-            watcher=Watcher(self.faults.append, self.differences.append),
-            **options,
-        )
-        self.document = json.loads(text.getvalue())
-        jsonschema.validate(self.document, SCHEMA)
-        self.calls = self.document["calls"]
-        self.queries = self.document["queries"]
-        self.pictures = self.document["pictures"]
+from tests.replay.running import Run
 
 
 def test_call_answers_what_the_driver_wrote() -> None:
@@ -342,57 +305,6 @@ def test_damaged_capture_is_replayed_up_to_the_damage() -> None:
 def test_empty_capture_gives_an_empty_document() -> None:
     run = Run()
     assert (run.calls, run.pictures, run.queries) == ([], [], [])
-
-
-def test_picture_shows_the_marked_surface(tmp_path: Path) -> None:
-    run = Run(*SETTING, called(clear(0xFF102030)), FrameMarker(0, TARGET), pictures=tmp_path)
-    (row,) = run.pictures
-    assert (row["call"], row["surface"], row["file"]) == (0, TARGET, "call000000_surface2.png")
-    assert (row["width"], row["height"], row["format"]) == (8, 4, "D3DFMT_X8R8G8B8")
-    words = np.full(32, 0xFF102030, "<u4")
-    assert row["crc32"] == f"{zlib.crc32(words.tobytes()):08x}"
-    image = np.asarray(Image.open(tmp_path / row["file"]))
-    assert (image == [0x10, 0x20, 0x30]).all() and image.shape == (4, 8, 3)
-
-
-def test_marker_without_surface_shows_the_current_target(tmp_path: Path) -> None:
-    run = Run(*SETTING, called(clear(1)), FrameMarker(0), pictures=tmp_path)
-    assert [row["surface"] for row in run.pictures] == [TARGET]
-
-
-def test_pictures_are_taken_at_the_end_and_when_a_context_goes(tmp_path: Path) -> None:
-    end = Run(*SETTING, called(clear(1)), pictures=tmp_path)
-    gone = Run(*SETTING, called(clear(1)), ContextDestroyed(CONTEXT), pictures=tmp_path)
-    assert end.pictures == gone.pictures and len(end.pictures) == 1
-
-
-def test_picture_shows_what_was_drawn_by_then_however_late_it_runs(tmp_path: Path) -> None:
-    records = [
-        *SETTING, called(clear(1)), FrameMarker(0), called(clear(2)), FrameMarker(1),
-    ]  # fmt: skip
-    soon = Run(*records, pictures=tmp_path / "a")
-    late = Run(*with_timing("fixed:call=1,packet=500", records), pictures=tmp_path / "b")
-    assert soon.pictures == late.pictures
-    assert len({row["crc32"] for row in soon.pictures}) == 2
-
-
-def test_pictures_do_not_steer_time(tmp_path: Path) -> None:
-    records = with_timing(
-        "seeded:3",
-        [*SETTING, called(clear(1), create(1, EVENT), issue(1, END)), FrameMarker(0), called()],
-    )
-    assert Run(*records).calls == Run(*records, pictures=tmp_path).calls
-
-
-def test_surface_that_cannot_be_pictured_is_told(tmp_path: Path) -> None:
-    run = Run(*SETTING, called(), FrameMarker(0, BUFFER), FrameMarker(1, 99), pictures=tmp_path)
-    assert [type(fault).__name__ for fault in run.faults] == ["Unsupported", "Fault"]
-    assert [row["surface"] for row in run.pictures] == [TARGET]
-
-
-def test_pictures_need_a_rig_that_can_be_observed(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="Calls"):
-        Run(*SETTING, called(), rig=Calls(), pictures=tmp_path)
 
 
 def test_many_rows_spill_without_changing_order() -> None:

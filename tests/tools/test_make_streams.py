@@ -14,7 +14,7 @@ from dp2emu.capture import open_capture
 from dp2emu.capture.records import Called
 from dp2emu.d3d.enums import RenderState
 from dp2emu.dp2.driver import Driver
-from dp2emu.replay import Tally, replay
+from dp2emu.replay import Pictures, Tally, replay
 from tests.cli.running import dp2emu
 from tests.tools.loading import ROOT, load_tool
 
@@ -24,7 +24,7 @@ NAMES = list(make_streams.STREAMS)
 EVENT, OCCLUSION = 8, 9
 
 
-def replayed(name: str, pictures: Path | None = None) -> tuple[Tally, dict[str, Any]]:
+def replayed(name: str, pictures: Pictures | None = None) -> tuple[Tally, dict[str, Any]]:
     """The tally and document of a stream's replay."""
     text = io.StringIO()
     with open_capture(STREAMS / f"{name}.dp2") as capture:
@@ -79,7 +79,7 @@ def test_script_writes_streams_and_list(
 
 
 def test_first_light_shows_the_picture_of_the_readme(tmp_path: Path) -> None:
-    tally, document = replayed("first_light", tmp_path)
+    tally, document = replayed("first_light", Pictures(tmp_path))
     (picture,) = document["pictures"]
     assert (tally.answered, tally.issued) == (2, 2)
     with (
@@ -104,7 +104,7 @@ def test_depth_order_decides_what_occlusion_queries_see() -> None:
 
 def test_depth_order_does_not_change_the_picture(tmp_path: Path) -> None:
     crcs = {
-        replayed(f"occlusion_{name}_first", tmp_path / name)[1]["pictures"][0]["crc32"]
+        replayed(f"occlusion_{name}_first", Pictures(tmp_path / name))[1]["pictures"][0]["crc32"]
         for name in ("near", "far", "middle")
     }
     assert len(crcs) == 1

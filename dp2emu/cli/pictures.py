@@ -1,0 +1,89 @@
+"""The options that say which pictures a replay takes and where they go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from dp2emu.cli.captures import PATH
+from dp2emu.cli.streams import byte_output
+from dp2emu.replay import Pictures, RawFrames, parse_frames
+
+Verb = Callable[..., int | None]
+
+_OPTIONS: tuple[Any, ...] = (
+    click.option("--png", metavar="DIR", type=PATH, help="Write each picture as a file."),
+    click.option("--sheet", metavar="FILE", type=PATH, help="Write all, small, as one PNG."),
+    click.option(
+        "--raw",
+        metavar="PATH",
+        type=PATH,
+        help='Write what each frame shows as raw rgb24 video; "-" is stdout.',
+    ),
+    click.option(
+        "--frames", metavar="A-B", help="Only of these frames, from 0: like 3, 3-7, 3- or -7."
+    ),
+    click.option(
+        "--targets",
+        type=click.Choice(["first", "all"]),
+        help="Of what frames show, as by default, or of all targets, depth and stencil too.",
+    ),
+)
+
+
+class Wanted(NamedTuple):
+    """The options as they were given."""
+
+    png: str | None
+    sheet: str | None
+    raw: str | None
+    frames: str | None
+    targets: str | None
+
+    @property
+    def files(self) -> Iterator[tuple[str, str]]:
+        """(option, path) of every single file that will be written, but standard output."""
+        named = (("--sheet", self.sheet), ("--raw", self.raw))
+        return ((option, path) for option, path in named if path and path != "-")
+
+    @contextmanager
+    def opened(self) -> Iterator[Pictures | None]:
+        """What ``replay`` wants to know, None if there is no picture to take.
+
+        Raises UsageError for options that mean nothing, OSError for a file that cannot be opened.
+        """
+        if not (self.png or self.sheet or self.raw):
+            if self.frames or self.targets:
+                raise click.UsageError("--frames and --targets need --png, --sheet or --raw")
+            yield None
+            return
+        pictures = Pictures(
+            folder=Path(self.png) if self.png else None,
+            sheet=Path(self.sheet) if self.sheet else None,
+            frames=parse_frames(self.frames or "0-"),
+            all_targets=self.targets == "all",
+        )
+        if not self.raw:
+            yield pictures
+            return
+        with byte_output(self.raw) as out:
+            yield pictures.with_raw(RawFrames(out))
+
+
+def with_pictures(verb: Verb) -> Verb:
+    """Give a verb the options; it gets them as ``wanted``."""
+
+    @wraps(verb)
+    def run(*given: Any, **others: Any) -> int | None:
+        wanted = Wanted(**{name: others.pop(name) for name in Wanted._fields})
+        return verb(*given, wanted=wanted, **others)
+
+    decorated: Verb = run
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated

@@ -1,0 +1,42 @@
+"""Which frames of a capture are wanted."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from dp2emu.errors import UsageError
+
+_RANGE = re.compile(r"(?P<only>\d{1,9})|(?P<first>\d{1,9})?-(?P<last>\d{1,9})?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Frames ``first`` to ``last``, both included; ``last`` None is the end.
+
+    Frames count from 0, and each ends with its marker, whatever number the marker has.  What
+    comes behind the last marker is a frame too.
+    """
+
+    first: int = 0
+    last: int | None = None
+
+    def __contains__(self, frame: int) -> bool:
+        return self.first <= frame and (self.last is None or frame <= self.last)
+
+
+EVERY = Frames()
+"""All frames."""
+
+
+def parse_frames(text: str) -> Frames:
+    """``3``, ``3-7``, ``3-`` or ``-7``.  Raises UsageError for anything else."""
+    found = _RANGE.fullmatch(text)
+    if found is None or text == "-":
+        raise UsageError(f"frames {text!r}: not like 3, 3-7, 3- or -7")
+    if found["only"]:
+        return Frames(int(found["only"]), int(found["only"]))
+    frames = Frames(int(found["first"] or 0), int(found["last"]) if found["last"] else None)
+    if frames.last is not None and frames.last < frames.first:
+        raise UsageError(f"frames {text!r}: the last comes before the first")
+    return frames
