@@ -13,7 +13,7 @@ from dp2emu.d3d.enums import TextureFilter
 from dp2emu.d3d.flags import DP2BLT_LINEAR
 from dp2emu.d3d.formats import COLOR, FORMATS, Use
 from dp2emu.d3d.hresult import HResult
-from dp2emu.errors import Fault, Unsupported
+from dp2emu.errors import Fault
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.memory import BUFFERS, Surface
 from dp2emu.gpu.packets import (
@@ -187,9 +187,12 @@ def _check_blocks(given: Part, made: Part) -> None:
 
 
 def _check_conversion(given: Part, made: Part) -> None:
-    """Colours that can be read are converted to those that can be rendered to."""
-    if given.surface.samples > 1:
-        raise Unsupported("resolving multisampled surfaces")
+    """Colours that can be read are converted to those that can be rendered to, and samples are
+    resolved into one.
+    """
+    if given.surface.samples > 1 < made.surface.samples:
+        what = f"{given.surface.samples} samples to {made.surface.samples}"
+        raise Fault(HResult.DDERR_INVALIDPIXELFORMAT, what)
     row = FORMATS[given.surface.format]
     readable = Use.TEXTURE in row.uses and not row.uses & (Use.PALETTE | Use.DEPTH)
     if not readable or made.surface.format not in COLOR:

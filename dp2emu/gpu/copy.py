@@ -10,9 +10,11 @@ import numpy as np
 
 from dp2emu.d3d.formats import FORMATS, FormatRow
 from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Box, Copy, CopyBytes, GenerateLevels, Part, whole_part
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.resample import Axis, Lanes, area, linear, point, resample
+from dp2emu.gpu.resolve import resolve
 from dp2emu.gpu.texels import Blocks, blocks, read_texels, whole_blocks, write_texels
 from dp2emu.gpu.work import Work
 
@@ -27,6 +29,8 @@ def execute_copy(copy: Copy, counters: Counters) -> Work:
     """Copy, convert or stretch.  Counts the bytes of both parts; no query counts pixels."""
     source, target = copy.source, copy.target
     given, made = _texels(source), _texels(target)
+    if source.surface.samples > target.surface.samples:
+        given = replace(given, stored=_resolved(source.surface))
     if np.may_share_memory(given.stored, made.stored):
         given = replace(given, stored=given.stored.copy())
     if given.row.format == made.row.format and source.box.sides == target.box.sides:
@@ -85,6 +89,13 @@ def _texels(part: Part) -> _Texels:
     surface, index = part.surface, part.index
     edge = whole_part(surface, index).box
     return _Texels(FORMATS[surface.format], blocks(surface, index), part.box, edge)
+
+
+def _resolved(surface: Surface) -> Blocks:
+    """A multisampled surface, which has no levels, with one sample for each pixel."""
+    row = FORMATS[surface.format]
+    words = resolve(row, surface.pixels(), surface.samples)
+    return words.view(np.uint8).reshape(1, surface.height, surface.width, 1, row.size)
 
 
 def _stretch(given: _Texels, made: _Texels, along: _Along) -> None:

@@ -240,7 +240,8 @@ class Copy:
 
     Parts of one format and size are copied as they are, of compressed formats in whole blocks;
     otherwise texels are converted, which needs a target that can be rendered to, and stretched,
-    between texel centres if ``linear``.  Samples are copied one to one, or to all of a pixel's.
+    between texel centres if ``linear``.  Samples are copied one to one, or one to all of a
+    pixel's; a target of fewer samples than the source gets the resolved source.
     """
 
     source: Part

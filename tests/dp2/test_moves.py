@@ -427,3 +427,29 @@ def test_a_queued_move_survives_its_command_buffer_and_its_handles() -> None:
 
 def test_a_depth_surface_is_not_a_color_to_fill() -> None:
     assert refused(Bench(), fill(DEPTH, (0, 0, 4, 4), 0)) == HResult.DDERR_INVALIDPIXELFORMAT
+
+
+# Samples
+
+
+def test_samples_are_copied_as_they_are_or_resolved() -> None:
+    bench = Bench()
+    plain, kind = made(bench, 21, kind=SurfaceKind.SURFACE), SurfaceKind.SURFACE
+    given, same = (made(bench, handle, kind=kind, samples=4) for handle in (22, 23))
+    whole = (0, 0, 8, 8)
+    bench.ok(blit(22, whole, 23, whole) + blit(22, whole, 21, whole))
+    assert (same.data == given.data).all()
+    samples = blocks(given, 0).astype(np.uint32)
+    assert (blocks(plain, 0)[..., 0, :] == (samples.sum(axis=3) + 2) // 4).all()
+
+
+def test_samples_that_do_not_fit_are_refused() -> None:
+    bench, kind, whole = Bench(), SurfaceKind.SURFACE, (0, 0, 8, 8)
+    for handle, samples in ((21, 1), (22, 2), (24, 4)):
+        made(bench, handle, kind=kind, samples=samples)
+        made(bench, handle + 10, kind=kind, format=Format.D24S8, samples=samples)
+    for source, target in ((24, 22), (22, 24), (34, 31), (34, 32)):
+        refusal = refused(bench, blit(source, whole, target, whole))
+        assert refusal == HResult.DDERR_INVALIDPIXELFORMAT
+    assert refused(bench, blit(24, whole, 24, (0, 0, 4, 4))) == HResult.DDERR_INVALIDPIXELFORMAT
+    assert refused(bench, blit(24, whole, 21, whole, op=SURFACEBLT))

@@ -226,6 +226,37 @@ def test_all_samples_of_a_pixel_get_what_has_one() -> None:
     assert (again.data == target.data).all()
 
 
+def average(source: Surface, x: int, y: int) -> list[int]:
+    """What the channels of a pixel's samples come to, rounding half up."""
+    samples = blocks(source, 0)[0, y, x].copy().view("<u4").ravel().tolist()
+    sums = [sum(channel) for channel in zip(*map(channels, samples), strict=True)]
+    return [floor(Fraction(total, len(samples)) + Fraction(1, 2)) for total in sums]
+
+
+@pytest.mark.parametrize("samples", [2, 4, 8])
+def test_a_rectangle_of_samples_is_resolved_into_pixels(samples: int) -> None:
+    source, target = surface(A8, samples=samples), surface(A8, 9, 7, seed=2)
+    before = words(target)
+    moved(part(source, 1, 2, 6, 5), part(target, 4, 3, 9, 6))
+    after = words(target)
+    for y in range(7):
+        for x in range(9):
+            if 4 <= x < 9 and 3 <= y < 6:
+                assert channels(after[y, x]) == average(source, x - 3, y - 1)
+            else:
+                assert after[y, x] == before[y, x]
+
+
+def test_what_is_resolved_may_be_stretched_and_converted() -> None:
+    source, single = surface(A8, samples=4), surface(A8)
+    moved(part(source), part(single))
+    for linear in (False, True):
+        found, expected = surface(R5, 5, 9), surface(R5, 5, 9)
+        moved(part(source), part(found), linear)
+        moved(part(single), part(expected), linear)
+        assert (found.data == expected.data).all()
+
+
 # Generated levels
 
 
