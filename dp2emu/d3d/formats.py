@@ -109,10 +109,10 @@ class FormatRow:
         order.
         """
         has = self.channels
-        gray = None if "u" in has else has.get("l")
+        gray = has.get("l")
         red = has.get("r") or has.get("u") or gray
         green = has.get("g") or has.get("v") or gray
-        blue = has.get("b") or has.get("w") or has.get("l")
+        blue = has.get("b") or has.get("w") or gray
         alpha = has.get("a") or has.get("q")
         colors = (red or self.missing, green or self.missing, blue or self.missing)
         return (*colors, alpha or 1.0)
