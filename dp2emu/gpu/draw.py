@@ -40,9 +40,12 @@ from dp2emu.gpu.shade import (
     varyings_of,
 )
 from dp2emu.gpu.spans import Fragments, batches
+from dp2emu.gpu.texture_cache import TextureCache
+from dp2emu.gpu.texturing import Texturing
 from dp2emu.gpu.vertex import vertex_bytes, vertex_numbers
 from dp2emu.gpu.vertex_cache import observe, observe_unindexed
 from dp2emu.gpu.work import Work
+from dp2emu.shader.ir import Stage
 
 CHUNK = 1 << 13
 """Primitives assembled together."""
@@ -51,10 +54,12 @@ CHUNK = 1 << 13
 def execute_draw(draw: Draw, counters: Counters, observe_cache: bool = False) -> Work:
     """Draw all primitives in order, write the targets, and raise the counters.
 
-    ``observe_cache`` runs the vertex cache model as well, which costs time.  Raises Unsupported
+    ``observe_cache`` runs the models of the caches as well, which costs time.  Raises Unsupported
     for state that is not built, before anything is written.
     """
     targets = _targets(draw)
+    cache = TextureCache() if observe_cache else None
+    texturing = Texturing.of(draw, cache)
     vertices = vertex_count(draw.topology, draw.count)
     work = Work(
         vertices=vertices,
@@ -64,8 +69,10 @@ def execute_draw(draw: Draw, counters: Counters, observe_cache: bool = False) ->
     # NaN and infinity are legal here and each stage says what becomes of them.
     with np.errstate(all="ignore"):
         for start in range(0, draw.count, CHUNK):
-            work += _draw_chunk(draw, targets, start, min(start + CHUNK, draw.count))
-    if observe_cache:
+            stop = min(start + CHUNK, draw.count)
+            work += _draw_chunk(draw, targets, texturing, start, stop)
+    if cache is not None:
+        cache.count(counters)
         _observe_cache(draw, vertices, counters)
     _count(draw, work, counters)
     return work
@@ -117,14 +124,16 @@ def _targets(draw: Draw) -> _Targets:
     )
 
 
-def _draw_chunk(draw: Draw, targets: _Targets, start: int, stop: int) -> Work:
+def _draw_chunk(
+    draw: Draw, targets: _Targets, texturing: Texturing, start: int, stop: int
+) -> Work:
     """Primitives ``start`` to ``stop``; work after the vertex fetch."""
     pipeline = draw.pipeline
     names = (*varyings_of(pipeline.pixel), POINT_SIZE)
-    assembled = geometry(draw, start, stop, names)
+    assembled = geometry(draw, start, stop, names, texturing.sampler(Stage.VERTEX))
     primitives = set_up(draw, assembled, targets.region)
     depth = depth_planes(draw, primitives)
-    shader = shading(draw, primitives, depth.plane)
+    shader = shading(draw, primitives, depth.plane, texturing.sampler(Stage.PIXEL))
     stages = _Stages(draw, targets, depth, shader)
     work = Work(triangles=primitives.triangles, clip_triangles=assembled.extra)
     for spans in primitives.spans:

@@ -21,10 +21,9 @@ from dp2emu.gpu.arrays import F32, F64, I64, Mask
 from dp2emu.gpu.assembly import CORNERS, corners
 from dp2emu.gpu.clip import clip
 from dp2emu.gpu.packets import Draw, Viewport
-from dp2emu.gpu.texturing import Texturing
 from dp2emu.gpu.vertex import COMPONENTS, Vertices, decode, fetch, vertex_numbers
-from dp2emu.shader.ir import Program, Stage
-from dp2emu.shader.reference import run
+from dp2emu.shader.ir import Program
+from dp2emu.shader.reference import Sampler, run
 
 _ABSENT = [np.array([number], np.float32) for number in (0, 0, 0, 1)]
 """What a vertex program reads where the vertices have nothing."""
@@ -51,7 +50,9 @@ class Geometry:
         return Geometry(self.vertices.part(chosen), self.numbers[chosen], edges, self.extra)
 
 
-def geometry(draw: Draw, start: int, stop: int, names: tuple[str, ...]) -> Geometry:
+def geometry(
+    draw: Draw, start: int, stop: int, names: tuple[str, ...], sampler: Sampler | None = None
+) -> Geometry:
     """Primitives ``start`` to ``stop`` of a draw, with those varyings of ``names`` they have."""
     sequence = corners(draw.topology, draw.first, start, stop)
     numbers = vertex_numbers(draw.indices, sequence.ravel()).reshape(sequence.shape)
@@ -61,7 +62,7 @@ def geometry(draw: Draw, start: int, stop: int, names: tuple[str, ...]) -> Geome
         vertices = fetch(layout, draw.streams, numbers, names, attributes)
         _join(draw, vertices.names, vertices.varyings)
         return Geometry(vertices, np.arange(start, stop), edges)
-    lanes, written, user = _shaded(draw, draw.pipeline.vertex, numbers, names)
+    lanes, written, user = _shaded(draw, draw.pipeline.vertex, numbers, names, sampler)
     varyings = slice(4, 4 + len(written))
     _join(draw, written, lanes[varyings])
     depth = draw.pipeline.raster.clip
@@ -101,7 +102,11 @@ def is_color(name: str) -> bool:
 
 
 def _shaded(
-    draw: Draw, program: Program, numbers: I64, names: tuple[str, ...]
+    draw: Draw,
+    program: Program,
+    numbers: I64,
+    names: tuple[str, ...],
+    sampler: Sampler | None,
 ) -> tuple[F64, tuple[str, ...], int]:
     """Position, varyings and distances to user planes, lanes of shape (rows, *numbers.shape).
 
@@ -109,7 +114,6 @@ def _shaded(
     """
     unique, place = np.unique(numbers.ravel(), return_inverse=True)
     inputs = _inputs(draw, program, unique)
-    sampler = Texturing.of(Stage.VERTEX, draw.pipeline.vertex_samplers, draw.vertex_textures)
     outputs = run(program, inputs, draw.vertex_uniforms, len(unique), sampler=sampler).outputs
     nothing = np.zeros(len(unique), np.float32)
     position = np.stack([outputs.get(name, nothing) for name in _POSITION]).astype(np.float64)

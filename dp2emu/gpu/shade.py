@@ -16,11 +16,10 @@ from dp2emu.gpu.planes import Frame, Plane, Sites, plane
 from dp2emu.gpu.quads import in_quads, quads
 from dp2emu.gpu.setup import Primitives
 from dp2emu.gpu.state import DEPTH_PORT
-from dp2emu.gpu.texturing import Texturing
 from dp2emu.gpu.vertex import COMPONENTS
-from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.ir import Program
 from dp2emu.shader.ports import CENTROID, varying
-from dp2emu.shader.reference import run
+from dp2emu.shader.reference import Sampler, run
 
 COLOR_PORTS = tuple(
     tuple(f"target{number}.{component}" for component in COMPONENTS) for number in range(4)
@@ -48,7 +47,7 @@ class Shading:
     depth: Plane
     rhw: Plane | None
     front: F32
-    texturing: Texturing
+    sampler: Sampler | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,9 @@ def targets_of(program: Program) -> tuple[int, ...]:
     return tuple(n for n, ports in enumerate(COLOR_PORTS) if not names.isdisjoint(ports))
 
 
-def shading(draw: Draw, primitives: Primitives, depth: Plane) -> Shading:
+def shading(
+    draw: Draw, primitives: Primitives, depth: Plane, sampler: Sampler | None = None
+) -> Shading:
     """Planes for the corners of primitives; ``depth`` is the plane of their z.
 
     With flat shading the colours are those of the first corner.  Any other varying c becomes
@@ -110,9 +111,8 @@ def shading(draw: Draw, primitives: Primitives, depth: Plane) -> Shading:
         rhw = np.where(equal, 1.0, rhw)
         divided = {name: plane(frame, f * rhw) for name, f in corners.items()}
         divisor = plane(frame, rhw)
-    texturing = Texturing.of(Stage.PIXEL, draw.pipeline.samplers, draw.textures)
     return Shading(
-        program, draw, frame, plain, divided, divisor, depth, true_rhw, primitives.front, texturing
+        program, draw, frame, plain, divided, divisor, depth, true_rhw, primitives.front, sampler
     )
 
 
@@ -177,7 +177,7 @@ def _run(shading: Shading, sites: Sites, way: F64 | None) -> Shaded:
         _inputs(shading, sites, way),
         shading.draw.pixel_uniforms,
         count,
-        sampler=shading.texturing,
+        sampler=shading.sampler,
     )
     outputs, nothing = result.outputs, np.zeros(count, np.float32)
     colors = {

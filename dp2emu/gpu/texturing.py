@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from dp2emu.gpu.packets import TextureBinding, Textures, Uniforms
+from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.packets import Draw, TextureBinding, Textures, Uniforms
 from dp2emu.gpu.state import Samplers
+from dp2emu.gpu.texture_cache import TextureCache
 from dp2emu.shader.ir import Lod, Stage, TextureKind
-from dp2emu.shader.reference import run
+from dp2emu.shader.reference import Sampler, run
 from dp2emu.shader.texture.bindings import level_rows, limits_of, linear_light, numbers_of
+from dp2emu.shader.texture.fields import row_of
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import COMPONENTS, sampler_program
 from dp2emu.shader.types import F32, Mask
@@ -27,14 +31,16 @@ _NO_PALETTE = np.zeros(256, np.int32)
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One sampler: the key of its program, and what that reads."""
+    """One sampler: the key of its program, what that reads, and the texture's serial number."""
 
     key: SamplerKey
     files: Uniforms
+    texture: int
 
     @classmethod
     def of(cls, key: SamplerKey, binding: TextureBinding) -> Unit:
-        """The texture as it lies in memory now."""
+        """The texture as it lies in memory now.  Raises Unsupported if its format is none here."""
+        row_of(key)
         surface, palette = binding.surface, binding.palette
         rows = [
             (at.offset, at.pitch, at.slice_pitch, at.width, at.height, at.depth)
@@ -48,24 +54,32 @@ class Unit:
             "limits": limits_of(surface.desc.levels, first, binding.color_key),
             "palette": _NO_PALETTE if palette is None else palette.view(np.int32),
             "linear": linear_light(),
-        })  # fmt: skip
+        }, surface.serial)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Texturing:
-    """What programs of one stage sample with: ``shader.reference.Sampler``."""
+    """What the programs of a draw sample with; ``cache`` is asked for every texel they read."""
 
-    stage: Stage
-    units: Mapping[int, Unit]
+    units: Mapping[Stage, Mapping[int, Unit]]
+    cache: TextureCache | None = None
 
     @classmethod
-    def of(cls, stage: Stage, samplers: Samplers, textures: Textures) -> Texturing:
+    def of(cls, draw: Draw, cache: TextureCache | None = None) -> Texturing:
         """The samplers of a pipeline that have a texture."""
-        found = {n: Unit.of(key, textures[n]) for n, key in samplers if n in textures}
-        return cls(stage, found)
+        pipeline = draw.pipeline
+        return cls({
+            Stage.VERTEX: _units(pipeline.vertex_samplers, draw.vertex_textures),
+            Stage.PIXEL: _units(pipeline.samplers, draw.textures),
+        }, cache)  # fmt: skip
 
-    def __call__(
+    def sampler(self, stage: Stage) -> Sampler:
+        """What the engine calls for programs of a stage."""
+        return partial(self._sample, stage)
+
+    def _sample(
         self,
+        stage: Stage,
         sampler: int,
         kind: TextureKind,
         coordinates: tuple[F32, ...],
@@ -74,18 +88,50 @@ class Texturing:
         active: Mask | None,
     ) -> tuple[F32, F32, F32, F32]:
         """All lanes are sampled, active or not: differences in a quad are of them all."""
-        unit = self.units.get(sampler)
+        unit = self.units[stage].get(sampler)
         if unit is None or unit.key.kind is not kind:
             return _ABSENT
-        program = sampler_program(unit.key, lod, self.stage)
+        program = sampler_program(unit.key, lod, stage)
         inputs = _named("coordinate", coordinates)
         size = len(arguments) // max(len(_ARGUMENTS[lod]), 1)
         for place, name in enumerate(_ARGUMENTS[lod]):
             inputs |= _named(name, arguments[place * size : (place + 1) * size])
-        outputs = run(program, inputs, unit.files, len(coordinates[0])).outputs
+        reads = None if self.cache is None else _Reads(len(coordinates[0]), active)
+        outputs = run(program, inputs, unit.files, len(coordinates[0]), watch=reads).outputs
+        if self.cache is not None and reads is not None:
+            self.cache.look_up(unit.texture, reads.words(len(unit.files["texels"])))
         red, green, blue, alpha = (outputs[f"texel.{component}"] for component in COMPONENTS)
         return red, green, blue, alpha
 
 
+def _units(samplers: Samplers, textures: Textures) -> dict[int, Unit]:
+    return {n: Unit.of(key, textures[n]) for n, key in samplers if n in textures}
+
+
 def _named(name: str, values: tuple[F32, ...]) -> dict[str, F32]:
     return {f"{name}.{COMPONENTS[place]}": value for place, value in enumerate(values)}
+
+
+class _Reads:
+    """Words of the texture that lanes read, as the engine reports them.  Mutable: it collects."""
+
+    def __init__(self, lanes: int, active: Mask | None) -> None:
+        self._lanes = lanes
+        self._active = active
+        self._found: list[I64] = []
+
+    def __call__(self, file: str, index: I64, active: Mask | None) -> None:
+        if file == "texels":
+            on = np.ones(1, np.bool_) if active is None else active
+            if self._active is not None:
+                on = on & self._active
+            self._found.append(np.broadcast_to(np.where(on, index, -1), self._lanes))
+
+    def words(self, count: int) -> I64:
+        """Lane by lane, those of a lane in the order of the program; what lies outside of its
+        memory is not looked up.
+        """
+        if not self._found:
+            return np.zeros(0, np.int64)
+        words = np.stack(self._found, axis=1).ravel()
+        return words[(words >= 0) & (words < count)]

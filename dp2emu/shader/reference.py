@@ -65,6 +65,13 @@ class Sampler(Protocol):
         """
 
 
+class Watch(Protocol):
+    """What is told of the loads of uniform files by a computed index, before they happen."""
+
+    def __call__(self, file: str, index: I64, active: Mask | None) -> None:
+        """``index`` is int64 of shape (lanes,) or (1,); ``active`` None means all lanes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """Outputs by name, each of shape (lanes,), and the lanes that were on and not killed.
@@ -83,6 +90,7 @@ def run(
     lanes: int,
     mask: Mask | None = None,
     sampler: Sampler | None = None,
+    watch: Watch | None = None,
 ) -> Result:
     """Run a program.
 
@@ -107,6 +115,7 @@ def run(
         outputs={port.name: _ZERO[port.type] for port in program.outputs},
         alive=start,
         sampler=sampler,
+        watch=watch,
         unmasked=temporaries(program),
     )
     # NaN and infinity are values like any other.
@@ -162,6 +171,7 @@ class _Machine:
     outputs: dict[str, Lanes]
     alive: Mask
     sampler: Sampler | None
+    watch: Watch | None
     unmasked: frozenset[int]
 
     def block(self, statements: tuple[Statement, ...], active: Mask | None) -> Mask | None:
@@ -225,7 +235,10 @@ def _load(machine: _Machine, statement: Load, active: Mask | None) -> None:
     if address.index is None and 0 <= address.offset < len(rows):
         value = rows[address.offset].copy()
     else:
-        value = _gather(rows, machine.index(address))
+        index = machine.index(address)
+        if machine.watch is not None:
+            machine.watch(statement.file, index, active)
+        value = _gather(rows, index)
     machine.write(statement.slot, value, active)
 
 

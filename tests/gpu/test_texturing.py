@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import Format, TextureAddress, TextureFilter
+from dp2emu.errors import Unsupported
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.packets import Draw, TextureBinding
@@ -137,6 +139,13 @@ def test_border_and_palette_belong_to_the_binding() -> None:
         key = SamplerKey(TEX2D, Format.P8, alpha_palette=not opaque)
         seen = picture(over_pixels(), ((0, key),), TextureBinding(surface, palette=palette))
         assert seen.ravel().tolist() == [alpha << 24 | 255 - i for i in range(64)]
+
+
+def test_a_format_that_is_no_texture_is_refused_before_anything_is_written() -> None:
+    key = SamplerKey(TEX2D, Format.S8_LOCKABLE)
+    surface = texture(TEX2D, 8, 8, format=Format.S8_LOCKABLE)
+    with pytest.raises(Unsupported, match="D3DFMT_S8_LOCKABLE"):
+        picture(over_pixels(), ((0, key),), TextureBinding(surface))
 
 
 def test_vertex_programs_sample_too() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -345,3 +346,21 @@ def test_uniforms_and_masks_that_do_not_fit_are_refused(b: Builder) -> None:
             outcome(b, 1, active, uniforms)
     with pytest.raises(KeyError):
         outcome(b, 1)
+
+
+def test_a_watch_is_told_of_computed_loads_of_active_lanes() -> None:
+    b = Builder(Stage.VERTEX)
+    file, index = b.uniform("table", Type.I32, 8), b.input("i", Type.I32)
+    b.output("fixed", b.load(file, 3))
+    total = b.variable(Type.I32)
+    with b.if_(index > 2):
+        total.value = b.load(file, 1, index, 2)
+    b.output("found", total.value)
+    told: list[tuple[str, list[int], list[bool]]] = []
+
+    def watch(file: str, index: Any, active: Mask | None) -> None:
+        told.append((file, index.tolist(), [] if active is None else active.tolist()))
+
+    numbers = np.array([1, 5, 3], np.int32)
+    run(b.program(), {"i": numbers}, {"table": np.arange(8, dtype=np.int32)}, 3, watch=watch)
+    assert told == [("table", [3, 11, 7], [False, True, True])]

@@ -22,6 +22,16 @@ from dp2emu.shader.values import Number, Value
 WORD_BITS = 32
 
 
+def row_of(key: SamplerKey) -> FormatRow:
+    """The format of a texture.  Raises Unsupported if it is none here."""
+    row = FORMATS.get(key.format)
+    if row is None or Use.TEXTURE not in row.uses:
+        raise Unsupported(f"texture format {key.format.sdk}")
+    if (key.kind is TextureKind.SHADOW) is not (Use.SHADOW in row.uses):
+        raise Unsupported(f"{key.kind.value} textures of format {key.format.sdk}")
+    return row
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """What texels are read with; ``reference`` is what depths are compared with."""
@@ -35,14 +45,9 @@ class Source:
     @classmethod
     def of(cls, b: Builder, key: SamplerKey) -> Source:
         """Raises Unsupported for formats that are no textures here."""
-        row = FORMATS.get(key.format)
-        if row is None or Use.TEXTURE not in row.uses:
-            raise Unsupported(f"texture format {key.format.sdk}")
         shadow = key.kind is TextureKind.SHADOW
-        if shadow is not (Use.SHADOW in row.uses):
-            raise Unsupported(f"{key.kind.value} textures of format {key.format.sdk}")
         reference = b.saturate(b.input("coordinate.z")) if shadow else None
-        return cls(b, Files.of(b), key, row, reference)
+        return cls(b, Files.of(b), key, row_of(key), reference)
 
     def word(self, address: Value, number: int = 0) -> Value:
         """A word of the block at a byte address."""
