@@ -355,6 +355,30 @@ class Opcode(SdkEnum, prefix="D3DOP_"):
     SETSTATUS = 14
 
 
+class TextureBlend7(SdkEnum, prefix="D3DTBLEND_"):
+    """How a texture and the vertex colour combine, from before texture stages."""
+
+    DECAL = 1
+    MODULATE = 2
+    DECALALPHA = 3
+    MODULATEALPHA = 4
+    DECALMASK = 5
+    MODULATEMASK = 6
+    COPY = 7
+    ADD = 8
+
+
+class TextureFilter7(SdkEnum, prefix="D3DFILTER_"):
+    """Filters from before texture stages: what is behind MIP is in a level, before it between."""
+
+    NEAREST = 1
+    LINEAR = 2
+    MIPNEAREST = 3
+    MIPLINEAR = 4
+    LINEARMIPNEAREST = 5
+    LINEARMIPLINEAR = 6
+
+
 class MagFilter7(SdkEnum, prefix="D3DTFG_"):
     """Magnification filters of DirectX 6 and 7."""
 

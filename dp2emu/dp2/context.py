@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.d3d.enums import Format, PrimitiveType
+from dp2emu.d3d.enums import Format, PrimitiveType, RenderState
 from dp2emu.d3d.flags import Clear as ClearFlags
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.frequency import Frequency
 from dp2emu.d3d.fvf import POSITION, fvf_layout
 from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.legacy import RenderState7
 from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.constants import PIXEL_FILES, VERTEX_FILES, Constants
@@ -28,6 +29,7 @@ from dp2emu.dp2.resolve import Resolved, Targets, point_size, refuse_unbuilt, re
 from dp2emu.dp2.samplers import KINDS
 from dp2emu.dp2.shaders import Format as VertexFormat
 from dp2emu.dp2.shaders import Function, Shaders
+from dp2emu.dp2.stage7 import WRAPS, stage_states, wrapped
 from dp2emu.dp2.state import RENDER_STATES, STAGE_ROWS, STREAMS, TARGETS, TEXTURE_BIND, State
 from dp2emu.dp2.textures import Textures
 from dp2emu.errors import Fault
@@ -138,8 +140,20 @@ class Context:
     def set_render_state(self, state: int, value: int) -> None:
         """RENDERSTATE, mirrored into lpdwRStates while an execute buffer runs (section 4)."""
         self.state.set_render_state(state, value)
+        if self.interface < 8:
+            self._set_stage_0(state, value)
         if self._mirror is not None and state < RENDER_STATES:
             self._mirrored[state] = value
+
+    def _set_stage_0(self, state: int, value: int) -> None:
+        """Render states that say something of texture stage 0, as they did before DirectX 6."""
+        for number, setting in stage_states(state, value):
+            self.set_texture_stage_state(0, number, setting)
+        if state in WRAPS:
+            wrap0 = self.state.render_states[RenderState.WRAP0]
+            self.state.set_render_state(RenderState.WRAP0, wrapped(state, value, wrap0))
+        if state == RenderState7.TEXTUREMAPBLEND:
+            self.state.set_map_blend(value)
 
     def set_texture_stage_state(self, stage: int, state: int, value: int) -> None:
         """TEXTURESTAGESTATE; state 0 binds a texture, or nothing for a handle that is none."""

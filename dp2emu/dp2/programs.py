@@ -26,6 +26,7 @@ from dp2emu.shader.sm.versions import V1_4, V2_0
 from dp2emu.shader.stages import STAGE_FILES, STAGES
 
 _TEXCOORD = "texcoord"
+_WRAPS = [RenderState[f"WRAP{number}"] for number in range(16)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +90,8 @@ def pixel_stage(
 def _cascade_program(state: State, fog: Fog | None, bound: BoundTextures) -> Program:
     kinds = {stage: texture.kind for stage, texture in bound.items()}
     specular = bool(state.render_states[RenderState.SPECULARENABLE])
-    return pixel_program(FixedPixel(cascade(state, kinds), specular, fog))
+    opaque = 0 in bound and not bound[0].has_alpha
+    return pixel_program(FixedPixel(cascade(state, kinds, opaque=opaque), specular, fog))
 
 
 def _lowered_pixel(
@@ -145,10 +147,36 @@ def vertex_stage(
 
 
 def _texture_sets(pixel: Program) -> int:
-    """How many texture coordinate sets a pixel program can see."""
+    """How many texture coordinate sets the fixed function makes for a pixel program."""
+    return min(max(_sets_read(pixel), default=-1) + 1, STAGES)
+
+
+@lru_cache(maxsize=1 << 10)
+def _sets_read(pixel: Program) -> frozenset[int]:
     names = (varying(port.name).split(".")[0] for port in pixel.inputs)
-    sets = [int(name.removeprefix(_TEXCOORD)) for name in names if name.startswith(_TEXCOORD)]
-    return min(max(sets, default=-1) + 1, 8)
+    sets = (name.removeprefix(_TEXCOORD) for name in names if name.startswith(_TEXCOORD))
+    return frozenset(map(int, sets))
+
+
+def wraps(state: State, source: Source, pixel: Program) -> tuple[int, ...]:
+    """D3DRS_WRAPn of each coordinate set a pixel program reads, up to the last that wraps.
+
+    What the fixed function makes for a stage wraps as the set its D3DTSS_TEXCOORDINDEX names, also
+    where that says how it is generated; what a vertex shader writes as its own number.
+    """
+    fixed = source.function is None or source.layout.transformed
+    masks = [0] * len(_WRAPS)
+    for number in _sets_read(pixel):
+        named = _set_of(state, number) if fixed and number < STAGES else number
+        if named < len(_WRAPS):
+            masks[number] = state.render_states[_WRAPS[named]] & 0xF
+    while masks and not masks[-1]:
+        masks.pop()
+    return tuple(masks)
+
+
+def _set_of(state: State, stage: int) -> int:
+    return state.stage(stage)[TextureStageState.TEXCOORDINDEX] & 0xFFFF
 
 
 def _on_screen(state: State, layout: VertexLayout, sets: int) -> tuple[Attribute, ...]:
@@ -156,7 +184,7 @@ def _on_screen(state: State, layout: VertexLayout, sets: int) -> tuple[Attribute
 
     D3DTSS_TEXCOORDINDEX chooses the set of each stage; nothing is generated or transformed.
     """
-    indices = [state.stage(n)[TextureStageState.TEXCOORDINDEX] & 0xFFFF for n in range(sets)]
+    indices = [_set_of(state, n) for n in range(sets)]
     if indices == list(range(sets)):
         return ()
     named = _elements(layout)

@@ -31,6 +31,7 @@ from dp2emu.dp2.programs import (
     constant_uniforms,
     pixel_stage,
     vertex_stage,
+    wraps,
 )
 from dp2emu.dp2.samplers import BoundTextures
 from dp2emu.dp2.state import TARGETS, State, bits_float
@@ -171,7 +172,11 @@ def resolve(
     samples = targets.samples(depth=test.enable or stencil is not None)
     pipeline = Pipeline(
         layout=layout,
-        raster=_raster_state(states, planes=0 if layout.transformed else len(planes)),
+        raster=_raster_state(
+            states,
+            planes=0 if layout.transformed else len(planes),
+            wrap=wraps(state, source, pixel.program),
+        ),
         depth=test,
         pixel=pixel.program,
         write_masks=tuple(states[mask] & 0xF for mask in _COLOR_WRITES),
@@ -192,7 +197,7 @@ def resolve(
     return Resolved(pipeline, vertex, pixel, planes)
 
 
-def _raster_state(states: list[int], *, planes: int) -> RasterState:
+def _raster_state(states: list[int], *, planes: int, wrap: tuple[int, ...]) -> RasterState:
     return RasterState(
         cull=enum_state(Cull, states, RenderState.CULLMODE),
         flat=enum_state(ShadeMode, states, RenderState.SHADEMODE) is ShadeMode.FLAT,
@@ -201,6 +206,7 @@ def _raster_state(states: list[int], *, planes: int) -> RasterState:
         clip_planes=(1 << planes) - 1,
         fill=enum_state(FillMode, states, RenderState.FILLMODE),
         point_sprites=bool(states[RenderState.POINTSPRITEENABLE]),
+        wrap=wrap,
         multisample=bool(states[RenderState.MULTISAMPLEANTIALIAS]),
     )
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.d3d.enums import TextureAddress, TextureFilter
+from dp2emu.d3d.enums import Format, TextureAddress, TextureFilter
 from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import MagFilter7, MinFilter7, MipFilter7, TextureStageState8
@@ -45,6 +45,7 @@ _FILTERS = (
     TextureStageState8.MINFILTER,
     TextureStageState8.MIPFILTER,
 )
+_ALPHA_BLOCKS = frozenset({Format.DXT1, Format.DXT2, Format.DXT3, Format.DXT4, Format.DXT5})
 _MODES = {int(mode): mode for mode in TextureAddress}
 _WRAP = (TextureAddress.WRAP,) * 3
 _M = TypeVar("_M", TextureAddress, TextureFilter)
@@ -67,6 +68,14 @@ class BoundTexture:
         kind, row = KINDS[self.surface.desc.kind], FORMATS.get(self.surface.format)
         shadow = kind is TextureKind.TEX2D and row is not None and Use.SHADOW in row.uses
         return TextureKind.SHADOW if shadow else kind
+
+    @property
+    def has_alpha(self) -> bool:
+        """Whether its texels have an alpha of their own."""
+        row = FORMATS[self.surface.format]
+        if Use.PALETTE in row.uses:
+            return self.alpha_palette or row.alpha is not None
+        return row.alpha is not None or self.surface.format in _ALPHA_BLOCKS
 
 
 BoundTextures = Mapping[int, BoundTexture]

@@ -21,6 +21,7 @@ from dp2emu.d3d.flags import ArgumentModifier
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.dp2.fixed import color
+from dp2emu.dp2.stage7 import blended_stage
 from dp2emu.dp2.state import State, bits_float
 from dp2emu.errors import Fault
 from dp2emu.shader.fixed import (
@@ -66,8 +67,16 @@ _BUMPS = (
 )
 
 
-def cascade(state: State, kinds: Mapping[int, TextureKind]) -> tuple[TextureStage, ...]:
-    """The stages up to the one that ends the cascade; ``kinds`` are the textures bound."""
+def cascade(
+    state: State, kinds: Mapping[int, TextureKind], *, opaque: bool = False
+) -> tuple[TextureStage, ...]:
+    """The stages up to the one that ends the cascade; ``kinds`` are the textures bound.
+
+    ``opaque``: that of stage 0 has no alpha, which a texture map blend wants to know.
+    """
+    if state.map_blend:
+        only = blended_stage(state.map_blend, kinds.get(0), projection(state, 0), opaque=opaque)
+        return () if only is None else (only,)
     stages: list[TextureStage] = []
     for number in range(STAGES):
         stage = _stage(state, number, kinds.get(number))

@@ -52,7 +52,8 @@ def bits_float(value: int) -> float:
 class State:
     """Everything the tokens of one context have set.  Mutable: it is the register file.
 
-    ``version`` grows with every change that can alter what a draw is resolved to.
+    ``version`` grows with every change that can alter what a draw is resolved to.  ``map_blend``
+    is D3DRENDERSTATE_TEXTUREMAPBLEND while it takes the place of stage operations, otherwise 0.
     """
 
     def __init__(self, *, has_depth: bool) -> None:
@@ -63,6 +64,7 @@ class State:
         zenable = ZBufferType.TRUE if has_depth else ZBufferType.FALSE
         self.render_states[RenderState.ZENABLE] = int(zenable)
         self.stages = [row.copy() for row in _STAGE_DEFAULTS]
+        self.map_blend = 0
         self.viewport = Viewport(0, 0, 0, 0)
         self.scissor = Rect(0, 0, 0, 0)
         self.w_range = (0.0, 1.0)
@@ -78,6 +80,11 @@ class State:
             self.render_states[state] = value
             self.version += 1
 
+    def set_map_blend(self, mode: int) -> None:
+        """A texture map blend, which lasts until an operation of stage 0 is set."""
+        self.map_blend = mode
+        self.version += 1
+
     @property
     def scissor_enabled(self) -> bool:
         """D3DRS_SCISSORTESTENABLE."""
@@ -89,6 +96,8 @@ class State:
             row = self.stage(stage)
             for number in _TOGETHER.get(state, (state,)):
                 row[number] = value
+            if stage == 0 and state in _OPERATIONS:
+                self.map_blend = 0
             self.version += 1
 
     def stage(self, number: int) -> list[int]:
@@ -182,6 +191,13 @@ _TOGETHER = {
     )
 }
 """States that set others as well."""
+_OPERATIONS = frozenset(
+    {
+        TextureStageState.COLOROP, TextureStageState.COLORARG1, TextureStageState.COLORARG2,
+        TextureStageState.ALPHAOP, TextureStageState.ALPHAARG1, TextureStageState.ALPHAARG2,
+    }
+)  # fmt: skip
+"""What a texture map blend stands for."""
 
 
 def _stage_defaults(stage: int) -> list[int]:

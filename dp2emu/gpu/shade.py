@@ -204,7 +204,7 @@ def _inputs(shading: Shading, sites: Sites, way: F64 | None) -> dict[str, F32]:
         if name in _SYSTEM:
             inputs[name] = _SYSTEM[name](shading, sites)
         elif name not in inputs:
-            inputs[name] = _MISSING_COLOR if varying(name) in _WHITE else _MISSING
+            inputs[name] = _ONE if varying(name) in _ONES else _ZERO
     return inputs
 
 
@@ -221,10 +221,11 @@ def _interpolated(shading: Shading, sites: Sites, names: list[str]) -> dict[str,
     return {name: value.astype(np.float32) for name, value in values.items()}
 
 
-_WHITE = tuple(f"color0.{component}" for component in COMPONENTS)
-_MISSING_COLOR = np.ones(1, np.float32)
-_MISSING = np.zeros(1, np.float32)
-"""A varying that no vertex wrote is 0; the diffuse colour is white."""
+_ONES = frozenset(
+    [f"color0.{component}" for component in COMPONENTS] + [f"texcoord{n}.w" for n in range(16)]
+)
+_ONE, _ZERO = np.ones(1, np.float32), np.zeros(1, np.float32)
+"""A varying that no vertex wrote is 0; the diffuse colour is white, coordinates 0, 0, 0, 1."""
 
 
 def _column(shading: Shading, sites: Sites) -> F32:
