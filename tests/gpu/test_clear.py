@@ -199,3 +199,14 @@ def test_bands_of_a_large_union_join(monkeypatch: pytest.MonkeyPatch) -> None:
     execute_clear(Clear(rects, (target,), 0xFFFFFFFF, None, None, None), Counters())
     expected = np.add.outer(np.arange(50) * 2 + 1, -np.arange(100)) >= 0
     assert ((target.pixels() == 0xFFFFFFFF) == expected).all()
+
+
+@pytest.mark.parametrize("format", [Format.X8R8G8B8, Format.A32B32G32R32F])
+def test_all_samples_of_many_rectangles_are_filled(format: Format) -> None:
+    plain, multi = color_surface(format), color_surface(format, samples=4)
+    rects = tuple(Rect(n % 7 * 4, n, n % 7 * 4 + 3, n + 2) for n in range(FEW + 1))
+    for target in (plain, multi):
+        work = clear(*rects, color=0xFF123456, target=target)
+        assert work.pixel_bytes == work.pixels * target.pixels().nbytes // (32 * 32)
+    for sample in range(4):
+        np.testing.assert_array_equal(multi.pixels()[:, sample::4], plain.pixels())
