@@ -25,7 +25,14 @@ from dp2emu.dp2.options import Options
 from dp2emu.dp2.output import merge_numbers
 from dp2emu.dp2.programs import Source
 from dp2emu.dp2.query_table import QueryTable
-from dp2emu.dp2.resolve import Resolved, Targets, point_size, refuse_unbuilt, resolve
+from dp2emu.dp2.resolve import (
+    Resolved,
+    Targets,
+    line_pattern,
+    point_size,
+    refuse_unbuilt,
+    resolve,
+)
 from dp2emu.dp2.samplers import KINDS
 from dp2emu.dp2.shaders import Format as VertexFormat
 from dp2emu.dp2.shaders import Function, Shaders
@@ -353,9 +360,7 @@ class Context:
         extent = self.targets.extent()
         if extent is None:
             raise Fault(HResult.DDERR_GENERIC, "draw without a render target")
-        refuse_unbuilt(
-            self.state, self.interface, self.targets, topology, textured=bool(self.textures.bound)
-        )
+        refuse_unbuilt(self.state, self.interface, textured=bool(self.textures.bound))
         resolved = self._resolved(source)
         draw = Draw(
             pipeline=resolved.pipeline,
@@ -377,6 +382,7 @@ class Context:
             textures=resolved.pixel.textures,
             vertex_textures=resolved.vertex.textures,
             merge=merge_numbers(self.state.render_states),
+            line_pattern=line_pattern(self.state, self.interface),
         )
         for instance in streams:
             self.gpu.submit(replace(draw, streams=instance))

@@ -13,7 +13,6 @@ from dp2emu.d3d.enums import (
     CmpFunc,
     Cull,
     FillMode,
-    PrimitiveType,
     RenderState,
     ShadeMode,
     ZBufferType,
@@ -37,7 +36,7 @@ from dp2emu.dp2.samplers import BoundTextures
 from dp2emu.dp2.state import TARGETS, State, bits_float
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.memory import Surface
-from dp2emu.gpu.packets import Plane, PointSize, Rect, Uniforms
+from dp2emu.gpu.packets import SOLID, LinePattern, Plane, PointSize, Rect, Uniforms
 from dp2emu.gpu.state import (
     DepthState,
     Pipeline,
@@ -48,13 +47,14 @@ ZBIAS_UNIT = 1.0 / 65536.0
 """Depth range one unit of D3DRS_ZBIAS (before DirectX 9) moves towards the viewer; the documents
 give no number, this is one step of a 16-bit depth buffer."""
 
+MAX_PATTERN_REPEAT = 255
+
 _COLOR_WRITES = (
     RenderState.COLORWRITEENABLE,
     RenderState.COLORWRITEENABLE1,
     RenderState.COLORWRITEENABLE2,
     RenderState.COLORWRITEENABLE3,
 )
-_LINES = (PrimitiveType.LINELIST, PrimitiveType.LINESTRIP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,6 @@ class _Asked:
 
     states: list[int]
     interface: int
-    targets: Targets
-    topology: PrimitiveType
     textured: bool
 
     def __getitem__(self, state: RenderState | RenderState7) -> int:
@@ -110,25 +108,15 @@ def _color_key(asked: _Asked) -> bool:
 
 _REFUSALS: tuple[tuple[str, Callable[[_Asked], bool]], ...] = (
     ("texture colour keys", _color_key),
-    (
-        "antialiased lines",
-        lambda asked: asked.topology in _LINES and bool(asked[RenderState.ANTIALIASEDLINEENABLE]),
-    ),
-    (
-        "line patterns",
-        lambda asked: asked.topology in _LINES and bool(asked[RenderState7.LINEPATTERN]),
-    ),
 )
 
 
-def refuse_unbuilt(
-    state: State, interface: int, targets: Targets, topology: PrimitiveType, *, textured: bool
-) -> None:
+def refuse_unbuilt(state: State, interface: int, *, textured: bool) -> None:
     """Raise Unsupported if a draw under this state needs what is not there.
 
     ``textured``: a texture is bound to some stage.
     """
-    asked = _Asked(state.render_states, interface, targets, topology, textured)
+    asked = _Asked(state.render_states, interface, textured)
     for name, needed in _REFUSALS:
         if needed(asked):
             raise Unsupported(name)
@@ -174,6 +162,7 @@ def resolve(
         layout=layout,
         raster=_raster_state(
             states,
+            interface,
             planes=0 if layout.transformed else len(planes),
             wrap=wraps(state, source, pixel.program),
         ),
@@ -197,7 +186,12 @@ def resolve(
     return Resolved(pipeline, vertex, pixel, planes)
 
 
-def _raster_state(states: list[int], *, planes: int, wrap: tuple[int, ...]) -> RasterState:
+def _raster_state(
+    states: list[int], interface: int, *, planes: int, wrap: tuple[int, ...]
+) -> RasterState:
+    smooth_lines = (
+        RenderState.ANTIALIASEDLINEENABLE if interface >= 9 else RenderState7.EDGEANTIALIAS
+    )
     return RasterState(
         cull=enum_state(Cull, states, RenderState.CULLMODE),
         flat=enum_state(ShadeMode, states, RenderState.SHADEMODE) is ShadeMode.FLAT,
@@ -207,6 +201,7 @@ def _raster_state(states: list[int], *, planes: int, wrap: tuple[int, ...]) -> R
         fill=enum_state(FillMode, states, RenderState.FILLMODE),
         point_sprites=bool(states[RenderState.POINTSPRITEENABLE]),
         wrap=wrap,
+        smooth_lines=bool(states[smooth_lines]),
         multisample=bool(states[RenderState.MULTISAMPLEANTIALIAS]),
     )
 
@@ -215,6 +210,21 @@ def point_size(state: State) -> PointSize:
     """The point size states, as float32 values."""
     names = RenderState.POINTSIZE, RenderState.POINTSIZE_MIN, RenderState.POINTSIZE_MAX
     return PointSize(*(bits_float(state.render_states[name]) for name in names))
+
+
+def line_pattern(state: State, interface: int) -> LinePattern:
+    """D3DRENDERSTATE_LINEPATTERN, which Direct3D 9 has no more: repeat factor, then pattern.
+
+    Raises Fault for a repeat factor of more than the 255 that drivers are to accept.
+    """
+    word = state.render_states[RenderState7.LINEPATTERN]
+    repeat = word & 0xFFFF
+    if interface >= 9 or not repeat:
+        return SOLID
+    if repeat > MAX_PATTERN_REPEAT:
+        what = f"line pattern repeated {repeat} times"
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
+    return LinePattern(repeat, word >> 16)
 
 
 def _depth_state(states: list[int], interface: int) -> DepthState:
@@ -230,6 +240,7 @@ def _depth_state(states: list[int], interface: int) -> DepthState:
         write=bool(states[RenderState.ZWRITEENABLE]),
         func=enum_state(CmpFunc, states, RenderState.ZFUNC),
         bias=bias,
+        bias_all=interface < 9,
         slope=slope,
         w_buffer=states[RenderState.ZENABLE] == ZBufferType.USEW,
     )

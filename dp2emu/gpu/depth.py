@@ -31,7 +31,7 @@ class DepthPlanes:
 
 
 def depth_planes(draw: Draw, primitives: Primitives) -> DepthPlanes:
-    """For primitives of a draw.  Direct3D 9 offsets triangles only, filled or not.
+    """For primitives of a draw.  Direct3D 9 offsets triangles only, filled or not; before, all.
 
     What a vertex program made is clipped already.  Of other fragments D3DRS_CLIPPING drops those
     with z outside 0..1, and a NaN is outside.
@@ -41,7 +41,7 @@ def depth_planes(draw: Draw, primitives: Primitives) -> DepthPlanes:
     outside: Mask = np.logical_or.reduce(~((z >= 0) & (z <= 1)))
     clipped = outside & (pipeline.raster.clip and pipeline.vertex is None)
     rhw = plane(frame, position[3]) if state.w_buffer else None
-    biased = CORNERS[draw.topology] == 3
+    biased = state.bias_all or CORNERS[draw.topology] == 3
     bias = state.bias if biased else 0.0
     slope = None if primitives.tilt is None else state.slope * primitives.tilt
     return DepthPlanes(plane(frame, z), clipped, rhw, draw.w_range, bias, slope)

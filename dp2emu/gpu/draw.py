@@ -34,6 +34,7 @@ from dp2emu.gpu.setup import POINT_SIZE, set_up
 from dp2emu.gpu.shade import (
     Shaded,
     Shading,
+    covered,
     shade,
     shading,
     targets_of,
@@ -226,7 +227,8 @@ class _Stages:
     def _shade(self, here: Sites) -> Shaded:
         """Run the program, once for all samples of a pixel."""
         if self.samples == 1:
-            return shade(self.shading, here)
+            shaded, coverage = shade(self.shading, here), here.spans.coverage
+            return shaded if coverage is None else covered(shaded, coverage[here.span])
         pixels, pixel = pixels_of(self.shading.frame, here, self.samples)
         return shade(self.shading, pixels).part(pixel)
 

@@ -1,35 +1,65 @@
-"""Lines, one pixel wide: the diamond exit rule of Direct3D, in exact integers.
+"""Lines, one pixel wide, in exact integers.
 
-A line draws the pixels whose diamond (all points less than half a pixel away, measured along the
-axes) it leaves.  The diamond owns its two lower edges and its bottom corner, and for lines that
-are steeper than 45 degrees also its right corner.  A line therefore has at most one pixel in each
-column (row, if steep): the one whose diamond's diagonal it crosses there.
+A line is worked out column by column, or row by row if it is steep.  ``diamond_exit`` is the rule
+of Direct3D: a line draws the pixels whose diamond (all points less than half a pixel away,
+measured along the axes) it leaves.  The diamond owns its two lower edges and its bottom corner,
+and for lines that are steeper than 45 degrees also its right corner.  A line therefore has at most
+one pixel in each column: the one whose diamond's diagonal it crosses there.
+
+``smooth`` is ours, since Direct3D leaves the coverage of antialiased lines open.  In each column a
+line is a box one pixel high around the point where it crosses the middle of the column, and as
+wide as the part of the column between the line's ends; coverage is the part of a pixel the box
+covers.  Ends are exact, so D3DRS_LASTPIXEL has nothing to say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dp2emu.gpu.arrays import F64, I64, Mask
-from dp2emu.gpu.packets import Rect
+from dp2emu.gpu.packets import SOLID, LinePattern, Rect
 from dp2emu.gpu.spans import Spans, expand, in_order, slices
 from dp2emu.gpu.subpixel import HALF, ONE, after_centre, first_centre, fits_int64, integers
 
 STEPS = 1 << 16
 """Columns (rows, if steep) of lines tried together, give or take one line."""
 
+PATTERN_BITS = 16
+_FAR = 1 << 40
 
-def line_spans(x: F64, y: F64, last: Mask, region: Rect) -> Iterator[Spans]:
+
+Point = tuple[Any, Any]
+"""Where it is along the longer axis, and across it, in grid units."""
+Hits = tuple[tuple[Any, Any], ...]
+"""Pixels of a column or row, and how much of each is covered, 0 to 1."""
+Rule = Callable[[Point, Point, Any, Any, Any], Hits]
+"""From both ends, the column, whether the line is steep, and whether it draws its last pixel.
+
+Arguments are Python integers and bools, or arrays of int64 and bools: the formulas serve both.
+"""
+
+
+def line_spans(
+    x: F64,
+    y: F64,
+    last: Mask,
+    region: Rect,
+    rule: Rule | None = None,
+    pattern: LinePattern = SOLID,
+) -> Iterator[Spans]:
     """Pixels within ``region`` of lines in grid coordinates, shape (2 or more, n), in order.
 
     ``last`` says which lines also draw the pixel whose diamond they end in
-    (D3DRS_LASTPIXEL).  A line of no length draws nothing.
+    (D3DRS_LASTPIXEL).  A line of no length draws nothing.  ``rule`` is ``diamond_exit`` unless
+    given; spans of other rules have their coverage.
     """
     x, y = x[:2], y[:2]
     steep = np.abs(y[1] - y[0]) > np.abs(x[1] - x[0])
+    lines = _Lines(x, y, steep, last, region, rule or diamond_exit, pattern)
     first, count = _steps(x, y, steep, region)
     visible = np.flatnonzero(count)
     fits = fits_int64(x, y)
@@ -37,9 +67,9 @@ def line_spans(x: F64, y: F64, last: Mask, region: Rect) -> Iterator[Spans]:
         part = visible[cut]
         fast = part[fits[part]]
         yield in_order(
-            _int64_spans(x, y, steep, last, fast, first[fast], count[fast], region),
+            lines.in_int64(fast, first[fast], count[fast]),
             [
-                _exact_spans(x, y, steep, last, i, range(first[i], first[i] + count[i]), region)
+                lines.in_integers(i, range(first[i], first[i] + count[i]))
                 for i in part[~fits[part]].tolist()
             ],
         )
@@ -56,47 +86,92 @@ def _steps(x: F64, y: F64, steep: Mask, region: Rect) -> tuple[I64, I64]:
     return first.astype(np.int64), np.where(some, np.maximum(after - first, 0), 0).astype(np.int64)
 
 
-def _int64_spans(
-    x: F64, y: F64, steep: Mask, last: Mask, chosen: I64, first: I64, count: I64, region: Rect
-) -> Spans:
-    which, step = expand(count)
-    line = chosen[which]
-    step += first[which]
-    turned = steep[line]
-    major = np.where(turned, y[:, line], x[:, line]).astype(np.int64)
-    minor = np.where(turned, x[:, line], y[:, line]).astype(np.int64)
-    a, b = (major[0], minor[0]), (major[1], minor[1])
-    pixel, drawn = _trace(a, b, step, turned.astype(np.int64), last[line])
-    left, row = np.where(turned, pixel, step), np.where(turned, step, pixel)
-    drawn &= (region.left <= left) & (left < region.right)
-    drawn &= (region.top <= row) & (row < region.bottom)
-    spans = Spans(line, row, left, left + 1)
-    return spans.part(np.flatnonzero(drawn))
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Lines in grid coordinates and how they are drawn."""
+
+    x: F64
+    y: F64
+    steep: Mask
+    last: Mask
+    region: Rect
+    rule: Rule
+    pattern: LinePattern
+
+    def in_int64(self, chosen: I64, first: I64, count: I64) -> Spans:
+        """Spans of some lines in columns (rows) from ``first`` on."""
+        which, step = expand(count)
+        line = chosen[which]
+        step += first[which]
+        turned = self.steep[line]
+        major = np.where(turned, self.y[:, line], self.x[:, line]).astype(np.int64)
+        minor = np.where(turned, self.x[:, line], self.y[:, line]).astype(np.int64)
+        a, b = (major[0], minor[0]), (major[1], minor[1])
+        hits = self.rule(a, b, step, turned.astype(np.int64), self.last[line])
+        on = _in_pattern(a, b, step, self.pattern)
+        parts = [self._spans(line, turned, step, pixel, cover * on) for pixel, cover in hits]
+        return in_order(parts[0], parts[1:])
+
+    def in_integers(self, line: int, steps: range) -> Spans:
+        """The same for one line of any size, in Python integers."""
+        turned = bool(self.steep[line])
+        ends = list(zip(integers(self.x, line), integers(self.y, line), strict=True))
+        a, b = (end[::-1] if turned else end for end in ends)
+        found = []
+        for step in steps:
+            on = _in_pattern(a, b, step, self.pattern)
+            hits = self.rule(a, b, step, int(turned), bool(self.last[line]))
+            found += [(step, pixel, cover * on) for pixel, cover in hits]
+        column, pixel, cover = zip(*found, strict=True)
+        # A pixel may be beyond int64; then it is beyond the region too.
+        near = np.array([min(max(p, -_FAR), _FAR) for p in pixel], np.int64)
+        lines, turns = np.full(len(found), line), np.full(len(found), turned)
+        return self._spans(lines, turns, np.array(column, np.int64), near, np.array(cover))
+
+    def _spans(self, line: I64, turned: Mask, step: I64, pixel: I64, cover: Any) -> Spans:
+        left, row = np.where(turned, pixel, step), np.where(turned, step, pixel)
+        region = self.region
+        drawn = (cover > 0) & (region.left <= left) & (left < region.right)
+        drawn &= (region.top <= row) & (row < region.bottom)
+        coverage = None if self.rule is diamond_exit else cover.astype(np.float32)
+        spans = Spans(line, row, left, left + 1, coverage=coverage)
+        return spans.part(np.flatnonzero(drawn))
 
 
-def _exact_spans(
-    x: F64, y: F64, steep: Mask, last: Mask, i: int, steps: range, region: Rect
-) -> Spans:
-    """The same for one line of any size, in Python integers."""
-    turned = bool(steep[i])
-    ends = list(zip(integers(x, i), integers(y, i), strict=True))
-    a, b = (end[::-1] if turned else end for end in ends)
-    found = []
-    for step in steps:
-        pixel, drawn = _trace(a, b, step, int(turned), bool(last[i]))
-        left, row = (pixel, step) if turned else (step, pixel)
-        inside = region.left <= left < region.right and region.top <= row < region.bottom
-        if drawn and inside:
-            found.append((i, row, left, left + 1))
-    return Spans(*np.array(found, np.int64).reshape(-1, 4).T)
+def _in_pattern(a: Point, b: Point, step: Any, pattern: LinePattern) -> Any:
+    """Whether a pattern, begun in the pixel where the line from a to b begins, is on."""
+    if not pattern.repeat:
+        return True
+    along, end = a[0], b[0]
+    forward = 1 - 2 * (end < along)
+    behind = _lesser(((along + HALF) // ONE - step) * forward, 0)
+    bit = -behind // pattern.repeat % PATTERN_BITS
+    return (pattern.bits >> bit & 1) != 0
 
 
-def _trace(a: Any, b: Any, step: Any, steep: Any, last: Any) -> tuple[Any, Any]:
-    """The pixel of a line from a to b in column (row) ``step``, and whether it is drawn.
+def smooth(a: Point, b: Point, step: Any, steep: Any, last: Any) -> Hits:
+    """The two pixels that share a column of an antialiased line, and their coverage."""
+    (a_along, a_across), (b_along, b_across) = a, b
+    centre = step * ONE
+    forward = 1 - 2 * (b_along < a_along)
+    run = (b_along - a_along) * forward
+    rise = (b_across - a_across) * forward
+    crossing = a_across * run + (centre - a_along) * rise
+    whole = run * ONE
+    pixel = crossing // whole
+    beyond = (crossing - pixel * whole) / whole
+    right = _lesser(2 * centre + ONE, a_along + b_along + run)
+    left = -_lesser(ONE - 2 * centre, run - a_along - b_along)
+    width = (right - left) / (2 * ONE)
+    return (pixel, (1 - beyond) * width), (pixel + 1, beyond * width)
 
-    Points are (along the longer axis, across it) in grid units.  All arguments are Python
-    integers and bools, or arrays of int64 and bools: the formulas serve both.
-    """
+
+def _lesser(p: Any, q: Any) -> Any:
+    return (p + q - abs(p - q)) // 2
+
+
+def diamond_exit(a: Point, b: Point, step: Any, steep: Any, last: Any) -> Hits:
+    """The pixel of a column that a line leaves, if it leaves one."""
     (a_along, a_across), (b_along, b_across) = a, b
     centre = step * ONE
     forward = 1 - 2 * (b_along < a_along)
@@ -109,7 +184,7 @@ def _trace(a: Any, b: Any, step: Any, steep: Any, last: Any) -> tuple[Any, Any]:
     ends_after = (b_along - centre) * forward >= 0
     begins = starts_before | _in_diamond(a_along - centre, a_across - pixel * ONE, steep)
     stays = _in_diamond(b_along - centre, b_across - pixel * ONE, steep)
-    return pixel, begins & ((stays & last) | (ends_after & (stays ^ True)))
+    return ((pixel, begins & ((stays & last) | (ends_after & (stays ^ True)))),)
 
 
 def _in_diamond(along: Any, across: Any, steep: Any) -> Any:

@@ -111,6 +111,17 @@ class MergeNumbers:
     stencil_write_mask: int = 0xFFFFFFFF
 
 
+@dataclass(frozen=True, slots=True)
+class LinePattern:
+    """D3DLINEPATTERN: pixels along a line for each of the 16 bits, from the lowest; 0 is solid."""
+
+    repeat: int = 0
+    bits: int = 0
+
+
+SOLID = LinePattern()
+
+
 Plane = tuple[float, float, float, float]
 """a, b, c, d: what has a * x + b * y + c * z + d * w < 0 is cut off."""
 
@@ -172,6 +183,7 @@ class Draw:
     textures: Textures = field(default_factory=dict)
     vertex_textures: Textures = field(default_factory=dict)
     merge: MergeNumbers = MergeNumbers()
+    line_pattern: LinePattern = SOLID
 
     @property
     def copied(self) -> bytes | None:

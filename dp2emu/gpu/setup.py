@@ -17,7 +17,7 @@ from dp2emu.d3d.enums import FillMode, PrimitiveType
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
 from dp2emu.gpu.assembly import CORNERS
 from dp2emu.gpu.geometry import Geometry
-from dp2emu.gpu.lines import line_spans
+from dp2emu.gpu.lines import diamond_exit, line_spans, smooth
 from dp2emu.gpu.multisample import Cover, multisample_spans, rows_near
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.planes import Frame, line_frame, plane, point_frame, triangle_frame
@@ -131,7 +131,7 @@ def _wireframe(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) -
     end = (start + 1) % 3
     lines = corners.take(np.stack((start, end, start)), np.stack((triangle,) * 3))
     last = ~edges[end, triangle] & draw.pipeline.raster.last_pixel
-    return _of_triangles(_line_primitives(lines, last, region), solid, triangle)
+    return _of_triangles(_line_primitives(draw, lines, last, region), solid, triangle)
 
 
 def _vertices(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) -> Primitives:
@@ -157,12 +157,14 @@ def _lines(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
     numbers = corners.geometry.numbers
     ending = draw.topology == PrimitiveType.LINELIST or numbers == draw.count - 1
     last = np.full(len(numbers), ending) & draw.pipeline.raster.last_pixel
-    return _line_primitives(corners, last, region)
+    return _line_primitives(draw, corners, last, region)
 
 
-def _line_primitives(corners: _Corners, last: Mask, region: Rect) -> Primitives:
+def _line_primitives(draw: Draw, corners: _Corners, last: Mask, region: Rect) -> Primitives:
     x, y = corners.x, corners.y
-    spans = line_spans(x, y, last, region)
+    antialiased = draw.pipeline.raster.smooth_lines and draw.pipeline.samples == 1
+    rule = smooth if antialiased else diamond_exit
+    spans = line_spans(x, y, last, region, rule, draw.line_pattern)
     return Primitives(corners.geometry.vertices, line_frame(x, y), spans, _front(x))
 
 

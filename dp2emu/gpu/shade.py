@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -65,6 +65,12 @@ class Shaded:
         depth = None if self.depth is None else self.depth[chosen]
         colors = {n: tuple(c[chosen] for c in rgba) for n, rgba in self.colors.items()}
         return Shaded(colors, depth, self.alive[chosen])
+
+
+def covered(shaded: Shaded, coverage: F32) -> Shaded:
+    """With all alphas multiplied by how much of each pixel is covered."""
+    colors = {n: (*rgba[:3], rgba[3] * coverage) for n, rgba in shaded.colors.items()}
+    return replace(shaded, colors=colors)
 
 
 @lru_cache(maxsize=1 << 10)

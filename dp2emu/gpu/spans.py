@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.arrays import F32, I64
 
 BATCH = 1 << 17
 """Fragments handled together, give or take one row of pixels."""
@@ -33,7 +33,8 @@ class Spans:
 
     ``primitive`` numbers the primitive in its chunk.  Spans of one primitive never overlap.
     With ``runs`` a span is as wide as all its samples together, and may hold pixels of which none
-    is covered; without, all samples of its pixels are.
+    is covered; without, all samples of its pixels are.  ``coverage`` is how much of its pixels a
+    span of an antialiased line covers, float32 of shape (n,); None is all.
     """
 
     primitive: I64
@@ -41,6 +42,7 @@ class Spans:
     left: I64
     right: I64
     runs: SampleRuns | None = None
+    coverage: F32 | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -48,9 +50,9 @@ class Spans:
     def part(self, chosen: slice | I64) -> Spans:
         """Some of the spans, in the order asked for."""
         runs = self.runs and self.runs.part(chosen)
-        return Spans(
-            self.primitive[chosen], self.y[chosen], self.left[chosen], self.right[chosen], runs
-        )
+        coverage = None if self.coverage is None else self.coverage[chosen]
+        left, right = self.left[chosen], self.right[chosen]
+        return Spans(self.primitive[chosen], self.y[chosen], left, right, runs, coverage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,11 @@ def in_order(fast: Spans, slow: list[Spans]) -> Spans:
     """Spans of some primitives and spans of others, back in drawing order."""
     if not slow:
         return fast
-    columns = zip(*((p.primitive, p.y, p.left, p.right) for p in (fast, *slow)), strict=True)
+    parts = (fast, *slow)
+    columns = zip(*((p.primitive, p.y, p.left, p.right) for p in parts), strict=True)
     primitive, y, left, right = (np.concatenate(column) for column in columns)
-    spans = Spans(primitive, y, left, right)
+    covers = [p.coverage for p in parts if p.coverage is not None]
+    spans = Spans(primitive, y, left, right, coverage=np.concatenate(covers) if covers else None)
     return spans.part(np.argsort(spans.primitive, kind="stable"))
 
 

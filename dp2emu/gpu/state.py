@@ -34,7 +34,9 @@ class RasterState:
     their depth is clamped.  ``last_pixel``: D3DRS_LASTPIXEL, lines own their end pixel.
     ``clip_planes``: bit n is set if plane n clips, which needs ``clip`` and a vertex program.
     ``fill``: what becomes of triangles.  ``point_sprites``: D3DRS_POINTSPRITEENABLE, every texture
-    coordinate set runs from 0, 0 to 1, 1 across a point.  ``multisample``:
+    coordinate set runs from 0, 0 to 1, 1 across a point.  ``smooth_lines``: lines, also those of a
+    wireframe, are antialiased: alpha is multiplied by coverage, unless targets are multisampled.
+    ``multisample``:
     D3DRS_MULTISAMPLEANTIALIAS, without it every sample has what the pixel's centre has.  ``wrap``:
     D3DRS_WRAP0 and so on, bit c of number n is set if component c of texture coordinate n goes the
     shortest way around.
@@ -47,6 +49,7 @@ class RasterState:
     clip_planes: int = 0
     fill: FillMode = FillMode.SOLID
     point_sprites: bool = False
+    smooth_lines: bool = False
     multisample: bool = True
     wrap: tuple[int, ...] = ()
 
@@ -57,7 +60,7 @@ class DepthState:
 
     ``bias`` and ``slope`` are D3DRS_DEPTHBIAS and D3DRS_SLOPESCALEDEPTHBIAS as float32 values in
     units of the 0..1 depth range.  ``w_buffer``: what is tested is w of the eye, taken from the
-    draw's ``w_range`` to 0..1, instead of z.
+    draw's ``w_range`` to 0..1, instead of z.  ``bias_all``: not only triangles are biased.
     """
 
     enable: bool = False
@@ -66,6 +69,7 @@ class DepthState:
     bias: float = 0.0
     slope: float = 0.0
     w_buffer: bool = False
+    bias_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
