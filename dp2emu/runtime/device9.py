@@ -54,6 +54,7 @@ from dp2emu.runtime.arguments import (
     unit,
     words,
 )
+from dp2emu.runtime.availability import check_format
 from dp2emu.runtime.buffers import create_index_buffer, create_vertex_buffer
 from dp2emu.runtime.commands import pack
 from dp2emu.runtime.drawing import Drawing
@@ -163,6 +164,8 @@ class Device9:
     ) -> SurfaceDesc:
         if samples not in SAMPLE_COUNTS:
             raise Refused(HResult.D3DERR_NOTAVAILABLE, f"{samples} samples")
+        if check_format(usage, SurfaceKind.SURFACE, format) is not HResult.D3D_OK:
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"{usage.name} of {format.sdk}")
         return self.session.create_surface(
             SurfaceKind.SURFACE, width, height, format, samples=samples, usage=usage
         )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from dp2emu.d3d.enums import Format, TextureFilter
 from dp2emu.d3d.flags import DDRAWIPAL_ALPHA, Usage
+from dp2emu.d3d.formats import FORMATS
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireTextureStageState
@@ -19,6 +20,7 @@ from dp2emu.errors import UsageError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.gpu.subresources import CUBE_FACES, full_chain
 from dp2emu.runtime.arguments import handle_of, needed
+from dp2emu.runtime.availability import check_format
 from dp2emu.runtime.objects import Texture
 from dp2emu.runtime.session import Refused, Session
 
@@ -67,9 +69,10 @@ class Textures:
         Raises Refused for what no device makes, UsageError for data that is too little or too
         much, Unsupported or Fault as the rig does.
         """
-        levels = _levels(shape)
+        generated = _generated(shape)
+        levels = _levels(shape, generated=generated)
         faces = CUBE_FACES if shape.kind is SurfaceKind.CUBETEXTURE else 1
-        given = 1 if shape.usage & Usage.AUTOGENMIPMAP else levels
+        given = 1 if generated else levels
         if len(data) > faces or any(len(chain) > given for chain in data):
             raise UsageError(f"more data than {given} levels of {faces} faces")
         desc = self._session.create_surface(
@@ -77,7 +80,7 @@ class Textures:
             usage=shape.usage, depth=shape.depth, levels=levels,
         )  # fmt: skip
         texture = Texture(desc)
-        if shape.usage & Usage.AUTOGENMIPMAP:
+        if generated:
             self._filters[desc.handle] = TextureFilter.LINEAR
         for face, chain in enumerate(data):
             for level, texels in enumerate(chain):
@@ -185,16 +188,29 @@ def _palette_handle(number: int) -> int:
     return number + 1
 
 
-def _levels(shape: TextureShape) -> int:
-    """Levels the driver is asked for.  Raises Refused for more than there can be."""
+def _generated(shape: TextureShape) -> bool:
+    """Whether the levels are generated.  Raises Refused for formats no such texture has."""
+    hr = check_format(shape.usage, shape.kind, shape.format)
+    if hr is HResult.D3DERR_NOTAVAILABLE:
+        raise Refused(HResult.D3DERR_INVALIDCALL, f"textures of {shape.format.sdk}")
+    return bool(shape.usage & Usage.AUTOGENMIPMAP) and hr is HResult.D3D_OK
+
+
+def _levels(shape: TextureShape, *, generated: bool) -> int:
+    """Levels the driver is asked for.  Raises Refused for more than there can be.
+
+    A texture whose levels should be generated and cannot be has one.
+    """
     sides = shape.width, shape.height, shape.depth
-    if min(sides) < 1:
+    width, height = FORMATS[shape.format].block
+    whole = width == 1 or height == 1 or not (shape.width % width or shape.height % height)
+    if min(sides) < 1 or not whole:
         raise Refused(HResult.D3DERR_INVALIDCALL, f"a texture of {sides}")
     most = full_chain(*sides)
     if shape.usage & Usage.AUTOGENMIPMAP:
-        if shape.levels > 1 or shape.kind is SurfaceKind.VOLUMETEXTURE:
+        if shape.levels > 1:
             raise Refused(HResult.D3DERR_INVALIDCALL, f"{shape.levels} generated levels")
-        return most
+        return most if generated else 1
     if shape.levels > most:
         raise Refused(HResult.D3DERR_INVALIDCALL, f"{shape.levels} levels of {sides}")
     return shape.levels or most

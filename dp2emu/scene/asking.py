@@ -5,13 +5,14 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from dp2emu.d3d.enums import Format, QueryType, RenderState, SamplerState, TextureStageState
-from dp2emu.d3d.flags import Issue, Usage
+from dp2emu.d3d.enums import QueryType, RenderState, SamplerState, TextureStageState
+from dp2emu.d3d.flags import Issue
 from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import SceneError, Unsupported
-from dp2emu.gpu.memory import SAMPLE_COUNTS
+from dp2emu.gpu.memory import SAMPLE_COUNTS, SurfaceKind
 from dp2emu.runtime import QueryData, Refused
+from dp2emu.runtime.availability import check_format
 from dp2emu.scene.fields import Fields
 from dp2emu.scene.ops import LABEL, op
 from dp2emu.scene.player import Player, hr_text
@@ -93,17 +94,16 @@ def _query_support(player: Player, fields: Fields) -> None:
 def _check_format(player: Player, fields: Fields) -> None:
     """CheckDeviceFormat: its result is the value."""
     usage = fields.take("usage", dword, 0)
-    kind = fields.take("rtype", text)
+    kind = fields.take("rtype", _resource_type)
     format = fields.take("format", surface_format)
-    hr = HResult.D3D_OK if _usable(usage, kind, format) else HResult.D3DERR_NOTAVAILABLE
-    _value(player, fields, value=int(hr))
+    _value(player, fields, value=int(check_format(usage, kind, format)))
 
 
-def _usable(usage: int, kind: str, format: Format) -> bool:
-    """Whether the device has surfaces of that format for that use (there are no textures)."""
-    if kind != "SURFACE":
-        return False
-    return format in COLOR if usage & Usage.RENDERTARGET else format in DEPTH
+def _resource_type(value: object) -> SurfaceKind:
+    name = text(value)
+    if name == SurfaceKind.MEMORY.name or name not in SurfaceKind.__members__:
+        raise SceneError(f"{name!r} is no resource type")
+    return SurfaceKind[name]
 
 
 @op("checkms")

@@ -340,3 +340,19 @@ def test_bytes_go_from_buffer_to_buffer() -> None:
     execute_copy_bytes(CopyBytes(source, 4, target, 1, 3), counters)
     assert target.data.tolist() == [99, 4, 5, 6, 99, 99]
     assert counters.pixel_bytes == 6
+
+
+def test_samples_are_averaged_for_a_target_that_has_one() -> None:
+    source, target = surface(A8, 4, 3, samples=4), surface(A8, 4, 3, seed=2)
+    moved(part(source, 1, 0, 3, 3), part(target, 0, 0, 2, 3))
+    sums = blocks(source, 0)[0, :, 1:3].astype(int).sum(axis=2)
+    assert (blocks(target, 0)[0, :, :2, 0] == (sums + 2) // 4).all()
+
+
+def test_averages_are_converted_and_stretched_like_pixels() -> None:
+    source, single = surface(A8, 4, 3, samples=2), surface(A8, 4, 3, seed=2)
+    moved(part(source), part(single))
+    direct, twice = surface(R5, 7, 5), surface(R5, 7, 5, seed=2)
+    moved(part(source), part(direct), linear=True)
+    moved(part(single), part(twice), linear=True)
+    assert (direct.data == twice.data).all()

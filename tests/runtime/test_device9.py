@@ -375,13 +375,20 @@ def test_other_numbers_of_samples_are_not_available() -> None:
 
 
 def test_what_is_not_built_is_named() -> None:
-    with pytest.raises(Unsupported, match="D3DFMT_MULTI2_ARGB8"):
-        Device9(Driver(), 8, 6, format=Format.MULTI2_ARGB8)
     device = drawing()
     device.set_render_state(RenderState.ALPHABLENDENABLE, 1)
     device.set_render_state(RenderState.DESTBLEND, Blend.INVSRCCOLOR2)
     with pytest.raises(Unsupported, match="DRAWPRIMITIVE: blending with a second source colour"):
         device.draw_primitive_up(PrimitiveType.TRIANGLESTRIP, 2, square(0, 0, 8, 6), 20)
+
+
+@pytest.mark.parametrize("format", [Format.MULTI2_ARGB8, Format.DXT1, Format.D16, Format.P8])
+def test_targets_of_formats_that_are_not_for_it_are_refused(format: Format) -> None:
+    with pytest.raises(Refused) as caught:
+        Device9(Driver(), 8, 6, format=format)
+    assert caught.value.hr == HResult.D3DERR_INVALIDCALL
+    with pytest.raises(Refused):
+        Device9(Driver(), 8, 6, depth=Format.R5G6B5)
 
 
 def test_a_call_the_driver_fails_says_which_token() -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from dp2emu.errors import SceneError
+
 from .making import BLACK, Play, document
 
 
@@ -60,7 +62,7 @@ def test_values_of_the_interface(play: Play) -> None:
          "format": "D3DFMT_R5G6B5", "label": "target"},
         {"op": "checkfmt", "usage": "D3DUSAGE_DEPTHSTENCIL", "rtype": "SURFACE",
          "format": "D3DFMT_D16", "label": "depth"},
-        {"op": "checkfmt", "rtype": "TEXTURE", "format": "D3DFMT_R5G6B5", "label": "texture"},
+        {"op": "checkfmt", "rtype": "TEXTURE", "format": "D3DFMT_INDEX16", "label": "texture"},
         {"op": "checkms", "format": "D3DFMT_R5G6B5", "samples": 4, "label": "samples"},
         {"op": "checkms", "format": "D3DFMT_D24S8", "samples": 8, "label": "of depth"},
         {"op": "checkms", "format": "D3DFMT_R5G6B5", "samples": 3, "label": "of 3"},
@@ -104,3 +106,9 @@ def test_the_state_validates_in_one_pass_or_says_why_not(play: Play) -> None:
     assert values["no filter"] == {"hr": "0x88760822", "value": 0}
     assert values["too small"] == {"hr": "0x88760821", "value": 0}
     assert values["adapter"]["value"]["Description"] == "dp2emu"
+
+
+def test_a_resource_type_is_one_of_the_headers(play: Play) -> None:
+    for name in ("MEMORY", "PALETTE", "surface"):
+        with pytest.raises(SceneError, match="rtype: '"):
+            play({"op": "checkfmt", "rtype": name, "format": "D3DFMT_L8", "label": "x"})
