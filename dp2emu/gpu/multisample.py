@@ -93,12 +93,9 @@ _NOTHING = (np.zeros(0, np.int64),) * 4
 
 def coverage(here: Sites, samples: int) -> Mask:
     """Which samples of fragments their primitives cover, shape (fragments, samples)."""
-    runs = here.spans.runs
-    if runs is None:
+    if here.spans.runs is None:
         return np.ones((len(here.x), samples), np.bool_)
-    span, x = here.span, here.x
-    covered: Mask = (x >= runs.left[:samples, span]) & (x < runs.right[:samples, span])
-    return covered.T
+    return _inside(here, here.spans.runs)[:samples].T
 
 
 def centroids(here: Sites, samples: int) -> F64 | None:
@@ -107,14 +104,18 @@ def centroids(here: Sites, samples: int) -> F64 | None:
     That is the centre if it is covered, and else the first sample that is.  None if it is the
     centre of all.
     """
-    runs, span, x = here.spans.runs, here.span, here.x
-    if runs is None:
+    if here.spans.runs is None:
         return None
-    covered = (x >= runs.left[:, span]) & (x < runs.right[:, span])
-    covered[samples] |= ~covered.any(axis=0)
-    places = np.array((*POSITIONS[samples], CENTRE), np.float64)
+    covered = _inside(here, here.spans.runs)
     first = np.where(covered[samples], samples, covered.argmax(axis=0))
-    return None if (first == samples).all() else places[first].T / ONE
+    places = np.array((*POSITIONS[samples], CENTRE)) / ONE
+    return None if (first == samples).all() else places[first].T
+
+
+def _inside(here: Sites, runs: SampleRuns) -> Mask:
+    """Whether samples, and last of all the centre, are covered, shape (samples + 1, fragments)."""
+    span, x = here.span, here.x
+    return (x >= runs.left[:, span]) & (x < runs.right[:, span])
 
 
 def at_samples(here: Sites, samples: int, mask: int) -> Sites:
