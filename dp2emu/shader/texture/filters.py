@@ -131,3 +131,11 @@ ANISOTROPIC takes linear probes.  A tent over four texels is the linear filter, 
 is that.  CONVOLUTIONMONO has a kernel of one texel until something sets another, which no token
 does.
 """
+
+
+def kernel_of(filter: TextureFilter, axes: int) -> Kernel:
+    """The kernel of a filter; through slices the cubic ones, which would read 64 texels, are
+    linear.
+    """
+    kernel = KERNELS[filter]
+    return LINEAR if axes > 2 and len(kernel.places) > 2 else kernel

@@ -31,7 +31,7 @@ from dp2emu.shader.texture.detail import (
     probes,
 )
 from dp2emu.shader.texture.fields import Source
-from dp2emu.shader.texture.filters import KERNELS, Kernel, Texel, between
+from dp2emu.shader.texture.filters import Kernel, Texel, between, kernel_of
 from dp2emu.shader.texture.reading import SIDES, level_field, level_of, read
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.types import Type
@@ -40,7 +40,7 @@ from dp2emu.shader.values import Number, Value, Variable
 COMPONENTS = "xyzw"
 
 
-@lru_cache(maxsize=1 << 10)
+@lru_cache(maxsize=1 << 8)
 def sampler_program(key: SamplerKey, lod: Lod, stage: Stage) -> Program:
     """Raises Unsupported for formats that are no textures here.
 
@@ -63,7 +63,11 @@ def _mipmapped(key: SamplerKey) -> bool:
 
 
 def _minifies_otherwise(key: SamplerKey) -> bool:
-    return KERNELS[key.mag] is not KERNELS[key.min] or _anisotropic(key)
+    return _kernel(key, key.mag) is not _kernel(key, key.min) or _anisotropic(key)
+
+
+def _kernel(key: SamplerKey, filter: TextureFilter) -> Kernel:
+    return kernel_of(filter, key.kind.axes)
 
 
 def _anisotropic(key: SamplerKey) -> bool:
@@ -102,7 +106,7 @@ class _Sampling:
 
     def result(self) -> Texel:
         """Level of detail, choice of filter, reads."""
-        kernel = KERNELS[self.key.min]
+        kernel = _kernel(self.key, self.key.min)
         if not needs_detail(self.key):
             return self._read(kernel, self._limit(LimitField.FIRST))
         covered = None if self.lod is Lod.EXPLICIT else self._footprint()
@@ -112,7 +116,9 @@ class _Sampling:
             return self._mipmapped(kernel, steps)
         found = [self.b.variable(Type.F32) for _ in COMPONENTS]
         with self.b.if_(steps <= 0):
-            _assign(found, self._read(KERNELS[self.key.mag], self._limit(LimitField.FIRST)))
+            _assign(
+                found, self._read(_kernel(self.key, self.key.mag), self._limit(LimitField.FIRST))
+            )
         with self.b.else_():
             if covered is None or not _anisotropic(self.key):
                 _assign(found, self._mipmapped(kernel, steps))
@@ -175,7 +181,9 @@ class _Sampling:
             place = tuple(
                 c + step * at.value for c, step in zip(self.coordinates, stride, strict=True)
             )
-            probe = replace(self, coordinates=place)._mipmapped(KERNELS[self.key.min], steps)
+            probe = replace(self, coordinates=place)._mipmapped(
+                _kernel(self.key, self.key.min), steps
+            )
             for total, channel in zip(sums, probe, strict=True):
                 total.value = total.value + channel
             at.value = at.value + 1.0

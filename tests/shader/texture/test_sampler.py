@@ -103,6 +103,13 @@ def test_every_filter_at_every_edge(filter: TextureFilter, address: TextureAddre
         check(key(TEX2D, filter, address), texture, places(random, 2), error=8 * NEAR)
 
 
+@pytest.mark.parametrize("filter", [TextureFilter.FLATCUBIC, TextureFilter.GAUSSIANCUBIC])
+def test_cubic_filters_are_linear_in_volumes(filter: TextureFilter) -> None:
+    cubic, linear = (sampler_program(key(VOLUME, f), Lod.IMPLICIT, Stage.PIXEL)
+                     for f in (filter, LINEAR))  # fmt: skip
+    assert cubic == linear
+
+
 def test_axes_have_modes_of_their_own() -> None:
     random = Random(5)
     modes = (WRAP, TextureAddress.BORDER, TextureAddress.MIRRORONCE)
