@@ -10,8 +10,8 @@ DEPARTS, PENDING = "DEPARTS", "PENDING"
 
 DEPARTURES = {
     "depth/viewport_minz_maxz": "MinZ above MaxZ is a range like any other: depth runs backwards",
-    "stage/all_alphaops": "BLENDFACTORALPHA of alphas blends by the factor's alpha, not its red",
     "shader/decl_udec3": "UDEC3 is three fields of 10 bits in a DWORD, not three of 16 bits",
+    "stage/all_alphaops": "BLENDFACTORALPHA of alphas blends by the factor's alpha",
 }
 """Scene -> the rule of Direct3D 9 that its golden picture does not follow."""
 

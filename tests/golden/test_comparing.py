@@ -96,8 +96,10 @@ def test_a_share_of_pixels_may_mismatch(sides: Sides) -> None:
 def test_other_sizes_channels_and_no_picture_fail(sides: Sides) -> None:
     sides.picture([[0, 0]], [[0]])
     assert sides.judged() == FAIL
-    sides.picture([[[0, 0, 0]]], [[[0, 0, 0, 0]]])
+    sides.picture([[[0, 0, 0, 0]]], [[[0, 0, 0]]])
     assert sides.judged() == FAIL
+    sides.picture([[[0, 0, 0]]], [[[0, 0, 0, 9]]])
+    assert sides.judged() == PASS
     del sides.found["images"]["final"]
     assert sides.judged() == FAIL
 
