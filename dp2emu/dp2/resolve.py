@@ -192,6 +192,7 @@ def _raster_state(
     smooth_lines = (
         RenderState.ANTIALIASEDLINEENABLE if interface >= 9 else RenderState7.EDGEANTIALIAS
     )
+    multisample = RenderState.MULTISAMPLEANTIALIAS if interface >= 8 else RenderState7.ANTIALIAS
     return RasterState(
         cull=enum_state(Cull, states, RenderState.CULLMODE),
         flat=enum_state(ShadeMode, states, RenderState.SHADEMODE) is ShadeMode.FLAT,
@@ -202,7 +203,7 @@ def _raster_state(
         point_sprites=bool(states[RenderState.POINTSPRITEENABLE]),
         wrap=wrap,
         smooth_lines=bool(states[smooth_lines]),
-        multisample=bool(states[RenderState.MULTISAMPLEANTIALIAS]),
+        multisample=bool(states[multisample]),
     )
 
 

@@ -187,6 +187,20 @@ def test_multisample_states_decide_which_samples_are_drawn(
     assert lit(bench) == samples
 
 
+@pytest.mark.parametrize(("interface", "state", "value", "samples"), [
+    (7, None, 0, 0), (7, 2, 1, 2), (7, 2, 2, 2), (7, 161, 1, 0), (8, None, 0, 2), (8, 161, 0, 0),
+])  # fmt: skip
+def test_before_directx_8_antialiasing_is_asked_for_by_an_older_state(
+    bench: Bench, interface: int, state: int | None, value: int, samples: int
+) -> None:
+    bench.driver.create_context(2, interface=interface, color=MULTI4)
+    corners = [(4.5, 4.5), (4.99, 4.5), (4.5, 5.5), (4.99, 4.5), (4.99, 5.5), (4.5, 5.5)]
+    setting = no_test() + (b"" if state is None else token(8, state, value))
+    half = b"".join(vertex(x, y) for x, y in corners)
+    bench.ok(setting + triangle_list(0, 2), half, dwhContext=2)
+    assert lit(bench) == samples
+
+
 def lit(bench: Bench) -> int:
     words = np.frombuffer(bench.driver.read(MULTI4, 0, 64 * 64 * 16), "<u4")
     return int(np.count_nonzero(words & 0xFFFFFF))

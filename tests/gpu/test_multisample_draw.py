@@ -106,6 +106,22 @@ def test_lines_are_aliased_also_those_of_a_wireframe() -> None:
     assert aliased(SLANTED, raster=wire)
 
 
+def test_antialiased_lines_are_ignored_on_multisampled_targets() -> None:
+    found = covered(SLANTED[:2], topology=PrimitiveType.LINELIST,
+                    raster=RasterState(smooth_lines=True))  # fmt: skip
+    assert (found == plain(SLANTED[:2], topology=PrimitiveType.LINELIST)[:, :, None]).all()
+
+
+def test_samples_of_a_pixel_are_dithered_alike() -> None:
+    single, multi = (color_surface(Format.R5G6B5, samples=samples) for samples in (1, 4))
+    for color in (single, multi):
+        packet = draw(quad(-1, -1, 33, 33, color=0xFF123456), color=color)
+        pipeline = replace(packet.pipeline, dither=True)
+        execute_draw(replace(packet, pipeline=pipeline), Counters())
+    assert len(np.unique(single.pixels())) > 1
+    assert (multi.pixels().reshape(32, 32, 4) == single.pixels()[:, :, None]).all()
+
+
 def test_points_are_squares_whose_samples_are_covered_one_by_one() -> None:
     point = [(8.0, 8.0, 0.5, 1.0, 1.0, WHITE)]
     found = covered(point, fvf=SIZED, topology=PrimitiveType.POINTLIST)
