@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Generic, TypeVar
 
 from dp2emu.d3d.declarations import Declaration8, declaration8, declaration9
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.constants import Constants
+from dp2emu.dp2.memo import kept
 from dp2emu.errors import Fault, ShaderError
 from dp2emu.shader.fixed import Fog, blend_fog
 from dp2emu.shader.ir import TextureKind
@@ -29,6 +29,9 @@ CODE_BYTES = 1 << 20
 """Bytes of one program or declaration."""
 TOTAL_BYTES = 1 << 26
 """Bytes of all that a context has alive of a kind."""
+
+PROGRAM_SLOTS = 1 << 19
+"""Slots of the programs that are kept of each kind, half a kilobyte a slot."""
 
 _T = TypeVar("_T", "Function", "Format")
 
@@ -193,13 +196,17 @@ def _check(handle: int, size: int, *, bit: bool = False) -> None:
         raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"{size} bytes of code")
 
 
-@lru_cache(maxsize=1 << 10)
+def _slots(lowered: Lowered) -> int:
+    return len(lowered.program.slots)
+
+
+@kept(PROGRAM_SLOTS, _slots)
 def lowered_vertex(function: Function) -> Lowered:
     """A vertex shader as a program."""
     return lower_vertex(function.shader)
 
 
-@lru_cache(maxsize=1 << 10)
+@kept(PROGRAM_SLOTS, _slots)
 def lowered_pixel(
     function: Function,
     fog: Fog | None,

@@ -73,6 +73,11 @@ class Builder:
         self._fetched: dict[tuple[str, int | None], Value] = {}
         self._open = [Block()]
 
+    @property
+    def size(self) -> int:
+        """Slots so far, about as many as there are operations."""
+        return len(self._slots)
+
     # Values
 
     def constant(self, type: Type, number: float) -> Value:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dp2emu.errors import ShaderError
 from dp2emu.shader.builder import LOOP_LIMIT
 from dp2emu.shader.sm.lower import arithmetic, early, texture
 from dp2emu.shader.sm.lower.arithmetic import compared
@@ -21,10 +22,19 @@ from dp2emu.shader.sm.versions import V1_4
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Variable
 
+MAX_SLOTS = 1 << 17
+"""Slots of a program.  32,768 instructions, more than any hardware takes, have four each."""
+
 
 def lower_body(low: Lowering, body: Iterable[Instruction]) -> None:
-    """Lower the instructions of a routine.  Raises ShaderError if blocks nest too deep."""
+    """Lower the instructions of a routine.
+
+    Raises ShaderError if blocks nest too deep, or if there is too much of it.
+    """
     for group in _pairs(body):
+        if low.b.size > MAX_SLOTS:
+            what = f"more than {MAX_SLOTS} operations, calls expanded"
+            raise ShaderError(what, offset=group[0].offset)
         effect = EFFECTS.get(group[0].op)
         if effect is not None:
             effect(low, group[0])
