@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.packets import Draw, TextureBinding, Textures, Uniforms
 from dp2emu.gpu.state import Samplers
@@ -18,7 +19,7 @@ from dp2emu.shader.texture.bindings import level_rows, limits_of, linear_light, 
 from dp2emu.shader.texture.fields import row_of
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import COMPONENTS, sampler_program
-from dp2emu.shader.types import F32, Mask
+from dp2emu.shader.types import F32, I32, Mask
 
 _ZERO, _ONE = np.zeros(1, np.float32), np.ones(1, np.float32)
 _ABSENT = (_ZERO, _ZERO, _ZERO, _ONE)
@@ -38,17 +39,19 @@ class Unit:
     texture: int
 
     @classmethod
-    def of(cls, key: SamplerKey, binding: TextureBinding) -> Unit:
-        """The texture as it lies in memory now.  Raises Unsupported if its format is none here."""
+    def of(cls, key: SamplerKey, binding: TextureBinding, words: I32) -> Unit:
+        """``words`` are the texture's.  Raises Unsupported for formats that are none here."""
         row_of(key)
         surface, palette = binding.surface, binding.palette
+        if surface.samples > 1:
+            raise Unsupported("textures of several samples")
         rows = [
             (at.offset, at.pitch, at.slice_pitch, at.width, at.height, at.depth)
             for at in surface.subresources
         ]
         first = max(binding.max_level, binding.most_detailed)
         return cls(key, {
-            "texels": surface.words,
+            "texels": words,
             "levels": level_rows(rows),
             "numbers": numbers_of(binding.lod_bias, binding.border),
             "limits": limits_of(surface.desc.levels, first, binding.color_key),
@@ -66,11 +69,15 @@ class Texturing:
 
     @classmethod
     def of(cls, draw: Draw, cache: TextureCache | None = None) -> Texturing:
-        """The samplers of a pipeline that have a texture."""
-        pipeline = draw.pipeline
+        """The samplers of a pipeline that have a texture.
+
+        What is drawn to is read as it was before the draw.  Raises Unsupported for what is no
+        texture here.
+        """
+        pipeline, before = draw.pipeline, _before(draw)
         return cls({
-            Stage.VERTEX: _units(pipeline.vertex_samplers, draw.vertex_textures),
-            Stage.PIXEL: _units(pipeline.samplers, draw.textures),
+            Stage.VERTEX: _units(pipeline.vertex_samplers, draw.vertex_textures, before),
+            Stage.PIXEL: _units(pipeline.samplers, draw.textures, before),
         }, cache)  # fmt: skip
 
     def sampler(self, stage: Stage) -> Sampler:
@@ -104,8 +111,21 @@ class Texturing:
         return red, green, blue, alpha
 
 
-def _units(samplers: Samplers, textures: Textures) -> dict[int, Unit]:
-    return {n: Unit.of(key, textures[n]) for n, key in samplers if n in textures}
+def _before(draw: Draw) -> dict[int, I32]:
+    """Copies of the words that are both sampled and drawn to, by the identity of these."""
+    targets = {id(s.words) for s in (*draw.colors, draw.depth) if s is not None}
+    bound = (*draw.textures.values(), *draw.vertex_textures.values())
+    read = {id(binding.surface.words): binding.surface.words for binding in bound}
+    return {number: words.copy() for number, words in read.items() if number in targets}
+
+
+def _units(samplers: Samplers, textures: Textures, before: dict[int, I32]) -> dict[int, Unit]:
+    units = {}
+    for number, key in samplers:
+        if number in textures:
+            words = textures[number].surface.words
+            units[number] = Unit.of(key, textures[number], before.get(id(words), words))
+    return units
 
 
 def _named(name: str, values: tuple[F32, ...]) -> dict[str, F32]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import dp2emu.gpu.shade
 from dp2emu.d3d.enums import Format, TextureAddress, TextureFilter
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.draw import execute_draw
@@ -146,6 +147,32 @@ def test_a_format_that_is_no_texture_is_refused_before_anything_is_written() -> 
     surface = texture(TEX2D, 8, 8, format=Format.S8_LOCKABLE)
     with pytest.raises(Unsupported, match="D3DFMT_S8_LOCKABLE"):
         picture(over_pixels(), ((0, key),), TextureBinding(surface))
+
+
+def test_a_texture_of_several_samples_is_refused() -> None:
+    desc = SurfaceDesc(1, SurfaceKind.SURFACE, 8, 8, A8R8G8B8, samples=2)
+    key = SamplerKey(TEX2D, A8R8G8B8)
+    with pytest.raises(Unsupported, match="several samples"):
+        picture(over_pixels(), ((0, key),), TextureBinding(Heap().create(desc)))
+
+
+def test_what_is_drawn_to_is_read_as_it_was_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each pixel gets its left neighbour's colour, in portions of any size."""
+    b = Builder(Stage.PIXEL)
+    at = [(b.input(f"vpos.{axis}") + offset) * 0.125 for axis, offset in (("x", -0.5), ("y", 0.5))]
+    for component, value in zip("xyzw", b.sample(TEX2D, 0, at), strict=True):
+        b.output(f"target0.{component}", value)
+    key = SamplerKey(TEX2D, A8R8G8B8)
+    for lanes in (1 << 15, 3):
+        monkeypatch.setattr(dp2emu.gpu.shade, "LANES", lanes)
+        color = texture(TEX2D, 8, 8)
+        vertices = [corner(-1, -1), corner(20, -1), corner(-1, 20)]
+        packet = draw([*vertices, *vertices], color=color, pixel=b.program())
+        pipeline = replace(packet.pipeline, samplers=((0, key),))
+        bound = {0: TextureBinding(color)}
+        execute_draw(replace(packet, pipeline=pipeline, textures=bound), Counters())
+        wanted = np.roll(np.arange(64).reshape(8, 8), 1, axis=1)
+        assert color.pixels().tolist() == wanted.tolist()
 
 
 def test_vertex_programs_sample_too() -> None:
