@@ -101,11 +101,10 @@ def color_targets(draw: Draw, written: Sequence[int]) -> tuple[ColorTarget, ...]
 
 def _target(draw: Draw, number: int, surface: Surface, row: FormatRow, bits: int) -> ColorTarget:
     words, pitch = row.view(surface.data), surface.pitch // row.size
-    uniforms = {
-        BLEND_FILE: np.array(argb_floats(draw.merge.blend_factor), np.float32),
-        LINEAR_FILE: linear_light(),
-    }
     output = _output(draw.pipeline, row)
+    uniforms = {BLEND_FILE: np.array(argb_floats(draw.merge.blend_factor), np.float32)}
+    if output.srgb:
+        uniforms[LINEAR_FILE] = linear_light()
     return ColorTarget(number, words, pitch, surface.samples, row, bits, output, uniforms)
 
 

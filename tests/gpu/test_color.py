@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 import dp2emu.gpu.spans
 from dp2emu.d3d.enums import Blend, BlendOp, CmpFunc, Format
+from dp2emu.d3d.formats import COLOR, FORMATS
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Draw, MergeNumbers
+from dp2emu.gpu.pixels import every_bit
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.state import BlendEquation, BlendState, DepthState
 from dp2emu.shader.builder import Builder
@@ -73,7 +75,7 @@ def picture(packet: Draw, color: Surface) -> bytes:
     return color.data.tobytes()
 
 
-@pytest.mark.parametrize("format", [Format.A8R8G8B8, Format.X8R8G8B8, Format.R5G6B5])
+@pytest.mark.parametrize("format", list(COLOR))
 def test_one_and_zero_are_the_bytes_without_blending(format: Format) -> None:
     generator = np.random.default_rng(5)
     vertices = [corner(*generator.uniform(0, 32, 2), 0.5, int(generator.integers(1 << 32)))
@@ -81,6 +83,27 @@ def test_one_and_zero_are_the_bytes_without_blending(format: Format) -> None:
     plain, blended = color_surface(format), color_surface(format)
     wanted = picture(draw(vertices, color=plain), plain)
     assert picture(blending(draw(vertices, color=blended), STORE), blended) == wanted
+
+
+@pytest.mark.parametrize("format", list(COLOR))
+def test_targets_of_every_format_keep_what_is_blended_with_nothing(format: Format) -> None:
+    """What is read of a target and written back are the same bits."""
+    keep = BlendEquation(Blend.ZERO, Blend.ONE)
+    size = FORMATS[format].size
+    color = color_surface(format)
+    generator = np.random.default_rng(size)
+    color.data[:] = generator.integers(0, 256, color.data.size)
+    if FORMATS[format].floating:
+        kind = np.dtype(f"<f{FORMATS[format].channels['r'].bits // 8}")
+        color.data.view(kind)[:] = generator.normal(0, 9, color.data.size // kind.itemsize)
+    unused = every_bit(FORMATS[format]) & ~sum(
+        c.max << c.shift for c in FORMATS[format].channels.values()
+    )
+    before = int.from_bytes(color.data.tobytes(), "little")
+    before |= int.from_bytes(unused.to_bytes(size, "little") * 1024, "little")
+    packet = draw(square(0x12345678), color=color)
+    execute_draw(blending(packet, BlendState(keep, keep)), Counters())
+    assert int.from_bytes(color.data.tobytes(), "little") == before
 
 
 def test_portions_do_not_change_what_is_blended(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -271,6 +271,11 @@ def test_stencil_bits_survive_depth_writes() -> None:
         (Format.D16_LOCKABLE, 0xFFFF, 0x8000),
         (Format.D24X8, 0xFFFFFF00, 0x80000000),
         (Format.D32F_LOCKABLE, 1.0, 0.5),
+        (Format.D32, 0xFFFFFFFF, 0x80000000),
+        (Format.D32_LOCKABLE, 0xFFFFFFFF, 0x80000000),
+        (Format.D15S1, 0xFFFE | 1, 0x4000 << 1 | 1),
+        (Format.D24X4S4, 0xFFFFFF05, 0x80000005),
+        (Format.D24FS8, 0xF0000005, 0xE0000005),
     ],
 )
 def test_every_depth_format_is_tested_and_written(

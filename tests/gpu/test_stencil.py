@@ -166,6 +166,17 @@ def test_a_format_without_depth_passes_every_depth_test() -> None:
     assert (depth.pixels() == 8).all()
 
 
+@pytest.mark.parametrize(
+    ("format", "bits"),
+    [(Format.D24S8, 8), (Format.D24FS8, 8), (Format.D24X4S4, 4), (Format.D15S1, 1)],
+)
+def test_stencil_wraps_at_the_bits_of_its_format(format: Format, bits: int) -> None:
+    depth = depth_surface(format)
+    vertices = triangle(0.0, True) * ((1 << bits) + 1)
+    run(draw(vertices, color=color_surface(), depth=depth))
+    assert (depth.pixels() == 1).all()
+
+
 def test_without_a_depth_buffer_there_is_no_stencil_test() -> None:
     never = StencilState(StencilFace(CmpFunc.NEVER))
     assert run(draw(triangle(0.5, True), color=color_surface()), never).samples == 32 * 32
