@@ -287,3 +287,20 @@ def test_on_plain_targets_a_centroid_is_the_centre() -> None:
         color = color_surface(Format.R32F)
         run(SLOPE, color=color, pixel=b.program(), fvf=MAPPED)
         assert color.pixels().view(np.float32)[9, 1:9] == pytest.approx(range(1, 9), abs=1e-5)
+
+
+def test_several_targets_have_their_samples_each() -> None:
+    b = Builder(Stage.PIXEL)
+    for number, value in ((0, 1.0), (1, 0.5)):
+        for component in "xyzw":
+            b.output(f"target{number}.{component}", value)
+    colors = (color_surface(samples=4), color_surface(Format.R5G6B5, samples=4))
+    packet = draw(SLANTED, color=colors[0], pixel=b.program(), colors=colors)
+    pipeline = replace(packet.pipeline, write_masks=(15, 15),
+                       color_formats=tuple(color.format for color in colors))  # fmt: skip
+    counters = Counters()
+    execute_draw(replace(packet, pipeline=pipeline), counters)
+    inside = covered(SLANTED).reshape(32, 128)
+    assert ((colors[0].pixels() == WHITE) == inside).all()
+    assert ((colors[1].pixels() == 0x8410) == inside).all()
+    assert counters.multisamples.passed == {(colors[0].serial, 4): inside.sum()}
