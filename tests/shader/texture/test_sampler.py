@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import Format, TextureAddress, TextureFilter
+from dp2emu.d3d.formats import FORMATS, Coding, Use
 from dp2emu.shader.ir import Derivative, Lod, Stage, TextureKind, walk
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import needs_detail, sampler_program
@@ -278,3 +281,44 @@ def test_vertex_programs_sample_at_a_given_level() -> None:
     at, level = [(0.3, 0.6)], [[1.0]]
     found = sampled(sampler, texture.files, at, Lod.EXPLICIT, Stage.VERTEX, lod=level)
     assert found == [texture.texture.images[0][1].texels[0, 1]]
+
+
+FORMATS_BY_KIND = {
+    kind: [f for f, row in FORMATS.items()
+           if Use.TEXTURE in row.uses and (Use.SHADOW in row.uses) is (kind is TextureKind.SHADOW)]
+    for kind in TextureKind
+}  # fmt: skip
+OVERSHOOTING = TextureFilter.FLATCUBIC
+
+
+@st.composite
+def keys(pick: st.DrawFn) -> SamplerKey:
+    kind, filters = pick(st.sampled_from(TextureKind)), st.sampled_from(TextureFilter)
+    address = st.sampled_from(TextureAddress)
+    return SamplerKey(
+        kind,
+        pick(st.sampled_from(FORMATS_BY_KIND[kind])),
+        (pick(address), pick(address), pick(address)),
+        pick(filters),
+        pick(filters),
+        pick(st.sampled_from([NONE, POINT, LINEAR])),
+        pick(st.integers(1, 16)),
+        *(pick(st.booleans()) for _ in range(4)),
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(keys(), st.integers(0, 2**32 - 1))
+def test_any_sampler_reads_something_of_any_memory(sampler: SamplerKey, seed: int) -> None:
+    """Whatever the coordinates and the levels say; colours without a sign stay in 0..1."""
+    random = Random(seed)
+    texture = memory(random, sampler.kind, (8, 8, 8)[: sampler.kind.axes], levels=3)
+    at = places(random, 3, 6)
+    strange = [[random.choice(ODD)] for _ in at]
+    found = sampled(sampler, texture.files, at, lod=strange)
+    row = FORMATS[sampler.format]
+    signed = row.floating or any(c.coding is Coding.SNORM for c in row.channels.values())
+    if not signed and OVERSHOOTING not in (sampler.mag, sampler.min):
+        assert all(0 <= channel <= 1 + NEAR for color in found for channel in color)
+    again = sampled(sampler, texture.files, at[::-1], lod=strange[::-1])
+    assert [repr(color) for color in again[::-1]] == [repr(color) for color in found]
