@@ -28,6 +28,7 @@ _ABSENT = (_ZERO, _ZERO, _ZERO, _ONE)
 _ARGUMENTS = {Lod.IMPLICIT: (), Lod.BIAS: ("lod",), Lod.EXPLICIT: ("lod",),
               Lod.GRADIENT: ("ddx", "ddy")}  # fmt: skip
 _NO_PALETTE = np.zeros(256, np.int32)
+_NO_TABLE = np.zeros(0, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Unit:
             "numbers": numbers_of(binding.lod_bias, binding.border),
             "limits": limits_of(surface.desc.levels, first, binding.color_key),
             "palette": _NO_PALETTE if palette is None else palette.view(np.int32),
-            "linear": linear_light(),
+            "linear": linear_light() if key.srgb else _NO_TABLE,
         }, surface.serial)  # fmt: skip
 
 

@@ -192,6 +192,14 @@ def test_vertex_programs_sample_too() -> None:
     assert set(color.pixels().ravel().tolist()) == {16 + 3}
 
 
+def test_srgb_texels_become_linear_light() -> None:
+    key = SamplerKey(TEX2D, Format.L8, srgb=True)
+    surface = texture(TEX2D, 8, 8, format=Format.L8)
+    surface.data[...] = 188
+    seen = picture(over_pixels(), ((0, key),), TextureBinding(surface))
+    assert set(seen.ravel().tolist()) == {0xFF808080}
+
+
 def test_the_colour_key_is_the_bindings() -> None:
     key = SamplerKey(TEX2D, A8R8G8B8, color_key=True)
     bound = TextureBinding(texture(TEX2D, 8, 8), color_key=(10, 20))

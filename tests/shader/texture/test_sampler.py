@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from dp2emu.d3d.enums import Format, TextureAddress, TextureFilter
 from dp2emu.d3d.formats import FORMATS, Coding, Use
 from dp2emu.shader.ir import Derivative, Lod, Stage, TextureKind, walk
+from dp2emu.shader.parsing import parse
+from dp2emu.shader.text import dump
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import needs_detail, sampler_program
 from tests.shader.texture import model
@@ -322,3 +324,10 @@ def test_any_sampler_reads_something_of_any_memory(sampler: SamplerKey, seed: in
         assert all(0 <= channel <= 1 + NEAR for color in found for channel in color)
     again = sampled(sampler, texture.files, at[::-1], lod=strange[::-1])
     assert [repr(color) for color in again[::-1]] == [repr(color) for color in found]
+
+
+@settings(max_examples=15, deadline=None)
+@given(keys())
+def test_samplers_are_programs_that_text_can_tell(sampler: SamplerKey) -> None:
+    program = sampler_program(sampler, Lod.IMPLICIT, Stage.PIXEL)
+    assert parse(dump(program)) == program
