@@ -118,6 +118,14 @@ class FormatRow:
         return (*colors, alpha or 1.0)
 
     @property
+    def mask(self) -> int:
+        """Bits of a pixel's first DWORD that mean something; all of a block's."""
+        if not self.channels:
+            return 0xFFFFFFFF
+        bits = sum(channel.max << channel.shift for channel in self.channels.values())
+        return bits & 0xFFFFFFFF
+
+    @property
     def red(self) -> Channel | None:
         """Where red is stored; luminance stores red."""
         return self.channels.get("r") or self.channels.get("l")

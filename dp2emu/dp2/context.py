@@ -30,7 +30,6 @@ from dp2emu.dp2.resolve import (
     Targets,
     line_pattern,
     point_size,
-    refuse_unbuilt,
     resolve,
 )
 from dp2emu.dp2.samplers import KINDS
@@ -360,7 +359,6 @@ class Context:
         extent = self.targets.extent()
         if extent is None:
             raise Fault(HResult.DDERR_GENERIC, "draw without a render target")
-        refuse_unbuilt(self.state, self.interface, textured=bool(self.textures.bound))
         resolved = self._resolved(source)
         draw = Draw(
             pipeline=resolved.pipeline,

@@ -23,7 +23,7 @@ from dp2emu.dp2.table import TABLE, Token
 from dp2emu.dp2.walk import decode, scan
 from dp2emu.errors import Dp2Error, Fault, Malformed
 from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.memory import BUFFERS, Limits, Surface, SurfaceDesc
+from dp2emu.gpu.memory import BUFFERS, ColorKey, Limits, Surface, SurfaceDesc
 from dp2emu.gpu.packets import Observe
 from dp2emu.gpu.timing import Timing
 
@@ -110,6 +110,12 @@ class Driver:
     def destroy_surface(self, handle: int) -> None:
         """Forget a surface handle; queued packets keep their memory."""
         self.gpu.heap.destroy(handle)
+
+    def set_color_key(self, handle: int, key: ColorKey | None) -> None:
+        """DdSetColorKey: the source colour key of a texture.  Raises Fault if it is unknown."""
+        self.gpu.heap.set_color_key(handle, key)
+        for context in self._contexts.values():
+            context.state.version += 1
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         """Host write, at the current time; races queued packets as on hardware."""

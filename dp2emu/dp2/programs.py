@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from dp2emu.d3d.declarations import Declaration8
 from dp2emu.d3d.enums import RenderState, TextureStageState
 from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.legacy import RenderState7
 from dp2emu.d3d.vertices import Element, VertexLayout, check_drawable
 from dp2emu.dp2.constants import Constants
 from dp2emu.dp2.fixed import fixed_state, fixed_vertex, pixel_fog, pixel_fog_uniforms
-from dp2emu.dp2.samplers import BoundTextures, samplers
+from dp2emu.dp2.samplers import BoundTextures, keyed, samplers
 from dp2emu.dp2.shaders import Function, lowered_pixel, lowered_vertex
 from dp2emu.dp2.stages import cascade, cascade_uniforms, projection
 from dp2emu.dp2.state import VERTEX_SAMPLER, State
 from dp2emu.errors import Fault
 from dp2emu.gpu.packets import Textures, Uniforms
 from dp2emu.gpu.state import Attribute, Samplers
-from dp2emu.shader.fixed import FixedPixel, Fog, pixel_program, vertex_program, vertex_uniforms
+from dp2emu.shader.fixed import (
+    FixedPixel,
+    Fog,
+    TextureStage,
+    pixel_program,
+    reads_texture,
+    vertex_program,
+    vertex_uniforms,
+)
 from dp2emu.shader.ir import Program, Sample, TextureKind, walk
 from dp2emu.shader.ports import varying
 from dp2emu.shader.sm.lower import InputRegister, Lowered, overlaid
@@ -75,7 +85,7 @@ def pixel_stage(
     lowered = None
     fog = pixel_fog(state)
     if function is None:
-        program = _cascade_program(state, fog, bound)
+        program = _cascade_program(state, fog, interface, bound)
     else:
         lowered = _lowered_pixel(state, function, fog, bound)
         program = lowered.program
@@ -87,11 +97,26 @@ def pixel_stage(
     return PixelStage(program, uniforms, lowered, keys, textures)
 
 
-def _cascade_program(state: State, fog: Fog | None, bound: BoundTextures) -> Program:
+def _cascade_program(
+    state: State, fog: Fog | None, interface: int, bound: BoundTextures
+) -> Program:
     kinds = {stage: texture.kind for stage, texture in bound.items()}
+    transparent = 0 in bound and keyed(state, interface, bound[0])
+    opaque = 0 in bound and not (transparent or bound[0].has_alpha)
+    stages = cascade(state, kinds, opaque=opaque)
     specular = bool(state.render_states[RenderState.SPECULARENABLE])
-    opaque = 0 in bound and not bound[0].has_alpha
-    return pixel_program(FixedPixel(cascade(state, kinds, opaque=opaque), specular, fog))
+    kills = transparent and _drops_keyed(state, stages)
+    return pixel_program(FixedPixel(stages, specular, fog, kills))
+
+
+def _drops_keyed(state: State, stages: Sequence[TextureStage]) -> bool:
+    """Whether pixels that the texture of stage 0 leaves transparent are not drawn.
+
+    COLORKEYBLENDENABLE leaves it to blending and the alpha test what becomes of them.
+    """
+    if state.render_states[RenderState7.COLORKEYBLENDENABLE]:
+        return False
+    return any(reads_texture(stage.color) or reads_texture(stage.alpha) for stage in stages[:1])
 
 
 def _lowered_pixel(

@@ -6,7 +6,6 @@ draw either means what the stream says or says what is missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from dp2emu.d3d.enums import (
@@ -34,7 +33,7 @@ from dp2emu.dp2.programs import (
 )
 from dp2emu.dp2.samplers import BoundTextures
 from dp2emu.dp2.state import TARGETS, State, bits_float
-from dp2emu.errors import Fault, Unsupported
+from dp2emu.errors import Fault
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import SOLID, LinePattern, Plane, PointSize, Rect, Uniforms
 from dp2emu.gpu.state import (
@@ -86,40 +85,6 @@ class Targets:
     @property
     def _bound(self) -> list[Surface]:
         return [surface for surface in self.colors if surface is not None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a refusal may look at."""
-
-    states: list[int]
-    interface: int
-    textured: bool
-
-    def __getitem__(self, state: RenderState | RenderState7) -> int:
-        return self.states[state]
-
-
-def _color_key(asked: _Asked) -> bool:
-    """Keys of textures are set apart from the command stream, which does not tell them."""
-    states = (RenderState7.COLORKEYENABLE, RenderState7.COLORKEYBLENDENABLE)
-    return asked.textured and asked.interface < 8 and any(asked[state] for state in states)
-
-
-_REFUSALS: tuple[tuple[str, Callable[[_Asked], bool]], ...] = (
-    ("texture colour keys", _color_key),
-)
-
-
-def refuse_unbuilt(state: State, interface: int, *, textured: bool) -> None:
-    """Raise Unsupported if a draw under this state needs what is not there.
-
-    ``textured``: a texture is bound to some stage.
-    """
-    asked = _Asked(state.render_states, interface, textured)
-    for name, needed in _REFUSALS:
-        if needed(asked):
-            raise Unsupported(name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from dp2emu.d3d.enums import Format, TextureAddress, TextureFilter
 from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.d3d.hresult import HResult
-from dp2emu.d3d.legacy import MagFilter7, MinFilter7, MipFilter7, TextureStageState8
+from dp2emu.d3d.legacy import (
+    MagFilter7,
+    MinFilter7,
+    MipFilter7,
+    RenderState7,
+    TextureStageState8,
+)
 from dp2emu.dp2.state import SRGB_TEXTURE, State, bits_float
 from dp2emu.errors import Fault
 from dp2emu.gpu.memory import Surface, SurfaceKind
@@ -45,6 +51,7 @@ _FILTERS = (
     TextureStageState8.MINFILTER,
     TextureStageState8.MIPFILTER,
 )
+_COLOR_KEYS = (RenderState7.COLORKEYENABLE, RenderState7.COLORKEYBLENDENABLE)
 _ALPHA_BLOCKS = frozenset({Format.DXT1, Format.DXT2, Format.DXT3, Format.DXT4, Format.DXT5})
 _MODES = {int(mode): mode for mode in TextureAddress}
 _WRAP = (TextureAddress.WRAP,) * 3
@@ -68,6 +75,13 @@ class BoundTexture:
         kind, row = KINDS[self.surface.desc.kind], FORMATS.get(self.surface.format)
         shadow = kind is TextureKind.TEX2D and row is not None and Use.SHADOW in row.uses
         return TextureKind.SHADOW if shadow else kind
+
+    @property
+    def color_key(self) -> tuple[int, int]:
+        """The range of its colour key, 0 to 0 without one."""
+        low, high = self.surface.color_key or (0, 0)
+        mask = FORMATS[self.surface.format].mask
+        return low & mask, high & mask
 
     @property
     def has_alpha(self) -> bool:
@@ -133,19 +147,26 @@ def samplers(
     for number, stage, kind in used:
         bound = textures.get(stage)
         if bound is not None and bound.kind is kind:
-            asked = _Asked(stage, state.stage(stage), interface)
+            asked = _Asked(stage, state.stage(stage), interface, keyed(state, interface, bound))
             keys.append((number, asked.key(bound)))
             bindings[number] = asked.binding(bound)
     return tuple(keys), bindings
 
 
+def keyed(state: State, interface: int, bound: BoundTexture) -> bool:
+    """Whether a colour key makes some texels transparent, before DirectX 8."""
+    enabled = any(state.render_states[number] for number in _COLOR_KEYS)
+    return interface < 8 and enabled and bound.surface.color_key is not None
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The states of a stage, and the interface that numbers them."""
+    """The states of a stage, the interface that numbers them, and whether a colour key counts."""
 
     stage: int
     row: Sequence[int]
     interface: int
+    keyed: bool
 
     def key(self, bound: BoundTexture) -> SamplerKey:
         mag, min_, mip = self.filters()
@@ -163,6 +184,7 @@ class _Asked:
             srgb=bool(self.row[SRGB_TEXTURE]),
             levels=levels,
             alpha_palette=bound.alpha_palette,
+            color_key=self.keyed,
         )
 
     def binding(self, bound: BoundTexture) -> TextureBinding:
@@ -174,6 +196,7 @@ class _Asked:
             most_detailed=min(bound.most_detailed, last),
             border=self.row[TextureStageState8.BORDERCOLOR],
             palette=bound.palette,
+            color_key=bound.color_key,
         )
 
     def addresses(self, kind: TextureKind) -> Addresses:

@@ -82,17 +82,23 @@ class Limits:
     surfaces: int = 1 << 16
 
 
+ColorKey = tuple[int, int]
+"""The first and the last of a range of texels, as they are stored."""
+
+
 class Surface:
     """One allocation, or a view of a part of one.  ``serial`` never repeats in a heap.
 
     ``data`` is uint8, flat, zeroed when made.  ``words`` is the same memory as int32, with up to
     three bytes of zeros behind it, for those that only read; a view has its texture's.  Of a
     texture ``width``, ``height`` and ``pitch`` are those of the first face's top level, which the
-    texture stands for where a plain surface is wanted.
+    texture stands for where a plain surface is wanted.  ``color_key`` is the first and the last of
+    the texels, as stored, that are transparent where colour keys count; None for none.
     """
 
     __slots__ = (
         "__weakref__",
+        "color_key",
         "data",
         "desc",
         "format",
@@ -117,6 +123,7 @@ class Surface:
         self.format = Format(desc.format) if desc.format else Format.UNKNOWN
         self.subresources = layout
         self.parent = parent
+        self.color_key: ColorKey | None = None
         self.pitch = layout[0].pitch if layout else desc.width
         if parent is not None:
             start = layout[0].offset
@@ -253,6 +260,13 @@ class Heap:
             )
         surface.data[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
         self._written[surface.desc.kind] += len(data)
+
+    def set_color_key(self, handle: int, key: ColorKey | None) -> None:
+        """DdSetColorKey for source blits; None takes the key away.  Raises Fault if unknown."""
+        surface = self._surfaces.get(handle)
+        if surface is None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"no surface {handle}")
+        surface.color_key = key
 
     def use(self) -> tuple[HeapUse, ...]:
         """Bookkeeping by resource type, one row per SurfaceKind in numeric order."""

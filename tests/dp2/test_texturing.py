@@ -17,7 +17,7 @@ from dp2emu.d3d.enums import (
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7, TextureBlend7
 from dp2emu.dp2.options import Options
-from dp2emu.errors import Unsupported
+from dp2emu.errors import Fault
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.runtime.objects import Texture
 from tests.dp2.rigging import COLOR, DEPTH, Bench, header, render_state, token, triangle_list
@@ -276,17 +276,65 @@ def test_address_and_wrap_states_reach_stage_0() -> None:
     assert textured(bench, u=4.25) == RED
 
 
-@pytest.mark.parametrize("state", [RenderState7.COLORKEYENABLE, RenderState7.COLORKEYBLENDENABLE])
-def test_colour_keys_are_refused_where_they_matter(state: RenderState7) -> None:
+KEYS = (RenderState7.COLORKEYENABLE, RenderState7.COLORKEYBLENDENABLE)
+
+
+def test_texels_of_the_colour_key_are_not_drawn() -> None:
     bench = legacy(7)
-    bench.ok(render_state(state, 1))
-    assert textured(bench) == WHITE
+    bench.driver.set_color_key(20, (RED, RED))
     bench.ok(render_state(RenderState7.TEXTUREHANDLE, 20))
-    with pytest.raises(Unsupported, match="texture colour keys"):
-        textured(bench)
-    later = legacy(8)
-    later.ok(render_state(state, 1) + token(25, 0, 20))
-    assert textured(later) == RED
+    assert textured(bench) == RED
+    bench.ok(token(42, 1, BLUE, 1.0, 0, 0, 0, 64, 64))
+    bench.ok(render_state(RenderState7.COLORKEYENABLE, 1))
+    assert textured(bench) == BLUE
+    assert textured(bench, u=0.75) == GREEN
+    bench.driver.set_color_key(20, (0x80000000, 0x8000FFFF))
+    assert textured(bench) == RED
+    bench.ok(token(42, 1, BLUE, 1.0, 0, 0, 0, 64, 64))
+    assert textured(bench, u=0.75) == BLUE
+    bench.driver.set_color_key(20, None)
+    assert textured(bench, u=0.75) == GREEN
+
+
+def test_colour_key_that_blends_draws_with_alpha_0() -> None:
+    bench = legacy(7, Format.X8R8G8B8)
+    bench.driver.set_color_key(20, (0x00FF0000, 0x00FF0000))
+    bench.ok(render_state(RenderState7.TEXTUREHANDLE, 20))
+    bench.ok(token(42, 1, BLUE, 1.0, 0, 0, 0, 64, 64))
+    bench.ok(b"".join(render_state(state, 1) for state in KEYS))
+    assert textured(bench) == 0xFF000000
+    blend = {27: 1, 19: 5, 20: 6}  # ALPHABLENDENABLE, SRCALPHA, INVSRCALPHA
+    bench.ok(b"".join(render_state(*each) for each in blend.items()))
+    bench.ok(token(42, 1, BLUE, 1.0, 0, 0, 0, 64, 64))
+    assert textured(bench) == BLUE
+    bench.ok(render_state(21, TextureBlend7.MODULATE))
+    assert textured(bench) == BLUE
+
+
+def test_colour_key_does_not_matter_to_stages_that_read_no_texture() -> None:
+    bench = legacy(7)
+    bench.driver.set_color_key(20, (RED, RED))
+    bench.ok(token(25, 0, 20) + render_state(RenderState7.COLORKEYENABLE, 1))
+    operations = (TextureStageState.COLOROP, 3), (TextureStageState.ALPHAOP, 3)
+    for state, value in operations:
+        bench.ok(header(25) + struct.pack("<HHI", 0, state, value))
+    assert textured(bench) == WHITE
+
+
+@pytest.mark.parametrize("state", KEYS)
+def test_colour_keys_are_of_directx_6_and_7_and_of_textures_that_have_one(
+    state: RenderState7,
+) -> None:
+    for interface, key in ((7, None), (8, (RED, RED)), (9, (RED, RED))):
+        bench = legacy(interface)
+        bench.driver.set_color_key(20, key)
+        bench.ok(render_state(state, 1) + token(25, 0, 20))
+        assert textured(bench) == RED
+
+
+def test_colour_key_of_no_surface_is_a_fault() -> None:
+    with pytest.raises(Fault, match="no surface 99"):
+        legacy(7).driver.set_color_key(99, None)
 
 
 # Handles

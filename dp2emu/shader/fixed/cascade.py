@@ -55,8 +55,12 @@ class TextureStage:
 
 @dataclass(frozen=True, slots=True)
 class FixedPixel:
-    """Key of a program: the stages up to the end of the cascade, then specular, then fog."""
+    """Key of a program: the stages up to the end of the cascade, then specular, then fog.
+
+    ``color_key``: pixels for which the texture of stage 0 has no alpha at all are not drawn.
+    """
 
     stages: tuple[TextureStage, ...] = ()
     specular: bool = False
     fog: Fog | None = None
+    color_key: bool = False

@@ -51,7 +51,10 @@ def pixel_program(key: FixedPixel) -> Program:
     fog; the specular alpha is not added, and alpha has no fog.
     """
     b = Builder(Stage.PIXEL)
-    final = _cascade(b, key.stages)
+    textures = _textures(b, key.stages)
+    if key.color_key:
+        b.kill(textures[0][ALPHA].eq(0.0))
+    final = _cascade(b, key.stages, textures)
     colors = [final[component] for component in range(4)]
     if key.specular:
         specular = [b.input(f"color1.{component}") for component in "xyz"]
@@ -75,9 +78,8 @@ def stage_uniforms(
     return arrays
 
 
-def _cascade(b: Builder, stages: Sequence[TextureStage]) -> Color:
+def _cascade(b: Builder, stages: Sequence[TextureStage], textures: Sequence[Color]) -> Color:
     """What CURRENT holds in the end."""
-    textures = _textures(b, stages)
     diffuse, specular = _vertex_color(b, 0), _vertex_color(b, 1)
     zero = b.constant(Type.F32, 0.0)
     current, temp = diffuse, Color(lambda c: zero)

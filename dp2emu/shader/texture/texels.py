@@ -23,12 +23,14 @@ def texel(source: Source, address: Value, u: Value, v: Value) -> Texel:
 def _keyed(source: Source, address: Value, found: Texel) -> Texel:
     """All zero where the texel as it is stored lies in the colour key's range.
 
-    Only texels of one word can; of a wider or shared one the first word counts.
+    Bits without a meaning do not count.  Of a texel of several words or a block the first word
+    does.
     """
     b, limits = source.b, source.files.limits
     code = source.codes(address)[0]
-    if source.row.size < 4:
-        code = code & ((1 << 8 * source.row.size) - 1)
+    mask = source.row.mask & ((1 << 8 * min(source.row.size, 4)) - 1)
+    if mask != 0xFFFFFFFF:
+        code = code & mask
     low, high = (b.load(limits, f) for f in (LimitField.KEY_LOW, LimitField.KEY_HIGH))
     inside = b.apply("uge", code, low) & b.apply("uge", high, code)
     red, green, blue, alpha = (b.select(inside, 0.0, channel) for channel in found)

@@ -225,6 +225,15 @@ def test_luminance_dims_red_green_and_blue_of_the_next_texture(blue: int, factor
     assert found == [*dimmed, world.textures[1][3]]
 
 
+def test_colour_key_kills_where_the_first_texture_has_no_alpha() -> None:
+    program = pixel_program(FixedPixel((PLAIN,), color_key=True))
+    inputs = {f"texcoord0.{c}": np.zeros(3, np.float32) for c in "xy"}
+    alphas = np.array([0.0, 0.01, 1.0], np.float32)
+    red = np.zeros(3, np.float32)
+    result = run(program, inputs, {}, 3, sampler=lambda *_: (red, red, red, alphas))
+    assert list(result.alive) == [False, True, True]
+
+
 def test_colours_beyond_the_range_are_clamped_before_they_are_arguments() -> None:
     stage = TextureStage(op(TextureOp.SELECTARG1, Argument(TextureArgument.DIFFUSE, True)))
     program = pixel_program(FixedPixel((stage,)))
