@@ -14,6 +14,8 @@ from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.pixels import stored_depth, stored_stencil
 from dp2emu.picture import Picture
 
+DEPTHS = frozenset(int(format) for format, row in DEPTH.items() if row.depth)
+"""D3DFORMATs of surfaces with depth to show."""
 STENCILS = frozenset(int(format) for format, row in DEPTH.items() if row.stencil)
 """D3DFORMATs of surfaces with a stencil to show."""
 

@@ -31,7 +31,7 @@ _OPTIONS: tuple[Any, ...] = (
     click.option(
         "--targets",
         type=click.Choice(["first", "all"]),
-        help="Of what frames show, as by default, or of all targets, depth and stencil too.",
+        help="Of what frames show, as by default, or of all that were targets, depth too.",
     ),
 )
 

@@ -25,6 +25,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.dp2.output import merge_numbers
 from dp2emu.dp2.programs import Source
 from dp2emu.dp2.query_table import QueryTable
+from dp2emu.dp2.recent import Recent
 from dp2emu.dp2.resolve import (
     Resolved,
     Targets,
@@ -94,6 +95,7 @@ class Context:
         self.vertex_constants = Constants(VERTEX_FILES, options)
         self.pixel_constants = Constants(PIXEL_FILES, options)
         self.targets = Targets()
+        self.recent = Recent()
         self.textures = Textures()
         self.moves = Moves(gpu)
         self.queries = QueryTable(gpu, options, interface)
@@ -183,6 +185,7 @@ class Context:
         colors = list(self.targets.colors)
         colors[index] = surface
         self.targets = Targets(tuple(colors), self.targets.depth)
+        self.recent.note(surface)
         if index == 0:
             self._reset_target_rects()
 
@@ -190,6 +193,7 @@ class Context:
         """SETDEPTHSTENCIL; 0 unbinds."""
         depth = self._target(handle, DEPTH, "depth-stencil surface")
         self.targets = Targets(self.targets.colors, depth)
+        self.recent.note(depth)
 
     def set_stream(self, stream: int, handle: int, offset: int, stride: int) -> None:
         """SETSTREAMSOURCE and SETSTREAMSOURCE2; handle 0 unbinds."""

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -134,21 +134,35 @@ class Driver:
         """The description of a live surface.  Raises Fault if unknown."""
         return self._surface(handle, "surface").desc
 
-    def targets(self, context: int) -> tuple[tuple[int, ...], int]:
-        """Handles of a context's colour targets and of its depth surface, 0 for those it lacks
-        or that are bound and gone.  Raises Fault if there is no such context.
-        """
-        found = self._contexts.get(context)
-        if found is None:
-            raise Fault(HResult.D3DHAL_CONTEXT_BAD, f"no context {context}")
-        bound = found.targets
-        return tuple(map(self._live_handle, bound.colors)), self._live_handle(bound.depth)
+    def target(self, context: int) -> int:
+        """Handle of colour target 0 of a context, 0 if there is none or it is gone.
 
-    def _live_handle(self, surface: Surface | None) -> int:
-        """The handle by which a surface is still known, 0 if by none."""
-        if surface is None or self.gpu.heap.get(surface.handle) is not surface:
-            return 0
-        return surface.handle
+        Raises Fault if there is no such context.
+        """
+        (handle,) = self._live((self._context(context).targets.colors[0],)) or (0,)
+        return handle
+
+    def recent_targets(self, context: int) -> tuple[int, ...]:
+        """Handles of all targets of a context, colour and depth, now and since this was asked.
+
+        They are in the order in which they became targets, the ones from before first; surfaces
+        that are gone are left out.  Raises Fault if there is no such context.
+        """
+        found = self._context(context)
+        recent = found.recent.take(self.gpu.heap)
+        now = self._live((*found.targets.colors, found.targets.depth))
+        return (*(handle for handle in now if handle not in recent), *recent)
+
+    def _context(self, number: int) -> Context:
+        found = self._contexts.get(number)
+        if found is None:
+            raise Fault(HResult.D3DHAL_CONTEXT_BAD, f"no context {number}")
+        return found
+
+    def _live(self, surfaces: Iterable[Surface | None]) -> tuple[int, ...]:
+        """The handles by which surfaces are still known."""
+        heap = self.gpu.heap
+        return tuple(s.handle for s in surfaces if s is not None and heap.get(s.handle) is s)
 
     def context(self, number: int) -> Context | None:
         """A live context, to look at; None if there is none of that number."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from dp2emu.d3d.enums import Format
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import Surface, SurfaceDesc
-from dp2emu.grey import STENCILS, take_depth, take_stencil
+from dp2emu.grey import DEPTHS, STENCILS, take_depth, take_stencil
 from dp2emu.outputs import write_file
 from dp2emu.picture import Picture, encode_png, has_picture, take_picture
 from dp2emu.replay.frames import EVERY, Frames
@@ -29,8 +29,11 @@ class Observable(Protocol):
     def surface(self, handle: int) -> SurfaceDesc:
         """The description of a surface."""
 
-    def targets(self, context: int) -> tuple[tuple[int, ...], int]:
-        """Handles of colour targets and depth surface of a context, 0 for none."""
+    def target(self, context: int) -> int:
+        """Handle of colour target 0 of a context, 0 for none."""
+
+    def recent_targets(self, context: int) -> tuple[int, ...]:
+        """Handles of all targets of a context, now and since this was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,8 @@ class Pictures:
 
     ``folder`` gets a PNG of each and ``sheet`` one PNG of all; folders are made if need be.
     ``raw`` gets what each frame shows.  Of frames outside ``frames`` there are none.  With
-    ``all_targets`` there are pictures of every target of the contexts that a frame used, depth
-    and stencil too; else of what it shows.
+    ``all_targets`` there are pictures of all that were targets during a frame, depth and stencil
+    too, as they are when it ends; else of what it shows.
     """
 
     folder: Path | None = None
@@ -69,6 +72,8 @@ _TAKE: dict[str, Callable[[Surface], Picture]] = {
     "stencil": take_stencil,
 }
 """What can be shown of a surface."""
+
+_GREY = {"depth": DEPTHS, "stencil": STENCILS}
 
 Task = Callable[[], None]
 """One thing to do for pictures; what goes wrong with it leaves the others alone."""
@@ -109,19 +114,25 @@ class Photographer:
         frame, used, self._used = self._frames, self._used, {}
         self._frames += 1
         self._marked = self._call
-        if self._call < 0 or frame not in self._wanted.frames:
-            return
-        yield partial(self._show, frame, surface, self._context)
+        wanted = self._call >= 0 and frame in self._wanted.frames
+        if wanted:
+            yield partial(self._show, frame, surface, self._context)
         if self._wanted.all_targets:
             for context in used:
-                yield from self._targets(frame, context)
+                others = self._rig.recent_targets(context)
+                yield from self._others(frame, others if wanted else ())
 
     def context_goes(self, context: int) -> Iterator[Task]:
         """A context is about to be destroyed, or the capture ends with it alive."""
         self._used.pop(context, None)
         frame = self._under_way
-        if self._call >= 0 and frame in self._wanted.frames:
-            yield from self._targets(frame, context)
+        if self._call < 0 or frame not in self._wanted.frames:
+            return
+        raw = self._wanted.raw if context == self._context else None
+        first = Shot(frame, self._call, self._rig.target(context))
+        yield partial(self._take, first, raw.hold if raw else None)
+        if self._wanted.all_targets:
+            yield from self._others(frame, self._rig.recent_targets(context))
 
     def close(self) -> None:
         """Everything has been done.  Raises OSError."""
@@ -140,23 +151,17 @@ class Photographer:
 
     def _show(self, frame: int, surface: int, context: int) -> None:
         """What a frame shows when its marker comes."""
-        handle = surface or self._rig.targets(context)[0][0]
+        handle = surface or self._rig.target(context)
         raw = self._wanted.raw
         self._take(Shot(frame, self._call, handle), raw.write if raw else None)
 
-    def _targets(self, frame: int, context: int) -> Iterator[Task]:
-        """Pictures of a context's targets: the first alone, or all."""
-        colors, depth = self._rig.targets(context)
-        raw = self._wanted.raw if context == self._context else None
-        first = Shot(frame, self._call, colors[0])
-        yield partial(self._take, first, raw.hold if raw else None)
-        if not self._wanted.all_targets:
-            return
-        for handle in colors[1:]:
-            yield partial(self._take, Shot(frame, self._call, handle))
-        yield partial(self._take, Shot(frame, self._call, depth, "depth"))
-        if depth and self._rig.surface(depth).format in STENCILS:
-            yield partial(self._take, Shot(frame, self._call, depth, "stencil"))
+    def _others(self, frame: int, handles: Iterable[int]) -> Iterator[Task]:
+        """Pictures of all that surfaces have to show."""
+        for handle in handles:
+            format = self._rig.surface(handle).format
+            kinds = [kind for kind, formats in _GREY.items() if format in formats]
+            for kind in kinds or ["color"]:
+                yield partial(self._take, Shot(frame, self._call, handle, kind))
 
     def _take(self, shot: Shot, raw: Callable[[Picture], None] | None = None) -> None:
         """Take a picture unless there is one already; ``raw`` wants it all the same.

@@ -173,6 +173,28 @@ def test_all_targets_of_a_frame_are_colors_depth_and_stencil(tmp_path: Path) -> 
     assert modes == ["RGB", "RGBA", "I;16", "L"]
 
 
+def test_what_was_a_target_during_the_frame_counts_and_no_earlier(tmp_path: Path) -> None:
+    unbound = called(token(Op.SETRENDERTARGET2, (2, 0)), token(Op.SETDEPTHSTENCIL, (0,)))
+    records = [*TARGETS, unbound, FrameMarker(0), called(), FrameMarker(1)]
+    run = Run(*records, pictures=Pictures(tmp_path, all_targets=True))
+    shown = [(row["frame"], row["surface"], row["shows"]) for row in run.pictures]
+    assert shown == [
+        (0, TARGET, "color"), (0, SECOND, "color"), (0, DEPTH, "depth"), (0, DEPTH, "stencil"),
+        (1, TARGET, "color"),
+    ]  # fmt: skip
+    run = Run(*records, pictures=Pictures(tmp_path, frames=Frames(1), all_targets=True))
+    assert [row["surface"] for row in run.pictures] == [TARGET]
+
+
+def test_a_stencil_buffer_without_depth_has_one_picture(tmp_path: Path) -> None:
+    records = [
+        *SETTING, surface(DEPTH, Format.S8_LOCKABLE),
+        called(token(Op.SETDEPTHSTENCIL, (DEPTH,))), FrameMarker(0),
+    ]  # fmt: skip
+    run = Run(*records, pictures=Pictures(tmp_path, all_targets=True))
+    assert [row["shows"] for row in run.pictures] == ["color", "stencil"]
+
+
 def test_depth_without_stencil_has_one_picture(tmp_path: Path) -> None:
     records = [
         *SETTING, surface(DEPTH, Format.D16), called(token(Op.SETDEPTHSTENCIL, (DEPTH,))),
