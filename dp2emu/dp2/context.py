@@ -18,6 +18,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.call import Call
+from dp2emu.dp2.capabilities import MAX_PRIMITIVES, MAX_STRIDE
 from dp2emu.dp2.constants import PIXEL_FILES, VERTEX_FILES, Constants
 from dp2emu.dp2.frequency import Streams, frequency_of, instances
 from dp2emu.dp2.moves import Moves
@@ -52,9 +53,6 @@ from dp2emu.gpu.packets import (
     Viewport,
 )
 
-MAX_PRIMITIVES = 0xFFFFF
-"""D3DCAPS9.MaxPrimitiveCount of this device; a draw of more is refused."""
-MAX_STRIDE = 0xFFFF
 _SourceKey = tuple[int | VertexFormat, Function | None, Function | None]
 _NO_STREAMS: Streams = (None,) * STREAMS
 

@@ -9,7 +9,8 @@ from dp2emu.d3d.enums import QueryType, RenderState, SamplerState, TextureStageS
 from dp2emu.d3d.flags import Issue
 from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.hresult import HResult
-from dp2emu.errors import SceneError, Unsupported
+from dp2emu.dp2.capabilities import capabilities
+from dp2emu.errors import SceneError
 from dp2emu.gpu.memory import SAMPLE_COUNTS, SurfaceKind
 from dp2emu.runtime import QueryData, Refused
 from dp2emu.runtime.availability import check_format
@@ -82,10 +83,12 @@ def _wait(player: Player, fields: Fields) -> None:
 
 @op("querysupport")
 def _query_support(player: Player, fields: Fields) -> None:
+    """CreateQuery without a place for the query: of one type, or of all by name."""
+    announced = player.device.query_types()
     if "query" not in fields:
-        raise Unsupported("query support of more than one type")
-    kind = fields.take("query", member(QueryType))
-    there = kind in player.device.query_types()
+        _value(player, fields, value={kind.name: int(kind in announced) for kind in QueryType})
+        return
+    there = fields.take("query", member(QueryType)) in announced
     hr = HResult.S_OK if there else HResult.D3DERR_NOTAVAILABLE
     _value(player, fields, hr, value=int(there))
 
@@ -165,9 +168,12 @@ def _validate(player: Player, fields: Fields) -> None:
 @op("adapter")
 def _adapter(player: Player, fields: Fields) -> None:
     """GetAdapterIdentifier: there is no board to name."""
+    fields.ignore_others()
     _value(player, fields, value={"Driver": "dp2emu", "Description": "dp2emu"})
 
 
 @op("caps")
 def _capabilities(player: Player, fields: Fields) -> None:
-    raise Unsupported("device capabilities")
+    """GetDeviceCaps: the value has the members of D3DCAPS9."""
+    fields.ignore_others()
+    _value(player, fields, value=capabilities())

@@ -47,6 +47,10 @@ class Fields:
         """These keys may be there and say nothing to a player."""
         self._left.difference_update(keys)
 
+    def ignore_others(self) -> None:
+        """The schema does not list what else may be there, and it says nothing to a player."""
+        self._left.clear()
+
     def finish(self) -> None:
         """Raises SceneError for keys nobody asked for: a typing error must not go unnoticed."""
         if self._left:

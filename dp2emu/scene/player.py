@@ -32,9 +32,6 @@ _T = TypeVar("_T")
 LOST_QUERY = None
 """What an id stands for whose CreateQuery was refused: its commands are skipped."""
 
-WITHOUT_EFFECT = frozenset({"caps", "querysupport"})
-"""Commands that only ask: a scene goes on without their answer."""
-
 
 class Missing(Enum):
     """What an id stands for whose resource could not be made: every use of it is refused."""
@@ -92,7 +89,7 @@ class Player:
             raise SceneError(f"{fields.where}: {error.what}") from None
         except (Fault, Unsupported) as error:
             self.note(error)
-            return op in WITHOUT_EFFECT and error.call is None
+            return False
         return True
 
     def note(self, error: Dp2Error) -> None:

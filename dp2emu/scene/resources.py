@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage, Format, QueryType
+from dp2emu.d3d.formats import FORMATS
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import SceneError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind, layout_of
@@ -93,7 +94,11 @@ def _asked(fields: Fields) -> _Asked:
 def _claim(
     player: Player, kind: SurfaceKind, asked: _Asked, width: int, height: int, depth: int = 1
 ) -> None:
-    """Count a texture before it is made, as if it had all levels it can have."""
+    """Count a texture before it is made, as if it had all levels it can have.  One of a format
+    there is not will be refused.
+    """
+    if asked.format not in FORMATS:
+        return
     levels = full_chain(width, height, depth) if asked.levels != 1 or asked.usage else 1
     desc = SurfaceDesc(0, kind, width, height, asked.format, depth=depth, levels=levels)
     player.claim_pixels(-(-sum(part.size for part in layout_of(desc)) // 4))

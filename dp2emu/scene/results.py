@@ -10,6 +10,7 @@ from typing import Any
 from dp2emu.d3d.formats import COLOR
 from dp2emu.errors import Dp2Error, UsageError
 from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.texels import blocks
 from dp2emu.outputs import write_file
 from dp2emu.picture import take_picture
 
@@ -67,7 +68,9 @@ class Results:
         self.images[label] = {}
 
     def add_image(self, label: str, surface: Surface) -> None:
-        """Take the picture of a surface: a PNG, or raw pixel words where PNG has no equal."""
+        """Take the picture of a surface: a PNG, or its bytes, rows without holes, where PNG has no
+        equal.
+        """
         suffix = "" if label == FINAL else f".{label}"
         row = COLOR.get(surface.format)
         if row is not None and not row.floating:
@@ -75,7 +78,7 @@ class Results:
             content = take_picture(surface).png
         else:
             suffix += ".raw"
-            content = surface.pixels().tobytes()
+            content = blocks(surface, 0).tobytes()
         self.files[suffix] = content
         self.images[label] = {
             "suffix": suffix,

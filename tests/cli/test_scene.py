@@ -26,7 +26,13 @@ def scene(folder: Path, name: str, *commands: dict[str, object]) -> Path:
     return path
 
 
-LACKING = {"op": "querysupport", "label": "all"}
+FAULTY = (
+    {"op": "rs", "states": {"ZFUNC": 99}},
+    {"op": "fvf", "fvf": "D3DFVF_XYZRHW"},
+    {"op": "draw_up", "prim": "TRIANGLELIST", "count": 1, "stride": 16,
+     "vertices": {"hex": "00" * 48}},
+)  # fmt: skip
+"""A draw under a state that the driver must refuse."""
 
 
 def test_results_lie_below_the_folder(tmp_path: Path) -> None:
@@ -36,17 +42,17 @@ def test_results_lie_below_the_folder(tmp_path: Path) -> None:
     assert found == {"test/a.png", "test/a.json"}
 
 
-def test_scene_that_needs_more_is_reported_and_the_others_run(tmp_path: Path) -> None:
-    paths = [scene(tmp_path, "a", LACKING), scene(tmp_path, "b")]
+def test_scene_that_cannot_be_played_is_reported_and_the_others_run(tmp_path: Path) -> None:
+    paths = [scene(tmp_path, "a", *FAULTY), scene(tmp_path, "b")]
     ran = dp2emu("scene", *paths, "--out", tmp_path)
     assert ran.code == 3
-    assert f"dp2emu: {paths[0]}: command 1 (querysupport)" in ran.err
+    assert f"dp2emu: {paths[0]}: command 3 (draw_up)" in ran.err
     assert (tmp_path / "test" / "b.png").exists()
 
 
 def test_file_that_is_no_scene_is_code_2_over_3(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text("{")
-    paths = [scene(tmp_path, "a", LACKING), tmp_path / "c.json", scene(tmp_path, "b")]
+    paths = [scene(tmp_path, "a", *FAULTY), tmp_path / "c.json", scene(tmp_path, "b")]
     ran = dp2emu("scene", *paths, "--out", tmp_path)
     assert ran.code == 2 and (tmp_path / "test" / "b.png").exists()
 

@@ -11,11 +11,15 @@ from dp2emu.errors import SceneError
 from .making import BLACK, Play, document
 
 
-@pytest.mark.parametrize("op", ["caps", "querysupport"])
-def test_a_question_nobody_can_answer_lets_the_scene_go_on(play: Play, op: str) -> None:
-    result = play({"op": op, "label": "x"}, BLACK)
-    assert [problem.command for problem in result.problems] == [0]
-    assert len(result.files) == 2
+def test_capabilities_and_all_query_types_are_answered(play: Play, tmp_path: Path) -> None:
+    result = play({"op": "caps", "label": "caps", "device": 0},
+                  {"op": "querysupport", "label": "queries"}, BLACK)  # fmt: skip
+    assert result.problems == ()
+    caps = document(tmp_path)["values"]["caps"]["value"]
+    assert caps["PixelShaderVersion"] == 0xFFFF0300
+    assert caps["PS20Caps"]["NumTemps"] == 32
+    found = result.values["queries"]["value"]
+    assert (found["OCCLUSION"], found["MEMORYPRESSURE"]) == (1, 0)
 
 
 def test_a_query_that_cannot_be_made_has_its_commands_skipped(play: Play, tmp_path: Path) -> None:
