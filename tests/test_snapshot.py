@@ -7,9 +7,11 @@ import struct
 
 import pytest
 
-from dp2emu.d3d.enums import RenderState, TransformState
+from dp2emu.capture.records import SurfaceCreated
+from dp2emu.d3d.enums import Format, RenderState, TransformState
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Dp2Error, UsageError
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.snapshot import Moment, moment, snapshot, snapshot_text
 from tests.replay.authoring import (
     BEGIN,
@@ -26,6 +28,8 @@ from tests.replay.authoring import (
     issue,
     token,
 )
+
+INDEXED = 9
 
 
 def bits(value: float) -> int:
@@ -89,6 +93,7 @@ def test_every_sort_of_state_is_there() -> None:
     facts = snapshot(
         capture_of(
             *SETTING,
+            SurfaceCreated(SurfaceDesc(INDEXED, SurfaceKind.TEXTURE, 4, 4, format=Format.P8)),
             called(
                 token(Op.SETSTREAMSOURCE2, (3, BUFFER, 8, 20)),
                 token(Op.SETSTREAMSOURCEUM, (0, 16)),
@@ -102,6 +107,10 @@ def test_every_sort_of_state_is_there() -> None:
                 token(Op.CREATELIGHT, (5,)),
                 token(Op.SETLIGHT, (5, 0)),
                 token(Op.SETLIGHT, (6, 2)) + struct.pack("<I25f", 3, *[0.5] * 24, float("inf")),
+                token(Op.SETTEXLOD, (TARGET, 2)),
+                token(Op.SETPRIORITY, (BUFFER, 9)),
+                token(Op.SETPALETTE, (0, 0, INDEXED), (7, 0x2000, INDEXED)),
+                token(Op.UPDATEPALETTE, (7, 1 << 16 | 255, 0xAABBCCDD)),
                 token(Op.SETSCISSORRECT, (1, 2, 3, 4)),
                 token(Op.VIEWPORTINFO, (1, 2, 3, 4)),
                 token(Op.WINFO, (bits(1.0), bits(9.0))),
@@ -125,6 +134,13 @@ def test_every_sort_of_state_is_there() -> None:
     assert "251" not in facts["render_states"]
     assert facts["stages"]["2"]["D3DTSS_COLOROP"] == 4
     assert set(facts["stages"]) == {*map(str, range(16)), "256", "257", "258", "259", "260"}
+    plain = {"palette": 0, "alpha_palette": False, "most_detailed": 0, "priority": 0}
+    assert facts["textures"] == {
+        str(TARGET): {**plain, "most_detailed": 2},
+        str(BUFFER): {**plain, "priority": 9},
+        str(INDEXED): {**plain, "palette": 7, "alpha_palette": True},
+    }
+    assert facts["palettes"]["7"] == [0xFF000000] * 255 + [0xAADDCCBB]
     assert facts["transforms"] == {"D3DTS_VIEW": [2] * 16}
     assert facts["clip_planes"] == {"1": [1] * 4}
     assert (facts["material"]["diffuse"], facts["material"]["power"]) == ([0.25] * 4, 0.25)

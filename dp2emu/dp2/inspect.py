@@ -64,6 +64,15 @@ def facts_of(context: Context) -> Facts:
         "indices": _indices(context.indices),
         "render_states": dict(_render_states(state.render_states)),
         "stages": {str(key): row for key, row in _stages(state)},
+        "textures": {
+            str(about.surface.handle): {
+                name: value for name, value in about._asdict().items() if name != "surface"
+            }
+            for about in context.textures.described()
+        },
+        "palettes": {
+            str(key): words.tolist() for key, words in sorted(context.textures.palettes().items())
+        },
         **_fixed_function(state),
         "vertex_constants": _constants(context.vertex_constants),
         "pixel_constants": _constants(context.pixel_constants),

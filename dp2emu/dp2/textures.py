@@ -5,7 +5,9 @@ It hangs on the memory, not on the handle: a surface that is made anew starts wi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -31,6 +33,16 @@ class Palette:
 
     words: NDArray[np.uint32]
     alpha: bool
+
+
+class TextureFacts(NamedTuple):
+    """What is known of a surface: ``palette`` is a handle, 0 without one."""
+
+    surface: Surface
+    palette: int
+    alpha_palette: bool
+    most_detailed: int
+    priority: int
 
 
 class Textures:
@@ -110,3 +122,18 @@ class Textures:
     def priority(self, surface: Surface) -> int:
         """The eviction priority, 0 by default."""
         return self._priorities.get(surface, 0)
+
+    def palettes(self) -> Mapping[int, NDArray[np.uint32]]:
+        """The words of every palette that was given entries, by handle."""
+        return self._palettes
+
+    def described(self) -> list[TextureFacts]:
+        """What there is to say of surfaces, in the order in which those were made."""
+        said = {*self._attached, *self._most_detailed, *self._priorities}
+        return [
+            TextureFacts(
+                surface, *self._attached.get(surface, (0, False)),
+                self.most_detailed(surface), self.priority(surface),
+            )
+            for surface in sorted(said, key=lambda surface: surface.serial)
+        ]  # fmt: skip
