@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Protocol, runtime_checkable
 
 from dp2emu.dp2.call import Answer, Call
-from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.gpu.memory import ColorKey, SurfaceDesc
 
 
 @runtime_checkable
@@ -29,6 +29,9 @@ class Rig(Protocol):
 
     def destroy_surface(self, handle: int) -> None:
         """DestroySurface."""
+
+    def set_color_key(self, handle: int, key: ColorKey | None) -> None:
+        """DdSetColorKey for source blits, which textures are keyed by; None removes it."""
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         """Store bytes into a surface as the host does, without waiting for the GPU."""

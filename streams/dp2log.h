@@ -53,6 +53,7 @@ typedef char dp2log_u32_has_32_bits[sizeof(dp2log_u32) == 4 ? 1 : -1];
 #define DP2LOG_FRAME 6
 #define DP2LOG_ANNOTATION 7
 #define DP2LOG_TEXTURE 8
+#define DP2LOG_COLORKEY 9
 
 #define DP2LOG_DESTROYED 0
 #define DP2LOG_CREATED 1
@@ -274,6 +275,30 @@ DP2LOG_FUNCTION void dp2log_level_created(dp2log *log, dp2log_u64 time,
                                           dp2log_u64 texture, dp2log_u32 index)
 {
     dp2log_texture(log, time, desc, depth, 1, index, texture);
+}
+
+DP2LOG_FUNCTION void dp2log_colorkey(dp2log *log, dp2log_u64 time, dp2log_u32 event,
+                                     dp2log_u64 handle, dp2log_u32 low, dp2log_u32 high)
+{
+    unsigned char payload[20];
+    unsigned char *at = payload;
+    at = dp2log_put32(at, event);
+    at = dp2log_put32(at, low);
+    at = dp2log_put32(at, high);
+    dp2log_put64(at, handle);
+    dp2log_simple(log, DP2LOG_COLORKEY, time, payload, sizeof(payload));
+}
+
+/* DdSetColorKey for source blits: texels from low to high, as stored, are a texture's key. */
+DP2LOG_FUNCTION void dp2log_colorkey_set(dp2log *log, dp2log_u64 time, dp2log_u64 handle,
+                                         dp2log_u32 low, dp2log_u32 high)
+{
+    dp2log_colorkey(log, time, DP2LOG_CREATED, handle, low, high);
+}
+
+DP2LOG_FUNCTION void dp2log_colorkey_removed(dp2log *log, dp2log_u64 time, dp2log_u64 handle)
+{
+    dp2log_colorkey(log, time, DP2LOG_DESTROYED, handle, 0, 0);
 }
 
 /* The host stored `size` bytes at `offset` of a surface. */

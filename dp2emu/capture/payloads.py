@@ -19,6 +19,8 @@ from dp2emu.capture.records import (
     Annotation,
     Answered,
     Called,
+    ColorKeyRemoved,
+    ColorKeySet,
     ContextCreated,
     ContextDestroyed,
     FrameMarker,
@@ -45,6 +47,7 @@ class Kind(IntEnum):
     FRAME = 6
     ANNOTATION = 7
     TEXTURE = 8
+    COLORKEY = 9
 
 
 Payload = bytes | memoryview
@@ -54,7 +57,7 @@ Entry = tuple[Kind, int, Payload]
 """A record as containers hold it: kind, time in ticks, payload."""
 
 DESTROYED, CREATED = 0, 1
-"""``event`` of context and surface payloads."""
+"""``event`` of context, surface and colour key payloads."""
 
 PAYLOAD_BYTES = (64 << 20) - (64 << 10)
 """Largest payload written, so that its chunk stays within the default limit of readers."""
@@ -117,6 +120,7 @@ _TEXTURE = Head(
         "index" / DWORD, "parent" / QWORD,
     )
 )  # fmt: skip
+_COLOR_KEY = Head(Struct("event" / DWORD, "low" / DWORD, "high" / DWORD, "handle" / QWORD))
 _MEMORY = Head(Struct("handle" / QWORD, "offset" / QWORD))
 _CALL = Head(
     Struct("abi" / DWORD, "present" / DWORD, "command_bytes" / DWORD, "vertex_bytes" / DWORD)
@@ -237,6 +241,22 @@ def _unpack_texture(payload: Payload, time: int) -> Record:
     _split(payload, _TEXTURE.size)
     fields["kind"] = _surface_kind(fields["handle"], fields["kind"])
     return SurfaceCreated(SurfaceDesc(**fields), time)
+
+
+def _pack_color_key_set(record: ColorKeySet) -> bytes:
+    return _COLOR_KEY.pack(CREATED, record.low, record.high, record.handle)
+
+
+def _pack_color_key_removed(record: ColorKeyRemoved) -> bytes:
+    return _COLOR_KEY.pack(DESTROYED, 0, 0, record.handle)
+
+
+def _unpack_color_key(payload: Payload, time: int) -> Record:
+    event, low, high, handle = _COLOR_KEY.unpack(payload)
+    _split(payload, _COLOR_KEY.size)
+    return (
+        ColorKeySet(handle, low, high, time) if _created(event) else ColorKeyRemoved(handle, time)
+    )
 
 
 def _pack_memory(record: MemoryWritten) -> bytes:
@@ -376,6 +396,7 @@ LAYOUTS: dict[Kind, Layout] = {
         _ANNOTATION, _unpack_annotation, ("key utf8[key_bytes]", "text utf8[text_bytes]")
     ),
     Kind.TEXTURE: Layout(_TEXTURE, _unpack_texture),
+    Kind.COLORKEY: Layout(_COLOR_KEY, _unpack_color_key),
 }
 """Every kind of record.  A new kind is a new row here and, of a new record, in ``_PACK``."""
 
@@ -384,6 +405,8 @@ _PACK: dict[type, tuple[Kind, Callable[[Any], bytes]]] = {
     ContextDestroyed: (Kind.CONTEXT, _pack_context_destroyed),
     SurfaceCreated: (Kind.SURFACE, _pack_surface_created),
     SurfaceDestroyed: (Kind.SURFACE, _pack_surface_destroyed),
+    ColorKeySet: (Kind.COLORKEY, _pack_color_key_set),
+    ColorKeyRemoved: (Kind.COLORKEY, _pack_color_key_removed),
     MemoryWritten: (Kind.MEMORY, _pack_memory),
     Called: (Kind.CALL, _pack_call),
     Answered: (Kind.ANSWER, _pack_answer),

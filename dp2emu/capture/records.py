@@ -52,6 +52,24 @@ class SurfaceDestroyed:
 
 
 @dataclass(frozen=True, slots=True)
+class ColorKeySet:
+    """DdSetColorKey: texels from ``low`` to ``high``, as stored, are a texture's colour key."""
+
+    handle: int
+    low: int
+    high: int
+    time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ColorKeyRemoved:
+    """A texture has no colour key any more."""
+
+    handle: int
+    time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryWritten:
     """The host stored ``data`` at byte ``offset`` of a surface."""
 
@@ -109,6 +127,8 @@ Record = (
     | ContextDestroyed
     | SurfaceCreated
     | SurfaceDestroyed
+    | ColorKeySet
+    | ColorKeyRemoved
     | MemoryWritten
     | Called
     | Answered

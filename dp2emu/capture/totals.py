@@ -97,6 +97,7 @@ _COUNTS: dict[Kind, Callable[[tuple[int, ...], int], _Numbers]] = {
     Kind.FRAME: lambda head, rest: (("frames", 1),),
     Kind.ANNOTATION: lambda head, rest: (("annotations", 1),),
     Kind.TEXTURE: lambda head, rest: (("surfaces", 1),),
+    Kind.COLORKEY: lambda head, rest: (),
 }
 """What one record adds, from the values of its head and the number of bytes behind it."""
 

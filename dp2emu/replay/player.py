@@ -13,6 +13,8 @@ from dp2emu.capture.records import (
     Annotation,
     Answered,
     Called,
+    ColorKeyRemoved,
+    ColorKeySet,
     ContextCreated,
     ContextDestroyed,
     FrameMarker,
@@ -182,6 +184,12 @@ class Player:
     def _destroy_surface(self, record: SurfaceDestroyed) -> None:
         self._rig.destroy_surface(record.handle)
 
+    def _set_color_key(self, record: ColorKeySet) -> None:
+        self._rig.set_color_key(record.handle, (record.low, record.high))
+
+    def _remove_color_key(self, record: ColorKeyRemoved) -> None:
+        self._rig.set_color_key(record.handle, None)
+
     def _write(self, record: MemoryWritten) -> None:
         self._rig.write(record.handle, record.offset, record.data)
 
@@ -288,6 +296,8 @@ _PERFORM: dict[type[Any], Callable[[Player, Any], None]] = {
     ContextDestroyed: Player._destroy_context,
     SurfaceCreated: Player._create_surface,
     SurfaceDestroyed: Player._destroy_surface,
+    ColorKeySet: Player._set_color_key,
+    ColorKeyRemoved: Player._remove_color_key,
     MemoryWritten: Player._write,
     Called: Player._call,
     Answered: Player._answer,

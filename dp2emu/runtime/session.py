@@ -14,6 +14,8 @@ from dp2emu.capture.records import (
     Annotation,
     Answered,
     Called,
+    ColorKeyRemoved,
+    ColorKeySet,
     ContextCreated,
     ContextDestroyed,
     FrameMarker,
@@ -27,7 +29,7 @@ from dp2emu.d3d.hresult import hr_name
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Dp2Error, Fault, ResponseError, UsageError
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.memory import ColorKey, SurfaceDesc, SurfaceKind
 from dp2emu.rig import Rig
 from dp2emu.runtime.commands import CommandBuffer
 from dp2emu.runtime.responses import parse_responses
@@ -107,6 +109,13 @@ class Session:
         self.flush()
         self._tell(SurfaceDestroyed(handle, self._now()))
         self.rig.destroy_surface(handle)
+
+    def set_color_key(self, handle: int, key: ColorKey | None) -> None:
+        """Key a texture behind everything submitted so far; None removes the key."""
+        self.flush()
+        now = self._now()
+        self._tell(ColorKeySet(handle, *key, now) if key else ColorKeyRemoved(handle, now))
+        self.rig.set_color_key(handle, key)
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         """Host write behind everything submitted so far; does not wait for the GPU."""

@@ -11,6 +11,8 @@ from dp2emu.capture.records import (
     Annotation,
     Answered,
     Called,
+    ColorKeyRemoved,
+    ColorKeySet,
     ContextCreated,
     ContextDestroyed,
     FrameMarker,
@@ -150,13 +152,15 @@ _VALUES: dict[str, Mapping[str, int]] = {
     "format": {member.sdk: member for member in Format},
     "ddrval": HResult.__members__,
 }
-_HEXADECIMAL = ("dwFlags", "dwVertexType", "ddrval", "usage")
+_HEXADECIMAL = ("dwFlags", "dwVertexType", "ddrval", "usage", "low", "high")
 
 FORMS = (
     Form("context", ContextCreated),
     Form("context-destroyed", ContextDestroyed),
     Form("surface", SurfaceCreated, "desc", SurfaceDesc),
     Form("surface-destroyed", SurfaceDestroyed),
+    Form("colorkey", ColorKeySet),
+    Form("colorkey-removed", ColorKeyRemoved),
     Form("memory", MemoryWritten, apart=("data",)),
     Form("call", Called, "call", Call, ("commands", "vertices")),
     Form("answer", Answered, "answer", Answer, ("response", "fault")),

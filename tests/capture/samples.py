@@ -13,6 +13,8 @@ from dp2emu.capture.records import (
     Annotation,
     Answered,
     Called,
+    ColorKeyRemoved,
+    ColorKeySet,
     ContextCreated,
     ContextDestroyed,
     FrameMarker,
@@ -54,6 +56,13 @@ TEXTURES: list[Record] = [
 ]
 """Surfaces that are more than one rectangle of pixels."""
 
+KEYS: list[Record] = [
+    SurfaceCreated(SurfaceDesc(5, SurfaceKind.TEXTURE, 4, 4, 23), 1),
+    ColorKeySet(5, 0x7C00, 0x7C1F, 2),
+    ColorKeyRemoved(5, 3),
+]
+"""A texture that has a colour key for a while."""
+
 _U32 = st.integers(0, 2**32 - 1)
 _U64 = st.integers(0, 2**64 - 1)
 _MEMORY = st.none() | st.binary(max_size=40)
@@ -80,6 +89,8 @@ RECORDS: st.SearchStrategy[Record] = st.one_of(
     st.builds(ContextDestroyed, _U64, _U64),
     st.builds(SurfaceCreated, _DESCS, _U64),
     st.builds(SurfaceDestroyed, _U64, _U64),
+    st.builds(ColorKeySet, _U64, _U32, _U32, _U64),
+    st.builds(ColorKeyRemoved, _U64, _U64),
     st.builds(MemoryWritten, _U64, _U64, st.binary(max_size=40), _U64),
     st.builds(Called, _calls(_U32), st.just(32), _U64),
     st.builds(Called, _calls(_U64), st.just(64), _U64),

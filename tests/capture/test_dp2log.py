@@ -58,6 +58,7 @@ def test_the_header_has_the_magic_of_the_reader() -> None:
         ("frame", Kind.FRAME),
         ("annotation", Kind.ANNOTATION),
         ("texture", Kind.TEXTURE),
+        ("colorkey", Kind.COLORKEY),
     ],
 )
 def test_the_header_makes_heads_of_the_readers_size(function: str, kind: Kind) -> None:

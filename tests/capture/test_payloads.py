@@ -12,6 +12,8 @@ from dp2emu.capture.records import (
     Annotation,
     Answered,
     Called,
+    ColorKeyRemoved,
+    ColorKeySet,
     FrameMarker,
     MemoryWritten,
     Record,
@@ -20,7 +22,7 @@ from dp2emu.capture.records import (
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from tests.capture.samples import EVERYTHING, RECORDS, TEXTURES
+from tests.capture.samples import EVERYTHING, KEYS, RECORDS, TEXTURES
 
 
 @given(RECORDS)
@@ -90,13 +92,26 @@ def test_a_value_that_does_not_fit_is_named(record: Record, field: str) -> None:
         (Kind.CONTEXT, struct.pack("<IIQQQ", 2, 9, 1, 0, 0), "event 2"),
         (Kind.SURFACE, struct.pack("<IIQIIIIII", 1, 8, 1, 1, 1, 0, 0, 1, 0), "kind 8"),
         (Kind.TEXTURE, struct.pack("<QIIIIIIIIIIQ", 1, 8, *[1] * 9, 0), "kind 8"),
+        (Kind.COLORKEY, struct.pack("<IIIQ", 2, 0, 0, 1), "event 2"),
+        (Kind.COLORKEY, struct.pack("<IIIQ", 1, 0, 0, 1) + b"x", "21 bytes"),
         (Kind.CALL, struct.pack("<IIII", 48, 0, 0, 0), "abi 48"),
         (Kind.CALL, struct.pack("<IIII", 32, 0, 1, 0) + bytes(57), "not present"),
         (Kind.CALL, struct.pack("<IIII", 32, 3, 0xFFFFFFFF, 0xFFFFFFFF) + bytes(56), "speaks"),
         (Kind.CALL, struct.pack("<IIII", 32, 4, 0, 0) + bytes(56), "present"),
         (Kind.ANNOTATION, struct.pack("<II", 1, 0) + b"\xff", "UTF-8"),
     ],
-    ids=["event", "kind", "texture", "abi", "absent", "lengths", "present", "text"],
+    ids=[
+        "event",
+        "kind",
+        "texture",
+        "key event",
+        "key tail",
+        "abi",
+        "absent",
+        "lengths",
+        "present",
+        "text",
+    ],
 )
 def test_nonsense_in_a_head_is_an_error(kind: Kind, payload: bytes, what: str) -> None:
     with pytest.raises(CaptureError, match=what):
@@ -119,7 +134,7 @@ def test_a_call_that_no_reader_would_take_is_refused() -> None:
 
 def test_every_kind_describes_its_fields() -> None:
     assert describe(Kind.FRAME) == b"frame u64\nsurface u64"
-    assert {encode(record)[0] for record in EVERYTHING + TEXTURES} == set(Kind)
+    assert {encode(record)[0] for record in EVERYTHING + TEXTURES + KEYS} == set(Kind)
     assert all(describe(kind).isascii() for kind in Kind)
 
 
@@ -139,3 +154,8 @@ def test_a_texture_is_laid_out_as_specified() -> None:
     desc = SurfaceDesc(1, SurfaceKind.VOLUME, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
     payload = encode(SurfaceCreated(desc))[2]
     assert payload == struct.pack("<QIIIIIIIIIIQ", 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 11, 10)
+
+
+def test_a_colour_key_is_laid_out_as_specified() -> None:
+    assert encode(ColorKeySet(7, 5, 6, 9)) == (Kind.COLORKEY, 9, struct.pack("<IIIQ", 1, 5, 6, 7))
+    assert encode(ColorKeyRemoved(7, 9)) == (Kind.COLORKEY, 9, struct.pack("<IIIQ", 0, 0, 0, 7))

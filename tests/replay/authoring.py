@@ -20,7 +20,7 @@ from dp2emu.d3d.enums import Format
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Dp2Error
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.memory import ColorKey, SurfaceDesc, SurfaceKind
 
 CONTEXT, TARGET, BUFFER = 1, 2, 3
 BEGIN, END = 2, 1
@@ -109,6 +109,7 @@ class Calls:
         self.answers = list(answers)
         self.calls: list[Call] = []
         self.memory: dict[int, bytes] = {}
+        self.keys: list[tuple[int, ColorKey | None]] = []
 
     def create_context(
         self, context: int, *, interface: int = 9, color: int = 0, depth: int = 0
@@ -119,6 +120,9 @@ class Calls:
     def create_surface(self, desc: SurfaceDesc) -> None: ...
 
     def destroy_surface(self, handle: int) -> None: ...
+
+    def set_color_key(self, handle: int, key: ColorKey | None) -> None:
+        self.keys.append((handle, key))
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         self.memory[handle] = bytes(offset) + data

@@ -6,6 +6,8 @@ import pytest
 
 from dp2emu.capture.records import (
     Annotation,
+    ColorKeyRemoved,
+    ColorKeySet,
     ContextDestroyed,
     MemoryWritten,
     Record,
@@ -58,6 +60,12 @@ def test_call_answers_what_the_driver_wrote() -> None:
         "query": 5, "type": "D3DQUERYTYPE_EVENT", "type_raw": 8, "size": 4, "value": True,
         "raw": "01000000",
     }  # fmt: skip
+
+
+def test_colour_keys_reach_the_rig() -> None:
+    rig = Calls()
+    Run(ColorKeySet(7, 1, 2), ColorKeyRemoved(7), rig=rig)
+    assert rig.keys == [(7, (1, 2)), (7, None)]
 
 
 def test_structures_are_objects_with_their_member_names() -> None:

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterable
 
 from dp2emu.dp2.call import Answer, Call
-from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.gpu.memory import ColorKey, SurfaceDesc
 
 MORE = struct.pack("<BBHI", 87, 0, 0, 8)
 
@@ -45,6 +45,9 @@ class ScriptedRig:
 
     def destroy_surface(self, handle: int) -> None:
         del self.surfaces[handle]
+
+    def set_color_key(self, handle: int, key: ColorKey | None) -> None:
+        self.events.append(f"colour key {handle} {key}")
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         self.writes.append((handle, offset, data))

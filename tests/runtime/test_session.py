@@ -8,6 +8,8 @@ from dp2emu.capture.records import (
     Annotation,
     Answered,
     Called,
+    ColorKeyRemoved,
+    ColorKeySet,
     ContextCreated,
     ContextDestroyed,
     FrameMarker,
@@ -144,6 +146,19 @@ def test_a_host_write_goes_behind_the_commands_before_it() -> None:
     session.emit(Op.ZRANGE, [(0.0, 1.0)])
     session.write(buffer.handle, 4, b"data")
     assert [type(record) for record in told[-3:]] == [Called, Answered, MemoryWritten]
+
+
+def test_a_colour_key_goes_behind_the_commands_before_it() -> None:
+    told: list[Record] = []
+    rig = ScriptedRig()
+    session = Session(rig, record=told.append)
+    texture = session.create_surface(SurfaceKind.TEXTURE, 4, 4, 22).handle
+    session.emit(Op.ZRANGE, [(0.0, 1.0)])
+    session.set_color_key(texture, (1, 2))
+    session.set_color_key(texture, None)
+    assert told[-2:] == [ColorKeySet(texture, 1, 2), ColorKeyRemoved(texture)]
+    assert [type(record) for record in told[-4:-2]] == [Called, Answered]
+    assert rig.events == [f"colour key {texture} (1, 2)", f"colour key {texture} None"]
 
 
 def test_a_recorder_hears_everything_in_order() -> None:
