@@ -12,7 +12,8 @@ from tempfile import TemporaryDirectory
 
 from .comparing import FAIL, PASS, SCENES, Verdict, name_of
 from .listed import PENDING, PENDING_FILE, pending, placed
-from .playing import chosen, played, table, unsteady
+from .playing import chosen, played, table
+from .steadiness import unsteady
 
 
 def _arguments() -> argparse.Namespace:
@@ -26,7 +27,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--steady",
         action="store_true",
-        help="play each again and in small command buffers too; all must give the same files",
+        help="play each in other ways too, all of which must give the same files",
     )
     return parser.parse_args()
 

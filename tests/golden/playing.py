@@ -1,4 +1,4 @@
-"""Playing a golden scene and saying how it came out, and whether it always does."""
+"""Playing a golden scene and saying how it came out."""
 
 from __future__ import annotations
 
@@ -6,15 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from dp2emu.errors import SceneError
-from dp2emu.runtime.session import COMMAND_BYTES
 from dp2emu.scene import play_scene
 
 from .comparing import Verdict, name_of, read_json, verdict
 from .listed import KINDS
-
-PORTIONS = (80, 256, 1000)
-"""Sizes of command buffers, in bytes, that must give the same results as the usual one."""
 
 
 def played(path: Path, out: Path) -> Verdict:
@@ -24,31 +19,6 @@ def played(path: Path, out: Path) -> Verdict:
     for problem in result.problems:
         found.fail(str(problem))
     return found if result.problems else verdict(read_json(path), out)
-
-
-def unsteady(path: Path, out: Path) -> list[str]:
-    """What differs when a scene is played again, and in other portions of commands."""
-    first = _files(path, out / "first")
-    notes = [] if _files(path, out / "again") == first else ["differs when played again"]
-    for size in PORTIONS:
-        found = _files(path, out / str(size), size)
-        differing = sorted(name for name in first if found.get(name) != first[name])
-        if differing:
-            notes.append(f"differs in buffers of {size} bytes: {', '.join(differing)}")
-    return notes
-
-
-def _files(path: Path, out: Path, command_bytes: int = COMMAND_BYTES) -> dict[str, bytes]:
-    """Every file of the results; the buffer grows until the largest command fits."""
-    while True:
-        try:
-            files = play_scene(path, out, command_bytes=command_bytes).files
-        except SceneError as error:
-            if "do not fit a command buffer" not in str(error):
-                raise
-            command_bytes *= 2
-        else:
-            return {file.name: file.read_bytes() for file in files}
 
 
 def table(outcomes: Iterable[tuple[str, str]]) -> Iterator[str]:

@@ -10,7 +10,8 @@ from hypothesis import settings
 
 from .comparing import FAIL, SCENES, name_of
 from .listed import DEPARTURES, pending, placed
-from .playing import played, unsteady
+from .playing import played
+from .steadiness import unsteady
 
 THOROUGH = settings.default.max_examples == settings.get_profile("full").max_examples
 SAMPLE = SCENES if THOROUGH else SCENES[::9]
@@ -27,7 +28,7 @@ def test_a_scene_agrees_with_its_golden_results_or_stands_in_a_list(
 
 
 @pytest.mark.parametrize("path", SAMPLE, ids=name_of)
-def test_a_scene_gives_the_same_bytes_again_and_in_any_portions(
+def test_a_scene_gives_the_same_bytes_again_in_any_portions_and_from_its_capture(
     path: Path, tmp_path: Path
 ) -> None:
     assert unsteady(path, tmp_path) == []

@@ -8,11 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dp2emu.errors import SceneError
-from dp2emu.scene import SceneResult
-
 from . import __main__ as command
-from . import playing
 from .comparing import EDGE, FAIL, PASS, Verdict
 
 ROOT = Path(__file__).parents[2]
@@ -37,20 +33,3 @@ def test_scenes_that_match_are_taken_out_of_the_list(
     monkeypatch.setattr(command, "pending", lambda: frozenset({"a/b", "a/c", "a/d", "a/e"}))
     command.take_out({"a/b": Verdict(PASS), "a/c": Verdict(EDGE), "a/d": Verdict(FAIL)})
     assert (tmp_path / "pending.txt").read_bytes() == b"a/d\na/e\n"
-
-
-def test_a_scene_that_gives_other_bytes_in_other_portions_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def play_scene(path: Path, out: Path, *, command_bytes: int) -> SceneResult:
-        if command_bytes < 200:
-            raise SceneError("172 bytes do not fit a command buffer")
-        out.mkdir(exist_ok=True)
-        (out / "n.png").write_bytes(b"small" if command_bytes < 1000 else b"as ever")
-        return SceneResult("c", "n", (out / "n.png",), (), {}, {})
-
-    monkeypatch.setattr(playing, "play_scene", play_scene)
-    assert playing.unsteady(Path("n.json"), tmp_path) == [
-        "differs in buffers of 80 bytes: n.png",
-        "differs in buffers of 256 bytes: n.png",
-    ]
