@@ -102,8 +102,9 @@ def _cascade_program(
 ) -> Program:
     kinds = {stage: texture.kind for stage, texture in bound.items()}
     transparent = 0 in bound and keyed(state, interface, bound[0])
-    opaque = 0 in bound and not (transparent or bound[0].has_alpha)
-    stages = cascade(state, kinds, opaque=opaque)
+    alpha = bound[0].alpha if 0 in bound else 0
+    # The colour key's alpha is one of a single bit.
+    stages = cascade(state, kinds, alpha or int(transparent))
     specular = bool(state.render_states[RenderState.SPECULARENABLE])
     kills = transparent and _drops_keyed(state, stages)
     return pixel_program(FixedPixel(stages, specular, fog, kills))

@@ -84,12 +84,13 @@ class BoundTexture:
         return low & mask, high & mask
 
     @property
-    def has_alpha(self) -> bool:
-        """Whether its texels have an alpha of their own."""
+    def alpha(self) -> int:
+        """The largest alpha a texel can store, 0 if it has none of its own."""
         row = FORMATS[self.surface.format]
-        if Use.PALETTE in row.uses:
-            return self.alpha_palette or row.alpha is not None
-        return row.alpha is not None or self.surface.format in _ALPHA_BLOCKS
+        if row.alpha is not None:
+            return row.alpha.max
+        own = self.alpha_palette if Use.PALETTE in row.uses else row.format in _ALPHA_BLOCKS
+        return 255 if own else 0
 
 
 BoundTextures = Mapping[int, BoundTexture]

@@ -19,9 +19,8 @@ from dp2emu.d3d.legacy import (
     TextureFilter7,
     TextureStageState7,
 )
-from dp2emu.d3d.sdk import sdk_name
 from dp2emu.dp2.state import TEXTURE_BIND
-from dp2emu.errors import Fault, Unsupported
+from dp2emu.errors import Fault
 from dp2emu.shader.fixed import CURRENT, Argument, Combination, TextureStage
 from dp2emu.shader.ir import TextureKind
 
@@ -101,11 +100,15 @@ _MODULATED = _combined(TextureOp.MODULATE)
 
 
 class _Blend(NamedTuple):
-    """How colour and alpha combine; ``opaque`` is alpha for textures that have none."""
+    """How colour and alpha combine; ``opaque`` is alpha for textures that have none.
+
+    ``masked``: where the lowest bit of the texture's alpha is 0 there is no texture.
+    """
 
     color: Combination
     alpha: Combination
     opaque: Combination
+    masked: bool = False
 
 
 _BLENDS: dict[int, _Blend] = {
@@ -113,28 +116,32 @@ _BLENDS: dict[int, _Blend] = {
     TextureBlend7.MODULATE: _Blend(_MODULATED, _TEXEL, _VERTEX),
     TextureBlend7.DECALALPHA: _Blend(_combined(TextureOp.BLENDTEXTUREALPHA), _VERTEX, _VERTEX),
     TextureBlend7.MODULATEALPHA: _Blend(_MODULATED, _MODULATED, _MODULATED),
+    TextureBlend7.DECALMASK: _Blend(_TEXEL, _VERTEX, _VERTEX, masked=True),
+    TextureBlend7.MODULATEMASK: _Blend(_MODULATED, _VERTEX, _VERTEX, masked=True),
     TextureBlend7.COPY: _Blend(_TEXEL, _TEXEL, _TEXEL),
     TextureBlend7.ADD: _Blend(_combined(TextureOp.ADD), _VERTEX, _VERTEX),
 }
-"""The documented formulas.  The two modes that look at the lowest bit of alpha are not built."""
+"""The documented formulas."""
 
 
 def blended_stage(
-    mode: int, texture: TextureKind | None, projection: int | None, *, opaque: bool
+    mode: int, texture: TextureKind | None, projection: int | None, alpha: int
 ) -> TextureStage | None:
     """The only stage there is under a texture map blend; None without a texture.
 
-    ``opaque``: the texture has no alpha.  Raises Unsupported for modes that mask, Fault for what
-    is no mode.
+    ``alpha`` is the largest the texture can store, 0 if it has none.  Raises Fault for what is no
+    mode.
     """
     if texture is None:
         return None
     row = _BLENDS.get(mode)
     if row is None:
-        name = sdk_name(TextureBlend7, mode)
-        if name is not None:
-            raise Unsupported(name)
         what = f"{RenderState7.TEXTUREMAPBLEND.sdk} is {mode}"
         raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
-    alpha = row.opaque if opaque else row.alpha
-    return TextureStage(row.color, alpha, texture=texture, projection=projection)
+    return TextureStage(
+        row.color,
+        row.alpha if alpha else row.opaque,
+        texture=texture,
+        projection=projection,
+        mask=alpha if row.masked else 0,
+    )

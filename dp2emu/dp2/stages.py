@@ -68,14 +68,14 @@ _BUMPS = (
 
 
 def cascade(
-    state: State, kinds: Mapping[int, TextureKind], *, opaque: bool = False
+    state: State, kinds: Mapping[int, TextureKind], alpha: int = 0
 ) -> tuple[TextureStage, ...]:
     """The stages up to the one that ends the cascade; ``kinds`` are the textures bound.
 
-    ``opaque``: that of stage 0 has no alpha, which a texture map blend wants to know.
+    ``alpha`` is the largest that of stage 0 can store, which a texture map blend wants to know.
     """
     if state.map_blend:
-        only = blended_stage(state.map_blend, kinds.get(0), projection(state, 0), opaque=opaque)
+        only = blended_stage(state.map_blend, kinds.get(0), projection(state, 0), alpha)
         return () if only is None else (only,)
     stages: list[TextureStage] = []
     for number in range(STAGES):

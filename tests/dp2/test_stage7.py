@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from dp2emu.d3d.enums import TextureArgument, TextureOp
 from dp2emu.d3d.legacy import RenderState7, TextureBlend7, TextureFilter7, TextureStageState7
 from dp2emu.dp2.stage7 import blended_stage, stage_states, wrapped
-from dp2emu.errors import Fault, Unsupported
+from dp2emu.errors import Fault
+from dp2emu.shader.fixed import FixedPixel
 from dp2emu.shader.ir import TextureKind
-from tests.shader.fixed.stages import World, modelled
+from tests.shader.fixed.stages import World, drawn, modelled
 
 FLAT = TextureKind.TEX2D
 
@@ -68,7 +71,7 @@ def test_wrap_states_are_bits_of_set_0() -> None:
 )  # fmt: skip
 def test_blend_follows_its_formula(mode: str, opaque: bool, color: str, alpha: str) -> None:
     """t is the texture, a its alpha, v the colour of the vertices."""
-    stage = blended_stage(TextureBlend7[mode], FLAT, None, opaque=opaque)
+    stage = blended_stage(TextureBlend7[mode], FLAT, None, 0 if opaque else 255)
     assert stage is not None
     world = World()
     texel, vertex = world.textures[0], world.diffuse
@@ -80,19 +83,32 @@ def test_blend_follows_its_formula(mode: str, opaque: bool, color: str, alpha: s
 
 
 @pytest.mark.parametrize("mode", ["DECALMASK", "MODULATEMASK"])
-def test_modes_that_mask_are_refused_by_name(mode: str) -> None:
-    with pytest.raises(Unsupported, match=f"D3DTBLEND_{mode}"):
-        blended_stage(TextureBlend7[mode], FLAT, None, opaque=False)
+def test_modes_that_mask_keep_the_colour_where_alpha_is_even(mode: str) -> None:
+    stage = blended_stage(TextureBlend7[mode], FLAT, None, 3)
+    assert stage is not None
+    for alpha in range(4):
+        world = World(textures=[[Fraction(3, 4), Fraction(1, 4), Fraction(1), Fraction(alpha, 3)]])
+        found, _ = drawn(FixedPixel((stage,)), world)
+        texel, vertex = world.textures[0], world.diffuse
+        made = (
+            texel if mode == "DECALMASK" else [t * v for t, v in zip(texel, vertex, strict=True)]
+        )
+        assert found == [*(made if alpha & 1 else vertex)[:3], vertex[3]]
+
+
+def test_modes_that_mask_see_no_mask_without_an_alpha() -> None:
+    stage = blended_stage(TextureBlend7.DECALMASK, FLAT, None, 0)
+    assert stage is not None and stage.mask == 0
 
 
 def test_what_is_no_mode_is_a_fault() -> None:
     with pytest.raises(Fault, match="TEXTUREMAPBLEND is 9"):
-        blended_stage(9, FLAT, None, opaque=False)
+        blended_stage(9, FLAT, None, 255)
 
 
 def test_without_a_texture_there_is_no_stage() -> None:
-    assert blended_stage(TextureBlend7.MODULATE, None, None, opaque=False) is None
-    stage = blended_stage(TextureBlend7.COPY, TextureKind.CUBE, 2, opaque=False)
+    assert blended_stage(TextureBlend7.MODULATE, None, None, 255) is None
+    stage = blended_stage(TextureBlend7.COPY, TextureKind.CUBE, 2, 255)
     assert stage is not None
     assert (stage.texture, stage.projection, stage.temp) == (TextureKind.CUBE, 2, False)
     assert stage.color.op is TextureOp.SELECTARG1

@@ -43,7 +43,8 @@ class TextureStage:
 
     ``temp``: the result goes to the TEMP register instead of CURRENT.  ``texture`` is the shape
     of what is bound, None for nothing.  ``projection`` is the coordinate, 1 to 3, that all are
-    divided by (D3DTTFF_PROJECTED).
+    divided by (D3DTTFF_PROJECTED).  ``mask`` is the largest alpha of the texture as it is stored,
+    if the colour stays as it is where the lowest bit of alpha is 0; otherwise 0.
     """
 
     color: Combination
@@ -51,6 +52,7 @@ class TextureStage:
     temp: bool = False
     texture: TextureKind | None = None
     projection: int | None = None
+    mask: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,9 +116,20 @@ def _result(
         operands = Operands((zero, one, two), sources, before, following)
         formula = OPERATIONS[combination.op].formula
         value = formula(operands, component)
-        return value if formula is held else b.saturate(value)
+        if formula is not held:
+            value = b.saturate(value)
+        if stage.mask and component != ALPHA:
+            alpha = sources[TextureArgument.TEXTURE][ALPHA]
+            value = b.select(_odd(alpha, stage.mask), value, before[component])
+        return value
 
     return Color(compute)
+
+
+def _odd(alpha: Value, largest: int) -> Value:
+    """Whether the lowest bit of an alpha is set, as it is stored."""
+    b = alpha.builder
+    return (b.ftoi(b.floor(alpha * float(largest) + 0.5)) & 1).ne(0)
 
 
 def _argument(sources: Mapping[TextureArgument, Color], argument: Argument) -> Color:
