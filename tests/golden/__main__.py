@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from .comparing import FAIL, PASS, SCENES, Verdict, name_of
-from .listed import PENDING, PENDING_FILE, pending, placed
+from .listed import placed
 from .playing import chosen, played, table
 from .steadiness import unsteady
 
@@ -21,9 +21,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("words", nargs="*", help="play only scenes with one in FAMILY/NAME")
     parser.add_argument("--out", type=Path, help="keep pictures and results in this folder")
     parser.add_argument("--jobs", type=int, help="processes; default: one for each processor")
-    parser.add_argument(
-        "--pending", action="store_true", help=f"take scenes that match out of {PENDING_FILE.name}"
-    )
     parser.add_argument(
         "--steady",
         action="store_true",
@@ -42,8 +39,6 @@ def main() -> int:
         play = partial(_played, out=out, steady=arguments.steady)
         found = pool.map(play, paths, chunksize=1)
     names = [name_of(path) for path in paths]
-    if arguments.pending:
-        take_out({name: verdict for name, (verdict, _) in zip(names, found, strict=True)})
     outcomes = dict(zip(names, map(_outcome, names, found), strict=True))
     for name, outcome in outcomes.items():
         if outcome.kind != PASS:
@@ -54,7 +49,7 @@ def main() -> int:
 
 def _outcome(name: str, found: tuple[Verdict, list[str]]) -> Verdict:
     verdict, differing = found
-    return Verdict(FAIL, differing) if differing else placed(name, verdict, pending())
+    return Verdict(FAIL, differing) if differing else placed(name, verdict)
 
 
 def _played(path: Path, out: Path, steady: bool) -> tuple[Verdict, list[str]]:
@@ -63,14 +58,6 @@ def _played(path: Path, out: Path, steady: bool) -> tuple[Verdict, list[str]]:
         return played(path, out), []
     with TemporaryDirectory() as folder:
         return played(path, out), unsteady(path, Path(folder))
-
-
-def take_out(verdicts: dict[str, Verdict]) -> None:
-    """Rewrite the list of pending scenes without those that match."""
-    done = {name for name, verdict in verdicts.items() if verdict.kind != FAIL}
-    left = sorted(pending() - done)
-    PENDING_FILE.write_text("".join(f"{name}\n" for name in left), "utf-8", newline="\n")
-    print(f"{len(left)} {PENDING.lower()}")
 
 
 if __name__ == "__main__":

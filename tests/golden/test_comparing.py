@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from .comparing import EDGE, FAIL, PASS, Verdict, verdict
-from .listed import DEPARTS, DEPARTURES, PENDING, placed
+from .listed import DEPARTS, DEPARTURES, placed
 from .playing import table
 
 OK = {"hr": "0x00000000"}
@@ -186,22 +186,19 @@ def test_answers_of_the_interface(
 
 def test_a_listed_scene_that_matches_is_a_failure() -> None:
     departing = next(iter(DEPARTURES))
-    waiting = frozenset({"a/b"})
     wrong = Verdict(FAIL, ["why"])
-    assert placed(departing, wrong, waiting) == Verdict(DEPARTS, ["why"])
-    assert placed("a/b", wrong, waiting) == Verdict(PENDING, ["why"])
-    assert placed("a/c", wrong, waiting) is wrong
+    assert placed(departing, wrong) == Verdict(DEPARTS, ["why"])
+    assert placed("a/b", wrong) is wrong
     for kind in (PASS, EDGE):
-        assert placed(departing, Verdict(kind), waiting).kind == FAIL
-        assert placed("a/b", Verdict(kind), waiting).kind == FAIL
-        assert placed("a/c", Verdict(kind), waiting).kind == kind
+        assert placed(departing, Verdict(kind)).kind == FAIL
+        assert placed("a/b", Verdict(kind)).kind == kind
 
 
 def test_the_table_counts_families_and_all() -> None:
     lines = table([("b/x", PASS), ("b/y", FAIL), ("a/z", PASS), ("b/z", PASS)])
     assert [line.split() for line in lines] == [
-        ["family", "scenes", "PASS", "EDGE", "DEPARTS", "PENDING", "FAIL"],
-        ["a", "1", "1", "-", "-", "-", "-"],
-        ["b", "3", "2", "-", "-", "-", "1"],
-        ["all", "4", "3", "-", "-", "-", "1"],
+        ["family", "scenes", "PASS", "EDGE", "DEPARTS", "FAIL"],
+        ["a", "1", "1", "-", "-", "-"],
+        ["b", "3", "2", "-", "-", "1"],
+        ["all", "4", "3", "-", "-", "1"],
     ]

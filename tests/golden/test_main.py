@@ -6,11 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from . import __main__ as command
-from .comparing import EDGE, FAIL, PASS, Verdict
-
 ROOT = Path(__file__).parents[2]
 
 
@@ -20,16 +15,7 @@ def test_it_plays_the_scenes_named_and_prints_the_table(tmp_path: Path) -> None:
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert [line.split() for line in ran.stdout.splitlines()[1:]] == [
-        ["clip", "2", "2", "-", "-", "-", "-"],
-        ["all", "2", "2", "-", "-", "-", "-"],
+        ["clip", "2", "2", "-", "-", "-"],
+        ["all", "2", "2", "-", "-", "-"],
     ]
     assert {path.suffix for path in tmp_path.rglob("clip/*")} == {".json", ".png"}
-
-
-def test_scenes_that_match_are_taken_out_of_the_list(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(command, "PENDING_FILE", tmp_path / "pending.txt")
-    monkeypatch.setattr(command, "pending", lambda: frozenset({"a/b", "a/c", "a/d", "a/e"}))
-    command.take_out({"a/b": Verdict(PASS), "a/c": Verdict(EDGE), "a/d": Verdict(FAIL)})
-    assert (tmp_path / "pending.txt").read_bytes() == b"a/d\na/e\n"
