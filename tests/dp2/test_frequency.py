@@ -55,6 +55,7 @@ def test_without_a_number_of_instances_there_is_one() -> None:
     assert list(instances(streams, {}, indexed=True)) == [streams]
     second = {1: Frequency.of(INSTANCED | 3), 2: Frequency.of(INDEXED | 7)}
     assert list(instances(streams, second, indexed=True)) == [streams]
+    assert len(list(instances(streams, {0: Frequency.of(3)}, indexed=True))) == 1
 
 
 @pytest.mark.parametrize(

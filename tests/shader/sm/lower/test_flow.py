@@ -191,15 +191,15 @@ def test_blocks_too_deep_with_calls_expanded_are_refused() -> None:
 NESTED = "mov r0, c0\nrep i0\nrep i1\nadd r0, r0, c1\nendrep\nendrep\nadd r0, r0, c2"
 
 
-def nested_rounds(outer: int, inner: int, left: int) -> int:
-    """Rounds of the inner of two loops: one takes 3 instructions, and one of the outer 2."""
+def nested_rounds(outer: int, inner: int, left: int, size: int = 3) -> int:
+    """Rounds of the inner of two loops: one takes ``size`` instructions, one of the outer 2."""
     rounds = 0
     for _ in range(outer):
         left -= 2
         if left < 0:
             break
         for _ in range(inner):
-            left -= 3
+            left -= size
             if left < 0:
                 break
             rounds += 1
@@ -215,6 +215,12 @@ def test_all_loops_together_execute_so_much_and_no_more(
     integers[0, 0], integers[1, 0] = 10, 106
     found = count(NESTED, "vs_2_0", uniforms={**UNITS, "i": integers})
     assert found == nested_rounds(10, 106, most) + 2
+
+
+def test_loops_execute_262144_instructions() -> None:
+    body = NESTED.replace("add r0, r0, c1", "add r0, r0, c1" + "\nnop" * 97)
+    own = "defi i0, 255, 0, 0, 0\ndefi i1, 255, 0, 0, 0\n"
+    assert count(own + body, "vs_2_0") == nested_rounds(255, 255, 262144, 100) + 2
 
 
 def test_each_lane_spends_what_it_executes(monkeypatch: pytest.MonkeyPatch) -> None:
