@@ -180,3 +180,17 @@ def test_levels_beyond_the_last_are_the_last() -> None:
     states = {int(TextureStageState8.MAXMIPLEVEL): 0xFFFFFFFF}
     _, binding = asked(states, texture(levels=3), most_detailed=9)
     assert (binding.max_level, binding.most_detailed) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("format", "alpha_palette", "alpha"),
+    [
+        (Format.A8R8G8B8, False, 255), (Format.A4R4G4B4, False, 15), (Format.A1R5G5B5, False, 1),
+        (Format.X8R8G8B8, False, 0), (Format.DXT1, False, 255), (Format.DXT5, False, 255),
+        (Format.UYVY, False, 0), (Format.A8P8, False, 255), (Format.P8, False, 0),
+        (Format.P8, True, 255),
+    ],
+)  # fmt: skip
+def test_alpha_is_what_texels_can_store(format: Format, alpha_palette: bool, alpha: int) -> None:
+    surface = Heap().create(SurfaceDesc(1, SurfaceKind.TEXTURE, 8, 8, int(format)))
+    assert BoundTexture(surface, alpha_palette=alpha_palette).alpha == alpha
