@@ -34,7 +34,7 @@ from dp2emu.dp2.resolve import (
     point_size,
     resolve,
 )
-from dp2emu.dp2.samplers import KINDS
+from dp2emu.dp2.samplers import is_texture
 from dp2emu.dp2.shaders import Format as VertexFormat
 from dp2emu.dp2.shaders import Function, Shaders
 from dp2emu.dp2.stage7 import WRAPS, stage_states, wrapped
@@ -170,10 +170,11 @@ class Context:
     def _bind_texture(self, stage: int, handle: int) -> None:
         """With ``Options.strict`` a handle that is no texture is a Fault."""
         surface = self.gpu.heap.get(handle)
-        texture = surface is not None and surface.desc.kind in KINDS
-        if handle and not texture and self.options.strict:
+        if surface is not None and not is_texture(surface):
+            surface = None
+        if handle and surface is None and self.options.strict:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"no texture {handle}")
-        self.textures.bind(stage, surface if texture else None)
+        self.textures.bind(stage, surface)
 
     def set_render_target(self, index: int, handle: int) -> None:
         """SETRENDERTARGET and SETRENDERTARGET2; a new target 0 resets viewport and scissor."""

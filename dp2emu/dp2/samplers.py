@@ -58,6 +58,14 @@ _WRAP = (TextureAddress.WRAP,) * 3
 _M = TypeVar("_M", TextureAddress, TextureFilter)
 
 
+def is_texture(surface: Surface) -> bool:
+    """Whether a surface can be sampled: no buffer, not multisampled, of a format for its shape."""
+    row, kind = FORMATS.get(surface.format), KINDS.get(surface.desc.kind)
+    if row is None or kind is None or surface.samples > 1 or Use.TEXTURE not in row.uses:
+        return False
+    return kind is TextureKind.TEX2D or Use.SHADOW not in row.uses
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundTexture:
     """A texture where it is bound, and what hangs on it.

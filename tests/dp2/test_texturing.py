@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import struct
+from contextlib import suppress
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import (
     Format,
@@ -17,7 +20,7 @@ from dp2emu.d3d.enums import (
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7, TextureBlend7
 from dp2emu.dp2.options import Options
-from dp2emu.errors import Fault
+from dp2emu.errors import Dp2Error, Fault, Unsupported
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.runtime.objects import Texture
 from tests.dp2.rigging import COLOR, DEPTH, Bench, header, render_state, token, triangle_list
@@ -350,8 +353,69 @@ def test_handle_that_is_no_texture_binds_nothing(handle: int) -> None:
     assert strict.call(token(25, 0, handle)).ddrval == HResult.DDERR_INVALIDPARAMS
 
 
+@pytest.mark.parametrize(
+    ("kind", "format", "samples"),
+    [
+        (SurfaceKind.VERTEXBUFFER, 0, 1), (SurfaceKind.SURFACE, Format.A8R8G8B8, 4),
+        (SurfaceKind.SURFACE, Format.S8_LOCKABLE, 1), (SurfaceKind.SURFACE, Format.A1, 1),
+        (SurfaceKind.CUBETEXTURE, Format.D16, 1), (SurfaceKind.VOLUMETEXTURE, Format.D24S8, 1),
+    ],
+)  # fmt: skip
+def test_surface_that_cannot_be_sampled_binds_nothing(
+    kind: SurfaceKind, format: int, samples: int
+) -> None:
+    bench = legacy(9)
+    height = 1 if kind is SurfaceKind.VERTEXBUFFER else 8
+    bench.driver.create_surface(SurfaceDesc(21, kind, 8, height, int(format), samples=samples))
+    bench.ok(token(25, 0, 21))
+    assert textured(bench) == WHITE
+
+
 def test_state_of_a_stage_there_is_not_is_ignored() -> None:
     bench = legacy(9)
     for stage in (16, 255, 261, 0xFFFF):
         bench.ok(header(25) + struct.pack("<HHI", stage, 0, 20))
     assert textured(bench) == WHITE
+
+
+# Whatever a stream says
+
+KINDS = [SurfaceKind.TEXTURE, SurfaceKind.CUBETEXTURE, SurfaceKind.VOLUMETEXTURE]
+values = st.integers(0, 40) | st.sampled_from(
+    [0x100, 0x101, 0x10004, 0x20001, 0x3F800000, 2**32 - 1]
+)
+stage_states = st.tuples(st.integers(0, 2), st.integers(1, 32), values)
+render_states = st.tuples(st.sampled_from([3, 17, 18, 21, 29, 41, 60, 128, 144]), values)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from([6, 7, 8, 9]),
+    st.lists(st.tuples(st.sampled_from(KINDS), st.sampled_from(Format)), min_size=2, max_size=2),
+    st.lists(stage_states, max_size=12),
+    st.lists(render_states, max_size=4),
+)
+def test_any_states_draw_or_are_refused(
+    interface: int,
+    textures: list[tuple[SurfaceKind, Format]],
+    stages: list[tuple[int, int, int]],
+    states: list[tuple[int, int]],
+) -> None:
+    bench = legacy(interface)
+    bench.driver.set_color_key(20, (0, 5))
+    for number, (kind, format) in enumerate(textures):
+        with suppress(Dp2Error):
+            bench.driver.create_surface(
+                SurfaceDesc(21 + number, kind, 4, 4, int(format), levels=3)
+            )
+        bench.ok(header(25) + struct.pack("<HHI", number, 0, 21 + number))
+    bench.ok(b"".join(render_state(*each) for each in states))
+    bench.ok(b"".join(header(25) + struct.pack("<HHI", *each) for each in stages))
+    vertices = b"".join(
+        struct.pack("<4fI2f", x, y, 0.5, 1.0, 0x80FF4020, x, y) for x, y in CORNERS
+    )
+    with suppress(Unsupported):
+        bench.call(
+            header(19, 2) + b"\0\0", vertices,
+            dwVertexType=XYZRHW | DIFFUSE | TEX1, dwVertexLength=4, dwVertexSize=28,
+        )  # fmt: skip
