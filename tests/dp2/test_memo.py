@@ -23,6 +23,21 @@ def test_results_are_computed_once_while_there_is_room() -> None:
     assert computed == [1, 2, 1, 2, 2]
 
 
+def test_results_are_kept_up_to_the_last_bit_of_room() -> None:
+    computed: list[int] = []
+
+    @kept(10, lambda result: result)
+    def same(number: int) -> int:
+        computed.append(number)
+        return number
+
+    assert [same(4), same(6), same(4), same(6)] == [4, 6, 4, 6]
+    assert computed == [4, 6]
+    same(1)
+    same(4)
+    assert computed == [4, 6, 1, 4]
+
+
 def test_a_result_larger_than_the_room_is_kept_until_another_comes() -> None:
     computed: list[int] = []
 
@@ -31,5 +46,5 @@ def test_a_result_larger_than_the_room_is_kept_until_another_comes() -> None:
         computed.append(number)
         return number
 
-    assert [same(50), same(50), same(60), same(1), same(2), same(1)] == [50, 50, 60, 1, 2, 1]
-    assert computed == [50, 60, 1, 2]
+    assert [same(50), same(50), same(1), same(2), same(1), same(50)] == [50, 50, 1, 2, 1, 50]
+    assert computed == [50, 1, 2, 50]
