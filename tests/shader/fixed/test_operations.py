@@ -10,6 +10,7 @@ from dp2emu.shader.fixed import (
     Combination,
     FixedPixel,
     TextureStage,
+    arguments_of,
     pixel_program,
     reads_texture,
 )
@@ -114,3 +115,21 @@ def test_what_reads_the_texture_is_known_without_the_program(op: TextureOp) -> N
         program = pixel_program(FixedPixel((TextureStage(tried, texture=TextureKind.TEX2D),)))
         sampled = any(port.name.startswith("texcoord") for port in program.inputs)
         assert reads_texture(tried) == (sampled or bump)
+
+
+@pytest.mark.parametrize("op", TextureOp)
+def test_operation_says_which_arguments_it_reads(op: TextureOp) -> None:
+    """Those whose change can change the result."""
+
+    def result(*arguments: Argument) -> object:
+        cascade = stages(combination(op, *arguments), SELECT)
+        return [modelled(cascade, world) for world in WORLDS]
+
+    usual = [ARG0, ARG1, ARG2]
+    read = []
+    for place in range(3):
+        other = [*usual]
+        other[place] = Argument(TextureArgument.TEXTURE, complement=True)
+        if result(*other) != result(*usual):
+            read.append(place)
+    assert arguments_of(op) == tuple(read)
