@@ -78,15 +78,15 @@ def resample(read: Reader, z: Axis, y: Axis, x: Axis) -> Lanes:
     the totals.  A texel of weight 0 is not looked at, so that it may be infinite.
     """
     sums: list[F64] = []
-    for (front, deep), (top, high), (left, wide) in product(z.taps, y.taps, x.taps):
-        weight = deep[:, None, None] * high[:, None] * wide
-        if not weight.any():
-            continue
-        with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
+        for (front, deep), (top, high), (left, wide) in product(z.taps, y.taps, x.taps):
+            weight = deep[:, None, None] * high[:, None] * wide
+            if not weight.any():
+                continue
             values = [
                 np.where(weight == 0, 0.0, lane * weight.astype(np.float64))
                 for lane in read(front, top, left)
             ]
-        sums = [a + b for a, b in zip(sums, values, strict=True)] if sums else values
-    total = np.float64(z.total * y.total * x.total)
-    return tuple((lane / total).astype(np.float32) for lane in sums)
+            sums = [a + b for a, b in zip(sums, values, strict=True)] if sums else values
+        total = np.float64(z.total * y.total * x.total)
+        return tuple((lane / total).astype(np.float32) for lane in sums)

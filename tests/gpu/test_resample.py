@@ -90,3 +90,10 @@ def test_an_infinite_texel_of_no_weight_is_not_looked_at() -> None:
     read = texels([[[1.0, float("inf"), 2.0]]])
     (lane,) = resample(read, point(1, 1), point(1, 1), linear(3, 3).between(0, 2))
     assert lane.tolist() == [[[1.0, float("inf")]]]
+
+
+def test_infinities_of_both_signs_come_to_no_number() -> None:
+    read = texels([[[float("inf"), float("-inf"), 3e38, 3e38]]])
+    (lane,) = resample(read, area(1, 1), area(1, 1), area(4, 2))
+    assert np.isnan(lane[0, 0, 0])
+    assert lane[0, 0, 1] == np.float32(3e38)
