@@ -15,10 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.capture.records import Record
-from dp2emu.d3d.dp2structs import D3DVERTEXELEMENT9
 from dp2emu.d3d.enums import (
     Format,
-    LightType,
     PrimitiveType,
     QueryType,
     RenderState,
@@ -28,10 +26,6 @@ from dp2emu.d3d.enums import (
     ZBufferType,
 )
 from dp2emu.d3d.flags import (
-    D3DHAL_SETLIGHT_DATA,
-    D3DHAL_SETLIGHT_DISABLE,
-    D3DHAL_SETLIGHT_ENABLE,
-    Clear,
     Usage,
 )
 from dp2emu.d3d.formats import COLOR, DEPTH
@@ -41,23 +35,18 @@ from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireRenderState
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import Op
-from dp2emu.dp2.tokens.lighting import LIGHT_DTYPE
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import SAMPLE_COUNTS, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.packets import Rect, Viewport
-from dp2emu.layout import dtype_of
 from dp2emu.rig import Rig
 from dp2emu.runtime.arguments import (
     Box,
-    clip_boxes,
     handle_of,
-    unit,
-    words,
 )
 from dp2emu.runtime.availability import check_format
 from dp2emu.runtime.buffers import create_index_buffer, create_vertex_buffer
-from dp2emu.runtime.commands import pack
 from dp2emu.runtime.drawing import Drawing
+from dp2emu.runtime.lights import Lights
 from dp2emu.runtime.moves import Area, fill, stretch
 from dp2emu.runtime.objects import (
     Declaration,
@@ -71,7 +60,9 @@ from dp2emu.runtime.objects import (
 )
 from dp2emu.runtime.query import Query
 from dp2emu.runtime.session import COMMAND_BYTES, Refused, Session
+from dp2emu.runtime.shaders import Shaders
 from dp2emu.runtime.states import States
+from dp2emu.runtime.targets import Targets
 from dp2emu.runtime.textures import Textures, TextureShape
 
 _SCENE_CAPTURE = sdk_value(WireRenderState, "D3DRENDERSTATE_SCENECAPTURE") or 0
@@ -79,9 +70,6 @@ _SCENE_CAPTURE = sdk_value(WireRenderState, "D3DRENDERSTATE_SCENECAPTURE") or 0
 SAMPLERS = 16
 """Samplers a pixel shader has."""
 _DEPTH_STATES = RenderState.ZENABLE, RenderState.ZWRITEENABLE, RenderState.STENCILENABLE
-_DEFAULT_LIGHT = Light(
-    LightType.DIRECTIONAL, diffuse=(1.0, 1.0, 1.0, 0.0), direction=(0.0, 0.0, 1.0)
-)
 
 
 class Device9:
@@ -125,13 +113,9 @@ class Device9:
             self.create_depth_stencil(width, height, depth, samples) if depth else None
         )
         self.in_scene = False
-        self.targets: dict[int, SurfaceDesc] = {}
-        self.depth_stencil: SurfaceDesc | None = None
-        self.viewport = Viewport(0, 0, width, height)
-        self.scissor = Rect(0, 0, width, height)
-        self._function = 0
-        self._objects = 0
-        self._lights: set[int] = set()
+        self._targets = Targets(self.session, self._states)
+        self._shaders = Shaders(self.session)
+        self._lights = Lights(self.session)
         self._drawing = Drawing(self.session, self._before_draw)
         self._open()
 
@@ -179,15 +163,9 @@ class Device9:
         return create_index_buffer(self.session, data, format)
 
     def create_texture(
-        self,
-        width: int,
-        height: int,
-        format: Format,
-        data: Sequence[bytes] = (),
-        *,
-        levels: int = 1,
-        usage: int = 0,
-    ) -> Texture:
+        self, width: int, height: int, format: Format, data: Sequence[bytes] = (), *,
+        levels: int = 1, usage: int = 0,
+    ) -> Texture:  # fmt: skip
         """CreateTexture, filled with ``data``: a level each, rows (of blocks) without holes.
 
         ``levels`` 0 is the whole chain.  Raises Refused for what no device makes, UsageError for
@@ -197,29 +175,17 @@ class Device9:
         return self.textures.create(shape, [data])
 
     def create_cube_texture(
-        self,
-        edge: int,
-        format: Format,
-        data: Sequence[Sequence[bytes]] = (),
-        *,
-        levels: int = 1,
-        usage: int = 0,
-    ) -> Texture:
+        self, edge: int, format: Format, data: Sequence[Sequence[bytes]] = (), *,
+        levels: int = 1, usage: int = 0,
+    ) -> Texture:  # fmt: skip
         """CreateCubeTexture; ``data`` by face (+X, -X, +Y, -Y, +Z, -Z), then level."""
         shape = TextureShape(SurfaceKind.CUBETEXTURE, edge, edge, format, 1, levels, usage)
         return self.textures.create(shape, data)
 
     def create_volume_texture(
-        self,
-        width: int,
-        height: int,
-        depth: int,
-        format: Format,
-        data: Sequence[bytes] = (),
-        *,
-        levels: int = 1,
-        usage: int = 0,
-    ) -> Texture:
+        self, width: int, height: int, depth: int, format: Format, data: Sequence[bytes] = (), *,
+        levels: int = 1, usage: int = 0,
+    ) -> Texture:  # fmt: skip
         """CreateVolumeTexture; ``data`` by level, slices from front to back."""
         kind = SurfaceKind.VOLUMETEXTURE
         shape = TextureShape(kind, width, height, format, depth, levels, usage)
@@ -249,28 +215,15 @@ class Device9:
 
         As with shaders, the driver sees it at once, and a bad one raises its Fault.
         """
-        records = [astuple(element) for element in elements]
-        data = pack(dtype_of(D3DVERTEXELEMENT9), records, Op.CREATEVERTEXSHADERDECL)
-        return Declaration(self._create(Op.CREATEVERTEXSHADERDECL, len(elements), data))
+        return Declaration(self._shaders.declaration(elements))
 
     def create_vertex_shader(self, code: Sequence[int]) -> VertexShader:
         """CreateVertexShader of DWORDs, the end token included."""
-        data = words(code)
-        return VertexShader(self._create(Op.CREATEVERTEXSHADERFUNC, len(data), data))
+        return VertexShader(self._shaders.shader(Op.CREATEVERTEXSHADERFUNC, code))
 
     def create_pixel_shader(self, code: Sequence[int]) -> PixelShader:
         """CreatePixelShader of DWORDs, the end token included."""
-        data = words(code)
-        return PixelShader(self._create(Op.CREATEPIXELSHADER, len(data), data))
-
-    def _create(self, op: Op, size: int, data: bytes) -> int:
-        """Make an object and flush: a failure of this call is a failure to create (3.5)."""
-        self._objects += 1
-        handle = 2 * self._objects - 1
-        self.session.flush()
-        self.session.commands.emit_tailed(op, (handle, size), data)
-        self.session.flush()
-        return handle
+        return PixelShader(self._shaders.shader(Op.CREATEPIXELSHADER, code))
 
     # State
 
@@ -314,18 +267,11 @@ class Device9:
 
     def set_light(self, index: int, light: Light) -> None:
         """SetLight; the light is created with its first description."""
-        if index not in self._lights:
-            self._lights.add(index)
-            self.session.emit(Op.CREATELIGHT, [(index,)])
-        data = pack(LIGHT_DTYPE, astuple(light), Op.SETLIGHT)
-        self.session.commands.emit_tailed(Op.SETLIGHT, (index, D3DHAL_SETLIGHT_DATA), data)
+        self._lights.set(index, light)
 
     def light_enable(self, index: int, enable: bool) -> None:
         """LightEnable; a light nobody described is then a white directional one along z."""
-        if index not in self._lights:
-            self.set_light(index, _DEFAULT_LIGHT)
-        kind = D3DHAL_SETLIGHT_ENABLE if enable else D3DHAL_SETLIGHT_DISABLE
-        self.session.commands.emit_tailed(Op.SETLIGHT, (index, kind), b"")
+        self._lights.enable(index, enable)
 
     def set_clip_plane(self, index: int, plane: Sequence[float]) -> None:
         """SetClipPlane: four floats."""
@@ -335,36 +281,29 @@ class Device9:
         self, x: int, y: int, width: int, height: int, min_z: float = 0.0, max_z: float = 1.0
     ) -> None:
         """SetViewport."""
-        self.viewport = Viewport(x, y, width, height, min_z, max_z)
-        self.session.emit(Op.VIEWPORTINFO, [(x, y, width, height)])
-        self.session.emit(Op.ZRANGE, [(min_z, max_z)])
+        self._targets.set_viewport(Viewport(x, y, width, height, min_z, max_z))
 
     def set_scissor(self, left: int, top: int, right: int, bottom: int) -> None:
         """SetScissorRect; effective while D3DRS_SCISSORTESTENABLE is TRUE."""
-        self.scissor = Rect(left, top, right, bottom)
-        self.session.emit(Op.SETSCISSORRECT, [(left, top, right, bottom)])
+        self._targets.set_scissor(Rect(left, top, right, bottom))
 
     def set_render_target(self, index: int, surface: SurfaceDesc | None) -> None:
         """SetRenderTarget; a new target 0 resets viewport and scissor to all of it."""
-        if surface is None and index == 0:
-            raise Refused(HResult.D3DERR_INVALIDCALL, "target 0 must be a surface")
-        if surface is not None and not surface.usage & Usage.RENDERTARGET:
-            raise Refused(HResult.D3DERR_INVALIDCALL, "a surface not made as a target")
-        self.session.emit(Op.SETRENDERTARGET2, [(index, handle_of(surface))])
-        if surface is None:
-            self.targets.pop(index, None)
-            return
-        self.targets[index] = surface
-        if index == 0:
-            self.set_viewport(0, 0, surface.width, surface.height)
-            self.set_scissor(0, 0, surface.width, surface.height)
+        self._targets.set_color(index, surface)
 
     def set_depth_stencil(self, surface: SurfaceDesc | None) -> None:
         """SetDepthStencilSurface; None for none."""
-        if surface is not None and not surface.usage & Usage.DEPTHSTENCIL:
-            raise Refused(HResult.D3DERR_INVALIDCALL, "a surface not made for depth")
-        self.depth_stencil = surface
-        self.session.emit(Op.SETDEPTHSTENCIL, [(handle_of(surface),)])
+        self._targets.set_depth(surface)
+
+    @property
+    def viewport(self) -> Viewport:
+        """GetViewport."""
+        return self._targets.viewport
+
+    @property
+    def scissor(self) -> Rect:
+        """GetScissorRect."""
+        return self._targets.scissor
 
     def set_fvf(self, fvf: int) -> None:
         """SetFVF: vertices of that format (reference 3.5); a vertex shader stays."""
@@ -378,13 +317,11 @@ class Device9:
 
     def _set_format(self, handle: int) -> None:
         self._drawing.has_format = handle != 0
-        self.session.emit(Op.SETVERTEXSHADERDECL, [(handle,)])
-        self.session.emit(Op.SETVERTEXSHADERFUNC, [(self._function,)])
+        self._shaders.set_format(handle)
 
     def set_vertex_shader(self, shader: VertexShader | None) -> None:
         """SetVertexShader; None for fixed-function vertex processing."""
-        self._function = shader.handle if shader else 0
-        self.session.emit(Op.SETVERTEXSHADERFUNC, [(self._function,)])
+        self._shaders.set_function(shader.handle if shader else 0)
 
     def set_pixel_shader(self, shader: PixelShader | None) -> None:
         """SetPixelShader; None for the fixed-function texture stages."""
@@ -392,30 +329,27 @@ class Device9:
 
     def set_vertex_constants(self, first: int, rows: Sequence[Sequence[float]]) -> None:
         """SetVertexShaderConstantF: four floats a register."""
-        self._constants(Op.SETVERTEXSHADERCONST, first, len(rows), np.array(rows, np.float32))
+        self._shaders.set_constants(Op.SETVERTEXSHADERCONST, first, rows, np.float32)
 
     def set_vertex_integers(self, first: int, rows: Sequence[Sequence[int]]) -> None:
         """SetVertexShaderConstantI: four integers a register."""
-        self._constants(Op.SETVERTEXSHADERCONSTI, first, len(rows), np.array(rows, np.int32))
+        self._shaders.set_constants(Op.SETVERTEXSHADERCONSTI, first, rows, np.int32)
 
     def set_vertex_booleans(self, first: int, values: Sequence[bool]) -> None:
         """SetVertexShaderConstantB."""
-        self._constants(Op.SETVERTEXSHADERCONSTB, first, len(values), np.array(values, np.uint32))
+        self._shaders.set_constants(Op.SETVERTEXSHADERCONSTB, first, values, np.uint32)
 
     def set_pixel_constants(self, first: int, rows: Sequence[Sequence[float]]) -> None:
         """SetPixelShaderConstantF: four floats a register."""
-        self._constants(Op.SETPIXELSHADERCONST, first, len(rows), np.array(rows, np.float32))
+        self._shaders.set_constants(Op.SETPIXELSHADERCONST, first, rows, np.float32)
 
     def set_pixel_integers(self, first: int, rows: Sequence[Sequence[int]]) -> None:
         """SetPixelShaderConstantI: four integers a register."""
-        self._constants(Op.SETPIXELSHADERCONSTI, first, len(rows), np.array(rows, np.int32))
+        self._shaders.set_constants(Op.SETPIXELSHADERCONSTI, first, rows, np.int32)
 
     def set_pixel_booleans(self, first: int, values: Sequence[bool]) -> None:
         """SetPixelShaderConstantB."""
-        self._constants(Op.SETPIXELSHADERCONSTB, first, len(values), np.array(values, np.uint32))
-
-    def _constants(self, op: Op, first: int, count: int, values: NDArray[Any]) -> None:
-        self.session.commands.emit_tailed(op, (first, count), values.tobytes())
+        self._shaders.set_constants(Op.SETPIXELSHADERCONSTB, first, values, np.uint32)
 
     def set_stream_source(
         self, stream: int, buffer: SurfaceDesc | None, offset: int = 0, stride: int = 0
@@ -451,31 +385,8 @@ class Device9:
         here to viewport, target and enabled scissor; those with no inside are ignored.  Raises
         Refused for depth or stencil without a depth surface.
         """
-        deep = Clear.ZBUFFER | Clear.STENCIL
-        if flags is None:
-            flags = Clear.TARGET | (deep if self.depth_stencil else 0)
-        if not flags or (flags & deep and self.depth_stencil is None):
-            raise Refused(HResult.D3DERR_INVALIDCALL, f"Clear of {flags:#x}")
-        if flags & Clear.TARGET and flags & deep and self._depth_is_smaller():
-            return
-        items = clip_boxes(rects, self._clear_bounds())
-        if items:
-            head = (flags, color & 0xFFFFFFFF, unit(z), stencil & 0xFFFFFFFF)
-            self.session.emit(Op.CLEAR, items, head=head)
-            self.textures.changed(self.targets.values())
-
-    def _clear_bounds(self) -> Rect:
-        target, view = self.targets[0], self.viewport
-        bounds = Rect(0, 0, target.width, target.height).intersect(
-            Rect(view.x, view.y, view.x + view.width, view.y + view.height)
-        )
-        scissored = self.render_state(RenderState.SCISSORTESTENABLE)
-        return bounds.intersect(self.scissor) if scissored else bounds
-
-    def _depth_is_smaller(self) -> bool:
-        """The runtimes let a Clear of a target and a smaller depth surface do nothing."""
-        depth, target = self.depth_stencil, self.targets[0]
-        return depth is not None and (depth.width < target.width or depth.height < target.height)
+        self._targets.clear(flags, color, z, stencil, rects)
+        self.textures.changed(self._targets.colors.values())
 
     def stretch_rect(
         self,
@@ -535,14 +446,14 @@ class Device9:
         if not all(self.sampler_state(i, f) for i in range(SAMPLERS) for f in filters):
             raise Refused(HResult.D3DERR_UNSUPPORTEDTEXTUREFILTER, "a sampler without a filter")
         used = any(self.render_state(state) for state in _DEPTH_STATES)
-        if used and self._depth_is_smaller():
+        if used and self._targets.depth_is_smaller:
             raise Refused(HResult.D3DERR_CONFLICTINGRENDERSTATE, "the depth surface is too small")
         return 1
 
     def _before_draw(self) -> None:
         """Textures are brought up to date; what the draw writes is stale from then on."""
         self.textures.prepare()
-        self.textures.changed(self.targets.values())
+        self.textures.changed(self._targets.colors.values())
 
     # Frames
 

@@ -453,3 +453,37 @@ def test_samples_that_do_not_fit_are_refused() -> None:
         assert refusal == HResult.DDERR_INVALIDPIXELFORMAT
     assert refused(bench, blit(24, whole, 24, (0, 0, 4, 4))) == HResult.DDERR_INVALIDPIXELFORMAT
     assert refused(bench, blit(24, whole, 21, whole, op=SURFACEBLT))
+
+
+ANYTHING = [
+    Format.A8R8G8B8,
+    Format.A16B16G16R16F,
+    Format.D24S8,
+    Format.DXT3,
+    Format.YUY2,
+    Format.P8,
+]
+
+
+@given(st.data())
+@settings(max_examples=30, deadline=None)
+def test_whatever_is_asked_is_answered(data: st.DataObject) -> None:
+    bench = Bench()
+    handles = [10, 11, 12, 13, COLOR, COMMANDS, 0, 99]
+    for handle in handles[:4]:
+        made(
+            bench, handle, format=data.draw(st.sampled_from(ANYTHING)),
+            kind=data.draw(st.sampled_from([SurfaceKind.TEXTURE, SurfaceKind.CUBETEXTURE])),
+            levels=data.draw(st.integers(1, 4)),
+        )  # fmt: skip
+    word = st.sampled_from([0, 0, 0, 1, 2, 4, 8, 9, 0xFFFFFFFF, 0x7FFFFFFF, 0x80000000])
+    for _ in range(10):
+        op, size = data.draw(st.sampled_from(
+            [(TEXBLT, 9), (VOLUMEBLT, 12), (BUFFERBLT, 6), (BLT, 13), (FILL, 6), (GENERATE, 2),
+             (SURFACEBLT, 13)]))  # fmt: skip
+        body = [data.draw(word) for _ in range(size)]
+        body[0] = data.draw(st.sampled_from(handles))
+        other = 6 if size == 13 else 1
+        body[other] = data.draw(st.sampled_from(handles)) if size != 6 else body[other]
+        answer = bench.call(token(op, *body))
+        assert (answer.ddrval == 0) == (answer.fault is None)

@@ -1,0 +1,64 @@
+"""Declarations, shaders and their constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import astuple
+from typing import Any
+
+import numpy as np
+
+from dp2emu.d3d.dp2structs import D3DVERTEXELEMENT9
+from dp2emu.dp2.table import Op
+from dp2emu.layout import dtype_of
+from dp2emu.runtime.arguments import words
+from dp2emu.runtime.commands import pack
+from dp2emu.runtime.objects import VertexElement
+from dp2emu.runtime.session import Session
+
+
+class Shaders:
+    """Mutable: it numbers what it creates, and knows the vertex function that is set.
+
+    Created handles are odd, since even ones are vertex formats (reference 3.5).
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._objects = 0
+        self._function = 0
+
+    def declaration(self, elements: Sequence[VertexElement]) -> int:
+        """The handle of a new declaration."""
+        records = [astuple(element) for element in elements]
+        data = pack(dtype_of(D3DVERTEXELEMENT9), records, Op.CREATEVERTEXSHADERDECL)
+        return self._create(Op.CREATEVERTEXSHADERDECL, len(elements), data)
+
+    def shader(self, op: Op, code: Sequence[int]) -> int:
+        """The handle of a new shader: CREATEVERTEXSHADERFUNC or CREATEPIXELSHADER."""
+        data = words(code)
+        return self._create(op, len(data), data)
+
+    def _create(self, op: Op, size: int, data: bytes) -> int:
+        """Make an object and flush: a failure of this call is a failure to create (3.5)."""
+        self._objects += 1
+        handle = 2 * self._objects - 1
+        self._session.flush()
+        self._session.commands.emit_tailed(op, (handle, size), data)
+        self._session.flush()
+        return handle
+
+    def set_format(self, handle: int) -> None:
+        """A declaration or vertex format; the vertex function stays."""
+        self._session.emit(Op.SETVERTEXSHADERDECL, [(handle,)])
+        self.set_function(self._function)
+
+    def set_function(self, handle: int) -> None:
+        """The vertex function, 0 for fixed-function processing."""
+        self._function = handle
+        self._session.emit(Op.SETVERTEXSHADERFUNC, [(handle,)])
+
+    def set_constants(self, op: Op, first: int, rows: Sequence[Any], dtype: type[Any]) -> None:
+        """Constant registers from ``first`` on, a row or a boolean each."""
+        data = np.array(rows, dtype).tobytes()
+        self._session.commands.emit_tailed(op, (first, len(rows)), data)
