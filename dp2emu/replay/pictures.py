@@ -100,23 +100,28 @@ class Photographer:
         self._taken: dict[tuple[int, str], int] = {}
         self._call = self._marked = -1
         self._frames = 0
-        self._context = 0
+        self._context: int | None = None
         self._used: dict[int, None] = {}
 
-    def called(self, context: int) -> None:
-        """A call was made."""
+    def called(self, context: int | None) -> None:
+        """A call was made, by a context if there is one of the number it gave."""
         self._call += 1
-        self._context = context
-        self._used[context] = None
+        if context is not None:
+            self._context = context
+            self._used[context] = None
 
     def frame_ends(self, surface: int) -> Iterator[Task]:
-        """A marker: ``surface`` is shown, or if it is 0 the target of the context used last."""
+        """A marker: ``surface`` is shown, or if it is 0 the target of the context used last; if
+        that is gone, nothing is.
+        """
         frame, used, self._used = self._frames, self._used, {}
         self._frames += 1
         self._marked = self._call
         wanted = self._call >= 0 and frame in self._wanted.frames
-        if wanted:
-            yield partial(self._show, frame, surface, self._context)
+        if wanted and surface:
+            yield partial(self._show, frame, surface)
+        elif wanted and self._context is not None:
+            yield partial(self._show, frame, self._rig.target(self._context))
         if self._wanted.all_targets:
             for context in used:
                 others = self._rig.recent_targets(context)
@@ -125,10 +130,13 @@ class Photographer:
     def context_goes(self, context: int) -> Iterator[Task]:
         """A context is about to be destroyed, or the capture ends with it alive."""
         self._used.pop(context, None)
+        was_last = context == self._context
+        if was_last:
+            self._context = None
         frame = self._under_way
         if self._call < 0 or frame not in self._wanted.frames:
             return
-        raw = self._wanted.raw if context == self._context else None
+        raw = self._wanted.raw if was_last else None
         first = Shot(frame, self._call, self._rig.target(context))
         yield partial(self._take, first, raw.hold if raw else None)
         if self._wanted.all_targets:
@@ -149,9 +157,8 @@ class Photographer:
         """The frame that the last call belongs to."""
         return self._frames if self._call > self._marked else max(self._frames - 1, 0)
 
-    def _show(self, frame: int, surface: int, context: int) -> None:
+    def _show(self, frame: int, handle: int) -> None:
         """What a frame shows when its marker comes."""
-        handle = surface or self._rig.target(context)
         raw = self._wanted.raw
         self._take(Shot(frame, self._call, handle), raw.write if raw else None)
 

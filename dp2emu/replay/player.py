@@ -200,7 +200,7 @@ class Player:
         self._pending = submit(self._rig, self.tally.calls, call, ledger)
         self.tally.calls += 1
         if self._photographer is not None:
-            self._photographer.called(call.dwhContext)
+            self._photographer.called(call.dwhContext if ledger is not None else None)
 
     def _answer(self, record: Answered) -> None:
         if self._pending is None:

@@ -220,6 +220,19 @@ def test_contexts_that_a_frame_did_not_use_are_not_in_it(tmp_path: Path) -> None
     assert [row["surface"] for row in run.pictures] == [OTHER]
 
 
+def test_calls_of_contexts_that_do_not_exist_change_nothing(tmp_path: Path) -> None:
+    lost = called(clear(2), context=77)
+    run = Run(*TARGETS, lost, FrameMarker(0), pictures=Pictures(tmp_path, all_targets=True))
+    assert [row["surface"] for row in run.pictures] == [TARGET, SECOND, DEPTH, DEPTH]
+    assert len(run.faults) == 1
+
+
+def test_a_frame_that_ends_behind_its_context_shows_nothing_more(tmp_path: Path) -> None:
+    gone = ContextDestroyed(CONTEXT)
+    run = Run(*SETTING, called(clear(1)), gone, FrameMarker(0), pictures=Pictures(tmp_path))
+    assert (run.faults, len(run.pictures)) == ([], 1)
+
+
 def test_a_target_that_is_bound_and_gone_has_no_picture(tmp_path: Path) -> None:
     run = Run(*TARGETS, SurfaceDestroyed(SECOND), pictures=Pictures(tmp_path, all_targets=True))
     assert run.faults == []
