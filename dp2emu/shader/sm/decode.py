@@ -22,6 +22,7 @@ from dp2emu.shader.sm.operands import read_declaration, read_destination, read_s
 from dp2emu.shader.sm.program import Comment, Instruction, Shader, Source
 from dp2emu.shader.sm.registers import BY_FILE, File
 from dp2emu.shader.sm.validate import validate
+from dp2emu.shader.sm.versions import BY_TOKEN
 
 _PREDICABLE = frozenset({Group.ARITHMETIC, Group.TEXTURE})
 _OPS = frozenset(Op)
@@ -34,7 +35,7 @@ def decode(code: bytes) -> Shader:
     Raises ShaderError with the byte offset: for what breaks the tables, as it is read, and then
     for what breaks the rules of ``validate``.
     """
-    cursor = Cursor(code)
+    cursor = Cursor(code, BY_TOKEN)
     parts = list(_parts(cursor))
     shader = Shader(
         cursor.version,
@@ -85,7 +86,7 @@ def _instruction(cursor: Cursor, token: int, offset: int) -> Instruction:
         constant=constant,
         declaration=declaration,
         offset=offset,
-        words=cursor.leave(offset),
+        words=cursor.leave(offset, exact=cursor.version.sized),
     )
 
 

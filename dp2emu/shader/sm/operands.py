@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from dp2emu.d3d.enums import DeclUsage
 from dp2emu.errors import ShaderError
-from dp2emu.shader.sm.cursor import Cursor
+from dp2emu.shader.sm.cursor import Cursor, parameter
 from dp2emu.shader.sm.fields import (
     MASK,
     MODIFIER,
@@ -50,7 +50,7 @@ _MASKLESS = frozenset({"k", "D"})
 
 def read_source(cursor: Cursor, letter: str, rows: int = 1) -> Source:
     """The next source, of which ``rows`` registers are read."""
-    token = cursor.parameter()
+    token = parameter(cursor)
     found = _register(cursor, token)
     if found.file not in source_files(letter):
         raise cursor.error(f"{found} cannot be read here")
@@ -64,7 +64,7 @@ def read_source(cursor: Cursor, letter: str, rows: int = 1) -> Source:
 
 def read_destination(cursor: Cursor, letter: str) -> Destination:
     """The next destination."""
-    token = cursor.parameter()
+    token = parameter(cursor)
     found = _register(cursor, token)
     if found.file not in destination_files(letter, cursor.version):
         raise cursor.error(f"{found} cannot be written here")
@@ -82,7 +82,7 @@ def read_destination(cursor: Cursor, letter: str) -> Destination:
 def read_declaration(cursor: Cursor) -> tuple[Declaration, Destination]:
     """The usage token of a dcl and the register after it (shader reference 4)."""
     offset = cursor.offset
-    token = cursor.parameter()
+    token = parameter(cursor)
     destination = read_destination(cursor, "D")
     return _declaration(cursor.version, destination.register, token, offset), destination
 
@@ -140,7 +140,7 @@ def _relative(cursor: Cursor, token: int, register: Register, *, written: bool) 
         raise cursor.error(f"{register} cannot be indexed in {version.name}")
     if not version.sized:
         return Relative(Register(File.ADDR))
-    index = cursor.parameter()
+    index = parameter(cursor)
     found = _register(cursor, index)
     if found.file not in allowed or not exists(version, found) or RELATIVE.of(index):
         raise cursor.error(f"{register} cannot be indexed by this")

@@ -1,0 +1,215 @@
+"""DXBC containers: a program with the signatures of what goes in and out (shader reference 1)."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from dp2emu.errors import ShaderError
+from dp2emu.shader.sm4.digest import digest
+
+MAGIC = b"DXBC"
+PROGRAM_TAGS = ("SHDR", "SHEX")
+
+_HEADER = struct.Struct("<4s16sIII")
+_HASHED = 20
+"""Where the hash begins: behind itself."""
+_CHUNK = struct.Struct("<4sI")
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A part of a container; ``offset`` of its data in the container does not count."""
+
+    tag: str
+    data: bytes
+    offset: int = 0
+
+
+class ComponentType(IntEnum):
+    """What the components of a signature's element hold."""
+
+    UNKNOWN = 0
+    UINT = 1
+    INT = 2
+    FLOAT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An element of a signature.
+
+    ``system_value`` is a D3D_NAME, which containers number in a way of their own from 11 on.
+    ``register`` is None for what has none: vPrim, oDepth, oMask.  Bit 0 of a mask is x.  ``used``
+    are the components of an input that are read, or those of an output that are never written.
+    """
+
+    semantic: str
+    index: int
+    system_value: int
+    component: ComponentType
+    register: int | None
+    mask: int
+    used: int
+    stream: int = 0
+    precision: int = 0
+
+
+Signature = tuple[Element, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A container's chunks in order, and what of them matters to the GPU."""
+
+    chunks: tuple[Chunk, ...]
+    program: bytes
+    """From its version token on."""
+    inputs: Signature = ()
+    outputs: Signature = ()
+    patch_constants: Signature = ()
+
+
+def unpack(data: bytes, *, hashed: bool = True) -> Container:
+    """The container in ``data``.
+
+    Raises ShaderError with the byte offset for sizes that do not fit, unless ``hashed`` is off
+    for a hash that is wrong, and for signatures and programs that are missing or there twice.
+    """
+    chunks = tuple(_chunks(data, _table(data, hashed=hashed)))
+    programs = [chunk for chunk in chunks if chunk.tag in PROGRAM_TAGS]
+    if len(programs) != 1:
+        raise ShaderError(f"{len(programs)} programs in a container", offset=0)
+    return Container(
+        chunks,
+        programs[0].data,
+        _signature(chunks, _INPUTS),
+        _signature(chunks, _OUTPUTS),
+        _signature(chunks, _PATCH_CONSTANTS),
+    )
+
+
+def pack(chunks: Iterable[Chunk]) -> bytes:
+    """A container of chunks in order, with its hash."""
+    parts = [
+        _CHUNK.pack(each.tag.encode("latin-1"), len(each.data)) + each.data for each in chunks
+    ]
+    at = _HEADER.size + 4 * len(parts)
+    offsets = []
+    for part in parts:
+        offsets.append(at)
+        at += len(part)
+    rest = struct.pack(f"<III{len(parts)}I", _VERSION, at, len(parts), *offsets)
+    rest += b"".join(parts)
+    return MAGIC + digest(rest) + rest
+
+
+def _table(data: bytes, *, hashed: bool) -> tuple[int, ...]:
+    """The offsets of the chunks."""
+    if len(data) < _HEADER.size:
+        raise ShaderError("the container ends in its header", offset=len(data))
+    magic, hash, version, size, count = _HEADER.unpack_from(data)
+    if magic != MAGIC:
+        raise ShaderError("no DXBC container", offset=0)
+    if version != _VERSION:
+        raise ShaderError(f"{version} is no version of a container", offset=20)
+    if size != len(data):
+        raise ShaderError(f"the container has {len(data)} bytes, not {size}", offset=24)
+    if count > (len(data) - _HEADER.size) // 4:
+        raise ShaderError(f"no room for {count} chunks", offset=28)
+    if hashed and digest(data[_HASHED:]) != hash:
+        raise ShaderError("the hash of the container is wrong", offset=4)
+    return struct.unpack_from(f"<{count}I", data, _HEADER.size)
+
+
+def _chunks(data: bytes, offsets: tuple[int, ...]) -> Iterator[Chunk]:
+    room = len(data)
+    for place, at in enumerate(offsets):
+        where = _HEADER.size + 4 * place
+        if at + _CHUNK.size > len(data):
+            raise ShaderError(f"no chunk at {at:#x}", offset=where)
+        tag, size = _CHUNK.unpack_from(data, at)
+        begin = at + _CHUNK.size
+        if size > len(data) - begin:
+            raise ShaderError(f"a chunk of {size} bytes goes past the end", offset=at + 4)
+        room -= size
+        if room < 0:
+            raise ShaderError("chunks overlap", offset=where)
+        yield Chunk(tag.decode("latin-1"), bytes(data[begin : begin + size]), begin)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How a tag lays out its elements."""
+
+    stream: bool = False
+    precision: bool = False
+
+    @property
+    def words(self) -> int:
+        return 6 + self.stream + self.precision
+
+
+_PLAIN, _STREAMED, _LONG = _Form(), _Form(stream=True), _Form(stream=True, precision=True)
+_INPUTS = {"ISGN": _PLAIN, "ISG1": _LONG}
+_OUTPUTS = {"OSGN": _PLAIN, "OSG5": _STREAMED, "OSG1": _LONG}
+_PATCH_CONSTANTS = {"PCSG": _PLAIN, "PSG1": _LONG}
+_ELEMENTS = 8
+"""Where the elements of a signature begin; a word in front of them says so."""
+_NOWHERE = 0xFFFFFFFF
+_NAME_BYTES = 1 << 10
+"""No name is longer."""
+
+
+def _signature(chunks: tuple[Chunk, ...], forms: Mapping[str, _Form]) -> Signature:
+    found = [chunk for chunk in chunks if chunk.tag in forms]
+    if not found:
+        return ()
+    if len(found) > 1:
+        raise ShaderError(f"{found[1].tag} is a second signature", offset=found[1].offset)
+    return tuple(_elements(found[0], forms[found[0].tag]))
+
+
+def _elements(chunk: Chunk, form: _Form) -> Iterator[Element]:
+    data, offset = chunk.data, chunk.offset
+    if len(data) < _ELEMENTS:
+        raise ShaderError(f"{chunk.tag} ends in its header", offset=offset + len(data))
+    count, begin = struct.unpack_from("<II", data)
+    if begin != _ELEMENTS:
+        raise ShaderError(f"elements of {chunk.tag} do not begin at {begin}", offset=offset + 4)
+    size = 4 * form.words
+    if count > (len(data) - begin) // size:
+        raise ShaderError(f"{chunk.tag} has no room for {count} elements", offset=offset)
+    for at in range(begin, begin + count * size, size):
+        yield _element(chunk, form, at)
+
+
+def _element(chunk: Chunk, form: _Form, at: int) -> Element:
+    words = list(struct.unpack_from(f"<{form.words}I", chunk.data, at))
+    stream = words.pop(0) if form.stream else 0
+    precision = words.pop() if form.precision else 0
+    name, index, system_value, component, register, masks = words
+    if component > ComponentType.FLOAT:
+        raise ShaderError(f"{component} is no component type", offset=chunk.offset + at)
+    return Element(
+        _name(chunk, name, chunk.offset + at),
+        index,
+        system_value,
+        ComponentType(component),
+        None if register == _NOWHERE else register,
+        masks & 0xF,
+        masks >> 8 & 0xF,
+        stream,
+        precision,
+    )
+
+
+def _name(chunk: Chunk, at: int, offset: int) -> str:
+    """The zero-terminated text at a place in a chunk."""
+    end = chunk.data.find(b"\0", at, at + _NAME_BYTES)
+    if at >= len(chunk.data) or end < 0:
+        raise ShaderError(f"no name at {at:#x} of {chunk.tag}", offset=offset)
+    return chunk.data[at:end].decode("latin-1")
