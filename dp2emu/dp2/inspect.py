@@ -68,7 +68,7 @@ def facts_of(context: Context) -> Facts:
             str(about.surface.handle): {
                 name: value for name, value in about._asdict().items() if name != "surface"
             }
-            for about in context.textures.described()
+            for about in context.textures.facts()
         },
         "palettes": {
             str(key): words.tolist() for key, words in sorted(context.textures.palettes().items())

@@ -127,7 +127,7 @@ class Textures:
         """The words of every palette that was given entries, by handle."""
         return self._palettes
 
-    def described(self) -> list[TextureFacts]:
+    def facts(self) -> list[TextureFacts]:
         """What there is to say of surfaces, in the order in which those were made."""
         said = {*self._attached, *self._most_detailed, *self._priorities}
         return [
