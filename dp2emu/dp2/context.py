@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +12,14 @@ from dp2emu.d3d.enums import Format, PrimitiveType, RenderState
 from dp2emu.d3d.flags import Clear as ClearFlags
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.formats import COLOR, DEPTH
-from dp2emu.d3d.frequency import Frequency
 from dp2emu.d3d.fvf import POSITION, fvf_layout
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.call import Call
-from dp2emu.dp2.capabilities import MAX_PRIMITIVES, MAX_STRIDE
+from dp2emu.dp2.capabilities import MAX_PRIMITIVES
 from dp2emu.dp2.constants import PIXEL_FILES, VERTEX_FILES, Constants
-from dp2emu.dp2.frequency import Streams, frequency_of, instances
+from dp2emu.dp2.frequency import Streams
 from dp2emu.dp2.moves import Moves
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.output import merge_numbers
@@ -38,8 +37,9 @@ from dp2emu.dp2.samplers import is_texture
 from dp2emu.dp2.shaders import Format as VertexFormat
 from dp2emu.dp2.shaders import Function, Shaders
 from dp2emu.dp2.stage7 import WRAPS, stage_states, wrapped
-from dp2emu.dp2.state import RENDER_STATES, STAGE_ROWS, STREAMS, TARGETS, TEXTURE_BIND, State
+from dp2emu.dp2.state import RENDER_STATES, STAGE_ROWS, TARGETS, TEXTURE_BIND, State
 from dp2emu.dp2.textures import Textures
+from dp2emu.dp2.vertices import NO_STREAMS, CallVertices, VertexStreams
 from dp2emu.errors import Fault
 from dp2emu.gpu.assembly import fan_edges, list_edges, vertex_count
 from dp2emu.gpu.core import Gpu
@@ -49,30 +49,10 @@ from dp2emu.gpu.packets import (
     Draw,
     Indices,
     Rect,
-    Stream,
     Viewport,
 )
 
 _SourceKey = tuple[int | VertexFormat, Function | None, Function | None]
-_NO_STREAMS: Streams = (None,) * STREAMS
-
-
-@dataclass(frozen=True, slots=True)
-class UserStream:
-    """SETSTREAMSOURCEUM: the stream reads lpVertices of the call that draws."""
-
-    stride: int
-
-
-@dataclass(frozen=True, slots=True)
-class CallVertices:
-    """Where the current call's vertices are: ``length`` counts them, 0 offset is the first."""
-
-    data: Surface | bytes | None
-    offset: int
-    length: int
-    size: int
-    format: int
 
 
 class Context:
@@ -97,11 +77,10 @@ class Context:
         self.textures = Textures()
         self.moves = Moves(gpu)
         self.queries = QueryTable(gpu, options, interface)
-        self.streams: dict[int, Stream | UserStream] = {}
-        self.frequencies: dict[int, Frequency] = {}
+        self.streams = VertexStreams()
         self.indices: Indices | None = None
         self.shaders = Shaders(self.vertex_constants)
-        self._call = CallVertices(None, 0, 0, 0, 0)
+        self._call = CallVertices()
         self._mirror: Surface | None = None
         self._mirrored: dict[int, int] = {}
         self._latest: tuple[tuple[Source, Targets, int], Resolved] | None = None
@@ -123,7 +102,7 @@ class Context:
 
         Only now are render states mirrored, because lpdwRStates may lie over the commands.
         """
-        self._call = CallVertices(None, 0, 0, 0, 0)
+        self._call = CallVertices()
         mirror, self._mirror = self._mirror, None
         if mirror is not None:
             words = mirror.data[: mirror.data.nbytes // 4 * 4].view("<u4")
@@ -196,21 +175,15 @@ class Context:
 
     def set_stream(self, stream: int, handle: int, offset: int, stride: int) -> None:
         """SETSTREAMSOURCE and SETSTREAMSOURCE2; handle 0 unbinds."""
-        self._check_stream(stream, stride)
-        if handle:
-            self.streams[stream] = Stream(self._surface(handle), offset, stride)
-        else:
-            self.streams.pop(stream, None)
+        self.streams.bind(stream, self._surface(handle) if handle else None, offset, stride)
 
     def set_stream_um(self, stream: int, stride: int) -> None:
-        """SETSTREAMSOURCEUM: draws read the user memory of their own call."""
-        self._check_stream(stream, stride)
-        self.streams[stream] = UserStream(stride)
+        """SETSTREAMSOURCEUM."""
+        self.streams.bind_user_memory(stream, stride)
 
     def set_stream_frequency(self, stream: int, value: int) -> None:
         """SETSTREAMSOURCEFREQ."""
-        self._check_stream(stream, 0)
-        self.frequencies[stream] = frequency_of(stream, value)
+        self.streams.set_frequency(stream, value)
 
     def set_indices(self, handle: int, size: int) -> None:
         """SETINDICES; handle 0 unbinds."""
@@ -282,7 +255,7 @@ class Context:
         """A DirectX 6/7 token: consecutive vertices of the call's vertex buffer."""
         if count == 0:
             return
-        stream = self._call_stream(first + vertex_count(topology, count))
+        stream = self._call.stream(first + vertex_count(topology, count))
         self._draw(self._call_source(), topology, first, count, [(stream,)], None)
 
     def draw_call_indexed(
@@ -298,7 +271,7 @@ class Context:
         """
         if count == 0:
             return
-        stream = self._call_stream(int(indices.max()) + 1)
+        stream = self._call.stream(int(indices.max()) + 1)
         edges = None if edge_flags is None else list_edges(edge_flags.astype(np.int64))
         self._draw(self._call_source(), topology, 0, count, [(stream,)], Indices(indices), edges)
 
@@ -309,20 +282,19 @@ class Context:
 
         ``edge_flags`` are those of a fan.
         """
-        self._vertex_size()
-        stream = Stream(vertices, 0, self._call.size)
+        stream = self._call.immediate(vertices)
         edges = fan_edges(edge_flags, count) if topology is PrimitiveType.TRIANGLEFAN else None
         self._draw(self._call_source(), topology, 0, count, [(stream,)], None, edges)
 
     def draw_streams(self, topology: int, first: int, count: int, byte_offset: int = 0) -> None:
         """DRAWPRIMITIVE (first in vertices) and DRAWPRIMITIVE2 (bytes)."""
         shape = _topology(topology)
-        streams = instances(self._bound_streams(byte_offset), self.frequencies, indexed=False)
+        streams = self.streams.instances(self._call, byte_offset, indexed=False)
         self._draw(self._stream_source(), shape, first, count, streams, None)
 
     def draw_clipped_fan(self, count: int, byte_offset: int, edge_flags: int) -> None:
         """CLIPPEDTRIANGLEFAN: what the runtime clipped, from stream 0."""
-        shape, streams = PrimitiveType.TRIANGLEFAN, self._bound_streams(byte_offset)
+        shape, streams = PrimitiveType.TRIANGLEFAN, self.streams.of_call(self._call, byte_offset)
         _check_count(count)
         edges = fan_edges(edge_flags, count)
         self._draw(self._stream_source(), shape, 0, count, [streams], None, edges)
@@ -342,7 +314,7 @@ class Context:
         bound = self.indices
         indices = Indices(bound.data, bound.size, start_bytes, base)
         shape = _topology(topology)
-        streams = instances(self._bound_streams(base_bytes), self.frequencies, indexed=True)
+        streams = self.streams.instances(self._call, base_bytes, indexed=True)
         self._draw(self._stream_source(), shape, start, count, streams, indices)
 
     def _draw(
@@ -368,7 +340,7 @@ class Context:
             topology=topology,
             first=first,
             count=count,
-            streams=_NO_STREAMS,
+            streams=NO_STREAMS,
             indices=indices,
             colors=self.targets.colors,
             depth=self.targets.depth,
@@ -431,42 +403,6 @@ class Context:
         rect = extent.intersect(_rect_of(self.state.viewport))
         return rect.intersect(self.state.scissor) if self.state.scissor_enabled else rect
 
-    def _call_stream(self, vertices: int) -> Stream:
-        """The call's vertex buffer, checked to hold that many vertices (reference 3.1)."""
-        source, size = self._call, self._vertex_size()
-        if vertices > source.length:
-            what = f"vertex {vertices - 1} of {source.length}"
-            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
-        if source.data is None:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, "draw without a vertex buffer")
-        held = len(source.data) if isinstance(source.data, bytes) else source.data.data.nbytes
-        if source.offset + vertices * size > held:
-            what = f"{vertices} vertices of {size} bytes do not lie in {held} bytes"
-            raise Fault(HResult.DDERR_EXCEPTION, what)
-        return Stream(source.data, source.offset, size)
-
-    def _vertex_size(self) -> int:
-        if not 0 < self._call.size <= MAX_STRIDE:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"vertex size {self._call.size}")
-        return self._call.size
-
-    def _bound_streams(self, byte_offset: int) -> Streams:
-        """The streams as bound; ``byte_offset`` moves stream 0, the one the 2 forms mean."""
-        if 0 not in self.streams:
-            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "draw without stream 0")
-        streams = list(_NO_STREAMS)
-        for number, source in self.streams.items():
-            offset = byte_offset if number == 0 else 0
-            streams[number] = self._stream(source, offset)
-        return tuple(streams)
-
-    def _stream(self, source: Stream | UserStream, offset: int) -> Stream:
-        if isinstance(source, Stream):
-            return Stream(source.data, source.offset + offset, source.stride)
-        if not isinstance(self._call.data, bytes):
-            raise Fault(HResult.DDERR_EXCEPTION, "the call has no user memory vertices")
-        return Stream(self._call.data, self._call.offset + offset, source.stride)
-
     # Handles
 
     def _reset_target_rects(self) -> None:
@@ -490,10 +426,6 @@ class Context:
                 HResult.DDERR_GENERIC, f"surface {handle} ({surface.format.sdk}) is no {what}"
             )
         return surface
-
-    def _check_stream(self, stream: int, stride: int) -> None:
-        if stream >= STREAMS or stride > MAX_STRIDE:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"stream {stream}, stride {stride}")
 
 
 def _check_count(count: int) -> None:

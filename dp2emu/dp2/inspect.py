@@ -11,9 +11,10 @@ from dp2emu.d3d.enums import QueryType, RenderState
 from dp2emu.d3d.sdk import SdkEnum, sdk_name
 from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState, WireTransformState
 from dp2emu.dp2.constants import Constants
-from dp2emu.dp2.context import Context, UserStream
+from dp2emu.dp2.context import Context
 from dp2emu.dp2.shaders import Format, Function
 from dp2emu.dp2.state import STAGE_ROWS, State
+from dp2emu.dp2.vertices import UserStream
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Indices, Stream
 from dp2emu.numbers import float_text
@@ -56,10 +57,12 @@ def facts_of(context: Context) -> Facts:
         "scissor": {
             name: getattr(state.scissor, name) for name in ("left", "top", "right", "bottom")
         },
-        "streams": {str(key): _stream(value) for key, value in sorted(context.streams.items())},
+        "streams": {
+            str(key): _stream(value) for key, value in sorted(context.streams.bound.items())
+        },
         "stream_frequencies": {
             str(key): frequency.flags | frequency.number
-            for key, frequency in sorted(context.frequencies.items())
+            for key, frequency in sorted(context.streams.frequencies.items())
         },
         "indices": _indices(context.indices),
         "render_states": dict(_render_states(state.render_states)),

@@ -1,0 +1,118 @@
+"""Where the vertices of draws lie: in memory of the call, or behind bound streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dp2emu.d3d.frequency import Frequency
+from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.capabilities import MAX_STRIDE
+from dp2emu.dp2.frequency import Streams, frequency_of, instances
+from dp2emu.dp2.state import STREAMS
+from dp2emu.errors import Fault
+from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.packets import Stream
+
+NO_STREAMS: Streams = (None,) * STREAMS
+
+
+@dataclass(frozen=True, slots=True)
+class CallVertices:
+    """Where the current call's vertices are: ``length`` counts them, 0 offset is the first.
+
+    ``size`` and ``format`` are those of a vertex.
+    """
+
+    data: Surface | bytes | None = None
+    offset: int = 0
+    length: int = 0
+    size: int = 0
+    format: int = 0
+
+    def stream(self, vertices: int) -> Stream:
+        """The vertex buffer, checked to hold that many vertices (reference 3.1)."""
+        size = self.checked_size()
+        if vertices > self.length:
+            what = f"vertex {vertices - 1} of {self.length}"
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
+        if self.data is None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, "draw without a vertex buffer")
+        held = len(self.data) if isinstance(self.data, bytes) else self.data.data.nbytes
+        if self.offset + vertices * size > held:
+            what = f"{vertices} vertices of {size} bytes do not lie in {held} bytes"
+            raise Fault(HResult.DDERR_EXCEPTION, what)
+        return Stream(self.data, self.offset, size)
+
+    def immediate(self, vertices: bytes) -> Stream:
+        """Vertices of the call's size that came with the token."""
+        return Stream(vertices, 0, self.checked_size())
+
+    def user_stream(self, offset: int, stride: int) -> Stream:
+        """The user memory of the call, which a stream reads."""
+        if not isinstance(self.data, bytes):
+            raise Fault(HResult.DDERR_EXCEPTION, "the call has no user memory vertices")
+        return Stream(self.data, self.offset + offset, stride)
+
+    def checked_size(self) -> int:
+        """Bytes of a vertex.  Raises Fault for a size that vertices cannot have."""
+        if not 0 < self.size <= MAX_STRIDE:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"vertex size {self.size}")
+        return self.size
+
+
+@dataclass(frozen=True, slots=True)
+class UserStream:
+    """SETSTREAMSOURCEUM: the stream reads lpVertices of the call that draws."""
+
+    stride: int
+
+
+class VertexStreams:
+    """Streams by number, and their frequencies.  Mutable: tokens bind them."""
+
+    def __init__(self) -> None:
+        self.bound: dict[int, Stream | UserStream] = {}
+        self.frequencies: dict[int, Frequency] = {}
+
+    def bind(self, number: int, surface: Surface | None, offset: int, stride: int) -> None:
+        """SETSTREAMSOURCE and SETSTREAMSOURCE2; None unbinds."""
+        _check(number, stride)
+        if surface is None:
+            self.bound.pop(number, None)
+        else:
+            self.bound[number] = Stream(surface, offset, stride)
+
+    def bind_user_memory(self, number: int, stride: int) -> None:
+        """SETSTREAMSOURCEUM: draws read the user memory of their own call."""
+        _check(number, stride)
+        self.bound[number] = UserStream(stride)
+
+    def set_frequency(self, number: int, value: int) -> None:
+        """SETSTREAMSOURCEFREQ."""
+        _check(number, 0)
+        self.frequencies[number] = frequency_of(number, value)
+
+    def of_call(self, call: CallVertices, byte_offset: int) -> Streams:
+        """The streams as bound; ``byte_offset`` moves stream 0, the one the 2 forms mean."""
+        if 0 not in self.bound:
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "draw without stream 0")
+        streams = list(NO_STREAMS)
+        for number, source in self.bound.items():
+            offset = byte_offset if number == 0 else 0
+            if isinstance(source, UserStream):
+                streams[number] = call.user_stream(offset, source.stride)
+            else:
+                streams[number] = Stream(source.data, source.offset + offset, source.stride)
+        return tuple(streams)
+
+    def instances(
+        self, call: CallVertices, byte_offset: int, *, indexed: bool
+    ) -> Iterator[Streams]:
+        """The streams of each instance of a draw; without indices there is one."""
+        return instances(self.of_call(call, byte_offset), self.frequencies, indexed=indexed)
+
+
+def _check(number: int, stride: int) -> None:
+    if number >= STREAMS or stride > MAX_STRIDE:
+        raise Fault(HResult.DDERR_INVALIDPARAMS, f"stream {number}, stride {stride}")
