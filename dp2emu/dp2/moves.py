@@ -7,7 +7,7 @@ converted, is refused all the same, before anything is queued (reference 2.3 to 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dp2emu.d3d.enums import TextureFilter
 from dp2emu.d3d.flags import DP2BLT_LINEAR
@@ -33,13 +33,10 @@ Point3 = tuple[int, int, int]
 """x, y, z."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a BLT reads or writes: a surface handle, a rectangle and a mip level."""
-
-    handle: int
-    rect: RectTuple
-    level: int
+Place = tuple[int, RectTuple, int]
+"""Where a BLT reads or writes: a surface handle, a rectangle and a mip level."""
+BoxTuple = tuple[int, ...]
+"""RECTL, or D3DBOX: left, top, right, bottom, front, back."""
 
 
 class Moves:
@@ -88,12 +85,13 @@ class Moves:
             raise Fault(HResult.DDERR_INVALIDPIXELFORMAT, what)
         self._gpu.submit(GenerateLevels(surface, filter == TextureFilter.POINT))
 
-    def texture_blit(self, target: int, source: int, point: Point3, box: Box) -> None:
+    def texture_blit(self, target: int, source: int, point: Point3, texels: BoxTuple) -> None:
         """TEXBLT and VOLUMEBLT: all levels that both have, of all faces.
 
-        Target 0 means that the source will be needed soon.  ``box`` and ``point`` are in texels
+        Target 0 means that the source will be needed soon.  ``texels``, a box, and ``point`` are
         of the source's top level; what they come to at lower levels is clipped to those.
         """
+        box = Box(*texels)
         given = self._pixels(source)
         if target == 0:
             return
@@ -137,14 +135,15 @@ class Moves:
 
     def _part(self, place: Place) -> Part:
         """A level of a texture's first face, or of the face a level's own handle is in."""
-        surface, level = self._pixels(place.handle), place.level
+        handle, rect, level = place
+        surface = self._pixels(handle)
         owner = surface.parent or surface
         levels = owner.desc.levels
         first = surface.desc.index if surface.parent else 0
         if level >= levels - first % levels:
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"surface {place.handle} has no {level}")
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"surface {handle} has no {level}")
         index = first + level
-        return Part(owner, index, _inside(owner, index, Box(*place.rect)))
+        return Part(owner, index, _inside(owner, index, Box(*rect)))
 
 
 def _inside(surface: Surface, index: int, box: Box) -> Box:

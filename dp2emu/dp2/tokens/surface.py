@@ -25,10 +25,8 @@ from dp2emu.d3d.dp2structs import (
 )
 from dp2emu.d3d.enums import ComposeRectsOp, TextureFilter
 from dp2emu.d3d.words import DWORD, FLOAT
-from dp2emu.dp2.moves import Place
 from dp2emu.dp2.table import Body, Op, Since, Tail, token
 from dp2emu.dp2.tokens.unbuilt import unbuilt
-from dp2emu.gpu.packets import Box
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context
@@ -75,8 +73,7 @@ def update_palette(context: Context, body: Body) -> None:
 def tex_blt(context: Context, body: Body) -> None:
     """Copy a rectangle of a texture with its whole mip chain."""
     for target, source, point, source_rect, _ in body.items.tolist():
-        box = Box(*source_rect)
-        context.moves.texture_blit(target, source, (*point, 0), box)
+        context.moves.texture_blit(target, source, (*point, 0), source_rect)
 
 
 @token(
@@ -115,7 +112,7 @@ def set_tex_lod(context: Context, body: Body) -> None:
 def volume_blt(context: Context, body: Body) -> None:
     """Copy a box of a volume texture."""
     for target, source, x, y, z, source_box, _ in body.items.tolist():
-        context.moves.texture_blit(target, source, (x, y, z), Box(*source_box))
+        context.moves.texture_blit(target, source, (x, y, z), source_box)
 
 
 @token(
@@ -171,8 +168,7 @@ def add_dirty_box(context: Context, body: Body) -> None:
 def blt(context: Context, body: Body) -> None:
     """Copy or stretch a rectangle; Flags: 0 none, 1 point, 2 linear."""
     for fields in body.items.tolist():
-        source, target = Place(*fields[:3]), Place(*fields[3:6])
-        context.moves.blit(source, target, fields[6])
+        context.moves.blit(fields[:3], fields[3:6], fields[6])
 
 
 @token(
@@ -214,7 +210,7 @@ def generate_mip_sub_levels(context: Context, body: Body) -> None:
 def surface_blt(context: Context, body: Body) -> None:
     """Copy a rectangle from system to video memory, never stretched."""
     for fields in body.items.tolist():
-        context.moves.surface_blit(Place(*fields[:3]), Place(*fields[3:6]))
+        context.moves.surface_blit(fields[:3], fields[3:6])
 
 
 def _weights(flag: int, size: str) -> Any:
