@@ -11,9 +11,9 @@ class Options:
 
     ``strict``: report what tolerant drivers let pass: opcode 11 ends the walk with an error
     instead of success (2.1), BEGIN on an END-only type and unknown issue flags fail the call
-    with DDERR_INVALIDPARAMS (7), constants beyond the registers fail it too (3.5), responses
-    start at dwCommandOffset instead of at the start of the command surface (8), and only a
-    DirectX 9 context may create queries.
+    with DDERR_INVALIDPARAMS (7), constants beyond the registers fail it too (3.5), as do
+    texture handles that are none (3.6), responses start at dwCommandOffset instead of at the start
+    of the command surface (8), and only a DirectX 9 context may create queries.
     ``wrap_occlusion``: occlusion counts beyond 32 bits wrap; by default they saturate (7.1).
     ``query_types``: announced and accepted types; None means all that the emulator has.
     """
