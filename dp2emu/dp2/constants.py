@@ -62,6 +62,10 @@ class Registers:
         self._values[first : first + count] = values[:count]
         self._written[first : first + count] = True
 
+    def raw(self, number: int) -> bytes:
+        """The bytes of a register."""
+        return bytes(self._values[number].data)
+
     def written(self) -> Iterator[tuple[int, list[Any]]]:
         """Number and values of each register that was ever written."""
         for number in np.flatnonzero(self._written).tolist():
@@ -82,9 +86,24 @@ class Constants:
         Registers the file does not have are dropped; with ``Options.strict`` they raise Fault
         (D3DERR_DRIVERINVALIDCALL), and nothing is written.
         """
+        self.files[name].write(first, self._values(name, first, data))
+
+    def split(
+        self, name: str, first: int, data: bytes | memoryview
+    ) -> Iterator[tuple[int, bytes]]:
+        """What ``write`` would store: number and bytes of each register.  Raises as that does."""
+        values = self._values(name, first, data)
+        for number, value in zip(range(first, len(self.files[name])), values, strict=False):
+            yield number, value.tobytes()
+
+    def register(self, name: str, number: int) -> bytes:
+        """What would write a register as it is now."""
+        return self.files[name].raw(number)
+
+    def _values(self, name: str, first: int, data: bytes | memoryview) -> NDArray[Any]:
         row, file = self._rows[name], self.files[name]
         values = np.frombuffer(data, row.storage).reshape(-1, row.width)
         if self._strict and first + len(values) > len(file):
             what = f"{name}{first} to {name}{first + len(values) - 1} of {len(file)}"
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"registers {what}")
-        file.write(first, values)
+        return values

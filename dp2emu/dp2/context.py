@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,12 @@ from dp2emu.d3d.fvf import POSITION, fvf_layout
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.d3d.vertices import VertexLayout
+from dp2emu.dp2.blocks import Blocks
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.capabilities import MAX_PRIMITIVES
 from dp2emu.dp2.constants import PIXEL_FILES, VERTEX_FILES, Constants
 from dp2emu.dp2.frequency import Streams
+from dp2emu.dp2.kinds import Kind
 from dp2emu.dp2.moves import Moves
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.output import merge_numbers
@@ -34,10 +37,19 @@ from dp2emu.dp2.resolve import (
     resolve,
 )
 from dp2emu.dp2.samplers import is_texture
+from dp2emu.dp2.settings import parts, read, write
 from dp2emu.dp2.shaders import Format as VertexFormat
 from dp2emu.dp2.shaders import Function, Shaders
 from dp2emu.dp2.stage7 import WRAPS, stage_states, wrapped
-from dp2emu.dp2.state import RENDER_STATES, STAGE_ROWS, TARGETS, TEXTURE_BIND, State
+from dp2emu.dp2.state import (
+    RENDER_STATES,
+    STAGE_ROWS,
+    TARGETS,
+    TEXTURE_BIND,
+    State,
+    transform_number,
+    transform_product,
+)
 from dp2emu.dp2.textures import Textures
 from dp2emu.dp2.vertices import NO_STREAMS, CallVertices, VertexStreams
 from dp2emu.errors import Fault
@@ -69,9 +81,9 @@ class Context:
         self.interface = interface
         self.gpu = gpu
         self.options = options
-        self.state = State(has_depth=has_depth)
-        self.vertex_constants = Constants(VERTEX_FILES, options)
-        self.pixel_constants = Constants(PIXEL_FILES, options)
+        self.state: State = State(has_depth=has_depth)
+        self.vertex_constants: Constants = Constants(VERTEX_FILES, options)
+        self.pixel_constants: Constants = Constants(PIXEL_FILES, options)
         self.targets = Targets()
         self.recent = Recent()
         self.textures = Textures()
@@ -79,7 +91,8 @@ class Context:
         self.queries = QueryTable(gpu, options, interface)
         self.streams = VertexStreams()
         self.indices: Indices | None = None
-        self.shaders = Shaders(self.vertex_constants)
+        self.shaders: Shaders = Shaders(self.vertex_constants)
+        self.blocks = Blocks()
         self._call = CallVertices()
         self._mirror: Surface | None = None
         self._mirrored: dict[int, int] = {}
@@ -121,6 +134,22 @@ class Context:
         self.queries.destroy()
 
     # State tokens
+
+    def put(self, kind: Kind, index: int, value: Any) -> None:
+        """A token sets state: now, or in the state block that is being recorded."""
+        if self.blocks.recording is None:
+            write(self, (kind, index), value)
+            return
+        for key, part in parts(self, (kind, index), value):
+            self.blocks.record(key, part)
+
+    def multiply_transform(self, kind: int, matrix: Sequence[float]) -> None:
+        """MULTIPLYTRANSFORM: payload x current, or recorded if this is."""
+        number = transform_number(kind)
+        if number is not None:
+            key = Kind.TRANSFORM, number
+            current = self.blocks.recorded(key) or read(self, key)
+            self.put(*key, transform_product(matrix, current))
 
     def set_render_state(self, state: int, value: int) -> None:
         """RENDERSTATE, mirrored into lpdwRStates while an execute buffer runs (section 4)."""

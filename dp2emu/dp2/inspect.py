@@ -77,6 +77,10 @@ def facts_of(context: Context) -> Facts:
             str(key): words.tolist() for key, words in sorted(context.textures.palettes().items())
         },
         **_fixed_function(state),
+        "state_blocks": {
+            "recording": context.blocks.recording,
+            "settings": {str(key): size for key, size in context.blocks.sizes().items()},
+        },
         "vertex_constants": _constants(context.vertex_constants),
         "pixel_constants": _constants(context.pixel_constants),
         "queries": {

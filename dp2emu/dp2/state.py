@@ -94,9 +94,9 @@ class State:
         """TEXTURESTAGESTATE: unknown stages and states are ignored silently."""
         if stage in STAGE_ROWS and state < STAGE_STATES:
             row = self.stage(stage)
-            for number in _TOGETHER.get(state, (state,)):
+            for number in TOGETHER.get(state, (state,)):
                 row[number] = value
-            if stage == 0 and state in _OPERATIONS:
+            if stage == 0 and state in OPERATIONS:
                 self.map_blend = 0
             self.version += 1
 
@@ -128,22 +128,14 @@ class State:
     def set_transform(self, kind: int, matrix: Sequence[float]) -> None:
         """SETTRANSFORM: 16 floats, row-major, for row vectors."""
         self.version += 1
-        if kind in _TRANSFORMS:
-            self.transforms[_WORLD_7.get(kind, kind)] = tuple(matrix)
-
-    def multiply_transform(self, kind: int, matrix: Sequence[float]) -> None:
-        """MULTIPLYTRANSFORM: payload x current, in float32 as the API computes it."""
-        current = self.transforms.get(_WORLD_7.get(kind, kind), _IDENTITY)
-        left = np.array(matrix, np.float32).reshape(4, 4)
-        right = np.array(current, np.float32).reshape(4, 4)
-        with np.errstate(all="ignore"):
-            product = sum(left[:, k : k + 1] * right[k : k + 1, :] for k in range(4))
-        self.set_transform(kind, np.asarray(product, np.float32).ravel().tolist())
+        number = transform_number(kind)
+        if number is not None:
+            self.transforms[number] = tuple(matrix)
 
     def set_material(self, material: Any) -> None:
-        """SETMATERIAL: a D3DMATERIAL7 record."""
+        """SETMATERIAL: a D3DMATERIAL7 record that stays as it is; None for the default."""
         self.version += 1
-        self.material = material.copy()
+        self.material = material
 
     def set_clip_plane(self, index: int, plane: Sequence[float]) -> None:
         """SETCLIPPLANE: visible where A x + B y + C z + D w >= 0."""
@@ -158,10 +150,10 @@ class State:
         self.lights.setdefault(index, None)
 
     def set_light(self, index: int, light: Any) -> None:
-        """SETLIGHT with data: a D3DLIGHT7 record."""
+        """SETLIGHT with data: a D3DLIGHT7 record that stays as it is; None for nothing yet."""
         self.version += 1
         self._bound_light(index)
-        self.lights[index] = light.copy()
+        self.lights[index] = light
 
     def light_enable(self, index: int, enable: bool) -> None:
         """SETLIGHT enable or disable."""
@@ -175,15 +167,33 @@ class State:
             raise Fault(HResult.DDERR_OUTOFMEMORY, f"light {index}: too many lights")
 
 
-_IDENTITY = tuple(float(row == column) for row in range(4) for column in range(4))
-_TRANSFORMS = frozenset(
-    {int(TransformState.VIEW), int(TransformState.PROJECTION), *_WORLD_7}
-    | set(range(TransformState.TEXTURE0, TransformState.TEXTURE7 + 1))
-    | set(range(256, 512))
+IDENTITY = tuple(float(row == column) for row in range(4) for column in range(4))
+TRANSFORMS = (
+    int(TransformState.VIEW),
+    int(TransformState.PROJECTION),
+    *range(TransformState.TEXTURE0, TransformState.TEXTURE7 + 1),
+    *range(256, 512),
 )
+"""Numbers of matrices as DirectX 8 and 9 have them."""
+_KNOWN_TRANSFORMS = frozenset(TRANSFORMS)
 
 
-_TOGETHER = {
+def transform_number(kind: int) -> int | None:
+    """The number in ``TRANSFORMS`` of what SETTRANSFORM names; None for what is ignored."""
+    number = _WORLD_7.get(kind, kind)
+    return number if number in _KNOWN_TRANSFORMS else None
+
+
+def transform_product(matrix: Sequence[float], current: Sequence[float]) -> tuple[float, ...]:
+    """``matrix`` x ``current``, both 4 x 4 by rows: float32, each element summed from k 0 to 3."""
+    left = np.array(matrix, np.float32).reshape(4, 4)
+    right = np.array(current, np.float32).reshape(4, 4)
+    with np.errstate(all="ignore"):
+        product = sum(left[:, k : k + 1] * right[k : k + 1, :] for k in range(4))
+    return tuple(np.asarray(product, np.float32).ravel().tolist())
+
+
+TOGETHER = {
     int(TextureStageState7.ADDRESS): (
         int(TextureStageState7.ADDRESS),
         int(TextureStageState7.ADDRESSU),
@@ -191,7 +201,7 @@ _TOGETHER = {
     )
 }
 """States that set others as well."""
-_OPERATIONS = frozenset(
+OPERATIONS = frozenset(
     {
         TextureStageState.COLOROP, TextureStageState.COLORARG1, TextureStageState.COLORARG2,
         TextureStageState.ALPHAOP, TextureStageState.ALPHAARG1, TextureStageState.ALPHAARG2,

@@ -77,7 +77,7 @@ class VertexStreams:
 
     def bind(self, number: int, surface: Surface | None, offset: int, stride: int) -> None:
         """SETSTREAMSOURCE and SETSTREAMSOURCE2; None unbinds."""
-        _check(number, stride)
+        check_stream(number, stride)
         if surface is None:
             self.bound.pop(number, None)
         else:
@@ -85,13 +85,12 @@ class VertexStreams:
 
     def bind_user_memory(self, number: int, stride: int) -> None:
         """SETSTREAMSOURCEUM: draws read the user memory of their own call."""
-        _check(number, stride)
+        check_stream(number, stride)
         self.bound[number] = UserStream(stride)
 
     def set_frequency(self, number: int, value: int) -> None:
         """SETSTREAMSOURCEFREQ."""
-        _check(number, 0)
-        self.frequencies[number] = frequency_of(number, value)
+        self.frequencies[number] = check_frequency(number, value)
 
     def of_call(self, call: CallVertices, byte_offset: int) -> Streams:
         """The streams as bound; ``byte_offset`` moves stream 0, the one the 2 forms mean."""
@@ -113,6 +112,13 @@ class VertexStreams:
         return instances(self.of_call(call, byte_offset), self.frequencies, indexed=indexed)
 
 
-def _check(number: int, stride: int) -> None:
+def check_stream(number: int, stride: int) -> None:
+    """Raises Fault for a stream there is not, or a stride no stream can have."""
     if number >= STREAMS or stride > MAX_STRIDE:
         raise Fault(HResult.DDERR_INVALIDPARAMS, f"stream {number}, stride {stride}")
+
+
+def check_frequency(number: int, value: int) -> Frequency:
+    """What a stream's frequency means.  Raises Fault if it means nothing."""
+    check_stream(number, 0)
+    return frequency_of(number, value)

@@ -22,6 +22,7 @@ from dp2emu.d3d.flags import (
 )
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.wirenames import WireTransformState
+from dp2emu.dp2.kinds import ONLY, Kind
 from dp2emu.dp2.table import Body, Op, Since, Tail, token
 from dp2emu.errors import Fault
 from dp2emu.layout import dtype_of
@@ -45,7 +46,7 @@ _TRANSFORM = {"xfrmType": WireTransformState}
 def set_material(context: Context, body: Body) -> None:
     """Set the material lighting uses; the last one wins."""
     for material in body.items[-1:]:
-        context.state.set_material(material)
+        context.put(Kind.MATERIAL, ONLY, material.copy())
 
 
 def _light_data(item: Any) -> int:
@@ -67,9 +68,9 @@ def set_light(context: Context, body: Body) -> None:
     """Enable (0), disable (1) or describe (2) lights; a description follows its element."""
     for (index, kind), tail in zip(body.items.tolist(), body.tails, strict=True):
         if kind == D3DHAL_SETLIGHT_DATA:
-            context.state.set_light(index, np.frombuffer(tail, LIGHT_DTYPE)[0])
+            context.put(Kind.LIGHT, index, np.frombuffer(tail, LIGHT_DTYPE)[0].copy())
         elif kind in (D3DHAL_SETLIGHT_ENABLE, D3DHAL_SETLIGHT_DISABLE):
-            context.state.light_enable(index, kind == D3DHAL_SETLIGHT_ENABLE)
+            context.put(Kind.LIGHT_ENABLE, index, kind == D3DHAL_SETLIGHT_ENABLE)
         else:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"dwDataType {kind} is not 0, 1 or 2")
 
@@ -96,7 +97,7 @@ def create_light(context: Context, body: Body) -> None:
 def set_transform(context: Context, body: Body) -> None:
     """Set transform matrices, row-major for row vectors."""
     for kind, matrix in body.items.tolist():
-        context.state.set_transform(kind, matrix)
+        context.put(Kind.TRANSFORM, kind, matrix)
 
 
 @token(
@@ -108,7 +109,7 @@ def set_transform(context: Context, body: Body) -> None:
 def set_clip_plane(context: Context, body: Body) -> None:
     """Set user clip planes; the side where the plane equation is not negative is visible."""
     for index, plane in body.items.tolist():
-        context.state.set_clip_plane(index, tuple(plane.tolist()))
+        context.put(Kind.CLIP_PLANE, index, tuple(plane.tolist()))
 
 
 @token(
@@ -121,4 +122,4 @@ def set_clip_plane(context: Context, body: Body) -> None:
 def multiply_transform(context: Context, body: Body) -> None:
     """Multiply a transform from the left: current = payload x current."""
     for kind, matrix in body.items.tolist():
-        context.state.multiply_transform(kind, matrix)
+        context.multiply_transform(kind, matrix)

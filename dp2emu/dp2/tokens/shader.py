@@ -19,10 +19,10 @@ from dp2emu.d3d.dp2structs import (
     D3DVERTEXELEMENT9,
 )
 from dp2emu.d3d.words import BYTE, DWORD, FLOAT, LONG
+from dp2emu.dp2.kinds import ONLY, Kind
 from dp2emu.dp2.table import Body, Op, Since, Tail, token
 
 if TYPE_CHECKING:
-    from dp2emu.dp2.constants import Constants
     from dp2emu.dp2.context import Context
 
 _Part = tuple[str, Any, Callable[[Any], int]]
@@ -45,9 +45,9 @@ _INTEGERS = _constants(Array(4, LONG))
 _BOOLEANS = _constants(DWORD)
 
 
-def _write(constants: Constants, file: str, body: Body) -> None:
+def _write(context: Context, file: Kind, body: Body) -> None:
     for (first, _), data in zip(body.items.tolist(), body.tails, strict=True):
-        constants.write(file, first, data)
+        context.put(file, first, data)
 
 
 @token(
@@ -87,7 +87,7 @@ def delete_vertex_shader(context: Context, body: Body) -> None:
 def set_vertex_shader(context: Context, body: Body) -> None:
     """Set the vertex format: an FVF code, or a created shader if bit 0 is set; 0 is none."""
     for (handle,) in body.items.tolist():
-        context.shaders.set_vertex_shader(handle)
+        context.put(Kind.VERTEX_SHADER, ONLY, handle)
 
 
 @token(
@@ -99,7 +99,7 @@ def set_vertex_shader(context: Context, body: Body) -> None:
 )
 def set_vertex_shader_const(context: Context, body: Body) -> None:
     """Set float vertex constants, four floats a register."""
-    _write(context.vertex_constants, "c", body)
+    _write(context, Kind.VERTEX_FLOATS, body)
 
 
 @token(
@@ -136,7 +136,7 @@ def delete_pixel_shader(context: Context, body: Body) -> None:
 def set_pixel_shader(context: Context, body: Body) -> None:
     """Set the pixel shader; 0 is the fixed-function texture stages."""
     for (handle,) in body.items.tolist():
-        context.shaders.set_pixel_shader(handle)
+        context.put(Kind.PIXEL_SHADER, ONLY, handle)
 
 
 @token(
@@ -148,7 +148,7 @@ def set_pixel_shader(context: Context, body: Body) -> None:
 )
 def set_pixel_shader_const(context: Context, body: Body) -> None:
     """Set float pixel constants, four floats a register."""
-    _write(context.pixel_constants, "c", body)
+    _write(context, Kind.PIXEL_FLOATS, body)
 
 
 @token(
@@ -185,7 +185,7 @@ def delete_vertex_shader_decl(context: Context, body: Body) -> None:
 def set_vertex_shader_decl(context: Context, body: Body) -> None:
     """Set the vertex format: an FVF code, or a created declaration if bit 0 is set."""
     for (handle,) in body.items.tolist():
-        context.shaders.set_declaration(handle)
+        context.put(Kind.DECLARATION, ONLY, handle)
 
 
 @token(
@@ -222,7 +222,7 @@ def delete_vertex_shader_func(context: Context, body: Body) -> None:
 def set_vertex_shader_func(context: Context, body: Body) -> None:
     """Set the vertex shader function; 0 is fixed-function vertex processing."""
     for (handle,) in body.items.tolist():
-        context.shaders.set_function(handle)
+        context.put(Kind.FUNCTION, ONLY, handle)
 
 
 @token(
@@ -234,7 +234,7 @@ def set_vertex_shader_func(context: Context, body: Body) -> None:
 )
 def set_vertex_shader_const_i(context: Context, body: Body) -> None:
     """Set integer vertex constants, four a register."""
-    _write(context.vertex_constants, "i", body)
+    _write(context, Kind.VERTEX_INTEGERS, body)
 
 
 @token(
@@ -246,7 +246,7 @@ def set_vertex_shader_const_i(context: Context, body: Body) -> None:
 )
 def set_vertex_shader_const_b(context: Context, body: Body) -> None:
     """Set boolean vertex constants, one BOOL a register."""
-    _write(context.vertex_constants, "b", body)
+    _write(context, Kind.VERTEX_BOOLEANS, body)
 
 
 @token(
@@ -258,7 +258,7 @@ def set_vertex_shader_const_b(context: Context, body: Body) -> None:
 )
 def set_pixel_shader_const_i(context: Context, body: Body) -> None:
     """Set integer pixel constants, four a register."""
-    _write(context.pixel_constants, "i", body)
+    _write(context, Kind.PIXEL_INTEGERS, body)
 
 
 @token(
@@ -270,4 +270,4 @@ def set_pixel_shader_const_i(context: Context, body: Body) -> None:
 )
 def set_pixel_shader_const_b(context: Context, body: Body) -> None:
     """Set boolean pixel constants, one BOOL a register."""
-    _write(context.pixel_constants, "b", body)
+    _write(context, Kind.PIXEL_BOOLEANS, body)

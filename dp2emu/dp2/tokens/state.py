@@ -13,6 +13,7 @@ from dp2emu.d3d.dp2structs import (
     D3DHAL_DP2ZRANGE,
 )
 from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState
+from dp2emu.dp2.kinds import COMMANDS, ONLY, Kind, stage_index
 from dp2emu.dp2.table import Body, Op, Since, token
 
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
 def render_state(context: Context, body: Body) -> None:
     """Set render states; the value is a DWORD or a float's bits, as the state wants it."""
     for state, value in body.items.tolist():
-        context.set_render_state(state, value)
+        if state in COMMANDS:
+            context.set_render_state(state, value)
+        else:
+            context.put(Kind.RENDER_STATE, state, value)
 
 
 @token(
@@ -42,7 +46,7 @@ def render_state(context: Context, body: Body) -> None:
 def texture_stage_state(context: Context, body: Body) -> None:
     """Set texture stage and sampler states; state 0 binds a texture."""
     for stage, state, value in body.items.tolist():
-        context.set_texture_stage_state(stage, state, value)
+        context.put(Kind.STAGE_STATE, stage_index(stage, state), value)
 
 
 @token(
@@ -53,8 +57,8 @@ def texture_stage_state(context: Context, body: Body) -> None:
 )
 def viewport_info(context: Context, body: Body) -> None:
     """Set the viewport rectangle in pixels; the last one wins."""
-    for x, y, width, height in body.items[-1:].tolist():
-        context.state.set_viewport(x, y, width, height)
+    for rect in body.items[-1:].tolist():
+        context.put(Kind.VIEWPORT, ONLY, rect)
 
 
 @token(
@@ -65,8 +69,8 @@ def viewport_info(context: Context, body: Body) -> None:
 )
 def w_info(context: Context, body: Body) -> None:
     """Set the range of w-buffering; the last one wins."""
-    for near, far in body.items[-1:].tolist():
-        context.state.set_w_range(near, far)
+    for ends in body.items[-1:].tolist():
+        context.put(Kind.W_RANGE, ONLY, ends)
 
 
 @token(
@@ -77,8 +81,8 @@ def w_info(context: Context, body: Body) -> None:
 )
 def z_range(context: Context, body: Body) -> None:
     """Set the depth range of the viewport; the last one wins."""
-    for near, far in body.items[-1:].tolist():
-        context.state.set_z_range(near, far)
+    for ends in body.items[-1:].tolist():
+        context.put(Kind.Z_RANGE, ONLY, ends)
 
 
 @token(
@@ -89,5 +93,5 @@ def z_range(context: Context, body: Body) -> None:
 )
 def set_scissor_rect(context: Context, body: Body) -> None:
     """Set the scissor rectangle; it cuts only while D3DRS_SCISSORTESTENABLE is TRUE."""
-    for left, top, right, bottom in body.items[-1:].tolist():
-        context.state.set_scissor(left, top, right, bottom)
+    for rect in body.items[-1:].tolist():
+        context.put(Kind.SCISSOR, ONLY, rect)

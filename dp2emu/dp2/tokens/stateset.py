@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from dp2emu.d3d.dp2structs import D3DHAL_DP2STATESET
 from dp2emu.d3d.enums import StateBlockType
+from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import SdkEnum
-from dp2emu.dp2.table import Op, Since, token
-from dp2emu.dp2.tokens.unbuilt import unbuilt
+from dp2emu.dp2.table import Body, Op, Since, token
+from dp2emu.errors import Fault
+
+if TYPE_CHECKING:
+    from dp2emu.dp2.context import Context
 
 
 class StateSetOperation(SdkEnum, prefix="D3DHAL_STATESET"):
@@ -20,10 +27,33 @@ class StateSetOperation(SdkEnum, prefix="D3DHAL_STATESET"):
     CREATE = 5
 
 
-token(
+_OPERATIONS: dict[int, Callable[[Context, int, int], None]] = {
+    StateSetOperation.BEGIN: lambda context, handle, _: context.blocks.begin(handle),
+    StateSetOperation.END: lambda context, handle, _: context.blocks.end(),
+    StateSetOperation.DELETE: lambda context, handle, _: context.blocks.delete(handle),
+    StateSetOperation.EXECUTE: lambda context, handle, _: context.blocks.execute(context, handle),
+    StateSetOperation.CAPTURE: lambda context, handle, _: context.blocks.capture(context, handle),
+    StateSetOperation.CREATE: lambda context, handle, kind: context.blocks.create(
+        context, handle, kind
+    ),
+}
+
+
+@token(
     Op.STATESET,
     since=Since.DX7,
     items=D3DHAL_DP2STATESET,
     enums={"dwOperation": StateSetOperation, "sbType": StateBlockType},
-    samples=("27 00 01 00 03 00 00 00 01 00 00 00 00 00 00 00",),
-)(unbuilt("state blocks", "Record, replay, refresh and drop blocks of states."))
+    samples=(
+        "27 00 01 00 00 00 00 00 01 00 00 00 00 00 00 00",
+        "27 00 02 00 01 00 00 00 00 00 00 00 00 00 00 00 03 00 00 00 01 00 00 00 00 00 00 00",
+        "27 00 01 00 05 00 00 00 02 00 00 00 01 00 00 00",
+    ),
+)
+def state_set(context: Context, body: Body) -> None:
+    """Record, execute, refresh, create and drop blocks of states; END ignores its handle."""
+    for operation, handle, kind in body.items.tolist():
+        act = _OPERATIONS.get(operation)
+        if act is None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"dwOperation {operation}")
+        act(context, handle, kind)

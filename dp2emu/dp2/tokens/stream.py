@@ -11,6 +11,7 @@ from dp2emu.d3d.dp2structs import (
     D3DHAL_DP2SETSTREAMSOURCEFREQ,
     D3DHAL_DP2SETSTREAMSOURCEUM,
 )
+from dp2emu.dp2.kinds import ONLY, Kind
 from dp2emu.dp2.table import Body, Op, Since, token
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 def set_stream_source(context: Context, body: Body) -> None:
     """Bind a vertex buffer to a stream; handle 0 unbinds, stride 0 repeats one vertex."""
     for stream, handle, stride in body.items.tolist():
-        context.set_stream(stream, handle, 0, stride)
+        context.put(Kind.STREAM, stream, (handle, 0, stride))
 
 
 @token(
@@ -38,7 +39,7 @@ def set_stream_source(context: Context, body: Body) -> None:
 def set_stream_source_um(context: Context, body: Body) -> None:
     """Make a stream read the user memory behind lpVertices of the call that draws."""
     for stream, stride in body.items.tolist():
-        context.set_stream_um(stream, stride)
+        context.put(Kind.STREAM, stream, (stride,))
 
 
 @token(
@@ -49,8 +50,8 @@ def set_stream_source_um(context: Context, body: Body) -> None:
 )
 def set_indices(context: Context, body: Body) -> None:
     """Bind an index buffer of 2- or 4-byte indices; handle 0 unbinds."""
-    for handle, size in body.items.tolist():
-        context.set_indices(handle, size)
+    for bound in body.items.tolist():
+        context.put(Kind.INDICES, ONLY, bound)
 
 
 @token(
@@ -62,7 +63,7 @@ def set_indices(context: Context, body: Body) -> None:
 def set_stream_source_2(context: Context, body: Body) -> None:
     """Bind a vertex buffer to a stream from a byte offset; handle 0 unbinds."""
     for stream, handle, offset, stride in body.items.tolist():
-        context.set_stream(stream, handle, offset, stride)
+        context.put(Kind.STREAM, stream, (handle, offset, stride))
 
 
 @token(
@@ -74,4 +75,4 @@ def set_stream_source_2(context: Context, body: Body) -> None:
 def set_stream_frequency(context: Context, body: Body) -> None:
     """Set how often a stream advances: divider or instancing flags."""
     for stream, value in body.items.tolist():
-        context.set_stream_frequency(stream, value)
+        context.put(Kind.FREQUENCY, stream, value)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from dp2emu.dp2.kinds import Kind
+from dp2emu.dp2.settings import write
 from dp2emu.dp2.walk import decode, scan
 
 Calls = list[tuple[Any, ...]]
@@ -21,10 +23,14 @@ class Recorder:
     def __init__(self, calls: Calls | None = None, prefix: str = "") -> None:
         self.calls: Calls = [] if calls is None else calls
         self.prefix = prefix
-        self.state = self.queries = self.shaders = self.moves = self
+        self.state = self.queries = self.shaders = self.moves = self.blocks = self
         if not prefix:
             self.vertex_constants = Recorder(self.calls, "vertex.")
             self.pixel_constants = Recorder(self.calls, "pixel.")
+
+    def put(self, kind: Kind, index: int, value: Any) -> None:
+        """Nothing is being recorded, so that what would be set is noted."""
+        write(self, (kind, index), value)  # type: ignore[arg-type]
 
     def __getattr__(self, name: str) -> Callable[..., None]:
         def note(*positional: Any, **named: Any) -> None:

@@ -10,7 +10,6 @@ from tests.dp2.tokens.recorder import executed
 
 UNBUILT = {
     Op.EXT: "extension tokens",
-    Op.STATESET: "state blocks",
     Op.DRAWRECTPATCH: "rectangle patches",
     Op.DRAWTRIPATCH: "triangle patches",
     Op.SETCONVOLUTIONKERNELMONO: "convolution filters",
