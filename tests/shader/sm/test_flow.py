@@ -118,6 +118,20 @@ def test_calls_nest_to_a_limit(version: str, limit: int) -> None:
     assert refusal(version, *chain(limit + 1))[0] == f"calls nest deeper than {limit}"
 
 
+@pytest.mark.parametrize(("version", "limit"), [("vs_2_0", 1), ("vs_3_0", 4)])
+def test_calls_nest_to_a_limit_whatever_the_order_of_the_labels(version: str, limit: int) -> None:
+    def upwards(calls: int) -> list[str]:
+        """main calls the last routine, which calls the one before."""
+        routines = [[f"call l{n - 1}"] * (n > 0) for n in range(calls)]
+        bodies = [
+            line for n, body in enumerate(routines) for line in (f"label l{n}", *body, "ret")
+        ]
+        return [f"call l{calls - 1}", "ret", *bodies]
+
+    accepted(version, *upwards(limit))
+    assert refusal(version, *upwards(limit + 1))[0] == f"calls nest deeper than {limit}"
+
+
 def test_long_chain_of_calls_is_refused_at_once() -> None:
     assert refusal("vs_3_0", *chain(2048))[0] == "calls nest deeper than 4"
 

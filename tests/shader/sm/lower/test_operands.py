@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dp2emu.d3d.enums import DeclUsage
+from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.sm.lower import InputRegister, OwnConstant, overlaid
 from tests.shader.sm.lower.running import execute, inputs, lowered, ps, vector, vs
 
@@ -58,6 +59,9 @@ def test_ps_1_4_divides_coordinates_by_z_or_w() -> None:
     assert ps("texcrd r0, t0_dw.xyw", "ps_1_4", inputs=given)[:2] == [3.0, 4.5]
     body = "texcrd r1, t0\nphase\ntexld r0, r1_dz"
     assert ps(body, "ps_1_4", inputs=given)[:2] == [2.0, 3.0]
+    # A volume also looks at the third coordinate, which is not divided.
+    volume = {"sampler_kinds": {0: TextureKind.VOLUME}}
+    assert ps(body, "ps_1_4", volume, inputs=given)[:3] == [2.0, 3.0, 3.0]
 
 
 @pytest.mark.parametrize(
@@ -300,6 +304,8 @@ def test_position_and_face_of_the_pixel() -> None:
     body = "dcl vPos.xy\ndcl vFace\nmov r0.xy, vPos\nmov r0.zw, vFace\nmov oC0, r0"
     found = ps(body, inputs={"vpos.x": 7.0, "vpos.y": 9.0, "vface.x": -1.0})
     assert found == [7, 9, -1, -1]
+    given = {"vpos.x": 7.0, "vpos.y": 9.0}
+    assert ps("dcl vPos\nmov r0, vPos\nmov oC0, r0", inputs=given) == [7, 9, 0, 0]
 
 
 @pytest.mark.parametrize(("code", "names"), [
