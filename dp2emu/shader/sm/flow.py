@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dp2emu.errors import ShaderError
+from dp2emu.shader.calls import Body, Call, check_calls
 from dp2emu.shader.sm.opcodes import Group, Op
 from dp2emu.shader.sm.program import Instruction, Shader
 from dp2emu.shader.sm.registers import File
@@ -28,8 +29,6 @@ _CALL_DEPTH = 4
 _CALL_DEPTH_2_0 = 1
 _INSTRUCTIONS = 1 << 15
 """Instructions of a shader: no hardware has more slots for them."""
-_CALLED = 1 << 13
-"""Instructions that all calls together stand for.  Whoever expands calls relies on it."""
 
 _SETUP = frozenset({Group.CONSTANT, Group.DECLARATION})
 
@@ -81,7 +80,7 @@ def check_flow(shader: Shader) -> None:
     _check_blocks(parts.main, main=True)
     for body in parts.subroutines.values():
         _check_blocks(body, main=False)
-    _Calls(shader.version, parts).check()
+    _check_calls(shader.version, parts)
 
 
 class _Block(NamedTuple):
@@ -148,54 +147,16 @@ def _uses_counter(instruction: Instruction) -> bool:
     )
 
 
-class _Cost(NamedTuple):
-    """Of a routine: levels of calls below it, and the instructions that they stand for."""
+def _check_calls(version: Version, parts: Routines) -> None:
+    limit = _CALL_DEPTH_2_0 if version.level == V2_0 else _CALL_DEPTH
+    subroutines = {label: _body(each) for label, each in parts.subroutines.items()}
+    check_calls(_body(parts.main), subroutines, limit)
 
-    depth: int
-    called: int
 
-
-class _Calls:
-    """The calls of a shader, followed from caller to callee, each subroutine once."""
-
-    def __init__(self, version: Version, parts: Routines) -> None:
-        self._limit = _CALL_DEPTH_2_0 if version.level == V2_0 else _CALL_DEPTH
-        self._parts = parts
-        self._costs: dict[int, _Cost] = {}
-
-    def check(self) -> None:
-        """Raises ShaderError."""
-        for number in self._parts.subroutines:
-            self._follow(number, (number,))
-        self._cost(self._parts.main, ())
-
-    def _follow(self, number: int, path: tuple[int, ...]) -> _Cost:
-        if number not in self._costs:
-            self._costs[number] = self._cost(self._parts.subroutines[number], path)
-        return self._costs[number]
-
-    def _cost(self, body: tuple[Instruction, ...], path: tuple[int, ...]) -> _Cost:
-        depth = called = 0
-        for call in body:
-            if call.op not in CALLS:
-                continue
-            callee = self._callee(call, path)
-            depth = max(depth, callee.depth + 1)
-            called += len(self._parts.subroutines[call.label]) + callee.called
-            if len(path) + depth > self._limit:
-                raise _error(call, f"calls nest deeper than {self._limit}")
-            if called > _CALLED:
-                raise _error(call, f"calls of more than {_CALLED} instructions")
-        return _Cost(depth, called)
-
-    def _callee(self, call: Instruction, path: tuple[int, ...]) -> _Cost:
-        if call.label not in self._parts.subroutines:
-            raise _error(call, f"there is no label l{call.label}")
-        if call.label in path:
-            raise _error(call, f"l{call.label} calls itself")
-        if len(path) == self._limit:
-            raise _error(call, f"calls nest deeper than {self._limit}")
-        return self._follow(call.label, (*path, call.label))
+def _body(instructions: tuple[Instruction, ...]) -> Body:
+    calls = (each for each in instructions if each.op in CALLS)
+    found = tuple(Call(each.label, f"l{each.label}", each.offset) for each in calls)
+    return Body(len(instructions), found)
 
 
 def _name(instruction: Instruction) -> str:

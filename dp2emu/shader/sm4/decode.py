@@ -30,6 +30,7 @@ from dp2emu.shader.sm4.opcodes import OPCODES, SIZED, WITH_DATA, Opcode
 from dp2emu.shader.sm4.operands import read_operand
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Declaration, Instruction, Program, View
+from dp2emu.shader.sm4.validate import validate
 from dp2emu.shader.sm4.versions import BY_TOKEN, Version
 
 _OPS = frozenset(Op)
@@ -40,12 +41,15 @@ _EXTENSIONS = 3
 def decode(code: bytes) -> Program:
     """The program in ``code``, which begins with its version token; what follows it is kept.
 
-    Raises ShaderError with the byte offset for what breaks the tables.
+    Raises ShaderError with the byte offset: for what breaks the tables, as it is read, and then
+    for what breaks the rules of ``validate``.
     """
     cursor = Cursor(code, BY_TOKEN)
     cursor.stop_at(cursor.take())
     instructions = tuple(_instructions(cursor))
-    return Program(cursor.version, instructions, bytes(code[cursor.offset :]))
+    program = Program(cursor.version, instructions, bytes(code[cursor.offset :]))
+    validate(program)
+    return program
 
 
 def _instructions(cursor: Cursor[Version]) -> Iterator[Instruction]:

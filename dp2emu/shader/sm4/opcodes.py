@@ -358,7 +358,7 @@ _LETTERS = {
     "i": _VALUES,
     "c": frozenset({File.IMMEDIATE}),
     "p": frozenset({File.SAMPLER}),
-    "l": frozenset({File.LABEL}),
+    "l": frozenset({File.LABEL, File.FUNCTION_BODY}),
     "m": frozenset({File.STREAM}),
     "t": frozenset({File.RESOURCE}),
     "a": frozenset({File.RESOURCE, File.UAV}),

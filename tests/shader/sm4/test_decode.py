@@ -21,9 +21,14 @@ from dp2emu.shader.sm4.registers import File
 from tests.shader.sm4.making import code_of, recorded, words_of
 
 
+TEMPS = "02000068 10 "
+RESOURCES = "04001858 00107000 0 5555 0300005a 00106000 0 04000859 00208e46 2 10 "
+DECLARED = TEMPS + RESOURCES
+"""Sixteen temporaries, t0, s0 and cb2."""
+
+
 def only(version: str, text: str) -> Instruction:
-    (instruction,) = decode(code_of(version, *words_of(text))).instructions
-    return instruction
+    return decode(code_of(version, *words_of(text))).instructions[-1]
 
 
 @pytest.mark.parametrize("row", recorded(), ids=[row["shader"] for row in recorded()])
@@ -38,7 +43,7 @@ def test_recorded_program_is_cut_into_its_instructions(row: dict[str, Any]) -> N
 
 
 def test_operands_have_files_components_and_modifiers() -> None:
-    mad = only("ps_4_0", "0a002032 001020e2 3 80100e46 41 0 0010002a 1 4001 3f800000")
+    mad = only("ps_4_0", DECLARED + "0a002032 001020e2 3 80100e46 41 0 0010002a 1 4001 3f800000")
     assert (mad.op, mad.saturate) == (Op.MAD, True)
     assert mad.destinations == (Operand(File.OUTPUT, (Index(3),), Selection.MASK, (1, 2, 3)),)
     first, second, third = mad.sources
@@ -48,7 +53,7 @@ def test_operands_have_files_components_and_modifiers() -> None:
 
 
 def test_index_is_a_number_and_a_scalar() -> None:
-    mov = only("vs_4_0", "08000036 001000f2 0 06208e46 2 7 0010001a 4")
+    mov = only("vs_4_0", DECLARED + "08000036 001000f2 0 06208e46 2 7 0010001a 4")
     (source,) = mov.sources
     scalar = Operand(File.TEMP, (Index(4),), Selection.SELECT, (1,))
     assert source.indices == (Index(2), Index(7, scalar))
@@ -73,7 +78,7 @@ def test_declarations_say_what_they_say() -> None:
 
 
 def test_opcode_token_tells_offsets_tests_and_sizes() -> None:
-    assert only("ps_4_0", "0304000d 0010000a 0").nonzero
-    assert only("ps_4_0", "0700103d 001000f2 0 4001 0 00107e46 0").sizes is Sizes.UINT
-    sample = only("ps_4_0", "8a000045 0001e201 001000f2 0 00101046 1 00107e46 0 00106000 0")
+    assert only("ps_4_0", DECLARED + "0304000d 0010000a 0").nonzero
+    assert only("ps_4_0", DECLARED + "0700103d 001000f2 0 4001 0 00107e46 0").sizes is Sizes.UINT
+    sample = only("ps_4_0", DECLARED + "8a000045 0001e201 001000f2 0 00101046 1 00107e46 0 00106000 0")
     assert sample.texel == (1, -1, 0)
