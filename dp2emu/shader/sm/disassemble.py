@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from dp2emu.errors import ShaderError
 from dp2emu.numbers import float_text
+from dp2emu.shader.assembly import raw_lines, words_line
 from dp2emu.shader.sm.decode import decode
 from dp2emu.shader.sm.encode import instruction_words
 from dp2emu.shader.sm.modifiers import (
@@ -36,8 +37,6 @@ from dp2emu.shader.sm.spelling import (
     COLORS,
     COMMENT,
     COMPONENTS,
-    RAW,
-    WORDS,
     Mnemonic,
     spellings,
 )
@@ -46,7 +45,6 @@ from dp2emu.shader.sm.versions import Version
 
 _PER_LINE = 8
 """DWORDs of a line of comment."""
-_BYTES_PER_LINE = 32
 
 _INWARD = frozenset({Op.IF, Op.IFC, Op.ELSE, Op.LOOP, Op.REP, Op.LABEL})
 _OUTWARD = frozenset({Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDREP, Op.RET})
@@ -70,8 +68,7 @@ def lines_of(shader: Shader) -> Iterator[str]:
         depth -= part.op in _OUTWARD and depth > 0
         yield "    " * depth + _line(part, shader.version)
         depth += part.op in _INWARD
-    for start in range(0, len(shader.trailing), _BYTES_PER_LINE):
-        yield f"{RAW} {shader.trailing[start : start + _BYTES_PER_LINE].hex(' ')}"
+    yield from raw_lines(shader.trailing)
 
 
 def text_of(instruction: Instruction, version: Version) -> str:
@@ -86,7 +83,7 @@ def _line(instruction: Instruction, version: Version) -> str:
     text = text_of(instruction, version)
     if _says_all(text, instruction, version):
         return text
-    return f"{_words(instruction.words)}  // {text}"
+    return f"{words_line(instruction.words)}  // {text}"
 
 
 def _says_all(text: str, instruction: Instruction, version: Version) -> bool:
@@ -97,17 +94,13 @@ def _says_all(text: str, instruction: Instruction, version: Version) -> bool:
     return instruction_words(read, version) == instruction.words
 
 
-def _words(words: tuple[int, ...]) -> str:
-    return f"{WORDS} " + ", ".join(f"{word:#010x}" for word in words)
-
-
 def _comment_lines(comment: Comment) -> Iterator[str]:
     yield f"{COMMENT} {len(comment.words)}"
     for start in range(0, len(comment.words), _PER_LINE):
         words = comment.words[start : start + _PER_LINE]
         data = struct.pack(f"<{len(words)}I", *words)
         shown = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in data)
-        yield f"    {_words(words)}  // {shown}"
+        yield f"    {words_line(words)}  // {shown}"
 
 
 def _mnemonic(instruction: Instruction, version: Version) -> str:

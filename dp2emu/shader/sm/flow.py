@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -149,7 +149,9 @@ def _uses_counter(instruction: Instruction) -> bool:
 
 def _check_calls(version: Version, parts: Routines) -> None:
     limit = _CALL_DEPTH_2_0 if version.level == V2_0 else _CALL_DEPTH
-    subroutines = {label: _body(each) for label, each in parts.subroutines.items()}
+    subroutines: dict[Hashable, Body] = {
+        label: _body(each) for label, each in parts.subroutines.items()
+    }
     check_calls(_body(parts.main), subroutines, limit)
 
 

@@ -14,10 +14,8 @@ from dp2emu.shader.sm.versions import Version
 COMPONENTS = "xyzw"
 COLORS = "rgba"
 
-WORDS = "dword"
 COMMENT = "comment"
-RAW = "raw"
-"""Lines for what has no mnemonic: tokens as they are, a comment's head, bytes after the end."""
+"""The line of a comment's head."""
 
 _SAMPLING_SUFFIXES = {Sampling.PLAIN: "", Sampling.PROJECT: "p", Sampling.BIAS: "b"}
 
@@ -28,11 +26,6 @@ class Mnemonic(NamedTuple):
     op: Op
     comparison: Comparison | None = None
     sampling: Sampling = Sampling.PLAIN
-
-
-def shown(text: str) -> str:
-    """As much of a text as the line of an error can bear."""
-    return ascii(text[:40])[1:-1]
 
 
 @cache

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from dp2emu.d3d.enums import DeclUsage
 from dp2emu.errors import ShaderError
 from dp2emu.numbers import float_bits, integer
+from dp2emu.shader.assembly import shown
 from dp2emu.shader.sm.modifiers import (
     BY_SPELLING,
     MODIFIER_ALIASES,
@@ -30,7 +31,7 @@ from dp2emu.shader.sm.program import (
     Swizzle,
 )
 from dp2emu.shader.sm.registers import File, Register, exists, named
-from dp2emu.shader.sm.spelling import COLORS, COMPONENTS, Mnemonic, mnemonics, shown
+from dp2emu.shader.sm.spelling import COLORS, COMPONENTS, Mnemonic, mnemonics
 from dp2emu.shader.sm.versions import Version
 
 _INSTRUCTION = re.compile(

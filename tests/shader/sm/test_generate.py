@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dp2emu.errors import ShaderError
+from dp2emu.shader.assembly import WORDS
 from dp2emu.shader.sm.assemble import assemble
 from dp2emu.shader.sm.decode import decode
 from dp2emu.shader.sm.disassemble import disassemble, text_of
@@ -31,7 +32,6 @@ from dp2emu.shader.sm.opcodes import TABLE, Op
 from dp2emu.shader.sm.operands import index_files
 from dp2emu.shader.sm.program import Instruction
 from dp2emu.shader.sm.registers import File
-from dp2emu.shader.sm.spelling import WORDS
 from dp2emu.shader.sm.syntax import instruction_of
 from dp2emu.shader.sm.versions import BY_NAME, V3_0, VERSIONS, Stage, Version
 

@@ -20,7 +20,6 @@ from dp2emu.shader.sm4.program import Index, Instruction, Operand, Selection
 from dp2emu.shader.sm4.registers import File
 from tests.shader.sm4.making import code_of, recorded, words_of
 
-
 TEMPS = "02000068 10 "
 RESOURCES = "04001858 00107000 0 5555 0300005a 00106000 0 04000859 00208e46 2 10 "
 DECLARED = TEMPS + RESOURCES
@@ -80,5 +79,7 @@ def test_declarations_say_what_they_say() -> None:
 def test_opcode_token_tells_offsets_tests_and_sizes() -> None:
     assert only("ps_4_0", DECLARED + "0304000d 0010000a 0").nonzero
     assert only("ps_4_0", DECLARED + "0700103d 001000f2 0 4001 0 00107e46 0").sizes is Sizes.UINT
-    sample = only("ps_4_0", DECLARED + "8a000045 0001e201 001000f2 0 00101046 1 00107e46 0 00106000 0")
+    sample = only(
+        "ps_4_0", DECLARED + "8a000045 0001e201 001000f2 0 00101046 1 00107e46 0 00106000 0"
+    )
     assert sample.texel == (1, -1, 0)
