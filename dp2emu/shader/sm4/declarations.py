@@ -130,6 +130,12 @@ def declaration_of(op: Op, token: int, words: Sequence[int]) -> Declaration:
     return Declaration(**found)
 
 
+def fits(op: Op, declaration: Declaration) -> bool:
+    """Whether the opcode token has room for what it says of a declaration."""
+    parts = ((getattr(declaration, part.name), part.bits) for part in PARTS[op])
+    return all(bits is None or bits.of(bits.put(value)) == value for value, bits in parts)
+
+
 def control_bits(op: Op, declaration: Declaration) -> int:
     """What the opcode token says of a declaration."""
     parts = (part for part in PARTS[op] if part.bits is not None)

@@ -78,6 +78,8 @@ def read_operand(cursor: Cursor[Version], row: Opcode, letter: str) -> Operand:
     if bank.file not in files(row, letter):
         raise cursor.error(f"{row.op.name.lower()} has no {bank.file.value} here")
     selection, components = _components(cursor, token, bank.file)
+    if letter == "d" and selection is Selection.MASK and not components:
+        raise cursor.error(f"nothing of {bank.file.value} is written: its mask is empty")
     if not _fits(letter, bank.file, selection):
         raise cursor.error(f"{bank.file.value} cannot name its components like this here")
     modifiers, precision = _modifiers(cursor, token)

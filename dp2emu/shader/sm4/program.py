@@ -102,6 +102,8 @@ class Operand:
         if self.selection is Selection.SWIZZLE:
             x, y, z, w = self.components
             return x, y, z, w
+        if self.selection is Selection.NONE:
+            return 0, 1, 2, 3
         (only,) = self.components or (0,)
         return only, only, only, only
 

@@ -1,0 +1,183 @@
+"""Programs as assembly text that assembles back to the same bytes.
+
+Text says what instructions mean.  Tokens with bits it has no words for are lines of ``dword``,
+with what they mean behind ``//``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dp2emu.errors import ShaderError
+from dp2emu.shader.assembly import raw_lines, words_line
+from dp2emu.shader.sm4.decode import decode
+from dp2emu.shader.sm4.encode import instruction_words
+from dp2emu.shader.sm4.enums import CustomClass, Precision
+from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.program import Index, Instruction, Operand, Program, Selection
+from dp2emu.shader.sm4.registers import File
+from dp2emu.shader.sm4.spelling import (
+    ATTACHED,
+    BRACKETED,
+    COMPONENTS,
+    FIELDS,
+    PHRASES,
+    SATURATE,
+    TEXEL,
+    VIEW,
+    Mnemonic,
+    returns_text,
+    spellings,
+    value_text,
+)
+from dp2emu.shader.sm4.syntax import instruction_of
+
+_PER_LINE = 8
+"""DWORDs of a line of them."""
+
+_INWARD = frozenset({Op.IF, Op.ELSE, Op.LOOP, Op.SWITCH, Op.CASE, Op.DEFAULT})
+_OUTWARD = frozenset({Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDSWITCH, Op.CASE, Op.DEFAULT})
+_FIELD = re.compile(r"\{(\w+)\}")
+
+
+def disassemble(code: bytes) -> str:
+    """The text of a program.  Raises ShaderError where ``decode`` does."""
+    return "".join(line + "\n" for line in lines_of(decode(code)))
+
+
+def lines_of(program: Program) -> Iterator[str]:
+    """The lines of a decoded program's text."""
+    yield program.version.name
+    blocks: list[Op] = []
+    for instruction in program.instructions:
+        _leave(blocks, instruction.op)
+        for line in _lines(instruction):
+            yield "    " * len(blocks) + line
+        if instruction.op in _INWARD:
+            blocks.append(instruction.op)
+    yield from raw_lines(program.trailing)
+
+
+def _leave(blocks: list[Op], op: Op) -> None:
+    """Go out of the blocks that an opcode ends: with switch, also out of its last case."""
+    if op in _OUTWARD and blocks and not (blocks[-1] is Op.SWITCH and op is not Op.ENDSWITCH):
+        blocks.pop()
+    if op is Op.ENDSWITCH and blocks and blocks[-1] is Op.SWITCH:
+        blocks.pop()
+
+
+def text_of(instruction: Instruction) -> str:
+    """An instruction as text, as far as text can say it."""
+    if instruction.declaration is not None:
+        return _declaration(instruction)
+    operands = ", ".join(_operands(instruction))
+    return f"{_mnemonic(instruction)} {operands}".rstrip()
+
+
+def _lines(instruction: Instruction) -> Iterator[str]:
+    text = text_of(instruction)
+    if _says_all(text, instruction):
+        yield from text.split("\n")
+        return
+    words = instruction.tokens
+    remark = "  // " + text.partition("\n")[0]
+    for start in range(0, len(words), _PER_LINE):
+        yield words_line(words[start : start + _PER_LINE]) + remark
+        remark = ""
+
+
+def _says_all(text: str, instruction: Instruction) -> bool:
+    try:
+        return instruction_words(instruction_of(text)) == instruction.tokens
+    except ShaderError:
+        return False
+
+
+def _declaration(instruction: Instruction) -> str:
+    declaration = instruction.declaration
+    assert declaration is not None
+    if declaration.custom not in (None, CustomClass.IMMEDIATE_CONSTANT_BUFFER):
+        return f"customdata {declaration.custom.name.lower()}"
+
+    def field(match: re.Match[str]) -> str:
+        if match[1] == "operand":
+            return _declared(instruction.operands[0])
+        spelled = FIELDS[match[1]]
+        source = instruction if spelled.name == "data" else declaration
+        return spelled.write(getattr(source, spelled.name))
+
+    return _FIELD.sub(field, PHRASES[instruction.op]).rstrip()
+
+
+def _declared(operand: Operand) -> str:
+    """An operand of a declaration; constant buffers are declared without components."""
+    whole = operand.file is File.CONSTANT_BUFFER and operand.selection is Selection.SWIZZLE
+    if whole and operand.components == (0, 1, 2, 3):
+        operand = replace(operand, selection=Selection.NONE, components=())
+    return _operand(operand, "D")
+
+
+def _mnemonic(instruction: Instruction) -> str:
+    name = Mnemonic(instruction.op, instruction.nonzero, instruction.sizes, instruction.sync)
+    text = spellings()[name] + (SATURATE if instruction.saturate else "")
+    groups = ""
+    if any(instruction.texel):
+        text += TEXEL
+        groups += f"({','.join(map(str, instruction.texel))})"
+    view = instruction.view
+    if view is not None:
+        text += VIEW
+        stride = f", stride={view.stride}" if view.stride else ""
+        groups += f"({view.dimension.text if view.dimension else ''}{stride})"
+        groups += returns_text(view.returns) if view.returns else ""
+    if instruction.precise:
+        chosen = (letter for i, letter in enumerate(COMPONENTS) if instruction.precise >> i & 1)
+        groups += f" [precise({''.join(chosen)})]"
+    return text + groups
+
+
+def _operands(instruction: Instruction) -> Iterator[str]:
+    if instruction.op is Op.FCALL:
+        yield from map(str, instruction.data)
+    yield from map(_operand, instruction.operands, instruction.row.operands)
+
+
+def _operand(operand: Operand, letter: str) -> str:
+    text = _immediate(operand, letter) if operand.words else _register(operand)
+    text = f"|{text}|" if operand.absolute else text
+    text = f"-{text}" if operand.negate else text
+    if operand.precision is not Precision.DEFAULT:
+        text += f" {{{operand.precision.text}}}"
+    return text
+
+
+def _immediate(operand: Operand, letter: str) -> str:
+    words = operand.words
+    if operand.file is File.IMMEDIATE64:
+        pairs = zip(words[::2], words[1::2], strict=True)
+        return f"d({', '.join(f'{high << 32 | low:#018x}' for low, high in pairs)})"
+    return f"l({', '.join(value_text(word, letter) for word in words)})"
+
+
+def _register(operand: Operand) -> str:
+    """The name with indices and components."""
+    chosen = "".join(COMPONENTS[component] for component in operand.components)
+    suffix = f".{chosen}" if operand.selection not in (Selection.NONE, Selection.ONE) else ""
+    return _indexed(operand.file, operand.indices) + suffix
+
+
+def _indexed(file: File, indices: tuple[Index, ...]) -> str:
+    attached = file in ATTACHED or (len(indices) == 1 and file not in BRACKETED)
+    text = file.value
+    if indices and attached and indices[0].relative is None:
+        text += str(indices[0].offset)
+        indices = indices[1:]
+    return text + "".join(f"[{_index(index)}]" for index in indices)
+
+
+def _index(index: Index) -> str:
+    if index.relative is None:
+        return str(index.offset)
+    return f"{_register(index.relative)} + {index.offset}"
