@@ -28,6 +28,7 @@ from dp2emu.shader.ir import (
     Break,
     Constant,
     Derivative,
+    Fetch,
     File,
     If,
     Input,
@@ -249,11 +250,18 @@ class Builder:
 
     def ddx(self, x: Number) -> Value:
         """Right minus left in the quad."""
-        return self._derivative(Axis.X, x)
+        return self.derivative(Axis.X, x)
 
     def ddy(self, x: Number) -> Value:
         """Bottom minus top in the quad."""
-        return self._derivative(Axis.Y, x)
+        return self.derivative(Axis.Y, x)
+
+    def derivative(self, axis: Axis, x: Number) -> Value:
+        """The difference of a value in the quad."""
+        operand = self._operand(x, Type.F32)
+        result = self._new_value(Type.F32)
+        self._emit(Derivative(_slot(result), axis, operand))
+        return result
 
     def sample(
         self,
@@ -271,6 +279,13 @@ class Builder:
         slots = (_slot(red), _slot(green), _slot(blue), _slot(alpha))
         self._emit(Sample(slots, sampler, kind, places, lod, extra))
         return red, green, blue, alpha
+
+    def fetch(self, unit: int, operands: Sequence[Number]) -> tuple[Value, Value, Value, Value]:
+        """Four I32 that the surroundings of the program answer to I32 operands."""
+        given = tuple(self._operand(each, Type.I32) for each in operands)
+        x, y, z, w = (self._new_value(Type.I32) for _ in range(4))
+        self._emit(Fetch((_slot(x), _slot(y), _slot(z), _slot(w)), unit, given))
+        return x, y, z, w
 
     def kill(self, condition: Number) -> None:
         """Do not draw the pixels in which the condition is true."""
@@ -376,12 +391,6 @@ class Builder:
         if index is None:
             return Address(offset)
         return Address(offset, self._operand(index, Type.I32), stride)
-
-    def _derivative(self, axis: Axis, x: Number) -> Value:
-        operand = self._operand(x, Type.F32)
-        result = self._new_value(Type.F32)
-        self._emit(Derivative(_slot(result), axis, operand))
-        return result
 
 
 def _declare(table: dict[str, Declared], wanted: Declared) -> Declared:

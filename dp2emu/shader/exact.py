@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from dp2emu.shader.types import F32, I32
 
 ZERO, UNIT = np.float32(0), np.float32(1)
+LEAST_NORMAL = np.float32(2.0**-126)
+ALL_ONES = np.uint32(0xFFFFFFFF)
 
 U32 = NDArray[np.uint32]
 F64 = NDArray[np.float64]
@@ -74,6 +76,36 @@ def saturate(x: F32) -> F32:
     """Clamped to 0..1; a NaN and -0 become +0 (shader reference section 9)."""
     positive = np.where(x > ZERO, x, ZERO)
     return np.where(positive < UNIT, positive, UNIT)
+
+
+def flush(x: F32) -> F32:
+    """A zero of the same sign for what is subnormal (Direct3D 10: reference 5.1 of sm45)."""
+    small = np.abs(x) < LEAST_NORMAL
+    return np.where(small, x * ZERO, x) if small.any() else x
+
+
+def signed_high(x: I32, y: I32) -> I32:
+    """The upper half of a signed product."""
+    product = x.astype(np.int64) * y.astype(np.int64)
+    return (product >> 32).astype(np.int32)
+
+
+def unsigned_high(x: I32, y: I32) -> I32:
+    """The upper half of an unsigned product."""
+    product = unsigned(x).astype(np.uint64) * unsigned(y).astype(np.uint64)
+    return signed((product >> np.uint64(32)).astype(np.uint32))
+
+
+def unsigned_quotient(x: I32, y: I32) -> I32:
+    """x / y cut off; all ones if y is 0 (Direct3D 10)."""
+    divisor = unsigned(y)
+    return signed(np.where(divisor == 0, ALL_ONES, unsigned(x) // np.maximum(divisor, 1)))
+
+
+def unsigned_remainder(x: I32, y: I32) -> I32:
+    """What is left of x; all ones if y is 0 (Direct3D 10)."""
+    divisor = unsigned(y)
+    return signed(np.where(divisor == 0, ALL_ONES, unsigned(x) % np.maximum(divisor, 1)))
 
 
 def float_to_int(x: F32) -> I32:

@@ -107,6 +107,8 @@ class Axis(Enum):
 
     X = "ddx"
     Y = "ddy"
+    X_COARSE = "ddx_coarse"
+    Y_COARSE = "ddy_coarse"
 
 
 class TextureKind(Enum):
@@ -193,6 +195,8 @@ class Store:
 class Derivative:
     """slot <- difference of value within the quad of the lane.
 
+    The coarse axes give all four lanes what the left top one has.
+
     Lanes 4q to 4q + 3 are two by two pixels: left top, right top, left bottom, right bottom.
     X is right minus left in the lane's own row, Y bottom minus top in its own column.  A lane
     that is not active contributes what the slot held when it last was.
@@ -213,6 +217,19 @@ class Sample:
     coordinates: tuple[Operand, ...]
     lod: Lod
     arguments: tuple[Operand, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """slots <- the four words with which the surroundings of the program answer to operands.
+
+    All are I32.  What ``unit`` asks for is known to whoever runs the program: texels by their
+    numbers, sizes of textures, the places of samples.
+    """
+
+    slots: tuple[int, int, int, int]
+    unit: int
+    operands: tuple[Operand, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +269,9 @@ class Kill:
     condition: Operand
 
 
-Statement = Input | Output | Assign | Load | Store | Derivative | Sample | If | Loop | Break | Kill
+Statement = (
+    Input | Output | Assign | Load | Store | Derivative | Sample | Fetch | If | Loop | Break | Kill
+)
 
 
 @dataclass(frozen=True)
@@ -299,7 +318,7 @@ def walk(statements: tuple[Statement, ...]) -> Iterator[Statement]:
 
 def written(statement: Statement) -> tuple[int, ...]:
     """Slots a statement itself assigns, not those that statements inside it do."""
-    if isinstance(statement, Sample):
+    if isinstance(statement, Sample | Fetch):
         return statement.slots
     return (statement.slot,) if isinstance(statement, Input | Assign | Load | Derivative) else ()
 
@@ -307,7 +326,7 @@ def written(statement: Statement) -> tuple[int, ...]:
 def operands(statement: Statement) -> tuple[Operand, ...]:
     """What a statement itself reads."""
     match statement:
-        case Assign():
+        case Assign() | Fetch():
             return statement.operands
         case Sample():
             return statement.coordinates + statement.arguments

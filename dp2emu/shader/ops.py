@@ -20,13 +20,18 @@ import numpy as np
 from dp2emu.shader.exact import (
     float_to_int,
     float_to_uint,
+    flush,
     fma,
     maximum,
     minimum,
     mulz,
     saturate,
     signed,
+    signed_high,
     unsigned,
+    unsigned_high,
+    unsigned_quotient,
+    unsigned_remainder,
 )
 from dp2emu.shader.types import Lanes, Type, canonical
 
@@ -67,6 +72,7 @@ OPS: dict[str, Op] = {
     "min": Op((_F, _F), _F, minimum),
     "max": Op((_F, _F), _F, maximum),
     "saturate": Op((_F,), _F, saturate),
+    "flush": Op((_F,), _F, flush),
     "select": Op((_B, _F, _F), _F, np.where),
     # F32 comparisons: false for NaN, but ne is true
     "lt": Op((_F, _F), _B, lambda x, y: x < y),
@@ -78,6 +84,10 @@ OPS: dict[str, Op] = {
     "iadd": Op((_I, _I), _I, lambda x, y: x + y),
     "isub": Op((_I, _I), _I, lambda x, y: x - y),
     "imul": Op((_I, _I), _I, lambda x, y: x * y),
+    "imulh": Op((_I, _I), _I, signed_high),
+    "umulh": Op((_I, _I), _I, unsigned_high),
+    "udiv": Op((_I, _I), _I, unsigned_quotient),
+    "urem": Op((_I, _I), _I, unsigned_remainder),
     "ineg": Op((_I,), _I, np.negative),
     "iand": Op((_I, _I), _I, lambda x, y: x & y),
     "ior": Op((_I, _I), _I, lambda x, y: x | y),

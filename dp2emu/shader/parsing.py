@@ -15,6 +15,7 @@ from dp2emu.shader.ir import (
     Break,
     Constant,
     Derivative,
+    Fetch,
     File,
     If,
     Input,
@@ -244,6 +245,14 @@ def _sample(parser: _Parser, targets: list[int], words: Words) -> Statement:
     )
 
 
+def _fetch(parser: _Parser, targets: list[int], words: Words) -> Statement:
+    if len(targets) != 4 or not words:
+        raise ProgramError("a fetch has four results and a unit")
+    first, second, third, fourth = targets
+    operands = tuple(map(parser.operand, words[1:]))
+    return Fetch((first, second, third, fourth), _integer(words[0]), operands)
+
+
 def _only(words: Words, count: int) -> Words:
     if len(words) != count:
         raise ProgramError(f"{count} word{'s' * (count > 1)} expected, not {len(words)}")
@@ -306,5 +315,6 @@ _RESULTS: dict[str, Callable[[_Parser, list[int], Words], Statement]] = {
     "input": _input,
     "load": _load,
     "sample": _sample,
+    "fetch": _fetch,
     **{axis.value: _derivative(axis) for axis in Axis},
 }

@@ -22,6 +22,7 @@ from dp2emu.shader.ir import (
     Break,
     Constant,
     Derivative,
+    Fetch,
     File,
     If,
     Input,
@@ -41,7 +42,7 @@ from dp2emu.shader.ir import (
 )
 from dp2emu.shader.ops import OPS
 from dp2emu.shader.temporaries import temporaries
-from dp2emu.shader.types import F32, Lanes, Mask, Type, canonical
+from dp2emu.shader.types import F32, I32, Lanes, Mask, Type, canonical
 
 I64 = NDArray[np.int64]
 
@@ -62,6 +63,19 @@ class Sampler(Protocol):
 
         Coordinates and arguments have shape (lanes,); ``active`` None means all lanes, and what
         is returned for the others is not used.
+        """
+
+
+class Fetcher(Protocol):
+    """What answers to the fetches of a program."""
+
+    def __call__(
+        self, unit: int, operands: tuple[I32, ...], active: Mask | None
+    ) -> tuple[I32, I32, I32, I32]:
+        """Four words, each int32 of shape (lanes,) or (1,).
+
+        Operands are int32 of shape (lanes,); ``active`` None means all lanes, and what is
+        returned for the others is not used.
         """
 
 
@@ -91,6 +105,7 @@ def run(
     mask: Mask | None = None,
     sampler: Sampler | None = None,
     watch: Watch | None = None,
+    fetcher: Fetcher | None = None,
 ) -> Result:
     """Run a program.
 
@@ -100,7 +115,7 @@ def run(
     quads for derivatives, are on, and the caller drops what they give.
 
     Raises KeyError for a missing input or file, ValueError for one of the wrong type or shape,
-    Unsupported for a sample without a sampler.
+    Unsupported for a sample without a sampler and a fetch without a fetcher.
     """
     start = np.ones(lanes, np.bool_) if mask is None else mask
     if len(start) != lanes:
@@ -116,6 +131,7 @@ def run(
         alive=start,
         sampler=sampler,
         watch=watch,
+        fetcher=fetcher,
         unmasked=temporaries(program),
     )
     # NaN and infinity are values like any other.
@@ -172,6 +188,7 @@ class _Machine:
     alive: Mask
     sampler: Sampler | None
     watch: Watch | None
+    fetcher: Fetcher | None
     unmasked: frozenset[int]
 
     def block(self, statements: tuple[Statement, ...], active: Mask | None) -> Mask | None:
@@ -260,13 +277,19 @@ def _store(machine: _Machine, statement: Store, active: Mask | None) -> None:
     rows[place, lane] = machine.whole(statement.value)[lane]
 
 
+_DIFFERENCES: dict[Axis, Callable[[F32], F32]] = {
+    Axis.X: lambda quads: quads[:, :, -1:] - quads[:, :, :1],
+    Axis.Y: lambda quads: quads[:, -1:, :] - quads[:, :1, :],
+    Axis.X_COARSE: lambda quads: quads[:, :1, -1:] - quads[:, :1, :1],
+    Axis.Y_COARSE: lambda quads: quads[:, -1:, :1] - quads[:, :1, :1],
+}
+"""Of values of quads by row and column."""
+
+
 def _derivative(machine: _Machine, statement: Derivative, active: Mask | None) -> None:
     value = machine.read(statement.value)
     quads = value.reshape(-1, 2, 2) if len(value) > 1 else value.reshape(1, 1, 1)
-    if statement.axis is Axis.X:
-        difference = quads[:, :, -1:] - quads[:, :, :1]
-    else:
-        difference = quads[:, -1:, :] - quads[:, :1, :]
+    difference = _DIFFERENCES[statement.axis](quads)
     result = np.broadcast_to(difference, quads.shape).reshape(-1)
     machine.write(statement.slot, result, active)
 
@@ -280,6 +303,15 @@ def _sample(machine: _Machine, statement: Sample, active: Mask | None) -> None:
         statement.sampler, statement.kind, coordinates, statement.lod, arguments, active
     )
     for slot, value in zip(statement.slots, texels, strict=True):
+        machine.write(slot, value, active)
+
+
+def _fetch(machine: _Machine, statement: Fetch, active: Mask | None) -> None:
+    if machine.fetcher is None:
+        raise Unsupported("fetches")
+    operands = tuple(map(machine.whole, statement.operands))
+    words = machine.fetcher(statement.unit, operands, active)
+    for slot, value in zip(statement.slots, words, strict=True):
         machine.write(slot, value, active)
 
 
@@ -329,6 +361,7 @@ _EXECUTE: dict[type[Statement], Callable[[_Machine, Any, Mask | None], None]] = 
     Store: _store,
     Derivative: _derivative,
     Sample: _sample,
+    Fetch: _fetch,
     Kill: _kill,
 }
 _NARROW: dict[type[Statement], Callable[[_Machine, Any, Mask | None], Mask | None]] = {

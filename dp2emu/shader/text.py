@@ -34,6 +34,7 @@ from dp2emu.shader.ir import (
     Break,
     Constant,
     Derivative,
+    Fetch,
     If,
     Input,
     Kill,
@@ -112,6 +113,10 @@ def _dump_sample(d: _Dump, s: Sample) -> Iterator[str]:
     )
 
 
+def _dump_fetch(d: _Dump, s: Fetch) -> Iterator[str]:
+    yield f"{' '.join(map(d.slot, s.slots))} = fetch {s.unit}{d.operands(s.operands)}"
+
+
 def _dump_if(d: _Dump, s: If) -> Iterator[str]:
     yield f"if {d.operand(s.condition)}"
     yield from d.block(s.then, "  ")
@@ -135,6 +140,7 @@ _DUMPS: dict[type[Statement], Callable[[_Dump, Any], Iterable[str]]] = {
     Store: lambda d, s: [f"store {d.place(s.file, s.address)} {d.operand(s.value)}"],
     Derivative: lambda d, s: [f"{d.slot(s.slot)} = {s.axis.value} {d.operand(s.value)}"],
     Sample: _dump_sample,
+    Fetch: _dump_fetch,
     If: _dump_if,
     Loop: _dump_loop,
     Break: lambda d, s: [f"break {d.operand(s.condition)}"],

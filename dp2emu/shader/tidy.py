@@ -14,6 +14,7 @@ from dp2emu.shader.ir import (
     Assign,
     Break,
     Derivative,
+    Fetch,
     If,
     Input,
     Load,
@@ -107,7 +108,7 @@ class _Coalescer:
 
 def _writing(statement: Statement, old: int, new: int) -> Statement:
     """The statement with its result ``old`` in the slot ``new``."""
-    if isinstance(statement, Sample):
+    if isinstance(statement, Sample | Fetch):
         red, green, blue, alpha = (new if slot == old else slot for slot in statement.slots)
         return replace(statement, slots=(red, green, blue, alpha))
     assert isinstance(statement, Input | Assign | Load | Derivative)

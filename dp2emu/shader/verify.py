@@ -13,6 +13,7 @@ from dp2emu.shader.ir import (
     Break,
     Constant,
     Derivative,
+    Fetch,
     File,
     If,
     Input,
@@ -185,6 +186,15 @@ def _sample(v: _Verifier, statement: Sample) -> None:
         v.slot(slot, Type.F32)
 
 
+def _fetch(v: _Verifier, statement: Fetch) -> None:
+    v.require(0 <= statement.unit < 2**16, f"unit {statement.unit}")
+    for operand in statement.operands:
+        v.operand(operand, Type.I32)
+    v.require(len(set(statement.slots)) == 4, "fetch needs four different slots")
+    for slot in statement.slots:
+        v.slot(slot, Type.I32)
+
+
 def _if(v: _Verifier, statement: If) -> None:
     v.operand(statement.condition, Type.BOOL)
     v.nested(statement.then)
@@ -216,6 +226,7 @@ _CHECKS: dict[type[Statement], Callable[[_Verifier, Any], None]] = {
     Store: _store,
     Derivative: _derivative,
     Sample: _sample,
+    Fetch: _fetch,
     If: _if,
     Loop: _loop,
     Break: _break,

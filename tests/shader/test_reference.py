@@ -10,7 +10,7 @@ import pytest
 
 from dp2emu.errors import Unsupported
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.ir import Lod, Stage, TextureKind
+from dp2emu.shader.ir import Axis, Lod, Stage, TextureKind
 from dp2emu.shader.reference import Result, run
 from dp2emu.shader.types import F32, I32, Lanes, Mask, Type
 from dp2emu.shader.values import Value
@@ -209,6 +209,17 @@ def test_derivatives_are_differences_in_the_own_row_and_column(b: Builder) -> No
     assert outputs["flat"].tolist() == [0] * 8
 
 
+def test_coarse_derivatives_are_those_of_the_left_top_lane(b: Builder) -> None:
+    x = b.input("x")
+    b.output("dx", b.derivative(Axis.X_COARSE, x))
+    b.output("dy", b.derivative(Axis.Y_COARSE, x))
+    b.output("flat", b.derivative(Axis.Y_COARSE, 2.0))
+    outputs = outcome(b, 8, x=floats(1, 2, 4, 8, 0, 0, 0, 5)).outputs
+    assert outputs["dx"].tolist() == [1, 1, 1, 1, 0, 0, 0, 0]
+    assert outputs["dy"].tolist() == [3, 3, 3, 3, 0, 0, 0, 0]
+    assert outputs["flat"].tolist() == [0] * 8
+
+
 def test_the_derivative_of_what_all_lanes_share_is_that_of_its_lanes(b: Builder) -> None:
     b.output("y", b.ddy(b.input("x")))
     shared, spread = (outcome(b, 4, x=x) for x in (floats(np.inf), floats(*[np.inf] * 4)))
@@ -301,6 +312,33 @@ def test_the_sampler_is_given_all_lanes_and_who_is_active(b: Builder) -> None:
     assert arguments == [[2, 3, 0, 1]]
     assert active is not None
     assert active.tolist() == [True, True, False, True]
+
+
+def test_a_fetch_asks_for_all_lanes_and_tells_who_is_active(b: Builder) -> None:
+    seen = []
+
+    def fetcher(
+        unit: int, operands: tuple[I32, ...], active: Mask | None
+    ) -> tuple[I32, I32, I32, I32]:
+        seen.append((unit, [each.tolist() for each in operands], active))
+        return operands[0] * np.int32(2), *(ints(each) for each in (7, 8, 9))
+
+    n = b.input("n", Type.I32)
+    with b.if_(n < 3):
+        x, _, _, w = b.fetch(5, (n, -1))
+        b.output("y", x + w)
+    result = run(b.program(), {"n": ints(1, 2, 3, 0)}, {}, 4, None, fetcher=fetcher)
+    assert y_of(result) == [11, 13, 0, 9]
+    ((unit, operands, active),) = seen
+    assert (unit, operands) == (5, [[1, 2, 3, 0], [-1] * 4])
+    assert active is not None
+    assert active.tolist() == [True, True, False, True]
+
+
+def test_fetching_without_a_fetcher_is_unsupported(b: Builder) -> None:
+    b.fetch(0, ())
+    with pytest.raises(Unsupported, match="fetches"):
+        outcome(b, 4)
 
 
 def test_sampling_without_a_sampler_is_unsupported(b: Builder) -> None:

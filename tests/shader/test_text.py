@@ -24,7 +24,7 @@ output y f32
 output n i32
 uniform c f32 64
 local r bool 3
-slots ffibffffff
+slots ffibffffffiii
   f0 = input x
   f1 = load c[21]
   i2 = asint f0
@@ -45,6 +45,10 @@ slots ffibffffff
   f4 f5 f6 f7 = sample volume 15 f0 f1 0.1 gradient f0 f1 0.0 -0.0 1e-45 inf
   f4 f5 f6 f7 = sample 2d 0 f0 f1 implicit
   f8 = ddy f4
+  f8 = ddx_coarse f4
+  f8 = ddy_coarse f4
+  i2 i10 i11 i12 = fetch 7 i2 -1
+  i2 i10 i11 i12 = fetch 0
   kill b3
   output y f32:ffc00001
   output n -2147483648
@@ -121,6 +125,8 @@ def test_constants_are_written_as_people_do(type: Type, bits: int, text: str) ->
         (small("f0 = load c"), "line 5: c is no place in a file"),
         (small("f0 = load c[1+i2]"), "line 5: c[1+i2] is no place in a file"),
         (small("f0 f1 = sample 2d 0 f0 f1 implicit"), "line 5: a sample has four results"),
+        (small("f0 f1 = fetch 3"), "line 5: a fetch has four results and a unit"),
+        (small("f0 f0 f0 f0 = fetch"), "line 5: a fetch has four results and a unit"),
         (small("else"), "line 5: else without if"),
         (small("loop 3\nelse"), "line 6: else without if"),
         (small("if b3\nelse\nelse"), "line 7: else without if"),

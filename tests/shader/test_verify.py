@@ -13,6 +13,7 @@ from dp2emu.shader.ir import (
     Break,
     Constant,
     Derivative,
+    Fetch,
     File,
     If,
     Input,
@@ -39,7 +40,7 @@ ONE, YES, TWO = (Constant.of(Type.F32, 1.0), Constant.of(Type.BOOL, True),
 
 EMPTY = Program(
     Stage.PIXEL,
-    slots=(Type.F32, Type.F32, Type.F32, Type.F32, Type.I32, Type.BOOL),
+    slots=(*(Type.F32,) * 4, Type.I32, Type.BOOL, *(Type.I32,) * 3),
     files=(
         File("c", Type.F32, 8, uniform=True),
         File("one", Type.F32, 1, uniform=True),
@@ -80,6 +81,8 @@ GOOD: tuple[Statement, ...] = (
     sample(),
     sample(lod=Lod.BIAS, arguments=1),
     sample(lod=Lod.GRADIENT, arguments=4),
+    Derivative(0, Axis.X_COARSE, Slot(1)),
+    Fetch((4, 6, 7, 8), 3, (Slot(4), TWO)),
     If(Slot(5), (Kill(YES),), (Output("y", Slot(0)),)),
     Loop((If(YES, (Break(Slot(5)),)),), 1),
     Loop((Loop((), 2**31 - 1), Break(YES)), 1),
@@ -121,6 +124,10 @@ def test_a_good_program_is_good() -> None:
         (replace(sample(), coordinates=(ONE, TWO)), "a constant is i32, not f32"),
         (sample(lod=Lod.EXPLICIT), "arguments of explicit"),
         (sample(arguments=1), "arguments of implicit"),
+        (Fetch((4, 6, 7, 7), 0), "fetch needs four different slots"),
+        (Fetch((4, 6, 7, 0), 0), "slot 0 is f32, not i32"),
+        (Fetch((4, 6, 7, 8), -1), "unit -1"),
+        (Fetch((4, 6, 7, 8), 0, (TWO, ONE)), "a constant is f32, not i32"),
         (If(ONE, ()), "a constant is f32, not bool"),
         (If(Constant(Type.BOOL, 2), ()), "0x2 is no bool"),
         (Loop((), 0), "loop limit 0"),
@@ -136,7 +143,7 @@ def test_a_bad_statement_is_named(statement: Statement, expected: str) -> None:
 
 
 def test_statements_are_counted_as_in_the_text() -> None:
-    assert complaint(*GOOD, Break(YES)) == "statement 20: break outside a loop"
+    assert complaint(*GOOD, Break(YES)) == "statement 22: break outside a loop"
 
 
 @pytest.mark.parametrize(
