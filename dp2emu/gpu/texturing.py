@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache
 
 import numpy as np
 
@@ -13,20 +13,21 @@ from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.packets import Draw, TextureBinding, Textures, Uniforms
 from dp2emu.gpu.state import Samplers
 from dp2emu.gpu.texture_cache import TextureCache
-from dp2emu.shader.ir import Lod, Stage, TextureKind
-from dp2emu.shader.reference import Sampler, run
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
+from dp2emu.shader.reference import Run
+from dp2emu.shader.reference import run as run_reference
+from dp2emu.shader.sampling import COMPONENTS, Bound, ports
 from dp2emu.shader.texture.bindings import level_rows, limits_of, linear_light, numbers_of
 from dp2emu.shader.texture.fields import row_of
 from dp2emu.shader.texture.records import SamplerKey
-from dp2emu.shader.texture.sampler import COMPONENTS, sampler_program
+from dp2emu.shader.texture.sampler import sampler_program
 from dp2emu.shader.types import F32, I32, Mask
 
 _ZERO, _ONE = np.zeros(1, np.float32), np.ones(1, np.float32)
 _ABSENT = (_ZERO, _ZERO, _ZERO, _ONE)
 """What a sampler without a texture gives, or with one of another kind than the program says."""
 
-_ARGUMENTS = {Lod.IMPLICIT: (), Lod.BIAS: ("lod",), Lod.EXPLICIT: ("lod",),
-              Lod.GRADIENT: ("ddx", "ddy")}  # fmt: skip
 _NO_PALETTE = np.zeros(256, np.int32)
 _NO_TABLE = np.zeros(0, np.float32)
 
@@ -63,13 +64,20 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Texturing:
-    """What the programs of a draw sample with; ``cache`` is asked for every texel they read."""
+    """What the programs of a draw sample with.
+
+    ``cache`` is asked for every texel they read; ``run`` is the engine for samplers that are
+    called.
+    """
 
     units: Mapping[Stage, Mapping[int, Unit]]
     cache: TextureCache | None = None
+    run: Run = run_reference
 
     @classmethod
-    def of(cls, draw: Draw, cache: TextureCache | None = None) -> Texturing:
+    def of(
+        cls, draw: Draw, cache: TextureCache | None = None, run: Run = run_reference
+    ) -> Texturing:
         """The samplers of a pipeline that have a texture.
 
         What is drawn to is read as it was before the draw.  Raises Unsupported for what is no
@@ -79,15 +87,29 @@ class Texturing:
         return cls({
             Stage.VERTEX: _units(pipeline.vertex_samplers, draw.vertex_textures, before),
             Stage.PIXEL: _units(pipeline.samplers, draw.textures, before),
-        }, cache)  # fmt: skip
+        }, cache, run)  # fmt: skip
 
-    def sampler(self, stage: Stage) -> Sampler:
+    def sampler(self, stage: Stage) -> StageSampler:
         """What the engine calls for programs of a stage."""
-        return partial(self._sample, stage)
+        return StageSampler(self, stage)
 
-    def _sample(
+
+@dataclass(frozen=True, slots=True)
+class StageSampler:
+    """The samplers that programs of a stage see: called, or bound to what samples them."""
+
+    texturing: Texturing
+    stage: Stage
+
+    def bound(self, sampler: int, kind: TextureKind, lod: Lod) -> Bound:
+        """The program that samples in this way, and what it reads."""
+        unit = self._unit(sampler, kind)
+        if unit is None:
+            return Bound(_nothing(), {})
+        return Bound(sampler_program(unit.key, lod, self.stage), unit.files)
+
+    def __call__(
         self,
-        stage: Stage,
         sampler: int,
         kind: TextureKind,
         coordinates: tuple[F32, ...],
@@ -96,20 +118,32 @@ class Texturing:
         active: Mask | None,
     ) -> tuple[F32, F32, F32, F32]:
         """All lanes are sampled, active or not: differences in a quad are of them all."""
-        unit = self.units[stage].get(sampler)
-        if unit is None or unit.key.kind is not kind:
+        unit, cache = self._unit(sampler, kind), self.texturing.cache
+        if unit is None:
             return _ABSENT
-        program = sampler_program(unit.key, lod, stage)
-        inputs = _named("coordinate", coordinates)
-        size = len(arguments) // max(len(_ARGUMENTS[lod]), 1)
-        for place, name in enumerate(_ARGUMENTS[lod]):
-            inputs |= _named(name, arguments[place * size : (place + 1) * size])
-        reads = None if self.cache is None else _Reads(len(coordinates[0]), active)
-        outputs = run(program, inputs, unit.files, len(coordinates[0]), watch=reads).outputs
-        if self.cache is not None and reads is not None:
-            self.cache.look_up(unit.texture, reads.words(len(unit.files["texels"])))
+        bound, lanes = self.bound(sampler, kind, lod), len(coordinates[0])
+        inputs = dict(zip(ports(kind, lod), coordinates + arguments, strict=True))
+        reads = None if cache is None else _Reads(lanes, active)
+        outputs = self.texturing.run(
+            bound.program, inputs, bound.uniforms, lanes, watch=reads
+        ).outputs
+        if cache is not None and reads is not None:
+            cache.look_up(unit.texture, reads.words(len(unit.files["texels"])))
         red, green, blue, alpha = (outputs[f"texel.{component}"] for component in COMPONENTS)
         return red, green, blue, alpha
+
+    def _unit(self, sampler: int, kind: TextureKind) -> Unit | None:
+        unit = self.texturing.units[self.stage].get(sampler)
+        return unit if unit is not None and unit.key.kind is kind else None
+
+
+@lru_cache(maxsize=1)
+def _nothing() -> Program:
+    """A program that gives what samplers without a texture do."""
+    b = Builder(Stage.PIXEL)
+    for component, value in zip(COMPONENTS, _ABSENT, strict=True):
+        b.output(f"texel.{component}", float(value[0]))
+    return b.program()
 
 
 def _before(draw: Draw) -> dict[int, I32]:
@@ -127,10 +161,6 @@ def _units(samplers: Samplers, textures: Textures, before: dict[int, I32]) -> di
             words = textures[number].surface.words
             units[number] = Unit.of(key, textures[number], before.get(id(words), words))
     return units
-
-
-def _named(name: str, values: tuple[F32, ...]) -> dict[str, F32]:
-    return {f"{name}.{COMPONENTS[place]}": value for place, value in enumerate(values)}
 
 
 class _Reads:

@@ -97,6 +97,22 @@ class Result:
     alive: Mask
 
 
+class Run(Protocol):
+    """An engine: ``run`` of this module, or what gives the same results in another way."""
+
+    def __call__(
+        self,
+        program: Program,
+        inputs: Mapping[str, Lanes],
+        uniforms: Mapping[str, Lanes],
+        lanes: int,
+        mask: Mask | None = None,
+        sampler: Sampler | None = None,
+        watch: Watch | None = None,
+    ) -> Result:
+        """Run a program."""
+
+
 def run(
     program: Program,
     inputs: Mapping[str, Lanes],
@@ -117,15 +133,12 @@ def run(
     Raises KeyError for a missing input or file, ValueError for one of the wrong type or shape,
     Unsupported for a sample without a sampler and a fetch without a fetcher.
     """
+    check_lanes(program, lanes, mask)
     start = np.ones(lanes, np.bool_) if mask is None else mask
-    if len(start) != lanes:
-        raise ValueError(f"a mask of {len(start)} lanes, not {lanes}")
-    if lanes % 4 and _needs_quads(program):
-        raise ValueError(f"{lanes} lanes are no quads")
     machine = _Machine(
         lanes=lanes,
         slots=[_ZERO[type] for type in program.slots],
-        inputs={port.name: _input(port, inputs[port.name], lanes) for port in program.inputs},
+        inputs={port.name: input_lanes(port, inputs[port.name], lanes) for port in program.inputs},
         files={file.name: _scalars(file, uniforms, lanes) for file in program.files},
         outputs={port.name: _ZERO[port.type] for port in program.outputs},
         alive=start,
@@ -150,7 +163,16 @@ def _needs_quads(program: Program) -> bool:
     return any(isinstance(statement, Derivative) for statement in walk(program.statements))
 
 
-def _input(port: Port, value: Lanes, lanes: int) -> Lanes:
+def check_lanes(program: Program, lanes: int, mask: Mask | None) -> None:
+    """Raises ValueError for lanes that are no quads where these are needed, or a wrong mask."""
+    if mask is not None and len(mask) != lanes:
+        raise ValueError(f"a mask of {len(mask)} lanes, not {lanes}")
+    if lanes % 4 and _needs_quads(program):
+        raise ValueError(f"{lanes} lanes are no quads")
+
+
+def input_lanes(port: Port, value: Lanes, lanes: int) -> Lanes:
+    """The lanes of an input.  Raises ValueError for the wrong type or shape."""
     if value.dtype != port.type.dtype or value.shape not in ((lanes,), (1,)):
         raise ValueError(f"input {port.name}: {value.dtype} of shape {value.shape}")
     return value
@@ -160,10 +182,18 @@ def _scalars(file: File, uniforms: Mapping[str, Lanes], lanes: int) -> Lanes:
     """Shape (scalars, 1) or (scalars, lanes)."""
     if not file.uniform:
         return np.zeros((file.size, lanes), file.type.dtype)
+    return uniform(file, uniforms)[:, None]
+
+
+def uniform(file: File, uniforms: Mapping[str, Lanes]) -> Lanes:
+    """The scalars that a uniform file has.
+
+    Raises KeyError without them, ValueError for those of another type.
+    """
     value = uniforms[file.name]
     if value.dtype != file.type.dtype:
         raise ValueError(f"file {file.name}: {value.dtype}")
-    return value.reshape(-1, 1)[: file.size]
+    return value.reshape(-1)[: file.size]
 
 
 @lru_cache(maxsize=1 << 12)

@@ -1,7 +1,8 @@
-"""The engine: control flow by lane, files, quads, kill, sampling, and what it refuses."""
+"""Engines: control flow by lane, files, quads, kill, sampling, and what it refuses."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -9,11 +10,13 @@ import numpy as np
 import pytest
 
 from dp2emu.errors import Unsupported
+from dp2emu.shader import reference
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Axis, Lod, Stage, TextureKind
 from dp2emu.shader.reference import Result, run
 from dp2emu.shader.types import F32, I32, Lanes, Mask, Type
 from dp2emu.shader.values import Value
+from tests.shader.engines import ENGINES
 
 INT_MAX = 2**31 - 1
 
@@ -28,6 +31,12 @@ def ints(*values: int) -> I32:
 
 def mask(*bits: int) -> Mask:
     return np.array(bits, np.bool_)
+
+
+@pytest.fixture(autouse=True, params=ENGINES)
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of this holds for any engine."""
+    monkeypatch.setattr(sys.modules[__name__], "run", ENGINES[request.param])
 
 
 @pytest.fixture
@@ -304,7 +313,7 @@ def test_the_sampler_is_given_all_lanes_and_who_is_active(b: Builder) -> None:
     with b.if_(x < 3.0):
         r, _, _, a = b.sample(TextureKind.TEX2D, 5, (x, 0.5), Lod.BIAS, (x + 1.0,))
         b.output("y", r + a)
-    result = run(b.program(), {"x": floats(1, 2, 3, 0)}, {}, 4, None, sampler)
+    result = reference.run(b.program(), {"x": floats(1, 2, 3, 0)}, {}, 4, None, sampler)
     assert y_of(result) == [9, 11, 0, 7]
     ((number, kind, coordinates, lod, arguments, active),) = seen
     assert (number, kind, lod) == (5, TextureKind.TEX2D, Lod.BIAS)

@@ -17,6 +17,7 @@ from functools import lru_cache
 from dp2emu.d3d.enums import TextureFilter
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
+from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.texture.address import FRACTION_BITS, ONE
 from dp2emu.shader.texture.bindings import LimitField, NumberField
 from dp2emu.shader.texture.cube import Face, face_of, place_on, slope_on
@@ -36,8 +37,6 @@ from dp2emu.shader.texture.reading import SIDES, level_field, level_of, read
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Number, Value, Variable
-
-COMPONENTS = "xyzw"
 
 
 @lru_cache(maxsize=1 << 8)

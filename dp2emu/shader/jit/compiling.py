@@ -1,0 +1,98 @@
+"""LLVM: text in, objects and addresses out.  The only module that imports llvmlite, and late."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from itertools import count
+from typing import Any
+
+from dp2emu.shader.jit.writer import Target
+
+PASSES = ("sroa",)
+"""What is done with the text before the code generator has it, which is told not to try hard.
+Bodies come scalarised and folded: the passes of a usual pipeline find next to nothing there, and
+take longer than all the rest.  ``instruction_combine`` must not be among them: LLVM 22's takes
+the square root of a number below 0 for no NaN when it is compared with itself."""
+
+_numbers = count()
+
+
+def available() -> bool:
+    """Whether programs can be compiled here; nothing is imported to find out."""
+    return find_spec("llvmlite") is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The machine that code is for.  ``linker`` is LLVM's, which is safe to use from threads."""
+
+    binding: Any
+    machine: Any
+    linker: Any
+    fused: bool
+    name: str
+
+    @classmethod
+    def of(cls) -> Host:
+        import llvmlite.binding as binding
+
+        binding.initialize_native_target()
+        binding.initialize_native_asmprinter()
+        cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features()
+        target = binding.Target.from_default_triple()
+        machine, other = (
+            target.create_target_machine(
+                cpu=cpu, features=features.flatten(), opt=1, reloc="pic", jit=True
+            )
+            for _ in range(2)
+        )
+        # Every 64-bit ARM has one; elsewhere LLVM would call a C library, which may be wrong.
+        fused = features.get("fma", False) or target.triple.startswith(("aarch64", "arm64"))
+        version = ".".join(map(str, binding.llvm_version_info))
+        name = "\n".join((version, target.triple, cpu, features.flatten(), *PASSES))
+        return cls(binding, machine, binding.create_lljit_compiler(other), fused, name)
+
+    def key(self, text: str) -> str:
+        """Names the object of a module's text: all that it depends on, hashed."""
+        return hashlib.sha256(f"{self.name}\n{text}".encode()).hexdigest()
+
+    def compile(self, text: str) -> bytes:
+        """The object of a module."""
+        module = self.binding.parse_assembly(text)
+        builder = self.binding.create_pass_builder(
+            self.machine, self.binding.create_pipeline_tuning_options(speed_level=1)
+        )
+        passes = self.binding.create_new_module_pass_manager()
+        for name in PASSES:
+            getattr(passes, f"add_{name}_pass")()
+        passes.run(module, builder)
+        found: bytes = self.machine.emit_object(module)
+        return found
+
+    def load(self, code: bytes, name: str) -> Code:
+        """An object in memory, and where its function ``name`` is."""
+        library = self.binding.JITLibraryBuilder().add_object_img(code).export_symbol(name)
+        tracker = library.add_current_process().link(self.linker, f"{name}{next(_numbers)}")
+        return Code(tracker, tracker[name])
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A function in memory, which ``library`` keeps there."""
+
+    library: Any
+    address: int
+
+
+@lru_cache(maxsize=1)
+def host() -> Host:
+    """Raises ImportError without llvmlite."""
+    return Host.of()
+
+
+def target() -> Target:
+    """What code for this machine is written for."""
+    return Target(fused=host().fused)

@@ -1,0 +1,104 @@
+"""The compiling engine: the reference engine's ``run``, by code of the machine.
+
+A program is compiled when it first runs, or loaded if some process did so before, and is then
+called for all lanes without Python's lock.  Textures are sampled by compiled code as well, if
+whoever samples them says by which programs (``Bindable``); other samplers are called back for each
+vector of lanes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from dp2emu.shader.ir import Program
+from dp2emu.shader.jit.bindings import Bindings, Words, address
+from dp2emu.shader.jit.code import batch_loop, compiled
+from dp2emu.shader.jit.compiling import Code
+from dp2emu.shader.jit.compiling import target as own_target
+from dp2emu.shader.jit.writer import Target
+from dp2emu.shader.reference import Result, Sampler, Watch, check_lanes, input_lanes
+from dp2emu.shader.reference import run as run_reference
+from dp2emu.shader.types import Lanes, Mask
+
+
+def run(
+    program: Program,
+    inputs: Mapping[str, Lanes],
+    uniforms: Mapping[str, Lanes],
+    lanes: int,
+    mask: Mask | None = None,
+    sampler: Sampler | None = None,
+    watch: Watch | None = None,
+) -> Result:
+    """Run a program: arguments, result and errors are those of ``dp2emu.shader.reference.run``.
+
+    Who watches loads gets them from the reference engine, whose order they are defined by.  A
+    sampler that is called back sees a vector of lanes at a time, the lanes of a quad together.
+    Raises ImportError without llvmlite.
+    """
+    if watch is not None:
+        return run_reference(program, inputs, uniforms, lanes, mask, sampler, watch)
+    return run_for(own_target(), program, inputs, uniforms, lanes, mask, sampler)
+
+
+def run_for(
+    target: Target,
+    program: Program,
+    inputs: Mapping[str, Lanes],
+    uniforms: Mapping[str, Lanes],
+    lanes: int,
+    mask: Mask | None = None,
+    sampler: Sampler | None = None,
+) -> Result:
+    """The same with code of another shape, such as shorter vectors."""
+    check_lanes(program, lanes, mask)
+    given = [input_lanes(port, inputs[port.name], lanes) for port in program.inputs]
+    bindings = Bindings(target, sampler)
+    bound = bindings.of(program, uniforms)
+    outputs = [np.empty(lanes, port.type.dtype) for port in program.outputs]
+    alive = np.empty(lanes, np.bool_)
+    if lanes:
+        masks = [] if mask is None else [mask]
+        names = tuple(port.name for port in program.inputs)
+        code = compiled(program, names, target, masked=bool(masks))
+        # Samplers that are called back may meet any number.
+        with np.errstate(all="ignore"):
+            _run(target, code, bound, given, masks, [*outputs, alive])
+        bindings.complain()
+    named = zip(program.outputs, outputs, strict=True)
+    return Result({port.name: array for port, array in named}, alive)
+
+
+def _run(
+    target: Target,
+    code: Code,
+    bound: Words,
+    given: list[Lanes],
+    masks: list[Mask],
+    wanted: list[Lanes],
+) -> None:
+    """``wanted`` has the outputs and, last, what is alive."""
+    lanes = len(wanted[-1])
+    inputs = [_spread(array, target.width, lanes) for array in (*given, *masks)]
+    rooms = [np.empty((len(each) + 1) * target.row, np.uint8) for each in (inputs, wanted)]
+    described = [_described(arrays, lanes) for arrays in (inputs, wanted)]
+    batch_loop(target)(
+        code.address, address(bound),
+        address(rooms[0]), address(described[0]), len(given),
+        address(rooms[1]), address(described[1]), len(wanted) - 1,
+        len(masks), lanes,
+    )  # fmt: skip
+
+
+def _spread(array: Lanes, width: int, lanes: int) -> Lanes:
+    """In one piece, and a vector of what all lanes share."""
+    return np.ascontiguousarray(array) if len(array) == lanes else np.repeat(array, width)
+
+
+def _described(arrays: list[Lanes], lanes: int) -> Words:
+    """Address, step and size of a lane of each, as ``batches`` wants them."""
+    rows = [(address(each), each.itemsize * (len(each) == lanes), each.itemsize)
+            for each in arrays]  # fmt: skip
+    return np.array(rows, np.uint64)

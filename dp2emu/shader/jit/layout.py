@@ -1,0 +1,64 @@
+"""Where compiled code finds what a program reads: 64-bit words, known when it is compiled.
+
+A uniform file has two words, its address and how many scalars it holds; a local file has one, the
+address of ``size + 1`` rows of vectors, of which the last takes the stores that go nowhere.  A
+texture that is sampled in some way has two, the address of a function and what that is given.
+Scalars of a file are 32 bits; a BOOL is 0 or not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from dp2emu.shader.ir import Address, File, Load, Lod, Program, Sample, TextureKind, walk
+
+Sampled = tuple[int, TextureKind, Lod]
+"""A sampler, and how a program samples with it."""
+
+SAMPLER_INPUTS = 9
+"""The most vectors that a sampler is given: coordinates and a gradient along three axes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """First words of the files and of what is sampled; ``size`` words in all.
+
+    ``fixed`` scalars of each uniform file are read without asking how many there are.
+    """
+
+    files: dict[str, int]
+    sampled: dict[Sampled, int]
+    fixed: dict[str, int]
+    size: int
+
+
+@lru_cache(maxsize=1 << 10)
+def layout_of(program: Program) -> Layout:
+    """The layout of a program's bindings."""
+    files: dict[str, int] = {}
+    sampled: dict[Sampled, int] = {}
+    fixed: dict[str, int] = {}
+    size = 0
+    for file in program.files:
+        files[file.name] = size
+        size += 2 if file.uniform else 1
+        fixed[file.name] = 0
+    by_name = {file.name: file for file in program.files}
+    for statement in walk(program.statements):
+        if isinstance(statement, Load) and within(by_name[statement.file], statement.address):
+            fixed[statement.file] = max(fixed[statement.file], statement.address.offset + 1)
+        elif isinstance(statement, Sample) and way(statement) not in sampled:
+            sampled[way(statement)] = size
+            size += 2
+    return Layout(files, sampled, fixed, size)
+
+
+def within(file: File, address: Address) -> bool:
+    """Whether an address is fixed and in range."""
+    return address.index is None and 0 <= address.offset < file.size
+
+
+def way(statement: Sample) -> Sampled:
+    """What a sample has in common with others that need the same function."""
+    return statement.sampler, statement.kind, statement.lod

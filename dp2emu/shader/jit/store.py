@@ -1,0 +1,91 @@
+"""Objects on disk, so that a program is compiled once and not once a process.
+
+Any number of processes may share a folder: a file appears whole or not at all, and one that is
+damaged counts as missing.  Where the folder cannot be used nothing is kept, and nobody is told,
+for then programs are compiled like any others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+LIMIT = 64 << 20
+"""Bytes in all; objects are some kilobytes each."""
+_SUFFIX = ".object"
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A folder of objects by key, at most ``limit`` bytes; those not used for longest go first."""
+
+    folder: Path
+    limit: int = LIMIT
+
+    def get(self, key: str) -> bytes | None:
+        """An object, or None if it is not there or not whole."""
+        path = self._path(key)
+        try:
+            held = path.read_bytes()
+        except OSError:
+            return None
+        digest, code = held[:_DIGEST], held[_DIGEST:]
+        if _digest(code) != digest:
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(path)
+        return code
+
+    def put(self, key: str, code: bytes) -> None:
+        """Keep an object, if that can be done."""
+        if _DIGEST + len(code) > self.limit:
+            return
+        with contextlib.suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._write(self._path(key), _digest(code) + code)
+            self._evict()
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}{_SUFFIX}"
+
+    def _write(self, path: Path, data: bytes) -> None:
+        """Under another name first: nobody reads half an object."""
+        number, name = tempfile.mkstemp(dir=self.folder)
+        try:
+            with os.fdopen(number, "wb") as file:
+                file.write(data)
+            os.replace(name, path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
+
+    def _evict(self) -> None:
+        found = sorted(_files(self.folder), reverse=True)
+        total = 0
+        for _, size, path in found:
+            total += size
+            if total > self.limit:
+                # Another process may have been faster.
+                with contextlib.suppress(OSError):
+                    path.unlink()
+
+
+def _files(folder: Path) -> Iterator[tuple[int, int, Path]]:
+    """When each was last used, its size and its path; what others left half written as well."""
+    for path in folder.iterdir():
+        with contextlib.suppress(OSError):
+            status = path.stat()
+            yield status.st_mtime_ns, status.st_size, path
+
+
+_DIGEST = hashlib.sha256().digest_size
+
+
+def _digest(code: bytes) -> bytes:
+    return hashlib.sha256(code).digest()

@@ -1,0 +1,168 @@
+"""Text of an LLVM function, written line by line.
+
+Instructions that give a value are called for it:
+
+    w = Writer(Target())
+    total = w(f"fadd {w.f} {x}, {y}")
+
+No instruction has a fast-math flag, so LLVM keeps what IEEE 754 says: nothing is contracted,
+reassociated or flushed.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+
+from dp2emu.shader.ir import Constant
+from dp2emu.shader.types import NAN_BITS, Type
+
+ZERO = "zeroinitializer"
+"""0 or false of any type."""
+ALL = "splat (i1 true)"
+"""The mask of all lanes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What code is written for: lanes of a vector, 4, 8 or 16, and whether the CPU has an fma."""
+
+    width: int = 8
+    fused: bool = True
+
+    @property
+    def row(self) -> int:
+        """Bytes of a vector of 32-bit lanes."""
+        return 4 * self.width
+
+
+class Writer:
+    """Mutable: it collects lines, entry allocations and declarations of intrinsics.
+
+    ``f``, ``i``, ``b``, ``d``, ``l``: vectors of float, i32, i1, double and i64, as LLVM spells
+    their types.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.f, self.i, self.b, self.d, self.l = (
+            f"<{target.width} x {scalar}>" for scalar in ("float", "i32", "i1", "double", "i64")
+        )
+        self.lines: list[str] = []
+        self.entry: list[str] = []
+        self.declared: set[str] = set()
+        self._types = {Type.F32: self.f, Type.I32: self.i, Type.BOOL: self.b}
+        self._count = 0
+
+    def __call__(self, instruction: str) -> str:
+        """Name of the value that an instruction gives."""
+        name = self._fresh("%v")
+        self.lines.append(f"  {name} = {instruction}")
+        return name
+
+    def do(self, instruction: str) -> None:
+        """An instruction without a value."""
+        self.lines.append(f"  {instruction}")
+
+    def label(self, name: str) -> None:
+        """Start a basic block; what is before has to end with a branch."""
+        self.lines.append(f"{name[1:]}:")
+
+    def fresh_label(self) -> str:
+        return self._fresh("%at")
+
+    def allocate(self, type: str, count: int = 1) -> str:
+        """Memory of the function's frame."""
+        name = self._fresh("%m")
+        self.entry.append(f"  {name} = alloca {type}, i32 {count}")
+        return name
+
+    def call(self, name: str, result: str, *operands: tuple[str, str]) -> str:
+        """An intrinsic on (type, value) operands."""
+        types = ", ".join(type for type, _ in operands)
+        self.declared.add(f"declare {result} @{name}({types})")
+        given = ", ".join(f"{type} {value}" for type, value in operands)
+        return self(f"call {result} @{name}({given})")
+
+    def float_call(self, name: str, *operands: str) -> str:
+        """An intrinsic from float vectors to one."""
+        suffixed = f"llvm.{name}.v{self.target.width}f32"
+        return self.call(suffixed, self.f, *((self.f, each) for each in operands))
+
+    def vector(self, type: Type) -> str:
+        """The LLVM type of a slot's lanes."""
+        return self._types[type]
+
+    def spread(self, type: str, scalar: str) -> str:
+        """A vector of a scalar type, with the same value in all lanes."""
+        vector = f"<{self.target.width} x {type}>"
+        one = self(f"insertelement {vector} poison, {type} {scalar}, i32 0")
+        zeros = f"<{self.target.width} x i32> {ZERO}"
+        return self(f"shufflevector {vector} {one}, {vector} poison, {zeros}")
+
+    def shuffle(self, value: str, lanes: tuple[int, ...]) -> str:
+        """A float vector whose lanes are those numbered, by quads of lanes."""
+        first = range(0, self.target.width, len(lanes))
+        order = ", ".join(f"i32 {base + lane}" for base in first for lane in lanes)
+        return self(f"shufflevector {self.f} {value}, {self.f} poison, {self.i} <{order}>")
+
+    def any(self, mask: str) -> str:
+        """An i1: whether some lane of a mask is on."""
+        word = f"i{self.target.width}"
+        return self(f"icmp ne {word} {self(f'bitcast {self.b} {mask} to {word}')}, 0")
+
+    def bits(self, mask: str) -> str:
+        """An i32 with a mask's lanes as bits."""
+        word = f"i{self.target.width}"
+        return self(f"zext {word} {self(f'bitcast {self.b} {mask} to {word}')} to i32")
+
+    def mask(self, bits: str) -> str:
+        """The mask that is the bits of an i32."""
+        word = f"i{self.target.width}"
+        return self(f"bitcast {word} {self(f'trunc i32 {bits} to {word}')} to {self.b}")
+
+    def select(self, mask: str, type: str, x: str, y: str) -> str:
+        return self(f"select {self.b} {mask}, {type} {x}, {type} {y}")
+
+    def _fresh(self, prefix: str) -> str:
+        self._count += 1
+        return f"{prefix}{self._count}"
+
+
+def constant(value: Constant) -> str:
+    """A constant of the representation in all lanes; a NaN is the one that is seen."""
+    if not value.bits:
+        return ZERO
+    if value.type is Type.F32:
+        return f"splat (float {_double(value.bits)})"
+    if value.type is Type.BOOL:
+        return ALL
+    return f"splat (i32 {value.bits})"
+
+
+def number(value: float) -> str:
+    """A finite double as LLVM spells it, exactly."""
+    return "0x" + struct.pack(">d", value).hex()
+
+
+def _double(bits: int) -> str:
+    """A float's bits as those of a double, which is how LLVM spells it."""
+    value = np.uint32(bits).view(np.float32)
+    if np.isnan(value):
+        return f"0x{_widened(NAN_BITS):016x}"
+    return number(float(value))
+
+
+def _widened(bits: int) -> int:
+    """Bits of the double that a float NaN is: its payload is in front."""
+    return 0x7FF << 52 | (bits & 0x7FFFFF) << 29
+
+
+def module(*functions: tuple[str, Writer]) -> str:
+    """Text of a module: headers with the functions that they head."""
+    declared = sorted(set().union(*(writer.declared for _, writer in functions)))
+    bodies = ["\n".join([f"{header} {{", "entry:", *w.entry, *w.lines, "}"])
+              for header, w in functions]  # fmt: skip
+    return "\n".join([*declared, *bodies, ""])

@@ -1,0 +1,108 @@
+"""Objects on disk: whole or missing, bounded, shared."""
+
+from __future__ import annotations
+
+import os
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+from dp2emu.shader.jit.store import Store
+
+CODE = bytes(range(256)) * 4
+
+
+def paths(store: Store) -> list[Path]:
+    return sorted(store.folder.iterdir())
+
+
+def sizes(store: Store) -> int:
+    return sum(path.stat().st_size for path in paths(store))
+
+
+def used(store: Store, key: str, when: int) -> None:
+    """Say when an object was last used."""
+    os.utime(store.folder / f"{key}.object", (when, when))
+
+
+def test_what_was_put_is_got(tmp_path: Path) -> None:
+    store = Store(tmp_path / "deep" / "folder")
+    assert store.get("a") is None
+    store.put("a", CODE)
+    store.put("b", b"")
+    store.put("a", CODE[::-1])
+    assert (store.get("a"), store.get("b"), store.get("c")) == (CODE[::-1], b"", None)
+    assert len(paths(store)) == 2
+
+
+@pytest.mark.parametrize("place", [0, 31, 32, 500, -1])
+def test_an_object_with_a_changed_byte_is_missing(tmp_path: Path, place: int) -> None:
+    store = Store(tmp_path)
+    store.put("a", CODE)
+    held = bytearray(paths(store)[0].read_bytes())
+    held[place] ^= 1
+    paths(store)[0].write_bytes(held)
+    assert store.get("a") is None
+    store.put("a", CODE)
+    assert store.get("a") == CODE
+
+
+@pytest.mark.parametrize("size", [0, 7, 32, 100])
+def test_an_object_cut_short_is_missing(tmp_path: Path, size: int) -> None:
+    store = Store(tmp_path)
+    store.put("a", CODE)
+    paths(store)[0].write_bytes(paths(store)[0].read_bytes()[:size])
+    assert store.get("a") is None
+
+
+def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
+    store = Store(tmp_path, limit=4000)
+    for when, key in enumerate("abc", 1000):
+        store.put(key, CODE)
+        used(store, key, when)
+    assert store.get("a") == CODE
+    store.put("d", CODE)
+    assert [store.get(key) is not None for key in "abcd"] == [True, False, True, True]
+    assert sizes(store) <= store.limit
+
+
+def test_nothing_is_kept_that_is_larger_than_all_may_be(tmp_path: Path) -> None:
+    store = Store(tmp_path, limit=1000)
+    store.put("small", CODE[:500])
+    store.put("large", CODE)
+    assert (store.get("small"), store.get("large")) == (CODE[:500], None)
+
+
+def test_what_others_left_half_written_counts_and_goes(tmp_path: Path) -> None:
+    store = Store(tmp_path, limit=4000)
+    (tmp_path / "tmpabc").write_bytes(bytes(3500))
+    os.utime(tmp_path / "tmpabc", (1, 1))
+    store.put("a", CODE)
+    assert [path.name for path in paths(store)] == ["a.object"]
+
+
+def test_a_folder_that_cannot_be_made_keeps_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    store = Store(tmp_path / "file" / "folder")
+    store.put("a", CODE)
+    assert store.get("a") is None
+
+
+def _work(folder: Path, seed: int) -> bool:
+    """Put and get what other processes put and get; whether all that was found was right."""
+    store, right = Store(folder, limit=12_000), True
+    for turn in range(60):
+        number = (turn * 7 + seed) % 13
+        code = bytes([number]) * 1000
+        store.put(f"k{number}", code)
+        found = store.get(f"k{(number + 3) % 13}")
+        right &= found is None or found == bytes([(number + 3) % 13]) * 1000
+    return right
+
+
+def test_processes_may_share_a_folder(tmp_path: Path) -> None:
+    with get_context("spawn").Pool(3) as pool:
+        assert all(pool.starmap(_work, [(tmp_path, seed) for seed in range(3)]))
+    assert sizes(Store(tmp_path)) <= 12_000
+    assert all(path.suffix == ".object" for path in tmp_path.iterdir())
