@@ -33,7 +33,8 @@ def agrees(theirs: str, ours: str) -> bool:
     word = value_of(ours)
     if "." not in theirs:
         return word == value_of(theirs)
-    return "%f" % struct.unpack("<f", struct.pack("<I", word)) == theirs
+    (value,) = struct.unpack("<f", struct.pack("<I", word))
+    return f"{value:f}" == theirs
 
 
 @pytest.mark.parametrize("row", recorded(), ids=IDS)
