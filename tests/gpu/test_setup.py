@@ -173,4 +173,5 @@ def test_without_sprites_points_have_their_own_coordinates() -> None:
     packet = draw([corner(10, 20)], color=color, topology=PrimitiveType.POINTLIST,
                   pixel=coordinates(), point=PointSize(5.0))  # fmt: skip
     assert executed(packet).pixels == 25
-    assert not color.pixels().any()
+    # A vertex without coordinates has 0, 0, 0, 1.
+    assert (color.pixels()[18:23, 8:13] == 0xFF000000).all()
