@@ -109,6 +109,7 @@ class Run(Protocol):
         mask: Mask | None = None,
         sampler: Sampler | None = None,
         watch: Watch | None = None,
+        fetcher: Fetcher | None = None,
     ) -> Result:
         """Run a program."""
 

@@ -336,7 +336,7 @@ def test_a_fetch_asks_for_all_lanes_and_tells_who_is_active(b: Builder) -> None:
     with b.if_(n < 3):
         x, _, _, w = b.fetch(5, (n, -1))
         b.output("y", x + w)
-    result = run(b.program(), {"n": ints(1, 2, 3, 0)}, {}, 4, None, fetcher=fetcher)
+    result = reference.run(b.program(), {"n": ints(1, 2, 3, 0)}, {}, 4, None, fetcher=fetcher)
     assert y_of(result) == [11, 13, 0, 9]
     ((unit, operands, active),) = seen
     assert (unit, operands) == (5, [[1, 2, 3, 0], [-1] * 4])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from dp2emu.errors import Unsupported
 from dp2emu.shader.ir import File, Program
 from dp2emu.shader.jit.code import compiled
-from dp2emu.shader.jit.layout import Sampled, layout_of
+from dp2emu.shader.jit.layout import Asked, Fetched, layout_of
 from dp2emu.shader.jit.writer import Target
-from dp2emu.shader.reference import Sampler, uniform
+from dp2emu.shader.reference import Fetcher, Sampler, uniform
 from dp2emu.shader.sampling import Bindable, ports
-from dp2emu.shader.types import F32, Lanes, Type
+from dp2emu.shader.types import Lanes, Mask, Type
 
 Words = NDArray[np.uint64]
 
@@ -39,6 +39,7 @@ class Bindings:
 
     target: Target
     sampler: Sampler | None
+    fetcher: Fetcher | None
     kept: list[Any] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
 
@@ -57,13 +58,13 @@ class Bindings:
                 words[at] = self._keep(_padded(scalars, layout.fixed[file.name]))
             else:
                 words[at] = self._keep(self._rows(file))
-        for sampled, at in layout.sampled.items():
-            words[at : at + 2] = self._sampled(sampled)
+        for asked, at in layout.asked.items():
+            words[at : at + 2] = self._answer(asked)
         self.kept.append(words)
         return words
 
     def complain(self) -> None:
-        """Raise what a sampler that was called back raised."""
+        """Raise what a sampler or fetcher that was called back raised."""
         if self.errors:
             raise self.errors[0]
 
@@ -74,48 +75,57 @@ class Bindings:
     def _rows(self, file: File) -> NDArray[np.uint32]:
         return np.empty((file.size + 1, self.target.width), np.uint32)
 
-    def _sampled(self, sampled: Sampled) -> tuple[int, int]:
-        """A function that samples, and what it is given."""
-        number, kind, lod = sampled
+    def _answer(self, asked: Asked) -> tuple[int, int]:
+        """A function that answers, and what it is given first."""
         sampler: object = self.sampler
-        if not isinstance(sampler, Bindable):
-            function = _CALLED_BACK(self._callback(sampled))
+        if isinstance(asked, Fetched) or not isinstance(sampler, Bindable):
+            function = _CALLED_BACK(self._callback(asked))
             self.kept.append(function)
             return ctypes.cast(function, ctypes.c_void_p).value or 0, 0
-        bound = sampler.bound(number, kind, lod)
-        code = compiled(bound.program, ports(kind, lod), self.target, masked=False)
+        bound = sampler.bound(asked.sampler, asked.kind, asked.lod)
+        names = ports(asked.kind, asked.lod)
+        code = compiled(bound.program, names, self.target, masked=False)
         self.kept.append(code)
         return code.address, address(self.of(bound.program, bound.uniforms))
 
-    def _callback(self, sampled: Sampled) -> Callable[[int, int, int, int], int]:
-        number, kind, lod = sampled
-        count, coordinates = len(ports(kind, lod)), kind.coordinates
+    def _callback(self, asked: Asked) -> Callable[[int, int, int, int], int]:
+        dtype = np.int32 if isinstance(asked, Fetched) else np.float32
 
-        def sample(_: int, given: int, found: int, active: int) -> int:
-            rows = _vectors(given, count, self.target.width)
+        def answer(_: int, given: int, found: int, active: int) -> int:
+            rows = _vectors(given, asked.rows, self.target.width).view(dtype)
             lanes = np.array([active >> lane & 1 for lane in range(self.target.width)], np.bool_)
-            results = _vectors(found, 4, self.target.width)
+            results = _vectors(found, 4, self.target.width).view(dtype)
             results[:] = 0
             # Nothing can be raised through compiled code.
             try:
-                if self.sampler is None:
-                    raise Unsupported("texture sampling")
-                places = tuple(row.copy() for row in rows)
-                texel = self.sampler(
-                    number, kind, places[:coordinates], lod, places[coordinates:], lanes
-                )
-                for row, value in zip(results, texel, strict=True):
+                values = self._asked(asked, tuple(row.copy() for row in rows), lanes)
+                for row, value in zip(results, values, strict=True):
                     row[:] = value
             except Exception as error:
                 self.errors.append(error)
             return active
 
-        return sample
+        return answer
+
+    def _asked(self, asked: Asked, operands: tuple[Lanes, ...], active: Mask) -> Iterable[Lanes]:
+        """What the caller of the engine answers."""
+        if isinstance(asked, Fetched):
+            if self.fetcher is None:
+                raise Unsupported("fetches")
+            return self.fetcher(asked.unit, operands, active)
+        if self.sampler is None:
+            raise Unsupported("texture sampling")
+        count = asked.kind.coordinates
+        return self.sampler(
+            asked.sampler, asked.kind, operands[:count], asked.lod, operands[count:], active
+        )
 
 
-def _vectors(start: int, rows: int, width: int) -> F32:
-    """Rows of floats in memory, shape (rows, width)."""
-    held = ctypes.cast(start, ctypes.POINTER(ctypes.c_float))
+def _vectors(start: int, rows: int, width: int) -> Lanes:
+    """Rows of words in memory, uint32 of shape (rows, width)."""
+    if not rows:
+        return np.empty((0, width), np.uint32)
+    held = ctypes.cast(start, ctypes.POINTER(ctypes.c_uint32))
     return np.ctypeslib.as_array(held, (rows, width))
 
 

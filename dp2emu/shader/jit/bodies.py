@@ -7,9 +7,9 @@ lanes, a BOOL in the first bytes of its row.  ``active`` has a bit for each lane
 least is set; a body that is not masked takes all lanes as active whatever it says.  What comes
 back has a bit for each active lane that was not killed.
 
-``bindings`` are laid out as ``layout`` says.  A sampler is such a function too, with coordinates
-and arguments as rows, so whoever calls bodies, a loop over batches or the kernel of a draw, can
-join them as it likes.
+``bindings`` are laid out as ``layout`` says.  What a Sample or a Fetch asks is such a function
+too, with the operands as rows, so whoever calls bodies, a loop over batches or the kernel of a
+draw, can join them as it likes.
 
 Control flow is that of the lanes together: a block runs if some lane takes it, and what it
 assigns is selected for those.  A slot that only straight lines of code assign is a value; the
@@ -27,6 +27,7 @@ from dp2emu.shader.ir import (
     Break,
     Constant,
     Derivative,
+    Fetch,
     If,
     Input,
     Kill,
@@ -39,11 +40,12 @@ from dp2emu.shader.ir import (
     Statement,
     Store,
     blocks,
+    operands,
     walk,
     written,
 )
 from dp2emu.shader.jit.files import Files
-from dp2emu.shader.jit.layout import SAMPLER_INPUTS, layout_of, way
+from dp2emu.shader.jit.layout import Fetched, asked_by, layout_of
 from dp2emu.shader.jit.operations import EMIT, canonical
 from dp2emu.shader.jit.writer import ALL, ZERO, Target, Writer, constant
 from dp2emu.shader.temporaries import temporaries
@@ -55,7 +57,12 @@ Key = int | str
 ALIVE = "alive"
 """Lanes that are not killed."""
 
-_QUAD = {Axis.X: ((1, 1, 3, 3), (0, 0, 2, 2)), Axis.Y: ((2, 3, 2, 3), (0, 1, 0, 1))}
+_QUAD = {
+    Axis.X: ((1, 1, 3, 3), (0, 0, 2, 2)),
+    Axis.Y: ((2, 3, 2, 3), (0, 1, 0, 1)),
+    Axis.X_COARSE: ((1, 1, 1, 1), (0, 0, 0, 0)),
+    Axis.Y_COARSE: ((2, 2, 2, 2), (0, 0, 0, 0)),
+}
 """Lanes of a quad whose difference each of its lanes gets."""
 
 
@@ -243,19 +250,22 @@ def _derivative(e: _Body, s: Derivative, active: str) -> None:
     e.write(s.slot, e.w(f"fsub {e.w.f} {after}, {before}"), active)
 
 
-def _sample(e: _Body, s: Sample, active: str) -> None:
-    w = e.w
+def _ask(e: _Body, s: Sample | Fetch, active: str) -> None:
+    """slots <- what a function of the bindings answers to operands."""
+    w, asked = e.w, asked_by(s)
     if e.areas is None:
-        e.areas = w.allocate(w.f, SAMPLER_INPUTS), w.allocate(w.f, len(s.slots))
+        most = max(each.rows for each in e.layout.asked)
+        e.areas = w.allocate(w.f, max(most, 1)), w.allocate(w.f, len(s.slots))
     given, found = e.areas
-    for row, operand in enumerate(s.coordinates + s.arguments):
-        w.do(f"store {w.f} {e.read(operand)}, ptr {e.row(given, row)}")
-    word = e.layout.sampled[way(s)]
+    type = w.i if isinstance(asked, Fetched) else w.f
+    for row, operand in enumerate(operands(s)):
+        w.do(f"store {type} {e.read(operand)}, ptr {e.row(given, row)}")
+    word = e.layout.asked[asked]
     function, bound = (e.files.word("ptr", word + n) for n in range(2))
     lanes = w.bits(active)
     w(f"call i32 {function}(ptr {bound}, ptr {given}, ptr {found}, i32 {lanes})")
     for row, slot in enumerate(s.slots):
-        e.write(slot, w(f"load {w.f}, ptr {e.row(found, row)}"), active)
+        e.write(slot, w(f"load {type}, ptr {e.row(found, row)}"), active)
 
 
 def _kill(e: _Body, s: Kill, active: str) -> None:
@@ -321,7 +331,8 @@ _EXECUTE: dict[type[Statement], Callable[[_Body, Any, str], None]] = {
     Load: _load,
     Store: _store,
     Derivative: _derivative,
-    Sample: _sample,
+    Sample: _ask,
+    Fetch: _ask,
     Kill: _kill,
 }
 _NARROW: dict[type[Statement], Callable[[_Body, Any, str], str]] = {

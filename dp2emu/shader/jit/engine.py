@@ -2,8 +2,8 @@
 
 A program is compiled when it first runs, or loaded if some process did so before, and is then
 called for all lanes without Python's lock.  Textures are sampled by compiled code as well, if
-whoever samples them says by which programs (``Bindable``); other samplers are called back for each
-vector of lanes.
+whoever samples them says by which programs (``Bindable``).  Other samplers, and fetchers, are
+called back for each vector of lanes, which has the lanes of a quad together.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dp2emu.shader.jit.code import batch_loop, compiled
 from dp2emu.shader.jit.compiling import Code
 from dp2emu.shader.jit.compiling import target as own_target
 from dp2emu.shader.jit.writer import Target
-from dp2emu.shader.reference import Result, Sampler, Watch, check_lanes, input_lanes
+from dp2emu.shader.reference import Fetcher, Result, Sampler, Watch, check_lanes, input_lanes
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.types import Lanes, Mask
 
@@ -31,16 +31,16 @@ def run(
     mask: Mask | None = None,
     sampler: Sampler | None = None,
     watch: Watch | None = None,
+    fetcher: Fetcher | None = None,
 ) -> Result:
     """Run a program: arguments, result and errors are those of ``dp2emu.shader.reference.run``.
 
-    Who watches loads gets them from the reference engine, whose order they are defined by.  A
-    sampler that is called back sees a vector of lanes at a time, the lanes of a quad together.
+    Who watches loads gets them from the reference engine, whose order they are defined by.
     Raises ImportError without llvmlite.
     """
     if watch is not None:
-        return run_reference(program, inputs, uniforms, lanes, mask, sampler, watch)
-    return run_for(own_target(), program, inputs, uniforms, lanes, mask, sampler)
+        return run_reference(program, inputs, uniforms, lanes, mask, sampler, watch, fetcher)
+    return run_for(own_target(), program, inputs, uniforms, lanes, mask, sampler, fetcher)
 
 
 def run_for(
@@ -51,11 +51,12 @@ def run_for(
     lanes: int,
     mask: Mask | None = None,
     sampler: Sampler | None = None,
+    fetcher: Fetcher | None = None,
 ) -> Result:
     """The same with code of another shape, such as shorter vectors."""
     check_lanes(program, lanes, mask)
     given = [input_lanes(port, inputs[port.name], lanes) for port in program.inputs]
-    bindings = Bindings(target, sampler)
+    bindings = Bindings(target, sampler, fetcher)
     bound = bindings.of(program, uniforms)
     outputs = [np.empty(lanes, port.type.dtype) for port in program.outputs]
     alive = np.empty(lanes, np.bool_)
@@ -63,7 +64,7 @@ def run_for(
         masks = [] if mask is None else [mask]
         names = tuple(port.name for port in program.inputs)
         code = compiled(program, names, target, masked=bool(masks))
-        # Samplers that are called back may meet any number.
+        # Who is called back may meet any number.
         with np.errstate(all="ignore"):
             _run(target, code, bound, given, masks, [*outputs, alive])
         bindings.complain()

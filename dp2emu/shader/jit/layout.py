@@ -1,8 +1,8 @@
 """Where compiled code finds what a program reads: 64-bit words, known when it is compiled.
 
 A uniform file has two words, its address and how many scalars it holds; a local file has one, the
-address of ``size + 1`` rows of vectors, of which the last takes the stores that go nowhere.  A
-texture that is sampled in some way has two, the address of a function and what that is given.
+address of ``size + 1`` rows of vectors, of which the last takes the stores that go nowhere.  What
+is asked by a Sample or a Fetch has two, the address of a function and what that is given first.
 Scalars of a file are 32 bits; a BOOL is 0 or not.
 """
 
@@ -11,24 +11,54 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from dp2emu.shader.ir import Address, File, Load, Lod, Program, Sample, TextureKind, walk
+from dp2emu.shader.ir import (
+    Address,
+    Fetch,
+    File,
+    Load,
+    Lod,
+    Program,
+    Sample,
+    TextureKind,
+    walk,
+)
+from dp2emu.shader.sampling import ports
 
-Sampled = tuple[int, TextureKind, Lod]
-"""A sampler, and how a program samples with it."""
 
-SAMPLER_INPUTS = 9
-"""The most vectors that a sampler is given: coordinates and a gradient along three axes."""
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A sampler, and how a program samples with it."""
+
+    sampler: int
+    kind: TextureKind
+    lod: Lod
+
+    @property
+    def rows(self) -> int:
+        """Vectors that it is given: coordinates, then arguments."""
+        return len(ports(self.kind, self.lod))
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What answers to fetches of a unit with so many operands."""
+
+    unit: int
+    rows: int
+
+
+Asked = Sampled | Fetched
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """First words of the files and of what is sampled; ``size`` words in all.
+    """First words of the files and of what is asked; ``size`` words in all.
 
     ``fixed`` scalars of each uniform file are read without asking how many there are.
     """
 
     files: dict[str, int]
-    sampled: dict[Sampled, int]
+    asked: dict[Asked, int]
     fixed: dict[str, int]
     size: int
 
@@ -37,7 +67,7 @@ class Layout:
 def layout_of(program: Program) -> Layout:
     """The layout of a program's bindings."""
     files: dict[str, int] = {}
-    sampled: dict[Sampled, int] = {}
+    asked: dict[Asked, int] = {}
     fixed: dict[str, int] = {}
     size = 0
     for file in program.files:
@@ -48,10 +78,10 @@ def layout_of(program: Program) -> Layout:
     for statement in walk(program.statements):
         if isinstance(statement, Load) and within(by_name[statement.file], statement.address):
             fixed[statement.file] = max(fixed[statement.file], statement.address.offset + 1)
-        elif isinstance(statement, Sample) and way(statement) not in sampled:
-            sampled[way(statement)] = size
+        elif isinstance(statement, Sample | Fetch) and asked_by(statement) not in asked:
+            asked[asked_by(statement)] = size
             size += 2
-    return Layout(files, sampled, fixed, size)
+    return Layout(files, asked, fixed, size)
 
 
 def within(file: File, address: Address) -> bool:
@@ -59,6 +89,8 @@ def within(file: File, address: Address) -> bool:
     return address.index is None and 0 <= address.offset < file.size
 
 
-def way(statement: Sample) -> Sampled:
-    """What a sample has in common with others that need the same function."""
-    return statement.sampler, statement.kind, statement.lod
+def asked_by(statement: Sample | Fetch) -> Asked:
+    """What a statement has in common with others that need the same function."""
+    if isinstance(statement, Fetch):
+        return Fetched(statement.unit, len(statement.operands))
+    return Sampled(statement.sampler, statement.kind, statement.lod)

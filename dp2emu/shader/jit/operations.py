@@ -18,6 +18,7 @@ Emit = Callable[..., str]
 
 ONE = constant(Constant.of(Type.F32, 1.0))
 NAN = constant(Constant(Type.F32, NAN_BITS))
+_LEAST_NORMAL = constant(Constant.of(Type.F32, 2.0**-126))
 _SHIFT_MASK = "splat (i32 31)"
 
 
@@ -42,6 +43,11 @@ def _binary(word: str, letter: str) -> Emit:
 def _float(name: str) -> Emit:
     """An intrinsic with one correct result."""
     return lambda w, *operands: w.float_call(name, *operands)
+
+
+def _flush(w: Writer, x: str) -> str:
+    small = w(f"fcmp olt {w.f} {w.float_call('fabs', x)}, {_LEAST_NORMAL}")
+    return w.select(small, w.f, w(f"fmul {w.f} {x}, {ZERO}"), x)
 
 
 def _select(letter: str) -> Emit:
@@ -104,6 +110,28 @@ def _shift(word: str) -> Emit:
     return emit
 
 
+def _high(extend: str) -> Emit:
+    """The upper half of a product."""
+
+    def emit(w: Writer, x: str, y: str) -> str:
+        wide = [w(f"{extend} {w.i} {each} to {w.l}") for each in (x, y)]
+        product = w(f"mul {w.l} {wide[0]}, {wide[1]}")
+        return w(f"trunc {w.l} {w(f'lshr {w.l} {product}, splat (i64 32)')} to {w.i}")
+
+    return emit
+
+
+def _divided(word: str) -> Emit:
+    """An unsigned quotient or rest, all ones if the divisor is 0."""
+
+    def emit(w: Writer, x: str, y: str) -> str:
+        none = w(f"icmp eq {w.i} {y}, {ZERO}")
+        divisor = w.select(none, w.i, "splat (i32 1)", y)
+        return w.select(none, w.i, "splat (i32 -1)", w(f"{word} {w.i} {x}, {divisor}"))
+
+    return emit
+
+
 def _convert(word: str) -> Emit:
     """Integers to the nearest float."""
     return lambda w, x: w(f"{word} {w.i} {x} to {w.f}")
@@ -139,6 +167,7 @@ EMIT: dict[str, Emit] = {
     "min": _least("olt"),
     "max": _least("oge"),
     "saturate": _saturate,
+    "flush": _flush,
     "select": _select("f"),
     # F32 comparisons
     "lt": _binary("fcmp olt", "f"),
@@ -150,6 +179,10 @@ EMIT: dict[str, Emit] = {
     "iadd": _binary("add", "i"),
     "isub": _binary("sub", "i"),
     "imul": _binary("mul", "i"),
+    "imulh": _high("sext"),
+    "umulh": _high("zext"),
+    "udiv": _divided("udiv"),
+    "urem": _divided("urem"),
     "ineg": lambda w, x: w(f"sub {w.i} {ZERO}, {x}"),
     "iand": _binary("and", "i"),
     "ior": _binary("or", "i"),
