@@ -1,4 +1,4 @@
-"""Formats whose pixels share bytes: DXT1 to DXT5, and pairs of pixels with common components.
+"""Formats whose pixels share bytes: DXT1 to DXT5, pairs with common components, and single bits.
 
 Source: "Compressed Texture Resources" of the Direct3D 9 documentation; D3DFORMAT documentation
 for the pairs; "Recommended 8-Bit YUV Formats for Video Rendering" for the YUV arithmetic.  Values
@@ -135,6 +135,13 @@ def _chosen(colors: I32, codes: I32) -> Bytes:
     return texels.reshape(*codes.shape[:2], 4, 4, 4)
 
 
+def _one_bit(blocks: Bytes) -> Bytes:
+    """A1: the highest bit is the leftmost texel; black, and opaque or not."""
+    texels = np.zeros((*blocks.shape[:2], 1, 8, 4), np.uint8)
+    texels[..., 0, :, 3] = np.unpackbits(blocks, axis=-1) * 255
+    return texels
+
+
 def _rgb_pairs(order: str) -> _Texels:
     """Two pixels that share red and blue; ``order`` names the bytes, g is the first's green."""
 
@@ -174,6 +181,7 @@ PAIRS = {
 r, b, u and v."""
 
 _TEXELS: dict[Format, _Texels] = {
+    Format.A1: _one_bit,
     Format.DXT1: _dxt1,
     Format.DXT2: _dxt3,
     Format.DXT3: _dxt3,

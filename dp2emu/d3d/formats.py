@@ -250,7 +250,7 @@ FORMATS: dict[Format, FormatRow] = {
         _row(Format.D24FS8, _SHADOW),
         _row(Format.D32_LOCKABLE, _SHADOW),
         _row(Format.S8_LOCKABLE, Use.DEPTH),
-        _block(Format.A1, 1, 8, 1, Use.NONE),
+        _block(Format.A1, 1, 8, 1, _TEXTURE),
         _block(Format.UYVY, 4, 2, 1, _TEXTURE),
         _block(Format.YUY2, 4, 2, 1, _TEXTURE),
         _block(Format.R8G8_B8G8, 4, 2, 1, _TEXTURE),

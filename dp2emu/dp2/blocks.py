@@ -155,7 +155,7 @@ def _all(context: Context) -> Iterator[Key]:
     yield from _stages(STAGE_ROWS, range(STAGE_STATES))
     yield from _each(Kind.RENDER_STATE, _render_states(context))
     single = (Kind.VIEWPORT, Kind.Z_RANGE, Kind.W_RANGE, Kind.SCISSOR)
-    yield from ((kind, ONLY) for kind in (*single, Kind.MATERIAL, Kind.INDICES))
+    yield from ((kind, ONLY) for kind in (*single, Kind.MATERIAL, Kind.INDICES, Kind.CONVOLUTION))
     yield from _each(Kind.TRANSFORM, TRANSFORMS)
     yield from _each(Kind.CLIP_PLANE, range(CLIP_PLANES))
     yield from _lights(context)
@@ -169,6 +169,7 @@ def _pixel(context: Context) -> Iterator[Key]:
     yield from _stages(range(STAGES), PIXEL_STAGE_STATES)
     yield from _stages(STAGE_ROWS, PIXEL_SAMPLER_STATES)
     yield from _each(Kind.RENDER_STATE, PIXEL_RENDER_STATES)
+    yield Kind.CONVOLUTION, ONLY
     yield from _pixel_shader(context)
 
 

@@ -65,6 +65,10 @@ def facts_of(context: Context) -> Facts:
             for key, frequency in sorted(context.streams.frequencies.items())
         },
         "indices": _indices(context.indices),
+        "convolution": {
+            "rows": _numbers(state.convolution.rows),
+            "columns": _numbers(state.convolution.columns),
+        },
         "render_states": dict(_render_states(state.render_states)),
         "stages": {str(key): row for key, row in _stages(state)},
         "textures": {

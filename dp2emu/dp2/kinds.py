@@ -44,6 +44,7 @@ class Kind(IntEnum):
     STREAM = auto()
     FREQUENCY = auto()
     INDICES = auto()
+    CONVOLUTION = auto()
 
 
 def stage_index(stage: int, state: int) -> int:

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from dp2emu.d3d.enums import TextureFilter
+from dp2emu.d3d.enums import ComposeRectsOp, Format, TextureFilter
 from dp2emu.d3d.flags import DP2BLT_LINEAR
 from dp2emu.d3d.formats import COLOR, FORMATS, Use
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import Fault
 from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.memory import BUFFERS, Surface
+from dp2emu.gpu.memory import BUFFERS, VOLUMES, Surface
 from dp2emu.gpu.packets import (
     Box,
     Clear,
+    Compose,
     Copy,
     CopyBytes,
     GenerateLevels,
@@ -37,6 +38,11 @@ Place = tuple[int, RectTuple, int]
 """Where a BLT reads or writes: a surface handle, a rectangle and a mip level."""
 BoxTuple = tuple[int, ...]
 """RECTL, or D3DBOX: left, top, right, bottom, front, back."""
+
+MAX_RECTS = 0xFFFF
+"""D3DCOMPOSERECTS_MAXNUMRECTS."""
+
+_OPERATIONS = frozenset(map(int, ComposeRectsOp))
 
 
 class Moves:
@@ -113,6 +119,27 @@ class Moves:
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
         self._gpu.submit(CopyBytes(given, start, made, offset, size))
 
+    def compose(
+        self, surfaces: tuple[int, int], buffers: tuple[int, int], count: int,
+        operation: int, offset: tuple[int, int],
+    ) -> None:  # fmt: skip
+        """COMPOSERECTS: ``surfaces`` and ``buffers`` are pairs of source and target.
+
+        More than ``MAX_RECTS`` rectangles are none (driver documentation).
+        """
+        if count > MAX_RECTS:
+            return
+        if operation not in _OPERATIONS:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"composition {operation}")
+        given, made = (self._monochrome(handle) for handle in surfaces)
+        sources, places = (self._buffer(handle) for handle in buffers)
+        if given.surface is made.surface and given.index == made.index:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, "a surface composed with itself")
+        packet = Compose(
+            given, made, sources, places, count, ComposeRectsOp(operation), offset
+        )  # fmt: skip
+        self._gpu.submit(packet)
+
     # Handles
 
     def _surface(self, handle: int) -> Surface:
@@ -132,6 +159,17 @@ class Moves:
         if surface.desc.kind not in BUFFERS:
             raise Fault(HResult.DDERR_INVALIDSURFACETYPE, f"surface {handle} is no buffer")
         return surface
+
+    def _monochrome(self, handle: int) -> Part:
+        """A level with one bit for a pixel: the one a handle names, or a texture's first."""
+        surface = self._pixels(handle)
+        if surface.format is not Format.A1:
+            what = f"composition of {surface.format.sdk}"
+            raise Fault(HResult.DDERR_INVALIDPIXELFORMAT, what)
+        if surface.desc.kind in VOLUMES:
+            raise Fault(HResult.DDERR_INVALIDSURFACETYPE, "composition of a volume")
+        owner = surface.parent or surface
+        return whole_part(owner, surface.desc.index)
 
     def _part(self, place: Place) -> Part:
         """A level of a texture's first face, or of the face a level's own handle is in."""

@@ -24,12 +24,13 @@ from dp2emu.d3d.legacy import (
     RenderState7,
     TextureStageState8,
 )
-from dp2emu.dp2.state import SRGB_TEXTURE, State, bits_float
+from dp2emu.dp2.state import SRGB_TEXTURE, Convolution, State, bits_float
 from dp2emu.errors import Fault
 from dp2emu.gpu.memory import Surface, SurfaceKind
 from dp2emu.gpu.packets import TextureBinding
 from dp2emu.gpu.state import Samplers
 from dp2emu.shader.ir import TextureKind
+from dp2emu.shader.texture.bindings import weights_of
 from dp2emu.shader.texture.records import MAX_ANISOTROPY, Addresses, SamplerKey
 
 KINDS = {
@@ -52,7 +53,11 @@ _FILTERS = (
     TextureStageState8.MIPFILTER,
 )
 _COLOR_KEYS = (RenderState7.COLORKEYENABLE, RenderState7.COLORKEYBLENDENABLE)
-_ALPHA_BLOCKS = frozenset({Format.DXT1, Format.DXT2, Format.DXT3, Format.DXT4, Format.DXT5})
+_ALPHA_BLOCKS = {
+    Format.A1: 1,
+    **dict.fromkeys((Format.DXT1, Format.DXT2, Format.DXT3, Format.DXT4, Format.DXT5), 255),
+}
+"""The largest alpha of formats whose pixels share bytes."""
 _MODES = {int(mode): mode for mode in TextureAddress}
 _WRAP = (TextureAddress.WRAP,) * 3
 _M = TypeVar("_M", TextureAddress, TextureFilter)
@@ -97,8 +102,9 @@ class BoundTexture:
         row = FORMATS[self.surface.format]
         if row.alpha is not None:
             return row.alpha.max
-        own = self.alpha_palette if Use.PALETTE in row.uses else row.format in _ALPHA_BLOCKS
-        return 255 if own else 0
+        if Use.PALETTE in row.uses:
+            return 255 if self.alpha_palette else 0
+        return _ALPHA_BLOCKS.get(row.format, 0)
 
 
 BoundTextures = Mapping[int, BoundTexture]
@@ -156,7 +162,10 @@ def samplers(
     for number, stage, kind in used:
         bound = textures.get(stage)
         if bound is not None and bound.kind is kind:
-            asked = _Asked(stage, state.stage(stage), interface, keyed(state, interface, bound))
+            asked = _Asked(
+                stage, state.stage(stage), interface, keyed(state, interface, bound),
+                state.convolution,
+            )  # fmt: skip
             keys.append((number, asked.key(bound)))
             bindings[number] = asked.binding(bound)
     return tuple(keys), bindings
@@ -170,15 +179,20 @@ def keyed(state: State, interface: int, bound: BoundTexture) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The states of a stage, the interface that numbers them, and whether a colour key counts."""
+    """The states of a stage, the interface that numbers them, whether a colour key counts, and
+    the kernel of convolutions.
+    """
 
     stage: int
     row: Sequence[int]
     interface: int
     keyed: bool
+    convolution: Convolution
 
     def key(self, bound: BoundTexture) -> SamplerKey:
         mag, min_, mip = self.filters()
+        if TextureFilter.CONVOLUTIONMONO in (mag, min_):
+            return self.convolving(bound)
         levels = bound.surface.desc.levels > 1
         stretched = TextureFilter.ANISOTROPIC in (mag, min_)
         most = self.row[TextureStageState8.MAXANISOTROPY]
@@ -196,6 +210,23 @@ class _Asked:
             color_key=self.keyed,
         )
 
+    def convolving(self, bound: BoundTexture) -> SamplerKey:
+        """Raises Fault for what is not monochrome, which drivers are to refuse."""
+        surface = bound.surface
+        if surface.format is not Format.A1 or bound.kind is not TextureKind.TEX2D:
+            what = f"convolution of {surface.format.sdk} at stage {self.stage}"
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
+        return SamplerKey(
+            kind=bound.kind,
+            format=surface.format,
+            address=(TextureAddress.BORDER, TextureAddress.BORDER, TextureAddress.WRAP),
+            mag=TextureFilter.CONVOLUTIONMONO,
+            min=TextureFilter.CONVOLUTIONMONO,
+            levels=surface.desc.levels > 1,
+            color_key=self.keyed,
+            kernel=(len(self.convolution.rows), len(self.convolution.columns)),
+        )
+
     def binding(self, bound: BoundTexture) -> TextureBinding:
         last = bound.surface.desc.levels - 1
         return TextureBinding(
@@ -206,6 +237,7 @@ class _Asked:
             border=self.row[TextureStageState8.BORDERCOLOR],
             palette=bound.palette,
             color_key=bound.color_key,
+            weights=weights_of(self.convolution.rows, self.convolution.columns),
         )
 
     def addresses(self, kind: TextureKind) -> Addresses:

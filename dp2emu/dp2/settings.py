@@ -290,4 +290,8 @@ ACCESS: Mapping[Kind, Access] = {
         _frequency_parts,
     ),
     Kind.INDICES: Access(_read_indices, lambda context, _, value: context.set_indices(*value)),
+    Kind.CONVOLUTION: Access(
+        lambda context, _: context.state.convolution,
+        lambda context, _, value: context.state.set_convolution(value),
+    ),
 }

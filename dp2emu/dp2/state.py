@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import TextureStageState7, TextureStageState8
 from dp2emu.errors import Fault
 from dp2emu.gpu.packets import Rect, Viewport
+from dp2emu.shader.texture.bindings import MAX_KERNEL
 
 RENDER_STATES = 256
 """The header bounds render state numbers; higher ones are ignored (reference 3.6)."""
@@ -49,6 +51,26 @@ def bits_float(value: int) -> float:
     return number
 
 
+@dataclass(frozen=True, slots=True)
+class Convolution:
+    """The kernel of D3DTEXF_CONVOLUTIONMONO: weights (float32 values) of the texels of a row, and
+    of the rows.
+    """
+
+    rows: tuple[float, ...] = (1.0,)
+    columns: tuple[float, ...] = (1.0,)
+
+    @classmethod
+    def of(
+        cls, width: int, height: int, rows: Sequence[float], columns: Sequence[float]
+    ) -> Convolution:
+        """No weights stand for ones.  Raises Fault for sizes there are not."""
+        if not (0 < width <= MAX_KERNEL and 0 < height <= MAX_KERNEL):
+            what = f"convolution of {width} x {height} texels"
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
+        return cls(tuple(rows) or (1.0,) * width, tuple(columns) or (1.0,) * height)
+
+
 class State:
     """Everything the tokens of one context have set.  Mutable: it is the register file.
 
@@ -65,6 +87,7 @@ class State:
         self.render_states[RenderState.ZENABLE] = int(zenable)
         self.stages = [row.copy() for row in _STAGE_DEFAULTS]
         self.map_blend = 0
+        self.convolution = Convolution()
         self.viewport = Viewport(0, 0, 0, 0)
         self.scissor = Rect(0, 0, 0, 0)
         self.w_range = (0.0, 1.0)
@@ -83,6 +106,11 @@ class State:
     def set_map_blend(self, mode: int) -> None:
         """A texture map blend, which lasts until an operation of stage 0 is set."""
         self.map_blend = mode
+        self.version += 1
+
+    def set_convolution(self, convolution: Convolution) -> None:
+        """SETCONVOLUTIONKERNELMONO."""
+        self.convolution = convolution
         self.version += 1
 
     @property

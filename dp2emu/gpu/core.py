@@ -12,6 +12,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any
 
 from dp2emu.gpu.clear import execute_clear
+from dp2emu.gpu.compose import execute_compose
 from dp2emu.gpu.copy import execute_copy, execute_copy_bytes, execute_generate_levels
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.memory import Heap, Limits
@@ -19,6 +20,7 @@ from dp2emu.gpu.packets import (
     RECT_BYTES,
     BeginQuery,
     Clear,
+    Compose,
     Copy,
     CopyBytes,
     Draw,
@@ -171,6 +173,9 @@ class Gpu:
     def _copy_bytes(self, packet: CopyBytes) -> None:
         self._charge(execute_copy_bytes(packet, self.counters))
 
+    def _compose(self, packet: Compose) -> None:
+        self._charge(execute_compose(packet, self.counters))
+
     def _generate_levels(self, packet: GenerateLevels) -> None:
         self._charge(execute_generate_levels(packet, self.counters))
 
@@ -239,6 +244,7 @@ _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
     Clear: Gpu._clear,
     Copy: Gpu._copy,
     CopyBytes: Gpu._copy_bytes,
+    Compose: Gpu._compose,
     GenerateLevels: Gpu._generate_levels,
     BeginQuery: Gpu._begin_query,
     EndQuery: Gpu._end_query,

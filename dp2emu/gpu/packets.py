@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.d3d.enums import PrimitiveType
+from dp2emu.d3d.enums import ComposeRectsOp, PrimitiveType
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.queries import QuerySlot
 from dp2emu.gpu.state import Pipeline
@@ -133,7 +133,8 @@ class TextureBinding:
     ``lod_bias`` is D3DSAMP_MIPMAPLODBIAS as a float32 value, ``max_level`` D3DSAMP_MAXMIPLEVEL and
     ``most_detailed`` what SETTEXLOD said, both level numbers; ``border`` is A8R8G8B8; ``palette``
     has 256 A8R8G8B8 words, for formats that index one.  ``color_key`` is a range of texels as they
-    are stored, both ends in it.
+    are stored, both ends in it.  ``weights`` are the file of that name (``texture.bindings``) for
+    a convolution; None for ones.
     """
 
     surface: Surface
@@ -143,6 +144,7 @@ class TextureBinding:
     border: int = 0
     palette: NDArray[np.uint32] | None = None
     color_key: tuple[int, int] = (0, 0)
+    weights: NDArray[np.float32] | None = None
 
 
 Textures = Mapping[int, TextureBinding]
@@ -273,6 +275,24 @@ class CopyBytes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Compose:
+    """Combine ``count`` rectangles of an A1 part with another one, which is no part of it.
+
+    Each is told by 8 bytes in either buffer, read when the packet executes.  ``sources``: x, y,
+    width and height (uint16).  ``places``: number of a source (uint16), two bytes that mean
+    nothing, x and y (int16), to which ``offset`` is added.
+    """
+
+    source: Part
+    target: Part
+    sources: Surface
+    places: Surface
+    count: int
+    operation: ComposeRectsOp
+    offset: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class GenerateLevels:
     """Make every level of each face but the first from the one above: ``point`` takes one texel,
     otherwise it is the mean of the area.  The format can be rendered to.
@@ -306,4 +326,6 @@ class Observe:
     sink: Callable[[Surface], Any]
 
 
-Packet = Draw | Clear | Copy | CopyBytes | GenerateLevels | BeginQuery | EndQuery | Observe
+Packet = (
+    Draw | Clear | Copy | CopyBytes | Compose | GenerateLevels | BeginQuery | EndQuery | Observe
+)

@@ -18,7 +18,13 @@ from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
 from dp2emu.shader.reference import Run
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.sampling import COMPONENTS, Bound, ports
-from dp2emu.shader.texture.bindings import level_rows, limits_of, linear_light, numbers_of
+from dp2emu.shader.texture.bindings import (
+    level_rows,
+    limits_of,
+    linear_light,
+    numbers_of,
+    weights_of,
+)
 from dp2emu.shader.texture.fields import row_of
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import sampler_program
@@ -59,6 +65,7 @@ class Unit:
             "limits": limits_of(surface.desc.levels, first, binding.color_key),
             "palette": _NO_PALETTE if palette is None else palette.view(np.int32),
             "linear": linear_light() if key.srgb else _NO_TABLE,
+            "weights": weights_of() if binding.weights is None else binding.weights,
         }, surface.serial)  # fmt: skip
 
 

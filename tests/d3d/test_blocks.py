@@ -163,3 +163,9 @@ def test_nothing_is_no_picture() -> None:
 def test_formats_with_pixels_of_their_own_have_no_blocks() -> None:
     with pytest.raises(UsageError, match="D3DFMT_A8R8G8B8"):
         decode(Format.A8R8G8B8, bytes(4), 1, 1)
+
+
+def test_bits_are_alphas_from_the_highest_on() -> None:
+    found = decode(Format.A1, bytes([0b10010011, 0b01111111, 0, 0x80]), 9, 2)
+    alphas = [[255, 0, 0, 255, 0, 0, 255, 255, 0], [0] * 8 + [255]]
+    assert found.tolist() == [[[0, 0, 0, alpha] for alpha in row] for row in alphas]

@@ -33,6 +33,7 @@ from .rigging import (
 )
 
 TEXBLT, VOLUMEBLT, BUFFERBLT, BLT, FILL, GENERATE, SURFACEBLT = 38, 63, 64, 81, 82, 89, 96
+COMPOSE = 98
 LINEAR = 2
 A8 = Format.A8R8G8B8
 
@@ -386,6 +387,90 @@ def test_a_buffer_blit_is_between_buffers() -> None:
     for pair in ((COLOR, 10), (10, COLOR)):
         data = token(BUFFERBLT, *pair, 0, 0, 4, 0)
         assert refused(bench, data) == HResult.DDERR_INVALIDSURFACETYPE
+
+
+# COMPOSERECTS
+
+
+def compose(
+    source: int, target: int, *, count: int = 1, operation: int = 1,
+    buffers: tuple[int, int] = (12, 13), offset: tuple[int, int] = (0, 0),
+) -> bytes:  # fmt: skip
+    body = struct.pack("<6I2i", source, target, buffers[0], count, buffers[1], operation, *offset)
+    return struct.pack("<BBH", COMPOSE, 0, 1) + body
+
+
+def monochrome(bench: Bench) -> tuple[Surface, Surface]:
+    """Two 8 x 8 textures, and buffers with the rectangle of all of one."""
+    pair = made(bench, 10, format=Format.A1), made(bench, 11, format=Format.A1)
+    heap = bench.driver.gpu.heap
+    for handle, words in ((12, (0, 0, 8, 8)), (13, (0, 0, 0, 0))):
+        heap.create(SurfaceDesc(handle, SurfaceKind.VERTEXBUFFER, 8))
+        heap.write(handle, 0, struct.pack("<4H", *words))
+    return pair
+
+
+def test_rectangles_are_composed() -> None:
+    bench = Bench()
+    source, target = monochrome(bench)
+    before = target.data.tolist()
+    bench.ok(compose(10, 11, operation=2, offset=(3, -1)))
+    over = [*source.data[1:].tolist(), 0]
+    wanted = [byte | upon >> 3 for byte, upon in zip(before, over, strict=True)]
+    assert target.data.tolist() == wanted
+
+
+def test_more_rectangles_than_there_may_be_are_none() -> None:
+    bench = Bench()
+    _, target = monochrome(bench)
+    before = target.data.tolist()
+    bench.ok(compose(10, 11, count=0x10000))
+    bench.ok(compose(10, 11, count=0))
+    assert target.data.tolist() == before
+    bench.ok(compose(10, 11, count=0xFFFF))
+    assert target.data.tolist() != before
+
+
+def test_compositions_that_cannot_be_are_refused() -> None:
+    bench = Bench()
+    monochrome(bench)
+    made(bench, 20)
+    made(bench, 21, format=Format.A1, kind=SurfaceKind.VOLUMETEXTURE)
+    kinds, formats = HResult.DDERR_INVALIDSURFACETYPE, HResult.DDERR_INVALIDPIXELFORMAT
+    for data, hr in (
+        (compose(10, 10), HResult.DDERR_INVALIDPARAMS),
+        (compose(10, 99), HResult.DDERR_INVALIDPARAMS),
+        (compose(10, 11, operation=0), HResult.DDERR_INVALIDPARAMS),
+        (compose(10, 11, operation=5), HResult.DDERR_INVALIDPARAMS),
+        (compose(10, 11, buffers=(12, 77)), HResult.DDERR_INVALIDPARAMS),
+        (compose(10, 11, buffers=(12, 20)), kinds),
+        (compose(12, 11), kinds),
+        (compose(21, 11), kinds),
+        (compose(10, 20), formats),
+        (compose(20, 11), formats),
+    ):
+        assert refused(bench, data) == hr
+
+
+def test_levels_of_one_texture_are_composed_by_their_own_handles() -> None:
+    bench = Bench()
+    monochrome(bench)
+    texture = made(bench, 20, 16, 16, Format.A1, levels=2)
+    heap = bench.driver.gpu.heap
+    heap.create(SurfaceDesc(22, SurfaceKind.SURFACE, 8, 8, int(Format.A1), parent=20, index=1))
+    bench.ok(compose(20, 22))
+    assert texture.data[32:].tolist() == texture.data[:16:2].tolist()
+    assert refused(bench, compose(22, 22)) == HResult.DDERR_INVALIDPARAMS
+
+
+def test_rectangles_are_those_the_buffers_have_when_the_clock_gets_there() -> None:
+    bench = Bench(timing=fixed(call=1, packet=1000))
+    source, target = monochrome(bench)
+    before = target.data.tolist()
+    bench.ok(fill(COLOR, (0, 0, 1, 1), 0) + compose(10, 11))
+    bench.driver.write(12, 0, struct.pack("<4H", 0, 0, 8, 3))
+    bench.driver.finish()
+    assert target.data.tolist() == source.data[:3].tolist() + before[3:]
 
 
 # Order and counts

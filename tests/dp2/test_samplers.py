@@ -18,6 +18,8 @@ from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.texture.records import SamplerKey
 
 ANISOTROPIC = int(TextureFilter.ANISOTROPIC)
+MONO = int(TextureFilter.CONVOLUTIONMONO)
+FILTERS = [filter for filter in TextureFilter if filter != MONO]
 SHAPES = [
     (SurfaceKind.TEXTURE, TextureKind.TEX2D),
     (SurfaceKind.SURFACE, TextureKind.TEX2D),
@@ -126,7 +128,7 @@ def test_filters_before_directx_8_have_numbers_of_their_own(
 
 
 @pytest.mark.parametrize("interface", [8, 9])
-@pytest.mark.parametrize("filter", TextureFilter)
+@pytest.mark.parametrize("filter", FILTERS)
 def test_filters_since_directx_8_share_their_numbers(
     filter: TextureFilter, interface: int
 ) -> None:
@@ -194,3 +196,35 @@ def test_levels_beyond_the_last_are_the_last() -> None:
 def test_alpha_is_what_texels_can_store(format: Format, alpha_palette: bool, alpha: int) -> None:
     surface = Heap().create(SurfaceDesc(1, SurfaceKind.TEXTURE, 8, 8, int(format)))
     assert BoundTexture(surface, alpha_palette=alpha_palette).alpha == alpha
+
+
+def monochrome(kind: SurfaceKind = SurfaceKind.TEXTURE, levels: int = 1) -> Surface:
+    return Heap().create(SurfaceDesc(1, kind, 8, 8, int(Format.A1), levels=levels))
+
+
+@pytest.mark.parametrize("state", ["MAGFILTER", "MINFILTER"])
+def test_convolution_takes_no_other_filter_address_or_level(state: str) -> None:
+    states = {
+        TextureStageState8[state]: MONO,
+        TextureStageState8.MIPFILTER: 2,
+        TextureStageState8.ADDRESSU: 99,
+    }
+    found = key(states, surface=monochrome(levels=3))
+    border = TextureAddress.BORDER
+    assert (found.mag, found.min, found.mip) == (MONO, MONO, TextureFilter.NONE)
+    assert found.address == (border, border, TextureAddress.WRAP)
+    assert (found.kernel, found.levels) == ((1, 1), True)
+
+
+def test_convolution_is_of_flat_monochrome_textures() -> None:
+    states: dict[int, int] = {TextureStageState8.MAGFILTER: MONO}
+    refused = (
+        texture(), monochrome(SurfaceKind.CUBETEXTURE), monochrome(SurfaceKind.VOLUMETEXTURE),
+    )  # fmt: skip
+    for surface in refused:
+        with pytest.raises(Fault, match="convolution of"):
+            key(states, surface=surface)
+
+
+def test_a_monochrome_texture_has_two_alphas() -> None:
+    assert BoundTexture(monochrome()).alpha == 1

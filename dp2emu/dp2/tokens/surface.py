@@ -25,8 +25,9 @@ from dp2emu.d3d.dp2structs import (
 )
 from dp2emu.d3d.enums import ComposeRectsOp, TextureFilter
 from dp2emu.d3d.words import DWORD, FLOAT
+from dp2emu.dp2.kinds import ONLY, Kind
+from dp2emu.dp2.state import Convolution
 from dp2emu.dp2.table import Body, Op, Since, Tail, token
-from dp2emu.dp2.tokens.unbuilt import unbuilt
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context
@@ -217,7 +218,7 @@ def _weights(flag: int, size: str) -> Any:
     return lambda item: int(item[size]) if int(item["dwFlags"]) & flag else 0
 
 
-token(
+@token(
     Op.SETCONVOLUTIONKERNELMONO,
     since=Since.DX9,
     items=D3DHAL_DP2SETCONVOLUTIONKERNELMONO,
@@ -230,9 +231,17 @@ token(
     samples=(
         "61 00 01 00 02 00 00 00 01 00 00 00 03 00 00 00 00 00 00 3F 00 00 00 3F 00 00 80 3F",
     ),
-)(unbuilt("convolution filters", "Set the weights of the monochrome convolution filter."))
+)
+def set_convolution_kernel_mono(context: Context, body: Body) -> None:
+    """Set the kernel of D3DTEXF_CONVOLUTIONMONO; flag 1: weights of rows follow, 2: of columns."""
+    for (width, height, flags), tail in zip(body.items.tolist(), body.tails, strict=True):
+        weights = np.frombuffer(bytes(tail), "<f4").tolist()
+        rows = width if flags & D3DHAL_ROW_WEIGHTS else 0
+        kernel = Convolution.of(width, height, weights[:rows], weights[rows:])
+        context.put(Kind.CONVOLUTION, ONLY, kernel)
 
-token(
+
+@token(
     Op.COMPOSERECTS,
     since=Since.DX9,
     items=D3DHAL_DP2COMPOSERECTS,
@@ -241,4 +250,11 @@ token(
         "62 00 01 00 07 00 00 00 08 00 00 00 05 00 00 00 01 00 00 00 06 00 00 00 01 00 00 00"
         " 00 00 00 00 00 00 00 00",
     ),
-)(unbuilt("rectangle composition", "Combine many rectangles of monochrome surfaces."))
+)
+def compose_rects(context: Context, body: Body) -> None:
+    """Combine rectangles of a monochrome surface with another; what they are lies in buffers."""
+    for fields in body.items.tolist():
+        source, target, sources, count, places, operation, *offset = fields
+        context.moves.compose(
+            (source, target), (sources, places), count, operation, (offset[0], offset[1])
+        )

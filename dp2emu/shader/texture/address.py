@@ -1,11 +1,11 @@
 """From a coordinate to the numbers of texels along one axis.
 
 A coordinate times the side of the level, one float32 product, is rounded to 1/256 of a texel; a
-filter of more than one texel takes half a texel off.  From there on everything is in integers:
-the whole part is the number of the texel, the rest is the fraction that filters weigh with.  WRAP
-and MIRROR reduce the coordinate to its period first, so that large ones lose nothing; a
-coordinate that is infinite or no number reads as 0.  Texels beyond the level then follow from the
-mode, so that a filter at the edge sees what lies there.
+filter of more than one texel takes half a texel off, a convolution half its size.  From there on
+everything is in integers: the whole part is the number of the texel, the rest is the fraction that
+filters weigh with.  WRAP and MIRROR reduce the coordinate to its period first, so that large ones
+lose nothing; a coordinate that is infinite or no number reads as 0.  Texels beyond the level then
+follow from the mode, so that a filter at the edge sees what lies there.
 """
 
 from __future__ import annotations
@@ -50,13 +50,14 @@ class Taps:
     fraction: Value
 
 
-def taps(mode: TextureAddress, coordinate: Value, side: Value, places: Sequence[int]) -> Taps:
-    """The texels at ``places`` from the one a coordinate falls on; ``side`` is I32.
-
-    With several places that is the nearer of the two neighbours below and above.
+def taps(
+    mode: TextureAddress, coordinate: Value, side: Value, places: Sequence[int], back: int
+) -> Taps:
+    """The texels at ``places`` from the one that lies ``back`` half texels before a coordinate;
+    ``side`` is I32.
     """
     b, row, centred = coordinate.builder, MODES[mode], len(places) > 1
-    shift = 0.5 - (ONE // 2 if centred else 0)
+    shift = 0.5 - ONE // 2 * back
     position = b.ftoi(b.floor(row.reduce(coordinate) * (b.itof(side) * float(ONE)) + shift))
     first = position >> FRACTION_BITS
     near = [first if place == 0 else first + place for place in places]

@@ -2,12 +2,13 @@
 
 ``texels`` are the 32-bit words of the texture's whole allocation.  ``levels`` has a row of
 ``LEVEL_FIELDS`` for each level of each face, face by face.  ``palette`` has 256 A8R8G8B8 words,
-``linear`` what 256 sRGB codes are in linear light.
+``linear`` what 256 sRGB codes are in linear light.  ``weights`` are those of a convolution: of the
+texels of a row, and from ``COLUMN_WEIGHTS`` on those of the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from enum import IntEnum
@@ -21,6 +22,9 @@ from dp2emu.shader.types import F32, I32, Type
 from dp2emu.shader.verify import MAX_UNIFORM_SIZE
 
 CUBE_FACES, MAX_LEVELS = 6, 32
+MAX_KERNEL = 7
+"""Most texels of a convolution's side: D3DCONVOLUTIONMONO_MAXWIDTH and _MAXHEIGHT."""
+COLUMN_WEIGHTS = MAX_KERNEL
 
 
 class LevelField(IntEnum):
@@ -63,6 +67,7 @@ class Files:
     limits: File
     palette: File
     linear: File
+    weights: File
 
     @classmethod
     def of(cls, b: Builder) -> Files:
@@ -73,6 +78,7 @@ class Files:
             b.uniform("limits", Type.I32, len(LimitField)),
             b.uniform("palette", Type.I32, 256),
             b.uniform("linear", Type.F32, 256),
+            b.uniform("weights", Type.F32, 2 * MAX_KERNEL),
         )
 
 
@@ -93,6 +99,14 @@ def numbers_of(bias: float, border: int) -> F32:
     channels = [border >> shift & 0xFF for shift in (16, 8, 0, 24)]
     color = np.array(channels, np.float32) / np.float32(255)
     return np.concatenate([np.array([bias], np.float32), color])
+
+
+def weights_of(rows: Sequence[float] = (), columns: Sequence[float] = ()) -> F32:
+    """The file ``weights`` from up to ``MAX_KERNEL`` weights each way; others are 1."""
+    weights = np.ones(2 * MAX_KERNEL, np.float32)
+    weights[: len(rows)] = rows
+    weights[COLUMN_WEIGHTS : COLUMN_WEIGHTS + len(columns)] = columns
+    return weights
 
 
 @lru_cache(maxsize=1)

@@ -161,7 +161,14 @@ def _rgb_of(y: Value, u_v: list[Value], weights: tuple[int, int, int]) -> Value:
     return b.select(found < 0, 0, b.select(found < 255, found, 255))
 
 
+def _one_bit(source: Source, address: Value, u: Value, v: Value) -> Texel:
+    """A1: the highest bit is the leftmost texel."""
+    (code,) = source.codes(address)
+    return 0.0, 0.0, 0.0, source.b.itof(bits_at(code, (u & 7) ^ 7, 1))
+
+
 DECODERS: dict[Format, Decode] = {
+    Format.A1: _one_bit,
     Format.DXT1: _dxt1,
     Format.DXT2: partial(_beside_alpha, _four_bits),
     Format.DXT3: partial(_beside_alpha, _four_bits),

@@ -23,18 +23,19 @@ Weights = tuple[Value, ...]
 class Kernel:
     """``places`` are neighbours, 0 being the one before; ``weights`` come of the fraction, 0 to
     255/256, one fewer than places if they add up to 1 by themselves.
+
+    Place 0 is the texel in which a point lies that is ``back`` half texels before the coordinate.
     """
 
     places: tuple[int, ...]
     weights: Callable[[Value], Weights]
+    back: int = 1
 
     def mix(self, texels: Sequence[Texel], weights: Weights) -> Texel:
         """Mix the texels at the places."""
-        if len(texels) == 1:
-            return texels[0]
-        if len(texels) == 2:
-            return between(texels[0], texels[1], weights[0])
-        return total(texels, weights)
+        if len(weights) == len(texels):
+            return total(texels, weights)
+        return between(texels[0], texels[1], weights[0]) if weights else texels[0]
 
 
 def between(x: Texel, y: Texel, weight: Value) -> Texel:
@@ -108,7 +109,7 @@ def _b_spline(f: Value) -> Weights:
     )
 
 
-POINT = Kernel((0,), _none)
+POINT = Kernel((0,), _none, back=0)
 LINEAR = Kernel((0, 1), _linear)
 GAUSSIAN_QUAD = Kernel((0, 1), _gaussian)
 FLAT_CUBIC = Kernel((-1, 0, 1, 2), _catmull_rom)
@@ -123,13 +124,11 @@ KERNELS: dict[TextureFilter, Kernel] = {
     TextureFilter.GAUSSIANCUBIC: GAUSSIAN_CUBIC,
     TextureFilter.PYRAMIDALQUAD: LINEAR,
     TextureFilter.GAUSSIANQUAD: GAUSSIAN_QUAD,
-    TextureFilter.CONVOLUTIONMONO: POINT,
 }
 """Direct3D 9 documentation of D3DTEXTUREFILTERTYPE, which leaves the shape of most open.
 
 ANISOTROPIC takes linear probes.  A tent over four texels is the linear filter, so PYRAMIDALQUAD
-is that.  CONVOLUTIONMONO has a kernel of one texel until something sets another, which no token
-does.
+is that.  CONVOLUTIONMONO has a kernel of its own for each axis (``convolution``).
 """
 
 

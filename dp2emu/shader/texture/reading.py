@@ -51,6 +51,7 @@ def level_field(source: Source, field: LevelField, row: Value | None = None) -> 
 class _Axis:
     """Texels along one axis: which, how many bytes from its start, and what they weigh."""
 
+    kernel: Kernel
     taps: Taps
     steps: tuple[Value, ...]
     weights: Weights
@@ -73,33 +74,37 @@ class _Place:
         )
 
 
-def read(source: Source, kernel: Kernel, coordinates: Sequence[Value], level: Level) -> Texel:
-    """What the kernel makes of the texels at ``coordinates``, of which there is one per axis."""
+def read(
+    source: Source, kernels: Sequence[Kernel], coordinates: Sequence[Value], level: Level
+) -> Texel:
+    """What the kernels make of the texels at ``coordinates``; there is one of each per axis."""
     modes = _EDGES if source.key.kind is TextureKind.CUBE else source.key.address
     axes = [
-        _axis(source, kernel, number, taps(modes[number], at, side, kernel.places), level)
-        for number, (at, side) in enumerate(zip(coordinates, level.sides, strict=True))
+        _axis(source, kernel, number, level, taps(mode, at, side, kernel.places, kernel.back))
+        for number, (kernel, mode, at, side) in enumerate(
+            zip(kernels, modes, coordinates, level.sides, strict=False)
+        )
     ]
-    return _mixed(source, kernel, axes, _Place(level.offset))
+    return _mixed(source, axes, _Place(level.offset))
 
 
-def _axis(source: Source, kernel: Kernel, number: int, found: Taps, level: Level) -> _Axis:
+def _axis(source: Source, kernel: Kernel, number: int, level: Level, found: Taps) -> _Axis:
     blocks = (*source.row.block, 1)[number].bit_length() - 1
     pitch = level.pitches[number - 1] if number else source.row.size
     steps = tuple((n >> blocks if blocks else n) * pitch for n in found.numbers)
     fraction = source.b.itof(found.fraction) * (1.0 / ONE)
-    return _Axis(found, steps, kernel.weights(fraction))
+    return _Axis(kernel, found, steps, kernel.weights(fraction))
 
 
-def _mixed(source: Source, kernel: Kernel, axes: Sequence[_Axis], place: _Place) -> Texel:
+def _mixed(source: Source, axes: Sequence[_Axis], place: _Place) -> Texel:
     """Mixed along all axes but the outermost, and then along that."""
     if not axes:
         return _one(source, place)
     *inner, axis = axes
     around = [
-        _mixed(source, kernel, inner, place.along(axis, tap)) for tap in range(len(kernel.places))
+        _mixed(source, inner, place.along(axis, tap)) for tap in range(len(axis.kernel.places))
     ]
-    return kernel.mix(around, axis.weights)
+    return axis.kernel.mix(around, axis.weights)
 
 
 def _one(source: Source, place: _Place) -> Texel:
@@ -112,10 +117,22 @@ def _one(source: Source, place: _Place) -> Texel:
 
 
 def _bordered(source: Source, inside: Value, found: Texel) -> Texel:
-    b, numbers = source.b, source.files.numbers
-    border = (b.load(numbers, NumberField.BORDER + channel) for channel in range(4))
     red, green, blue, alpha = (
-        b.select(inside, channel, outer) for channel, outer in zip(found, border, strict=True)
+        source.b.select(inside, channel, outer)
+        if isinstance(channel, Value) or channel != outer
+        else channel
+        for channel, outer in zip(found, _border(source), strict=True)
+    )
+    return red, green, blue, alpha
+
+
+def _border(source: Source) -> Texel:
+    """The border colour, which counts as 0 for a convolution."""
+    if source.key.convolves:
+        return 0.0, 0.0, 0.0, 0.0
+    b, numbers = source.b, source.files.numbers
+    red, green, blue, alpha = (
+        b.load(numbers, NumberField.BORDER + channel) for channel in range(4)
     )
     return red, green, blue, alpha
 

@@ -27,6 +27,9 @@ class SamplerKey:
     entries of its palette have an alpha, otherwise they are opaque.  ``color_key``: texels within
     the range of the binding's colour key read 0 in all components, alpha too.
 
+    CONVOLUTIONMONO is both ``mag`` and ``min`` or neither; then ``kernel`` is its width and
+    height, addresses are BORDER, whose colour counts as 0, and there is no ``mip``.
+
     What is sampled is red, green, blue and alpha, with Direct3D 9's values where a format lacks
     them.  A bump format gives its U, V and W (or luminance) as red, green and blue and its Q as
     alpha, signed as stored: what texbem and the bump environment operations take.
@@ -43,3 +46,9 @@ class SamplerKey:
     levels: bool = False
     alpha_palette: bool = False
     color_key: bool = False
+    kernel: tuple[int, int] = (1, 1)
+
+    @property
+    def convolves(self) -> bool:
+        """Whether the filter is D3DTEXF_CONVOLUTIONMONO."""
+        return self.min is TextureFilter.CONVOLUTIONMONO

@@ -20,6 +20,7 @@ from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.texture.address import FRACTION_BITS, ONE
 from dp2emu.shader.texture.bindings import LimitField, NumberField
+from dp2emu.shader.texture.convolution import convolved
 from dp2emu.shader.texture.cube import Face, face_of, place_on, slope_on
 from dp2emu.shader.texture.detail import (
     Footprint,
@@ -33,7 +34,7 @@ from dp2emu.shader.texture.detail import (
 )
 from dp2emu.shader.texture.fields import Source
 from dp2emu.shader.texture.filters import Kernel, Texel, between, kernel_of
-from dp2emu.shader.texture.reading import SIDES, level_field, level_of, read
+from dp2emu.shader.texture.reading import SIDES, Level, level_field, level_of, read
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Number, Value, Variable
@@ -54,7 +55,7 @@ def sampler_program(key: SamplerKey, lod: Lod, stage: Stage) -> Program:
 
 def needs_detail(key: SamplerKey) -> bool:
     """Whether the level of detail makes a difference to what is read."""
-    return _mipmapped(key) or _minifies_otherwise(key)
+    return not key.convolves and (_mipmapped(key) or _minifies_otherwise(key))
 
 
 def _mipmapped(key: SamplerKey) -> bool:
@@ -105,6 +106,10 @@ class _Sampling:
 
     def result(self) -> Texel:
         """Level of detail, choice of filter, reads."""
+        if self.key.convolves:
+            return convolved(
+                self.source, self.coordinates, self._level(self._limit(LimitField.FIRST))
+            )
         kernel = _kernel(self.key, self.key.min)
         if not needs_detail(self.key):
             return self._read(kernel, self._limit(LimitField.FIRST))
@@ -192,11 +197,15 @@ class _Sampling:
         return red, green, blue, alpha
 
     def _read(self, kernel: Kernel, level: Value) -> Texel:
-        """Read a level, which is the first row where there is only one."""
+        kernels = (kernel,) * self.key.kind.axes
+        return read(self.source, kernels, self.coordinates, self._level(level))
+
+    def _level(self, level: Value) -> Level:
+        """A level, which is the first row where there is only one."""
         row = level if self.key.levels else None
         if self.face is not None:
             row = self.face.number * self._limit(LimitField.LEVELS) + level
-        return read(self.source, kernel, self.coordinates, level_of(self.source, row))
+        return level_of(self.source, row)
 
 
 def _assign(variables: Sequence[Variable], values: Sequence[Number]) -> None:

@@ -12,8 +12,6 @@ UNBUILT = {
     Op.EXT: "extension tokens",
     Op.DRAWRECTPATCH: "rectangle patches",
     Op.DRAWTRIPATCH: "triangle patches",
-    Op.SETCONVOLUTIONKERNELMONO: "convolution filters",
-    Op.COMPOSERECTS: "rectangle composition",
 }
 
 

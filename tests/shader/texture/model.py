@@ -96,7 +96,9 @@ def weights_of(filter: TextureFilter, f: float) -> list[tuple[int, float]]:
     return [(0, 1 - f), (1, f)]
 
 
-POINTS = (TextureFilter.NONE, TextureFilter.POINT, TextureFilter.CONVOLUTIONMONO)
+POINTS = (TextureFilter.NONE, TextureFilter.POINT)
+FILTERS = tuple(filter for filter in TextureFilter if filter is not TextureFilter.CONVOLUTIONMONO)
+"""All but one, which is tested in ``test_convolution``."""
 
 
 def filtered(

@@ -13,7 +13,13 @@ from dp2emu.d3d.enums import Format, TextureAddress, TextureFilter
 from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.errors import Unsupported
 from dp2emu.shader.ir import Lod, Stage, TextureKind
-from dp2emu.shader.texture.bindings import level_rows, limits_of, linear_light, numbers_of
+from dp2emu.shader.texture.bindings import (
+    level_rows,
+    limits_of,
+    linear_light,
+    numbers_of,
+    weights_of,
+)
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import sampler_program
 from tests.shader.texture.model import Color, fixed, folded
@@ -45,6 +51,7 @@ def lit(
         "limits": limits_of(1, 0),
         "palette": np.zeros(256, np.int32),
         "linear": linear_light(),
+        "weights": weights_of(),
     }
     return sampled(key, files, at)
 

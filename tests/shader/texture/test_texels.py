@@ -15,7 +15,13 @@ from dp2emu.d3d.enums import Format, TextureFilter
 from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.errors import Unsupported
 from dp2emu.shader.ir import Lod, Stage, TextureKind
-from dp2emu.shader.texture.bindings import level_rows, limits_of, linear_light, numbers_of
+from dp2emu.shader.texture.bindings import (
+    level_rows,
+    limits_of,
+    linear_light,
+    numbers_of,
+    weights_of,
+)
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import sampler_program
 from tests.shader.texture.model import Color, f32
@@ -105,6 +111,7 @@ def texels(
         "limits": limits_of(1, 0, keyed or (0, 0)),
         "palette": PALETTE.view(np.int32),
         "linear": linear_light(),
+        "weights": weights_of(),
     }
     at = [((x + 0.5) / width, (y + 0.5) / height) for y in range(height) for x in range(width)]
     fields["color_key"] = keyed is not None
@@ -193,7 +200,7 @@ def test_every_format_that_can_be_sampled_is_tested_here() -> None:
     assert plain - depth == LAYOUTS.keys() | set(BLOCKS) | OTHERS
 
 
-@pytest.mark.parametrize("format", [Format.UNKNOWN, Format.A1, Format.S8_LOCKABLE])
+@pytest.mark.parametrize("format", [Format.UNKNOWN, Format.S8_LOCKABLE])
 def test_other_formats_are_refused_by_name(format: Format) -> None:
     key = SamplerKey(TextureKind.TEX2D, format)
     with pytest.raises(Unsupported, match=format.sdk):

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from dp2emu.shader.ir import Lod, Stage, TextureKind
 from dp2emu.shader.reference import run
-from dp2emu.shader.texture.bindings import level_rows, limits_of, linear_light, numbers_of
+from dp2emu.shader.texture.bindings import (
+    level_rows,
+    limits_of,
+    linear_light,
+    numbers_of,
+    weights_of,
+)
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import sampler_program
 from tests.shader.texture.model import Cell, Color, Image, Texture, f32
@@ -66,6 +72,7 @@ def memory(
         "limits": limits_of(levels, first),
         "palette": np.zeros(256, np.int32),
         "linear": linear_light(),
+        "weights": weights_of(),
     })  # fmt: skip
 
 
