@@ -78,7 +78,7 @@ def instruction_of(text: str) -> Instruction:
     """The instruction a line spells.  Raises ShaderError; whether it is valid is not checked."""
     text = " ".join(text.lower().split())
     if text.startswith("dcl_"):
-        return _declaration(text)
+        return _declaration(text + " ")
     match = _INSTRUCTION.match(text)
     if match is None:
         raise ShaderError(f"{shown(text)} is no instruction")
