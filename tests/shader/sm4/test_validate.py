@@ -37,7 +37,7 @@ REFUSED = [
     ("vs_4_0", 2, "a label may only follow ret", "label l0"),
     ("vs_4_0", 5, "l0 is a label already", "ret", "label l0", "ret", "label l0", "ret"),
     ("vs_4_0", 4, "l0 calls itself", "ret", "label l0", "call l0", "ret"),
-    ("vs_4_0", 4, "l0 calls itself", "ret", "label l0", "call l1", "ret", "label l1", "call l0"),
+    ("vs_4_0", 7, "l0 calls itself", "ret", "label l0", "call l1", "ret", "label l1", "call l0"),
     ("vs_4_0", 2, "r[0] is not declared", "mov r0.x, l(0)"),
     ("vs_4_0", 3, "r[1] is not declared", "dcl_temps 1", "mov r1.x, l(0)"),
     (
