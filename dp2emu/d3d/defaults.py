@@ -1,4 +1,4 @@
-"""Direct3D 9 device defaults that are not zero (IDirect3DDevice9 state documentation)."""
+"""Device defaults that are not zero (documentation of the states in Direct3D 9 and 6)."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from dp2emu.d3d.enums import (
     TextureOp,
     TextureStageState,
 )
+from dp2emu.d3d.legacy import RenderState7
 
 _ONE = int.from_bytes(struct.pack("<f", 1.0), "little")
 _SIXTY_FOUR = int.from_bytes(struct.pack("<f", 64.0), "little")
@@ -79,6 +80,13 @@ RENDER_STATES: dict[RenderState, int] = {
     RenderState.BLENDOPALPHA: BlendOp.ADD,
 }
 """ZENABLE is missing: it is D3DZB_TRUE if the device was made with a depth buffer."""
+
+EARLY_RENDER_STATES: dict[RenderState7, int] = {
+    RenderState7.TEXTUREPERSPECTIVE: 1,
+    RenderState7.ROP2: 13,
+    RenderState7.PLANEMASK: _ALL,
+}
+"""Of DirectX 6 and 7 only; the raster operation is R2_COPYPEN."""
 
 SAMPLER_STATES: dict[SamplerState, int] = {
     SamplerState.ADDRESSU: TextureAddress.WRAP,

@@ -28,6 +28,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.dp2.output import merge_numbers
 from dp2emu.dp2.programs import Source
 from dp2emu.dp2.query_table import QueryTable
+from dp2emu.dp2.raster7 import stipple
 from dp2emu.dp2.recent import Recent
 from dp2emu.dp2.resolve import (
     Resolved,
@@ -383,8 +384,9 @@ class Context:
             edge_flags=edges,
             textures=resolved.pixel.textures,
             vertex_textures=resolved.vertex.textures,
-            merge=merge_numbers(self.state.render_states),
+            merge=merge_numbers(self.state.render_states, self.interface),
             line_pattern=line_pattern(self.state, self.interface),
+            stipple=stipple(self.state.render_states, self.interface),
         )
         for instance in streams:
             self.gpu.submit(replace(draw, streams=instance))

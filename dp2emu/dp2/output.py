@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dp2emu.d3d.enums import Blend, BlendOp, CmpFunc, RenderState, StencilOp
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.fixed import enum_state
+from dp2emu.dp2.raster7 import plane_mask
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.packets import MergeNumbers
 from dp2emu.gpu.state import BlendEquation, BlendState, StencilFace, StencilState
@@ -106,7 +107,7 @@ def _face(states: Sequence[int], names: Sequence[RenderState]) -> StencilFace:
     )
 
 
-def merge_numbers(states: Sequence[int]) -> MergeNumbers:
+def merge_numbers(states: Sequence[int], interface: int) -> MergeNumbers:
     """What the merge stage reads beside the pipeline; of ALPHAREF the low 8 bits count."""
     return MergeNumbers(
         blend_factor=states[RenderState.BLENDFACTOR],
@@ -115,4 +116,5 @@ def merge_numbers(states: Sequence[int]) -> MergeNumbers:
         stencil_reference=states[RenderState.STENCILREF],
         stencil_mask=states[RenderState.STENCILMASK],
         stencil_write_mask=states[RenderState.STENCILWRITEMASK],
+        plane_mask=plane_mask(states, interface),
     )

@@ -13,6 +13,7 @@ from dp2emu.d3d.legacy import RenderState7
 from dp2emu.d3d.vertices import Element, VertexLayout, check_drawable
 from dp2emu.dp2.constants import Constants
 from dp2emu.dp2.fixed import fixed_state, fixed_vertex, pixel_fog, pixel_fog_uniforms
+from dp2emu.dp2.raster7 import monochrome
 from dp2emu.dp2.samplers import BoundTextures, keyed, samplers
 from dp2emu.dp2.shaders import Function, lowered_pixel, lowered_vertex
 from dp2emu.dp2.stages import cascade, cascade_uniforms, projection
@@ -107,7 +108,8 @@ def _cascade_program(
     stages = cascade(state, kinds, alpha or int(transparent))
     specular = bool(state.render_states[RenderState.SPECULARENABLE])
     kills = transparent and _drops_keyed(state, stages)
-    return pixel_program(FixedPixel(stages, specular, fog, kills))
+    mono = monochrome(state.render_states, interface)
+    return pixel_program(FixedPixel(stages, specular, fog, kills, mono))
 
 
 def _drops_keyed(state: State, stages: Sequence[TextureStage]) -> bool:

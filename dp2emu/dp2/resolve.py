@@ -31,6 +31,7 @@ from dp2emu.dp2.programs import (
     vertex_stage,
     wraps,
 )
+from dp2emu.dp2.raster7 import checked_only, perspective, raster_op
 from dp2emu.dp2.samplers import BoundTextures
 from dp2emu.dp2.state import TARGETS, State, bits_float
 from dp2emu.errors import Fault
@@ -147,8 +148,9 @@ def resolve(
         alpha_to_coverage=samples > 1 and alpha_to_coverage(states),
         srgb_write=bool(states[RenderState.SRGBWRITEENABLE]),
         dither=bool(states[RenderState.DITHERENABLE]),
+        raster_op=raster_op(states, interface),
     )
-    return Resolved(pipeline, vertex, pixel, planes)
+    return Resolved(checked_only(pipeline, states, interface), vertex, pixel, planes)
 
 
 def _raster_state(
@@ -168,6 +170,7 @@ def _raster_state(
         point_sprites=bool(states[RenderState.POINTSPRITEENABLE]),
         wrap=wrap,
         smooth_lines=bool(states[smooth_lines]),
+        perspective=perspective(states, interface),
         multisample=bool(states[multisample]),
     )
 

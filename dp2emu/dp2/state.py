@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from dp2emu.d3d.defaults import EARLY_RENDER_STATES, SAMPLER_STATES, stage_state
 from dp2emu.d3d.defaults import RENDER_STATES as DEFAULT_RENDER_STATES
-from dp2emu.d3d.defaults import SAMPLER_STATES, stage_state
 from dp2emu.d3d.enums import RenderState, TextureStageState, TransformState, ZBufferType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import TextureStageState7, TextureStageState8
@@ -81,7 +81,7 @@ class State:
     def __init__(self, *, has_depth: bool) -> None:
         self.version = 0
         self.render_states = [0] * RENDER_STATES
-        for state, value in DEFAULT_RENDER_STATES.items():
+        for state, value in (*DEFAULT_RENDER_STATES.items(), *EARLY_RENDER_STATES.items()):
             self.render_states[state] = int(value)
         zenable = ZBufferType.TRUE if has_depth else ZBufferType.FALSE
         self.render_states[RenderState.ZENABLE] = int(zenable)

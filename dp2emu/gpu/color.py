@@ -18,9 +18,11 @@ from dp2emu.gpu.pixels import (
     every_bit,
     pack_color,
     unpack_color,
+    unused_bits,
     with_color,
     write_bits,
 )
+from dp2emu.gpu.rasterops import COPY, combine
 from dp2emu.gpu.state import Pipeline
 from dp2emu.shader.fixed.blend import BLEND_FILE
 from dp2emu.shader.fixed.output import LINEAR_FILE, Output, output_program
@@ -31,6 +33,8 @@ COMPONENTS = "xyzw"
 
 SRGB_BITS = 8
 """D3DRS_SRGBWRITEENABLE is for formats whose red, green and blue have this many bits."""
+PLANES = 0xFFFFFFFF
+"""Bits of a pixel that a plane mask speaks of."""
 DITHER_BELOW = 8
 """D3DRS_DITHERENABLE is for channels of fewer bits, where steps can be seen."""
 
@@ -40,7 +44,8 @@ class ColorTarget:
     """Render target ``number``; ``bits`` of its words can be written.
 
     ``words`` is a view of all pixels, ``pitch`` a row, as the format's row views them; a pixel has
-    ``samples`` of them.  ``output`` says what happens to colours before they are packed.
+    ``samples`` of them.  ``output`` says what happens to colours before they are packed,
+    ``raster_op`` what to the words after.
     """
 
     number: int
@@ -51,6 +56,7 @@ class ColorTarget:
     bits: int
     output: Output
     uniforms: Uniforms
+    raster_op: int = COPY
 
     def write(self, rgba: Sequence[F32], x: I64, y: I64) -> None:
         """Merge colours, one for each of the samples, which must differ."""
@@ -58,6 +64,8 @@ class ColorTarget:
         if not self.output.plain:
             rgba = self._merged(rgba, x, y, address)
         words = pack_color(self.row, rgba)
+        if self.raster_op != COPY:
+            words = combine(self.raster_op, words, self.words[address])
         if self.bits != every_bit(self.row):
             words = with_color(self.row, self.words[address], words, self.bits)
         self.words[address] = words
@@ -75,7 +83,8 @@ class ColorTarget:
     @property
     def pixel_bytes(self) -> int:
         """Bytes moved for each sample: what blending reads, and what is written."""
-        return self.row.size * (1 if self.output.blend is None else 2)
+        reads = self.output.blend is not None or self.raster_op != COPY
+        return self.row.size * (2 if reads else 1)
 
 
 def _lanes(name: str, lanes: Sequence[F32]) -> dict[str, F32]:
@@ -92,10 +101,12 @@ def color_targets(draw: Draw, written: Sequence[int]) -> tuple[ColorTarget, ...]
     masks = zip(draw.colors, pipeline.write_masks, strict=False)
     rows = [(n, surface, color_format(surface), mask)
             for n, (surface, mask) in enumerate(masks) if surface is not None]  # fmt: skip
+    planes = draw.merge.plane_mask | ~PLANES
+    found = ((n, surface, row, write_bits(row, mask) & planes) for n, surface, row, mask in rows)
     return tuple(
-        _target(draw, number, surface, row, write_bits(row, mask))
-        for number, surface, row, mask in rows
-        if number in written and write_bits(row, mask)
+        _target(draw, number, surface, row, bits)
+        for number, surface, row, bits in found
+        if number in written and bits
     )
 
 
@@ -105,7 +116,12 @@ def _target(draw: Draw, number: int, surface: Surface, row: FormatRow, bits: int
     uniforms = {BLEND_FILE: np.array(argb_floats(draw.merge.blend_factor), np.float32)}
     if output.srgb:
         uniforms[LINEAR_FILE] = linear_light()
-    return ColorTarget(number, words, pitch, surface.samples, row, bits, output, uniforms)
+    operation = draw.pipeline.raster_op
+    if operation != COPY:
+        bits &= ~unused_bits(row)
+    return ColorTarget(
+        number, words, pitch, surface.samples, row, bits, output, uniforms, operation
+    )
 
 
 @lru_cache(maxsize=1 << 10)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, I64, Mask
-from dp2emu.gpu.assembly import vertex_count
+from dp2emu.gpu.assembly import CORNERS, vertex_count
 from dp2emu.gpu.color import ColorTarget, color_targets
 from dp2emu.gpu.depth import DepthPlanes, depth_planes, fragment_depth, kept_by_clipping
 from dp2emu.gpu.geometry import geometry
@@ -30,6 +30,7 @@ from dp2emu.gpu.multisample import alpha_covers, at_samples, pixels_of
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.planes import Sites, sites
 from dp2emu.gpu.queries import Counters
+from dp2emu.gpu.rasterops import COPY
 from dp2emu.gpu.setup import POINT_SIZE, set_up
 from dp2emu.gpu.shade import (
     Shaded,
@@ -165,6 +166,8 @@ class _Stages:
         kept = kept_by_clipping(self.depth, here)
         if kept is not None:
             here = here.part(np.flatnonzero(kept))
+        if self.draw.stipple and CORNERS[self.draw.topology] == 3:
+            here = here.part(np.flatnonzero(self._stippled(here)))
         count = len(here.x)
         if not self.draw.pipeline.tests_late or not count:
             work = self._write(here, None) if count else Work()
@@ -173,6 +176,13 @@ class _Stages:
         alive = np.flatnonzero(self._alive(here, shaded))
         work = self._write(here.part(alive), shaded.part(alive)) if len(alive) else Work()
         return work + Work(fragments=count, shaded=count)
+
+    def _stippled(self, here: Sites) -> Mask:
+        """Fragments on bits of the pattern that are set, of which the highest is leftmost."""
+        rows = np.array(self.draw.stipple, np.uint32)
+        shift = 31 - here.x // self.samples % 32
+        found: Mask = rows[here.y % len(rows)] >> shift.astype(np.uint32) & 1 != 0
+        return found
 
     def _alive(self, here: Sites, shaded: Shaded) -> Mask:
         """Fragments that neither their program nor their alpha drops."""
@@ -209,9 +219,10 @@ class _Stages:
     ) -> None:
         """Write the colours of fragments that passed, of which there are some.
 
-        With blending each counts; without it, only the last of a pixel is seen.
+        With blending or a raster operation each counts; otherwise only the last of a pixel is
+        seen.
         """
-        if self.draw.pipeline.blend is None:
+        if self.draw.pipeline.blend is None and self.draw.pipeline.raster_op == COPY:
             chosen = last_of_each(stacks, passed)
             layers: Iterable[I64 | slice] = [slice(None)]
         else:

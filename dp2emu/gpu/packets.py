@@ -100,7 +100,8 @@ class MergeNumbers:
 
     ``blend_factor`` is A8R8G8B8; ``alpha_reference`` 0 to 255; the stencil numbers are DWORDs, of
     which a format uses the low bits.  Of a multisampled target only the samples whose bits are
-    set in ``sample_mask`` are drawn to.
+    set in ``sample_mask`` are drawn to, and of the first 32 bits of a pixel only those set in
+    ``plane_mask``.
     """
 
     blend_factor: int = 0xFFFFFFFF
@@ -109,6 +110,7 @@ class MergeNumbers:
     stencil_reference: int = 0
     stencil_mask: int = 0xFFFFFFFF
     stencil_write_mask: int = 0xFFFFFFFF
+    plane_mask: int = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +188,7 @@ class Draw:
     vertex_textures: Textures = field(default_factory=dict)
     merge: MergeNumbers = MergeNumbers()
     line_pattern: LinePattern = SOLID
+    stipple: tuple[int, ...] = ()
 
     @property
     def copied(self) -> bytes | None:

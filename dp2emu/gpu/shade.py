@@ -25,6 +25,9 @@ COLOR_PORTS = tuple(
     tuple(f"target{number}.{component}" for component in COMPONENTS) for number in range(4)
 )
 
+TEXTURE_COORDINATE = "texcoord"
+"""What names of texture coordinates begin with."""
+
 LANES = 1 << 15
 """Fragments shaded together: what a program holds for each of them is not small."""
 
@@ -94,8 +97,8 @@ def shading(
 
     With flat shading the colours are those of the first corner.  Any other varying c becomes
     plane(c * rhw) / plane(rhw); a primitive whose rhw are all equal counts as rhw 1, which makes
-    that the plane of c itself.  Any rhw is allowed: a quotient that is no number becomes 0 where
-    it is clamped.
+    that the plane of c itself, as it is of texture coordinates without perspective.  Any rhw is
+    allowed: a quotient that is no number becomes 0 where it is clamped.
     """
     program, frame, vertices = draw.pipeline.pixel, primitives.frame, primitives.vertices
     corners = {name: f.astype(np.float64)
@@ -108,6 +111,9 @@ def shading(
         corners = {name: f for name, f in corners.items() if name not in across}
     rhw = vertices.position[3].astype(np.float64)
     true_rhw = plane(frame, rhw) if _reads(program, "w.x") else None
+    if not draw.pipeline.raster.perspective:
+        linear = [name for name in corners if name.startswith(TEXTURE_COORDINATE)]
+        plain |= {name: plane(frame, corners.pop(name)) for name in linear}
     equal = (rhw == rhw[0]).all(axis=0)
     divided: dict[str, Plane] = {}
     divisor = None
@@ -131,7 +137,7 @@ def _sprite_planes(program: Program, sizes: F64) -> dict[str, Plane]:
         "z": _constant(zero),
         "w": _constant(one),
     }
-    read = [name for name in varyings_of(program) if name.startswith("texcoord")]
+    read = [name for name in varyings_of(program) if name.startswith(TEXTURE_COORDINATE)]
     return {name: axes[name[-1]] for name in read}
 
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 from dp2emu.d3d.enums import CmpFunc, Cull, FillMode, Format, StencilOp
 from dp2emu.d3d.vertices import Element
 from dp2emu.d3d.vertices import VertexLayout as VertexLayout
+from dp2emu.gpu.rasterops import COPY
 from dp2emu.shader.fixed.blend import BlendEquation as BlendEquation
 from dp2emu.shader.fixed.blend import BlendState as BlendState
 from dp2emu.shader.ir import Kill, Program, walk
@@ -39,7 +40,8 @@ class RasterState:
     ``multisample``:
     D3DRS_MULTISAMPLEANTIALIAS, without it every sample has what the pixel's centre has.  ``wrap``:
     D3DRS_WRAP0 and so on, bit c of number n is set if component c of texture coordinate n goes the
-    shortest way around.
+    shortest way around.  ``perspective``: texture coordinates are in perspective, as all else is;
+    without it they are linear on the screen.
     """
 
     cull: Cull = Cull.NONE
@@ -52,6 +54,7 @@ class RasterState:
     smooth_lines: bool = False
     multisample: bool = True
     wrap: tuple[int, ...] = ()
+    perspective: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,7 @@ class Pipeline:
 
     ``alpha_test`` drops fragments whose first alpha does not pass; None lets all pass.
     ``alpha_to_coverage`` drops samples of multisampled targets by the first alpha.
+    ``raster_op`` combines what is stored with what was there (``gpu.rasterops``).
     ``srgb_write`` and ``dither`` concern the targets whose formats they are for (``gpu.color``).
     """
 
@@ -147,6 +151,7 @@ class Pipeline:
     alpha_to_coverage: bool = False
     srgb_write: bool = False
     dither: bool = False
+    raster_op: int = COPY
 
     @property
     def tests_late(self) -> bool:

@@ -88,8 +88,8 @@ def test_a_second_source_colour_is_not_built(name: str, factor: Blend) -> None:
 
 
 def test_the_blend_factor_is_white_until_it_is_set() -> None:
-    assert merge_numbers(states()).blend_factor == 0xFFFFFFFF
-    assert merge_numbers(states(BLENDFACTOR=0x12345678)).blend_factor == 0x12345678
+    assert merge_numbers(states(), 9).blend_factor == 0xFFFFFFFF
+    assert merge_numbers(states(BLENDFACTOR=0x12345678), 9).blend_factor == 0x12345678
 
 
 @pytest.mark.parametrize("func", list(CmpFunc))
@@ -100,7 +100,7 @@ def test_the_alpha_test_is_a_comparison_unless_it_passes_always(func: CmpFunc) -
 
 
 def test_of_the_alpha_reference_eight_bits_count() -> None:
-    assert merge_numbers(states(ALPHAREF=0xFFFFFF80)).alpha_reference == 0x80
+    assert merge_numbers(states(ALPHAREF=0xFFFFFF80), 9).alpha_reference == 0x80
 
 
 def test_stencil_states_are_those_of_both_faces_until_there_are_two_sides() -> None:
@@ -128,7 +128,7 @@ def test_an_alpha_comparison_that_means_nothing_is_refused() -> None:
 
 
 def test_stencil_numbers_are_those_of_the_states() -> None:
-    numbers = merge_numbers(states(STENCILREF=1, STENCILMASK=2, STENCILWRITEMASK=3))
+    numbers = merge_numbers(states(STENCILREF=1, STENCILMASK=2, STENCILWRITEMASK=3), 9)
     found = numbers.stencil_reference, numbers.stencil_mask, numbers.stencil_write_mask
     assert found == (1, 2, 3)
 

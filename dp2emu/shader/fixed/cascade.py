@@ -60,9 +60,11 @@ class FixedPixel:
     """Key of a program: the stages up to the end of the cascade, then specular, then fog.
 
     ``color_key``: pixels for which the texture of stage 0 has no alpha at all are not drawn.
+    ``mono``: blue of the vertex colours stands for red and green as well.
     """
 
     stages: tuple[TextureStage, ...] = ()
     specular: bool = False
     fog: Fog | None = None
     color_key: bool = False
+    mono: bool = False

@@ -54,11 +54,12 @@ def pixel_program(key: FixedPixel) -> Program:
     textures = _textures(b, key.stages)
     if key.color_key:
         b.kill(textures[0][ALPHA].eq(0.0))
-    final = _cascade(b, key.stages, textures)
+    diffuse, specular = _vertex_color(b, 0, key), _vertex_color(b, 1, key)
+    final = _cascade(b, key.stages, textures, diffuse, specular)
     colors = [final[component] for component in range(4)]
     if key.specular:
-        specular = [b.input(f"color1.{component}") for component in "xyz"]
-        sums = (x + y for x, y in zip(colors, specular, strict=False))
+        added = [b.input(name) for name in _vertex_inputs(1, key)[:ALPHA]]
+        sums = (x + y for x, y in zip(colors, added, strict=False))
         colors[:ALPHA] = [b.saturate(value) for value in sums]
     if key.fog is not None:
         colors[:ALPHA] = blend_fog(b, key.fog, colors[:ALPHA])
@@ -78,9 +79,14 @@ def stage_uniforms(
     return arrays
 
 
-def _cascade(b: Builder, stages: Sequence[TextureStage], textures: Sequence[Color]) -> Color:
+def _cascade(
+    b: Builder,
+    stages: Sequence[TextureStage],
+    textures: Sequence[Color],
+    diffuse: Color,
+    specular: Color,
+) -> Color:
     """What CURRENT holds in the end."""
-    diffuse, specular = _vertex_color(b, 0), _vertex_color(b, 1)
     zero = b.constant(Type.F32, 0.0)
     current, temp = diffuse, Color(lambda c: zero)
     for number, stage in enumerate(stages):
@@ -142,8 +148,14 @@ def _argument(sources: Mapping[TextureArgument, Color], argument: Argument) -> C
     return Color(compute)
 
 
-def _vertex_color(b: Builder, number: int) -> Color:
-    return Color(lambda c: b.saturate(b.input(f"color{number}.{_COMPONENTS[c]}")))
+def _vertex_color(b: Builder, number: int, key: FixedPixel) -> Color:
+    names = _vertex_inputs(number, key)
+    return Color(lambda c: b.saturate(b.input(names[c])))
+
+
+def _vertex_inputs(number: int, key: FixedPixel) -> list[str]:
+    """Inputs for red, green, blue and alpha of a vertex colour."""
+    return [f"color{number}.{component}" for component in ("zzzw" if key.mono else _COMPONENTS)]
 
 
 def _factor(b: Builder, row: int) -> Color:
