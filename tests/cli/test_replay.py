@@ -35,7 +35,7 @@ GOOD = (*SETTING, called(create(5, EVENT), issue(5, END)), FRAME)
 SAID = answered(0, 20, response_of((5, b"\1\0\0\0")))
 OTHER = answered(0, 20, response_of((5, b"\2\0\0\0")))
 FAULTY = (*SETTING, called(issue(9, END)))
-LACKING = (*SETTING, called(token(Op.EXT)))
+EXTENSION = (*SETTING, called(token(Op.EXT)))
 
 
 def write(folder: Path, *records: Record) -> Path:
@@ -163,7 +163,7 @@ def test_timing_that_is_none_is_a_usage_error(tmp_path: Path) -> None:
         ((*FAULTY, answered(0x80070057, 0)), ["--verify"], 0),
         ((*FAULTY, answered(0, 0)), [], 3),
         ((*FAULTY, answered(0, 0)), ["--verify"], 3),
-        (LACKING, [], 3),
+        (EXTENSION, [], 3),
     ],
 )
 def test_exit_codes(

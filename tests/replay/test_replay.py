@@ -17,6 +17,7 @@ from dp2emu.capture.records import (
 from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.context import Context
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import Op
@@ -194,12 +195,22 @@ def test_fault_recorded_elsewhere_is_a_fault_and_a_difference() -> None:
     ]
 
 
-def test_unsupported_counts_as_a_fault_and_the_next_call_goes_on() -> None:
-    stage = token(Op.EXT)
-    run = Run(*SETTING, called(create(1, EVENT), stage), called(issue(1, END)))
+@pytest.fixture
+def unbuilt(monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """A token that cannot be executed here."""
+
+    def refuse(context: Context, handle: int) -> None:
+        raise Unsupported("dirty rectangles")
+
+    monkeypatch.setattr(Context, "mark_dirty", refuse)
+    return token(Op.ADDDIRTYRECT, (1, 0, 0, 1, 1))
+
+
+def test_unsupported_counts_as_a_fault_and_the_next_call_goes_on(unbuilt: bytes) -> None:
+    run = Run(*SETTING, called(create(1, EVENT), unbuilt), called(issue(1, END)))
     (fault,) = run.faults
     assert isinstance(fault, Unsupported)
-    assert (fault.call, fault.offset, fault.token) == (0, 12, "EXT")
+    assert (fault.call, fault.offset, fault.token) == (0, 12, "ADDDIRTYRECT")
     assert run.calls[0]["fault"]["unsupported"] is True
     assert run.calls[0]["ddrval_name"] == "DDERR_UNSUPPORTED"
     assert run.calls[1]["ddrval"] == "0x00000000"
@@ -207,9 +218,8 @@ def test_unsupported_counts_as_a_fault_and_the_next_call_goes_on() -> None:
     assert run.tally.unsupported == 1
 
 
-def test_unsupported_never_matches_a_recorded_fault() -> None:
-    stage = token(Op.EXT)
-    run = Run(*SETTING, called(stage), answered(HResult.DDERR_UNSUPPORTED, 0))
+def test_unsupported_never_matches_a_recorded_fault(unbuilt: bytes) -> None:
+    run = Run(*SETTING, called(unbuilt), answered(HResult.DDERR_UNSUPPORTED, 0))
     assert run.tally.unsupported == 1
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dp2emu.d3d.dp2structs import D3DHAL_DP2EXT
+from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.words import BYTE
-from dp2emu.dp2.table import Op, Since, Tail, token
-from dp2emu.dp2.tokens.unbuilt import unbuilt
+from dp2emu.dp2.table import Body, Op, Since, Tail, token
+from dp2emu.errors import Fault
+
+if TYPE_CHECKING:
+    from dp2emu.dp2.context import Context
 
 _STRUCT_BYTES = 8
 
@@ -17,10 +21,13 @@ def _bytes_behind(item: Any) -> int:
     return max(int(item["dwSize"]), _STRUCT_BYTES) - _STRUCT_BYTES
 
 
-token(
+@token(
     Op.EXT,
     since=Since.DX7,
     items=D3DHAL_DP2EXT,
     tail=Tail((("data", BYTE, _bytes_behind),)),
     samples=("25 00 01 00 01 00 00 00 0C 00 00 00 AA BB CC DD",),
-)(unbuilt("extension tokens", "Extension point of DirectX 7; no use of it is documented."))
+)
+def ext(context: Context, body: Body) -> None:
+    """Extension point of DirectX 7; no use of it is documented, so it is refused."""
+    raise Fault(HResult.D3DERR_COMMAND_UNPARSED, "an extension, whose meaning nobody documents")
