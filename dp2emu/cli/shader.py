@@ -7,7 +7,7 @@ import click
 from dp2emu.cli.captures import PATH
 from dp2emu.cli.streams import byte_output, read_bytes, text_output
 from dp2emu.errors import ShaderError
-from dp2emu.shader.sm.files import translate
+from dp2emu.shader.files import translate
 
 
 @click.command("shader")
@@ -17,8 +17,9 @@ from dp2emu.shader.sm.files import translate
 def command(file: str, out: str | None, assemble: bool) -> None:
     """Disassemble or assemble a shader.
 
-    Code, vs_1_0 to ps_3_0, comes out as assembly text; so do its DWORDs as C or JSON quotes them.
-    Text comes out as code, and needs a place for it.  Either way back gives the same bytes.
+    Code of all versions, vs_1_0 to cs_5_0, bare or in a DXBC container, comes out as assembly
+    text; so do its DWORDs as C or JSON quotes them.  Text comes out as code, and needs a place
+    for it.  Either way back gives the same bytes.
     """
     try:
         result = translate(read_bytes(file), as_text=assemble)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dp2emu.shader import sm4
 from dp2emu.shader.sm import assemble, decode
 from dp2emu.shader.sm.opcodes import Op
 from tests.cli.running import dp2emu
+from tests.shader.sm4.making import recorded
 from tests.tools.loading import ROOT
 
 TEXT = "ps_2_0\ndcl t0\nmov oC0, t0\n"
@@ -47,6 +51,18 @@ def test_quoted_words_are_code() -> None:
         assert dp2emu("shader", "-", stdin=text.encode()) == (0, TEXT.encode(), "")
 
 
+@pytest.mark.parametrize("row", recorded()[::9], ids=lambda row: row["shader"])
+def test_containers_and_bare_programs_are_code_too(path: Path, row: dict[str, Any]) -> None:
+    for data in (bytes.fromhex(row["dxbc"]), bytes.fromhex(row["tokens"])):
+        path.write_bytes(data)
+        shown = dp2emu("shader", path)
+        assert (shown.code, shown.err) == (0, "")
+        assert dp2emu("shader", "-", "-o", "-", stdin=shown.out) == (0, data, "")
+        words = struct.unpack_from(f"<{len(data) // 4}I", data)
+        quoted = ", ".join(f"0x{word:08x}" for word in words)
+        assert dp2emu("shader", "-", stdin=quoted.encode()).out == shown.out
+
+
 def test_code_needs_a_place(path: Path) -> None:
     path.write_text(TEXT)
     ran = dp2emu("shader", path)
@@ -64,6 +80,14 @@ def test_code_needs_a_place(path: Path) -> None:
         (b"ps_2_0\nmov c0, r0\n", "line 2: c0 cannot be written here"),
         (b"ab\x80", "offset 0x2: neither shader code nor UTF-8 text: invalid start byte"),
         (b"", "line 1: there is no shader version"),
+        (b"vs_4_0\nmov o0.x", "line 2: mov has 2 operands, not 1"),
+        (b"dxbc\n", "line 1: 0 programs in a container"),
+        (b"DXBC", "offset 0x4: the container ends in its header"),
+        (bytes.fromhex("5100010002000000"), "offset 0x0: 0x00010051 is no shader version"),
+        (
+            bytes.fromhex("5000010003000000"),
+            "offset 0x4: 3 DWORDs are not the length of this code",
+        ),
         (b"0x1 0x2", "offset 0x0: 0x00000001 is no shader version"),
     ],
 )
@@ -87,3 +111,10 @@ def test_document_shows_a_shader() -> None:
     example = document.partition(".. code:: text\n\n")[2].partition("\n\n")[0]
     shader = decode(assemble("\n".join(line.strip() for line in example.split("\n"))))
     assert [each.op for each in shader.instructions] == [Op.DEF, Op.TEX, Op.MUL, Op.MOV]
+
+
+def test_document_shows_a_program_of_shader_model_4() -> None:
+    document = (ROOT / "docs" / "shaders.rst").read_text("utf-8")
+    example = document.split(".. code:: text\n\n")[2].partition("\n\n")[0]
+    text = "\n".join(line.removeprefix("    ") for line in example.split("\n")) + "\n"
+    assert sm4.disassemble(sm4.assemble(text)) == text

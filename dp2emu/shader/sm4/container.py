@@ -86,9 +86,9 @@ def unpack(data: bytes, *, hashed: bool = True) -> Container:
     return Container(
         chunks,
         programs[0].data,
-        _signature(chunks, _INPUTS),
-        _signature(chunks, _OUTPUTS),
-        _signature(chunks, _PATCH_CONSTANTS),
+        _signature(chunks, INPUTS),
+        _signature(chunks, OUTPUTS),
+        _signature(chunks, PATCH_CONSTANTS),
     )
 
 
@@ -142,7 +142,7 @@ def _chunks(data: bytes, offsets: tuple[int, ...]) -> Iterator[Chunk]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class Form:
     """How a tag lays out its elements."""
 
     stream: bool = False
@@ -150,13 +150,15 @@ class _Form:
 
     @property
     def words(self) -> int:
+        """DWORDs of an element."""
         return 6 + self.stream + self.precision
 
 
-_PLAIN, _STREAMED, _LONG = _Form(), _Form(stream=True), _Form(stream=True, precision=True)
-_INPUTS = {"ISGN": _PLAIN, "ISG1": _LONG}
-_OUTPUTS = {"OSGN": _PLAIN, "OSG5": _STREAMED, "OSG1": _LONG}
-_PATCH_CONSTANTS = {"PCSG": _PLAIN, "PSG1": _LONG}
+_PLAIN, _STREAMED, _LONG = Form(), Form(stream=True), Form(stream=True, precision=True)
+INPUTS = {"ISGN": _PLAIN, "ISG1": _LONG}
+OUTPUTS = {"OSGN": _PLAIN, "OSG5": _STREAMED, "OSG1": _LONG}
+PATCH_CONSTANTS = {"PCSG": _PLAIN, "PSG1": _LONG}
+"""The tags of signatures."""
 _ELEMENTS = 8
 """Where the elements of a signature begin; a word in front of them says so."""
 _NOWHERE = 0xFFFFFFFF
@@ -164,7 +166,7 @@ _NAME_BYTES = 1 << 10
 """No name is longer."""
 
 
-def _signature(chunks: tuple[Chunk, ...], forms: Mapping[str, _Form]) -> Signature:
+def _signature(chunks: tuple[Chunk, ...], forms: Mapping[str, Form]) -> Signature:
     found = [chunk for chunk in chunks if chunk.tag in forms]
     if not found:
         return ()
@@ -173,7 +175,7 @@ def _signature(chunks: tuple[Chunk, ...], forms: Mapping[str, _Form]) -> Signatu
     return tuple(_elements(found[0], forms[found[0].tag]))
 
 
-def _elements(chunk: Chunk, form: _Form) -> Iterator[Element]:
+def _elements(chunk: Chunk, form: Form) -> Iterator[Element]:
     data, offset = chunk.data, chunk.offset
     if len(data) < _ELEMENTS:
         raise ShaderError(f"{chunk.tag} ends in its header", offset=offset + len(data))
@@ -187,7 +189,7 @@ def _elements(chunk: Chunk, form: _Form) -> Iterator[Element]:
         yield _element(chunk, form, at)
 
 
-def _element(chunk: Chunk, form: _Form, at: int) -> Element:
+def _element(chunk: Chunk, form: Form, at: int) -> Element:
     words = list(struct.unpack_from(f"<{form.words}I", chunk.data, at))
     stream = words.pop(0) if form.stream else 0
     precision = words.pop() if form.precision else 0

@@ -1,0 +1,67 @@
+"""Shaders as files: code, containers, their text, or DWORDs as programs quote them."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+
+from dp2emu.errors import ShaderError
+from dp2emu.shader import sm, sm4
+from dp2emu.shader.assembly import keyword, source_lines
+from dp2emu.shader.sm4.container import MAGIC
+from dp2emu.shader.sm4.listing import CONTAINER, container_text, packed
+from dp2emu.shader.sm4.versions import BY_NAME, Stage
+
+_SM_KINDS = (b"\xfe\xff", b"\xff\xff")
+_SM4_KINDS = tuple(bytes((kind, 0)) for kind in range(len(Stage)))
+"""The upper half of a version token."""
+
+_BETWEEN = re.compile(r"[\s,;\"'{}\[\]]+")
+_DWORD = re.compile(r"0x[0-9a-f]{1,8}\Z", re.IGNORECASE | re.ASCII)
+
+
+def translate(data: bytes, *, as_text: bool = False) -> str | bytes:
+    """Code or quoted DWORDs as text, text as code.
+
+    What the file is its first bytes tell; with ``as_text`` it is text whatever they are.  Raises
+    ShaderError.
+    """
+    disassemble = None if as_text else _disassembler(data)
+    if disassemble is not None:
+        return disassemble(data)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        what = f"neither shader code nor UTF-8 text: {error.reason}"
+        raise ShaderError(what, offset=error.start) from None
+    code = _quoted(text)
+    if code is None:
+        return _assembler(text)(text)
+    return (_disassembler(code) or sm.disassemble)(code)
+
+
+def _disassembler(data: bytes) -> Callable[[bytes], str] | None:
+    """What reads code that begins like this, None if it is no code."""
+    if data[:4] == MAGIC:
+        return container_text
+    if data[2:4] in _SM_KINDS:
+        return sm.disassemble
+    # No text has a zero byte where the version leaves bits unused.
+    return sm4.disassemble if data[1:2] == b"\0" and data[2:4] in _SM4_KINDS else None
+
+
+def _assembler(text: str) -> Callable[[str], bytes]:
+    """What reads a text, which its first line tells."""
+    _, first = next(source_lines(text), (1, "none"))
+    if keyword(first) == CONTAINER:
+        return packed
+    return sm4.assemble if keyword(first) in BY_NAME else sm.assemble
+
+
+def _quoted(text: str) -> bytes | None:
+    """``{ 0xfffe0101, 0x0000ffff }`` as code, None for anything else."""
+    words = [word for word in _BETWEEN.split(text) if word]
+    if not words or not all(map(_DWORD.match, words)):
+        return None
+    return struct.pack(f"<{len(words)}I", *(int(word, 16) for word in words))
