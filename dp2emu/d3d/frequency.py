@@ -14,7 +14,7 @@ class Frequency(NamedTuple):
 
     With INDEXEDDATA in stream 0, indexed draws repeat ``number`` times.  A stream with
     INSTANCEDATA advances once in ``number`` of these instances; one without flags once in
-    ``number`` vertices.
+    ``number`` vertices of draws without indices.
     """
 
     flags: StreamSource

@@ -319,7 +319,7 @@ class Context:
     def draw_streams(self, topology: int, first: int, count: int, byte_offset: int = 0) -> None:
         """DRAWPRIMITIVE (first in vertices) and DRAWPRIMITIVE2 (bytes)."""
         shape = _topology(topology)
-        streams = self.streams.instances(self._call, byte_offset, indexed=False)
+        streams = self.streams.instances(self._call, byte_offset, first=first)
         self._draw(self._stream_source(), shape, first, count, streams, None)
 
     def draw_clipped_fan(self, count: int, byte_offset: int, edge_flags: int) -> None:
@@ -344,7 +344,7 @@ class Context:
         bound = self.indices
         indices = Indices(bound.data, bound.size, start_bytes, base)
         shape = _topology(topology)
-        streams = self.streams.instances(self._call, base_bytes, indexed=True)
+        streams = self.streams.instances(self._call, base_bytes, first=None)
         self._draw(self._stream_source(), shape, start, count, streams, indices)
 
     def _draw(

@@ -27,15 +27,16 @@ def frequency_of(stream: int, value: int) -> Frequency:
 
 
 def instances(
-    streams: Streams, frequencies: Mapping[int, Frequency], *, indexed: bool
+    streams: Streams, frequencies: Mapping[int, Frequency], *, first: int | None
 ) -> Iterator[Streams]:
-    """The streams of each instance of a draw, of which there is one if it is not indexed.
+    """The streams of each instance of a draw from vertex ``first``, None for an indexed one.
 
-    Raises Fault for more than ``INSTANCES_MAX``.
+    Only that has more than one instance, and only others have dividers.  Raises Fault for more
+    than ``INSTANCES_MAX``.
     """
-    for instance in range(_instances(frequencies) if indexed else 1):
+    for instance in range(_instances(frequencies) if first is None else 1):
         yield tuple(
-            stream and _advanced(stream, frequencies.get(number, ALWAYS), instance)
+            stream and _advanced(stream, frequencies.get(number, ALWAYS), instance, first)
             for number, stream in enumerate(streams)
         )
 
@@ -49,11 +50,11 @@ def _instances(frequencies: Mapping[int, Frequency]) -> int:
     return first.number
 
 
-def _advanced(stream: Stream, frequency: Frequency, instance: int) -> Stream:
+def _advanced(stream: Stream, frequency: Frequency, instance: int, first: int | None) -> Stream:
     """A stream as an instance reads it: all vertices the same element, or as they go."""
     if frequency.flags & StreamSource.INSTANCEDATA:
         offset = stream.offset + instance // frequency.number * stream.stride
         return replace(stream, offset=offset, stride=0)
-    if frequency.flags & StreamSource.INDEXEDDATA or frequency.number == 1:
+    if frequency.flags & StreamSource.INDEXEDDATA or first is None:
         return stream
-    return replace(stream, divider=frequency.number)
+    return replace(stream, divider=frequency.number, first=first)

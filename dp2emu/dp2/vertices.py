@@ -106,10 +106,10 @@ class VertexStreams:
         return tuple(streams)
 
     def instances(
-        self, call: CallVertices, byte_offset: int, *, indexed: bool
+        self, call: CallVertices, byte_offset: int, *, first: int | None
     ) -> Iterator[Streams]:
-        """The streams of each instance of a draw; without indices there is one."""
-        return instances(self.of_call(call, byte_offset), self.frequencies, indexed=indexed)
+        """The streams of each instance of a draw from vertex ``first``, or with indices (None)."""
+        return instances(self.of_call(call, byte_offset), self.frequencies, first=first)
 
 
 def check_stream(number: int, stride: int) -> None:

@@ -61,14 +61,15 @@ class Viewport:
 class Stream:
     """Vertex data: element k of a stream starts at byte ``offset + k * stride``.
 
-    Vertex n reads element n // ``divider``.  Bytes beyond the end of ``data`` read as zero, so
-    that no index can reach foreign memory.
+    Vertex n reads element ``first`` // ``divider`` + (n - ``first``) // ``divider``.  Bytes beyond
+    the end of ``data`` read as zero, so that no index can reach foreign memory.
     """
 
     data: Surface | bytes
     offset: int
     stride: int
     divider: int = 1
+    first: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

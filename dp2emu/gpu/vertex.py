@@ -222,7 +222,8 @@ def decode(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -
     data = np.zeros(0, np.uint8) if stream is None else _bytes(stream.data)
     offset, stride = (stream.offset, stream.stride) if stream else (0, 0)
     if stream is not None and stream.divider > 1:
-        numbers = numbers // stream.divider
+        first, divider = stream.first, stream.divider
+        numbers = first // divider + (numbers - first) // divider
     raw = gather(data, offset + element.offset, stride, np.dtype(f"V{row.size}"), numbers)
     values = row.values(raw)
     for lane, component in enumerate(row.order[: row.components]):

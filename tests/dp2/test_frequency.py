@@ -23,27 +23,36 @@ NUMBERS = np.arange(64, dtype="<f4").tobytes()
 SET = 95
 
 
-def elements(value: int, *, indexed: bool = True, count: int = 5, stream: int = 1) -> list[float]:
-    """Elements that vertices 0 to 6 of each of ``count`` instances read."""
+def elements(
+    value: int, *, first: int | None = None, count: int = 5, stream: int = 1
+) -> list[float]:
+    """Elements that seven vertices from ``first`` of each of ``count`` instances read."""
     streams = tuple(Stream(NUMBERS, 4, 4) for _ in range(2))
     frequencies = {stream: Frequency.of(value), 0: Frequency.of(INDEXED | count)}
     element = Element(stream, 0, DeclType.FLOAT1, DeclUsage.TEXCOORD)
-    found = [decode(element, each, np.arange(7))[0] for each in instances(
-        streams, frequencies, indexed=indexed)]  # fmt: skip
+    numbers = np.arange(7) + (first or 0)
+    found = [decode(element, each, numbers)[0] for each in instances(
+        streams, frequencies, first=first)]  # fmt: skip
     return np.concatenate(found).tolist()
 
 
-@given(st.integers(1, 9), st.booleans())
-def test_a_divider_advances_a_stream_with_the_vertices(number: int, indexed: bool) -> None:
-    once = [1.0 + vertex // number for vertex in range(7)]
-    assert elements(number, indexed=indexed) == once * (5 if indexed else 1)
+@given(st.integers(1, 9), st.integers(0, 30))
+def test_a_divider_advances_a_stream_with_the_vertices(number: int, first: int) -> None:
+    # Start and vertex are divided each by itself (DDI, Modifying Vertex Stream Frequency).
+    once = [1.0 + first // number + vertex // number for vertex in range(7)]
+    assert elements(number, first=first) == once
+
+
+@given(st.integers(1, 9))
+def test_indexed_draws_ignore_dividers(number: int) -> None:
+    assert elements(number) == [*range(1, 8)] * 5
 
 
 @given(st.integers(1, 9))
 def test_an_instance_stream_advances_with_the_instances(number: int) -> None:
     wanted = [1.0 + instance // number for instance in range(5) for _ in range(7)]
     assert elements(INSTANCED | number) == wanted
-    assert elements(INSTANCED | number, indexed=False) == [1.0] * 7
+    assert elements(INSTANCED | number, first=0) == [1.0] * 7
 
 
 def test_the_first_stream_has_its_elements_again_in_each_instance() -> None:
@@ -52,10 +61,10 @@ def test_the_first_stream_has_its_elements_again_in_each_instance() -> None:
 
 def test_without_a_number_of_instances_there_is_one() -> None:
     streams = (Stream(NUMBERS, 0, 4), None)
-    assert list(instances(streams, {}, indexed=True)) == [streams]
+    assert list(instances(streams, {}, first=None)) == [streams]
     second = {1: Frequency.of(INSTANCED | 3), 2: Frequency.of(INDEXED | 7)}
-    assert list(instances(streams, second, indexed=True)) == [streams]
-    assert len(list(instances(streams, {0: Frequency.of(3)}, indexed=True))) == 1
+    assert list(instances(streams, second, first=None)) == [streams]
+    assert len(list(instances(streams, {0: Frequency.of(3)}, first=None))) == 1
 
 
 @pytest.mark.parametrize(
@@ -71,9 +80,9 @@ def test_frequencies_without_a_meaning_are_refused(stream: int, value: int) -> N
 
 def test_a_draw_has_a_limited_number_of_instances() -> None:
     most = {0: Frequency.of(INDEXED | INSTANCES_MAX)}
-    assert sum(1 for _ in instances((), most, indexed=True)) == INSTANCES_MAX
+    assert sum(1 for _ in instances((), most, first=None)) == INSTANCES_MAX
     with pytest.raises(Fault, match="16385 instances"):
-        next(instances((), {0: Frequency.of(INDEXED | INSTANCES_MAX + 1)}, indexed=True))
+        next(instances((), {0: Frequency.of(INDEXED | INSTANCES_MAX + 1)}, first=None))
 
 
 def test_frequencies_can_be_looked_at_and_set_again() -> None:
