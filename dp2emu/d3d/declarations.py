@@ -1,21 +1,21 @@
 """Vertex declarations: D3DVSD tokens of DirectX 8, D3DVERTEXELEMENT9 of DirectX 9.
 
 Shader reference 8.  A declaration that makes no sense is a Fault with D3DERR_DRIVERINVALIDCALL;
-one that needs a tessellator is fine until something is drawn with it.
+one that needs a tessellator is fine until something other than patches is drawn with it.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import VsdRegister, VsdTokenType
-from dp2emu.d3d.vertices import TYPE_BYTES, Element, VertexLayout, check_drawable
-from dp2emu.errors import Fault, Unsupported
+from dp2emu.d3d.vertices import TYPE_BYTES, Element, VertexLayout
+from dp2emu.errors import Fault
 
 STREAMS = 16
 ELEMENTS_MAX = 64
@@ -42,6 +42,21 @@ REGISTER_USAGES: dict[int, tuple[DeclUsage, int]] = {
 """What the registers of a DirectX 8 declaration mean to fixed-function processing."""
 
 
+_VECTORS = frozenset(
+    {DeclType.D3DCOLOR, DeclType.FLOAT3, DeclType.FLOAT4, DeclType.SHORT4, DeclType.UBYTE4}
+)
+_NOTHING = frozenset({DeclType.UNUSED})
+METHOD_TYPES: dict[DeclMethod, frozenset[DeclType]] = {
+    DeclMethod.PARTIALU: _VECTORS,
+    DeclMethod.PARTIALV: _VECTORS,
+    DeclMethod.CROSSUV: _VECTORS,
+    DeclMethod.UV: _NOTHING,
+    DeclMethod.LOOKUP: frozenset({DeclType.FLOAT2, DeclType.FLOAT3, DeclType.FLOAT4}),
+    DeclMethod.LOOKUPPRESAMPLED: _NOTHING,
+}
+"""Types that a tessellator computes from (Direct3D 9 documentation of D3DDECLMETHOD)."""
+
+
 class Constants(NamedTuple):
     """Float constants, loaded when the shader is set: raw DWORDs, four a register."""
 
@@ -60,18 +75,11 @@ class Declaration8:
     layout: VertexLayout
     registers: tuple[int, ...]
     constants: tuple[Constants, ...]
-    tessellated: bool
 
     def element(self, register: int) -> Element | None:
         """What an input register reads."""
         places = dict(zip(self.registers, self.layout.elements, strict=True))
         return places.get(register)
-
-    def check_drawable(self) -> None:
-        """Raises Unsupported if its vertices come from a tessellator."""
-        check_drawable(self.layout)
-        if self.tessellated:
-            raise Unsupported("tessellator declarations")
 
 
 def declaration9(data: bytes) -> VertexLayout:
@@ -117,7 +125,10 @@ def _element(
     for name, (value, limit) in limits.items():
         if value > limit:
             raise _fault(f"vertex element {place}: {name} {value}")
-    return Element(stream, offset, DeclType(type), DeclUsage(usage), index, DeclMethod(method))
+    made = Element(stream, offset, DeclType(type), DeclUsage(usage), index, DeclMethod(method))
+    if made.type not in METHOD_TYPES.get(made.method, DeclType):
+        raise _fault(f"vertex element {place}: {made.method.sdk} of {made.type.sdk}")
+    return made
 
 
 class _Reader:
@@ -131,7 +142,7 @@ class _Reader:
         self._offset = 0
         self._elements: dict[int, Element] = {}
         self._constants: list[Constants] = []
-        self._tessellated = False
+        self._computed: dict[int, int | None] = {}
 
     def more(self) -> bool:
         """Whether there is a token that is not the end."""
@@ -148,12 +159,25 @@ class _Reader:
 
     def declaration(self) -> Declaration8:
         """What has been read."""
+        elements = self._elements | {
+            register: self._computing(register, source)
+            for register, source in self._computed.items()
+        }
         return Declaration8(
-            VertexLayout(tuple(self._elements.values()), transformed=False),
-            tuple(self._elements),
+            VertexLayout(tuple(elements.values()), transformed=False),
+            tuple(elements),
             tuple(self._constants),
-            self._tessellated,
         )
+
+    def _computing(self, register: int, source: int | None) -> Element:
+        """What a tessellator puts into a register: normals of another one, or places."""
+        usage, index = REGISTER_USAGES[register]
+        if source is None:
+            return Element(0, 0, DeclType.UNUSED, usage, index, DeclMethod.UV)
+        found = self._elements.get(source)
+        if found is None or found.type not in METHOD_TYPES[DeclMethod.CROSSUV]:
+            raise _fault(f"no normals can be computed from register {source}")
+        return replace(found, usage=usage, index=index, method=DeclMethod.CROSSUV)
 
     def _skip(self, token: int) -> None:
         """NOP."""
@@ -162,7 +186,6 @@ class _Reader:
         """STREAM: offsets start again at 0; a tessellator's stream has no number."""
         self._offset = 0
         self._stream = None if token >> 28 & 1 else token & 0xF
-        self._tessellated |= self._stream is None
 
     def _data(self, token: int) -> None:
         """STREAMDATA: an element, or DWORDs to step over."""
@@ -175,8 +198,7 @@ class _Reader:
         if number > DeclType.SHORT4:
             raise self._fault(f"element type {number}")
         register, type = self._register(token & 0x1F), DeclType(number)
-        if register in self._elements:
-            raise self._fault(f"register {register} has an element already")
+        self._vacate(register)
         usage, index = REGISTER_USAGES[register]
         self._elements[register] = Element(self._stream, self._offset, type, usage, index)
         self._offset += TYPE_BYTES[type]
@@ -186,8 +208,13 @@ class _Reader:
 
         The four bits that say what normals are computed from always name a register.
         """
-        self._register(token & 0x1F)
-        self._tessellated = True
+        register = self._register(token & 0x1F)
+        self._vacate(register)
+        self._computed[register] = None if token >> 28 & 1 else token >> 20 & 0xF
+
+    def _vacate(self, register: int) -> None:
+        if register in self._elements or register in self._computed:
+            raise self._fault(f"register {register} has an element already")
 
     def _load(self, token: int) -> None:
         """CONSTMEM: constants follow."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage
-from dp2emu.errors import Unsupported
+from dp2emu.d3d.hresult import HResult
+from dp2emu.errors import Fault
 
 TYPE_BYTES = {
     DeclType.FLOAT1: 4,
@@ -44,6 +46,28 @@ class Element:
     index: int = 0
     method: DeclMethod = DeclMethod.DEFAULT
 
+    @property
+    def delivered(self) -> DeclType:
+        """The type vertex processing gets; the tessellator has types of its own."""
+        return _COMPUTED.get(self.method, self.type)
+
+
+_COMPUTED = {
+    DeclMethod.PARTIALU: DeclType.FLOAT3,
+    DeclMethod.PARTIALV: DeclType.FLOAT3,
+    DeclMethod.CROSSUV: DeclType.FLOAT3,
+    DeclMethod.UV: DeclType.FLOAT2,
+    DeclMethod.LOOKUP: DeclType.FLOAT1,
+    DeclMethod.LOOKUPPRESAMPLED: DeclType.FLOAT1,
+}
+
+MESH_METHODS = frozenset({DeclMethod.DEFAULT})
+TRIANGLE_METHODS = MESH_METHODS | {DeclMethod.CROSSUV, DeclMethod.UV}
+RECTANGLE_METHODS = TRIANGLE_METHODS | {DeclMethod.PARTIALU, DeclMethod.PARTIALV}
+"""What vertices of meshes, triangular and rectangular patches may consist of (Direct3D 9
+documentation, D3DDECLMETHOD and Tessellation).  No displacement maps: no device capability
+announces them."""
+
 
 @dataclass(frozen=True, slots=True)
 class VertexLayout:
@@ -53,8 +77,9 @@ class VertexLayout:
     transformed: bool
 
 
-def check_drawable(layout: VertexLayout) -> None:
-    """Raises Unsupported for a layout whose vertices only a tessellator could make."""
+def check_drawable(layout: VertexLayout, methods: Container[DeclMethod] = MESH_METHODS) -> None:
+    """Raises Fault for a layout with elements that are not computed for what is drawn."""
     for element in layout.elements:
-        if element.method is not DeclMethod.DEFAULT:
-            raise Unsupported(f"tessellator method {element.method.sdk}")
+        if element.method not in methods:
+            what = f"tessellator method {element.method.sdk} in this kind of draw"
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)

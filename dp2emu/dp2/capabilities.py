@@ -12,6 +12,7 @@ from typing import Any
 from dp2emu.d3d.caps import D3DCAPS9
 from dp2emu.d3d.enums import CmpFunc, StencilOp, TextureFilter, TextureOp
 from dp2emu.dp2.state import LIGHTS, STREAMS, TARGETS
+from dp2emu.gpu.domains import MAX_SEGMENTS
 from dp2emu.gpu.memory import Limits
 from dp2emu.shader.texture.records import MAX_ANISOTROPY
 
@@ -26,7 +27,8 @@ _CAPS3: Flags = {"COPY_TO_VIDMEM": 0x100, "COPY_TO_SYSTEMMEM": 0x200}
 _DEV: Flags = {
     "EXECUTESYSTEMMEMORY": 0x10, "TLVERTEXSYSTEMMEMORY": 0x40, "TEXTUREVIDEOMEMORY": 0x200,
     "DRAWPRIMTLVERTEX": 0x400, "DRAWPRIMITIVES2": 0x2000, "DRAWPRIMITIVES2EX": 0x8000,
-    "HWTRANSFORMANDLIGHT": 0x10000, "HWRASTERIZATION": 0x80000,
+    "HWTRANSFORMANDLIGHT": 0x10000, "HWRASTERIZATION": 0x80000, "QUINTICRTPATCHES": 0x200000,
+    "RTPATCHES": 0x400000, "RTPATCHHANDLEZERO": 0x800000, "NPATCHES": 0x1000000,
 }  # fmt: skip
 _PRIMITIVE: Flags = {
     "MASKZ": 0x2, "CULLNONE": 0x10, "CULLCW": 0x20, "CULLCCW": 0x40, "COLORWRITEENABLE": 0x80,
@@ -61,7 +63,8 @@ _VERTEX: Flags = {
     "LOCALVIEWER": 0x20, "TWEENING": 0x40, "TEXGEN_SPHEREMAP": 0x100,
 }  # fmt: skip
 _DEV2: Flags = {
-    "STREAMOFFSET": 0x1, "CAN_STRETCHRECT_FROM_TEXTURES": 0x10,
+    "STREAMOFFSET": 0x1, "ADAPTIVETESSRTPATCH": 0x4, "ADAPTIVETESSNPATCH": 0x8,
+    "CAN_STRETCHRECT_FROM_TEXTURES": 0x10,
     "VERTEXELEMENTSCANSHARESTREAMOFFSET": 0x40,
 }  # fmt: skip
 _PS20: Flags = {
@@ -127,7 +130,8 @@ CAPABILITIES: dict[str, Any] = {
     "MaxStreamStride": MAX_STRIDE, "VertexShaderVersion": 0xFFFE0300,
     "MaxVertexShaderConst": 256, "PixelShaderVersion": 0xFFFF0300,
     "PixelShader1xMaxValue": 3.4028234663852886e38, "DevCaps2": _all(_DEV2),
-    "NumberOfAdaptersInGroup": 1, "DeclTypes": _DECL_TYPES, "NumSimultaneousRTs": TARGETS,
+    "MaxNpatchTessellationLevel": float(MAX_SEGMENTS), "NumberOfAdaptersInGroup": 1,
+    "DeclTypes": _DECL_TYPES, "NumSimultaneousRTs": TARGETS,
     "StretchRectFilterCaps": _STRETCHED, "VS20Caps": {"Caps": _PREDICATION, **_FLOW},
     "PS20Caps": {"Caps": _all(_PS20), **_FLOW, "NumInstructionSlots": 512},
     "VertexTextureFilterCaps": _VERTEX_SAMPLED, "MaxVShaderInstructionsExecuted": 0xFFFFFFFF,

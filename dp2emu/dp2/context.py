@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.d3d.enums import Format, PrimitiveType, RenderState
+from dp2emu.d3d.enums import DeclMethod, Format, PrimitiveType, RenderState
 from dp2emu.d3d.flags import Clear as ClearFlags
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.fvf import POSITION, fvf_layout
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
-from dp2emu.d3d.vertices import VertexLayout
+from dp2emu.d3d.vertices import MESH_METHODS, VertexLayout
 from dp2emu.dp2.blocks import Blocks
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.capabilities import MAX_PRIMITIVES
@@ -26,6 +26,7 @@ from dp2emu.dp2.kinds import Kind
 from dp2emu.dp2.moves import Moves
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.output import merge_numbers
+from dp2emu.dp2.patches import DELETE_PATCH, RECTANGLE, TRIANGLE, Patches, Shape, n_patch
 from dp2emu.dp2.programs import Source
 from dp2emu.dp2.query_table import QueryTable
 from dp2emu.dp2.raster7 import stipple
@@ -64,8 +65,9 @@ from dp2emu.gpu.packets import (
     Rect,
     Viewport,
 )
+from dp2emu.gpu.patches import Patch
 
-_SourceKey = tuple[int | VertexFormat, Function | None, Function | None]
+_SourceKey = tuple[int | VertexFormat, Function | None, Function | None, Container[DeclMethod]]
 
 
 class Context:
@@ -94,6 +96,7 @@ class Context:
         self.indices: Indices | None = None
         self.shaders: Shaders = Shaders(self.vertex_constants)
         self.blocks = Blocks()
+        self.patches = Patches()
         self._call = CallVertices()
         self._mirror: Surface | None = None
         self._mirrored: dict[int, int] = {}
@@ -157,6 +160,8 @@ class Context:
         self.state.set_render_state(state, value)
         if self.interface < 8:
             self._set_stage_0(state, value)
+        if state == DELETE_PATCH:
+            self.patches.delete(value)
         if self._mirror is not None and state < RENDER_STATES:
             self._mirrored[state] = value
 
@@ -347,6 +352,46 @@ class Context:
         streams = self.streams.instances(self._call, base_bytes, first=None)
         self._draw(self._stream_source(), shape, start, count, streams, indices)
 
+    def draw_rectangle_patch(
+        self, handle: int, segments: tuple[float, ...] | None, info: tuple[int, ...] | None
+    ) -> None:
+        """DRAWRECTPATCH: without info the one that is kept under the handle, or nothing."""
+        self._draw_patch(RECTANGLE, handle, segments, info)
+
+    def draw_triangle_patch(
+        self, handle: int, segments: tuple[float, ...] | None, info: tuple[int, ...] | None
+    ) -> None:
+        """DRAWTRIPATCH: without info the one that is kept under the handle, or nothing."""
+        self._draw_patch(TRIANGLE, handle, segments, info)
+
+    def _draw_patch(
+        self,
+        shape: Shape,
+        handle: int,
+        segments: tuple[float, ...] | None,
+        info: tuple[int, ...] | None,
+    ) -> None:
+        if info is None:
+            self._draw_kept_patch(shape, handle, segments)
+            return
+        source = self._stream_source(shape.methods)
+        definition = self.patches.defined(handle, shape.points(info), segments, source.layout)
+        streams = self.streams.instances(self._call, 0, first=0)
+        patch = definition.patch(self.state.render_states, segments, brought=True)
+        self._draw(source, PrimitiveType.TRIANGLELIST, 0, 1, streams, None, patch=patch)
+        self.patches.keep(handle, definition)
+
+    def _draw_kept_patch(
+        self, shape: Shape, handle: int, segments: tuple[float, ...] | None
+    ) -> None:
+        definition = self.patches.find(handle, shape)
+        if definition is not None:
+            source = self._stream_source(shape.methods)
+            patch = definition.patch(self.state.render_states, segments, brought=False)
+            self._draw(source, PrimitiveType.TRIANGLELIST, 0, 1, [NO_STREAMS], None, patch=patch)
+        elif self.options.strict:
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"no patch {handle} to draw")
+
     def _draw(
         self,
         source: Source,
@@ -356,6 +401,7 @@ class Context:
         streams: Iterable[Streams],
         indices: Indices | None,
         edges: NDArray[np.bool_] | None = None,
+        patch: Patch | None = None,
     ) -> None:
         """Submit a draw for each of ``streams``, the instances."""
         if count == 0:
@@ -387,6 +433,7 @@ class Context:
             merge=merge_numbers(self.state.render_states, self.interface),
             line_pattern=line_pattern(self.state, self.interface),
             stipple=stipple(self.state.render_states, self.interface),
+            patch=patch or n_patch(self.state, self.interface, source.layout, count),
         )
         for instance in streams:
             self.gpu.submit(replace(draw, streams=instance))
@@ -395,24 +442,25 @@ class Context:
         """Vertices of a call of DirectX 6 and 7, which has no shaders."""
         return self._source(self._call.format)
 
-    def _stream_source(self) -> Source:
+    def _stream_source(self, methods: Container[DeclMethod] = MESH_METHODS) -> Source:
         shaders = self.shaders
         format = shaders.format or shaders.vertex_format
-        return self._source(format, shaders.function, shaders.pixel)
+        return self._source(format, shaders.function, shaders.pixel, methods)
 
     def _source(
         self,
         format: int | VertexFormat,
         function: Function | None = None,
         pixel: Function | None = None,
+        methods: Container[DeclMethod] = MESH_METHODS,
     ) -> Source:
         """One object as long as nothing of it changes, so that what hangs on it can stay."""
-        key = format, function, pixel
+        key = format, function, pixel, methods
         if self._latest_source is None or self._latest_source[0] != key:
             if isinstance(format, int):
-                source = Source(self._fvf(format), function, pixel)
+                source = Source(self._fvf(format), function, pixel, None, methods)
             else:
-                source = Source(format.layout, function, pixel, format.tokens)
+                source = Source(format.layout, function, pixel, format.tokens, methods)
             self._latest_source = key, source
         return self._latest_source[1]
 

@@ -139,7 +139,7 @@ def _index_form(state: State, layout: VertexLayout) -> IndexForm:
     enabled = state.render_states[RenderState.INDEXEDVERTEXBLENDENABLE]
     if not enabled or not state.render_states[RenderState.VERTEXBLEND]:
         return IndexForm.NONE
-    types = {e.type for e in layout.elements if e.usage is DeclUsage.BLENDINDICES}
+    types = {e.delivered for e in layout.elements if e.usage is DeclUsage.BLENDINDICES}
     if not types:
         return IndexForm.NONE
     return IndexForm.COLOR if DeclType.D3DCOLOR in types else IndexForm.BYTES
@@ -153,7 +153,7 @@ def _texture(state: State, layout: VertexLayout, stage: int) -> TextureOutput:
     )
     number = min(index & _SET_MASK, 7)
     wanted = (DeclUsage.TEXCOORD, number)
-    found = [e.type for e in layout.elements if (e.usage, e.index) == wanted]
+    found = [e.delivered for e in layout.elements if (e.usage, e.index) == wanted]
     try:
         generator = TexGen(index & _GENERATOR_MASK)
     except ValueError:

@@ -69,6 +69,7 @@ def facts_of(context: Context) -> Facts:
             "rows": _numbers(state.convolution.rows),
             "columns": _numbers(state.convolution.columns),
         },
+        "patches": context.patches.handles(),
         "render_states": dict(_render_states(state.render_states)),
         "stages": {str(key): row for key, row in _stages(state)},
         "textures": {

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from dp2emu.d3d.declarations import Declaration8
-from dp2emu.d3d.enums import RenderState, TextureStageState
+from dp2emu.d3d.enums import DeclMethod, RenderState, TextureStageState
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
-from dp2emu.d3d.vertices import Element, VertexLayout, check_drawable
+from dp2emu.d3d.vertices import MESH_METHODS, Element, VertexLayout, check_drawable
 from dp2emu.dp2.constants import Constants
 from dp2emu.dp2.fixed import fixed_state, fixed_vertex, pixel_fog, pixel_fog_uniforms
 from dp2emu.dp2.raster7 import monochrome
@@ -44,13 +44,15 @@ _WRAPS = [RenderState[f"WRAP{number}"] for number in range(16)]
 class Source:
     """What vertices are, and the shaders they and their pixels go through; None: none.
 
-    ``tokens`` is the declaration if it is one of DirectX 8.
+    ``tokens`` is the declaration if it is one of DirectX 8.  ``methods`` are what the tessellator
+    computes for what is drawn.
     """
 
     layout: VertexLayout
     function: Function | None = None
     pixel: Function | None = None
     tokens: Declaration8 | None = None
+    methods: Container[DeclMethod] = MESH_METHODS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,9 +156,7 @@ def vertex_stage(
     Raises Fault for vertices without a position, Unsupported for what is not built.
     """
     layout = source.layout
-    if source.tokens is not None:
-        source.tokens.check_drawable()
-    check_drawable(layout)
+    check_drawable(layout, source.methods)
     if layout.transformed:
         return VertexStage(attributes=_on_screen(state, layout, _texture_sets(pixel)))
     if source.function is not None:

@@ -1,8 +1,8 @@
 """Draw: the stages in order, in chunks that bound memory whatever the primitive count.
 
-fetch (or vertex program -> clip -> viewport) -> snap, cull -> spans -> fragments -> z clip
--> depth and stencil test -> pixel program -> blend, write; a program with a say in coverage, and
-any program before an alpha test, runs before the depth test
+(tessellator ->) fetch (or vertex program -> clip -> viewport) -> snap, cull -> spans
+-> fragments -> z clip -> depth and stencil test -> pixel program -> blend, write; a program with
+a say in coverage, and any program before an alpha test, runs before the depth test
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from dp2emu.gpu.shade import (
     varyings_of,
 )
 from dp2emu.gpu.spans import Fragments, batches
+from dp2emu.gpu.tessellator import tessellated
 from dp2emu.gpu.texture_cache import TextureCache
 from dp2emu.gpu.texturing import Texturing
 from dp2emu.gpu.vertex import vertex_bytes, vertex_numbers
@@ -62,21 +63,30 @@ def execute_draw(draw: Draw, counters: Counters, observe_cache: bool = False) ->
     targets = _targets(draw)
     cache = TextureCache() if observe_cache else None
     texturing = Texturing.of(draw, cache)
+    work = Work()
+    # NaN and infinity are legal here and each stage says what becomes of them.
+    with np.errstate(all="ignore"):
+        for part in tessellated(draw):
+            work += _draw_part(part, targets, texturing)
+            if observe_cache:
+                _observe_cache(part, counters)
+    if cache is not None:
+        cache.count(counters)
+    _count(draw, work, counters)
+    return work
+
+
+def _draw_part(draw: Draw, targets: _Targets, texturing: Texturing) -> Work:
+    """All of a draw without patches."""
     vertices = vertex_count(draw.topology, draw.count)
     work = Work(
         vertices=vertices,
         vertex_bytes=vertices * vertex_bytes(draw.pipeline.layout),
         primitives=draw.count,
     )
-    # NaN and infinity are legal here and each stage says what becomes of them.
-    with np.errstate(all="ignore"):
-        for start in range(0, draw.count, CHUNK):
-            stop = min(start + CHUNK, draw.count)
-            work += _draw_chunk(draw, targets, texturing, start, stop)
-    if cache is not None:
-        cache.count(counters)
-        _observe_cache(draw, vertices, counters)
-    _count(draw, work, counters)
+    for start in range(0, draw.count, CHUNK):
+        stop = min(start + CHUNK, draw.count)
+        work += _draw_chunk(draw, targets, texturing, start, stop)
     return work
 
 
@@ -252,7 +262,8 @@ class _Stages:
         return piles(here.y * columns + here.x)
 
 
-def _observe_cache(draw: Draw, vertices: int, counters: Counters) -> None:
+def _observe_cache(draw: Draw, counters: Counters) -> None:
+    vertices = vertex_count(draw.topology, draw.count)
     if draw.indices is None:
         observe_unindexed(vertices, counters)
         return

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import ComposeRectsOp, PrimitiveType
 from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.patches import NPatch, Patch
 from dp2emu.gpu.queries import QuerySlot
 from dp2emu.gpu.state import Pipeline
 
@@ -166,7 +167,9 @@ class Draw:
     ``clip_planes`` are the user's in clip space.  ``edge_flags``, shape (3, count), are the edges
     drawn in wireframe, from corner i of a triangle (``assembly.corners``) to the next; None means
     all.  ``w_range`` is the w of depth 0 and of depth 1 in a w-buffer.  ``textures`` are read
-    by the pixel program's samplers, ``vertex_textures`` by the vertex program's.
+    by the pixel program's samplers, ``vertex_textures`` by the vertex program's.  With a ``patch``
+    what the vertex program gets comes from the tessellator: of a surface, whatever topology and
+    count say, or of each triangle.
     """
 
     pipeline: Pipeline
@@ -190,6 +193,7 @@ class Draw:
     merge: MergeNumbers = MergeNumbers()
     line_pattern: LinePattern = SOLID
     stipple: tuple[int, ...] = ()
+    patch: Patch | NPatch | None = None
 
     @property
     def copied(self) -> bytes | None:

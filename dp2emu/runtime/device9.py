@@ -31,6 +31,7 @@ from dp2emu.d3d.flags import (
 from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.frequency import Frequency
 from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.legacy import RenderState8
 from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireRenderState
 from dp2emu.dp2.queries import KINDS
@@ -41,6 +42,7 @@ from dp2emu.gpu.packets import Rect, Viewport
 from dp2emu.rig import Rig
 from dp2emu.runtime.arguments import (
     Box,
+    dword,
     handle_of,
 )
 from dp2emu.runtime.availability import check_format
@@ -54,7 +56,9 @@ from dp2emu.runtime.objects import (
     Light,
     Material,
     PixelShader,
+    RectPatchInfo,
     Texture,
+    TriPatchInfo,
     VertexElement,
     VertexShader,
 )
@@ -435,6 +439,29 @@ class Device9:
         self._drawing.indexed_user(
             primitive, minimum, vertex_total, count, indices, index_format, vertices, stride
         )
+
+    def draw_rect_patch(
+        self, handle: int, segments: Sequence[float] | None, info: RectPatchInfo | None = None
+    ) -> None:
+        """DrawRectPatch, kept under ``handle`` unless that is 0; without ``info`` the one that is
+        kept, whose four ``segments`` are those it was kept with if there are none.  Raises Refused
+        for a handle nothing is kept under.
+        """
+        self._drawing.patch(Op.DRAWRECTPATCH, handle, segments, info)
+
+    def draw_tri_patch(
+        self, handle: int, segments: Sequence[float] | None, info: TriPatchInfo | None = None
+    ) -> None:
+        """DrawTriPatch: as ``draw_rect_patch``, with three segments."""
+        self._drawing.patch(Op.DRAWTRIPATCH, handle, segments, info)
+
+    def delete_patch(self, handle: int) -> None:
+        """DeletePatch.  Raises Refused for a handle nothing is kept under."""
+        self._drawing.delete_patch(handle)
+
+    def set_npatch_mode(self, segments: float) -> None:
+        """SetNPatchMode: triangles are drawn as N-patches from 1 segment on."""
+        self.session.emit(Op.RENDERSTATE, [(RenderState8.PATCHSEGMENTS, dword(float(segments)))])
 
     def validate_device(self) -> int:
         """ValidateDevice: how many passes the state takes, which is 1.

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import astuple
 
+import numpy as np
+
+from dp2emu.d3d.dp2structs import D3DRECTPATCH_INFO, D3DTRIPATCH_INFO
 from dp2emu.d3d.enums import Format, PrimitiveType
 from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.sdk import sdk_value
+from dp2emu.d3d.wirenames import WireRenderState
 from dp2emu.dp2.table import Op
+from dp2emu.dp2.tokens.patch import RTPATCHFLAG_HASINFO, RTPATCHFLAG_HASSEGS
 from dp2emu.gpu.assembly import vertex_count
+from dp2emu.layout import dtype_of
 from dp2emu.runtime.arguments import index_bytes, needed
 from dp2emu.runtime.buffers import create_index_buffer
-from dp2emu.runtime.objects import IndexBuffer
+from dp2emu.runtime.commands import pack
+from dp2emu.runtime.objects import IndexBuffer, RectPatchInfo, TriPatchInfo
 from dp2emu.runtime.session import Refused, Session, UserMemory
 
+_SEGMENT = np.dtype("<f4")
+_INFOS = {
+    Op.DRAWRECTPATCH: dtype_of(D3DRECTPATCH_INFO),
+    Op.DRAWTRIPATCH: dtype_of(D3DTRIPATCH_INFO),
+}
+_DELETE_PATCH = sdk_value(WireRenderState, "D3DRS_DELETERTPATCH") or 0
 USER_DRAW_BYTES = 64
 """Room for the tokens of one user-pointer draw: they must share a call with its vertices."""
 
@@ -29,6 +44,7 @@ class Drawing:
         self.has_stream = False
         self.has_indices = False
         self.has_format = False
+        self._patches: set[int] = set()
 
     def primitive(self, primitive: PrimitiveType, start: int, count: int) -> None:
         """DrawPrimitive."""
@@ -78,6 +94,34 @@ class Drawing:
         self.bind_indices(None)
         self._submit(UserMemory(data, stride))
         self._session.destroy_surface(buffer.desc.handle)
+
+    def patch(
+        self,
+        op: Op,
+        handle: int,
+        segments: Sequence[float] | None,
+        info: RectPatchInfo | TriPatchInfo | None,
+    ) -> None:
+        """DrawRectPatch and DrawTriPatch; without ``info`` streams are not read."""
+        if info is None and handle not in self._patches:
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"no patch {handle}")
+        self._require(self.has_stream or info is None, "stream 0")
+        self._prepare()
+        flags, data = 0, b""
+        if segments is not None:
+            flags, data = RTPATCHFLAG_HASSEGS, pack(_SEGMENT, segments, op)
+        if info is not None:
+            flags |= RTPATCHFLAG_HASINFO
+            data += pack(_INFOS[op], [astuple(info)], op)
+            self._patches |= {handle} - {0}
+        self._session.commands.emit_tailed(op, (handle, flags), data)
+
+    def delete_patch(self, handle: int) -> None:
+        """DeletePatch."""
+        if handle not in self._patches:
+            raise Refused(HResult.D3DERR_INVALIDCALL, f"no patch {handle}")
+        self._patches.remove(handle)
+        self._session.emit(Op.RENDERSTATE, [(_DELETE_PATCH, handle)])
 
     def bind_indices(self, buffer: IndexBuffer | None) -> None:
         """SetIndices."""

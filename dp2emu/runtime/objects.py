@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage, LightType
+from dp2emu.d3d.enums import Basis, DeclMethod, DeclType, DeclUsage, Degree, LightType
 from dp2emu.gpu.memory import SurfaceDesc
 
 Color = tuple[float, float, float, float]
@@ -91,3 +91,26 @@ class Material:
     specular: Color = _BLACK
     emissive: Color = _BLACK
     power: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RectPatchInfo:
+    """D3DRECTPATCH_INFO: control points in rows, of vertices that lie in rows of ``stride``."""
+
+    start_column: int
+    start_row: int
+    width: int
+    height: int
+    stride: int
+    basis: Basis = Basis.BEZIER
+    degree: Degree = Degree.CUBIC
+
+
+@dataclass(frozen=True, slots=True)
+class TriPatchInfo:
+    """D3DTRIPATCH_INFO: control points in rows of 1, 2, 3 and so on."""
+
+    start: int
+    vertices: int
+    basis: Basis = Basis.BEZIER
+    degree: Degree = Degree.CUBIC

@@ -18,8 +18,15 @@ from dp2emu.d3d.declarations import (
 from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import VsdRegister
-from dp2emu.d3d.vertices import TYPE_BYTES, Element, check_drawable
-from dp2emu.errors import Fault, Unsupported
+from dp2emu.d3d.vertices import (
+    MESH_METHODS,
+    RECTANGLE_METHODS,
+    TRIANGLE_METHODS,
+    TYPE_BYTES,
+    Element,
+    check_drawable,
+)
+from dp2emu.errors import Fault
 
 END = 0xFFFFFFFF
 
@@ -82,12 +89,50 @@ def test_unused_elements_are_left_out() -> None:
     assert declaration9(elements((0, 0, 17, 0, 0, 0))).elements == ()
 
 
-@pytest.mark.parametrize("method", list(DeclMethod)[1:])
-def test_methods_of_the_tessellator_are_refused_when_drawn_with(method: DeclMethod) -> None:
-    layout = declaration9(elements((0, 0, 17 if method is DeclMethod.UV else 2, method, 3, 0)))
-    assert layout.elements[0].method is method
-    with pytest.raises(Unsupported, match=f"tessellator method {method.sdk}"):
-        check_drawable(layout)
+_VECTORS = "D3DCOLOR FLOAT3 FLOAT4 SHORT4 UBYTE4"
+COMPUTED = {
+    DeclMethod.PARTIALU: (_VECTORS, DeclType.FLOAT3, "rectangle"),
+    DeclMethod.PARTIALV: (_VECTORS, DeclType.FLOAT3, "rectangle"),
+    DeclMethod.CROSSUV: (_VECTORS, DeclType.FLOAT3, "rectangle triangle"),
+    DeclMethod.UV: ("UNUSED", DeclType.FLOAT2, "rectangle triangle"),
+    DeclMethod.LOOKUP: ("FLOAT2 FLOAT3 FLOAT4", DeclType.FLOAT1, ""),
+    DeclMethod.LOOKUPPRESAMPLED: ("UNUSED", DeclType.FLOAT1, ""),
+}
+"""What a method computes from, what comes of it, and which patches it is for."""
+SHAPES = {"mesh": MESH_METHODS, "rectangle": RECTANGLE_METHODS, "triangle": TRIANGLE_METHODS}
+
+
+@pytest.mark.parametrize("method", COMPUTED)
+@pytest.mark.parametrize("type", list(DeclType))
+def test_methods_compute_from_certain_types(method: DeclMethod, type: DeclType) -> None:
+    types, made, _ = COMPUTED[method]
+    record = elements((0, 0, type, method, 3, 0))
+    if type.name not in types.split():
+        with pytest.raises(Fault, match=f"element 0: {method.sdk} of {type.sdk}"):
+            declaration9(record)
+        return
+    (element,) = declaration9(record).elements
+    assert (element.method, element.type, element.delivered) == (method, type, made)
+
+
+@pytest.mark.parametrize("method", COMPUTED)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_methods_are_for_certain_patches(method: DeclMethod, shape: str) -> None:
+    types, _, shapes = COMPUTED[method]
+    layout = declaration9(elements((0, 0, DeclType[types.split()[0]], method, 3, 0)))
+    if shape in shapes.split():
+        check_drawable(layout, SHAPES[shape])
+        return
+    with pytest.raises(Fault, match=f"tessellator method {method.sdk}") as raised:
+        check_drawable(layout, SHAPES[shape])
+    assert raised.value.hr == HResult.D3DERR_DRIVERINVALIDCALL
+
+
+def test_what_no_method_computes_is_for_every_draw() -> None:
+    layout = declaration9(elements((0, 0, 4, 0, 10, 0)))
+    assert layout.elements[0].delivered is DeclType.D3DCOLOR
+    for methods in SHAPES.values():
+        check_drawable(layout, methods)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +174,7 @@ def test_elements_of_directx_8_follow_each_other() -> None:
         Element(2, 8, DeclType.SHORT4, DeclUsage.NORMAL),
     )
     assert not declaration.layout.transformed
-    declaration.check_drawable()
+    check_drawable(declaration.layout)
 
 
 def test_registers_mean_usages_without_a_shader() -> None:
@@ -165,18 +210,26 @@ def test_constants_are_kept_and_extensions_stepped_over() -> None:
     assert declaration.registers == (0,)
 
 
-@pytest.mark.parametrize(
-    "tokens",
-    [
-        (1 << 29 | 1 << 28,),
-        (stream(0), data(0, 2), 3 << 29 | 2 << 16 | 3),
-        (3 << 29 | 1 << 28 | 1 << 16 | 7,),
-    ],
-)
-def test_tessellator_declarations_are_refused_when_drawn_with(tokens: tuple[int, ...]) -> None:
-    declaration = declaration8(vsd(*tokens), programmable=True)
-    with pytest.raises(Unsupported, match="tessellator declarations"):
-        declaration.check_drawable()
+def tess_normal(source: int, register: int) -> int:
+    return 3 << 29 | source << 20 | 2 << 16 | register
+
+
+TESS_UV = 3 << 29 | 1 << 28 | 1 << 16
+TESS_STREAM = 1 << 29 | 1 << 28
+
+
+def test_registers_that_a_tessellator_fills() -> None:
+    tokens = vsd(TESS_STREAM, TESS_UV | 7, tess_normal(0, 3), stream(2), data(1, 0), data(0, 3))
+    declaration = declaration8(tokens, programmable=False)
+    assert declaration.element(3) == Element(
+        2, 4, DeclType.FLOAT4, DeclUsage.NORMAL, 0, DeclMethod.CROSSUV
+    )
+    assert declaration.element(7) == Element(
+        0, 0, DeclType.UNUSED, DeclUsage.TEXCOORD, 0, DeclMethod.UV
+    )
+    check_drawable(declaration.layout, TRIANGLE_METHODS)
+    with pytest.raises(Fault, match="tessellator method"):
+        check_drawable(declaration.layout)
 
 
 @pytest.mark.parametrize(
@@ -193,6 +246,12 @@ def test_tessellator_declarations_are_refused_when_drawn_with(tokens: tuple[int,
         ((4 << 29 | 1 << 25, 1, 2, 3), "DWORD 0: 4 DWORDs should follow"),
         ((5 << 29 | 2 << 24, 1), "DWORD 0: 2 DWORDs should follow"),
         ((3 << 29 | 31,), "there is no input register 31"),
+        ((tess_normal(0, 3),), "no normals can be computed from register 0"),
+        ((stream(0), data(0, 1), tess_normal(0, 3)), "no normals .* from register 0"),
+        ((TESS_UV | 7, tess_normal(7, 3)), "no normals can be computed from register 7"),
+        ((stream(0), data(7, 1), TESS_UV | 7), "DWORD 2: register 7 has an element already"),
+        ((TESS_UV | 7, stream(0), data(7, 1)), "DWORD 2: register 7 has an element already"),
+        ((TESS_UV | 7, TESS_UV | 7), "DWORD 1: register 7 has an element already"),
     ],
 )
 def test_bad_token_is_a_fault(tokens: tuple[int, ...], what: str) -> None:

@@ -12,7 +12,6 @@ from dp2emu.dp2 import shaders
 from dp2emu.dp2.call import Answer
 from dp2emu.dp2.inspect import facts_of
 from dp2emu.dp2.table import Op
-from dp2emu.errors import Unsupported
 from dp2emu.shader.sm.assemble import assemble
 from tests.dp2.rigging import Bench, clear, header, render_state, token
 
@@ -228,18 +227,18 @@ def test_what_is_set_can_be_looked_at() -> None:
     assert (facts["vertex_shader"], facts["pixel_shader"]) == (None, None)
 
 
-@pytest.mark.parametrize("method", range(1, 7))
+@pytest.mark.parametrize(("method", "type"), [(1, 2), (2, 2), (3, 2), (4, 17), (5, 1), (6, 17)])
 @pytest.mark.parametrize("function", [b"", FUNCTION])
-def test_vertices_that_a_tessellator_computes_are_not_built(method: int, function: bytes) -> None:
-    computed = ELEMENTS + struct.pack("<HHBBBB", 0, 0, 17, method, 5, 0)
+def test_vertices_that_a_tessellator_computes_are_for_patches(
+    method: int, type: int, function: bytes
+) -> None:
+    computed = ELEMENTS + struct.pack("<HHBBBB", 0, 0, type, method, 5, 0)
     made = create(Op.CREATEVERTEXSHADERDECL, 5, computed) + token(Op.SETVERTEXSHADERDECL, 5)
-    with pytest.raises(Unsupported, match="tessellator"):
-        draw(Bench(), made, function)
+    assert draw(Bench(), made, function).ddrval == BAD
 
 
 @pytest.mark.parametrize("code", [b"", assemble("vs_1_1\nmov oPos, v0\n")])
-def test_a_directx_8_tessellator_is_not_built(code: bytes) -> None:
+def test_what_a_directx_8_tessellator_computes_is_for_patches(code: bytes) -> None:
     computed = struct.pack("<2I", 1 << 29 | 1 << 28, NORMAL8) + STREAM8
     made = create8(7, computed, code) + token(Op.SETVERTEXSHADER, 7)
-    with pytest.raises(Unsupported, match="tessellator"):
-        draw(Bench(), made)
+    assert draw(Bench(), made).ddrval == BAD

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from construct import Array
 
 from dp2emu.d3d.dp2structs import (
@@ -11,8 +15,13 @@ from dp2emu.d3d.dp2structs import (
     D3DTRIPATCH_INFO,
 )
 from dp2emu.d3d.words import FLOAT
-from dp2emu.dp2.table import Op, Since, Tail, token
-from dp2emu.dp2.tokens.unbuilt import unbuilt
+from dp2emu.dp2.table import Body, Op, Since, Tail, token
+
+if TYPE_CHECKING:
+    from dp2emu.dp2.context import Context
+
+_Patch = tuple[int, tuple[float, ...] | None, tuple[int, ...] | None]
+"""Handle, segments and info; None is what an element does not have."""
 
 RTPATCHFLAG_HASSEGS = 1
 RTPATCHFLAG_HASINFO = 2
@@ -29,7 +38,7 @@ def _patch(segments: int, info: object) -> Tail:
     )  # fmt: skip
 
 
-token(
+@token(
     Op.DRAWRECTPATCH,
     since=Since.DX8,
     items=D3DHAL_DP2DRAWRECTPATCH,
@@ -39,9 +48,14 @@ token(
         + " 00 00 00 00 00 00 00 00 04 00 00 00 04 00 00 00 04 00 00 00 00 00 00 00 03 00 00 00"
         " 01 00 00 00 00 00 00 00",
     ),
-)(unbuilt("rectangle patches", "Draw rectangle patches, kept under nonzero handles."))  # fmt: skip
+)  # fmt: skip
+def draw_rect_patch(context: Context, body: Body) -> None:
+    """Draw rectangle patches, kept under nonzero handles."""
+    for patch in _patches(body, 4):
+        context.draw_rectangle_patch(*patch)
 
-token(
+
+@token(
     Op.DRAWTRIPATCH,
     since=Since.DX8,
     items=D3DHAL_DP2DRAWTRIPATCH,
@@ -51,4 +65,16 @@ token(
         " 00 00 00 00 0A 00 00 00 00 00 00 00 03 00 00 00"
         " 01 00 00 00 01 00 00 00" + 3 * " 00 00 80 3F",
     ),
-)(unbuilt("triangle patches", "Draw triangle patches, kept under nonzero handles."))
+)
+def draw_tri_patch(context: Context, body: Body) -> None:
+    """Draw triangle patches, kept under nonzero handles."""
+    for patch in _patches(body, 3):
+        context.draw_triangle_patch(*patch)
+
+
+def _patches(body: Body, edges: int) -> Iterator[_Patch]:
+    for (handle, flags), data in zip(body.items.tolist(), body.tails, strict=True):
+        at = 4 * edges if flags & RTPATCHFLAG_HASSEGS else 0
+        segments = struct.unpack(f"<{edges}f", data[:at]) if at else None
+        info = struct.unpack(f"<{len(data[at:]) // 4}I", data[at:])
+        yield handle, segments, info or None
