@@ -40,8 +40,8 @@ def token_table() -> str:
     """The table, and how many tokens there are."""
     rows = [TABLE[op] for op in sorted(TABLE)]
     said = (
-        f"There are {len(rows)} tokens, and all of them run.  {len(tokens.GAPS)} of the 256 opcodes "
-        "mean nothing.\n\n"
+        f"There are {len(rows)} tokens, and all of them run.  {len(tokens.GAPS)} of the 256 "
+        "opcodes mean nothing.\n\n"
     )
     return said + simple_table([HEADS, *map(cells, rows)])
 
