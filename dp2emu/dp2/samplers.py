@@ -24,7 +24,8 @@ from dp2emu.d3d.legacy import (
     RenderState7,
     TextureStageState8,
 )
-from dp2emu.dp2.state import SRGB_TEXTURE, Convolution, State, bits_float
+from dp2emu.dp2.convolution import Convolution
+from dp2emu.dp2.state import SRGB_TEXTURE, State, bits_float
 from dp2emu.errors import Fault
 from dp2emu.gpu.memory import Surface, SurfaceKind
 from dp2emu.gpu.packets import TextureBinding

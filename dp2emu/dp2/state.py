@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,9 @@ from dp2emu.d3d.defaults import RENDER_STATES as DEFAULT_RENDER_STATES
 from dp2emu.d3d.enums import RenderState, TextureStageState, TransformState, ZBufferType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import TextureStageState7, TextureStageState8
+from dp2emu.dp2.convolution import Convolution
 from dp2emu.errors import Fault
 from dp2emu.gpu.packets import Rect, Viewport
-from dp2emu.shader.texture.bindings import MAX_KERNEL
 
 RENDER_STATES = 256
 """The header bounds render state numbers; higher ones are ignored (reference 3.6)."""
@@ -49,26 +48,6 @@ def bits_float(value: int) -> float:
     """The float32 value of a DWORD, as a Python float."""
     number: float = struct.unpack("<f", value.to_bytes(4, "little"))[0]
     return number
-
-
-@dataclass(frozen=True, slots=True)
-class Convolution:
-    """The kernel of D3DTEXF_CONVOLUTIONMONO: weights (float32 values) of the texels of a row, and
-    of the rows.
-    """
-
-    rows: tuple[float, ...] = (1.0,)
-    columns: tuple[float, ...] = (1.0,)
-
-    @classmethod
-    def of(
-        cls, width: int, height: int, rows: Sequence[float], columns: Sequence[float]
-    ) -> Convolution:
-        """No weights stand for ones.  Raises Fault for sizes there are not."""
-        if not (0 < width <= MAX_KERNEL and 0 < height <= MAX_KERNEL):
-            what = f"convolution of {width} x {height} texels"
-            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
-        return cls(tuple(rows) or (1.0,) * width, tuple(columns) or (1.0,) * height)
 
 
 class State:
