@@ -33,6 +33,12 @@ class Rig(Protocol):
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
         """DdSetColorKey for source blits, which textures are keyed by; None removes it."""
 
+    def lock(self, handle: int) -> None:
+        """DdLock without DDLOCK_NOOVERWRITE: wait until the GPU uses no memory any more."""
+
+    def flip(self, front: int, back: int) -> None:
+        """DdFlip: two surfaces that are alike exchange what they hold, behind all drawing."""
+
     def write(self, handle: int, offset: int, data: bytes) -> None:
         """Store bytes into a surface as the host does, without waiting for the GPU."""
 

@@ -54,6 +54,8 @@ typedef char dp2log_u32_has_32_bits[sizeof(dp2log_u32) == 4 ? 1 : -1];
 #define DP2LOG_ANNOTATION 7
 #define DP2LOG_TEXTURE 8
 #define DP2LOG_COLORKEY 9
+#define DP2LOG_FLIP 10
+#define DP2LOG_LOCK 11
 
 #define DP2LOG_DESTROYED 0
 #define DP2LOG_CREATED 1
@@ -299,6 +301,24 @@ DP2LOG_FUNCTION void dp2log_colorkey_set(dp2log *log, dp2log_u64 time, dp2log_u6
 DP2LOG_FUNCTION void dp2log_colorkey_removed(dp2log *log, dp2log_u64 time, dp2log_u64 handle)
 {
     dp2log_colorkey(log, time, DP2LOG_DESTROYED, handle, 0, 0);
+}
+
+/* DdFlip: two surfaces that are alike exchange what they hold.  A longer chain is several of these,
+ * from its front on: front and first back buffer, first and second, and so on. */
+DP2LOG_FUNCTION void dp2log_flip(dp2log *log, dp2log_u64 time, dp2log_u64 front, dp2log_u64 back)
+{
+    unsigned char payload[16];
+    dp2log_put64(dp2log_put64(payload, front), back);
+    dp2log_simple(log, DP2LOG_FLIP, time, payload, sizeof(payload));
+}
+
+/* DdLock without DDLOCK_NOOVERWRITE; log it when the wait is over, and what the host stored when it
+ * unlocks, with dp2log_memory. */
+DP2LOG_FUNCTION void dp2log_lock(dp2log *log, dp2log_u64 time, dp2log_u64 handle)
+{
+    unsigned char payload[8];
+    dp2log_put64(payload, handle);
+    dp2log_simple(log, DP2LOG_LOCK, time, payload, sizeof(payload));
 }
 
 /* The host stored `size` bytes at `offset` of a surface. */

@@ -23,7 +23,9 @@ from dp2emu.capture.records import (
     ColorKeySet,
     ContextCreated,
     ContextDestroyed,
+    Flipped,
     FrameMarker,
+    Locked,
     MemoryWritten,
     Record,
     SurfaceCreated,
@@ -48,6 +50,8 @@ class Kind(IntEnum):
     ANNOTATION = 7
     TEXTURE = 8
     COLORKEY = 9
+    FLIP = 10
+    LOCK = 11
 
 
 Payload = bytes | memoryview
@@ -121,6 +125,8 @@ _TEXTURE = Head(
     )
 )  # fmt: skip
 _COLOR_KEY = Head(Struct("event" / DWORD, "low" / DWORD, "high" / DWORD, "handle" / QWORD))
+_FLIP = Head(Struct("front" / QWORD, "back" / QWORD))
+_LOCK = Head(Struct("handle" / QWORD))
 _MEMORY = Head(Struct("handle" / QWORD, "offset" / QWORD))
 _CALL = Head(
     Struct("abi" / DWORD, "present" / DWORD, "command_bytes" / DWORD, "vertex_bytes" / DWORD)
@@ -257,6 +263,26 @@ def _unpack_color_key(payload: Payload, time: int) -> Record:
     return (
         ColorKeySet(handle, low, high, time) if _created(event) else ColorKeyRemoved(handle, time)
     )
+
+
+def _pack_flip(record: Flipped) -> bytes:
+    return _FLIP.pack(record.front, record.back)
+
+
+def _unpack_flip(payload: Payload, time: int) -> Record:
+    front, back = _FLIP.unpack(payload)
+    _split(payload, _FLIP.size)
+    return Flipped(front, back, time)
+
+
+def _pack_lock(record: Locked) -> bytes:
+    return _LOCK.pack(record.handle)
+
+
+def _unpack_lock(payload: Payload, time: int) -> Record:
+    (handle,) = _LOCK.unpack(payload)
+    _split(payload, _LOCK.size)
+    return Locked(handle, time)
 
 
 def _pack_memory(record: MemoryWritten) -> bytes:
@@ -397,6 +423,8 @@ LAYOUTS: dict[Kind, Layout] = {
     ),
     Kind.TEXTURE: Layout(_TEXTURE, _unpack_texture),
     Kind.COLORKEY: Layout(_COLOR_KEY, _unpack_color_key),
+    Kind.FLIP: Layout(_FLIP, _unpack_flip),
+    Kind.LOCK: Layout(_LOCK, _unpack_lock),
 }
 """Every kind of record.  A new kind is a new row here and, of a new record, in ``_PACK``."""
 
@@ -407,6 +435,8 @@ _PACK: dict[type, tuple[Kind, Callable[[Any], bytes]]] = {
     SurfaceDestroyed: (Kind.SURFACE, _pack_surface_destroyed),
     ColorKeySet: (Kind.COLORKEY, _pack_color_key_set),
     ColorKeyRemoved: (Kind.COLORKEY, _pack_color_key_removed),
+    Flipped: (Kind.FLIP, _pack_flip),
+    Locked: (Kind.LOCK, _pack_lock),
     MemoryWritten: (Kind.MEMORY, _pack_memory),
     Called: (Kind.CALL, _pack_call),
     Answered: (Kind.ANSWER, _pack_answer),

@@ -70,6 +70,26 @@ class ColorKeyRemoved:
 
 
 @dataclass(frozen=True, slots=True)
+class Locked:
+    """DdLock without DDLOCK_NOOVERWRITE: the host waited until the GPU used no memory any more."""
+
+    handle: int
+    time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Flipped:
+    """DdFlip: two surfaces that are alike exchanged what they hold, behind all drawing so far.
+
+    A chain of more is told from its front on: front and first, first and second back buffer.
+    """
+
+    front: int
+    back: int
+    time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryWritten:
     """The host stored ``data`` at byte ``offset`` of a surface."""
 
@@ -129,6 +149,8 @@ Record = (
     | SurfaceDestroyed
     | ColorKeySet
     | ColorKeyRemoved
+    | Locked
+    | Flipped
     | MemoryWritten
     | Called
     | Answered

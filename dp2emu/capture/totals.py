@@ -98,6 +98,8 @@ _COUNTS: dict[Kind, Callable[[tuple[int, ...], int], _Numbers]] = {
     Kind.ANNOTATION: lambda head, rest: (("annotations", 1),),
     Kind.TEXTURE: lambda head, rest: (("surfaces", 1),),
     Kind.COLORKEY: lambda head, rest: (),
+    Kind.FLIP: lambda head, rest: (),
+    Kind.LOCK: lambda head, rest: (),
 }
 """What one record adds, from the values of its head and the number of bytes behind it."""
 

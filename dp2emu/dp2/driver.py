@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from dp2emu.dp2.walk import decode, scan
 from dp2emu.errors import Dp2Error, Fault, Malformed
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.memory import BUFFERS, ColorKey, Limits, Surface, SurfaceDesc
-from dp2emu.gpu.packets import Observe
+from dp2emu.gpu.packets import Observe, Swap
 from dp2emu.gpu.timing import Timing
 
 CONTEXTS = 1 << 12
@@ -177,6 +178,17 @@ class Driver:
         """Wait as IDirectDrawSurface::Lock does, until the GPU no longer uses any memory."""
         self._surface(handle, "surface")
         self.gpu.wait_for_idle()
+
+    def flip(self, front: int, back: int) -> None:
+        """DdFlip, in order with the drawing.  Raises Fault unless both are surfaces that are alike
+        but for their handles; commands that are under way keep naming the same handles.
+        """
+        one, other = (self._surface(handle, "surface") for handle in (front, back))
+        if replace(one.desc, handle=back) != other.desc or one.desc.kind in BUFFERS:
+            what = f"surface {front} cannot be flipped with {back}"
+            raise Fault(HResult.DDERR_INVALIDPARAMS, what)
+        self.gpu.submit(Swap(one, other))
+        self.gpu.run()
 
     def finish(self) -> None:
         """Let time pass until the GPU is idle and every answer is visible."""

@@ -11,7 +11,7 @@ import numpy as np
 from dp2emu.d3d.formats import FORMATS, FormatRow
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.memory import Surface
-from dp2emu.gpu.packets import Box, Copy, CopyBytes, GenerateLevels, Part, whole_part
+from dp2emu.gpu.packets import Box, Copy, CopyBytes, GenerateLevels, Part, Swap, whole_part
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.resample import Axis, Lanes, area, linear, point, resample
 from dp2emu.gpu.resolve import resolve
@@ -60,6 +60,14 @@ def execute_copy_bytes(copy: CopyBytes, counters: Counters) -> Work:
     copy.target.data[copy.target_offset : copy.target_offset + copy.size] = data
     counters.pixel_bytes += 2 * copy.size
     return Work(pixel_bytes=2 * copy.size)
+
+
+def execute_swap(swap: Swap) -> Work:
+    """Exchange what two surfaces hold.  Boards do that by exchanging addresses: no byte moves."""
+    held = swap.one.data.copy()
+    swap.one.data[:] = swap.other.data
+    swap.other.data[:] = held
+    return Work()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,12 @@ from typing import Any
 
 from dp2emu.gpu.clear import execute_clear
 from dp2emu.gpu.compose import execute_compose
-from dp2emu.gpu.copy import execute_copy, execute_copy_bytes, execute_generate_levels
+from dp2emu.gpu.copy import (
+    execute_copy,
+    execute_copy_bytes,
+    execute_generate_levels,
+    execute_swap,
+)
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.memory import Heap, Limits
 from dp2emu.gpu.packets import (
@@ -28,6 +33,7 @@ from dp2emu.gpu.packets import (
     GenerateLevels,
     Observe,
     Packet,
+    Swap,
 )
 from dp2emu.gpu.queries import Counters, Observes, QuerySlot, Report, Snapshot, snapshot
 from dp2emu.gpu.timing import Timing, instant
@@ -176,6 +182,9 @@ class Gpu:
     def _compose(self, packet: Compose) -> None:
         self._charge(execute_compose(packet, self.counters))
 
+    def _swap(self, packet: Swap) -> None:
+        self._charge(execute_swap(packet))
+
     def _generate_levels(self, packet: GenerateLevels) -> None:
         self._charge(execute_generate_levels(packet, self.counters))
 
@@ -244,6 +253,7 @@ _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
     Clear: Gpu._clear,
     Copy: Gpu._copy,
     CopyBytes: Gpu._copy_bytes,
+    Swap: Gpu._swap,
     Compose: Gpu._compose,
     GenerateLevels: Gpu._generate_levels,
     BeginQuery: Gpu._begin_query,

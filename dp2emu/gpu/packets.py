@@ -283,6 +283,14 @@ class CopyBytes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Swap:
+    """Exchange all bytes of two surfaces that have as many."""
+
+    one: Surface
+    other: Surface
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Compose:
     """Combine ``count`` rectangles of an A1 part with another one, which is no part of it.
 
@@ -335,5 +343,14 @@ class Observe:
 
 
 Packet = (
-    Draw | Clear | Copy | CopyBytes | Compose | GenerateLevels | BeginQuery | EndQuery | Observe
+    Draw
+    | Clear
+    | Copy
+    | CopyBytes
+    | Swap
+    | Compose
+    | GenerateLevels
+    | BeginQuery
+    | EndQuery
+    | Observe
 )

@@ -17,7 +17,9 @@ from dp2emu.capture.records import (
     ColorKeySet,
     ContextCreated,
     ContextDestroyed,
+    Flipped,
     FrameMarker,
+    Locked,
     MemoryWritten,
     Record,
     SurfaceCreated,
@@ -190,6 +192,12 @@ class Player:
     def _remove_color_key(self, record: ColorKeyRemoved) -> None:
         self._rig.set_color_key(record.handle, None)
 
+    def _lock(self, record: Locked) -> None:
+        self._rig.lock(record.handle)
+
+    def _flip(self, record: Flipped) -> None:
+        self._rig.flip(record.front, record.back)
+
     def _write(self, record: MemoryWritten) -> None:
         self._rig.write(record.handle, record.offset, record.data)
 
@@ -298,6 +306,8 @@ _PERFORM: dict[type[Any], Callable[[Player, Any], None]] = {
     SurfaceDestroyed: Player._destroy_surface,
     ColorKeySet: Player._set_color_key,
     ColorKeyRemoved: Player._remove_color_key,
+    Locked: Player._lock,
+    Flipped: Player._flip,
     MemoryWritten: Player._write,
     Called: Player._call,
     Answered: Player._answer,

@@ -18,7 +18,9 @@ from dp2emu.capture.records import (
     ColorKeySet,
     ContextCreated,
     ContextDestroyed,
+    Flipped,
     FrameMarker,
+    Locked,
     MemoryWritten,
     Record,
     SurfaceCreated,
@@ -116,6 +118,18 @@ class Session:
         now = self._now()
         self._tell(ColorKeySet(handle, *key, now) if key else ColorKeyRemoved(handle, now))
         self.rig.set_color_key(handle, key)
+
+    def lock(self, handle: int) -> None:
+        """Wait until the GPU uses no memory any more, as before a write that must not race."""
+        self.flush()
+        self.rig.lock(handle)
+        self._tell(Locked(handle, self._now()))
+
+    def flip(self, front: int, back: int) -> None:
+        """Two surfaces exchange what they hold, behind everything submitted so far."""
+        self.flush()
+        self._tell(Flipped(front, back, self._now()))
+        self.rig.flip(front, back)
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         """Host write behind everything submitted so far; does not wait for the GPU."""

@@ -17,7 +17,9 @@ from dp2emu.capture.records import (
     ColorKeySet,
     ContextCreated,
     ContextDestroyed,
+    Flipped,
     FrameMarker,
+    Locked,
     MemoryWritten,
     Record,
     SurfaceCreated,
@@ -63,6 +65,16 @@ KEYS: list[Record] = [
 ]
 """A texture that has a colour key for a while."""
 
+CHAIN: list[Record] = [
+    SurfaceCreated(SurfaceDesc(1, SurfaceKind.SURFACE, 4, 4, 22), 1),
+    SurfaceCreated(SurfaceDesc(2, SurfaceKind.SURFACE, 4, 4, 22), 2),
+    Locked(2, 3),
+    MemoryWritten(2, 0, b"\1\2\3\4", 4),
+    Flipped(1, 2, 5),
+    FrameMarker(0, 1, 6),
+]
+"""A back buffer that the host fills and shows."""
+
 _U32 = st.integers(0, 2**32 - 1)
 _U64 = st.integers(0, 2**64 - 1)
 _MEMORY = st.none() | st.binary(max_size=40)
@@ -91,6 +103,8 @@ RECORDS: st.SearchStrategy[Record] = st.one_of(
     st.builds(SurfaceDestroyed, _U64, _U64),
     st.builds(ColorKeySet, _U64, _U32, _U32, _U64),
     st.builds(ColorKeyRemoved, _U64, _U64),
+    st.builds(Flipped, _U64, _U64, _U64),
+    st.builds(Locked, _U64, _U64),
     st.builds(MemoryWritten, _U64, _U64, st.binary(max_size=40), _U64),
     st.builds(Called, _calls(_U32), st.just(32), _U64),
     st.builds(Called, _calls(_U64), st.just(64), _U64),

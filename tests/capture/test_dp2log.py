@@ -59,6 +59,8 @@ def test_the_header_has_the_magic_of_the_reader() -> None:
         ("annotation", Kind.ANNOTATION),
         ("texture", Kind.TEXTURE),
         ("colorkey", Kind.COLORKEY),
+        ("flip", Kind.FLIP),
+        ("lock", Kind.LOCK),
     ],
 )
 def test_the_header_makes_heads_of_the_readers_size(function: str, kind: Kind) -> None:

@@ -14,7 +14,9 @@ from dp2emu.capture.records import (
     Called,
     ColorKeyRemoved,
     ColorKeySet,
+    Flipped,
     FrameMarker,
+    Locked,
     MemoryWritten,
     Record,
     SurfaceCreated,
@@ -22,7 +24,7 @@ from dp2emu.capture.records import (
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from tests.capture.samples import EVERYTHING, KEYS, RECORDS, TEXTURES
+from tests.capture.samples import CHAIN, EVERYTHING, KEYS, RECORDS, TEXTURES
 
 
 @given(RECORDS)
@@ -134,7 +136,7 @@ def test_a_call_that_no_reader_would_take_is_refused() -> None:
 
 def test_every_kind_describes_its_fields() -> None:
     assert describe(Kind.FRAME) == b"frame u64\nsurface u64"
-    assert {encode(record)[0] for record in EVERYTHING + TEXTURES + KEYS} == set(Kind)
+    assert {encode(record)[0] for record in EVERYTHING + TEXTURES + KEYS + CHAIN} == set(Kind)
     assert all(describe(kind).isascii() for kind in Kind)
 
 
@@ -159,3 +161,8 @@ def test_a_texture_is_laid_out_as_specified() -> None:
 def test_a_colour_key_is_laid_out_as_specified() -> None:
     assert encode(ColorKeySet(7, 5, 6, 9)) == (Kind.COLORKEY, 9, struct.pack("<IIIQ", 1, 5, 6, 7))
     assert encode(ColorKeyRemoved(7, 9)) == (Kind.COLORKEY, 9, struct.pack("<IIIQ", 0, 0, 0, 7))
+
+
+def test_flips_and_locks_are_laid_out_as_specified() -> None:
+    assert encode(Flipped(7, 8, 9)) == (Kind.FLIP, 9, struct.pack("<QQ", 7, 8))
+    assert encode(Locked(7, 9)) == (Kind.LOCK, 9, struct.pack("<Q", 7))

@@ -13,7 +13,7 @@ from dp2emu.capture.records import Record, SurfaceCreated
 from dp2emu.capture.totals import Totals, from_metadata, to_metadata
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from tests.capture.samples import EVERYTHING, KEYS, TEXTURES, log, sealed
+from tests.capture.samples import CHAIN, EVERYTHING, KEYS, TEXTURES, log, sealed
 
 TRUE = Summary(
     records=14,
@@ -77,3 +77,9 @@ def test_sorts_of_surface_do_not_pile_up() -> None:
 def test_colour_keys_are_records_and_nothing_else(make) -> None:
     summary = open_capture(BytesIO(make(KEYS))).summary()
     assert (summary.records, summary.surfaces, summary.last_time) == (3, 1, 3)
+
+
+@pytest.mark.parametrize("make", [sealed, log])
+def test_flips_and_locks_are_records_and_nothing_else(make) -> None:
+    summary = open_capture(BytesIO(make(CHAIN))).summary()
+    assert (summary.records, summary.surfaces, summary.frames) == (6, 2, 1)

@@ -23,6 +23,7 @@ from tests.dp2.rigging import (
     Bench,
     clear,
     create,
+    dword,
     header,
     issue,
     rectangle,
@@ -440,3 +441,64 @@ def test_surfaces_may_not_be_made_from_nonsense() -> None:
         driver.create_surface(SurfaceDesc(**{**good, "format": int(Format.MULTI2_ARGB8)}))
     with pytest.raises(Unsupported):
         driver.create_surface(SurfaceDesc(**{**good, "format": 12345}))
+
+
+def test_a_flip_exchanges_what_two_surfaces_hold() -> None:
+    bench = Bench()
+    make = bench.driver.create_surface
+    make(SurfaceDesc(8, SurfaceKind.SURFACE, 64, 64, int(Format.X8R8G8B8)))
+    bench.ok(clear(0xFF00FF00))
+    bench.driver.flip(8, COLOR)
+    assert pixel(bench) == 0
+    assert dword(bench.driver.read(8, 0, 4)) == 0xFF00FF00
+    # The context goes on drawing to the surface it names.
+    bench.ok(clear(0xFF0000FF))
+    bench.driver.flip(8, COLOR)
+    assert (pixel(bench), dword(bench.driver.read(8, 0, 4))) == (0xFF00FF00, 0xFF0000FF)
+
+
+def test_a_flip_waits_for_the_drawing_before_it() -> None:
+    bench = Bench(timing=fixed(call=1, packet=100))
+    make = bench.driver.create_surface
+    make(SurfaceDesc(8, SurfaceKind.SURFACE, 64, 64, int(Format.X8R8G8B8)))
+    bench.ok(clear(0xFFFF0000) + clear(0xFF00FF00))
+    bench.driver.flip(8, COLOR)
+    bench.ok(clear(0xFF0000FF))
+    assert dword(bench.driver.read(8, 0, 4)) == 0
+    bench.driver.finish()
+    assert (pixel(bench), dword(bench.driver.read(8, 0, 4))) == (0xFF0000FF, 0xFF00FF00)
+
+
+def test_three_buffers_go_around_in_two_flips() -> None:
+    bench = Bench()
+    for handle in (8, 9, 10):
+        bench.driver.create_surface(SurfaceDesc(handle, SurfaceKind.SURFACE, 1, 1, 22))
+        bench.driver.write(handle, 0, bytes([handle] * 4))
+    bench.driver.flip(8, 9)
+    bench.driver.flip(9, 10)
+    assert [bench.driver.read(handle, 0, 1)[0] for handle in (8, 9, 10)] == [9, 10, 8]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        SurfaceDesc(8, SurfaceKind.SURFACE, 64, 32, int(Format.X8R8G8B8)),
+        SurfaceDesc(8, SurfaceKind.SURFACE, 64, 64, int(Format.A8R8G8B8)),
+        SurfaceDesc(8, SurfaceKind.TEXTURE, 64, 64, int(Format.X8R8G8B8)),
+        SurfaceDesc(8, SurfaceKind.MEMORY, 64 * 64 * 4),
+    ],
+)
+def test_surfaces_that_are_not_alike_cannot_be_flipped(other: SurfaceDesc) -> None:
+    bench = Bench()
+    bench.driver.create_surface(other)
+    for pair in ((COLOR, 8), (8, COLOR), (COLOR, 77)):
+        with pytest.raises(Fault) as refused:
+            bench.driver.flip(*pair)
+        assert refused.value.hr == HResult.DDERR_INVALIDPARAMS
+
+
+def test_buffers_cannot_be_flipped() -> None:
+    bench = Bench()
+    bench.driver.create_surface(SurfaceDesc(8, SurfaceKind.MEMORY, 4096))
+    with pytest.raises(Fault):
+        bench.driver.flip(COMMANDS, 8)

@@ -110,6 +110,7 @@ class Calls:
         self.calls: list[Call] = []
         self.memory: dict[int, bytes] = {}
         self.keys: list[tuple[int, ColorKey | None]] = []
+        self.events: list[str] = []
 
     def create_context(
         self, context: int, *, interface: int = 9, color: int = 0, depth: int = 0
@@ -123,6 +124,12 @@ class Calls:
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
         self.keys.append((handle, key))
+
+    def lock(self, handle: int) -> None:
+        self.events.append(f"lock {handle}")
+
+    def flip(self, front: int, back: int) -> None:
+        self.events.append(f"flip {front} {back}")
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         self.memory[handle] = bytes(offset) + data

@@ -49,6 +49,12 @@ class ScriptedRig:
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
         self.events.append(f"colour key {handle} {key}")
 
+    def lock(self, handle: int) -> None:
+        self.events.append(f"lock {handle}")
+
+    def flip(self, front: int, back: int) -> None:
+        self.events.append(f"flip {front} {back}")
+
     def write(self, handle: int, offset: int, data: bytes) -> None:
         self.writes.append((handle, offset, data))
 

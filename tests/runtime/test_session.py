@@ -12,7 +12,9 @@ from dp2emu.capture.records import (
     ColorKeySet,
     ContextCreated,
     ContextDestroyed,
+    Flipped,
     FrameMarker,
+    Locked,
     MemoryWritten,
     Record,
     SurfaceCreated,
@@ -159,6 +161,19 @@ def test_a_colour_key_goes_behind_the_commands_before_it() -> None:
     assert told[-2:] == [ColorKeySet(texture, 1, 2), ColorKeyRemoved(texture)]
     assert [type(record) for record in told[-4:-2]] == [Called, Answered]
     assert rig.events == [f"colour key {texture} (1, 2)", f"colour key {texture} None"]
+
+
+def test_flips_and_locks_go_behind_the_commands_before_them() -> None:
+    told: list[Record] = []
+    rig = ScriptedRig()
+    session = Session(rig, record=told.append)
+    session.emit(Op.ZRANGE, [(0.0, 1.0)])
+    session.flip(1, 2)
+    session.emit(Op.ZRANGE, [(0.0, 1.0)])
+    session.lock(2)
+    kinds = [type(record) for record in told[-6:]]
+    assert kinds == [Called, Answered, Flipped, Called, Answered, Locked]
+    assert rig.events == ["flip 1 2", "lock 2"]
 
 
 def test_a_recorder_hears_everything_in_order() -> None:
