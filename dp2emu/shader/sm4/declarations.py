@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from dp2emu.shader.bits import Bits
 from dp2emu.shader.sm4.enums import (
     Access,
-    CustomClass,
     Dimension,
     Domain,
     GlobalFlags,
@@ -67,7 +66,7 @@ _NAME = Part("name", read=SystemValue)
 _NUMBER, _COUNT, _STRIDE = Part("number"), Part("count"), Part("stride")
 
 PARTS: dict[Op, tuple[Part, ...]] = {
-    Op.CUSTOMDATA: (Part("custom", CUSTOM_CLASS, read=CustomClass),),
+    Op.CUSTOMDATA: (Part("custom", CUSTOM_CLASS),),
     Op.DCL_RESOURCE: (_DIMENSION, Part("samples", Bits(16, 7)), _RETURNS),
     Op.DCL_CONSTANTBUFFER: (_bits("access", 1, Access),),
     Op.DCL_SAMPLER: (_bits("mode", 4, SamplerMode),),

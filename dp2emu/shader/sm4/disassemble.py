@@ -39,6 +39,7 @@ _PER_LINE = 8
 
 _INWARD = frozenset({Op.IF, Op.ELSE, Op.LOOP, Op.SWITCH, Op.CASE, Op.DEFAULT})
 _OUTWARD = frozenset({Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDSWITCH, Op.CASE, Op.DEFAULT})
+_CUSTOM = {each.value: each.name.lower() for each in CustomClass}
 _FIELD = re.compile(r"\{(\w+)\}")
 
 
@@ -99,7 +100,7 @@ def _declaration(instruction: Instruction) -> str:
     declaration = instruction.declaration
     assert declaration is not None
     if declaration.custom not in (None, CustomClass.IMMEDIATE_CONSTANT_BUFFER):
-        return f"customdata {declaration.custom.name.lower()}"
+        return f"customdata {_CUSTOM.get(declaration.custom or 0, declaration.custom)}"
 
     def field(match: re.Match[str]) -> str:
         if match[1] == "operand":

@@ -10,7 +10,6 @@ from enum import Enum
 
 from dp2emu.shader.sm4.enums import (
     Access,
-    CustomClass,
     Dimension,
     Domain,
     GlobalFlags,
@@ -150,7 +149,8 @@ class Declaration:
     """Bits of the greatest tessellation factor, a float32."""
     threads: tuple[int, int, int] = (0, 0, 0)
     """In a group, by x, y and z."""
-    custom: CustomClass | None = None
+    custom: int | None = None
+    """A CustomClass, or another number: such data mean nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -282,7 +282,7 @@ def _write_flags(flags: GlobalFlags) -> str:
 
 def _read_flags(text: str) -> GlobalFlags:
     found = GlobalFlags(0)
-    for word in filter(None, (part.strip() for part in text.split("|"))):
+    for word in (part.strip() for part in text.split("|") if text):
         if word not in _GLOBAL_READ:
             raise ShaderError(f"{shown(word)} is no global flag")
         found |= _GLOBAL_READ[word]

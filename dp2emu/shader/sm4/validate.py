@@ -116,7 +116,7 @@ def _declare(scope: _Scope, instruction: Instruction) -> None:
         if declaration.number in scope.arrays:
             raise _error(instruction, f"x{declaration.number} is declared twice")
         scope.arrays[declaration.number] = declaration
-    elif declaration.custom is CustomClass.IMMEDIATE_CONSTANT_BUFFER:
+    elif declaration.custom == CustomClass.IMMEDIATE_CONSTANT_BUFFER:
         _declare_constants(scope, instruction)
     elif instruction.operands and instruction.op in KINDS:
         operand = instruction.operands[0]

@@ -103,6 +103,12 @@ def test_custom_data_without_meaning_are_words() -> None:
     ]
 
 
+def test_custom_data_of_unknown_kind_are_words_too() -> None:
+    assert lines("ps_4_0", "00003835 3 1") == [
+        "dword 0x00003835, 0x00000003, 0x00000001  // customdata 7"
+    ]
+
+
 def test_surplus_word_of_samplepos_is_kept() -> None:
     declared = "02000068 1 04002058 00107000 0 5555 "
     shown = lines("ps_4_1", declared + "0800006e 001000f2 0 00107e46 0 4001 0 0")
