@@ -2,22 +2,93 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
-from tests.tools.loading import load_tool
+from tests.tools.loading import ROOT, load_tool
 
 bench = load_tool("bench")
 
 
-def test_every_benchmark_has_its_line(
+def run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
+) -> str:
+    """What the tool prints."""
+    monkeypatch.setattr("sys.argv", ["bench.py", "--scale", "0.00001", *arguments])
+    bench.main()
+    return capsys.readouterr().out
+
+
+def test_every_benchmark_has_its_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("sys.argv", ["bench.py", "--scale", "0.00001", "--dir", str(tmp_path)])
-    bench.main()
-    machine, _, _, _, _, *lines, _ = capsys.readouterr().out.splitlines()
-    assert "Python" in machine
-    assert len(lines) == len(bench.BENCHMARKS)
-    assert all(line.startswith(name) for line, name in zip(lines, bench.BENCHMARKS, strict=True))
+    printed = run(monkeypatch, capsys, "--only", "benchmarks", "--dir", str(tmp_path))
+    machine, _, rule, _, _, *lines, end = printed.splitlines()
+    assert "python" in machine and rule == end
+    for line, (name, row) in zip(lines, bench.BENCHMARKS.items(), strict=True):
+        _, target, figure = re.split("  +", line)
+        assert line.startswith(name) and target == row.target and figure
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_workload_has_its_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = ("--only", "zonly", "--dir", str(tmp_path), "--runs", "2", "--no-peer", "--json")
+    found = json.loads(run(monkeypatch, capsys, *few))
+    assert found["machine"].keys() >= {"processor", "cores", "system", "python", "numpy"}
+    assert found["benchmarks"] == {} and found["workloads"].keys() == {"zonly"}
+    row = found["workloads"]["zonly"]
+    assert row["ms"] > 0 and row["cpu_ms"] >= 0 and row["first_ms"] > 0
+    assert row["memory_mib"] >= 0 and row["runs"] == 2 and row["samples"] > 0
+    assert "peer_ms" not in row and "ratio" not in row
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_both_sides_draw_the_same_or_it_is_said_why_one_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = json.loads(
+        run(monkeypatch, capsys, "--only", "textured", "--runs", "1", "--json", "--scale", "0.01")
+    )
+    (row,) = found["workloads"].values()
+    if "pixels_apart" not in row:
+        assert any("the peer is left out" in notice for notice in found["notices"])
+        return
+    assert row["pixels_apart"] <= 0.01
+    assert row["ratio"] == row["ms"] / row["peer_ms"]
+    assert "llvmpipe" in row["peer"]
+
+
+def test_cost_over_amounts_becomes_a_table_and_a_plot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bench, "AMOUNTS", {"triangles": (1, 10), "pixels": (100, 10_000)})
+    file = tmp_path / "cost.svg"
+    printed = run(monkeypatch, capsys, "--scaling", str(file), "--scale", "1", "--runs", "1")
+    rows = [line.split()[:2] for line in printed.splitlines()[3:-1]]
+    amounts = [["triangles", "1"], ["triangles", "10"], ["pixels", "100"], ["pixels", "10,000"]]
+    assert rows == amounts
+    assert ElementTree.parse(file).getroot().tag.endswith("svg")
+
+
+def test_an_engine_is_refused_if_the_driver_has_none_to_choose(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bench, "missing_options", lambda names: list(names))
+    with pytest.raises(SystemExit):
+        bench.options_of(["--engine", "jit"])
+    assert "no engines" in capsys.readouterr().err
+
+
+def test_every_command_of_the_documents_is_understood() -> None:
+    text = "".join((ROOT / name).read_text("utf-8") for name in ("README.rst", "docs/speed.rst"))
+    commands = re.findall(r"^    python tools/bench\.py(.*)$", text, re.MULTILINE)
+    assert len(commands) >= 4
+    for each in commands:
+        assert bench.options_of(shlex.split(each.partition("#")[0])).scale > 0
