@@ -12,9 +12,7 @@ from dp2emu.shader.texture.bindings import MAX_KERNEL
 
 @dataclass(frozen=True, slots=True)
 class Convolution:
-    """Weights (float32 values) of the texels of a row, and
-    of the rows.
-    """
+    """Weights (float32 values) of the texels of a row, and of the rows."""
 
     rows: tuple[float, ...] = (1.0,)
     columns: tuple[float, ...] = (1.0,)

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from dp2emu.d3d.enums import (
+    Basis,
+    Degree,
     Format,
     LightType,
     PrimitiveType,
@@ -28,6 +30,8 @@ from dp2emu.runtime import (
     Light,
     Material,
     PixelShader,
+    RectPatchInfo,
+    TriPatchInfo,
     VertexShader,
 )
 from dp2emu.scene.fields import Fields
@@ -320,6 +324,53 @@ def _draw_indexed_up(player: Player, fields: Fields) -> None:
         fields.take("vertices", player.data),
         fields.take("stride", STRIDE),
     )
+
+
+@op("rectpatch")
+def _rectangle_patch(player: Player, fields: Fields) -> None:
+    player.device.draw_rect_patch(
+        fields.take("handle", UINT, 0),
+        fields.take("segments", optional(floats(4)), None),
+        fields.take("info", optional(_rectangle_info), None),
+    )
+
+
+@op("tripatch")
+def _triangle_patch(player: Player, fields: Fields) -> None:
+    player.device.draw_tri_patch(
+        fields.take("handle", UINT, 0),
+        fields.take("segments", optional(floats(3)), None),
+        fields.take("info", optional(_triangle_info), None),
+    )
+
+
+def _rectangle_info(value: object) -> RectPatchInfo:
+    column, row, width, height, stride, basis, degree = _patch_info(value, 5)
+    return RectPatchInfo(column, row, width, height, stride, basis, degree)
+
+
+def _triangle_info(value: object) -> TriPatchInfo:
+    start, vertices, basis, degree = _patch_info(value, 2)
+    return TriPatchInfo(start, vertices, basis, degree)
+
+
+def _patch_info(value: object, count: int) -> tuple[Any, ...]:
+    """``count`` numbers, a basis and a degree."""
+    entries = listing(value)
+    if len(entries) != count + 2:
+        raise SceneError(f"{len(entries)} entries, not {count + 2}")
+    numbers = (UINT(entry) for entry in entries[:count])
+    return *numbers, member(Basis)(entries[-2]), member(Degree)(entries[-1])
+
+
+@op("deletepatch")
+def _delete_patch(player: Player, fields: Fields) -> None:
+    player.device.delete_patch(fields.take("handle", UINT))
+
+
+@op("npatch")
+def _n_patch(player: Player, fields: Fields) -> None:
+    player.device.set_npatch_mode(fields.take("segments", floating))
 
 
 @op("begin")
