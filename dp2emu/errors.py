@@ -98,5 +98,19 @@ class SceneError(Dp2Error):
     """A scene file that does not follow its schema."""
 
 
+class Disagreement(Dp2Error):
+    """Two of our engines make different bits of a program, which is a mistake of ours.
+
+    ``what`` says where and which; ``program`` is the text of the program.
+    """
+
+    def __init__(self, what: str, program: str) -> None:
+        super().__init__(what)
+        self.program = program
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}\n{self.program}"
+
+
 class UsageError(Dp2Error):
     """An argument that cannot be meant, found below the command line."""

@@ -1,4 +1,4 @@
-"""The choices of the emulated driver as command line switches."""
+"""The choices of the emulated driver, and of what runs its programs, as switches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 import click
 
+from dp2emu.cli.outcome import say
 from dp2emu.dp2.options import Options
+from dp2emu.shader.engines import ENGINES, JIT, REFERENCE, can_compile
 
 Verb = Callable[..., int | None]
 
@@ -22,15 +24,26 @@ _WRAP = click.option(
     is_flag=True,
     help="Occlusion counts beyond 32 bits wrap; by default they saturate.",
 )
+_ENGINE = click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    default=REFERENCE,
+    show_default=True,
+    help="What runs programs: NumPy, machine code, or both with an error where they differ.",
+)
 
 
 def with_readings(verb: Verb) -> Verb:
     """Give a verb the switches; it gets them as ``options``."""
 
     @wraps(verb)
-    def run(*given: Any, strict: bool, wrap_occlusion: bool, **others: Any) -> int | None:
-        options = Options(strict=strict, wrap_occlusion=wrap_occlusion)
+    def run(
+        *given: Any, strict: bool, wrap_occlusion: bool, engine: str, **others: Any
+    ) -> int | None:
+        if engine == JIT and not can_compile():
+            say("no llvmlite here: programs run on the reference engine")
+        options = Options(strict=strict, wrap_occlusion=wrap_occlusion, engine=engine)
         return verb(*given, options=options, **others)
 
-    decorated: Verb = _STRICT(_WRAP(run))
+    decorated: Verb = _STRICT(_WRAP(_ENGINE(run)))
     return decorated

@@ -27,6 +27,7 @@ from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.memory import BUFFERS, ColorKey, Limits, Surface, SurfaceDesc
 from dp2emu.gpu.packets import Observe, Swap
 from dp2emu.gpu.timing import Timing
+from dp2emu.shader.engines import engine
 
 CONTEXTS = 1 << 12
 """Contexts an adapter holds at a time; beyond that D3DHAL_OUTOFCONTEXTS."""
@@ -70,8 +71,8 @@ class Driver:
         options: Options | None = None,
         limits: Limits | None = None,
     ) -> None:
-        self.gpu = Gpu(timing, limits)
         self.options = options or Options()
+        self.gpu = Gpu(timing, limits, engine(self.options.engine))
         self.unknown_command: Callable[[UnknownCommand], int | None] | None = None
         self.command_taps: list[Callable[[Call, int, Token, int], None]] = []
         self._contexts: dict[int, Context] = {}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dp2emu.shader.engines import REFERENCE
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -15,9 +17,12 @@ class Options:
     texture handles that are none (3.6), responses start at dwCommandOffset instead of at the start
     of the command surface (8), and only a DirectX 9 context may create queries.
     ``wrap_occlusion``: occlusion counts beyond 32 bits wrap; by default they saturate (7.1).
+    ``engine`` runs the programs of draws: one of ``dp2emu.shader.engines``, all of which give the
+    same bits.
     ``query_types``: announced and accepted types; None means all that the emulator has.
     """
 
     strict: bool = False
     wrap_occlusion: bool = False
+    engine: str = REFERENCE
     query_types: tuple[int, ...] | None = None

@@ -26,7 +26,7 @@ from dp2emu.gpu.rasterops import COPY, combine
 from dp2emu.gpu.state import Pipeline
 from dp2emu.shader.fixed.blend import BLEND_FILE
 from dp2emu.shader.fixed.output import LINEAR_FILE, Output, output_program
-from dp2emu.shader.reference import run
+from dp2emu.shader.reference import Run
 from dp2emu.shader.texture.bindings import linear_light
 
 COMPONENTS = "xyzw"
@@ -44,8 +44,8 @@ class ColorTarget:
     """Render target ``number``; ``bits`` of its words can be written.
 
     ``words`` is a view of all pixels, ``pitch`` a row, as the format's row views them; a pixel has
-    ``samples`` of them.  ``output`` says what happens to colours before they are packed,
-    ``raster_op`` what to the words after.
+    ``samples`` of them.  ``output`` says what happens to colours before they are packed, which the
+    engine ``run`` does, ``raster_op`` what to the words after.
     """
 
     number: int
@@ -56,6 +56,7 @@ class ColorTarget:
     bits: int
     output: Output
     uniforms: Uniforms
+    run: Run
     raster_op: int = COPY
 
     def write(self, rgba: Sequence[F32], x: I64, y: I64) -> None:
@@ -77,7 +78,7 @@ class ColorTarget:
         if any(self.output.dither):
             pixel = (x // self.samples).astype(np.float32), y.astype(np.float32)
             inputs |= _lanes("vpos", pixel)
-        outputs = run(output_program(self.output), inputs, self.uniforms, len(x)).outputs
+        outputs = self.run(output_program(self.output), inputs, self.uniforms, len(x)).outputs
         return tuple(outputs[f"result.{component}"] for component in COMPONENTS)
 
     @property
@@ -91,7 +92,7 @@ def _lanes(name: str, lanes: Sequence[F32]) -> dict[str, F32]:
     return {f"{name}.{c}": lane for c, lane in zip(COMPONENTS, lanes, strict=False)}
 
 
-def color_targets(draw: Draw, written: Sequence[int]) -> tuple[ColorTarget, ...]:
+def color_targets(draw: Draw, written: Sequence[int], run: Run) -> tuple[ColorTarget, ...]:
     """Those of a draw's targets that change: bound, ``written`` by the program, not masked.
 
     A target the program has no colour for keeps what it has.  Raises Unsupported for a format
@@ -104,13 +105,15 @@ def color_targets(draw: Draw, written: Sequence[int]) -> tuple[ColorTarget, ...]
     planes = draw.merge.plane_mask | ~PLANES
     found = ((n, surface, row, write_bits(row, mask) & planes) for n, surface, row, mask in rows)
     return tuple(
-        _target(draw, number, surface, row, bits)
+        _target(draw, number, surface, row, bits, run)
         for number, surface, row, bits in found
         if number in written and bits
     )
 
 
-def _target(draw: Draw, number: int, surface: Surface, row: FormatRow, bits: int) -> ColorTarget:
+def _target(
+    draw: Draw, number: int, surface: Surface, row: FormatRow, bits: int, run: Run
+) -> ColorTarget:
     words, pitch = row.view(surface.data), surface.pitch // row.size
     output = _output(draw.pipeline, row)
     uniforms = {BLEND_FILE: np.array(argb_floats(draw.merge.blend_factor), np.float32)}
@@ -120,7 +123,7 @@ def _target(draw: Draw, number: int, surface: Surface, row: FormatRow, bits: int
     if operation != COPY:
         bits &= ~unused_bits(row)
     return ColorTarget(
-        number, words, pitch, surface.samples, row, bits, output, uniforms, operation
+        number, words, pitch, surface.samples, row, bits, output, uniforms, run, operation
     )
 
 

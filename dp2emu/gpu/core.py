@@ -11,6 +11,7 @@ from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from typing import Any
 
+from dp2emu.errors import Disagreement
 from dp2emu.gpu.clear import execute_clear
 from dp2emu.gpu.compose import execute_compose
 from dp2emu.gpu.copy import (
@@ -38,6 +39,8 @@ from dp2emu.gpu.packets import (
 from dp2emu.gpu.queries import Counters, Observes, QuerySlot, Report, Snapshot, snapshot
 from dp2emu.gpu.timing import Timing, instant
 from dp2emu.gpu.work import Work
+from dp2emu.shader import reference
+from dp2emu.shader.reference import Run
 
 QUEUE_DEPTH = 4096
 """Packets the FIFO holds; a host that submits more waits for the GPU (INTERFACETIMINGS)."""
@@ -55,9 +58,19 @@ _VERTEX_CACHE, _HEAP = int(Observes.VERTEX_CACHE), int(Observes.HEAP)
 
 
 class Gpu:
-    """Memory, counters, FIFO and clock.  ``now`` is host time in ticks and never goes back."""
+    """Memory, counters, FIFO and clock.  ``now`` is host time in ticks and never goes back.
 
-    def __init__(self, timing: Timing | None = None, limits: Limits | None = None) -> None:
+    ``run`` is the engine for the programs of draws.
+    """
+
+    def __init__(
+        self,
+        timing: Timing | None = None,
+        limits: Limits | None = None,
+        run: Run = reference.run,
+    ) -> None:
+        self._run_programs = run
+        self._draws = 0
         self.timing = timing or instant()
         self.heap = Heap(limits)
         self.counters = Counters()
@@ -168,7 +181,13 @@ class Gpu:
 
     def _draw(self, packet: Draw) -> None:
         watched = bool(self._cache_watchers)
-        self._charge(execute_draw(packet, self.counters, observe_cache=watched))
+        number, self._draws = self._draws, self._draws + 1
+        try:
+            work = execute_draw(packet, self.counters, watched, self._run_programs)
+        except Disagreement as error:
+            error.what = f"draw {number}: {error.what}"
+            raise
+        self._charge(work)
 
     def _clear(self, packet: Clear) -> None:
         self._charge(execute_clear(packet, self.counters))

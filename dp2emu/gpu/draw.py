@@ -48,21 +48,32 @@ from dp2emu.gpu.texturing import Texturing
 from dp2emu.gpu.vertex import vertex_bytes, vertex_numbers
 from dp2emu.gpu.vertex_cache import observe, observe_unindexed
 from dp2emu.gpu.work import Work
+from dp2emu.shader import reference
 from dp2emu.shader.ir import Stage
+from dp2emu.shader.reference import Run
 
 CHUNK = 1 << 13
 """Primitives assembled together."""
 
 
-def execute_draw(draw: Draw, counters: Counters, observe_cache: bool = False) -> Work:
+def execute_draw(
+    draw: Draw,
+    counters: Counters,
+    observe_cache: bool = False,
+    run: Run = reference.run,
+) -> Work:
     """Draw all primitives in order, write the targets, and raise the counters.
 
-    ``observe_cache`` runs the models of the caches as well, which costs time.  Raises Unsupported
-    for state that is not built, before anything is written.
+    ``observe_cache`` runs the models of the caches as well, which costs time: the order in which
+    the reference engine reads texels is what they are about, so programs run there.  ``run`` is
+    the engine otherwise.  Raises Unsupported for state that is not built, before anything is
+    written, and Disagreement if engines are checked.
     """
-    targets = _targets(draw)
+    if observe_cache:
+        run = reference.run
+    targets = _targets(draw, run)
     cache = TextureCache() if observe_cache else None
-    texturing = Texturing.of(draw, cache)
+    texturing = Texturing.of(draw, cache, run)
     work = Work()
     # NaN and infinity are legal here and each stage says what becomes of them.
     with np.errstate(all="ignore"):
@@ -120,7 +131,7 @@ class _Targets:
     depth: DepthTarget | None
 
 
-def _targets(draw: Draw) -> _Targets:
+def _targets(draw: Draw, run: Run) -> _Targets:
     """Raises Unsupported for what is not built."""
     pipeline = draw.pipeline
     tested = pipeline.depth.enable or pipeline.stencil is not None
@@ -131,7 +142,7 @@ def _targets(draw: Draw) -> _Targets:
         region = region.intersect(Rect(0, 0, surface.width, surface.height))
     return _Targets(
         region,
-        color_targets(draw, targets_of(pipeline.pixel)),
+        color_targets(draw, targets_of(pipeline.pixel), run),
         depth_target(draw),
     )
 
@@ -142,10 +153,11 @@ def _draw_chunk(
     """Primitives ``start`` to ``stop``; work after the vertex fetch."""
     pipeline = draw.pipeline
     names = (*varyings_of(pipeline.pixel), POINT_SIZE)
-    assembled = geometry(draw, start, stop, names, texturing.sampler(Stage.VERTEX))
+    assembled = geometry(draw, start, stop, names, texturing.sampler(Stage.VERTEX), texturing.run)
     primitives = set_up(draw, assembled, targets.region)
     depth = depth_planes(draw, primitives)
-    shader = shading(draw, primitives, depth.plane, texturing.sampler(Stage.PIXEL))
+    sampler = texturing.sampler(Stage.PIXEL)
+    shader = shading(draw, primitives, depth.plane, sampler, texturing.run)
     stages = _Stages(draw, targets, depth, shader)
     work = Work(triangles=primitives.triangles, clip_triangles=assembled.extra)
     for spans in primitives.spans:

@@ -23,7 +23,8 @@ from dp2emu.gpu.clip import clip
 from dp2emu.gpu.packets import Draw, Viewport
 from dp2emu.gpu.vertex import COMPONENTS, Vertices, decode, fetch, vertex_numbers
 from dp2emu.shader.ir import Program
-from dp2emu.shader.reference import Sampler, run
+from dp2emu.shader.reference import Run, Sampler
+from dp2emu.shader.reference import run as run_reference
 
 _ABSENT = [np.array([number], np.float32) for number in (0, 0, 0, 1)]
 """What a vertex program reads where the vertices have nothing."""
@@ -51,7 +52,12 @@ class Geometry:
 
 
 def geometry(
-    draw: Draw, start: int, stop: int, names: tuple[str, ...], sampler: Sampler | None = None
+    draw: Draw,
+    start: int,
+    stop: int,
+    names: tuple[str, ...],
+    sampler: Sampler | None = None,
+    run: Run = run_reference,
 ) -> Geometry:
     """Primitives ``start`` to ``stop`` of a draw, with those varyings of ``names`` they have."""
     sequence = corners(draw.topology, draw.first, start, stop)
@@ -62,7 +68,7 @@ def geometry(
         vertices = fetch(layout, draw.streams, numbers, names, attributes)
         _join(draw, vertices.names, vertices.varyings)
         return Geometry(vertices, np.arange(start, stop), edges)
-    lanes, written, user = _shaded(draw, draw.pipeline.vertex, numbers, names, sampler)
+    lanes, written, user = _shaded(draw, draw.pipeline.vertex, numbers, names, sampler, run)
     varyings = slice(4, 4 + len(written))
     _join(draw, written, lanes[varyings])
     depth = draw.pipeline.raster.clip
@@ -107,6 +113,7 @@ def _shaded(
     numbers: I64,
     names: tuple[str, ...],
     sampler: Sampler | None,
+    run: Run,
 ) -> tuple[F64, tuple[str, ...], int]:
     """Position, varyings and distances to user planes, lanes of shape (rows, *numbers.shape).
 

@@ -19,7 +19,8 @@ from dp2emu.gpu.state import DEPTH_PORT
 from dp2emu.gpu.vertex import COMPONENTS
 from dp2emu.shader.ir import Program
 from dp2emu.shader.ports import CENTROID, varying
-from dp2emu.shader.reference import Sampler, run
+from dp2emu.shader.reference import Run, Sampler
+from dp2emu.shader.reference import run as run_reference
 
 COLOR_PORTS = tuple(
     tuple(f"target{number}.{component}" for component in COMPONENTS) for number in range(4)
@@ -39,6 +40,7 @@ class Shading:
     ``divided`` are planes of varyings times rhw, and ``divisor`` is the plane of rhw; ``plain``
     are planes of the varyings themselves.  ``depth`` is the plane of z and ``rhw`` that of the
     true rhw, where the program reads them; ``front`` is +1 or -1 for each primitive.
+    ``run`` is the engine.
     """
 
     program: Program
@@ -51,6 +53,7 @@ class Shading:
     rhw: Plane | None
     front: F32
     sampler: Sampler | None
+    run: Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,11 @@ def targets_of(program: Program) -> tuple[int, ...]:
 
 
 def shading(
-    draw: Draw, primitives: Primitives, depth: Plane, sampler: Sampler | None = None
+    draw: Draw,
+    primitives: Primitives,
+    depth: Plane,
+    sampler: Sampler | None = None,
+    run: Run = run_reference,
 ) -> Shading:
     """Planes for the corners of primitives; ``depth`` is the plane of their z.
 
@@ -124,7 +131,17 @@ def shading(
         divided = {name: plane(frame, f * rhw) for name, f in corners.items()}
         divisor = plane(frame, rhw)
     return Shading(
-        program, draw, frame, plain, divided, divisor, depth, true_rhw, primitives.front, sampler
+        program,
+        draw,
+        frame,
+        plain,
+        divided,
+        divisor,
+        depth,
+        true_rhw,
+        primitives.front,
+        sampler,
+        run,
     )
 
 
@@ -184,7 +201,7 @@ def _shade(shading: Shading, sites: Sites) -> Shaded:
 def _run(shading: Shading, sites: Sites, way: F64 | None) -> Shaded:
     """``way`` leads from the sites to where pixels are covered, None if nowhere else."""
     count = len(sites.x)
-    result = run(
+    result = shading.run(
         shading.program,
         _inputs(shading, sites, way),
         shading.draw.pixel_uniforms,

@@ -118,5 +118,5 @@ OPS: dict[str, Op] = {
     "asint": Op((_F,), _I, lambda x: canonical(x).view(np.int32)),
     "asfloat": Op((_I,), _F, lambda x: x.view(np.float32)),
 }
-"""By name, in the order of their types.  Adding one is adding a row here and a model of it in
-``tests/shader/models.py``."""
+"""By name, in the order of their types.  Adding one is adding a row here, what it is compiled to
+in ``dp2emu/shader/jit/operations.py`` and a model of it in ``tests/shader/models.py``."""

@@ -14,6 +14,7 @@ from dp2emu.capture.records import Record
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import Op
 from dp2emu.replay import Tally
+from dp2emu.shader.engines import ENGINES
 from tests.cli.running import dp2emu
 from tests.replay.authoring import (
     END,
@@ -274,3 +275,26 @@ def test_occlusion_wraps_when_asked(tmp_path: Path) -> None:
         dp2emu("replay", path)
     given = [call.kwargs["options"] for call in played.call_args_list]
     assert given == [Options(wrap_occlusion=True), Options()]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_an_engine_is_chosen_by_name(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path, *GOOD)
+    with patch("dp2emu.cli.replay.replay", return_value=Tally()) as played:
+        assert dp2emu("replay", path, "--engine", name).code == 0
+    assert played.call_args.kwargs["options"] == Options(engine=name)
+
+
+def test_without_llvm_a_line_says_which_engine_serves(tmp_path: Path) -> None:
+    path = write(tmp_path, *GOOD)
+    with (
+        patch("dp2emu.cli.readings.can_compile", return_value=False),
+        patch("dp2emu.shader.engines.can_compile", return_value=False),
+    ):
+        ran, other = (dp2emu("replay", path, "--engine", name) for name in ("jit", "reference"))
+        checked = dp2emu("replay", path, "--engine", "checked")
+    assert ran.code == other.code == 0
+    notice = "no llvmlite here: programs run on the reference engine\n"
+    assert ran.err == notice + other.err
+    assert checked.code == 2
+    assert "llvmlite" in checked.err

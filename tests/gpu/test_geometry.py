@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import dp2emu.gpu.draw
-import dp2emu.gpu.geometry
 from dp2emu.d3d.enums import CmpFunc, Cull, Format, PrimitiveType
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.geometry import geometry
@@ -20,6 +19,7 @@ from dp2emu.gpu.state import Attribute, DepthState, RasterState
 from dp2emu.gpu.work import Work
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.reference import run
 from dp2emu.shader.types import Type
 from tests.gpu.drawing import (
     PASSING,
@@ -103,17 +103,17 @@ def test_varyings_are_correct_in_perspective() -> None:
     assert (color.pixels()[9] & 0xFF).tolist() == np.floor(expected + 0.5).astype(int).tolist()
 
 
-def test_each_vertex_of_a_chunk_is_shaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_vertex_of_a_chunk_is_shaded_once() -> None:
     asked = []
 
     def counting(program: Program, inputs: Any, uniforms: Any, lanes: int, **rest: Any) -> Any:
-        asked.append(lanes)
+        if program.stage is Stage.VERTEX:
+            asked.append(lanes)
         return run(program, inputs, uniforms, lanes, **rest)
 
-    run = dp2emu.gpu.geometry.run
-    monkeypatch.setattr(dp2emu.gpu.geometry, "run", counting)
     packet = draw(whole(), color=color_surface(), indices=[0, 1, 2, 2, 1, 3, 0, 1, 3])
-    work, counters = executed(programmed(packet))
+    counters = Counters()
+    work = execute_draw(programmed(packet), counters, run=counting)
     assert asked == [4]
     assert (work.vertices, work.primitives) == (9, 3)
     assert counters.vertices == 9

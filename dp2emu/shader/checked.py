@@ -1,0 +1,96 @@
+"""The checking engine: what two engines make of a program has to be the same, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from dp2emu.errors import Disagreement
+from dp2emu.shader import reference
+from dp2emu.shader.ir import Output, Port, Program, Slot, Statement
+from dp2emu.shader.jit import engine as jit
+from dp2emu.shader.reference import Fetcher, Result, Sampler, Watch
+from dp2emu.shader.text import dump
+from dp2emu.shader.types import Lanes, Mask
+
+ALIVE = "alive"
+
+
+def run(
+    program: Program,
+    inputs: Mapping[str, Lanes],
+    uniforms: Mapping[str, Lanes],
+    lanes: int,
+    mask: Mask | None = None,
+    sampler: Sampler | None = None,
+    watch: Watch | None = None,
+    fetcher: Fetcher | None = None,
+) -> Result:
+    """Run a program by both engines: ``dp2emu.shader.reference.run``, whose result it is.
+
+    Raises Disagreement for the first lane of the first output that differs.
+    """
+    if watch is not None:
+        return reference.run(program, inputs, uniforms, lanes, mask, sampler, watch, fetcher)
+
+    def both(program: Program) -> tuple[Result, str | None]:
+        wanted, found = (
+            run(program, inputs, uniforms, lanes, mask, sampler, fetcher=fetcher)
+            for run in (reference.run, jit.run)
+        )
+        return wanted, _difference(wanted, found)
+
+    wanted, difference = both(program)
+    if difference is not None:
+        at = _first(program, lambda part: both(part)[1] is not None)
+        raise Disagreement(f"{difference}, since {at}", dump(program))
+    return wanted
+
+
+def _difference(wanted: Result, found: Result) -> str | None:
+    """The first output that differs, with its lane and values; None if none does."""
+    for name, lanes in {**wanted.outputs, ALIVE: wanted.alive}.items():
+        other = found.alive if name == ALIVE else found.outputs[name]
+        differs = np.flatnonzero(_bits(lanes) != _bits(other))
+        if len(differs):
+            lane = int(differs[0])
+            values = " and ".join(_told(each[lane : lane + 1]) for each in (lanes, other))
+            return f"output {name} of lane {lane} is {values}"
+    return None
+
+
+def _bits(lanes: Lanes) -> Lanes:
+    return lanes.view(np.uint8) if lanes.dtype == np.bool_ else lanes.view(np.uint32)
+
+
+def _told(lane: Lanes) -> str:
+    return f"{lane[0]} ({int(_bits(lane)[0]):#x})"
+
+
+def _first(program: Program, differs: Callable[[Program], bool]) -> str:
+    """The statement outside of blocks that first makes a difference, found by halving."""
+    same, different = 0, len(program.statements)
+    while different - same > 1:
+        middle = (same + different) // 2
+        if differs(_start(program, middle)):
+            different = middle
+        else:
+            same = middle
+    lines = dump(replace(program, statements=program.statements[same:different])).splitlines()
+    text = lines[len(dump(replace(program, statements=())).splitlines()) :]
+    return f"statement {same}: {' '.join(text[:1]).strip()}"
+
+
+def _start(program: Program, count: int) -> Program:
+    """The first statements, with all slots as outputs as well."""
+    ports = tuple(Port(f"slot#{n}", type) for n, type in enumerate(program.slots))
+    shown: tuple[Statement, ...] = tuple(
+        Output(port.name, Slot(number)) for number, port in enumerate(ports)
+    )
+    return replace(
+        program,
+        outputs=program.outputs + ports,
+        statements=program.statements[:count] + shown,
+    )

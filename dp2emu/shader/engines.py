@@ -1,0 +1,39 @@
+"""The engines that run programs, by name; all of them give the same bits.
+
+=============  ============================================================================
+``reference``  NumPy over many lanes: the definition
+``jit``        machine code; without llvmlite it is the reference engine that runs
+``checked``    both, and an error at the first difference
+=============  ============================================================================
+"""
+
+from __future__ import annotations
+
+from dp2emu.errors import UsageError
+from dp2emu.shader import reference
+from dp2emu.shader.reference import Run
+
+REFERENCE, JIT, CHECKED = ENGINES = ("reference", "jit", "checked")
+
+
+def can_compile() -> bool:
+    """Whether llvmlite is there, which is not imported to find out."""
+    from dp2emu.shader.jit.compiling import available
+
+    return available()
+
+
+def engine(name: str) -> Run:
+    """What runs programs.  Raises UsageError for no engine, or one that cannot be here."""
+    if name not in ENGINES:
+        raise UsageError(f"no engine {name!r}, but {', '.join(ENGINES)}")
+    if name == CHECKED and not can_compile():
+        raise UsageError("without llvmlite there is nothing to check the reference engine against")
+    if name == REFERENCE or not can_compile():
+        return reference.run
+    # The compiling engine is imported by those who use it.
+    if name == JIT:
+        from dp2emu.shader.jit.engine import run
+    else:
+        from dp2emu.shader.checked import run
+    return run
