@@ -21,9 +21,18 @@ from textwrap import wrap
 from dp2emu.capture import CaptureWriter
 from dp2emu.capture.records import TIMING, Annotation, Answered, Called, Record
 from dp2emu.d3d import fvf
-from dp2emu.d3d.enums import Cull, Format, PrimitiveType, QueryType, RenderState, ShadeMode
-from dp2emu.d3d.flags import Dp2Flags
+from dp2emu.d3d.enums import (
+    Cull,
+    Format,
+    PrimitiveType,
+    QueryType,
+    RenderState,
+    ShadeMode,
+    StateBlockType,
+)
+from dp2emu.d3d.flags import ColorWrite, Dp2Flags
 from dp2emu.d3d.legacy import Opcode
+from dp2emu.d3d.legacy import RenderState7 as R
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.table import Op
@@ -37,6 +46,8 @@ HEADING = "The streams here"
 Vertex = tuple[float, float, float, int]
 """x, y in pixels, z in 0..1, colour."""
 
+ONE_SET = 0x100
+"""D3DFVF_TEX1."""
 COLORED = fvf.XYZRHW | fvf.DIFFUSE
 STRIDE = 20
 
@@ -383,6 +394,129 @@ def execute_buffer(studio: Studio) -> None:
         )
     )
     session.mark_frame(target.handle)
+    session.close()
+
+
+@stream()
+def early_states(studio: Studio) -> None:
+    """States that only DirectX 6 has: a floor in perspective and, beside it, linear on the screen;
+    below, a box that inverts what it covers (ROP2), and one through a stipple pattern."""
+    session = studio.session(6)
+    target = session.create_surface(SurfaceKind.SURFACE, 128, 96, Format.X8R8G8B8)
+    commands = session.create_surface(SurfaceKind.MEMORY, 1024)
+    checks = session.create_surface(SurfaceKind.TEXTURE, 8, 8, Format.R5G6B5)
+    texels = [0xFFE0 if (x ^ y) & 1 else 0x001F for y in range(8) for x in range(8)]
+    session.write(checks.handle, 0, struct.pack("<64H", *texels))
+    session.open(target.handle)
+    floors = [floor(4, 60), floor(68, 124)]
+    shapes = [plain(box(x, 52, x + 44, 92, 0.5, 0xFFFFFFFF)) for x in (10, 74)]
+    data = b"".join(
+        (
+            struct.pack("<BBH", Op.CLEAR, 0, 1),
+            struct.pack("<IIfI4i", 1, 0xFF205070, 1.0, 0, 0, 0, 128, 96),
+            early(R.CULLMODE, Cull.NONE, R.TEXTUREHANDLE, checks.handle, R.TEXTUREMAPBLEND, 1),
+            triangles(0),
+            early(R.TEXTUREPERSPECTIVE, 0),
+            triangles(6),
+            early(R.TEXTUREHANDLE, 0, R.ROP2, 6),
+            triangles(12),
+            early(R.ROP2, 13, R.STIPPLEENABLE, 1),
+            *(early(R.STIPPLEPATTERN00 + row, 0x0F0F0F0F << row % 5) for row in range(27)),
+            triangles(18),
+        )
+    )
+    studio.call(
+        Call(
+            session.context,
+            lpDDCommands=commands.handle,
+            dwCommandLength=len(data),
+            dwFlags=Dp2Flags.USERMEMVERTICES,
+            dwVertexType=COLORED | ONE_SET,
+            dwVertexLength=24,
+            commands=data,
+            vertices=b"".join((*floors, *shapes)),
+        )
+    )
+    session.mark_frame(target.handle)
+    session.close()
+
+
+def early(*pairs: int) -> bytes:
+    """Render states, each a number and a value of 32 bits."""
+    words = [number & 0xFFFFFFFF for number in pairs]
+    head = struct.pack("<BBH", Op.RENDERSTATE, 0, len(words) // 2)
+    return head + struct.pack(f"<{len(words)}I", *words)
+
+
+def triangles(first: int) -> bytes:
+    """Two triangles of the call's vertices."""
+    return struct.pack("<BBHH", Op.TRIANGLELIST, 0, 2, first)
+
+
+def plain(vertices: Iterable[Vertex]) -> bytes:
+    """Vertices with texture coordinates that mean nothing."""
+    return b"".join(struct.pack("<4fI2f", x, y, z, 1, color, 0, 0) for x, y, z, color in vertices)
+
+
+def floor(left: float, right: float) -> bytes:
+    """A square that goes away from the eye: its far edge, above, is four times as far."""
+    middle, data = (left + right - 1) / 2, b""
+    for x, y, z, color in box(left, 4, right, 44, 0.5, 0xFFFFFFFF):
+        rhw = 0.25 if y < 20 else 1.0
+        at = middle + (x - middle) * rhw
+        data += struct.pack("<4fI2f", at, y, z, rhw, color, x > middle, y < 20)
+    return data
+
+
+@stream()
+def state_blocks(studio: Studio) -> None:
+    """Four boxes: as it is; with a recorded block that lets red through; with the same block after
+    it captured the write mask for green; and after a block of all state has brought back white."""
+    device = studio.device(64, 16)
+    model = Model()
+    for number in range(4):
+        model.add(box(16 * number + 2, 2, 16 * number + 14, 14, 0.5, 0xFFFFFFFF))
+    model.bind(device)
+    emit = device.session.emit
+    device.clear(color=0xFF000000)
+    emit(Op.STATESET, [(CREATE, 1, StateBlockType.ALL)])
+    model.draw(device, 0)
+    emit(Op.STATESET, [(BEGIN, 2, 0)])
+    device.set_render_state(RenderState.COLORWRITEENABLE, ColorWrite.RED)
+    emit(Op.STATESET, [(END, 0, 0), (EXECUTE, 2, 0)])
+    model.draw(device, 1)
+    device.set_render_state(RenderState.COLORWRITEENABLE, ColorWrite.GREEN)
+    emit(Op.STATESET, [(CAPTURE, 2, 0)])
+    device.set_render_state(RenderState.COLORWRITEENABLE, ColorWrite.BLUE)
+    emit(Op.STATESET, [(EXECUTE, 2, 0)])
+    model.draw(device, 2)
+    emit(Op.STATESET, [(EXECUTE, 1, 0), (DELETE, 2, 0)])
+    model.draw(device, 3)
+    finish(device, [])
+
+
+BEGIN, END, DELETE, EXECUTE, CAPTURE, CREATE = range(6)
+"""Operations of STATESET."""
+
+
+@stream("fixed:call=10,packet=100")
+def flip_chain(studio: Studio) -> None:
+    """Three buffers that take turns: each frame fills a fourth more of what its buffer has had
+    since three frames ago, and a lock keeps the host's pixels from racing the last."""
+    session = studio.session(9)
+    front, *backs = (
+        session.create_surface(SurfaceKind.SURFACE, 32, 8, Format.X8R8G8B8) for _ in range(3)
+    )
+    session.open(backs[0].handle)
+    for frame in range(6):
+        rect = (8 * (frame // 3), 0, 8 * (frame // 3) + 8, 8)
+        session.emit(Op.COLORFILL, [(backs[0].handle, rect, hue(frame / 6))])
+        session.flip(front.handle, backs[0].handle)
+        session.flip(backs[0].handle, backs[1].handle)
+        session.mark_frame(front.handle)
+    session.lock(front.handle)
+    session.write(front.handle, 0, b"\xff" * 4 * 8)
+    session.mark_frame(front.handle)
     session.close()
 
 

@@ -228,3 +228,19 @@ def test_a_vertex_shader_reads_user_memory() -> None:
     memory = b"".join(vertex(x, y, color=RED) for x, y in everything)
     made.ok(function + layout + um() + token(Op.DRAWPRIMITIVE, 4, 0, 1), memory)
     assert picture(made) == {RED: 64 * 64}
+
+
+@pytest.mark.parametrize(
+    ("op", "info"),
+    [
+        (Op.DRAWRECTPATCH, (0, 0, 2, 2, 2, 0, 1)),
+        (Op.DRAWTRIPATCH, (0, 3, 0, 1)),
+    ],
+)
+def test_control_points_of_patches_may_be_user_memory(op: Op, info: tuple[int, ...]) -> None:
+    made = bench()
+    patch = header(op) + struct.pack("<II", 0, 2) + struct.pack(f"<{len(info)}I", *info)
+    ends = ((-0.5, -0.5), (7.5, -0.5), (-0.5, 7.5), (7.5, 7.5))
+    points = b"".join(vertex(x, y, color=RED) for x, y in ends)
+    made.ok(um() + token(Op.RENDERSTATE, 22, 1) + patch, points)
+    assert picture(made) == {RED: 64 if op is Op.DRAWRECTPATCH else CORNER}

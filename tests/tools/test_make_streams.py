@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import struct
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 from PIL import Image
 
 from dp2emu.capture import open_capture
-from dp2emu.capture.records import Called
+from dp2emu.capture.records import Called, FrameMarker
 from dp2emu.d3d.enums import RenderState
 from dp2emu.dp2.driver import Driver
 from dp2emu.replay import Pictures, Tally, replay
@@ -159,3 +161,43 @@ def test_execute_buffer_mirrors_render_states() -> None:
         replay(capture, rig=driver)
     states = driver.read(call.lpdwRStates, 0, 1024)
     assert states[4 * RenderState.SHADEMODE] == 2
+
+
+def test_state_blocks_let_through_what_they_hold() -> None:
+    driver = Driver()
+    with open_capture(STREAMS / "state_blocks.dp2") as capture:
+        (target,) = (r.surface for r in capture.records() if isinstance(r, FrameMarker))
+        replay(capture, rig=driver)
+    row = struct.unpack("<64I", driver.read(target, 4 * 64 * 8, 4 * 64))
+    middles = [row[16 * number + 8] & 0xFFFFFF for number in range(4)]
+    assert middles == [0xFFFFFF, 0xFF0000, 0x00FF00, 0xFFFFFF]
+
+
+def test_buffers_of_a_chain_come_back_after_three_flips() -> None:
+    driver = Driver()
+    with open_capture(STREAMS / "flip_chain.dp2") as capture:
+        records = list(capture.records())
+        replay(capture, rig=driver)
+    front = next(r.surface for r in records if isinstance(r, FrameMarker))
+    first, second = (make_streams.hue(frame / 6) & 0xFFFFFF for frame in (2, 5))
+    row = struct.unpack("<32I", driver.read(front, 4 * 32, 4 * 32))
+    assert [word & 0xFFFFFF for word in row] == [first] * 8 + [second] * 8 + [0] * 16
+    assert driver.read(front, 0, 32) == b"\xff" * 32
+
+
+def test_states_of_directx_6_show_in_the_picture() -> None:
+    driver = Driver()
+    with open_capture(STREAMS / "early_states.dp2") as capture:
+        target = next(r.surface for r in capture.records() if isinstance(r, FrameMarker))
+        replay(capture, rig=driver)
+    words = struct.unpack(f"<{128 * 96}I", driver.read(target, 0, 4 * 128 * 96))
+    rows = [[word & 0xFFFFFF for word in words[128 * y : 128 * y + 128]] for y in range(96)]
+    for start, linear in ((0, False), (64, True)):
+        for y in range(40):
+            near = Fraction(2 * y + 1, 80)
+            behind = 1 - near if linear else (1 - near) / 4 / ((1 - near) / 4 + near)
+            edge = next(word for word in rows[4 + y][start:] if word != rows[0][0])
+            assert edge == (0xFFFF00 if int(8 * behind) & 1 else 0x0000FF)
+    assert rows[70][30] == ~rows[70][5] & 0xFFFFFF
+    drawn = [x for x in range(74, 118) if rows[64][x] == 0xFFFFFF]
+    assert drawn == [x for x in range(74, 118) if 0x0F0F0F0F >> 31 - x % 32 & 1]
