@@ -34,6 +34,8 @@ from dp2emu.shader.sm4.validate import validate
 from dp2emu.shader.sm4.versions import BY_TOKEN, Version
 
 _OPS = frozenset(Op)
+_INSTRUCTIONS = 1 << 16
+"""Of a program, declarations among them: no hardware has to take more."""
 _EXTENSIONS = 3
 """Extended opcode tokens of an instruction at most."""
 
@@ -53,8 +55,12 @@ def decode(code: bytes) -> Program:
 
 
 def _instructions(cursor: Cursor[Version]) -> Iterator[Instruction]:
-    while cursor.more():
+    for _ in range(_INSTRUCTIONS):
+        if not cursor.more():
+            return
         yield _instruction(cursor)
+    if cursor.more():
+        raise ShaderError(f"more than {_INSTRUCTIONS} instructions", offset=cursor.offset)
 
 
 def _instruction(cursor: Cursor[Version]) -> Instruction:
@@ -66,7 +72,7 @@ def _instruction(cursor: Cursor[Version]) -> Instruction:
     data: tuple[int, ...] = (cursor.take(),) if row.op is Op.FCALL else ()
     operands = tuple(read_operand(cursor, row, letter) for letter in row.operands)
     declaration = _declaration(cursor, row, token)
-    if row.op in WITH_DATA:
+    if row.declares is None or row.op in WITH_DATA:
         data += cursor.rest()
     return Instruction(
         op=row.op,

@@ -32,8 +32,6 @@ _ONCE = frozenset({Op.HS_DECLS, Op.HS_CONTROL_POINT_PHASE})
 
 _BLOCK_DEPTH = 64
 _CALL_DEPTH = 32
-_INSTRUCTIONS = 1 << 16
-"""Instructions of a program: no hardware has to take more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +68,6 @@ def label_of(instruction: Instruction) -> Label:
 
 def check_flow(program: Program) -> None:
     """Blocks close, calls end, neither nests too deep.  Raises ShaderError."""
-    if len(program.instructions) > _INSTRUCTIONS:
-        what = f"more than {_INSTRUCTIONS} instructions"
-        raise _error(program.instructions[_INSTRUCTIONS], what)
     for phase in phases(program):
         for body in (phase.main, *phase.subroutines.values()):
             _check_blocks(body)

@@ -44,6 +44,7 @@ from dp2emu.shader.sm4.picking import (
 )
 from dp2emu.shader.sm4.program import Declaration, Index, Instruction, Operand, Selection
 from dp2emu.shader.sm4.registers import BY_FILE, File, bank_of
+from dp2emu.shader.sm4.spelling import DECLARED_WITHOUT, SCALARS
 from dp2emu.shader.sm4.takes import KINDS
 from dp2emu.shader.sm4.versions import VERSIONS, Stage, Version
 
@@ -267,7 +268,7 @@ def _register(picker: Picker, op: Op, number: int) -> Iterator[Operand]:
         components = tuple(i for i in range(4) if picker.chance(2)) or (0,)
         yield Operand(file, indices, Selection.MASK, components)
     else:
-        scalar = file.value.startswith("o")
+        scalar = file in SCALARS - DECLARED_WITHOUT
         yield Operand(file, indices, Selection.ONE if scalar else Selection.NONE)
 
 

@@ -346,10 +346,8 @@ OPCODES = {row.op: row for row in TABLE}
 
 SIZED = frozenset({Op.RESINFO, Op.SAMPLEINFO})
 """What answers in a type of its own choice."""
-WITH_DATA = frozenset(
-    {Op.CUSTOMDATA, Op.DCL_FUNCTION_TABLE, Op.DCL_INTERFACE, Op.FCALL, Op.SAMPLEPOS}
-)
-"""What may go on with words that are no operands; of samplepos they mean nothing."""
+WITH_DATA = frozenset({Op.CUSTOMDATA, Op.DCL_FUNCTION_TABLE, Op.DCL_INTERFACE})
+"""Declarations that go on with words of their own number."""
 
 _LETTERS = {
     "d": frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP, File.NULL}) | _SCALAR_OUTPUTS,

@@ -11,7 +11,7 @@ from dp2emu.shader.sm4.opcodes import OPCODES, SIZED, Opcode, files
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Index, Instruction, Operand, Selection, View
 from dp2emu.shader.sm4.registers import BY_FILE, File, bank_of
-from dp2emu.shader.sm4.spelling import ALONE
+from dp2emu.shader.sm4.spelling import SCALARS
 from dp2emu.shader.sm4.takes import TAKES
 from dp2emu.shader.sm4.versions import V4_1, V5_0, Version
 
@@ -152,7 +152,7 @@ class Picker:
         )
 
     def _components(self, file: File) -> tuple[Selection, tuple[int, ...]]:
-        if file in ALONE:
+        if file in SCALARS:
             return Selection.ONE, ()
         if self.chance(2):
             return Selection.SELECT, (self.rng.randrange(4),)

@@ -159,7 +159,8 @@ class Instruction:
 
     ``operands`` are one for each letter of ``row.operands``.  ``data`` are the words after them:
     rows of the immediate constant buffer (four words each) and other custom data, the tables of
-    a function table or interface, the function number of fcall, a surplus word of samplepos.
+    a function table or interface, the function number of fcall.  Compilers also leave words there
+    that mean nothing, behind samplepos and what samples with feedback.
     ``offset`` in bytes from the version token and ``tokens``, the DWORDs themselves, are there if
     it was decoded and do not count when comparing.
     """

@@ -46,15 +46,22 @@ BRACKETED = frozenset({File.IMMEDIATE_CONSTANT_BUFFER})
 """Files whose only index is in brackets even if it is a number."""
 ATTACHED = frozenset({File.CONSTANT_BUFFER, File.INDEXABLE_TEMP, File.INTERFACE})
 """Files whose first index of two is part of the name."""
-ALONE = frozenset(
+SCALARS = frozenset(
     {
         File.PRIMITIVE_ID,
         File.OUTPUT_CONTROL_POINT_ID,
         File.COVERAGE,
         File.INNER_COVERAGE,
+        File.DEPTH,
+        File.DEPTH_GREATER_EQUAL,
+        File.DEPTH_LESS_EQUAL,
+        File.COVERAGE_MASK,
+        File.STENCIL_REFERENCE,
     }
 )
-"""What is read as a scalar, and declared without components."""
+"""What has one component, which goes without saying."""
+DECLARED_WITHOUT = frozenset({File.PRIMITIVE_ID, File.OUTPUT_CONTROL_POINT_ID, File.COVERAGE_MASK})
+"""Those of them that compilers declare as if they had none."""
 
 PRECISIONS = {each.text: each for each in Precision if each is not Precision.DEFAULT}
 

@@ -25,12 +25,13 @@ from dp2emu.shader.sm4.program import (
 )
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.spelling import (
-    ALONE,
     COMPONENTS,
+    DECLARED_WITHOUT,
     FIELDS,
     PHRASES,
     PRECISIONS,
     SATURATE,
+    SCALARS,
     TEXEL,
     VIEW,
     Mnemonic,
@@ -61,15 +62,6 @@ _BRACKETS = 2
 """How deep they nest: what is added to an index may itself have one."""
 
 _FILES = {file.value.lower(): file for file in File}
-_SCALAR_OUTPUTS = frozenset(
-    {
-        File.DEPTH,
-        File.DEPTH_GREATER_EQUAL,
-        File.DEPTH_LESS_EQUAL,
-        File.COVERAGE_MASK,
-        File.STENCIL_REFERENCE,
-    }
-)
 _UNNAMED = frozenset("tapRywlmFuU")
 """Operands that have no components unless text names some."""
 
@@ -346,7 +338,7 @@ def _selection(file: File, letter: str, chosen: list[int]) -> tuple[Selection, t
 
 def _default(file: File, letter: str) -> tuple[Selection, tuple[int, ...]]:
     """How components are named where text names none."""
-    if file in _SCALAR_OUTPUTS or (file in ALONE and letter != "D"):
+    if file in SCALARS and not (file in DECLARED_WITHOUT and letter == "D"):
         return Selection.ONE, ()
     if letter in _UNNAMED or file is File.NULL:
         return Selection.NONE, ()

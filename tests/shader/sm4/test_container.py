@@ -128,6 +128,15 @@ def test_bad_container_is_refused_where_it_is_bad(data: bytes, offset: int, what
     assert raised.value.offset == offset
 
 
+def test_container_is_of_bounded_size() -> None:
+    size = (1 << 22) + 4
+    data = bytearray(PLAIN.ljust(size, b"\0"))
+    data[24:28] = size.to_bytes(4, "little")
+    with pytest.raises(ShaderError, match="more than 4194304 bytes") as raised:
+        unpack(bytes(data))
+    assert raised.value.offset == 24
+
+
 def test_chunks_do_not_overlap() -> None:
     data = bytearray(pack([Chunk("RDEF", bytes(100)), Chunk("STAT", b""), Chunk("SFI0", b"")]))
     data[36:44] = data[32:36] * 2

@@ -131,7 +131,7 @@ REFUSED = [
     ("vs_4_0", "0000003a 1", 12, "1 DWORDs are no length of an instruction"),
     ("vs_4_0", "00000035 1", 12, "1 DWORDs are no length of an instruction"),
     ("vs_4_0", "00001835 fffffffe", 12, "the code ends within this instruction"),
-    ("vs_4_0", "0200003a 0", 8, "the length field is too large"),
+    ("vs_4_0", "03000068 1 0", 8, "the length field is too large"),
     ("vs_4_0", "04000036 001020f2 0 00004001 0", 24, "the length field is too small"),
     ("vs_4_0", "05000036 00102002 0 00004001 0", 12, "nothing of o is written"),
     ("vs_4_0", "05000036 001020f2 20 00004001 0", 16, "o has no index 32"),
@@ -186,3 +186,17 @@ def test_length_that_is_not_that_of_the_code_is_refused(length: int) -> None:
     with pytest.raises(ShaderError, match="are not the length of this code") as raised:
         decode(packed(0x10040, length, 0x0100003E))
     assert raised.value.offset == 4
+
+
+def test_programs_have_65536_instructions_at_most() -> None:
+    nops = [0x0100003A] * 65536
+    assert len(decode(code_of("vs_4_0", *nops)).instructions) == 65536
+    with pytest.raises(ShaderError, match="more than 65536 instructions") as raised:
+        decode(code_of("vs_4_0", *nops, 0x0100003A))
+    assert raised.value.offset == 8 + 4 * 65536
+
+
+def test_words_behind_the_operands_mean_nothing() -> None:
+    found = only("vs_4_0", TEMPS + "07000036 001000f2 0 00004001 0 1 2")
+    assert len(found.operands) == 2
+    assert found.data == (1, 2)
