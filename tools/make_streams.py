@@ -23,6 +23,7 @@ from dp2emu.capture.records import TIMING, Annotation, Answered, Called, Record
 from dp2emu.d3d import fvf
 from dp2emu.d3d.enums import (
     Cull,
+    Degree,
     Format,
     PrimitiveType,
     QueryType,
@@ -38,7 +39,7 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.table import Op
 from dp2emu.gpu.memory import SurfaceKind
 from dp2emu.gpu.timing import parse_timing
-from dp2emu.runtime import Device9, Query, Session
+from dp2emu.runtime import Device9, Query, RectPatchInfo, Session, TriPatchInfo
 
 HEADING = "The streams here"
 """Section of ``streams/README.rst`` that this script writes; it is the last one."""
@@ -319,6 +320,67 @@ def overlapping_queries(studio: Studio) -> None:
     second.end()
     whole.end()
     finish(device, [whole, first, second])
+
+
+def lattice(
+    left: float, top: float, right: float, bottom: float, *, triangle: bool = False
+) -> list[Vertex]:
+    """Control points of a flat cubic patch, evenly between its corners, row by row."""
+    return [
+        (
+            left + (right - left) * column / 3,
+            top + (bottom - top) * (row - column if triangle else row) / 3,
+            0.5,
+            hue(column / 6 + row / 9),
+        )
+        for row in range(4)
+        for column in range(row + 1 if triangle else 4)
+    ]
+
+
+def n_patch(device: Device9) -> None:
+    """A triangle with corners at 8, 30 and 20, 30 and 8, 42, and normals that lean."""
+    device.set_fvf(fvf.XYZ | fvf.NORMAL | fvf.DIFFUSE)
+    device.set_render_state(RenderState.LIGHTING, 0)
+    device.set_render_state(RenderState.POSITIONDEGREE, Degree.LINEAR)
+    device.set_npatch_mode(3)
+    places = [(-0.75, -0.25), (-0.375, -0.25), (-0.75, -0.75)]
+    normals = [(0, 0, -1), (0.5, 0, -1), (0, -0.5, -1)]
+    data = b"".join(
+        struct.pack("<6fI", x, y, 0.5, *normal, hue(x))
+        for (x, y), normal in zip(places, normals, strict=True)
+    )
+    device.draw_primitive_up(PrimitiveType.TRIANGLELIST, 1, data, 28)
+
+
+@stream()
+def patches(studio: Studio) -> None:
+    """A rectangle and a triangle of cubic Bezier patches; the rectangle again from its handle,
+    after its vertex buffer was cleared; and a triangle as an N-patch.  Each is inside a query of
+    its own."""
+    device = studio.device(64, 48)
+    control = lattice(7.5, 7.5, 31.5, 23.5) + lattice(39.5, 7.5, 55.5, 23.5, triangle=True)
+    buffer = device.create_vertex_buffer(vertex_bytes(control))
+    device.set_stream_source(0, buffer, 0, STRIDE)
+    queries = [device.create_query(QueryType.OCCLUSION) for _ in range(4)]
+    rectangle, triangle, again, curved = queries
+    device.clear(color=0xFF202020)
+    rectangle.begin()
+    device.draw_rect_patch(5, (4, 3, 2, 5), RectPatchInfo(0, 0, 4, 4, 4))
+    rectangle.end()
+    triangle.begin()
+    device.draw_tri_patch(0, (4, 3, 2), TriPatchInfo(16, 10))
+    triangle.end()
+    rectangle.wait()
+    device.write(buffer, 0, bytes(16 * STRIDE))
+    again.begin()
+    device.draw_rect_patch(5, (1, 1, 1, 1))
+    again.end()
+    device.delete_patch(5)
+    curved.begin()
+    n_patch(device)
+    curved.end()
+    finish(device, queries)
 
 
 @stream("fixed:call=1000,packet=1500,delivery=200")

@@ -12,6 +12,7 @@ from dp2emu.errors import Fault
 
 POSITION = 0x00E
 """The bits that say what the position is; without them there is none."""
+XYZ = 0x002
 XYZRHW = 0x004
 NORMAL = 0x010
 PSIZE = 0x020
@@ -22,7 +23,7 @@ LASTBETA_UBYTE4 = 0x1000
 FOG = 0x2000
 LASTBETA_D3DCOLOR = 0x8000
 
-_XYZ, _XYZB1, _XYZB5 = 0x002, 0x006, 0x00E
+_XYZB1, _XYZB5 = 0x006, 0x00E
 _XYZW = 0x4002
 _TEXCOUNT_SHIFT, _TEXCOUNT_MAX = 8, 8
 _TEXCOORD_TYPES = (DeclType.FLOAT2, DeclType.FLOAT3, DeclType.FLOAT4, DeclType.FLOAT1)
@@ -71,7 +72,7 @@ def _position(fvf: int, interface: int) -> Iterator[_Attribute]:
     position = fvf & POSITION
     if position == XYZRHW:
         yield DeclType.FLOAT4, DeclUsage.POSITIONT, 0
-    elif interface >= 9 and fvf & _XYZW == _XYZW and position == _XYZ:
+    elif interface >= 9 and fvf & _XYZW == _XYZW and position == XYZ:
         yield DeclType.FLOAT4, DeclUsage.POSITION, 0
     elif position:
         yield DeclType.FLOAT3, DeclUsage.POSITION, 0

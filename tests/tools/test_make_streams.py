@@ -139,6 +139,16 @@ def test_overlapping_queries_count_each_for_itself() -> None:
     assert counts == {1: far + middle + near, 2: far + middle, 3: middle + near}
 
 
+def test_patches_cover_what_their_outlines_cover() -> None:
+    rows = replayed("patches")[1]["queries"]
+    rectangle = 24 * 16
+    # Centres of pixels right of and below a corner, inside the third side and not on it: 15 in the
+    # first row, 14 in the next and so on; of the N-patch, whose corners are on pixels, 12.
+    triangle, curved = 15 * 16 // 2, 12 * 13 // 2
+    counts = {row["query"]: row["value"] for row in rows}
+    assert counts == {1: rectangle, 2: triangle, 3: rectangle, 4: curved}
+
+
 def test_bad_token_fails_its_call_and_loses_no_answer() -> None:
     tally, document = replayed("bad_token")
     bad = document["calls"][1]
