@@ -20,12 +20,13 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from benchmark.ours import missing_options
 from benchmark.place import Place, machine, told
 from benchmark.promises import BENCHMARKS, measure_apart
 from benchmark.race import Settings, cost, race
 from benchmark.report import Points, plot, scaling_table, table, workload_table
 from benchmark.workloads import WORKLOADS
+
+from dp2emu.shader.engines import ENGINES
 
 AMOUNTS = {"triangles": (20, 200, 2_000, 20_000), "pixels": (1_024, 10_000, 102_400, 1_048_576)}
 """Three decades of each."""
@@ -40,16 +41,13 @@ def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--scale", type=float, default=1.0, help="factor for all sizes")
     add("--runs", type=int, default=9, help="frames of each side of a workload, at most")
     add("--seconds", type=float, default=30.0, help="time for the frames of a workload")
-    add("--engine", help="shading engine of our side")
+    add("--engine", choices=ENGINES, help="what runs the programs of our side")
     add("--threads", type=int, default=2, help="threads of the second pair of columns")
     add("--no-peer", action="store_true", help="leave llvmpipe out")
     add("--json", action="store_true", help="print JSON instead of tables")
     add("--scaling", type=Path, metavar="FILE", help="measure cost over amounts; a plot as SVG")
     add("--dir", type=Path, help="where temporary files go")
-    options = parser.parse_args(arguments)
-    if options.engine and missing_options(["engine"]):
-        parser.error("the driver has no engines to choose from")
-    return options
+    return parser.parse_args(arguments)
 
 
 def _settings(options: argparse.Namespace) -> Settings:

@@ -7,8 +7,8 @@ third frame again and again, until the GPU is idle; buffers, textures and shader
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import fields
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ from dp2emu.d3d.enums import (
 from dp2emu.d3d.flags import Clear
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
+from dp2emu.dp2.options import Options
 from dp2emu.gpu.memory import SurfaceDesc
 from dp2emu.runtime import Device9, Light, Material
 from dp2emu.runtime.responses import parse_responses
@@ -245,12 +246,12 @@ def _set_model(device: Device9, model: Model) -> None:
 class Ours:
     """A driver that has performed the set-up of a capture.  Mutable: it draws.
 
-    ``options`` are more arguments of the driver.  Raises TypeError if it does not have them.
+    ``options`` are choices of the driver.  Raises TypeError for one that it does not have.
     """
 
     def __init__(self, workload: Workload, path: Path, options: dict[str, Any]) -> None:
         self.workload = workload
-        self.driver = Driver(**options)
+        self.driver = Driver(options=Options(**options))
         record(workload, path)
         with open_capture(path) as capture:
             sections = _sections(capture.records())
@@ -317,10 +318,9 @@ def _call_of(record: Record) -> Call:
     return record.call
 
 
-def missing_options(options: Iterable[str]) -> list[str]:
-    """Which of the options the driver does not have."""
-    known = inspect.signature(Driver).parameters
-    return [name for name in options if name not in known]
+def has_option(name: str) -> bool:
+    """Whether the driver has a choice of that name."""
+    return name in {field.name for field in fields(Options)}
 
 
 if __name__ == "__main__":

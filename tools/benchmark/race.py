@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from benchmark.ours import missing_options
+from benchmark.ours import has_option
 from benchmark.peer import ENVIRONMENT
 from benchmark.place import Place, environment, executable
 from benchmark.serving import Missing
@@ -145,7 +145,7 @@ class Course:
     def ours(self, threads: int) -> Side:
         """Our side on so many threads."""
         options: dict[str, Any] = {"engine": self.settings.engine, "threads": threads}
-        known = {n: v for n, v in options.items() if v is not None and not missing_options([n])}
+        known = {n: v for n, v in options.items() if v is not None and has_option(n)}
         return self._enter("ours", environment(self.cache), known)
 
     def peer(self, threads: int) -> Side:
@@ -159,10 +159,10 @@ class Course:
     def sides(self) -> Sides:
         """Everyone who can take part."""
         sides, several = Sides(self.ours(1)), self.settings.threads
-        if missing_options(["threads"]):
-            sides.notices.append("the driver has no threads: their columns are left out")
-        else:
+        if has_option("threads"):
             sides.ours_threads = self.ours(several)
+        else:
+            sides.notices.append("the driver has no threads: their columns are left out")
         try:
             if self.settings.peer:
                 sides.peer = self.peer(1)

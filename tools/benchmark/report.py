@@ -82,7 +82,7 @@ _TEXT = 'font-family="sans-serif" font-size="12"'
 def plot(series: dict[str, Points]) -> str:
     """Costs over amounts on logarithmic axes, as SVG.  A dotted line is linear cost."""
     amounts = [a for points in series.values() for a, _ in points]
-    costs = [c for points in series.values() for _, c in points]
+    costs = [c for points in series.values() for c in (*(c for _, c in points), _linear(points))]
     place = _Axes(_decades(amounts), _decades(costs))
     body = [*place.grid(), *_legend(series)]
     for color, points in zip(_COLORS, series.values(), strict=False):
@@ -92,9 +92,15 @@ def plot(series: dict[str, Points]) -> str:
     return "\n".join((head, paper, *body, "</svg>", ""))
 
 
+def _linear(points: Points) -> float:
+    """What the first would cost if all of it went by the amount, as the last does."""
+    (first, _), (last, most) = points[0], points[-1]
+    return most * first / last
+
+
 def _legend(series: dict[str, Points]) -> list[str]:
     return [
-        f'<text x="{MARGIN + 12}" y="{MARGIN + 16 * n}" fill="{color}" {_TEXT}>{name}</text>'
+        f'<text x="{MARGIN + 12}" y="{MARGIN + 20 + 16 * n}" fill="{color}" {_TEXT}>{name}</text>'
         for n, (color, name) in enumerate(zip(_COLORS, series, strict=False))
     ]
 
@@ -126,15 +132,14 @@ class _Axes:
         left, right, top, bottom = MARGIN, WIDTH - MARGIN, MARGIN, HEIGHT - MARGIN
         lines = [_stroke(self.x(n), top, self.x(n), bottom) for n in self.across]
         lines += [_stroke(left, self.y(n), right, self.y(n)) for n in self.up]
-        lines += [_note(self.x(n), bottom + 18, f"{10.0**n:,g}") for n in self.across]
+        lines += [_note(self.x(n), bottom + 18, f"{10**n:,}") for n in self.across]
         lines += [_note(left - 26, self.y(n) + 4, f"{10.0**n:g} ms") for n in self.up]
         return lines
 
     def curve(self, points: Points, color: str) -> list[str]:
         """The points, a line through them, and linear cost through the last."""
         places = [(self.x(log10(a)), self.y(log10(c))) for a, c in points]
-        (first, _), (last, most) = points[0], points[-1]
-        linear = self.y(log10(most * first / last))
+        linear = self.y(log10(_linear(points)))
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         (begin, _), (end, height) = places[0], places[-1]
         dots = [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{color}"/>' for x, y in places]

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmark.ours import Ours, missing_options, record
+from benchmark.ours import Ours, has_option, record
 from benchmark.workloads import SCREEN, WORKLOADS, Look, Size, Step, Workload
 
 from dp2emu.capture import open_capture
 from dp2emu.replay import replay
+from dp2emu.shader.engines import JIT, REFERENCE
 
 TINY = Size(0.01)
 
@@ -83,4 +84,14 @@ def test_a_look_is_what_it_says(
 
 
 def test_a_driver_says_what_it_does_not_have() -> None:
-    assert missing_options(["timing", "magic"]) == ["magic"]
+    assert has_option("engine") and not has_option("magic")
+
+
+@pytest.mark.parametrize("name", ["textured", "mesh"])
+def test_any_engine_draws_the_same(tmp_path: Path, name: str) -> None:
+    pictures = []
+    for engine in (REFERENCE, JIT):
+        side = Ours(WORKLOADS[name](TINY), tmp_path / "a.dp2", {"engine": engine})
+        side.frame()
+        pictures.append(side.picture().pixels)
+    assert (pictures[0] == pictures[1]).all()
