@@ -112,8 +112,14 @@ class Blocks:
             block[key] = read(context, key)
 
     def create(self, context: Context, handle: int, type: int) -> None:
-        """Make a block of a predefined kind, a D3DSTATEBLOCKTYPE, with the values there are."""
+        """Make a block of a predefined kind, a D3DSTATEBLOCKTYPE, with the values there are.
+
+        With ``Options.strict`` only from DirectX 8 on, which is when drivers are asked to.
+        """
         self._idle("created")
+        if context.options.strict and context.interface < 8:
+            what = f"state block {handle} is created before DirectX 8"
+            raise Fault(HResult.DDERR_INVALIDPARAMS, what)
         if type not in _KEYS:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"state block type {type}")
         self._keep(handle, {key: read(context, key) for key in _KEYS[type](context)})

@@ -15,7 +15,8 @@ class Options:
     instead of success (2.1), BEGIN on an END-only type and unknown issue flags fail the call
     with DDERR_INVALIDPARAMS (7), constants beyond the registers fail it too (3.5), as do
     texture handles that are none (3.6), responses start at dwCommandOffset instead of at the start
-    of the command surface (8), and only a DirectX 9 context may create queries.
+    of the command surface (8), and only a DirectX 9 context may create queries, none below
+    DirectX 8 predefined state blocks (3.6).
     ``wrap_occlusion``: occlusion counts beyond 32 bits wrap; by default they saturate (7.1).
     ``engine`` runs the programs of draws: one of ``dp2emu.shader.engines``, all of which give the
     same bits.

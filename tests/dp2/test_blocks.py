@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import Format
+from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.dp2 import blocks
@@ -373,6 +374,23 @@ def test_handles_are_looked_up_when_a_block_is_executed() -> None:
     bench.driver.create_surface(SurfaceDesc(77, SurfaceKind.VERTEXBUFFER, 64))
     bench.ok(execute(1))
     assert bench.facts()["streams"]["0"]["surface"] == 77
+
+
+def test_states_are_mirrored_when_a_block_is_executed() -> None:
+    bench = Blocks(7)
+    bench.driver.create_surface(SurfaceDesc(30, SurfaceKind.MEMORY, 1024))
+    mirrored = {"dwFlags": Dp2Flags.EXECUTEBUFFER, "lpdwRStates": 30}
+    bench.ok(begin(1) + render_state(27, 5) + END, **mirrored)
+    assert bench.driver.read(30, 4 * 27, 4) == bytes(4)
+    bench.ok(execute(1), **mirrored)
+    assert bench.driver.read(30, 4 * 27, 4) == b"\5\0\0\0"
+
+
+@pytest.mark.parametrize(("interface", "refused"), [(7, True), (8, False), (9, False)])
+def test_strictly_blocks_are_created_from_directx_8_on(interface: int, refused: bool) -> None:
+    bench = Blocks(interface, options=Options(strict=True))
+    wanted = HResult.DDERR_INVALIDPARAMS if refused else HResult.D3D_OK
+    assert bench.call(create(1, ALL)).ddrval == wanted
 
 
 # What predefined blocks hold
