@@ -104,6 +104,12 @@ class Listener:
     def finish(self) -> None:
         """Nothing is under way."""
 
+    def lock(self, handle: int) -> None:
+        """Nothing is under way."""
+
+    def flip(self, front: int, back: int) -> None:
+        """Nothing is there to exchange."""
+
 
 def record(workload: Workload, path: Path) -> None:
     """Write the capture of a workload: set-up, then ``FRAMES`` frames.  Raises OSError."""
