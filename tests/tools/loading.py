@@ -11,7 +11,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def load_tool(name: str) -> ModuleType:
-    """``tools/NAME.py``, imported once."""
+    """``tools/NAME.py``, imported once; it finds its neighbours as it does when it is run."""
+    if str(ROOT / "tools") not in sys.path:
+        sys.path.append(str(ROOT / "tools"))
     key = f"tools.{name}"
     if key not in sys.modules:
         spec = importlib.util.spec_from_file_location(key, ROOT / "tools" / f"{name}.py")
