@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 BLOCKS = 1 << 16
 """State blocks a context may have."""
 SETTINGS = 1 << 19
-"""Settings all blocks of a context may hold together; the largest block has about 1,900."""
+"""Settings all blocks of a context may hold together; the largest block has about 1,900,
+and two more for each light."""
 
 Block = dict[Key, Any]
 

@@ -66,8 +66,11 @@ def stipple(states: Sequence[int], interface: int) -> tuple[int, ...]:
 
 
 def checked_only(pipeline: Pipeline, states: Sequence[int], interface: int) -> Pipeline:
-    """D3DRENDERSTATE_ZVISIBLE: primitives are tested and counted, and nothing is written."""
-    if interface >= 8 or not states[RenderState7.ZVISIBLE]:
+    """D3DRENDERSTATE_ZVISIBLE: primitives are tested and counted, and nothing is written.
+
+    Applications of DirectX 7 set it and expect to see what they draw, as its drivers let them.
+    """
+    if interface >= 7 or not states[RenderState7.ZVISIBLE]:
         return pipeline
     return replace(
         pipeline,
