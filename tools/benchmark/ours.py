@@ -84,12 +84,6 @@ class Listener:
     def set_color_key(self, handle: int, key: tuple[int, int] | None) -> None:
         """Nothing is keyed."""
 
-    def lock(self, handle: int) -> None:
-        """Nothing is waited for."""
-
-    def flip(self, front: int, back: int) -> None:
-        """Nothing is shown."""
-
     def write(self, handle: int, offset: int, data: bytes) -> None:
         """Nothing is kept."""
 
