@@ -80,6 +80,9 @@ def body(
 class _Body:
     """Mutable: ``held`` has the values of variables where the text has got to.
 
+    ``late`` are scalars of uniform files that are loaded where they are used, for programs begin
+    with all their loads, and vectors of all these at once would be more than a CPU has.
+
     ``active`` everywhere is the name of a mask, ``ALL`` if it is known to be full.
     """
 
@@ -94,6 +97,7 @@ class _Body:
         self.types |= {_output(port.name): port.type for port in program.outputs}
         self.types[ALIVE] = Type.BOOL
         self.held: dict[Key, str] = dict.fromkeys(self.types, ZERO)
+        self.late: dict[Key, Load] = {}
         self.memory: dict[Key, str] = {}
         self.loops: list[Key] = []
         self.areas: tuple[str, str] | None = None
@@ -119,8 +123,11 @@ class _Body:
 
     def value(self, key: Key) -> str:
         if key not in self.held:
-            self.held[key] = self.w(
-                f"load {self.w.vector(self.types[key])}, ptr {self.memory[key]}"
+            late = self.late.get(key)
+            self.held[key] = (
+                self.w(f"load {self.w.vector(self.types[key])}, ptr {self.memory[key]}")
+                if late is None
+                else self.files.load(late.file, late.address, None)
             )
         return self.held[key]
 
@@ -234,6 +241,10 @@ def _assign(e: _Body, s: Assign, active: str) -> None:
 
 
 def _load(e: _Body, s: Load, active: str) -> None:
+    if s.address.index is None and e.files.files[s.file].uniform and s.slot in e.unmasked:
+        e.late[s.slot] = s
+        e.held.pop(s.slot, None)
+        return
     index = None if s.address.index is None else e.read(s.address.index)
     e.write(s.slot, e.files.load(s.file, s.address, index), active)
 

@@ -59,20 +59,21 @@ def _fract(w: Writer, x: str) -> str:
 
 
 def _mulz(w: Writer, x: str, y: str) -> str:
-    zero = (w(f"fcmp oeq {w.f} {each}, {ZERO}") for each in (x, y))
-    either = w(f"or {w.b} {next(zero)}, {next(zero)}")
-    return w.select(either, w.f, ZERO, w(f"fmul {w.f} {x}, {y}"))
+    counts = [w(f"fcmp une {w.f} {each}, {ZERO}") for each in (x, y)]
+    both = w(f"and {w.b} {counts[0]}, {counts[1]}")
+    return w.select(both, w.f, w(f"fmul {w.f} {x}, {y}"), ZERO)
 
 
-def _least(comparison: str) -> Emit:
-    """x if the comparison holds or y is a NaN, else y."""
+def _min(w: Writer, x: str, y: str) -> str:
+    """What CPUs have an instruction for, and x if y is a NaN."""
+    least = w.select(w(f"fcmp olt {w.f} {x}, {y}"), w.f, x, y)
+    return w.select(w(f"fcmp uno {w.f} {y}, {ZERO}"), w.f, x, least)
 
-    def emit(w: Writer, x: str, y: str) -> str:
-        holds = w(f"fcmp {comparison} {w.f} {x}, {y}")
-        nan = w(f"fcmp uno {w.f} {y}, {ZERO}")
-        return w.select(w(f"or {w.b} {holds}, {nan}"), w.f, x, y)
 
-    return emit
+def _max(w: Writer, x: str, y: str) -> str:
+    """The same, in the order that gives x if they are equal, which zeros of two signs are."""
+    most = w.select(w(f"fcmp ogt {w.f} {y}, {x}"), w.f, y, x)
+    return w.select(w(f"fcmp uno {w.f} {x}, {ZERO}"), w.f, y, most)
 
 
 def _saturate(w: Writer, x: str) -> str:
@@ -164,8 +165,8 @@ EMIT: dict[str, Emit] = {
     "fract": _fract,
     "abs": _float("fabs"),
     "neg": lambda w, x: w(f"fneg {w.f} {x}"),
-    "min": _least("olt"),
-    "max": _least("oge"),
+    "min": _min,
+    "max": _max,
     "saturate": _saturate,
     "flush": _flush,
     "select": _select("f"),

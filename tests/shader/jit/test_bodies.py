@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 import numpy as np
@@ -11,11 +12,11 @@ from hypothesis import strategies as st
 
 from dp2emu.shader import reference
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.ir import Program, Stage, TextureKind
 from dp2emu.shader.jit.engine import run_for
 from dp2emu.shader.jit.writer import Target
 from dp2emu.shader.text import dump
-from dp2emu.shader.types import Mask, Type
+from dp2emu.shader.types import F32, I32, Mask, Type
 from tests.shader.engines import bits_of
 from tests.shader.programs import Environment, environment, random_build, random_program, sampler
 
@@ -108,3 +109,57 @@ def test_stores_of_lanes_that_are_off_change_nothing() -> None:
     for n in range(3):
         b.output(f"r{n}", b.load(r, n))
     assert_same(b.program(), Environment({"n": np.arange(5, dtype=np.int32)}, {}), 5)
+
+
+def test_fetches_in_flow_control_answer_like_the_reference_engines() -> None:
+    """Of operands of every number; a lane's answer depends on its own words and the unit alone."""
+
+    def fetcher(
+        unit: int, operands: tuple[I32, ...], active: Mask | None
+    ) -> tuple[I32, I32, I32, I32]:
+        total = sum(operands, np.zeros(1, np.int32)) + np.int32(unit)
+        return total, -total, total * total, np.full(1, len(operands), np.int32)
+
+    b = Builder(Stage.PIXEL)
+    n, total = b.input("n", Type.I32), b.variable(Type.I32)
+    with b.loop(limit=5):
+        b.break_(total.value > 40)
+        with b.if_(n > 2):
+            total.value = b.fetch(3, (n, total.value, 1))[0]
+        with b.else_():
+            total.value = total.value + b.fetch(3, (n,))[2]
+        total.value = total.value + b.fetch(9, ())[3] + 1
+    b.output("total", total.value)
+    program, inputs = b.program(), {"n": np.arange(-4, 9, dtype=np.int32)}
+    wanted = reference.run(program, inputs, {}, 13, fetcher=fetcher)
+    for target in TARGETS:
+        found = run_for(target, program, inputs, {}, 13, fetcher=fetcher)
+        assert bits_of(found) == bits_of(wanted)
+
+
+def test_what_a_sampler_raises_comes_out() -> None:
+    def sampler(*given: object) -> tuple[F32, F32, F32, F32]:
+        raise ValueError("no such texture")
+
+    b = Builder(Stage.PIXEL)
+    b.output("y", b.sample(TextureKind.TEX2D, 0, (0.5, 0.5))[0])
+    for target in TARGETS:
+        with pytest.raises(ValueError, match="no such texture"):
+            run_for(target, b.program(), {}, {}, 9, None, sampler)
+
+
+def test_programs_may_run_in_threads() -> None:
+    """The same one for the first time, and each with its own scratch memory."""
+    b = Builder(Stage.VERTEX)
+    x, r = b.input("x"), b.local("r", Type.F32, 9)
+    count = b.variable(Type.F32, 0.0)
+    with b.loop(limit=200):
+        b.break_(count.value >= x)
+        count.value = count.value + 1.0
+        b.store(r, count.value, 0, b.ftoi(count.value) & 7)
+    b.output("y", b.load(r, 0, b.ftoi(x) & 7))
+    program = b.program()
+    lanes = [np.full(3000, n, np.float32) for n in range(1, 40)]
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda x: run_for(TARGETS[0], program, {"x": x}, {}, 3000), lanes)
+        assert all((f.outputs["y"] == x).all() for f, x in zip(found, lanes, strict=True))
