@@ -144,7 +144,7 @@ def test_instances_of_n_patches_are_divided_each() -> None:
     drawn = device.create_query(QueryType.VERTEXSTATS)
     device.draw_indexed_primitive(PrimitiveType.TRIANGLELIST, 0, 0, 3, 0, 1)
     drawn.end()
-    assert drawn.wait()[0] == 3 * 4
+    assert struct.unpack("<2I", drawn.wait().data or b"") == (3 * 4, 0)
     assert device.read_back()[1, 1] & 0xFFFFFF == 3
 
 
