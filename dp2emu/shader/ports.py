@@ -1,11 +1,19 @@
-"""Names of what pixel programs read of a varying."""
+"""Names of what pixel programs read of a varying.
+
+Where it is read stands first, then how it is interpolated: ``centroid.noperspective.v1.x``.
+Without either it is read at the pixel's centre, with perspective.
+"""
 
 from __future__ import annotations
 
 CENTROID = "centroid."
 """Before the name of a varying: as it is where the pixel is covered, not at its centre."""
+SAMPLE = "sample."
+"""As it is at the sample that the program runs for."""
+NOPERSPECTIVE = "noperspective."
+"""Linear on the screen."""
 
 
 def varying(port: str) -> str:
     """The varying that an input is of."""
-    return port.removeprefix(CENTROID)
+    return port.removeprefix(CENTROID).removeprefix(SAMPLE).removeprefix(NOPERSPECTIVE)

@@ -127,7 +127,7 @@ def _float(source: Source, word: Value, channel: Channel, color: bool) -> Value:
     return _SMALL_FLOATS[channel.bits](bits(word, channel.shift, channel.bits))
 
 
-def _half(code: Value) -> Value:
+def half(code: Value) -> Value:
     """An IEEE half: with its exponent and mantissa in place it is 2**112 too small, exactly."""
     b, magnitude = code.builder, (code & 0x7FFF) << 13
     finite = b.asfloat(magnitude) * 2.0**112
@@ -140,7 +140,7 @@ def _depth_float(code: Value) -> Value:
     return code.builder.asfloat(code << 3) * 2.0**112
 
 
-_SMALL_FLOATS: dict[int, Callable[[Value], Value]] = {16: _half, 24: _depth_float}
+_SMALL_FLOATS: dict[int, Callable[[Value], Value]] = {16: half, 24: _depth_float}
 """By number of bits."""
 
 _CODINGS: dict[Coding, Callable[[Source, Value, Channel, bool], Value]] = {

@@ -10,10 +10,11 @@ from typing import NamedTuple
 from dp2emu.d3d.enums import DeclUsage
 from dp2emu.errors import ShaderError
 from dp2emu.shader import ir
+from dp2emu.shader.budget import Budget
 from dp2emu.shader.builder import LOOP_LIMIT, Builder
 from dp2emu.shader.ports import CENTROID
 from dp2emu.shader.sm.flow import routines
-from dp2emu.shader.sm.lower.budget import Budget, measure
+from dp2emu.shader.sm.lower.budget import measure
 from dp2emu.shader.sm.lower.lowered import InputRegister
 from dp2emu.shader.sm.modifiers import ResultModifier, TextureType
 from dp2emu.shader.sm.opcodes import Group

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from dp2emu.errors import ShaderError
+from dp2emu.shader import budget
 from dp2emu.shader.sm.assemble import assemble
 from dp2emu.shader.sm.decode import decode
-from dp2emu.shader.sm.lower import budget, flow
+from dp2emu.shader.sm.lower import flow
+from dp2emu.shader.sm.lower.budget import measure
 from dp2emu.shader.sm.lower.lowering import Bound, Lowering
 from tests.shader.sm.lower.running import execute, inputs, lowered, vs
 
@@ -253,7 +255,7 @@ def test_constants_tell_how_much_a_shader_executes_at_most(given: str | None, mo
     own = f"defi i1, {given}, 0, 0, 0\n" if given else ""
     text = f"vs_2_0\ndefi i0, 5, 0, 0, 0\n{own}{NESTED}"
     low = Lowering(decode(assemble(text)), Bound())
-    found = budget.measure(low.parts, low.rounds)
+    found = measure(low.parts, low.rounds)
     assert found.sizes == (2, 3)
     assert found.most == 2 + 5 * (2 + 3 * most)
 

@@ -1,0 +1,75 @@
+"""Vertex and pixel shaders of Direct3D 10 and 11 lowered into programs (shader reference 5 to 9).
+
+Registers are I32 slots whatever they hold.  Ports of vertex programs: inputs ``v<register>.<c>``,
+and ``vertex_id.x`` and ``instance_id.x``, outputs ``o<register>.<c>``, all I32; as F32 outputs
+``position0.<c>`` in clip space, ``clip<n>.x`` and ``cull<n>.x``.
+
+Ports of pixel programs: inputs ``v<register>.<c>``, an I32 where interpolation is constant, else
+an F32 whose name says how it is interpolated (``ports``); F32 ``position.<c>``; I32
+``primitive_id.x``, ``is_front_face.x``, ``sample_index.x`` and ``coverage.x``.  Outputs
+``target<n>.<c>`` and ``coverage.x``, I32, and ``depth.x``, F32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dp2emu.errors import Unsupported
+from dp2emu.shader.sm4.enums import GlobalFlags
+from dp2emu.shader.sm4.lower.flow import lower_routine
+from dp2emu.shader.sm4.lower.lowered import (
+    Ask,
+    DeclaredSampler,
+    Lowered4,
+    Register,
+    Resource,
+    Unit,
+)
+from dp2emu.shader.sm4.lower.lowering import Lowering
+from dp2emu.shader.sm4.lower.outputs import DEPTHS, pixel_outputs, vertex_outputs
+from dp2emu.shader.sm4.lower.reading import store_inputs
+from dp2emu.shader.sm4.program import Program
+from dp2emu.shader.sm4.registers import File
+from dp2emu.shader.sm4.versions import Stage
+
+__all__ = ["Ask", "DeclaredSampler", "Lowered4", "Register", "Resource", "Unit", "lower"]
+
+_OUTPUTS: dict[Stage, Callable[[Lowering], None]] = {
+    Stage.VERTEX: vertex_outputs,
+    Stage.PIXEL: pixel_outputs,
+}
+
+
+def lower(program: Program) -> Lowered4:
+    """A vertex or pixel program.
+
+    Raises ShaderError if blocks nest too deep once calls are expanded, and Unsupported for other
+    stages, unordered access views and double precision.
+    """
+    stage = program.version.stage
+    if stage not in _OUTPUTS:
+        raise Unsupported(f"{stage.name.lower()} shaders")
+    low = Lowering(program)
+    store_inputs(low)
+    lower_routine(low, low.parts.main)
+    _OUTPUTS[stage](low)
+    return _lowered(low)
+
+
+def _lowered(low: Lowering) -> Lowered4:
+    declared = low.declared
+    return Lowered4(
+        program=low.b.program(),
+        inputs=tuple(declared.inputs),
+        outputs=tuple(declared.outputs),
+        constant_buffers=tuple(sorted(declared.constant_buffers)),
+        immediates=declared.immediates,
+        resources=tuple(each for _, each in sorted(declared.resources.items())),
+        samplers=tuple(sorted(declared.samplers, key=lambda each: each.number)),
+        units=tuple(low.units),
+        writes_depth=not declared.scalars.isdisjoint(DEPTHS),
+        writes_coverage=File.COVERAGE_MASK in declared.scalars,
+        kills=low.kills,
+        forces_early=GlobalFlags.FORCE_EARLY_DEPTH_STENCIL in declared.flags,
+        per_sample=declared.per_sample,
+    )

@@ -1,0 +1,166 @@
+"""The declarations of a program, by what they declare (shader reference 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from dp2emu.shader.sm4.enums import (
+    CustomClass,
+    Dimension,
+    GlobalFlags,
+    Interpolation,
+    SystemValue,
+)
+from dp2emu.shader.sm4.lower.lowered import DeclaredSampler, Register, Resource
+from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.program import Declaration, Instruction
+from dp2emu.shader.sm4.registers import File
+
+_SAMPLE_MODES = frozenset({Interpolation.LINEAR_SAMPLE, Interpolation.LINEAR_NOPERSPECTIVE_SAMPLE})
+
+
+@dataclass
+class Declared:
+    """What a program declares.  Mutable while its declarations are read.
+
+    ``arrays`` are rows and components of x#.
+    """
+
+    inputs: list[Register] = field(default_factory=list)
+    outputs: list[Register] = field(default_factory=list)
+    scalars: set[File] = field(default_factory=set)
+    arrays: dict[int, tuple[int, int]] = field(default_factory=dict)
+    constant_buffers: list[int] = field(default_factory=list)
+    resources: dict[int, Resource] = field(default_factory=dict)
+    samplers: list[DeclaredSampler] = field(default_factory=list)
+    immediates: tuple[int, ...] = ()
+    flags: GlobalFlags = field(default_factory=lambda: GlobalFlags(0))
+
+    @cached_property
+    def input_of(self) -> dict[tuple[int, int], Register]:
+        """The declaration of each component of v#."""
+        return _by_component(self.inputs)
+
+    @cached_property
+    def output_of(self) -> dict[tuple[int, int], Register]:
+        """The declaration of each component of o#."""
+        return _by_component(self.outputs)
+
+    @property
+    def per_sample(self) -> bool:
+        """Whether an input makes the program run for each sample."""
+        return any(
+            each.interpolation in _SAMPLE_MODES or each.name is SystemValue.SAMPLE_INDEX
+            for each in self.inputs
+        )
+
+
+def declared(instructions: tuple[Instruction, ...]) -> Declared:
+    """What declarations declare."""
+    found = Declared()
+    for each in instructions:
+        assert each.declaration is not None
+        if each.op in _DECLARE:
+            _DECLARE[each.op](found, each, each.declaration)
+    return found
+
+
+def _by_component(registers: list[Register]) -> dict[tuple[int, int], Register]:
+    return {
+        (each.number, component): each
+        for each in registers
+        for component in range(4)
+        if each.mask >> component & 1
+    }
+
+
+def _register(instruction: Instruction, declaration: Declaration) -> Register:
+    operand = instruction.operands[0]
+    name = declaration.name or SystemValue.UNDEFINED
+    interpolation = declaration.interpolation or Interpolation.UNDEFINED
+    if instruction.op is Op.DCL_INPUT_PS_SGV:
+        # The reference: compilers say anything here.
+        interpolation = Interpolation.CONSTANT
+    return Register(operand.number, operand.mask, name, interpolation)
+
+
+def _input(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    file = instruction.operands[0].file
+    if file is File.INPUT:
+        found.inputs.append(_register(instruction, declaration))
+    else:
+        found.scalars.add(file)
+
+
+def _output(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    file = instruction.operands[0].file
+    if file is File.OUTPUT:
+        found.outputs.append(_register(instruction, declaration))
+    else:
+        found.scalars.add(file)
+
+
+def _constant_buffer(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    found.constant_buffers.append(instruction.operands[0].number)
+
+
+def _array(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    found.arrays[declaration.number] = declaration.count, declaration.components
+
+
+def _resource(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    number = instruction.operands[0].number
+    assert declaration.dimension is not None
+    assert declaration.returns is not None
+    found.resources[number] = Resource(number, declaration.dimension, declaration.returns)
+
+
+def _untyped(
+    dimension: Dimension,
+) -> Callable[[Declared, Instruction, Declaration], None]:
+    def declare(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+        number = instruction.operands[0].number
+        resource = Resource(number, dimension)
+        found.resources[number] = replace(resource, stride=declaration.stride)
+
+    return declare
+
+
+def _sampler(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    assert declaration.mode is not None
+    found.samplers.append(DeclaredSampler(instruction.operands[0].number, declaration.mode))
+
+
+def _flags(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    found.flags |= declaration.flags
+
+
+def _custom(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    if declaration.custom is CustomClass.IMMEDIATE_CONSTANT_BUFFER:
+        found.immediates = instruction.data
+
+
+_INPUTS = (
+    Op.DCL_INPUT,
+    Op.DCL_INPUT_SGV,
+    Op.DCL_INPUT_SIV,
+    Op.DCL_INPUT_PS,
+    Op.DCL_INPUT_PS_SGV,
+    Op.DCL_INPUT_PS_SIV,
+)
+_OUTPUTS = (Op.DCL_OUTPUT, Op.DCL_OUTPUT_SGV, Op.DCL_OUTPUT_SIV)
+_DECLARE: dict[Op, Callable[[Declared, Instruction, Declaration], None]] = {
+    **dict.fromkeys(_INPUTS, _input),
+    **dict.fromkeys(_OUTPUTS, _output),
+    Op.DCL_CONSTANTBUFFER: _constant_buffer,
+    Op.DCL_INDEXABLETEMP: _array,
+    Op.DCL_RESOURCE: _resource,
+    Op.DCL_RESOURCE_RAW: _untyped(Dimension.RAW_BUFFER),
+    Op.DCL_RESOURCE_STRUCTURED: _untyped(Dimension.STRUCTURED_BUFFER),
+    Op.DCL_SAMPLER: _sampler,
+    Op.DCL_GLOBALFLAGS: _flags,
+    Op.CUSTOMDATA: _custom,
+}
+"""Those that are not here say nothing that a lowering asks: counts, ranges and comments."""

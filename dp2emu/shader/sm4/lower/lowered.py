@@ -1,0 +1,127 @@
+"""What comes out of a lowering: a program, and what whoever binds things to it has to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from dp2emu.shader.ir import Lod, Program
+from dp2emu.shader.sm4.enums import (
+    Dimension,
+    Interpolation,
+    ReturnType,
+    SamplerMode,
+    SystemValue,
+)
+from dp2emu.shader.sm4.program import Returns
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """Components of an input or output, as one declaration has them; bit 0 of a mask is x.
+
+    Of the inputs of vertex programs ``interpolation`` means nothing.
+    """
+
+    number: int
+    mask: int
+    name: SystemValue = SystemValue.UNDEFINED
+    interpolation: Interpolation = Interpolation.UNDEFINED
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A t# as it is declared; raw and structured buffers have no types, but maybe a ``stride``."""
+
+    number: int
+    dimension: Dimension
+    returns: Returns = (ReturnType.UINT,) * 4
+    stride: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredSampler:
+    """An s#, and what it is declared to be used for."""
+
+    number: int
+    mode: SamplerMode
+
+
+class Ask(Enum):
+    """What a unit answers to, and with which four words.
+
+    Operands are I32; "float" is the bits of one.  Addresses are as many numbers as the dimension
+    has (shader reference 5.4), slices of arrays last.  Texel offsets of ``Unit.texel`` have still
+    to be added but for LOAD.  Resources that are not bound answer 0.
+    """
+
+    SAMPLE = "sample"
+    """Float address, reference if ``comparison``, then by ``lod``: GRADIENT ddx and ddy of the
+    address without its slice; BIAS the same and the bias; EXPLICIT the level.  Answers floats."""
+    GATHER = "gather"
+    """Float address, reference if ``comparison``, then two offsets if ``offset``.  Answers the
+    ``component`` of four texels, as the view has them."""
+    LOD = "lod"
+    """Float address without slice, its ddx, its ddy.  Floats: clamped and unclamped level."""
+    LOAD = "load"
+    """Unsigned address, the mip level or sample.  Answers floats or integers, as the view has."""
+    RAW = "raw"
+    """The byte offset.  Answers the words from there on."""
+    STRUCTURED = "structured"
+    """Index, byte offset in the structure.  Answers the words from there on."""
+    SIZE = "size"
+    """The mip level.  Answers width, height, depth or slices, and levels; 0 for what is not."""
+    COUNT = "count"
+    """No operands.  Answers elements, bytes or structures of a buffer."""
+    SAMPLES = "samples"
+    """No operands.  Answers samples of the resource, or of the targets if it is None."""
+    SAMPLE_POSITION = "sample position"
+    """The number of a sample.  Answers floats x and y from the pixel's centre."""
+    SNAPPED = "snapped"
+    """Offsets x and y in 1/16 pixel from its centre, -8 to 7.  The input ``register`` there."""
+    AT_SAMPLE = "at sample"
+    """The number of a sample.  The input ``register`` there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What a Fetch of this number asks, and a Sample of it reads (SAMPLE of plain textures).
+
+    ``resource`` and ``sampler`` are t# and s#; None where the rasterizer or nothing is meant.
+    """
+
+    ask: Ask
+    resource: int | None = None
+    sampler: int | None = None
+    dimension: Dimension | None = None
+    texel: tuple[int, int, int] = (0, 0, 0)
+    lod: Lod = Lod.EXPLICIT
+    comparison: bool = False
+    offset: bool = False
+    component: int = 0
+    register: int = 0
+
+
+@dataclass(frozen=True)
+class Lowered4:
+    """A shader as a program.  Frozen and hashable, as the program is.
+
+    Files: ``cb<slot>`` for each of ``constant_buffers``, I32 in rows of four, and ``icb``, which
+    are ``immediates``, if the program has it.  ``units`` are by number.  ``forces_early``: tests
+    of depth and stencil come before the program, whatever it does.  ``per_sample``: it runs for
+    each sample.
+    """
+
+    program: Program
+    inputs: tuple[Register, ...]
+    outputs: tuple[Register, ...]
+    constant_buffers: tuple[int, ...]
+    immediates: tuple[int, ...]
+    resources: tuple[Resource, ...]
+    samplers: tuple[DeclaredSampler, ...]
+    units: tuple[Unit, ...]
+    writes_depth: bool = False
+    writes_coverage: bool = False
+    kills: bool = False
+    forces_early: bool = False
+    per_sample: bool = False

@@ -1,0 +1,156 @@
+"""A shader on its way into a program: its registers, which are 32 bits of no type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dp2emu.shader import ir
+from dp2emu.shader.budget import Budget
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.sm4.flow import phases
+from dp2emu.shader.sm4.lower.budget import measure
+from dp2emu.shader.sm4.lower.declared import declared
+from dp2emu.shader.sm4.lower.frames import Frame
+from dp2emu.shader.sm4.lower.lowered import Unit
+from dp2emu.shader.sm4.program import Index, Operand, Program
+from dp2emu.shader.sm4.registers import File
+from dp2emu.shader.sm4.versions import Stage
+from dp2emu.shader.types import Type
+from dp2emu.shader.values import Value, Variable
+
+COMPONENTS = "xyzw"
+ROWS = 4096
+"""Rows of a constant buffer at most."""
+
+_STAGES = {Stage.VERTEX: ir.Stage.VERTEX, Stage.PIXEL: ir.Stage.PIXEL}
+_REGISTERS = 32
+_MAY_BE_INDEXED = frozenset({File.INPUT, File.OUTPUT})
+
+
+class Place(NamedTuple):
+    """A component of a register that is a variable; those of x# are in files."""
+
+    file: File
+    number: int
+    component: int
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A component about to be written, once all that reads its old value is computed.
+
+    ``number`` is the same as a float, if that is what was computed.
+    """
+
+    operand: Operand
+    component: int
+    bits: Value
+    number: Value | None = None
+
+
+class Lowering:
+    """The state of a lowering.  A register that was never written holds 0.
+
+    A component is an I32 variable of the builder, but those of x#, and of v# and o# if some
+    instruction indexes them, are in a local file.  ``known`` are floats, without subnormals, that
+    variables are the bits of; only where control flow does not come between.
+    """
+
+    def __init__(self, program: Program) -> None:
+        """Raises Unsupported for stages that there are no programs of."""
+        self.version = program.version
+        (self.parts,) = phases(program)
+        self.declared = declared(self.parts.declarations)
+        self.b = Builder(_STAGES[program.version.stage])
+        self.variables: dict[Place, Variable] = {}
+        self.known: dict[Place, Value] = {}
+        self.arrays = {
+            number: self.b.local(f"x{number}", Type.I32, rows * components)
+            for number, (rows, components) in self.declared.arrays.items()
+        }
+        self.indexed = {
+            file: self.b.local(file.value, Type.I32, 4 * _REGISTERS)
+            for file in sorted(_indexed(program), key=lambda file: file.value)
+        }
+        self.units: dict[Unit, int] = {}
+        self.frames: list[Frame] = []
+        self.kills = False
+        self.budget = Budget(self.b, measure(self.parts))
+
+    def word(self, bits: int) -> Value:
+        """An I32 constant."""
+        return self.b.constant(Type.I32, bits)
+
+    def number(self, value: float) -> Value:
+        """An F32 constant."""
+        return self.b.constant(Type.F32, value)
+
+    def unit(self, unit: Unit) -> int:
+        """The number of a unit, the same for equal ones."""
+        return self.units.setdefault(unit, len(self.units))
+
+    def fetch(self, unit: Unit, *operands: Value) -> tuple[Value, Value, Value, Value]:
+        """What a unit answers; floats are given by their bits."""
+        words = [self.b.asint(each) if each.type is Type.F32 else each for each in operands]
+        return self.b.fetch(self.unit(unit), words)
+
+    def variable(self, place: Place) -> Variable:
+        """The variable of a component."""
+        if place not in self.variables:
+            self.variables[place] = self.b.variable(Type.I32)
+        return self.variables[place]
+
+    def commit(self, writes: Iterable[Write], indices: dict[Operand, Value | None]) -> None:
+        """Write what was computed, all at once; ``indices`` are those of what is in files."""
+        direct = []
+        for write in writes:
+            if self.in_file(write.operand):
+                self._store(write, indices[write.operand])
+            elif write.operand.file is not File.NULL:
+                direct.append(write)
+        places = [place_of(write.operand, write.component) for write in direct]
+        variables = [self.variable(place) for place in places]
+        written = {ir.Slot(variable.slot) for variable in variables}
+        values = [self.b.copy(w.bits) if w.bits.operand in written else w.bits for w in direct]
+        for variable, value in zip(variables, values, strict=True):
+            variable.value = value
+        for place, write in zip(places, direct, strict=True):
+            self.known.pop(place, None)
+            if write.number is not None:
+                self.known[place] = write.number
+
+    def in_file(self, operand: Operand) -> bool:
+        """Whether a register is in a local file."""
+        return operand.file is File.INDEXABLE_TEMP or operand.file in self.indexed
+
+    def file_of(self, operand: Operand) -> tuple[ir.File, int, Index]:
+        """The local file of a register, components of its rows, and the index of the row."""
+        if operand.file is File.INDEXABLE_TEMP:
+            _, components = self.declared.arrays[operand.number]
+            return self.arrays[operand.number], components, operand.indices[1]
+        return self.indexed[operand.file], 4, operand.indices[0]
+
+    def _store(self, write: Write, index: Value | None) -> None:
+        """What an array has no component for is lost."""
+        file, components, row = self.file_of(write.operand)
+        if write.component < components:
+            offset = row.offset * components + write.component
+            stride = components if index is not None else 1
+            self.b.store(file, write.bits, offset, index, stride)
+
+
+def place_of(operand: Operand, component: int) -> Place:
+    """The place of a component; scalar registers have no number."""
+    return Place(operand.file, operand.number if operand.indices else 0, component)
+
+
+def _indexed(program: Program) -> set[File]:
+    """Files of inputs and outputs that some instruction indexes."""
+    return {
+        operand.file
+        for instruction in program.instructions
+        for operand in instruction.operands
+        if operand.file in _MAY_BE_INDEXED and any(each.relative for each in operand.indices)
+    }

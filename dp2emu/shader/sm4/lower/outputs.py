@@ -1,0 +1,64 @@
+"""What a program gives: ports of its outputs, written once at its end (reference 8 and 9).
+
+Components that are declared and never written are 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dp2emu.shader.sm4.enums import SystemValue
+from dp2emu.shader.sm4.lower.lowering import COMPONENTS, Lowering, Place
+from dp2emu.shader.sm4.registers import File
+from dp2emu.shader.values import Value
+
+DEPTHS = (File.DEPTH, File.DEPTH_GREATER_EQUAL, File.DEPTH_LESS_EQUAL)
+"""Registers of the depth; what the last two promise about it changes nothing here."""
+
+_DISTANCES = {SystemValue.CLIP_DISTANCE: "clip", SystemValue.CULL_DISTANCE: "cull"}
+
+
+def vertex_outputs(low: Lowering) -> None:
+    """Every declared component by register, as bits, for whatever stage comes next; and as floats
+    the position and the distances, the latter numbered in the order of their components.
+    """
+    counts = dict.fromkeys(_DISTANCES, 0)
+    for number, component, value in _declared(low):
+        name = low.declared.output_of[number, component].name
+        low.b.output(f"o{number}.{COMPONENTS[component]}", value)
+        if name is SystemValue.POSITION:
+            low.b.output(f"position0.{COMPONENTS[component]}", low.b.asfloat(value))
+        elif name in counts:
+            low.b.output(f"{_DISTANCES[name]}{counts[name]}.x", low.b.asfloat(value))
+            counts[name] += 1
+
+
+def pixel_outputs(low: Lowering) -> None:
+    """Targets as bits, which the format of the target gives a type; the depth; the mask."""
+    for number, component, value in _declared(low):
+        low.b.output(f"target{number}.{COMPONENTS[component]}", value)
+    for file in DEPTHS:
+        if file in low.declared.scalars:
+            low.b.output("depth.x", low.b.asfloat(_scalar(low, file)))
+    if File.COVERAGE_MASK in low.declared.scalars:
+        low.b.output("coverage.x", _scalar(low, File.COVERAGE_MASK))
+
+
+def _declared(low: Lowering) -> Iterator[tuple[int, int, Value]]:
+    """Declared components of o# in order, and what is in them."""
+    for number, component in sorted(low.declared.output_of):
+        yield number, component, _register(low, number, component)
+
+
+def _register(low: Lowering, number: int, component: int) -> Value:
+    if File.OUTPUT in low.indexed:
+        return low.b.load(low.indexed[File.OUTPUT], 4 * number + component)
+    return _value(low, Place(File.OUTPUT, number, component))
+
+
+def _scalar(low: Lowering, file: File) -> Value:
+    return _value(low, Place(file, 0, 0))
+
+
+def _value(low: Lowering, place: Place) -> Value:
+    return low.variable(place).value if place in low.variables else low.word(0)

@@ -1,0 +1,74 @@
+"""Programs by chance and recorded ones: whatever is valid is lowered, and runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dp2emu.errors import Unsupported
+from dp2emu.shader.sm4 import Instruction, Program, decode
+from dp2emu.shader.sm4.generate import generate
+from dp2emu.shader.sm4.lower import Lowered4, lower
+from dp2emu.shader.sm4.lower.flow import CONTROL, EVALUATE
+from dp2emu.shader.sm4.ops import Op
+from dp2emu.shader.sm4.program import Operand, Selection
+from dp2emu.shader.sm4.registers import File
+from dp2emu.shader.sm4.versions import VERSIONS, Stage, Version
+from tests.shader.sm4.lower.running import execute
+from tests.shader.sm4.making import recorded
+
+BUILT = [each for each in VERSIONS if each.stage in (Stage.VERTEX, Stage.PIXEL)]
+REFUSED = frozenset({File.IMMEDIATE64, File.THIS, File.CYCLE_COUNTER, File.INNER_COVERAGE})
+LEFT_OUT = frozenset({File.UAV, File.STENCIL_REFERENCE, File.INTERFACE})
+ONE = Operand(File.IMMEDIATE, selection=Selection.ONE, words=(1,))
+
+
+def is_built(instruction: Instruction) -> bool:
+    """Whether an instruction is none of those that are refused by name."""
+    if instruction.row.declares is not None:
+        return True
+    if any(operand.file in LEFT_OUT for operand in instruction.operands):
+        return False
+    return instruction.op in EVALUATE or instruction.op in CONTROL | {Op.LABEL}
+
+
+def with_operands_that_are(instruction: Instruction) -> Instruction:
+    """The same with 1 in the place of registers that are refused by name."""
+    if instruction.row.declares is not None:
+        return instruction
+    operands = (ONE if each.file in REFUSED else each for each in instruction.operands)
+    return replace(instruction, operands=tuple(operands))
+
+
+def built(seed: int, version: Version) -> Program:
+    """A program by chance without what is refused."""
+    program = decode(generate(Random(seed), version, length=12))
+    kept = filter(is_built, program.instructions)
+    return Program(program.version, tuple(map(with_operands_that_are, kept)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(BUILT))
+def test_valid_programs_are_lowered_and_run(seed: int, version: Version) -> None:
+    assert execute(lower(built(seed, version)), lanes=4).alive.shape == (4,)
+
+
+@pytest.mark.parametrize("row", recorded(), ids=[row["shader"] for row in recorded()])
+def test_recorded_vertex_and_pixel_shaders_run(row: dict[str, Any]) -> None:
+    program = decode(bytes.fromhex(row["tokens"]))
+    if program.version not in BUILT:
+        with pytest.raises(Unsupported, match=f"{program.version.stage.name.lower()} shaders"):
+            lower(program)
+        return
+    found: Lowered4 = lower(program)
+    inputs = {port.name: [0, 1, 2, 3] for port in found.program.inputs}
+    result = execute(found, inputs, lanes=4)
+    assert set(result.outputs) == {port.name for port in found.program.outputs}
+    assert {f"o{o.number}" for o in found.outputs if program.version.stage is Stage.VERTEX} <= {
+        name.partition(".")[0] for name in result.outputs
+    }
