@@ -138,7 +138,7 @@ def _flags(found: Declared, instruction: Instruction, declaration: Declaration) 
 
 
 def _custom(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    if declaration.custom is CustomClass.IMMEDIATE_CONSTANT_BUFFER:
+    if declaration.custom == CustomClass.IMMEDIATE_CONSTANT_BUFFER:
         found.immediates = instruction.data
 
 
