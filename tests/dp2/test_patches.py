@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
@@ -297,6 +299,41 @@ def test_patches_need_what_draws_need() -> None:
     assert (
         bench.call(token(80, 0, 0, 0, 0) + FORMAT + patch(TRIANGLE, 0, (), CORNER)).ddrval == BAD
     )
+
+
+NUMBERS = st.sampled_from([0, 1, 2, 3, 4, 5, 6, 7, 0x7FFFFFFF, 0xFFFFFFFF])
+FLOATS = st.floats(width=32) | st.sampled_from([1.0, 2.5, 64.0])
+STATES = st.dictionaries(
+    st.sampled_from([EDGE_STYLE, SEGMENTS, *range(LEAST, ADAPTIVE + 1)]),
+    st.integers(0, 1) | FLOATS.map(bits),
+    max_size=4,
+)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(FLOATS, min_size=4, max_size=4),
+    st.lists(NUMBERS, min_size=7, max_size=7),
+    st.lists(NUMBERS, min_size=4, max_size=4),
+    st.lists(FLOATS, min_size=20, max_size=20),
+    STATES,
+)
+def test_any_numbers_are_a_patch_or_refused(
+    segments: list[float],
+    rectangle: list[int],
+    triangle: list[int],
+    control: list[float],
+    states: dict[int, int],
+) -> None:
+    bench = Patches(struct.pack("<20f", *control))
+    commands = b"".join(render_state(*each) for each in states.items())
+    for op, count, info in ((RECTANGLE, 4, rectangle), (TRIANGLE, 3, triangle)):
+        for given_info in (info, list(SQUARE if op == RECTANGLE else CORNER)):
+            answer = bench.call(commands + patch(op, 5, segments[:count], given_info))
+            assert answer.ddrval in (0, BAD)
+            bench.ok(patch(op, 5))
+    bench.driver.finish()
+    assert all(draw.patch is not None for draw in bench.drawn)
 
 
 # N-patches
