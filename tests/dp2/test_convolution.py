@@ -8,6 +8,7 @@ import pytest
 
 from dp2emu.d3d.enums import Format, TextureFilter
 from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.table import Op
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from tests.dp2.rigging import COLOR, Bench, header, render_state, token, triangle_list
 from tests.dp2.screen import CORNERS
@@ -25,7 +26,7 @@ def kernel(
     width: int, height: int = 1, rows: tuple[float, ...] = (), columns: tuple[float, ...] = ()
 ) -> bytes:
     flags = (1 if rows else 0) | (2 if columns else 0)
-    return token(97, width, height, flags, *rows, *columns)
+    return token(Op.SETCONVOLUTIONKERNELMONO, width, height, flags, *rows, *columns)
 
 
 def stateset(operation: int, handle: int = 0, kind: int = 0) -> bytes:
@@ -88,7 +89,7 @@ def test_kernels_have_a_size_and_weights(data: bytes, wanted: int) -> None:
 def test_the_last_of_several_kernels_in_a_token_wins() -> None:
     bench = convolving()
     first, second = struct.pack("<3If", 1, 1, 2, 9.0), struct.pack("<3I", 4, 1, 0)
-    bench.ok(header(97, 2) + first + second)
+    bench.ok(header(Op.SETCONVOLUTIONKERNELMONO, 2) + first + second)
     assert draw(bench) == QUARTER
 
 

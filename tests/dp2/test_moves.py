@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.table import Op
 from dp2emu.gpu.memory import Surface, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.texels import blocks
 from dp2emu.gpu.timing import fixed
@@ -32,8 +33,9 @@ from .rigging import (
     triangle_list,
 )
 
-TEXBLT, VOLUMEBLT, BUFFERBLT, BLT, FILL, GENERATE, SURFACEBLT = 38, 63, 64, 81, 82, 89, 96
-COMPOSE = 98
+TEXBLT, VOLUMEBLT, BUFFERBLT = Op.TEXBLT, Op.VOLUMEBLT, Op.BUFFERBLT
+BLT, FILL, SURFACEBLT = Op.BLT, Op.COLORFILL, Op.SURFACEBLT
+GENERATE, COMPOSE = Op.GENERATEMIPSUBLEVELS, Op.COMPOSERECTS
 LINEAR = 2
 A8 = Format.A8R8G8B8
 

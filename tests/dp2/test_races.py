@@ -200,6 +200,8 @@ MOVED = {
     "COMPOSERECTS": token(Op.COMPOSERECTS, 22, 23, 20, 1, 21, 1, 0, 0),
     "GENERATEMIPSUBLEVELS": token(Op.GENERATEMIPSUBLEVELS, 24, 2),
     "ADDDIRTYRECT": token(Op.ADDDIRTYRECT, ONE, *WHOLE),
+    "ADDDIRTYBOX": token(Op.ADDDIRTYBOX, 25, *WHOLE, 0, 2),
+    "VOLUMEBLT": token(Op.VOLUMEBLT, 26, 25, 0, 0, 0, *WHOLE, 0, 2, 0),
     "colour cleared": clear(7),
 }
 
@@ -214,6 +216,9 @@ def test_no_move_or_clear_of_colours_is_seen_by_an_occlusion_query(name: str) ->
     bench.driver.write(20, 0, struct.pack("<4H", 0, 0, SIDE, SIDE))
     for handle in (22, 23):
         make(SurfaceDesc(handle, SurfaceKind.TEXTURE, SIDE, SIDE, int(Format.A1)))
+    for handle in (25, 26):
+        kind = SurfaceKind.VOLUMETEXTURE
+        make(SurfaceDesc(handle, kind, SIDE, SIDE, int(Format.A8R8G8B8), depth=2))
     make(SurfaceDesc(24, SurfaceKind.TEXTURE, 8, 8, int(Format.A8R8G8B8), levels=4))
     moves = MOVED[name] * 3
     commands = (

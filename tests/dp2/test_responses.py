@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dp2emu.dp2.responses import BLOCK_RECORDS, Outbox, Result
 from dp2emu.dp2.responses import lay_out as lay_out_box
+from dp2emu.dp2.table import Op
 from tests.dp2.rigging import records
 
 EVENT, OCCLUSION, VCACHE = 8, 9, 4
@@ -73,7 +74,7 @@ def test_the_last_record_needs_no_room_for_responsecontinue() -> None:
 
 def test_a_block_tells_its_records_and_its_size() -> None:
     data = lay_out([event(1), Result(2, VCACHE, bytes(16))], 4096)
-    assert struct.unpack_from("<BBHI", data) == (88, 0, 2, 8 + 12 + 24)
+    assert struct.unpack_from("<BBHI", data) == (Op.RESPONSEQUERY, 0, 2, 8 + 12 + 24)
 
 
 def test_a_record_too_large_holds_back_its_own_type_only() -> None:
