@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import DeclMethod, Format, PrimitiveType, RenderState
-from dp2emu.d3d.flags import Clear as ClearFlags
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.formats import COLOR, DEPTH
-from dp2emu.d3d.fvf import POSITION, fvf_layout
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
-from dp2emu.d3d.vertices import MESH_METHODS, VertexLayout
+from dp2emu.d3d.vertices import MESH_METHODS
 from dp2emu.dp2.blocks import Blocks
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.capabilities import MAX_PRIMITIVES
+from dp2emu.dp2.clearing import Fill, clear_packet, rect_of
 from dp2emu.dp2.constants import PIXEL_FILES, VERTEX_FILES, Constants
 from dp2emu.dp2.frequency import Streams
 from dp2emu.dp2.kinds import Kind
+from dp2emu.dp2.latest import Latest
 from dp2emu.dp2.moves import Moves
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.output import merge_numbers
@@ -32,16 +32,13 @@ from dp2emu.dp2.query_table import QueryTable
 from dp2emu.dp2.raster7 import stipple
 from dp2emu.dp2.recent import Recent
 from dp2emu.dp2.resolve import (
-    Resolved,
     Targets,
     line_pattern,
     point_size,
-    resolve,
 )
 from dp2emu.dp2.samplers import is_texture
 from dp2emu.dp2.settings import parts, read, write
-from dp2emu.dp2.shaders import Format as VertexFormat
-from dp2emu.dp2.shaders import Function, Shaders
+from dp2emu.dp2.shaders import Shaders
 from dp2emu.dp2.stage7 import WRAPS, stage_states, wrapped
 from dp2emu.dp2.state import (
     RENDER_STATES,
@@ -59,15 +56,11 @@ from dp2emu.gpu.assembly import fan_edges, list_edges, vertex_count
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.memory import VOLUMES, Surface
 from dp2emu.gpu.packets import (
-    Clear,
     Draw,
     Indices,
     Rect,
-    Viewport,
 )
 from dp2emu.gpu.patches import Patch
-
-_SourceKey = tuple[int | VertexFormat, Function | None, Function | None, Container[DeclMethod]]
 
 
 class Context:
@@ -100,8 +93,7 @@ class Context:
         self._call = CallVertices()
         self._mirror: Surface | None = None
         self._mirrored: dict[int, int] = {}
-        self._latest: tuple[tuple[Source, Targets, int], Resolved] | None = None
-        self._latest_source: tuple[_SourceKey, Source] | None = None
+        self._latest = Latest()
 
     # The call that is being executed
 
@@ -260,31 +252,11 @@ class Context:
         self, flags: int, color: int, z: float, stencil: int, rects: NDArray[np.int32]
     ) -> None:
         """CLEAR (reference 3.7): with COMPUTERECTS the viewport clips, none means all of it."""
-        if self.targets.extent() is None:
-            raise Fault(HResult.DDERR_GENERIC, "nothing to clear: no target is bound")
-        colors = self.targets.colors if flags & ClearFlags.TARGET else ()
-        in_depth = flags & (ClearFlags.ZBUFFER | ClearFlags.STENCIL)
-        depth = self.targets.depth if in_depth else None
-        cleared = [surface for surface in (*colors, depth) if surface is not None]
-        # Each surface is filled as far as it goes, so the largest bounds the rectangles.
-        extent = Rect(0, 0, *_largest(cleared))
-        asked = [Rect(*rect) for rect in rects.tolist()]
-        if flags & ClearFlags.COMPUTERECTS:
-            extent = extent.intersect(_rect_of(self.state.viewport))
-            asked = asked or [extent]
-        clipped = (rect.intersect(extent) for rect in asked)
-        wanted = tuple(rect for rect in clipped if not rect.empty)
-        if wanted:
-            self.gpu.submit(
-                Clear(
-                    rects=wanted,
-                    colors=colors,
-                    color=color if colors else None,
-                    depth=depth,
-                    z=z if flags & ClearFlags.ZBUFFER else None,
-                    stencil=stencil if flags & ClearFlags.STENCIL else None,
-                )
-            )
+        packet = clear_packet(
+            self.targets, self.state.viewport, Fill(flags, color, z, stencil), rects
+        )
+        if packet is not None:
+            self.gpu.submit(packet)
 
     def draw_call(self, topology: PrimitiveType, first: int, count: int) -> None:
         """A DirectX 6/7 token: consecutive vertices of the call's vertex buffer."""
@@ -410,7 +382,9 @@ class Context:
         extent = self.targets.extent()
         if extent is None:
             raise Fault(HResult.DDERR_GENERIC, "draw without a render target")
-        resolved = self._resolved(source)
+        resolved = self._latest.resolved(
+            self.state, source, self.targets, self.interface, self.textures
+        )
         draw = Draw(
             pipeline=resolved.pipeline,
             topology=topology,
@@ -440,46 +414,17 @@ class Context:
 
     def _call_source(self) -> Source:
         """Vertices of a call of DirectX 6 and 7, which has no shaders."""
-        return self._source(self._call.format)
+        return self._latest.source(self._call.format, self.interface)
 
     def _stream_source(self, methods: Container[DeclMethod] = MESH_METHODS) -> Source:
         shaders = self.shaders
         format = shaders.format or shaders.vertex_format
-        return self._source(format, shaders.function, shaders.pixel, methods)
-
-    def _source(
-        self,
-        format: int | VertexFormat,
-        function: Function | None = None,
-        pixel: Function | None = None,
-        methods: Container[DeclMethod] = MESH_METHODS,
-    ) -> Source:
-        """One object as long as nothing of it changes, so that what hangs on it can stay."""
-        key = format, function, pixel, methods
-        if self._latest_source is None or self._latest_source[0] != key:
-            if isinstance(format, int):
-                source = Source(self._fvf(format), function, pixel, None, methods)
-            else:
-                source = Source(format.layout, function, pixel, format.tokens, methods)
-            self._latest_source = key, source
-        return self._latest_source[1]
-
-    def _fvf(self, code: int) -> VertexLayout:
-        if not code & POSITION:
-            what = f"vertex format {code:#x} has no position"
-            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
-        return fvf_layout(code, self.interface)
-
-    def _resolved(self, source: Source) -> Resolved:
-        key = source, self.targets, self.state.version
-        if self._latest is None or self._latest[0] != key:
-            bound = self.textures.at_stages()
-            resolved = resolve(self.state, source, self.targets, self.interface, bound)
-            self._latest = key, resolved
-        return self._latest[1]
+        return self._latest.source(
+            format, self.interface, shaders.function, shaders.pixel, methods
+        )
 
     def _scissor(self, extent: Rect) -> Rect:
-        rect = extent.intersect(_rect_of(self.state.viewport))
+        rect = extent.intersect(rect_of(self.state.viewport))
         return rect.intersect(self.state.scissor) if self.state.scissor_enabled else rect
 
     # Handles
@@ -517,13 +462,3 @@ def _topology(value: int) -> PrimitiveType:
         return PrimitiveType(value)
     except ValueError:
         raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"primitive type {value}") from None
-
-
-def _rect_of(view: Viewport) -> Rect:
-    return Rect(view.x, view.y, view.x + view.width, view.y + view.height)
-
-
-def _largest(surfaces: list[Surface]) -> tuple[int, int]:
-    """The width and height that hold all of them."""
-    widths, heights = [s.width for s in surfaces], [s.height for s in surfaces]
-    return max(widths, default=0), max(heights, default=0)
