@@ -411,10 +411,12 @@ def test_a_clear_fills_each_surface_as_far_as_it_goes() -> None:
     assert pixel(bench) == 0xFF010203
 
 
-def test_an_unsupported_token_leaves_the_driver_usable() -> None:
+def test_an_unsupported_draw_leaves_the_driver_usable() -> None:
     bench = Bench()
+    two_sources = render_state(RenderState.ALPHABLENDENABLE, 1)
+    two_sources += render_state(RenderState.DESTBLEND, Blend.SRCCOLOR2)
     with pytest.raises(Unsupported):
-        bench.call(create(5, QueryType.EVENT) + issue(5, END) + token(37, 0, 8))
+        bench.call(create(5, QueryType.EVENT) + issue(5, END) + two_sources + DRAW_QUAD, QUAD)
     assert 5 in bench.results()
 
 
