@@ -101,12 +101,19 @@ class SceneError(Dp2Error):
 class Disagreement(Dp2Error):
     """Two of our engines make different bits of a program, which is a mistake of ours.
 
-    ``what`` says where and which; ``program`` is the text of the program.
+    ``what`` says where and which; ``program`` is the text of the program, ``lane`` the first of
+    the lanes it ran for in which they differ.
     """
 
-    def __init__(self, what: str, program: str) -> None:
+    def __init__(self, what: str, program: str, lane: int) -> None:
         super().__init__(what)
         self.program = program
+        self.lane = lane
+
+    def within(self, where: str) -> Self:
+        """Say where that was.  Returns self."""
+        self.what = f"{where}: {self.what}"
+        return self
 
     def __str__(self) -> str:
         return f"{super().__str__()}\n{self.program}"

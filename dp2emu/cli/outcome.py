@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from dp2emu.errors import Dp2Error, Fault, Unsupported
+from dp2emu.errors import Disagreement, Dp2Error, Fault, Unsupported
 
 FINE = 0
 DIFFERS = 1
@@ -57,7 +57,7 @@ def outcome_of(verb: Callable[[], int | None]) -> int:
         sys.stdout.flush()
     except Dp2Error as error:
         complain(str(error))
-        return FAULTS if isinstance(error, (Fault, Unsupported)) else UNUSABLE
+        return FAULTS if isinstance(error, (Disagreement, Fault, Unsupported)) else UNUSABLE
     except BrokenPipeError:
         _abandon_stdout()
         return READER_GONE

@@ -24,6 +24,7 @@ from dp2emu.gpu.pixels import (
 )
 from dp2emu.gpu.rasterops import COPY, combine
 from dp2emu.gpu.state import Pipeline
+from dp2emu.shader.engines import telling
 from dp2emu.shader.fixed.blend import BLEND_FILE
 from dp2emu.shader.fixed.output import LINEAR_FILE, Output, output_program
 from dp2emu.shader.reference import Run
@@ -78,7 +79,8 @@ class ColorTarget:
         if any(self.output.dither):
             pixel = (x // self.samples).astype(np.float32), y.astype(np.float32)
             inputs |= _lanes("vpos", pixel)
-        outputs = self.run(output_program(self.output), inputs, self.uniforms, len(x)).outputs
+        with telling(lambda lane: f"pixel {x[lane] // self.samples}, {y[lane]}"):
+            outputs = self.run(output_program(self.output), inputs, self.uniforms, len(x)).outputs
         return tuple(outputs[f"result.{component}"] for component in COMPONENTS)
 
     @property

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from dp2emu.errors import Disagreement
 from dp2emu.gpu.clear import execute_clear
 from dp2emu.gpu.compose import execute_compose
 from dp2emu.gpu.copy import (
@@ -40,6 +39,7 @@ from dp2emu.gpu.queries import Counters, Observes, QuerySlot, Report, Snapshot, 
 from dp2emu.gpu.timing import Timing, instant
 from dp2emu.gpu.work import Work
 from dp2emu.shader import reference
+from dp2emu.shader.engines import telling
 from dp2emu.shader.reference import Run
 
 QUEUE_DEPTH = 4096
@@ -182,11 +182,8 @@ class Gpu:
     def _draw(self, packet: Draw) -> None:
         watched = bool(self._cache_watchers)
         number, self._draws = self._draws, self._draws + 1
-        try:
+        with telling(lambda lane: f"draw {number}"):
             work = execute_draw(packet, self.counters, watched, self._run_programs)
-        except Disagreement as error:
-            error.what = f"draw {number}: {error.what}"
-            raise
         self._charge(work)
 
     def _clear(self, packet: Clear) -> None:

@@ -22,6 +22,7 @@ from dp2emu.gpu.assembly import CORNERS, corners
 from dp2emu.gpu.clip import clip
 from dp2emu.gpu.packets import Draw, Viewport
 from dp2emu.gpu.vertex import COMPONENTS, Vertices, decode, fetch, vertex_numbers
+from dp2emu.shader.engines import telling
 from dp2emu.shader.ir import Program
 from dp2emu.shader.reference import Run, Sampler
 from dp2emu.shader.reference import run as run_reference
@@ -121,7 +122,8 @@ def _shaded(
     """
     unique, place = np.unique(numbers.ravel(), return_inverse=True)
     inputs = _inputs(draw, program, unique)
-    outputs = run(program, inputs, draw.vertex_uniforms, len(unique), sampler=sampler).outputs
+    with telling(lambda lane: f"vertex {unique[lane]}"):
+        outputs = run(program, inputs, draw.vertex_uniforms, len(unique), sampler=sampler).outputs
     nothing = np.zeros(len(unique), np.float32)
     position = np.stack([outputs.get(name, nothing) for name in _POSITION]).astype(np.float64)
     written = tuple(name for name in names if name in outputs)

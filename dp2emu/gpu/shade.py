@@ -17,6 +17,7 @@ from dp2emu.gpu.quads import in_quads, quads
 from dp2emu.gpu.setup import Primitives
 from dp2emu.gpu.state import DEPTH_PORT
 from dp2emu.gpu.vertex import COMPONENTS
+from dp2emu.shader.engines import telling
 from dp2emu.shader.ir import Program
 from dp2emu.shader.ports import CENTROID, varying
 from dp2emu.shader.reference import Run, Sampler
@@ -201,13 +202,9 @@ def _shade(shading: Shading, sites: Sites) -> Shaded:
 def _run(shading: Shading, sites: Sites, way: F64 | None) -> Shaded:
     """``way`` leads from the sites to where pixels are covered, None if nowhere else."""
     count = len(sites.x)
-    result = shading.run(
-        shading.program,
-        _inputs(shading, sites, way),
-        shading.draw.pixel_uniforms,
-        count,
-        sampler=shading.sampler,
-    )
+    inputs, uniforms = _inputs(shading, sites, way), shading.draw.pixel_uniforms
+    with telling(lambda lane: f"pixel {sites.x[lane]}, {sites.y[lane]}"):
+        result = shading.run(shading.program, inputs, uniforms, count, sampler=shading.sampler)
     outputs, nothing = result.outputs, np.zeros(count, np.float32)
     colors = {
         n: tuple(outputs.get(name, nothing) for name in COLOR_PORTS[n])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def run(
     if watch is not None:
         return reference.run(program, inputs, uniforms, lanes, mask, sampler, watch, fetcher)
 
-    def both(program: Program) -> tuple[Result, str | None]:
+    def both(program: Program) -> tuple[Result, _Difference | None]:
         wanted, found = (
             run(program, inputs, uniforms, lanes, mask, sampler, fetcher=fetcher)
             for run in (reference.run, jit.run)
@@ -45,19 +46,26 @@ def run(
     wanted, difference = both(program)
     if difference is not None:
         at = _first(program, lambda part: both(part)[1] is not None)
-        raise Disagreement(f"{difference}, since {at}", dump(program))
+        raise Disagreement(f"{difference.told}, since {at}", dump(program), difference.lane)
     return wanted
 
 
-def _difference(wanted: Result, found: Result) -> str | None:
-    """The first output that differs, with its lane and values; None if none does."""
+class _Difference(NamedTuple):
+    """The first lane of an output that differs, and its values told."""
+
+    lane: int
+    told: str
+
+
+def _difference(wanted: Result, found: Result) -> _Difference | None:
+    """That of the first output that differs; None if none does."""
     for name, lanes in {**wanted.outputs, ALIVE: wanted.alive}.items():
         other = found.alive if name == ALIVE else found.outputs[name]
         differs = np.flatnonzero(_bits(lanes) != _bits(other))
         if len(differs):
             lane = int(differs[0])
             values = " and ".join(_told(each[lane : lane + 1]) for each in (lanes, other))
-            return f"output {name} of lane {lane} is {values}"
+            return _Difference(lane, f"output {name} of lane {lane} is {values}")
     return None
 
 

@@ -9,7 +9,10 @@
 
 from __future__ import annotations
 
-from dp2emu.errors import UsageError
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from dp2emu.errors import Disagreement, UsageError
 from dp2emu.shader import reference
 from dp2emu.shader.reference import Run
 
@@ -37,3 +40,12 @@ def engine(name: str) -> Run:
     else:
         from dp2emu.shader.checked import run
     return run
+
+
+@contextmanager
+def telling(place: Callable[[int], str]) -> Iterator[None]:
+    """If engines disagree in here, the error says what place their lane is."""
+    try:
+        yield
+    except Disagreement as error:
+        raise error.within(place(error.lane)) from None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dp2emu.errors import Disagreement
+from dp2emu.gpu.core import Gpu
 from dp2emu.shader import checked, reference
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Stage
@@ -17,6 +19,8 @@ from dp2emu.shader.jit.operations import EMIT
 from dp2emu.shader.jit.store import Store
 from dp2emu.shader.jit.writer import Writer
 from dp2emu.shader.types import Type
+from tests.gpu.drawing import color_surface, draw, programmed
+from tests.gpu.test_geometry import STRIP, whole
 from tests.shader.engines import bits_of
 
 INPUTS = {"x": np.array([1, 4, -9, 16], np.float32)}
@@ -61,6 +65,7 @@ def test_the_first_difference_is_named(wrong: Callable[[str], None]) -> None:
         "output far of lane 1 is 3.0 (0x40400000) and 5.0 (0x40a00000),"
         " since statement 3: f2 = sqrt f0"
     )
+    assert caught.value.lane == 1
     assert "f2 = sqrt f0" in caught.value.program
     assert str(caught.value) == f"{caught.value.what}\n{caught.value.program}"
 
@@ -85,3 +90,30 @@ def test_who_watches_loads_gets_them_once() -> None:
     numbers = np.arange(4, dtype=np.int32)
     checked.run(b.program(), {"n": numbers}, {"c": numbers}, 4, watch=watch)
     assert seen == ["c"]
+
+
+@pytest.mark.parametrize(("name", "place"), [("floor", "pixel 2, 1"), ("ceil", "vertex 1")])
+def test_a_draw_and_its_pixel_or_vertex_are_named(
+    wrong: Callable[[str], None], name: str, place: str
+) -> None:
+    """The wrong vertex is the second, the wrong pixel the third of the second row."""
+    vertex, pixel = Builder(Stage.VERTEX), Builder(Stage.PIXEL)
+    for component in "xyzw":
+        at = vertex.input(f"position0.{component}")
+        vertex.output(f"position0.{component}", at)
+        pixel.output(f"target0.{component}", 1.0)
+    vertex.output("texcoord0.x", vertex.ceil(vertex.input("position0.x") * 0.25 + 0.25))
+    second = pixel.input("vpos.x") + pixel.input("vpos.y") * 64.0
+    pixel.output("target0.x", pixel.floor(pixel.select(second >= 66.0, 0.5, 1.0)))
+    packet = programmed(
+        draw(whole(), color=color_surface(), topology=STRIP), program=vertex.program()
+    )
+    packet = replace(packet, pipeline=replace(packet.pipeline, pixel=pixel.program()))
+    gpu = Gpu(run=checked.run)
+    gpu.submit(packet)
+    gpu.finish()
+    wrong(name)
+    code.compiled.cache_clear()
+    gpu.submit(packet)
+    with pytest.raises(Disagreement, match=f"^draw 1: {place}: output "):
+        gpu.finish()
