@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -142,11 +143,7 @@ def _routines(picker: Picker, length: int) -> Iterator[Instruction]:
 
 
 def _block(picker: Picker, length: int, depth: int, *, calls: bool) -> Iterator[Instruction]:
-    plain = [
-        row.op
-        for row in TABLE
-        if row.declares is None and row.op not in _PLACED and picker.can(row.op)
-    ]
+    plain = _drawn(picker.version, picker.avoid)
     for _ in range(length):
         if depth < _DEPTH and picker.chance(5):
             yield from picker.rng.choice(_NESTED)(picker, depth, calls)
@@ -154,6 +151,17 @@ def _block(picker: Picker, length: int, depth: int, *, calls: bool) -> Iterator[
             yield picker.instruction(picker.rng.choice((Op.CALL, Op.CALLC)))
         else:
             yield picker.instruction(picker.rng.choice(plain))
+
+
+@cache
+def _drawn(version: Version, avoid: frozenset[Op]) -> tuple[Op, ...]:
+    """What may stand just anywhere."""
+    picker = Picker(Random(0), version, avoid)
+    return tuple(
+        row.op
+        for row in TABLE
+        if row.declares is None and row.op not in _PLACED and picker.can(row.op)
+    )
 
 
 def _if(picker: Picker, depth: int, calls: bool) -> Iterator[Instruction]:

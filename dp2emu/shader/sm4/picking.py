@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from random import Random
 
 from dp2emu.shader.sm4.enums import Dimension, Precision, ReturnType, Sizes, Sync
@@ -70,10 +71,7 @@ class Picker:
         """Whether the version has the opcode, and registers for all of its operands."""
         row = OPCODES[op]
         known = row.exists(self.version) and op not in self.avoid
-        return known and all(
-            any(BY_FILE[file].exists(self.version) for file in files(row, letter))
-            for letter in row.operands
-        )
+        return known and all(_fitting(op, letter, self.version) for letter in row.operands)
 
     def instruction(self, op: Op) -> Instruction:
         """An instruction that is no declaration."""
@@ -107,19 +105,16 @@ class Picker:
 
     def operand(self, row: Opcode, letter: str) -> Operand:
         """An operand for a letter of an opcode's row."""
-        known = (file for file in File if file in files(row, letter))
-        fit = [file for file in known if BY_FILE[file].exists(self.version)]
+        fit = _fitting(row.op, letter, self.version)
         if letter in _MEMORY_LETTERS:
             return self._memory_operand(row, letter, fit)
         if letter == "d":
-            fit.remove(File.NULL)
             if row.operands.count("d") > 1 and self.chance(4):
                 return Operand(File.NULL)
             usual = [file for file in fit if file in _MASKED]
-            return self._destination(self.rng.choice(fit if self.chance(8) else usual))
-        if letter == "l":
-            fit = [File.LABEL]
-        file = self.rng.choice(fit)
+            rare = [file for file in fit if file is not File.NULL]
+            return self._destination(self.rng.choice(rare if self.chance(8) else usual))
+        file = File.LABEL if letter == "l" else self.rng.choice(fit)
         if file in _IMMEDIATES:
             return self.immediate(file, letter)
         return self._source(row, letter, file)
@@ -192,7 +187,7 @@ class Picker:
         numbers = {"f": _FLOATS, "i": _WORDS}.get(letter, _FLOATS + _WORDS)
         return self.rng.choice(numbers * 4 + _RARE_FLOATS + (self.rng.getrandbits(32),))
 
-    def _memory_operand(self, row: Opcode, letter: str, fit: list[File]) -> Operand:
+    def _memory_operand(self, row: Opcode, letter: str, fit: Sequence[File]) -> Operand:
         dimensions = TAKES.get(row.op, frozenset(Dimension))
         wanted = [file for file in fit if any(self._can_be(file, each) for each in dimensions)]
         file = self.rng.choice(wanted)
@@ -236,6 +231,13 @@ class Picker:
             Selection.SELECT,
             (self.rng.randrange(4),),
         )
+
+
+@cache
+def _fitting(op: Op, letter: str, version: Version) -> tuple[File, ...]:
+    """The files of a version that an operand may be in."""
+    allowed = files(OPCODES[op], letter)
+    return tuple(file for file in File if file in allowed and BY_FILE[file].exists(version))
 
 
 def declared_memory(picker: Picker) -> Iterator[tuple[File, int, Dimension]]:
