@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from dp2emu.errors import ShaderError
 from dp2emu.shader.calls import Body, Call, check_calls
@@ -82,7 +83,7 @@ def _parts(instructions: tuple[Instruction, ...]) -> Iterator[tuple[Instruction,
     starts = [i for i, each in enumerate(instructions) if each.op in _MARKERS]
     if instructions and (not starts or starts[0]):
         raise _error(instructions[0], "a hull shader begins with a phase")
-    for start, end in zip(starts, [*starts[1:], len(instructions)], strict=True):
+    for start, end in pairwise([*starts, len(instructions)]):
         yield instructions[start:end]
 
 

@@ -151,6 +151,7 @@ def test_broken_rule_is_refused_where_it_is_broken(
 
 ACCEPTED = [
     ("vs_4_0",),
+    ("hs_5_0",),
     ("vs_4_0", "ret", "nop"),
     ("vs_4_0", "if_z l(1)", "ret", "endif", "ret"),
     ("vs_4_0", "loop", "switch l(1)", "case l(1)", "default", "continue", "endswitch", "endloop"),
