@@ -20,12 +20,21 @@ LIMIT = 64 << 20
 _SUFFIX = ".object"
 
 
-@dataclass(frozen=True, slots=True)
+_LOOKS = 64
+"""How often a store looks at its folder while it writes as much as that may hold: looking at
+thousands of files takes as long as compiling one."""
+
+
+@dataclass(slots=True)
 class Store:
-    """A folder of objects by key, at most ``limit`` bytes; those not used for longest go first."""
+    """A folder of objects by key, about ``limit`` bytes; those not used for longest go first.
+
+    Mutable: ``unseen`` bytes were written since it last looked, None if it never did.
+    """
 
     folder: Path
     limit: int = LIMIT
+    unseen: int | None = None
 
     def get(self, key: str) -> bytes | None:
         """An object, or None if it is not there or not whole."""
@@ -48,7 +57,11 @@ class Store:
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
             self._write(self._path(key), _digest(code) + code)
-            self._evict()
+            written = len(code) + _DIGEST
+            self.unseen = None if self.unseen is None else self.unseen + written
+            if self.unseen is None or self.unseen > self.limit // _LOOKS:
+                self._evict()
+                self.unseen = 0
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}{_SUFFIX}"
