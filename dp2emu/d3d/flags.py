@@ -27,6 +27,13 @@ class Clear(IntFlag):
     COMPUTERECTS = 8
 
 
+class PatchFlags(IntFlag):
+    """RTPATCHFLAG_*: what follows an element of D3DDP2OP_DRAWRECTPATCH and _DRAWTRIPATCH."""
+
+    HASSEGS = 1
+    HASINFO = 2
+
+
 class Issue(IntFlag):
     """D3DISSUE_*: dwFlags of D3DDP2OP_ISSUEQUERY.
 

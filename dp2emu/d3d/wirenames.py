@@ -54,6 +54,18 @@ WireRenderState = _merged(
 )
 """RenderState of D3DDP2OP_RENDERSTATE."""
 
+_RS = RenderState
+FLOAT_RENDER_STATES = frozenset(
+    {
+        _RS.FOGSTART, _RS.FOGEND, _RS.FOGDENSITY, _RS.POINTSIZE, _RS.POINTSIZE_MIN,
+        _RS.POINTSIZE_MAX, _RS.POINTSCALE_A, _RS.POINTSCALE_B, _RS.POINTSCALE_C, _RS.TWEENFACTOR,
+        _RS.SLOPESCALEDEPTHBIAS, _RS.DEPTHBIAS, RenderState8.PATCHSEGMENTS,
+        _RS.MINTESSELLATIONLEVEL, _RS.MAXTESSELLATIONLEVEL,
+        _RS.ADAPTIVETESS_X, _RS.ADAPTIVETESS_Y, _RS.ADAPTIVETESS_Z, _RS.ADAPTIVETESS_W,
+    }
+)  # fmt: skip
+"""Render states whose value is the bits of a float32."""
+
 WireTextureStageState = _merged(
     "WireTextureStageState",
     [TextureStageState, TextureStageState8, TextureStageState7],

@@ -7,9 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dp2emu.d3d.enums import Format as SurfaceFormat
-from dp2emu.d3d.enums import QueryType, RenderState
+from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.sdk import SdkEnum, sdk_name
-from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState, WireTransformState
+from dp2emu.d3d.wirenames import (
+    FLOAT_RENDER_STATES,
+    WireRenderState,
+    WireTextureStageState,
+    WireTransformState,
+)
 from dp2emu.dp2.constants import Constants
 from dp2emu.dp2.context import Context
 from dp2emu.dp2.shaders import Format, Function
@@ -25,16 +30,6 @@ Facts = dict[str, Any]
 
 Floats are numbers, those that JSON has no word for are text: ``inf``, ``nan(0x7fc00000)``.
 """
-
-FLOAT_STATES = frozenset(
-    {
-        RenderState.FOGSTART, RenderState.FOGEND, RenderState.FOGDENSITY,
-        RenderState.POINTSIZE, RenderState.POINTSIZE_MIN, RenderState.POINTSIZE_MAX,
-        RenderState.POINTSCALE_A, RenderState.POINTSCALE_B, RenderState.POINTSCALE_C,
-        RenderState.TWEENFACTOR, RenderState.DEPTHBIAS, RenderState.SLOPESCALEDEPTHBIAS,
-    }
-)  # fmt: skip
-"""Render states whose value is the bits of a float32."""
 
 
 def facts_of(context: Context) -> Facts:
@@ -160,7 +155,7 @@ def _named(enum: type[SdkEnum], values: Iterable[tuple[int, Any]]) -> Iterable[t
 def _render_states(values: Sequence[int]) -> Iterable[tuple[str, Any]]:
     shown = (
         (index, number(struct.unpack("<f", struct.pack("<I", value))[0]))
-        if index in FLOAT_STATES
+        if index in FLOAT_RENDER_STATES
         else (index, value)
         for index, value in enumerate(values)
     )

@@ -9,11 +9,11 @@ import numpy as np
 
 from dp2emu.d3d.dp2structs import D3DRECTPATCH_INFO, D3DTRIPATCH_INFO
 from dp2emu.d3d.enums import Format, PrimitiveType
+from dp2emu.d3d.flags import PatchFlags
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireRenderState
 from dp2emu.dp2.table import Op
-from dp2emu.dp2.tokens.patch import RTPATCHFLAG_HASINFO, RTPATCHFLAG_HASSEGS
 from dp2emu.gpu.assembly import vertex_count
 from dp2emu.layout import dtype_of
 from dp2emu.runtime.arguments import index_bytes, needed
@@ -107,11 +107,11 @@ class Drawing:
             raise Refused(HResult.D3DERR_INVALIDCALL, f"no patch {handle}")
         self._require(self.has_stream or info is None, "stream 0")
         self._prepare()
-        flags, data = 0, b""
+        flags, data = PatchFlags(0), b""
         if segments is not None:
-            flags, data = RTPATCHFLAG_HASSEGS, pack(_SEGMENT, segments, op)
+            flags, data = PatchFlags.HASSEGS, pack(_SEGMENT, segments, op)
         if info is not None:
-            flags |= RTPATCHFLAG_HASINFO
+            flags |= PatchFlags.HASINFO
             data += pack(_INFOS[op], [astuple(info)], op)
             self._patches |= {handle} - {0}
         self._session.commands.emit_tailed(op, (handle, flags), data)

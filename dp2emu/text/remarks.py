@@ -26,9 +26,10 @@ from dp2emu.d3d.enums import (
     VertexBlend,
     ZBufferType,
 )
-from dp2emu.d3d.flags import Clear, ColorWrite, Issue
+from dp2emu.d3d.flags import Clear, ColorWrite, Issue, PatchFlags
 from dp2emu.d3d.names import sdk_constant
 from dp2emu.d3d.sdk import SdkEnum, sdk_name
+from dp2emu.d3d.wirenames import FLOAT_RENDER_STATES
 from dp2emu.dp2.table import Op
 from dp2emu.numbers import float_text
 
@@ -46,12 +47,6 @@ _STATE_ENUMS: dict[int, type[SdkEnum]] = {
     **dict.fromkeys((_RS.POSITIONDEGREE, _RS.NORMALDEGREE), Degree),
     **dict.fromkeys((_RS.DIFFUSEMATERIALSOURCE, _RS.SPECULARMATERIALSOURCE,
                      _RS.AMBIENTMATERIALSOURCE, _RS.EMISSIVEMATERIALSOURCE), MaterialColorSource),
-}  # fmt: skip
-_STATE_FLOATS = {
-    _RS.FOGSTART, _RS.FOGEND, _RS.FOGDENSITY, _RS.POINTSIZE, _RS.POINTSIZE_MIN,
-    _RS.POINTSIZE_MAX, _RS.POINTSCALE_A, _RS.POINTSCALE_B, _RS.POINTSCALE_C, _RS.TWEENFACTOR,
-    _RS.SLOPESCALEDEPTHBIAS, _RS.DEPTHBIAS, _RS.MINTESSELLATIONLEVEL, _RS.MAXTESSELLATIONLEVEL,
-    _RS.ADAPTIVETESS_X, _RS.ADAPTIVETESS_Y, _RS.ADAPTIVETESS_Z, _RS.ADAPTIVETESS_W,
 }  # fmt: skip
 _COLOR_WRITES = (
     _RS.COLORWRITEENABLE, _RS.COLORWRITEENABLE1, _RS.COLORWRITEENABLE2, _RS.COLORWRITEENABLE3,
@@ -102,7 +97,7 @@ def _flags(enum: type[IntFlag], prefix: str, value: int) -> str | None:
 
 def _render_state(values: Values) -> str | None:
     state, value = values
-    if state in _STATE_FLOATS:
+    if state in FLOAT_RENDER_STATES:
         return float_text(value)
     if state in _COLOR_WRITES:
         return _flags(ColorWrite, "D3DCOLORWRITEENABLE_", value)
@@ -120,12 +115,18 @@ def _vertex_format(values: Values) -> str | None:
     return fvf_names(values[0])
 
 
+def _patch(values: Values) -> str | None:
+    return _flags(PatchFlags, "RTPATCHFLAG_", values[1])
+
+
 _ON_ITEMS: dict[int, Callable[[Values], str | None]] = {
     Op.RENDERSTATE: _render_state,
     Op.TEXTURESTAGESTATE: _stage_state,
     Op.ISSUEQUERY: lambda values: _flags(Issue, "D3DISSUE_", values[1]),
     Op.SETVERTEXSHADER: _vertex_format,
     Op.SETVERTEXSHADERDECL: _vertex_format,
+    Op.DRAWRECTPATCH: _patch,
+    Op.DRAWTRIPATCH: _patch,
 }
 _ON_HEADS: dict[int, Callable[[Values], str | None]] = {
     Op.CLEAR: lambda values: _flags(Clear, "D3DCLEAR_", values[0]),

@@ -56,6 +56,18 @@ def test_state_values_that_are_floats_or_enumerated_get_a_remark() -> None:
     ]
 
 
+def test_patches_tell_what_follows_them() -> None:
+    assert dumped(
+        bytes.fromhex("3E000200 05000000 01000000" + 3 * "0000803F" + 2 * "00000000")
+    ) == [
+        "DRAWTRIPATCH",
+        "- Handle=5 Flags=1                    # RTPATCHFLAG_HASSEGS",
+        "segments: [1.0 1.0 1.0]",
+        "- Handle=0 Flags=0",
+    ]
+    assert dumped(bytes.fromhex("08000100 A4000000 00004040"))[1].endswith("# 3.0")
+
+
 def test_n_is_shown_where_the_items_do_not_tell_it() -> None:
     assert dumped(bytes.fromhex("12000200 0300")) == ["TRIANGLELIST n=2 wVStart=3"]
     assert dumped(bytes.fromhex("29000700 01000000 02000000")) == [

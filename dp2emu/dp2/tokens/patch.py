@@ -14,6 +14,7 @@ from dp2emu.d3d.dp2structs import (
     D3DRECTPATCH_INFO,
     D3DTRIPATCH_INFO,
 )
+from dp2emu.d3d.flags import PatchFlags
 from dp2emu.d3d.words import FLOAT
 from dp2emu.dp2.table import Body, Op, Since, Tail, token
 
@@ -23,17 +24,14 @@ if TYPE_CHECKING:
 _Patch = tuple[int, tuple[float, ...] | None, tuple[int, ...] | None]
 """Handle, segments and info; None is what an element does not have."""
 
-RTPATCHFLAG_HASSEGS = 1
-RTPATCHFLAG_HASINFO = 2
-
 
 def _patch(segments: int, info: object) -> Tail:
     """Behind each element: its segment counts if it has them, its info if it has it."""
     return Tail(
         (
             ("segments", Array(segments, FLOAT),
-             lambda item: int(bool(int(item["Flags"]) & RTPATCHFLAG_HASSEGS))),
-            ("info", info, lambda item: int(bool(int(item["Flags"]) & RTPATCHFLAG_HASINFO))),
+             lambda item: int(bool(int(item["Flags"]) & PatchFlags.HASSEGS))),
+            ("info", info, lambda item: int(bool(int(item["Flags"]) & PatchFlags.HASINFO))),
         )
     )  # fmt: skip
 
@@ -74,7 +72,7 @@ def draw_tri_patch(context: Context, body: Body) -> None:
 
 def _patches(body: Body, edges: int) -> Iterator[_Patch]:
     for (handle, flags), data in zip(body.items.tolist(), body.tails, strict=True):
-        at = 4 * edges if flags & RTPATCHFLAG_HASSEGS else 0
+        at = 4 * edges if flags & PatchFlags.HASSEGS else 0
         segments = struct.unpack(f"<{edges}f", data[:at]) if at else None
         info = struct.unpack(f"<{len(data[at:]) // 4}I", data[at:])
         yield handle, segments, info or None
