@@ -58,6 +58,7 @@ _LETTERS = re.compile(r"\.(?P<letters>[xyzw]{1,4})\Z", re.ASCII)
 _STRIDE = re.compile(r"stride\s*=\s*(.*)\Z", re.ASCII)
 _WORD_MAX, _LONG_MAX = 0xFFFFFFFF, (1 << 64) - 1
 _OFFSETS = range(-8, 8)
+_INDICES = 3
 _BRACKETS = 2
 """How deep they nest: what is added to an index may itself have one."""
 
@@ -273,6 +274,8 @@ def _register(text: str, letter: str) -> _Body:
     brackets, rest = _brackets(text[name.end() :])
     first = () if name["number"] is None else (Index(read_count(name["number"])),)
     indices = (*first, *map(_index, brackets))
+    if len(indices) > _INDICES:
+        raise ShaderError(f"{shown(text)} has more than {_INDICES} indices")
     letters = _LETTERS.match(rest)
     if rest and letters is None:
         raise ShaderError(f"{shown(rest)} are no components")

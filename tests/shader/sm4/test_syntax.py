@@ -127,6 +127,7 @@ REFUSED = [
     ("mov r0.x, cb0[r0.x", "is not closed|are no components"),
     ("mov r0.x, cb0[x0[x0[x0[0].x].x].x].x", "is indexed too often"),
     ("mov r0.x, cb0[].x", "is no register"),
+    ("mov r0.x, v[0][1][2][3].x", "has more than 3 indices"),
     ("sample_aoffimmi(8,0,0) r0.x, v0.x, t0, s0", "three texel offsets from -8 to 7"),
     ("sample_aoffimmi(1,0) r0.x, v0.x, t0, s0", "three texel offsets"),
     ("sample_aoffimmi r0.x, v0.x, t0, s0", "three texel offsets"),
