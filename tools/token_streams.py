@@ -155,7 +155,7 @@ def glyphs(studio: Studio) -> None:
     device.set_texture_stage_state(0, TextureStageState.COLORARG1, TEXTURE_ALPHA)
     device.set_sampler_state(0, SamplerState.MAGFILTER, TextureFilter.CONVOLUTIONMONO)
     square(device, 0, 0, 32)
-    device.session.commands.emit_tailed(Op.SETCONVOLUTIONKERNELMONO, (3, 3, 0), b"")
+    device.set_convolution_mono_kernel(3, 3)
     square(device, 32, 16, 32)
     finish(device, [])
 

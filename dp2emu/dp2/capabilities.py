@@ -103,6 +103,8 @@ def _filters(inside: Sequence[TextureFilter], between: Sequence[TextureFilter]) 
 
 _EXTENT = Limits().extent
 _SAMPLED = _filters(_IN_LEVEL, _POINT_AND_LINEAR)
+_CONVOLUTION = 0x40000
+"""D3DPTFILTERCAPS_CONVOLUTIONMONO."""
 _VERTEX_SAMPLED = _filters(_POINT_AND_LINEAR, _POINT_AND_LINEAR)
 _STRETCHED = _filters(_POINT_AND_LINEAR, ())
 _FLOW = {"DynamicFlowControlDepth": 24, "NumTemps": 32, "StaticFlowControlDepth": 4}
@@ -114,7 +116,7 @@ CAPABILITIES: dict[str, Any] = {
     "PrimitiveMiscCaps": _all(_PRIMITIVE), "RasterCaps": _all(_RASTER),
     "ZCmpCaps": _bits(CmpFunc), "AlphaCmpCaps": _bits(CmpFunc),
     "SrcBlendCaps": _BLENDS, "DestBlendCaps": _BLENDS, "ShadeCaps": _all(_SHADE),
-    "TextureCaps": _all(_TEXTURE), "TextureFilterCaps": _SAMPLED,
+    "TextureCaps": _all(_TEXTURE), "TextureFilterCaps": _SAMPLED | _CONVOLUTION,
     "CubeTextureFilterCaps": _SAMPLED, "VolumeTextureFilterCaps": _SAMPLED,
     "TextureAddressCaps": _all(_ADDRESS), "VolumeTextureAddressCaps": _all(_ADDRESS),
     "LineCaps": _all(_LINE), "MaxTextureWidth": _EXTENT, "MaxTextureHeight": _EXTENT,

@@ -6,6 +6,7 @@ who want to place every token themselves.
 
 from dp2emu.runtime.commands import CommandBuffer
 from dp2emu.runtime.device9 import Device9
+from dp2emu.runtime.moves import Rects
 from dp2emu.runtime.objects import (
     Declaration,
     IndexBuffer,
@@ -34,6 +35,7 @@ __all__ = [
     "QueryData",
     "QueryState",
     "RectPatchInfo",
+    "Rects",
     "Refused",
     "Response",
     "Responses",

@@ -49,7 +49,7 @@ from dp2emu.runtime.availability import check_format
 from dp2emu.runtime.buffers import create_index_buffer, create_vertex_buffer
 from dp2emu.runtime.drawing import Drawing
 from dp2emu.runtime.lights import Lights
-from dp2emu.runtime.moves import Area, fill, stretch
+from dp2emu.runtime.moves import Area, Rects, compose, convolve, fill, stretch
 from dp2emu.runtime.objects import (
     Declaration,
     IndexBuffer,
@@ -411,6 +411,14 @@ class Device9:
         """ColorFill of an A8R8G8B8 colour.  Raises Refused for what is no render target."""
         fill(self.session, Area(surface, rect), color)
         self.textures.changed([surface])
+
+    def compose_rects(self, source: SurfaceDesc, target: SurfaceDesc, rects: Rects) -> None:
+        """ComposeRects.  Raises Refused for what Direct3D 9 does not allow."""
+        compose(self.session, source, target, rects)
+
+    def set_convolution_mono_kernel(self, width: int, height: int) -> None:
+        """SetConvolutionMonoKernel.  Raises Refused for more than 7 x 7 texels."""
+        convolve(self.session, width, height)
 
     def draw_primitive(self, primitive: PrimitiveType, start: int, count: int) -> None:
         """DrawPrimitive from the bound streams."""

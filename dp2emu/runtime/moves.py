@@ -1,17 +1,19 @@
-"""StretchRect and ColorFill: what Direct3D 9 allows, and the tokens it becomes."""
+"""StretchRect, ColorFill and ComposeRects: what Direct3D 9 allows, and the tokens it becomes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dp2emu.d3d.enums import TextureFilter
+from dp2emu.d3d.enums import ComposeRectsOp, Format, TextureFilter
 from dp2emu.d3d.flags import DP2BLT_LINEAR, DP2BLT_POINT, Usage
 from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.moves import MAX_RECTS
 from dp2emu.dp2.table import Op
 from dp2emu.gpu.memory import SurfaceDesc
 from dp2emu.gpu.packets import Rect
 from dp2emu.runtime.arguments import Box
 from dp2emu.runtime.session import Refused, Session
+from dp2emu.shader.texture.bindings import MAX_KERNEL
 
 _FLAGS = {
     TextureFilter.NONE: 0,
@@ -73,3 +75,39 @@ def fill(session: Session, target: Area, color: int) -> None:
     if not target.surface.usage & Usage.RENDERTARGET:
         raise Refused(HResult.D3DERR_INVALIDCALL, "ColorFill of what is no target")
     session.emit(Op.COLORFILL, [(target.surface.handle, target.box, color & 0xFFFFFFFF)])
+
+
+@dataclass(frozen=True, slots=True)
+class Rects:
+    """What ComposeRects does: ``count`` of the places in one buffer take rectangles of the other.
+
+    ``sources`` has D3DCOMPOSERECTDESC, ``places`` D3DCOMPOSERECTDESTINATION.
+    """
+
+    sources: SurfaceDesc
+    places: SurfaceDesc
+    count: int
+    operation: ComposeRectsOp = ComposeRectsOp.COPY
+    offset: tuple[int, int] = (0, 0)
+
+
+def compose(session: Session, source: SurfaceDesc, target: SurfaceDesc, rects: Rects) -> None:
+    """ComposeRects.  Raises Refused for what Direct3D 9 does not allow."""
+    if source == target or {source.format, target.format} != {Format.A1}:
+        raise Refused(HResult.D3DERR_INVALIDCALL, "ComposeRects takes two surfaces of D3DFMT_A1")
+    if not 0 <= rects.count <= MAX_RECTS:
+        raise Refused(HResult.D3DERR_INVALIDCALL, f"ComposeRects of {rects.count} rectangles")
+    item = (
+        source.handle, target.handle, rects.sources.handle, rects.count, rects.places.handle,
+        rects.operation, *rects.offset,
+    )  # fmt: skip
+    session.emit(Op.COMPOSERECTS, [item])
+
+
+def convolve(session: Session, width: int, height: int) -> None:
+    """SetConvolutionMonoKernel, which takes no weights in Direct3D 9.  Raises Refused for sizes
+    beyond ``MAX_KERNEL``.
+    """
+    if not (0 < width <= MAX_KERNEL and 0 < height <= MAX_KERNEL):
+        raise Refused(HResult.D3DERR_INVALIDCALL, f"a kernel of {width} x {height}")
+    session.commands.emit_tailed(Op.SETCONVOLUTIONKERNELMONO, (width, height, 0), b"")

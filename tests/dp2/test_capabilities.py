@@ -24,7 +24,7 @@ def test_every_member_has_a_value_that_fits() -> None:
         ("AlphaCmpCaps", 0xFF),
         ("StencilCaps", 0x1FF),
         ("TextureOpCaps", 0x03FFFFFF),
-        ("TextureFilterCaps", 0x1F031F00),
+        ("TextureFilterCaps", 0x1F071F00),
         ("VertexTextureFilterCaps", 0x03030300),
         ("StretchRectFilterCaps", 0x03000300),
         ("TextureAddressCaps", 0x3F),

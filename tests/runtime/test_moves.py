@@ -1,4 +1,4 @@
-"""StretchRect and ColorFill: what is sent, and what Direct3D 9 does not allow."""
+"""StretchRect, ColorFill and the like: what is sent, and what Direct3D 9 does not allow."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from dp2emu.d3d.enums import Format, TextureFilter
+from dp2emu.d3d.enums import ComposeRectsOp, Format, TextureFilter
 from dp2emu.d3d.hresult import HResult
 from dp2emu.gpu.memory import SurfaceDesc
-from dp2emu.runtime import Device9, Refused
+from dp2emu.runtime import Device9, Rects, Refused
 
 from .sent import flushed, scripted
 
@@ -102,3 +102,28 @@ def test_depth_moves_whole_between_equals_outside_scenes() -> None:
     device.begin_scene()
     with pytest.raises(Refused):
         device.stretch_rect(depth, twin)
+
+
+def test_a_composition_names_surfaces_buffers_and_operation() -> None:
+    device, rig = scripted()
+    font, word = (device.create_texture(8, 8, Format.A1).desc for _ in range(2))
+    sources, places = (device.create_vertex_buffer(bytes(8)) for _ in range(2))
+    device.compose_rects(font, word, Rects(sources, places, 1, ComposeRectsOp.NEG, (-3, 4)))
+    ((name, (item,)),) = flushed(device, rig)
+    assert name == "COMPOSERECTS"
+    assert item == (font.handle, word.handle, sources.handle, 1, places.handle, 4, -3, 4)
+    other = device.create_texture(8, 8, Format.A8).desc
+    for source, target, count in (
+        (font, font, 1), (font, other, 1), (other, word, 1), (font, word, 0x10000),
+    ):  # fmt: skip
+        with pytest.raises(Refused):
+            device.compose_rects(source, target, Rects(sources, places, count))
+
+
+def test_a_kernel_is_sent_without_weights() -> None:
+    device, rig = scripted()
+    device.set_convolution_mono_kernel(7, 1)
+    assert flushed(device, rig) == [("SETCONVOLUTIONKERNELMONO", [(7, 1, 0)])]
+    for size in ((0, 1), (1, 0), (8, 1), (1, 8)):
+        with pytest.raises(Refused):
+            device.set_convolution_mono_kernel(*size)
