@@ -11,7 +11,7 @@ from dp2emu.d3d.enums import Blend, BlendOp, CmpFunc, RenderState, StencilOp
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.fixed import enum_state
 from dp2emu.dp2.raster7 import plane_mask
-from dp2emu.errors import Fault, Unsupported
+from dp2emu.errors import Fault
 from dp2emu.gpu.packets import MergeNumbers
 from dp2emu.gpu.state import BlendEquation, BlendState, StencilFace, StencilState
 
@@ -37,14 +37,12 @@ _ALPHA_TO_COVERAGE = {
     RenderState.POINTSIZE: int.from_bytes(b"A2M1", "little"),
     RenderState.ADAPTIVETESS_Y: int.from_bytes(b"ATOC", "little"),
 }
-_SECOND_SOURCE = (Blend.SRCCOLOR2, Blend.INVSRCCOLOR2)
 
 
 def blend_state(states: Sequence[int]) -> BlendState | None:
     """The equations of D3DRS_ALPHABLENDENABLE, or None without it.
 
-    Raises Fault for a factor or operation there is not, Unsupported for those of a second source
-    colour.
+    Raises Fault for a factor or operation there is not.
     """
     if not states[RenderState.ALPHABLENDENABLE]:
         return None
@@ -65,8 +63,6 @@ def _equation(
     if first in _BOTH:
         return BlendEquation(*_BOTH[first], op)
     second = enum_state(Blend, states, destination)
-    if first in _SECOND_SOURCE or second in _SECOND_SOURCE:
-        raise Unsupported("blending with a second source colour")
     if second in _BOTH:
         what = f"{destination.sdk} is {second.sdk}, which is a source factor"
         raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)

@@ -60,11 +60,16 @@ class ColorTarget:
     run: Run
     raster_op: int = COPY
 
-    def write(self, rgba: Sequence[F32], x: I64, y: I64) -> None:
-        """Merge colours, one for each of the samples, which must differ."""
+    def write(
+        self, rgba: Sequence[F32], x: I64, y: I64, second: Sequence[F32] | None = None
+    ) -> None:
+        """Merge colours, one for each of the samples, which must differ.
+
+        ``second`` are the second colours of the same fragments; None is 0.
+        """
         address = y * self.pitch + x
         if not self.output.plain:
-            rgba = self._merged(rgba, x, y, address)
+            rgba = self._merged(rgba, second or _NOTHING, x, y, address)
         words = pack_color(self.row, rgba)
         if self.raster_op != COPY:
             words = combine(self.raster_op, words, self.words[address])
@@ -72,10 +77,13 @@ class ColorTarget:
             words = with_color(self.row, self.words[address], words, self.bits)
         self.words[address] = words
 
-    def _merged(self, rgba: Sequence[F32], x: I64, y: I64, address: I64) -> tuple[F32, ...]:
+    def _merged(
+        self, rgba: Sequence[F32], second: Sequence[F32], x: I64, y: I64, address: I64
+    ) -> tuple[F32, ...]:
         inputs = _lanes("source", rgba)
         if self.output.blend is not None:
             inputs |= _lanes("destination", unpack_color(self.row, self.words[address]))
+            inputs |= _lanes("second", second) if self.output.blend.second else {}
         if any(self.output.dither):
             pixel = (x // self.samples).astype(np.float32), y.astype(np.float32)
             inputs |= _lanes("vpos", pixel)
@@ -88,6 +96,9 @@ class ColorTarget:
         """Bytes moved for each sample: what blending reads, and what is written."""
         reads = self.output.blend is not None or self.raster_op != COPY
         return self.row.size * (2 if reads else 1)
+
+
+_NOTHING = (np.zeros(1, np.float32),) * len(COMPONENTS)
 
 
 def _lanes(name: str, lanes: Sequence[F32]) -> dict[str, F32]:

@@ -253,9 +253,9 @@ class _Stages:
         final = shaded.part(chosen) if shaded else self._shade(here.part(chosen))
         x, y = here.x[chosen], here.y[chosen]
         for layer in layers:
+            colors = {n: [lane[layer] for lane in rgba] for n, rgba in final.colors.items()}
             for target in self.targets.colors:
-                rgba = [lane[layer] for lane in final.colors[target.number]]
-                target.write(rgba, x[layer], y[layer])
+                target.write(colors[target.number], x[layer], y[layer], colors.get(1))
 
     def _shade(self, here: Sites) -> Shaded:
         """Run the program, once for all samples of a pixel."""

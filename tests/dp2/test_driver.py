@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import struct
+from typing import NoReturn
 
 import pytest
 
-from dp2emu.d3d.enums import Blend, Format, QueryType, RenderState
+from dp2emu.d3d.enums import Format, QueryType, RenderState
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import COMMAND_BYTES, CONTEXTS, SCAN_TOKENS, UnknownCommand
@@ -365,15 +366,25 @@ def test_a_poll_without_any_command_buffer_keeps_results_queued() -> None:
     assert 5 in bench.results()
 
 
-def test_what_is_not_built_is_raised_with_its_place_and_name() -> None:
+def lacks(monkeypatch: pytest.MonkeyPatch, thing: str) -> None:
+    """No draw is built any more."""
+
+    def refuse(*_: object) -> NoReturn:
+        raise Unsupported(thing)
+
+    monkeypatch.setattr("dp2emu.dp2.latest.resolve", refuse)
+
+
+def test_what_is_not_built_is_raised_with_its_place_and_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lacks(monkeypatch, "drawing")
     bench = Bench()
     with pytest.raises(Unsupported) as raised:
-        blend = RenderState.ALPHABLENDENABLE, 1, RenderState.SRCBLEND, Blend.SRCCOLOR2
-        state = token(8, *map(int, blend), count=2)
-        bench.call(clear() + state + DRAW_QUAD, QUAD)
-    assert raised.value.offset == len(clear()) + 20
+        bench.call(clear() + render_state(27, 1) + DRAW_QUAD, QUAD)
+    assert raised.value.offset == len(clear()) + 12
     assert raised.value.token == "TRIANGLELIST"
-    assert raised.value.what == "blending with a second source colour"
+    assert raised.value.what == "drawing"
 
 
 @pytest.mark.parametrize(("operation", "first", "second"), [(2, 3, 2), (3, 2, 3), (4, 3, 0)])
@@ -411,12 +422,11 @@ def test_a_clear_fills_each_surface_as_far_as_it_goes() -> None:
     assert pixel(bench) == 0xFF010203
 
 
-def test_an_unsupported_draw_leaves_the_driver_usable() -> None:
+def test_an_unsupported_draw_leaves_the_driver_usable(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacks(monkeypatch, "drawing")
     bench = Bench()
-    two_sources = render_state(RenderState.ALPHABLENDENABLE, 1)
-    two_sources += render_state(RenderState.DESTBLEND, Blend.SRCCOLOR2)
     with pytest.raises(Unsupported):
-        bench.call(create(5, QueryType.EVENT) + issue(5, END) + two_sources + DRAW_QUAD, QUAD)
+        bench.call(create(5, QueryType.EVENT) + issue(5, END) + DRAW_QUAD, QUAD)
     assert 5 in bench.results()
 
 

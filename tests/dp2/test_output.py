@@ -13,10 +13,11 @@ from dp2emu.dp2.output import (
     stencil_state,
 )
 from dp2emu.dp2.state import State
-from dp2emu.errors import Fault, Unsupported
+from dp2emu.errors import Fault
 from dp2emu.gpu.state import BlendEquation, BlendState, StencilFace, StencilState
+from tests.dp2.screen import Screen, code
 
-DESTINATIONS = [b for b in Blend if b not in (12, 13, 16, 17)]
+DESTINATIONS = [b for b in Blend if b not in (12, 13)]
 
 
 def states(**values: int) -> list[int]:
@@ -82,9 +83,11 @@ def test_values_that_mean_nothing_are_refused(values: dict[str, int]) -> None:
 
 @pytest.mark.parametrize("name", ["SRCBLEND", "DESTBLEND"])
 @pytest.mark.parametrize("factor", [Blend.SRCCOLOR2, Blend.INVSRCCOLOR2])
-def test_a_second_source_colour_is_not_built(name: str, factor: Blend) -> None:
-    with pytest.raises(Unsupported, match="second source colour"):
-        blend_state(states(ALPHABLENDENABLE=1, **{name: factor}))
+def test_factors_may_be_made_of_a_second_source_colour(name: str, factor: Blend) -> None:
+    found = blend_state(states(ALPHABLENDENABLE=1, **{name: factor}))
+    assert found is not None and found.second
+    plain = blend_state(states(ALPHABLENDENABLE=1))
+    assert plain is not None and not plain.second
 
 
 def test_the_blend_factor_is_white_until_it_is_set() -> None:
@@ -138,6 +141,18 @@ def test_stencil_numbers_are_those_of_the_states() -> None:
 ])  # fmt: skip
 def test_alpha_to_coverage_hides_behind_codes(state: str, on: bytes, off: bytes) -> None:
     assert not alpha_to_coverage(states())
-    for code, expected in ((on, True), (off, False)):
-        value = int.from_bytes(code, "little")
+    for letters, expected in ((on, True), (off, False)):
+        value = int.from_bytes(letters, "little")
         assert alpha_to_coverage(states(**{state: value})) is expected
+
+
+def test_a_shader_brings_both_colours_of_a_blend() -> None:
+    screen = Screen()
+    text = "ps_2_0\ndef c0, 0.2, 0.4, 0, 1\ndef c1, 1, 0, 0.6, 0\nmov oC0, c0\nmov oC1, c1\n"
+    screen.device.set_pixel_shader(screen.device.create_pixel_shader(code(text)))
+    screen.device.clear(color=0xFF330066)
+    screen.device.set_render_state(RenderState.ALPHABLENDENABLE, 1)
+    screen.device.set_render_state(RenderState.SRCBLEND, Blend.INVSRCCOLOR2)
+    screen.device.set_render_state(RenderState.DESTBLEND, Blend.SRCCOLOR2)
+    # Red: 0.2 x (1 - 1) + 0.2 x 1; green: 0.4 x 1; blue: 0.4 x 0.6.
+    assert screen.draw() & 0xFFFFFF == 0x33663D

@@ -208,6 +208,23 @@ def test_every_target_gets_its_colour_in_its_format() -> None:
     assert words == [0xFFFF0000, 0x07E0, None, 0xFF0000FF]
 
 
+@pytest.mark.parametrize(
+    ("second", "word"),
+    [((0.5, 0.25, 1.0, 0.0), 0x60404080), (None, 0x20200020)],
+    ids=["second", "without"],
+)
+def test_a_second_colour_is_a_factor(second: tuple[float, ...] | None, word: int) -> None:
+    """What is there is half of everything; it is multiplied, and the source added."""
+    color = color_surface(Format.A8R8G8B8)
+    color.pixels()[...] = 0x80808080
+    source = (32 / 255, 0.0, 32 / 255, 32 / 255)
+    colors = {0: source} if second is None else {0: (0.0, 32 / 255, 0.0, 96 / 255), 1: second}
+    equation = BlendEquation(Blend.ONE, Blend.SRCCOLOR2)
+    packet = several(colors, (color,), (15,))
+    execute_draw(blending(packet, BlendState(equation, equation)), Counters())
+    assert hex(int(color.pixels()[3, 3])) == hex(word)
+
+
 def test_a_target_without_a_colour_keeps_what_it_has() -> None:
     first, second = color_surface(), color_surface()
     second.pixels()[...] = 0x12345678

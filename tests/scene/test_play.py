@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dp2emu.capture import open_capture
 from dp2emu.capture.records import Annotation, Called, FrameMarker
-from dp2emu.errors import Dp2Error, SceneError
+from dp2emu.errors import Dp2Error, SceneError, Unsupported
 from dp2emu.gpu.timing import Timing, fixed, seeded
 from dp2emu.scene import play_scene
 from tests.golden.comparing import HERE, PASS, read_json, verdict
@@ -73,14 +73,18 @@ def test_a_capture_holds_title_timing_calls_and_a_frame(tmp_path: Path) -> None:
 
 
 def test_a_scene_that_needs_more_than_is_built_says_which_command_and_what(
-    play: Play, tmp_path: Path
+    play: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    states = {"ALPHABLENDENABLE": 1, "SRCBLEND": "D3DBLEND_SRCCOLOR2"}
+    def refuse(*_: object) -> NoReturn:
+        raise Unsupported("drawing")
+
+    monkeypatch.setattr("dp2emu.dp2.latest.resolve", refuse)
+    states = {"ALPHABLENDENABLE": 1}
     result = play(BLACK, {"op": "rs", "states": states}, FVF, strip(0, 0, 8, 6))
     (problem,) = result.problems
     assert problem.command == 3
     assert str(problem).startswith("command 3 (draw_up): call 0, offset ")
-    assert str(problem).endswith("DRAWPRIMITIVE: blending with a second source colour")
+    assert str(problem).endswith("DRAWPRIMITIVE: drawing")
     assert result.files == ()
     assert list(tmp_path.iterdir()) == []
 

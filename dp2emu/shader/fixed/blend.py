@@ -22,6 +22,8 @@ from dp2emu.shader.values import Value
 
 BLEND_FILE = "blend"
 """Uniform file: red, green, blue and alpha of D3DRS_BLENDFACTOR."""
+SECOND_SOURCE = (Blend.SRCCOLOR2, Blend.INVSRCCOLOR2)
+"""Factors made of the second colour of the pixel program."""
 _ALPHA = 3
 
 Colour = list[Value]
@@ -44,14 +46,23 @@ class BlendState:
     color: BlendEquation
     alpha: BlendEquation
 
+    @property
+    def second(self) -> bool:
+        """Whether a factor is made of the second source colour."""
+        factors = {e for each in (self.color, self.alpha) for e in (each.source, each.destination)}
+        return not factors.isdisjoint(SECOND_SOURCE)
+
 
 @dataclass(frozen=True, slots=True)
 class _Operands:
-    """Red, green, blue and alpha of each; ``constant`` is the blend factor."""
+    """Red, green, blue and alpha of each; ``constant`` is the blend factor, ``second`` the second
+    source, empty if no factor is made of it.
+    """
 
     source: Sequence[Value]
     destination: Sequence[Value]
     constant: Sequence[Value]
+    second: Sequence[Value]
 
 
 _Term = Value | None
@@ -79,6 +90,8 @@ _FACTORS: dict[Blend, Callable[[_Operands, int], Value | None]] = {
     Blend.SRCALPHASAT: _saturating,
     Blend.BLENDFACTOR: lambda o, channel: o.constant[channel],
     Blend.INVBLENDFACTOR: lambda o, channel: 1.0 - o.constant[channel],
+    Blend.SRCCOLOR2: lambda o, channel: o.second[channel],
+    Blend.INVSRCCOLOR2: lambda o, channel: 1.0 - o.second[channel],
 }
 """The factor of a channel, by number, for all but ZERO; None is 1."""
 
@@ -110,13 +123,19 @@ _EXTREMES: dict[BlendOp, Callable[[Value, Value], Value]] = {
 """Operations that know no factors."""
 
 
-def blended(state: BlendState, source: Sequence[Value], destination: Sequence[Value]) -> Colour:
+def blended(
+    state: BlendState,
+    source: Sequence[Value],
+    destination: Sequence[Value],
+    second: Sequence[Value] = (),
+) -> Colour:
     """Red, green, blue and alpha by the equations; what they read of the blend factor is in the
     uniform file ``blend``.
     """
     b = source[0].builder
     constant = b.uniform(BLEND_FILE, Type.F32, 4)
-    operands = _Operands(source, destination, [b.load(constant, n) for n in range(4)])
+    factor = [b.load(constant, n) for n in range(4)]
+    operands = _Operands(source, destination, factor, second)
     equations = (state.color,) * _ALPHA + (state.alpha,)
     results = (_result(equation, operands, n) for n, equation in enumerate(equations))
     return [b.constant(Type.F32, 0.0) if result is None else result for result in results]

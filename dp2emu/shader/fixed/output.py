@@ -3,7 +3,7 @@
 Source: Direct3D 9 documentation of the states named.  In this order, every operation rounded to
 float32 and none fused:
 
-1. On targets that hold 0..1 the source is clamped, a NaN being 0.
+1. On targets that hold 0..1 the source is clamped, a NaN being 0, and so is the second source.
 2. Blending (``shader.fixed.blend``), with D3DRS_SRGBWRITEENABLE in linear light; clamped again.
 3. D3DRS_SRGBWRITEENABLE: red, green and blue c become 12.92 c up to 0.0031308, and from there on
    1.055 c ** (1 / 2.4) - 0.055 (IEC 61966-2-1).
@@ -55,7 +55,8 @@ def output_program(output: Output) -> Program:
     """The steps as a program.
 
     Inputs ``source.x`` to ``source.w``; to blend, ``destination.x`` to ``destination.w`` and the
-    uniform files ``blend`` and, for sRGB, ``linear``; to dither, ``vpos.x`` and ``vpos.y``, the
+    uniform files ``blend`` and, for sRGB, ``linear``, and ``second.x`` to ``second.w`` if factors
+    are made of them; to dither, ``vpos.x`` and ``vpos.y``, the
     pixel.  Outputs ``result.x`` to ``result.w``.
     """
     b = Builder(Stage.PIXEL)
@@ -64,7 +65,9 @@ def output_program(output: Output) -> Program:
         destination = [b.input(f"destination.{component}") for component in "xyzw"]
         if output.srgb:
             destination[:3] = map(_linear, destination[:3])
-        color = _clamped(output, blended(output.blend, color, destination))
+        read = "xyzw" if output.blend.second else ""
+        second = _clamped(output, [b.input(f"second.{component}") for component in read])
+        color = _clamped(output, blended(output.blend, color, destination, second))
     if output.srgb:
         color[:3] = map(_encoded, color[:3])
     if any(output.dither):

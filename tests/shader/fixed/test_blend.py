@@ -16,10 +16,11 @@ from dp2emu.shader.reference import run
 Color = tuple[float, ...]
 SOURCE = (0.25, 0.5, 0.875, 0.375)
 DESTINATION = (0.75, 0.125, 1.0, 0.8125)
+SECOND = (0.3125, 0.8125, 0.4375, 0.5625)
 CONSTANT = (0.0625, 0.625, 0.9375, 0.6875)
 SOURCES: tuple[Color, ...] = (SOURCE, (0.0, 1.0, 0.5, 0.0), (1.0, 0.0, 0.5, 1.0))
 
-# What a factor is made of (source, destination, constant or the number 1), which channel of it
+# What a factor is made of (a source, destination, constant or the number 1), which channel of it
 # counts for colour, and whether it is taken from 1.
 PARTS: dict[Blend, tuple[str, str, bool]] = {
     Blend.ZERO: ("one", "own", True),
@@ -34,6 +35,8 @@ PARTS: dict[Blend, tuple[str, str, bool]] = {
     Blend.INVDESTCOLOR: ("destination", "own", True),
     Blend.BLENDFACTOR: ("constant", "own", False),
     Blend.INVBLENDFACTOR: ("constant", "own", True),
+    Blend.SRCCOLOR2: ("second", "own", False),
+    Blend.INVSRCCOLOR2: ("second", "own", True),
 }
 
 
@@ -43,7 +46,7 @@ def factor(name: Blend, channel: int, source: Color, destination: Color) -> Frac
         return Fraction(wanted)
     of, which, inverted = PARTS[name]
     numbers = {"one": (1.0,) * 4, "source": source, "destination": destination,
-               "constant": CONSTANT}[of]  # fmt: skip
+               "constant": CONSTANT, "second": SECOND}[of]  # fmt: skip
     value = Fraction(numbers[channel if which == "own" else 3])
     return 1 - value if inverted else value
 
@@ -65,7 +68,7 @@ def blended(
     state: BlendState, source: Color, destination: Color, *, clamped: bool = True
 ) -> list[float]:
     inputs = {}
-    for name, color in (("source", source), ("destination", destination)):
+    for name, color in (("source", source), ("destination", destination), ("second", SECOND)):
         for component, value in zip("xyzw", color, strict=True):
             inputs[f"{name}.{component}"] = np.array([value], np.float32)
     uniforms = {"blend": np.array(CONSTANT, np.float32)}
