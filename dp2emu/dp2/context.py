@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,20 +22,14 @@ from dp2emu.dp2.clearing import Fill, clear_packet, rect_of
 from dp2emu.dp2.constants import PIXEL_FILES, VERTEX_FILES, Constants
 from dp2emu.dp2.frequency import Streams
 from dp2emu.dp2.kinds import Kind
-from dp2emu.dp2.latest import Latest
 from dp2emu.dp2.moves import Moves
 from dp2emu.dp2.options import Options
-from dp2emu.dp2.output import merge_numbers
 from dp2emu.dp2.patches import DELETE_PATCH, RECTANGLE, TRIANGLE, Patches, Shape, n_patch
 from dp2emu.dp2.programs import Source
 from dp2emu.dp2.query_table import QueryTable
-from dp2emu.dp2.raster7 import stipple
 from dp2emu.dp2.recent import Recent
-from dp2emu.dp2.resolve import (
-    Targets,
-    line_pattern,
-    point_size,
-)
+from dp2emu.dp2.resolutions import Resolutions
+from dp2emu.dp2.resolve import Targets
 from dp2emu.dp2.samplers import is_texture
 from dp2emu.dp2.settings import parts, read, write
 from dp2emu.dp2.shaders import Shaders
@@ -93,7 +87,7 @@ class Context:
         self._call = CallVertices()
         self._mirror: Surface | None = None
         self._mirrored: dict[int, int] = {}
-        self._latest = Latest()
+        self.resolutions = Resolutions(interface, gpu.heap)
 
     # The call that is being executed
 
@@ -382,20 +376,18 @@ class Context:
         extent = self.targets.extent()
         if extent is None:
             raise Fault(HResult.DDERR_GENERIC, "draw without a render target")
-        resolved = self._latest.resolved(
-            self.state, source, self.targets, self.interface, self.textures
-        )
-        draw = Draw(
+        resolved = self.resolutions.of(self.state, source, self.targets, self.textures)
+        packet = partial(
+            Draw,
             pipeline=resolved.pipeline,
             topology=topology,
             first=first,
             count=count,
-            streams=NO_STREAMS,
             indices=indices,
             colors=self.targets.colors,
             depth=self.targets.depth,
             scissor=self._scissor(extent),
-            point=point_size(self.state),
+            point=resolved.point,
             viewport=self.state.viewport,
             vertex_uniforms=resolved.vertex_uniforms(self.vertex_constants),
             pixel_uniforms=resolved.pixel_uniforms(self.pixel_constants),
@@ -404,24 +396,22 @@ class Context:
             edge_flags=edges,
             textures=resolved.pixel.textures,
             vertex_textures=resolved.vertex.textures,
-            merge=merge_numbers(self.state.render_states, self.interface),
-            line_pattern=line_pattern(self.state, self.interface),
-            stipple=stipple(self.state.render_states, self.interface),
+            merge=resolved.merge,
+            line_pattern=resolved.line_pattern,
+            stipple=resolved.stipple,
             patch=patch or n_patch(self.state, self.interface, source.layout, count),
         )
         for instance in streams:
-            self.gpu.submit(replace(draw, streams=instance))
+            self.gpu.submit(packet(streams=instance))
 
     def _call_source(self) -> Source:
         """Vertices of a call of DirectX 6 and 7, which has no shaders."""
-        return self._latest.source(self._call.format, self.interface)
+        return self.resolutions.source(self._call.format)
 
     def _stream_source(self, methods: Container[DeclMethod] = MESH_METHODS) -> Source:
         shaders = self.shaders
         format = shaders.format or shaders.vertex_format
-        return self._latest.source(
-            format, self.interface, shaders.function, shaders.pixel, methods
-        )
+        return self.resolutions.source(format, shaders.function, shaders.pixel, methods)
 
     def _scissor(self, extent: Rect) -> Rect:
         rect = extent.intersect(rect_of(self.state.viewport))

@@ -107,11 +107,20 @@ class Driver:
 
     def create_surface(self, desc: SurfaceDesc) -> None:
         """Make a surface.  Raises Fault or Unsupported (see ``Heap.create``)."""
+        self._forget(desc.handle)
         self.gpu.heap.create(desc)
 
     def destroy_surface(self, handle: int) -> None:
         """Forget a surface handle; queued packets keep their memory."""
+        self._forget(handle)
         self.gpu.heap.destroy(handle)
+
+    def _forget(self, handle: int) -> None:
+        """What contexts remember must not keep the memory of a handle that is about to go."""
+        gone = self.gpu.heap.get(handle)
+        if gone is not None and gone.desc.kind not in BUFFERS:
+            for context in self._contexts.values():
+                context.resolutions.forget()
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
         """DdSetColorKey: the source colour key of a texture.  Raises Fault if it is unknown."""

@@ -34,6 +34,9 @@ def instances(
     Only that has more than one instance, and only others have dividers.  Raises Fault for more
     than ``INSTANCES_MAX``.
     """
+    if not frequencies:
+        yield streams
+        return
     for instance in range(_instances(frequencies) if first is None else 1):
         yield tuple(
             stream and _advanced(stream, frequencies.get(number, ALWAYS), instance, first)

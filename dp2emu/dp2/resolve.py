@@ -21,7 +21,13 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.dp2.constants import Constants
 from dp2emu.dp2.fixed import clip_planes, enum_state
-from dp2emu.dp2.output import alpha_test, alpha_to_coverage, blend_state, stencil_state
+from dp2emu.dp2.output import (
+    alpha_test,
+    alpha_to_coverage,
+    blend_state,
+    merge_numbers,
+    stencil_state,
+)
 from dp2emu.dp2.programs import (
     PixelStage,
     Source,
@@ -31,12 +37,12 @@ from dp2emu.dp2.programs import (
     vertex_stage,
     wraps,
 )
-from dp2emu.dp2.raster7 import checked_only, perspective, raster_op
+from dp2emu.dp2.raster7 import checked_only, perspective, raster_op, stipple
 from dp2emu.dp2.samplers import BoundTextures
 from dp2emu.dp2.state import TARGETS, State, bits_float
 from dp2emu.errors import Fault
 from dp2emu.gpu.memory import Surface
-from dp2emu.gpu.packets import SOLID, LinePattern, Plane, PointSize, Rect, Uniforms
+from dp2emu.gpu.packets import SOLID, LinePattern, MergeNumbers, Plane, PointSize, Rect, Uniforms
 from dp2emu.gpu.state import (
     DepthState,
     Pipeline,
@@ -92,13 +98,17 @@ class Targets:
 class Resolved:
     """What a draw carries of the state: its pipeline and the numbers the programs read.
 
-    ``clip_planes`` are the user's, those that are on.
+    ``clip_planes`` are the user's, those that are on; the rest is as in ``Draw``.
     """
 
     pipeline: Pipeline
     vertex: VertexStage
     pixel: PixelStage
     clip_planes: tuple[Plane, ...]
+    point: PointSize
+    merge: MergeNumbers
+    line_pattern: LinePattern
+    stipple: tuple[int, ...]
 
     def vertex_uniforms(self, constants: Constants) -> Uniforms:
         """The numbers of the vertex program, constants as they are now."""
@@ -150,7 +160,16 @@ def resolve(
         dither=bool(states[RenderState.DITHERENABLE]),
         raster_op=raster_op(states, interface),
     )
-    return Resolved(checked_only(pipeline, states, interface), vertex, pixel, planes)
+    return Resolved(
+        checked_only(pipeline, states, interface),
+        vertex,
+        pixel,
+        planes,
+        point_size(state),
+        merge_numbers(states, interface),
+        line_pattern(state, interface),
+        stipple(states, interface),
+    )
 
 
 def _raster_state(

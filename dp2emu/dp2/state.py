@@ -6,6 +6,7 @@ Nothing is interpreted here; ``resolve`` turns it into what the GPU understands.
 from __future__ import annotations
 
 import struct
+from array import array
 from collections.abc import Sequence
 from typing import Any
 
@@ -53,7 +54,8 @@ def bits_float(value: int) -> float:
 class State:
     """Everything the tokens of one context have set.  Mutable: it is the register file.
 
-    ``version`` grows with every change that can alter what a draw is resolved to.  ``map_blend``
+    ``version`` grows with every change that can alter what a draw is resolved to, but for render
+    states and stage states, which are in ``settings``.  ``map_blend``
     is D3DRENDERSTATE_TEXTUREMAPBLEND while it takes the place of stage operations, otherwise 0.
     """
 
@@ -65,6 +67,9 @@ class State:
         zenable = ZBufferType.TRUE if has_depth else ZBufferType.FALSE
         self.render_states[RenderState.ZENABLE] = int(zenable)
         self.stages = [row.copy() for row in _STAGE_DEFAULTS]
+        self._words = [array("I", part).tobytes() for part in (self.render_states, *self.stages)]
+        self._stale: set[int] = set()
+        self._settings = b"".join(self._words)
         self.map_blend = 0
         self.convolution = Convolution()
         self.viewport = Viewport(0, 0, 0, 0)
@@ -80,7 +85,7 @@ class State:
         """RENDERSTATE: states beyond the table are ignored silently."""
         if state < RENDER_STATES and self.render_states[state] != value:
             self.render_states[state] = value
-            self.version += 1
+            self._stale.add(0)
 
     def set_map_blend(self, mode: int) -> None:
         """A texture map blend, which lasts until an operation of stage 0 is set."""
@@ -103,9 +108,22 @@ class State:
             row = self.stage(stage)
             for number in TOGETHER.get(state, (state,)):
                 row[number] = value
-            if stage == 0 and state in OPERATIONS:
-                self.map_blend = 0
-            self.version += 1
+            self._stale.add(1 + STAGE_ROWS[stage])
+            if stage == 0 and state in OPERATIONS and self.map_blend:
+                self.set_map_blend(0)
+
+    @property
+    def settings(self) -> bytes:
+        """Render states, then the states of each stage, as DWORDs.  The same object while nothing
+        changes; equal bytes are equal states.
+        """
+        if self._stale:
+            parts = self.render_states, *self.stages
+            for number in self._stale:
+                self._words[number] = array("I", parts[number]).tobytes()
+            self._stale.clear()
+            self._settings = b"".join(self._words)
+        return self._settings
 
     def stage(self, number: int) -> list[int]:
         """The states of a stage or sampler, as the wire numbers them."""

@@ -92,3 +92,10 @@ def test_frequencies_can_be_looked_at_and_set_again() -> None:
     context = bench.driver.context(1)
     assert context is not None
     assert facts_of(context)["stream_frequencies"] == {"0": 1, "4": 9}
+
+
+def test_streams_without_frequencies_are_left_as_they_are() -> None:
+    streams = (Stream(NUMBERS, 4, 4), None)
+    for first in (None, 7):
+        (only,) = instances(streams, {}, first=first)
+        assert only is streams
