@@ -30,7 +30,8 @@ from dp2emu.shader.sm4.fields import (
     SUM,
     SWIZZLE,
 )
-from dp2emu.shader.sm4.opcodes import Opcode, files
+from dp2emu.shader.sm4.opcodes import OPCODES, Opcode, files
+from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Index, Operand, Selection
 from dp2emu.shader.sm4.registers import BY_TYPE, Bank, File, bank_of
 from dp2emu.shader.sm4.versions import Version
@@ -59,14 +60,7 @@ _SELECTIONS = {
 """How operands may name their components, by letter."""
 _MASKED = frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP})
 """What is written by a mask."""
-_INDEXES = _MASKED - {File.OUTPUT} | {
-    File.INPUT,
-    File.CONSTANT_BUFFER,
-    File.IMMEDIATE_CONSTANT_BUFFER,
-    File.FORK_INSTANCE_ID,
-    File.JOIN_INSTANCE_ID,
-    File.OUTPUT_CONTROL_POINT_ID,
-}
+_INDEXES = files(OPCODES[Op.MOV], "s") - {File.IMMEDIATE, File.IMMEDIATE64, File.THIS}
 """What may be added to an index."""
 _NEGATE, _ABSOLUTE = 1, 2
 
@@ -130,8 +124,8 @@ def _components(
 
 
 def _fits(letter: str, file: File, selection: Selection) -> bool:
-    if letter == "d":
-        return (selection is Selection.MASK) == (file in _MASKED)
+    if letter == "d" and (selection is Selection.MASK) != (file in _MASKED):
+        return False
     if letter in "fisc" and file in _IMMEDIATES:
         return selection is not Selection.NONE
     return selection in _SELECTIONS[letter]

@@ -142,6 +142,8 @@ REFUSED = [
     ("vs_4_0", "06000036 002020f2 0 0 00004001 0", 12, "o has 1 indices, not 2"),
     ("gs_4_0", "05000036 001020f2 0 00101e46 0", 20, "v has 2 indices, not 1"),
     ("vs_4_0", "05000036 00102e46 0 00004001 0", 12, "cannot name its components like this"),
+    ("vs_4_0", "04000036 0000de46 00004001 0", 12, "cannot name its components like this"),
+    ("vs_4_0", "04000036 0000d0f2 00004001 0", 12, "cannot name its components like this"),
     ("vs_4_0", "05000036 00102000 0 00004001 0", 12, "cannot name its components like this"),
     ("vs_4_0", "05000036 001020f2 0 001010f2 0", 20, "cannot name its components like this"),
     ("vs_4_0", "05000036 001020f3 0 00004001 0", 12, "more than four components"),
