@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Play random streams over all tokens, each twice, and compare what comes of them.
 
-    python tools/random_streams.py [--seeds N] [--calls N] [--first SEED]
+    python tools/random_streams.py [--seeds N] [--calls N] [--first SEED] [--engine NAME]
 
 A stream is calls of a few tokens each, valid as the walk sees them, with fields that are boundary
 values, names or anything; most handles name something.  Every call must be answered, and both
-plays must give the same answers and leave the same memory.  Prints how often each token was
-executed and exits with 1 if two plays differ.  The default, 200 streams of 1,000 calls, takes a
-few minutes.
+plays must give the same answers and leave the same memory; the second may be by another engine.
+Prints how often each token was executed and exits with 1 if two plays differ.  The default, 200
+streams of 1,000 calls, takes a few minutes.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ from dp2emu.d3d.enums import Format
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.generate import generate
+from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import TABLE, Op, Token
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import Limits, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.timing import parse_timing
+from dp2emu.shader.engines import REFERENCE
 
 COLOR, DEPTH, COMMANDS = 1, 2, 3
 BUFFER, VERTEX, FVF = 8192, 28, 0x144
@@ -78,18 +80,19 @@ class Played:
     digest: str = ""
 
 
-def play(seed: int, calls: int) -> Played:
+def play(seed: int, calls: int, engine: str = REFERENCE) -> Played:
     """A whole stream, on a driver of its own."""
-    return _Stage(seed).play(calls)
+    return _Stage(seed, engine).play(calls)
 
 
 class _Stage:
     """A driver and the random numbers that steer it.  Mutable: the play goes on."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, engine: str) -> None:
         self.rng = Random(seed)
         limits = Limits(extent=256, surface_bytes=1 << 20, total_bytes=1 << 24, surfaces=64)
-        self.driver = Driver(parse_timing(f"seeded:{seed}"), limits=limits)
+        timing, options = parse_timing(f"seeded:{seed}"), Options(engine=engine)
+        self.driver = Driver(timing, options, limits)
         self.played = Played()
         self.seen: list[tuple[int, Op]] = []
         self.driver.command_taps.append(
@@ -174,9 +177,9 @@ class _Stage:
             yield from self.rng.sample(_TOKENS, len(_TOKENS))
 
 
-def differ(seed: int, calls: int, total: Played) -> bool:
+def differ(seed: int, calls: int, engine: str, total: Played) -> bool:
     """Whether two plays of a stream differ; adds what the first was to ``total``."""
-    first, second = play(seed, calls), play(seed, calls)
+    first, second = play(seed, calls), play(seed, calls, engine)
     total.executed += first.executed
     total.refused += first.refused
     total.missing += first.missing
@@ -189,10 +192,11 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--calls", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--engine", default=REFERENCE, help="of the second play")
     asked = parser.parse_args()
     total = Played()
     seeds = range(asked.first, asked.first + asked.seeds)
-    different = [seed for seed in seeds if differ(seed, asked.calls, total)]
+    different = [seed for seed in seeds if differ(seed, asked.calls, asked.engine, total)]
     for token in _TOKENS:
         print(f"{token.name:26} {total.executed[token.op]:8} {total.refused[token.op]:8} refused")
     for what, times in sorted(total.missing.items()):

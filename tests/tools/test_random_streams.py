@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dp2emu.dp2.table import TABLE
+from dp2emu.shader.engines import JIT
 from tests.tools.loading import load_tool
 
 random_streams = load_tool("random_streams")
@@ -17,6 +18,12 @@ def test_streams_over_all_tokens_run_to_the_end_and_twice_the_same(seed: int) ->
     assert not first.missing
     met = first.executed.keys() | first.refused.keys()
     assert met == TABLE.keys()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_another_engine_leaves_the_same_memory(seed: int) -> None:
+    reference = random_streams.play(seed, 150)
+    assert random_streams.play(seed, 150, JIT) == reference
 
 
 def test_another_seed_is_another_stream() -> None:
