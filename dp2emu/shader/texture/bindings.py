@@ -1,9 +1,10 @@
 """The uniform files of sampler programs: their layout, and the arrays that go into them.
 
 ``texels`` are the 32-bit words of the texture's whole allocation.  ``levels`` has a row of
-``LEVEL_FIELDS`` for each level of each face, face by face.  ``palette`` has 256 A8R8G8B8 words,
-``linear`` what 256 sRGB codes are in linear light.  ``weights`` are those of a convolution: of the
-texels of a row, and from ``COLUMN_WEIGHTS`` on those of the rows.
+``LEVEL_FIELDS`` for each level of each face, face by face, and so slice by slice of an array.
+``palette`` has 256 A8R8G8B8 words, ``linear`` what 256 sRGB codes are in linear light.
+``weights`` are those of a convolution: of the texels of a row, and from ``COLUMN_WEIGHTS`` on
+those of the rows.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from dp2emu.shader.types import F32, I32, Type
 from dp2emu.shader.verify import MAX_UNIFORM_SIZE
 
 CUBE_FACES, MAX_LEVELS = 6, 32
+MAX_LAYERS = 2048
+"""Slices of an array in Direct3D 11; Direct3D 10 has 512."""
 MAX_KERNEL = 7
 """Most texels of a convolution's side: D3DCONVOLUTIONMONO_MAXWIDTH and _MAXHEIGHT."""
 COLUMN_WEIGHTS = MAX_KERNEL
@@ -39,15 +42,20 @@ class LevelField(IntEnum):
 
 
 class NumberField(IntEnum):
-    """Float32 numbers of a sampler: D3DSAMP_MIPMAPLODBIAS and the border colour, 0..1."""
+    """Float32 numbers of a sampler: its bias, the four of its border colour, and the least and
+    the greatest level of Direct3D 10.
+    """
 
     BIAS = 0
     BORDER = 1
+    MIN_LOD = 5
+    MAX_LOD = 6
 
 
 class LimitField(IntEnum):
     """Integers of a sampler: levels of each face, the most and the least detailed one to be used,
-    and the colour key from ``KEY_LOW`` to ``KEY_HIGH``, which are texels as they are stored.
+    the colour key from ``KEY_LOW`` to ``KEY_HIGH``, which are texels as they are stored, and the
+    slices of an array.
     """
 
     LEVELS = 0
@@ -55,6 +63,7 @@ class LimitField(IntEnum):
     LAST = 2
     KEY_LOW = 3
     KEY_HIGH = 4
+    LAYERS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +82,8 @@ class Files:
     def of(cls, b: Builder) -> Files:
         return cls(
             b.uniform("texels", Type.I32, MAX_UNIFORM_SIZE),
-            b.uniform("levels", Type.I32, len(LevelField) * CUBE_FACES * MAX_LEVELS),
-            b.uniform("numbers", Type.F32, len(NumberField) + 3),
+            b.uniform("levels", Type.I32, len(LevelField) * MAX_LAYERS * MAX_LEVELS),
+            b.uniform("numbers", Type.F32, max(NumberField) + 1),
             b.uniform("limits", Type.I32, len(LimitField)),
             b.uniform("palette", Type.I32, 256),
             b.uniform("linear", Type.F32, 256),
@@ -87,11 +96,13 @@ def level_rows(levels: Iterable[tuple[int, int, int, int, int, int]]) -> I32:
     return np.array(list(levels), np.int32).reshape(-1)
 
 
-def limits_of(levels: int, first: int, key: tuple[int, int] = (0, 0)) -> I32:
-    """The file ``limits``: ``first`` is any number, and one beyond the chain means its end."""
+def limits_of(levels: int, first: int, key: tuple[int, int] = (0, 0), layers: int = 1) -> I32:
+    """The file ``limits``: ``first`` is any number, and one beyond the chain means its end;
+    ``layers`` are slices, of six faces each if they are cubes.
+    """
     last = levels - 1
     words = np.array([word & 0xFFFFFFFF for word in key], np.uint32).view(np.int32)
-    return np.array([levels, min(max(first, 0), last), last, *words], np.int32)
+    return np.array([levels, min(max(first, 0), last), last, *words, layers], np.int32)
 
 
 def numbers_of(bias: float, border: int) -> F32:
@@ -99,6 +110,13 @@ def numbers_of(bias: float, border: int) -> F32:
     channels = [border >> shift & 0xFF for shift in (16, 8, 0, 24)]
     color = np.array(channels, np.float32) / np.float32(255)
     return np.concatenate([np.array([bias], np.float32), color])
+
+
+def sampler_numbers(
+    bias: float, border: Sequence[float], lods: tuple[float, float] = (0.0, 0.0)
+) -> F32:
+    """The same of a sampler of Direct3D 10; ``lods`` are its MinLOD and MaxLOD."""
+    return np.array([bias, *border, *lods], np.float32)
 
 
 def weights_of(rows: Sequence[float] = (), columns: Sequence[float] = ()) -> F32:

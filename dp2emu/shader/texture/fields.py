@@ -27,7 +27,8 @@ def row_of(key: SamplerKey) -> FormatRow:
     row = FORMATS.get(key.format)
     if row is None or Use.TEXTURE not in row.uses:
         raise Unsupported(f"texture format {key.format.sdk}")
-    if (key.kind is TextureKind.SHADOW) is not (Use.SHADOW in row.uses):
+    shadow = key.kind is TextureKind.SHADOW
+    if key.compare is None and shadow is not (Use.SHADOW in row.uses):
         raise Unsupported(f"{key.kind.value} textures of format {key.format.sdk}")
     return row
 
@@ -45,9 +46,8 @@ class Source:
     @classmethod
     def of(cls, b: Builder, key: SamplerKey) -> Source:
         """Raises Unsupported for formats that are no textures here."""
-        shadow = key.kind is TextureKind.SHADOW
-        reference = b.saturate(b.input("coordinate.z")) if shadow else None
-        return cls(b, Files.of(b), key, row_of(key), reference)
+        row = row_of(key)
+        return cls(b, Files.of(b), key, row, _reference(b, key, row))
 
     def word(self, address: Value, number: int = 0) -> Value:
         """A word of the block at a byte address."""
@@ -70,6 +70,18 @@ class Source:
         if color and self.key.srgb:
             return self.b.load(self.files.linear, 0, code)
         return self.b.itof(code) / 255.0
+
+
+def _reference(b: Builder, key: SamplerKey, row: FormatRow) -> Value | None:
+    """What texels are compared with.  In Direct3D 10 it is a number of the format."""
+    if key.compare is None:
+        shadow = key.kind is TextureKind.SHADOW
+        return b.saturate(b.input("coordinate.z")) if shadow else None
+    given, lane = b.input("reference.x"), row.depth or row.lanes[0]
+    if not isinstance(lane, Channel) or lane.coding is not Coding.UNORM:
+        return given
+    most = float(lane.max)
+    return b.round(b.saturate(given) * most) / most
 
 
 def plain(source: Source, address: Value, u: Value, v: Value) -> Texel:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 
-from dp2emu.d3d.enums import TextureAddress
-from dp2emu.shader.builder import Builder
+from dp2emu.d3d.enums import CmpFunc, TextureAddress
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.texture.address import ONE, Taps, taps
 from dp2emu.shader.texture.bindings import LevelField, NumberField
 from dp2emu.shader.texture.fields import Source
-from dp2emu.shader.texture.filters import Kernel, Texel, Weights
+from dp2emu.shader.texture.filters import LINEAR, Kernel, Texel, Weights
 from dp2emu.shader.texture.texels import texel
+from dp2emu.shader.types import Type
 from dp2emu.shader.values import Number, Value
 
 SIDES = (LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH)
@@ -82,7 +82,7 @@ def read(
     axes = [
         _axis(source, kernel, number, level, taps(mode, at, side, kernel.places, kernel.back))
         for number, (kernel, mode, at, side) in enumerate(
-            zip(kernels, modes, coordinates, level.sides, strict=False)
+            zip(kernels, modes, moved(source, coordinates, level), level.sides, strict=False)
         )
     ]
     return _mixed(source, axes, _Place(level.offset))
@@ -113,7 +113,7 @@ def _one(source: Source, place: _Place) -> Texel:
     found = texel(source, place.address, u, v)
     if place.inside:
         found = _bordered(source, reduce(and_, place.inside), found)
-    return found if source.reference is None else _lit(source.b, source.reference, found[0])
+    return found if source.reference is None else _lit(source, found[0])
 
 
 def _bordered(source: Source, inside: Value, found: Texel) -> Texel:
@@ -137,7 +137,55 @@ def _border(source: Source) -> Texel:
     return red, green, blue, alpha
 
 
-def _lit(b: Builder, reference: Value, depth: Number) -> Texel:
-    """1 where the reference is not behind the depth, in every channel."""
-    lit = b.select(reference <= depth, 1.0, 0.0)
+def _lit(source: Source, depth: Number) -> Texel:
+    """1 where the reference compares with the depth, in every channel; in Direct3D 9 where it is
+    not behind it.
+    """
+    assert source.reference is not None
+    test = COMPARISONS[source.key.compare or CmpFunc.LESSEQUAL]
+    lit = source.b.select(test(source.reference, depth), 1.0, 0.0)
     return lit, lit, lit, lit
+
+
+COMPARISONS: dict[CmpFunc, Callable[[Value, Number], Number]] = {
+    CmpFunc.NEVER: lambda x, y: False,
+    CmpFunc.LESS: lambda x, y: x < y,
+    CmpFunc.EQUAL: lambda x, y: x.eq(y),
+    CmpFunc.LESSEQUAL: lambda x, y: x <= y,
+    CmpFunc.GREATER: lambda x, y: x > y,
+    CmpFunc.NOTEQUAL: lambda x, y: x.ne(y),
+    CmpFunc.GREATEREQUAL: lambda x, y: x >= y,
+    CmpFunc.ALWAYS: lambda x, y: True,
+}
+"""Of a reference and a texel."""
+
+
+def moved(source: Source, coordinates: Sequence[Value], level: Level) -> Sequence[Value]:
+    """Coordinates with the texel offset that the key asks for."""
+    offsets = (n and source.b.constant(Type.I32, n) for n in source.key.offset)
+    return [
+        shifted(at, by, side) if isinstance(by, Value) else at
+        for at, by, side in zip(coordinates, offsets, level.sides, strict=False)
+    ]
+
+
+def shifted(coordinate: Value, texels: Value, side: Value) -> Value:
+    """A coordinate moved by so many texels of a level."""
+    b = coordinate.builder
+    return coordinate + b.itof(texels) / b.itof(side)
+
+
+def corners(source: Source, coordinates: Sequence[Value], level: Level) -> tuple[Texel, ...]:
+    """The four texels that a linear filter mixes: from the lower left counter-clockwise."""
+    modes = _EDGES if source.key.kind is TextureKind.CUBE else source.key.address
+    u, v = (
+        _axis(source, LINEAR, number, level, taps(mode, at, side, LINEAR.places, LINEAR.back))
+        for number, (mode, at, side) in enumerate(
+            zip(modes, moved(source, coordinates, level), level.sides, strict=False)
+        )
+    )
+    start = _Place(level.offset)
+    return tuple(
+        _one(source, start.along(v, down).along(u, right))
+        for right, down in ((0, 1), (1, 1), (1, 0), (0, 0))
+    )

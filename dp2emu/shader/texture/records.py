@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dp2emu.d3d.enums import Format, TextureAddress, TextureFilter
+from dp2emu.d3d.enums import CmpFunc, Format, TextureAddress, TextureFilter
 from dp2emu.shader.ir import TextureKind
 
 MAX_ANISOTROPY = 16
@@ -30,6 +30,11 @@ class SamplerKey:
     CONVOLUTIONMONO is both ``mag`` and ``min`` or neither; then ``kernel`` is its width and
     height, addresses are BORDER, whose colour counts as 0, and there is no ``mip``.
 
+    Direct3D 10 has more.  ``layers``: the texture is an array, of whose slices the nearest counts.
+    ``compare``: each texel read becomes 1 where the reference compares with its red, else 0.
+    ``offset`` is added to texel addresses before the address modes.  ``ranged``: levels are
+    clamped to MinLOD and MaxLOD, fractions and all.
+
     What is sampled is red, green, blue and alpha, with Direct3D 9's values where a format lacks
     them.  A bump format gives its U, V and W (or luminance) as red, green and blue and its Q as
     alpha, signed as stored: what texbem and the bump environment operations take.
@@ -47,6 +52,10 @@ class SamplerKey:
     alpha_palette: bool = False
     color_key: bool = False
     kernel: tuple[int, int] = (1, 1)
+    layers: bool = False
+    compare: CmpFunc | None = None
+    offset: tuple[int, int, int] = (0, 0, 0)
+    ranged: bool = False
 
     @property
     def convolves(self) -> bool:

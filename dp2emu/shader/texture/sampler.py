@@ -1,7 +1,8 @@
 """The program of a sampler, put together from its parts.
 
-Inputs ``coordinate.x`` to ``coordinate.z``, as many as the kind has; then ``lod.x`` (BIAS and
-EXPLICIT), or ``ddx.x`` and so on and ``ddy.x`` and so on (GRADIENT).  Outputs ``texel.x`` to
+Inputs ``coordinate.x`` to ``coordinate.z``, as many as the kind has; ``slice.x`` of an array and
+``reference.x`` to compare with; then ``lod.x`` (BIAS and EXPLICIT), or ``ddx.x`` and so on and
+``ddy.x`` and so on (GRADIENT).  Outputs ``texel.x`` to
 ``texel.w`` are red, green, blue and alpha.  Files are those of ``bindings``.
 
 The rules are those of Direct3D 9's texldl: bias is added, a level at or below 0 is magnified, and
@@ -19,7 +20,7 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.texture.address import FRACTION_BITS, ONE
-from dp2emu.shader.texture.bindings import LimitField, NumberField
+from dp2emu.shader.texture.bindings import CUBE_FACES, LimitField, NumberField
 from dp2emu.shader.texture.convolution import convolved
 from dp2emu.shader.texture.cube import Face, face_of, place_on, slope_on
 from dp2emu.shader.texture.detail import (
@@ -47,7 +48,7 @@ def sampler_program(key: SamplerKey, lod: Lod, stage: Stage) -> Program:
     In a vertex program the level of detail is EXPLICIT or from a GRADIENT.
     """
     b = Builder(stage)
-    result = _Sampling(Source.of(b, key), lod, *_place(b, key.kind)).result()
+    result = Sampling.of(b, key, lod).result()
     for component, value in zip(COMPONENTS, result, strict=True):
         b.output(f"texel.{component}", value)
     return b.program()
@@ -88,13 +89,18 @@ def _place(b: Builder, kind: TextureKind) -> tuple[tuple[Value, ...], Face | Non
 
 
 @dataclass(frozen=True, slots=True)
-class _Sampling:
+class Sampling:
     """A sampler being put together, and the place it samples at."""
 
     source: Source
     lod: Lod
     coordinates: tuple[Value, ...]
     face: Face | None
+
+    @classmethod
+    def of(cls, b: Builder, key: SamplerKey, lod: Lod) -> Sampling:
+        """At the coordinates that are inputs.  Raises Unsupported for formats of no textures."""
+        return cls(Source.of(b, key), lod, *_place(b, key.kind))
 
     @property
     def b(self) -> Builder:
@@ -107,21 +113,19 @@ class _Sampling:
     def result(self) -> Texel:
         """Level of detail, choice of filter, reads."""
         if self.key.convolves:
-            return convolved(
-                self.source, self.coordinates, self._level(self._limit(LimitField.FIRST))
-            )
+            return convolved(self.source, self.coordinates, self.row(self.limit(LimitField.FIRST)))
         kernel = _kernel(self.key, self.key.min)
         if not needs_detail(self.key):
-            return self._read(kernel, self._limit(LimitField.FIRST))
-        covered = None if self.lod is Lod.EXPLICIT else self._footprint()
+            return self._read(kernel, self.limit(LimitField.FIRST))
+        covered = None if self.lod is Lod.EXPLICIT else self.footprint()
         level = self.b.input("lod.x") if covered is None else level_from(covered.longest)
-        steps = in_steps(self._biased(level))
+        steps = self._steps(level)
         if not _minifies_otherwise(self.key):
             return self._mipmapped(kernel, steps)
         found = [self.b.variable(Type.F32) for _ in COMPONENTS]
         with self.b.if_(steps <= 0):
             _assign(
-                found, self._read(_kernel(self.key, self.key.mag), self._limit(LimitField.FIRST))
+                found, self._read(_kernel(self.key, self.key.mag), self.limit(LimitField.FIRST))
             )
         with self.b.else_():
             if covered is None or not _anisotropic(self.key):
@@ -130,16 +134,32 @@ class _Sampling:
                 _assign(found, self._along(covered))
         return _values(found)
 
-    def _limit(self, field: LimitField) -> Value:
+    def limit(self, field: LimitField) -> Value:
+        """One of the integers of the sampler."""
         return self.b.load(self.source.files.limits, field)
 
-    def _biased(self, level: Value) -> Value:
+    def biased(self, level: Value) -> Value:
         """The level plus an operand's bias plus the sampler's."""
         if self.lod is Lod.BIAS:
             level = level + self.b.input("lod.x")
-        return level + self.b.load(self.source.files.numbers, NumberField.BIAS)
+        return level + self.number(NumberField.BIAS)
 
-    def _footprint(self) -> Footprint:
+    def _steps(self, level: Value) -> Value:
+        """The biased level in 1/256, in the sampler's range if it has one."""
+        level = self.biased(level)
+        return in_steps(self.ranged(level) if self.key.ranged else level)
+
+    def ranged(self, level: Value) -> Value:
+        """A level between MinLOD and MaxLOD."""
+        least, most = map(self.number, (NumberField.MIN_LOD, NumberField.MAX_LOD))
+        return self.b.min(self.b.max(level, least), most)
+
+    def number(self, field: NumberField) -> Value:
+        """One of the floats of the sampler."""
+        return self.b.load(self.source.files.numbers, field)
+
+    def footprint(self) -> Footprint:
+        """What a pixel covers, unless the level is given."""
         fields = SIDES[: self.key.kind.axes]
         sides = [self.b.itof(level_field(self.source, field)) for field in fields]
         return footprint(self._gradient(), sides)
@@ -158,7 +178,7 @@ class _Sampling:
 
     def _mipmapped(self, kernel: Kernel, steps: Value) -> Texel:
         """The level or the mix of two levels that a level in 1/256 stands for."""
-        first, last = self._limit(LimitField.FIRST), self._limit(LimitField.LAST)
+        first, last = self.limit(LimitField.FIRST), self.limit(LimitField.LAST)
         if not _mipmapped(self.key):
             return self._read(kernel, first)
         steps = clamped(steps, first, last)
@@ -177,7 +197,7 @@ class _Sampling:
         b, right, down = self.b, *covered.gradient
         count = probes(covered, self.key.anisotropy)
         number = b.itof(count)
-        steps = in_steps(self._biased(level_from(covered.longest / (number * number))))
+        steps = self._steps(level_from(covered.longest / (number * number)))
         stride = [b.select(covered.wide, x, y) / number for x, y in zip(right, down, strict=True)]
         at, done = b.variable(Type.F32, 0.5 - number * 0.5), b.variable(Type.I32)
         sums = [b.variable(Type.F32) for _ in COMPONENTS]
@@ -198,14 +218,30 @@ class _Sampling:
 
     def _read(self, kernel: Kernel, level: Value) -> Texel:
         kernels = (kernel,) * self.key.kind.axes
-        return read(self.source, kernels, self.coordinates, self._level(level))
+        return read(self.source, kernels, self.coordinates, self.row(level))
 
-    def _level(self, level: Value) -> Level:
+    def row(self, level: Value) -> Level:
         """A level, which is the first row where there is only one."""
         row = level if self.key.levels else None
-        if self.face is not None:
-            row = self.face.number * self._limit(LimitField.LEVELS) + level
+        layer = self._layer()
+        if layer is not None:
+            row = layer * self.limit(LimitField.LEVELS) + level
         return level_of(self.source, row)
+
+    def _layer(self) -> Value | None:
+        """The face and the slice, of which the nearest counts."""
+        face = None if self.face is None else self.face.number
+        if not self.key.layers:
+            return face
+        number = slice_number(self.b, self.limit(LimitField.LAYERS))
+        return number if face is None else number * CUBE_FACES + face
+
+
+def slice_number(b: Builder, layers: Value) -> Value:
+    """The slice of an array that is sampled: rounded to nearest even and held."""
+    number = b.ftoi(b.round(b.input("slice.x")))
+    number = b.select(number < 0, 0, number)
+    return b.select(number < layers, number, layers - 1)
 
 
 def _assign(variables: Sequence[Variable], values: Sequence[Number]) -> None:

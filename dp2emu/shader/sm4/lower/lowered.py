@@ -57,7 +57,7 @@ class Ask(Enum):
 
     SAMPLE = "sample"
     """Float address, reference if ``comparison``, then by ``lod``: GRADIENT ddx and ddy of the
-    address without its slice; BIAS the same and the bias; EXPLICIT the level.  Answers floats."""
+    address without its slice, EXPLICIT the level.  Answers floats."""
     GATHER = "gather"
     """Float address, reference if ``comparison``, then two offsets if ``offset``.  Answers the
     ``component`` of four texels, as the view has them."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from dp2emu.shader.functions import exp2
 from dp2emu.shader.ir import Axis, Lod, TextureKind
 from dp2emu.shader.sm4.enums import Dimension, Sizes
 from dp2emu.shader.sm4.lower.arithmetic import Evaluate, Result
@@ -151,11 +152,18 @@ def _fetched(
         operands += [gradient[c] for gradient in rest for c in axes]
         lod = Lod.GRADIENT
     else:
-        operands += _slopes(low, at, shape)
-        operands += [_biased(low, each[0]) for each in rest]
-        lod = Lod.BIAS if rest else Lod.GRADIENT
+        operands += _scaled(low, _slopes(low, at, shape), rest)
+        lod = Lod.GRADIENT
     words = low.fetch(replace(unit, lod=lod), *operands)
     return tuple(map(low.b.asfloat, words))
+
+
+def _scaled(low: Lowering, slopes: list[Value], rest: list[Source]) -> list[Value]:
+    """Slopes that a bias, if there is one, makes longer: each level doubles them."""
+    if not rest:
+        return slopes
+    scale = exp2(_biased(low, rest[0][0]))
+    return [each * scale for each in slopes]
 
 
 def _slopes(low: Lowering, at: Source, shape: Shape) -> list[Value]:

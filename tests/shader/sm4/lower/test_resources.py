@@ -104,7 +104,7 @@ ARRAYS = {
     ("line", "lod", "extra"),
     [
         ("sample o0, r0, t5, s2", Lod.GRADIENT, "slopes"),
-        ("sample_b o0, r0, t5, s2, l(7.0)", Lod.BIAS, "slopes and 7"),
+        ("sample_b o0, r0, t5, s2, l(7.0)", Lod.GRADIENT, "slopes"),
         ("sample_l o0, r0, t5, s2, l(7.0)", Lod.EXPLICIT, "7"),
         ("sample_d o0, r0, t5, s2, r0, r0", Lod.GRADIENT, "given"),
     ],
@@ -115,13 +115,21 @@ def test_arrays_are_fetched_with_their_slice(
     address, axes = ARRAYS[dimension]
     operands = {
         "slopes": [0.0] * 2 * axes,
-        "slopes and 7": [*[0.0] * 2 * axes, 7.0],
         "7": [7.0],
         "given": [1.0, 2.0, 3.0][:axes] * 2,
     }
     run = Run(line, head(dimension))
     assert run.around.fetches == [(0, float_bits(*address, *operands[extra]))]
     assert run.units == (Unit(Ask.SAMPLE, 5, 2, Dimension[dimension.upper()], lod=lod),)
+
+
+@pytest.mark.parametrize(("bias", "scale"), [(2.0, 4.0), (-1.0, 0.5), (-99.0, 2.0**-16)])
+def test_a_bias_makes_slopes_longer(bias: float, scale: float) -> None:
+    shader = lowered(ps_text(f"sample_b o0, v1, t5, s2, l({bias})", head("texture1darray")))
+    around = Surroundings()
+    execute(shader, {"v1.x": [0, 1, 4, 5]}, lanes=4, around=around)
+    ((_, operands),) = around.fetches
+    assert operands[2:] == float_bits(scale, 4 * scale)
 
 
 def test_differences_of_coordinates_are_of_the_quad() -> None:

@@ -1,0 +1,194 @@
+"""Programs for what Direct3D 10 asks of textures and buffers besides sampling them.
+
+Their outputs are four I32, ``word.x`` to ``word.w``: floats by their bits, or integers where the
+format has them.  Files are those of ``bindings``; a buffer is the ``texels``, from the beginning
+of the view to its end, and ``buffer`` has the bytes and the number of its structures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from functools import lru_cache, reduce
+from operator import and_
+
+from dp2emu.d3d.formats import Channel, Coding
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.ir import File, Lod, Program, Stage
+from dp2emu.shader.sampling import COMPONENTS
+from dp2emu.shader.texture.bindings import Files, LevelField, LimitField
+from dp2emu.shader.texture.detail import level_from
+from dp2emu.shader.texture.fields import Source, bits
+from dp2emu.shader.texture.filters import Texel
+from dp2emu.shader.texture.reading import Level, corners, level_of, shifted
+from dp2emu.shader.texture.records import SamplerKey
+from dp2emu.shader.texture.sampler import Sampling
+from dp2emu.shader.texture.texels import texel
+from dp2emu.shader.types import Type
+from dp2emu.shader.values import Number, Value
+from dp2emu.shader.verify import MAX_UNIFORM_SIZE
+
+ONE_BITS = 0x3F800000
+
+
+class BufferField(IntEnum):
+    """Integers of a structured buffer."""
+
+    STRIDE = 0
+    COUNT = 1
+
+
+@lru_cache(maxsize=1 << 8)
+def load_program(key: SamplerKey, stage: Stage) -> Program:
+    """The texel numbered ``number.x`` and so on of ``level.x``, and of ``layer.x`` of an array.
+
+    Out of range what the format has is 0, and what it lacks as ever.
+    """
+    b = Builder(stage)
+    source = Source.of(b, key)
+    numbers = [b.input(f"number.{c}", Type.I32) for c in COMPONENTS[: key.kind.axes]]
+    number, levels = b.input("level.x", Type.I32), _limit(source, LimitField.LEVELS)
+    inside, row = [b.apply("ult", number, levels)], number
+    if key.layers:
+        layer = b.input("layer.x", Type.I32)
+        inside.append(b.apply("ult", layer, _limit(source, LimitField.LAYERS)))
+        row = layer * levels + number
+    level = level_of(source, row)
+    inside += [b.apply("ult", n, side) for n, side in zip(numbers, level.sides, strict=True)]
+    words = _words(source, _address(source, level, numbers), numbers)
+    known = reduce(and_, inside)
+    return _answering(b, [_held(b, known, word) for word in words])
+
+
+def _held(b: Builder, known: Value, word: Value | int) -> Number:
+    return b.select(known, word, 0) if isinstance(word, Value) else word
+
+
+def _limit(source: Source, field: LimitField) -> Value:
+    return source.b.load(source.files.limits, field)
+
+
+def _address(source: Source, level: Level, numbers: Sequence[Value]) -> Value:
+    """Where a texel, or the block it is in, begins."""
+    places = level.offset
+    for axis, (number, block) in enumerate(zip(numbers, (*source.row.block, 1), strict=False)):
+        shift = block.bit_length() - 1
+        pitch = level.pitches[axis - 1] if axis else source.row.size
+        places = places + (number >> shift if shift else number) * pitch
+    return places
+
+
+def _words(source: Source, address: Value, numbers: Sequence[Value]) -> list[Value | int]:
+    """The texel at an address; a plain number is what the format lacks."""
+    lanes = source.row.lanes
+    if any(isinstance(lane, Channel) and lane.coding in _INTEGERS for lane in lanes):
+        codes = source.codes(address)
+        return [
+            _integer(codes, lane) if isinstance(lane, Channel) else int(lane) for lane in lanes
+        ]
+    return _bits_of(source.b, texel(source, address, numbers[0], numbers[1]))
+
+
+def _integer(codes: tuple[Value, ...], lane: Channel) -> Value:
+    word, shift = divmod(lane.shift, 32)
+    return bits(codes[word], shift, lane.bits)
+
+
+_INTEGERS = frozenset({Coding.UINT})
+"""What is loaded as whole numbers."""
+
+
+def _bits_of(b: Builder, found: Texel) -> list[Value | int]:
+    return [
+        b.asint(each) if isinstance(each, Value) else (ONE_BITS if each else 0) for each in found
+    ]
+
+
+@lru_cache(maxsize=1 << 8)
+def gather_program(key: SamplerKey, component: int, offset: bool, stage: Stage) -> Program:
+    """A component of the four texels around a place in the most detailed level.
+
+    Inputs are those of a sampler, and ``offset.x`` and ``offset.y`` in texels if it has them.
+    """
+    b = Builder(stage)
+    sampling = Sampling.of(b, key, Lod.EXPLICIT)
+    level = sampling.row(sampling.limit(LimitField.FIRST))
+    at = sampling.coordinates
+    if offset:
+        by = [b.input(f"offset.{c}", Type.I32) for c in COMPONENTS[:2]]
+        at = tuple(shifted(*each) for each in zip(at, by, level.sides, strict=False))
+    found = corners(sampling.source, at, level)
+    return _answering(b, [_bits_of(b, each)[component] for each in found])
+
+
+@lru_cache(maxsize=1 << 8)
+def lod_program(key: SamplerKey, stage: Stage) -> Program:
+    """The level of detail of a gradient, first within the sampler's range and the chain, then as
+    it is; both with bias.  A texture whose derivatives are 0 is infinitely magnified.
+    """
+    b = Builder(stage)
+    sampling = Sampling.of(b, key, Lod.GRADIENT)
+    level = sampling.biased(level_from(sampling.footprint().longest))
+    held = sampling.ranged(level) if key.ranged else level
+    first, last = (b.itof(sampling.limit(f)) for f in (LimitField.FIRST, LimitField.LAST))
+    held = b.min(b.max(held, first), last)
+    return _answering(b, [b.asint(held), b.asint(level), 0, 0])
+
+
+def _buffer(b: Builder) -> File:
+    return b.uniform("texels", Type.I32, MAX_UNIFORM_SIZE)
+
+
+Side = LevelField | LimitField | None
+
+
+@lru_cache(maxsize=1 << 4)
+def size_program(sides: tuple[Side, Side, Side], stage: Stage) -> Program:
+    """Three sizes of ``level.x``, 0 if there is no such level, and how many levels there are."""
+    b = Builder(stage)
+    files = Files.of(b)
+    number, levels = b.input("level.x", Type.I32), b.load(files.limits, LimitField.LEVELS)
+    exists = b.apply("ult", number, levels)
+    found = [_size(files, side, number) for side in sides]
+    return _answering(b, [*(_held(b, exists, each) for each in found), levels])
+
+
+def _size(files: Files, side: Side, level: Value) -> Value | int:
+    b = level.builder
+    if side is None:
+        return 0
+    if isinstance(side, LimitField):
+        return b.load(files.limits, side)
+    return b.load(files.levels, side, level, len(LevelField))
+
+
+@lru_cache(maxsize=1 << 4)
+def raw_program(stage: Stage) -> Program:
+    """Four words from byte ``at.x`` on, each 0 beyond the end."""
+    b = Builder(stage)
+    texels = _buffer(b)
+    first = b.apply("ushr", b.input("at.x", Type.I32), 2)
+    return _answering(b, [b.load(texels, number, first) for number in range(4)])
+
+
+@lru_cache(maxsize=1 << 4)
+def structured_program(stage: Stage) -> Program:
+    """Four words from byte ``at.x`` on of structure ``number.x``, each 0 outside of it."""
+    b = Builder(stage)
+    texels = _buffer(b)
+    fields = b.uniform("buffer", Type.I32, len(BufferField))
+    stride, count = (b.load(fields, each) for each in BufferField)
+    number, at = b.input("number.x", Type.I32), b.input("at.x", Type.I32)
+    exists = b.apply("ult", number, count)
+    first = b.apply("ushr", number * stride + at, 2)
+    words = []
+    for place in range(4):
+        known = exists & b.apply("ult", at, stride) & b.apply("ult", at + 4 * place, stride)
+        words.append(_held(b, known, b.load(texels, place, first)))
+    return _answering(b, words)
+
+
+def _answering(b: Builder, words: Sequence[Number]) -> Program:
+    for component, word in zip(COMPONENTS, words, strict=True):
+        b.output(f"word.{component}", word, Type.I32)
+    return b.program()
