@@ -126,7 +126,7 @@ def _format(format: Format) -> FormatRow:
 
 
 def _lanes(row: FormatRow) -> int:
-    return 4 if row.alpha or row.block == (4, 4) else 3
+    return 4 if row.alpha or row.block == (4, 4) or row.format is Format.A1 else 3
 
 
 def _shown(row: FormatRow, words: NDArray[Any], lane: Lane) -> NDArray[np.uint8]:
