@@ -50,7 +50,7 @@ def run_anyhow(shader: Lowered, seed: int) -> None:
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=5000 if THOROUGH else 200)
+@settings(max_examples=5000 if THOROUGH else 1000)
 def test_random_shaders_lower_and_run(seed: int) -> None:
     run_anyhow(lower(generate(Random(seed))), seed)
 
