@@ -139,10 +139,18 @@ def _half_cosine() -> Program:
 
 def _cosines(angles: F32) -> F32:
     """Cosines of half the angles, the same shape."""
-    cosines: F32 = run(_half_cosine(), {"angle": angles.ravel()}, {}, angles.size).outputs[
-        "cosine"
-    ]
-    return cosines.reshape(angles.shape)
+    return _known_cosines(angles.tobytes()).reshape(angles.shape)
+
+
+@lru_cache(maxsize=1 << 6)
+def _known_cosines(angles: bytes) -> F32:
+    """Cosines of half of float32 angles, read only.  Lights keep their angles while all else
+    moves; as bytes a zero and a negative zero are two.
+    """
+    values = np.frombuffer(angles, np.float32)
+    cosines: F32 = run(_half_cosine(), {"angle": values}, {}, values.size).outputs["cosine"]
+    cosines.flags.writeable = False
+    return cosines
 
 
 def _point(key: FixedVertex, state: FixedState) -> F32:
