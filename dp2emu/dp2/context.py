@@ -389,7 +389,9 @@ class Context:
             scissor=self._scissor(extent),
             point=resolved.point,
             viewport=self.state.viewport,
-            vertex_uniforms=resolved.vertex_uniforms(self.vertex_constants),
+            vertex_uniforms=self.resolutions.vertex_uniforms(
+                resolved, self.state, self.vertex_constants
+            ),
             pixel_uniforms=resolved.pixel_uniforms(self.pixel_constants),
             clip_planes=resolved.clip_planes,
             w_range=self.state.w_range,

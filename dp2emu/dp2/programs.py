@@ -12,7 +12,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.d3d.vertices import MESH_METHODS, Element, VertexLayout, check_drawable
 from dp2emu.dp2.constants import Constants
-from dp2emu.dp2.fixed import fixed_state, fixed_vertex, pixel_fog, pixel_fog_uniforms
+from dp2emu.dp2.fixed import fixed_vertex, pixel_fog, pixel_fog_uniforms
 from dp2emu.dp2.raster7 import monochrome
 from dp2emu.dp2.samplers import BoundTextures, keyed, samplers
 from dp2emu.dp2.shaders import Function, lowered_pixel, lowered_vertex
@@ -23,12 +23,12 @@ from dp2emu.gpu.packets import Textures, Uniforms
 from dp2emu.gpu.state import Attribute, Samplers
 from dp2emu.shader.fixed import (
     FixedPixel,
+    FixedVertex,
     Fog,
     TextureStage,
     pixel_program,
     reads_texture,
     vertex_program,
-    vertex_uniforms,
 )
 from dp2emu.shader.ir import Program, Sample, TextureKind, walk
 from dp2emu.shader.ports import varying
@@ -59,12 +59,13 @@ class Source:
 class VertexStage:
     """The vertex program, None for vertices on the screen, and what feeds it.
 
-    ``shader`` is set if its numbers are constant registers; otherwise they are ``uniforms``.
+    ``shader`` is set if its numbers are constant registers, ``fixed`` if they are those of the
+    fixed function.
     """
 
     program: Program | None = None
     attributes: tuple[Attribute, ...] = ()
-    uniforms: Uniforms | None = None
+    fixed: FixedVertex | None = None
     shader: Lowered | None = None
     samplers: Samplers = ()
     textures: Textures = field(default_factory=dict)
@@ -170,8 +171,7 @@ def vertex_stage(
         raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "vertices without position")
     key = fixed_vertex(state, layout, _texture_sets(pixel))
     attributes = tuple(Attribute(name, element) for name, element in named.items())
-    uniforms = vertex_uniforms(key, fixed_state(state))
-    return VertexStage(vertex_program(key), attributes, uniforms)
+    return VertexStage(vertex_program(key), attributes, key)
 
 
 def _texture_sets(pixel: Program) -> int:

@@ -13,17 +13,20 @@ from dp2emu.d3d.enums import DeclMethod
 from dp2emu.d3d.fvf import POSITION, fvf_layout
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import MESH_METHODS, VertexLayout
-from dp2emu.dp2.programs import Source
+from dp2emu.dp2.constants import Constants
+from dp2emu.dp2.programs import Source, VertexStage
 from dp2emu.dp2.resolve import Resolved, Targets, resolve
 from dp2emu.dp2.shaders import Format, Function
 from dp2emu.dp2.state import State
 from dp2emu.dp2.textures import Textures
 from dp2emu.errors import Fault
 from dp2emu.gpu.memory import Heap, Surface
+from dp2emu.gpu.packets import Uniforms
 
 ROOM = 256
 """Resolved states, and sources, that a context keeps; of more, those that came last."""
 
+_NONE: Uniforms = {}
 _K = TypeVar("_K", bound=Hashable)
 _V = TypeVar("_V")
 
@@ -40,6 +43,7 @@ class Resolutions:
         self._heap = heap
         self._version = -1
         self._resolved: dict[Hashable, Resolved] = {}
+        self._uniforms: dict[VertexStage, tuple[int, Uniforms]] = {}
         self._sources: dict[Hashable, Source] = {}
 
     def of(self, state: State, source: Source, targets: Targets, textures: Textures) -> Resolved:
@@ -56,9 +60,21 @@ class Resolutions:
                 _keep(self._resolved, key, found)
         return found
 
+    def vertex_uniforms(self, resolved: Resolved, state: State, constants: Constants) -> Uniforms:
+        """The numbers of the vertex program; of the fixed function, made once for each state."""
+        stage = resolved.vertex
+        if stage.fixed is None:
+            return resolved.vertex_uniforms(state, constants)
+        numbers, found = self._uniforms.get(stage, (-1, _NONE))
+        if numbers != state.numbers:
+            found = resolved.vertex_uniforms(state, constants)
+            _keep(self._uniforms, stage, (state.numbers, found))
+        return found
+
     def forget(self) -> None:
         """Drop every resolved state."""
         self._resolved.clear()
+        self._uniforms.clear()
 
     def source(
         self,

@@ -20,7 +20,7 @@ from dp2emu.d3d.formats import DEPTH
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.dp2.constants import Constants
-from dp2emu.dp2.fixed import clip_planes, enum_state
+from dp2emu.dp2.fixed import clip_planes, enum_state, fixed_state
 from dp2emu.dp2.output import (
     alpha_test,
     alpha_to_coverage,
@@ -48,6 +48,7 @@ from dp2emu.gpu.state import (
     Pipeline,
     RasterState,
 )
+from dp2emu.shader.fixed import vertex_uniforms
 
 ZBIAS_UNIT = 1.0 / 65536.0
 """Depth range one unit of D3DRS_ZBIAS (before DirectX 9) moves towards the viewer; the documents
@@ -110,11 +111,13 @@ class Resolved:
     line_pattern: LinePattern
     stipple: tuple[int, ...]
 
-    def vertex_uniforms(self, constants: Constants) -> Uniforms:
-        """The numbers of the vertex program, constants as they are now."""
+    def vertex_uniforms(self, state: State, constants: Constants) -> Uniforms:
+        """The numbers of the vertex program, state and constants as they are now."""
         if self.vertex.shader is not None:
             return constant_uniforms(constants, self.vertex.shader)
-        return self.vertex.uniforms or {}
+        if self.vertex.fixed is None:
+            return {}
+        return vertex_uniforms(self.vertex.fixed, fixed_state(state))
 
     def pixel_uniforms(self, constants: Constants) -> Uniforms:
         """The numbers of the pixel program, constants as they are now."""

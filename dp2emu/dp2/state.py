@@ -55,12 +55,15 @@ class State:
     """Everything the tokens of one context have set.  Mutable: it is the register file.
 
     ``version`` grows with every change that can alter what a draw is resolved to, but for render
-    states and stage states, which are in ``settings``.  ``map_blend``
+    states and stage states, which are in ``settings``, and for what are only numbers to the
+    fixed function, matrices before the projection and the material: those count in ``numbers``.
+    ``map_blend``
     is D3DRENDERSTATE_TEXTUREMAPBLEND while it takes the place of stage operations, otherwise 0.
     """
 
     def __init__(self, *, has_depth: bool) -> None:
         self.version = 0
+        self.numbers = 0
         self.render_states = [0] * RENDER_STATES
         for state, value in (*DEFAULT_RENDER_STATES.items(), *EARLY_RENDER_STATES.items()):
             self.render_states[state] = int(value)
@@ -152,14 +155,17 @@ class State:
 
     def set_transform(self, kind: int, matrix: Sequence[float]) -> None:
         """SETTRANSFORM: 16 floats, row-major, for row vectors."""
-        self.version += 1
         number = transform_number(kind)
+        if number == TransformState.PROJECTION:
+            # Whether it is affine decides where table fog takes depth from.
+            self.version += 1
+        self.numbers += 1
         if number is not None:
             self.transforms[number] = tuple(matrix)
 
     def set_material(self, material: Any) -> None:
         """SETMATERIAL: a D3DMATERIAL7 record that stays as it is; None for the default."""
-        self.version += 1
+        self.numbers += 1
         self.material = material
 
     def set_clip_plane(self, index: int, plane: Sequence[float]) -> None:

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from dp2emu.d3d import fvf
 from dp2emu.d3d.enums import Format, RenderState, TextureStageState, TransformState
 from dp2emu.d3d.legacy import RenderState7, TextureStageState8
+from dp2emu.dp2.constants import VERTEX_FILES, Constants
+from dp2emu.dp2.options import Options
 from dp2emu.dp2.programs import Source
 from dp2emu.dp2.resolutions import ROOM, Resolutions
 from dp2emu.dp2.resolve import Resolved, Targets, resolve
@@ -22,6 +24,7 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
 from tests.dp2.screen import RED, Screen
 
+CONSTANTS = Constants(VERTEX_FILES, Options())
 LIT = 0x002 | fvf.NORMAL | 0x100
 FLAT = fvf.XYZRHW | fvf.DIFFUSE | 0x100
 
@@ -53,11 +56,25 @@ class Known:
         source = self.resolutions.source(self.format)
         return resolve(self.state, source, self.targets, 9, self.textures.at_stages())
 
+    def told(self) -> Any:
+        """Everything a draw takes of what is remembered."""
+        found = self.get()
+        return told(found), plain(self.resolutions.vertex_uniforms(found, self.state, CONSTANTS))
+
+    def told_fresh(self) -> Any:
+        """And of what is resolved now."""
+        found = self.fresh()
+        return told(found), plain(found.vertex_uniforms(self.state, CONSTANTS))
+
     def target(self, number: int) -> None:
         self.targets = Targets((self.colors[number], None, None, None), self.depth)
 
     def matrix(self, number: int) -> None:
         self.state.set_transform(TransformState.VIEW, [float(number + 1)] * 16)
+
+    def project(self, number: int) -> None:
+        matrix = [0.0, 0.0, 0.0, 1.0] * 3 + [0.0, 0.0, float(number), 1.0 - number]
+        self.state.set_transform(TransformState.PROJECTION, matrix)
 
     def use(self, format: int) -> None:
         self.format = format
@@ -79,13 +96,14 @@ def told(resolved: Resolved) -> Any:
     vertex, pixel = resolved.vertex, resolved.pixel
     return (
         resolved.pipeline, resolved.clip_planes, resolved.point, resolved.merge,
-        resolved.line_pattern, resolved.stipple, plain(vertex.uniforms), plain(pixel.uniforms),
+        resolved.line_pattern, resolved.stipple, vertex.fixed, plain(pixel.uniforms),
         plain(vertex.textures), plain(pixel.textures),
     )  # fmt: skip
 
 
 CHANGES = {
     "fog": (RenderState.FOGENABLE, (0, 1)),
+    "table": (RenderState.FOGTABLEMODE, (0, 3)),
     "blend": (RenderState.ALPHABLENDENABLE, (0, 1)),
     "reference": (RenderState.STENCILREF, (0, 7)),
     "size": (RenderState.POINTSIZE, (0x3F800000, 0x40000000)),
@@ -100,7 +118,9 @@ STAGES = {
 change = st.one_of(
     st.tuples(st.sampled_from(sorted(CHANGES)), st.integers(0, 1)),
     st.tuples(st.sampled_from(sorted(STAGES)), st.integers(0, 1)),
-    st.tuples(st.sampled_from(["bind", "target", "matrix", "format"]), st.integers(0, 1)),
+    st.tuples(
+        st.sampled_from(["bind", "target", "matrix", "project", "format"]), st.integers(0, 1)
+    ),
 )
 
 
@@ -116,6 +136,7 @@ def apply(known: Known, what: str, number: int) -> None:
             "bind": lambda n: known.textures.bind(0, known.images[n]),
             "target": known.target,
             "matrix": known.matrix,
+            "project": known.project,
             "format": lambda n: known.use((FLAT, LIT)[n]),
         }[what](number)
 
@@ -125,7 +146,7 @@ def test_what_is_remembered_is_what_resolving_gives(changes: list[tuple[str, int
     known = Known()
     for what, number in changes:
         apply(known, what, number)
-        assert told(known.get()) == told(known.fresh())
+        assert known.told() == known.told_fresh()
 
 
 @pytest.mark.parametrize("what", [*CHANGES, *STAGES, "bind", "target", "format"])
@@ -144,8 +165,32 @@ def test_a_state_that_comes_again_is_not_resolved_again(what: str) -> None:
 def test_numbers_outside_of_the_settings_are_resolved_again() -> None:
     known = Known()
     first = known.get()
-    known.matrix(1)
+    known.project(1)
     assert known.get() is not first
+
+
+def test_matrices_are_numbers_to_what_stays() -> None:
+    known = Known()
+    known.use(LIT)
+    first = known.get()
+    before = known.told()
+    uniforms = known.resolutions.vertex_uniforms(first, known.state, CONSTANTS)
+    assert known.resolutions.vertex_uniforms(first, known.state, CONSTANTS) is uniforms
+    known.matrix(1)
+    assert known.get() is first and known.told() == known.told_fresh() != before
+
+
+@pytest.mark.parametrize("kind", [TransformState.VIEW, TransformState.PROJECTION, 256, 300])
+def test_every_matrix_counts_as_a_change_of_numbers(kind: int) -> None:
+    state = State(has_depth=False)
+    state.set_transform(kind, [1.0] * 16)
+    assert state.numbers == 1 and state.version == (kind == TransformState.PROJECTION)
+
+
+def test_the_material_counts_as_a_change_of_numbers() -> None:
+    state = State(has_depth=False)
+    state.set_material(None)
+    assert (state.numbers, state.version) == (1, 0)
 
 
 def test_no_more_is_remembered_than_there_is_room_for() -> None:
