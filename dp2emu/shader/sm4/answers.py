@@ -11,8 +11,10 @@ import numpy as np
 from dp2emu.errors import Unsupported
 from dp2emu.shader.ir import Lod, Program, Stage
 from dp2emu.shader.reference import Run
+from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4.enums import Dimension
 from dp2emu.shader.sm4.lower.lowered import Ask, Unit
+from dp2emu.shader.sm4.shapes import CUBES, SHAPES, Shape
 from dp2emu.shader.texture.bindings import LevelField, LimitField
 from dp2emu.shader.texture.fetches import (
     Side,
@@ -27,36 +29,8 @@ from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import sampler_program
 from dp2emu.shader.types import I32, Lanes
 
-COMPONENTS = "xyzw"
-
-_AXES: dict[Dimension, int] = {
-    Dimension.BUFFER: 1,
-    Dimension.TEXTURE1D: 1,
-    Dimension.TEXTURE2D: 2,
-    Dimension.TEXTURE3D: 3,
-    Dimension.TEXTURECUBE: 3,
-    Dimension.TEXTURE1DARRAY: 1,
-    Dimension.TEXTURE2DARRAY: 2,
-    Dimension.TEXTURECUBEARRAY: 3,
-}
-_ARRAYS = frozenset(
-    {Dimension.TEXTURE1DARRAY, Dimension.TEXTURE2DARRAY, Dimension.TEXTURECUBEARRAY}
-)
-_WIDTH, _HEIGHT, _DEPTH = LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH
-_SIZES: dict[Dimension, tuple[Side, Side, Side]] = {
-    Dimension.BUFFER: (_WIDTH, None, None),
-    Dimension.TEXTURE1D: (_WIDTH, None, None),
-    Dimension.TEXTURE2D: (_WIDTH, _HEIGHT, None),
-    Dimension.TEXTURE2DMS: (_WIDTH, _HEIGHT, None),
-    Dimension.TEXTURE3D: (_WIDTH, _HEIGHT, _DEPTH),
-    Dimension.TEXTURECUBE: (_WIDTH, _HEIGHT, None),
-    Dimension.TEXTURE1DARRAY: (_WIDTH, LimitField.LAYERS, None),
-    Dimension.TEXTURE2DARRAY: (_WIDTH, _HEIGHT, LimitField.LAYERS),
-    Dimension.TEXTURE2DMSARRAY: (_WIDTH, _HEIGHT, LimitField.LAYERS),
-    Dimension.TEXTURECUBEARRAY: (_WIDTH, _HEIGHT, None),
-}
-"""What resinfo gives first (shader reference 5.4)."""
-
+_SIDES = (LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH)
+_OF_SAMPLES = frozenset({Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY})
 _SECOND_FLOAT = {"coordinate.y": 0.5, "ddx.y": 0.0, "ddy.y": 0.0}
 """The coordinate that a texture of one axis lacks: the middle of its only row."""
 
@@ -88,7 +62,7 @@ def answer(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
     A key of one dimension is of a texture that is a texel high, ``layers`` is that of the unit.
     Raises Unsupported for what is not asked of textures and buffers, and for samples of textures.
     """
-    if unit.ask not in _ANSWERS or (unit.dimension not in _AXES and unit.ask is Ask.LOAD):
+    if unit.ask not in _ANSWERS or (unit.dimension in _OF_SAMPLES and unit.ask is Ask.LOAD):
         raise Unsupported(f"{unit.ask.value} of textures")
     return _ANSWERS[unit.ask](unit, key, stage)
 
@@ -97,19 +71,18 @@ def _ports(name: str, count: int) -> list[str]:
     return [f"{name}.{c}" for c in COMPONENTS[:count]]
 
 
-def _address(unit: Unit) -> list[str]:
+def _shape(unit: Unit) -> Shape:
     assert unit.dimension is not None
-    slices = ["slice.x"] if unit.dimension in _ARRAYS else []
-    return [*_ports("coordinate", _AXES[unit.dimension]), *slices, *_reference(unit)]
+    return SHAPES[unit.dimension]
 
 
-def _reference(unit: Unit) -> list[str]:
-    return ["reference.x"] if unit.comparison else []
+def _address(unit: Unit) -> list[str]:
+    slices = ["slice.x"] * _shape(unit).slices
+    return [*_ports("coordinate", _shape(unit).axes), *slices, *["reference.x"] * unit.comparison]
 
 
 def _slopes(unit: Unit) -> list[str]:
-    assert unit.dimension is not None
-    return [port for name in ("ddx", "ddy") for port in _ports(name, _AXES[unit.dimension])]
+    return [port for name in ("ddx", "ddy") for port in _ports(name, _shape(unit).axes)]
 
 
 def _sample(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
@@ -123,21 +96,23 @@ def _gather(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
 
 
 def _lod(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
-    assert unit.dimension is not None
-    address = _ports("coordinate", _AXES[unit.dimension])
+    address = _ports("coordinate", _shape(unit).axes)
     return Answer(lod_program(key, stage), (*address, *_slopes(unit)))
 
 
 def _load(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
-    assert unit.dimension is not None
-    slices = ["layer.x"] if unit.dimension in _ARRAYS else []
-    address = _ports("number", _AXES[unit.dimension])
-    return Answer(load_program(key, stage), (*address, *slices, "level.x"))
+    slices = ["layer.x"] * _shape(unit).slices
+    return Answer(
+        load_program(key, stage), (*_ports("number", _shape(unit).axes), *slices, "level.x")
+    )
 
 
 def _size(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
-    assert unit.dimension is not None
-    return Answer(size_program(_SIZES[unit.dimension], stage), ("level.x",))
+    """Lengths, then slices; of arrays of cubes those are not told."""
+    shape = _shape(unit)
+    told = shape.slices and unit.dimension not in CUBES
+    sides: list[Side] = [*_SIDES[: shape.lengths], *[LimitField.LAYERS] * told, None, None]
+    return Answer(size_program((sides[0], sides[1], sides[2]), stage), ("level.x",))
 
 
 def _raw(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:

@@ -15,6 +15,7 @@ from dp2emu.shader.sm4.lower.lowering import Lowering
 from dp2emu.shader.sm4.lower.reading import Source, sources
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Instruction
+from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.texture.fields import half
 from dp2emu.shader.values import Value
 
@@ -108,8 +109,18 @@ def _op(name: str) -> Evaluate:
 
 
 def _two(first: str, second: str) -> Evaluate:
-    """Two of them on the same operands."""
-    return _both(lambda b, x, y: (b.apply(first, x, y), b.apply(second, x, y)))
+    """Two of them on the same operands, either of which may be wanted alone."""
+
+    def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
+        x, y = sources(low, instruction)
+        return tuple(
+            {c: low.b.apply(name, x[c], y[c]) for c in target.written}
+            if target.file is not File.NULL
+            else {}
+            for name, target in zip((first, second), instruction.destinations, strict=True)
+        )
+
+    return evaluate
 
 
 def _chosen(test: str) -> Evaluate:

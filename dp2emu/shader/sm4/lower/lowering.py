@@ -20,7 +20,6 @@ from dp2emu.shader.sm4.versions import Stage
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value, Variable
 
-COMPONENTS = "xyzw"
 ROWS = 4096
 """Rows of a constant buffer at most."""
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4.enums import SystemValue
-from dp2emu.shader.sm4.lower.lowering import COMPONENTS, Lowering, Place
+from dp2emu.shader.sm4.lower.lowering import Lowering, Place
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.values import Value
 

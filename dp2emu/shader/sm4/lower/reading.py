@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 from dp2emu.errors import Unsupported
 from dp2emu.shader.ports import CENTROID, NOPERSPECTIVE, SAMPLE
+from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4.enums import Interpolation, SystemValue
-from dp2emu.shader.sm4.lower.lowering import COMPONENTS, ROWS, Lowering, place_of
+from dp2emu.shader.sm4.lower.lowering import ROWS, Lowering, place_of
 from dp2emu.shader.sm4.program import Index, Instruction, Operand
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage

@@ -20,34 +20,12 @@ from dp2emu.shader.sm4.lower.reading import Source, sources
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Instruction, Operand, Selection
 from dp2emu.shader.sm4.registers import File
+from dp2emu.shader.sm4.shapes import CUBES, SHAPES, Shape
 from dp2emu.shader.values import Value
 
 BIAS_LOW, BIAS_HIGH = -16.0, 15.99
 """What the bias of sample_b is clamped to."""
 
-
-class Shape(NamedTuple):
-    """How a dimension is addressed: its axes, whether slices come after them, and the numbers of
-    resinfo that are lengths.
-    """
-
-    axes: int
-    slices: bool = False
-    lengths: int = 0
-
-
-SHAPES: dict[Dimension, Shape] = {
-    Dimension.BUFFER: Shape(1),
-    Dimension.TEXTURE1D: Shape(1, lengths=1),
-    Dimension.TEXTURE2D: Shape(2, lengths=2),
-    Dimension.TEXTURE2DMS: Shape(2, lengths=2),
-    Dimension.TEXTURE3D: Shape(3, lengths=3),
-    Dimension.TEXTURECUBE: Shape(3, lengths=2),
-    Dimension.TEXTURE1DARRAY: Shape(1, slices=True, lengths=1),
-    Dimension.TEXTURE2DARRAY: Shape(2, slices=True, lengths=2),
-    Dimension.TEXTURE2DMSARRAY: Shape(2, slices=True, lengths=2),
-    Dimension.TEXTURECUBEARRAY: Shape(3, slices=True, lengths=2),
-}
 
 _PLAIN: dict[Dimension, TextureKind] = {
     Dimension.TEXTURE1D: TextureKind.TEX2D,
@@ -55,8 +33,6 @@ _PLAIN: dict[Dimension, TextureKind] = {
     Dimension.TEXTURE3D: TextureKind.VOLUME,
     Dimension.TEXTURECUBE: TextureKind.CUBE,
 }
-_CUBES = frozenset({Dimension.TEXTURECUBE, Dimension.TEXTURECUBEARRAY})
-"""Texel offsets mean nothing to them."""
 _MIDDLE = 0.5
 """The second coordinate of a texture that has one: the middle of its only row."""
 
@@ -87,8 +63,9 @@ def _asked(low: Lowering, instruction: Instruction, ask: Ask) -> tuple[Unit, Sha
     """A unit of the instruction's resource, and sampler if it has one."""
     resource = low.declared.resources[_operand(instruction, File.RESOURCE).number]
     samplers = (each.number for each in instruction.sources if each.file is File.SAMPLER)
-    shape = SHAPES.get(resource.dimension, Shape(1))
-    axes = 0 if resource.dimension in _CUBES else shape.axes
+    shape = SHAPES[resource.dimension]
+    axes = 0 if resource.dimension in CUBES else shape.axes
+    # Texel offsets mean nothing to cubes.
     u, v, w = (n if axis < axes else 0 for axis, n in enumerate(instruction.texel))
     sampler = next(samplers, None)
     return Unit(ask, resource.number, sampler, resource.dimension, (u, v, w)), shape
