@@ -162,10 +162,19 @@ def test_sine_of_what_is_not_finite_is_nan_and_of_zero_has_its_sign() -> None:
     assert column(result, "o1.x") == [model.NAN] * 3 + [model.ONE] * 3
 
 
-@pytest.mark.parametrize("line", ["sincos o0.x, null, v0.x", "sincos null, o0.x, v0.x"])
-def test_one_of_two_results_may_be_null(line: str) -> None:
-    sine = line.startswith("sincos o0")
-    assert vs(line)[0] == (0 if sine else model.ONE)
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("sincos o0.x, null, v1.x", 0),
+        ("sincos null, o0.x, v1.x", model.ONE),
+        ("udiv o0.x, null, v0.x, v0.y", 3),
+        ("udiv null, o0.x, v0.x, v0.y", 2),
+        ("imul null, o0.x, v0.x, v0.y", 85),
+        ("umul o0.x, null, v0.z, v0.x", 16),
+    ],
+)
+def test_one_of_two_results_may_be_null(line: str, wanted: int) -> None:
+    assert vs(line, inputs={"v0.x": 17, "v0.y": 5, "v0.z": 0xFFFFFFFF})[0] == wanted
 
 
 def test_mov_keeps_every_bit_and_saturates_as_a_float() -> None:
