@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 from filming import COLORED, ONE_SET, STRIDE, Studio, finish, hue, stream, vertex_bytes
 
 from dp2emu.d3d import fvf
 from dp2emu.d3d.enums import (
+    Cull,
     DeclMethod,
     DeclType,
     DeclUsage,
     Format,
     PrimitiveType,
     QueryType,
+    RenderState,
     SamplerState,
     TextureFilter,
     TextureOp,
     TextureStageState,
 )
+from dp2emu.d3d.flags import Dp2Flags
+from dp2emu.dp2.call import Call
 from dp2emu.dp2.table import Op
+from dp2emu.gpu.memory import SurfaceKind
 from dp2emu.runtime import Device9, VertexElement
 from dp2emu.runtime.arguments import Box
 from dp2emu.shader.sm.assemble import assemble
@@ -248,3 +254,88 @@ _PLACING = assemble(
 )
 PLACING = list(struct.unpack(f"<{len(_PLACING) // 4}I", _PLACING))
 """Adds the place, and goes from pixels to clip space."""
+
+
+CELL = 16
+"""Pixels of a side of the cell in which each token of ``early_draws`` draws."""
+_SHORT, _PLAIN = struct.Struct("<H"), struct.Struct("<BBH")
+
+
+def words(op: Op, count: int, *numbers: int) -> bytes:
+    """A token of 16-bit numbers."""
+    return _PLAIN.pack(op, 0, count) + b"".join(map(_SHORT.pack, numbers))
+
+
+def strip(left: float, top: float) -> list[tuple[float, float]]:
+    """Corners of 8 x 8, row by row."""
+    return [(left + x, top + y) for y in (0, 8) for x in (0, 8)]
+
+
+def fan(left: float, top: float) -> list[tuple[float, float]]:
+    """The same corners, round about."""
+    first, second, third, fourth = strip(left, top)
+    return [first, second, fourth, third]
+
+
+def in_cell(
+    number: int, corners: Callable[[float, float], list[tuple[float, float]]], edge: float
+) -> bytes:
+    """Vertices in a cell of four a row, ``edge`` before the centre of a pixel."""
+    left, top = CELL * (number % 4) + 4 - edge, CELL * (number // 4) + 4 - edge
+    color = hue(number / 15)
+    return vertex_bytes((x, y, 0.5, color) for x, y in corners(left, top))
+
+
+POINTS_AND_LINES: list[tuple[Op, int, tuple[int, ...]]] = [
+    (Op.POINTS, 1, (4, 0)),
+    (Op.LINELIST, 2, (4,)),
+    (Op.LINESTRIP, 3, (8,)),
+    (Op.INDEXEDLINELIST, 2, (12, 13, 14, 15)),
+    (Op.INDEXEDLINELIST2, 2, (16, 0, 1, 2, 3)),
+    (Op.INDEXEDLINESTRIP, 3, (20, 0, 1, 3, 2)),
+]
+"""Token, count and numbers; the vertices of each are four from four times its place on."""
+
+TRIANGLES: list[tuple[Op, int, tuple[int, ...]]] = [
+    (Op.TRIANGLESTRIP, 2, (24,)),
+    (Op.INDEXEDTRIANGLESTRIP, 2, (28, 0, 1, 2, 3)),
+    (Op.INDEXEDTRIANGLELIST, 2, (32, 33, 34, 0x700, 34, 33, 35, 0x700)),
+    (Op.INDEXEDTRIANGLELIST2, 2, (36, 0, 1, 2, 2, 1, 3)),
+    (Op.INDEXEDTRIANGLEFAN, 2, (40, 0, 1, 3, 2)),
+    (Op.TRIANGLELIST, 1, (44,)),
+]
+
+
+@stream()
+def early_draws(studio: Studio) -> None:
+    """Every token that DirectX 6 draws with, in a cell of its own: points and lines above, with
+    vertices of the call and then with those that are in the command buffer; triangles below."""
+    session = studio.session(6)
+    target = session.create_surface(SurfaceKind.SURFACE, 4 * CELL, 4 * CELL, Format.X8R8G8B8)
+    commands = session.create_surface(SurfaceKind.MEMORY, 1024)
+    session.open(target.handle)
+    vertices = [in_cell(number, strip, 0.0) for number in range(6)]
+    vertices += [in_cell(number, strip, 0.5) for number in range(6, 12)]
+    vertices += [in_cell(12, fan, 0.5)]
+    data = _PLAIN.pack(Op.CLEAR, 0, 1)
+    data += struct.pack("<IIfI4i", 1, 0xFF202020, 1.0, 0, 0, 0, 4 * CELL, 4 * CELL)
+    data += _PLAIN.pack(Op.RENDERSTATE, 0, 1) + struct.pack("<2I", RenderState.CULLMODE, Cull.NONE)
+    for op, count, numbers in (*POINTS_AND_LINES, *TRIANGLES, (Op.TRIANGLEFAN, 2, (48,))):
+        data += words(op, count, *numbers)
+    data += words(Op.LINELIST_IMM, 2)
+    data += bytes(-len(data) % 4) + in_cell(13, strip, 0.0)
+    data += words(Op.TRIANGLEFAN_IMM, 2) + struct.pack("<I", 0x7) + in_cell(14, fan, 0.5)
+    studio.call(
+        Call(
+            session.context,
+            lpDDCommands=commands.handle,
+            dwCommandLength=len(data),
+            dwFlags=Dp2Flags.USERMEMVERTICES,
+            dwVertexType=COLORED,
+            dwVertexLength=4 * len(vertices),
+            commands=data,
+            vertices=b"".join(vertices),
+        )
+    )
+    session.mark_frame(target.handle)
+    session.close()

@@ -149,3 +149,20 @@ def test_instances_take_places_and_every_third_a_colour(shown: Callable[[str], S
         wanted = [[color if 2 <= x < 14 and 2 <= y < 14 else DARK for x in range(16)]
                   for y in range(16)]  # fmt: skip
         assert found.square(left, top) == wanted
+
+
+def lit(found: Shown, number: int) -> int:
+    """Pixels that are no background in a cell."""
+    left, top = 16 * (number % 4), 16 * (number // 4)
+    return sum(color != DARK for row in found.square(left, top) for color in row)
+
+
+def test_every_early_draw_fills_its_cell(shown: Callable[[str], Shown]) -> None:
+    """Corners of 8 x 8 as points, lines and squares; only the last line of a strip has its last
+    pixel.
+    """
+    found = shown("early_draws")
+    lines, strip, triangle, square = 2 * (8 + 1), 3 * 8 + 1, 7 * 8 // 2, 8 * 8
+    drawn = [4, lines, strip, lines, lines, strip]
+    wanted = [*drawn, *[square] * 5, triangle, square, lines, square]
+    assert [lit(found, number) for number in range(16)] == [*wanted, 0]
