@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from io import BufferedReader
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -19,6 +20,10 @@ MAGICS = {"sealed": container.MAGIC, "log": rawlog.MAGIC}
 """The forms that can be told by their first 8 bytes."""
 
 KINDS = (*MAGICS, "bare")
+
+_TEXT_STARTS = b"d# \t\r\n\xef"
+"""How a capture as text may begin (``dp2emu.text``): its first statement, a comment, space, a byte
+order mark."""
 
 _CHECK_ALL = 4 << 20
 """Captures up to this many bytes are read whole for a summary: it takes no time and sees all."""
@@ -168,6 +173,12 @@ class Capture:
         self._fresh = False
         read = read_totals if self.kind == "sealed" else rawlog.scan_heads
         return read(self._source)
+
+
+def begins_as_text(stream: BufferedReader) -> bool:
+    """Whether a stream holds a capture as text, told by its first byte, which stays in it."""
+    start = stream.peek(1)[:1]
+    return bool(start) and start in _TEXT_STARTS
 
 
 def open_capture(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 import click
 
 from dp2emu.capture import BareOptions, open_capture
+from dp2emu.capture.opened import begins_as_text
 from dp2emu.d3d.enums import Format
 
 if TYPE_CHECKING:
@@ -119,10 +120,13 @@ def _opened(path: str, bare: BareOptions | None, *, text: bool) -> Iterator[Open
 
 
 def _any_form(file: BinaryIO, *, kind: str | None, bare: BareOptions | None) -> AnyCapture:
-    # Text needs the whole token table; the index of a capture does not, and answers at once.
-    from dp2emu.text import open_any
+    stream = cast(BufferedReader, file)
+    if kind is None and begins_as_text(stream):
+        # What reads text takes its time to import, and most captures are none.
+        from dp2emu.text import open_any
 
-    return open_any(cast(BufferedReader, file), kind=kind, bare=bare)
+        return open_any(stream)
+    return open_capture(stream, kind=kind, bare=bare)
 
 
 def _bare_options(options: dict[str, Any]) -> BareOptions | None:

@@ -22,6 +22,7 @@ from dp2emu.capture import (
     open_capture,
 )
 from dp2emu.capture.files import Chunk, Place
+from dp2emu.capture.opened import begins_as_text
 from dp2emu.capture.records import Called, Record
 from dp2emu.capture.writer import COMPRESSIONS
 from dp2emu.dp2.call import Call
@@ -39,9 +40,6 @@ KINDS = ("sealed", "log", "bare", "text")
 
 _USUAL_CHUNK = 1 << 20
 """Bytes after which ``CaptureWriter`` closes a chunk unless told otherwise."""
-
-_TEXT_STARTS = b"d# \t\r\n\xef"
-"""How text may begin: its first statement, a comment, space, a byte order mark."""
 
 
 class _Records(Protocol):
@@ -111,8 +109,7 @@ def open_any(
     The stream stays open and need not seek.  Errors are those of ``open_capture`` and
     ``TextCapture``; ``name`` is what they call the file.
     """
-    start = stream.peek(1)[:1]
-    if kind == "text" or (kind is None and start and start in _TEXT_STARTS):
+    if kind == "text" or (kind is None and begins_as_text(stream)):
         return TextCapture(_lines(stream), name or str(getattr(stream, "name", "-")))
     return open_capture(stream, kind=kind, bare=bare, limits=limits)
 

@@ -15,6 +15,8 @@ ROOT = TOOLS.parent
 CACHE = "XDG_CACHE_HOME"
 """Names the folder of caches, where the system has no rule of its own."""
 
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
+
 
 @dataclass(frozen=True)
 class Place:
@@ -29,10 +31,14 @@ class Place:
 
 
 def environment(cache: Path | None, **more: str) -> dict[str, str]:
-    """That of a child, which finds this package and dp2emu; ``cache`` is its cache folder."""
+    """That of a child, which finds this package and dp2emu; ``cache`` is its cache folder.
+
+    Bytecode is kept, as it is where something has been installed.
+    """
     path = os.pathsep.join(filter(None, (str(TOOLS), str(ROOT), os.environ.get("PYTHONPATH"))))
     caches = {} if cache is None else {CACHE: str(cache)}
-    return {**os.environ, "PYTHONPATH": path, **caches, **more}
+    given = {name: value for name, value in os.environ.items() if name != NO_BYTECODE}
+    return {**given, "PYTHONPATH": path, **caches, **more}
 
 
 def machine() -> dict[str, str]:
