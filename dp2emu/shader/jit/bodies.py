@@ -57,6 +57,11 @@ Key = int | str
 ALIVE = "alive"
 """Lanes that are not killed."""
 
+LONGEST = 300
+"""Statements of a basic block at most."""
+_NOWHERE = "%nowhere"
+"""Where a body goes that is called without an active lane: it never is."""
+
 _QUAD = {
     Axis.X: ((1, 1, 3, 3), (0, 0, 2, 2)),
     Axis.Y: ((2, 3, 2, 3), (0, 1, 0, 1)),
@@ -101,6 +106,7 @@ class _Body:
         self.memory: dict[Key, str] = {}
         self.loops: list[Key] = []
         self.areas: tuple[str, str] | None = None
+        self.length = 0
 
     def whole(self, active: str) -> None:
         """The function."""
@@ -112,6 +118,9 @@ class _Body:
         for row, port in enumerate(self.program.outputs):
             self._give(row, port.type, self.value(_output(port.name)))
         self.w.do(f"ret i32 {self.w.bits(self.value(ALIVE))}")
+        if self.length >= LONGEST:
+            self.w.label(_NOWHERE)
+            self.w.do("ret i32 0")
 
     # Variables
 
@@ -165,6 +174,7 @@ class _Body:
         """Run for the active lanes, until none is left."""
         end = None
         for statement in statements:
+            self.cut()
             execute = _EXECUTE.get(type(statement))
             if execute is not None:
                 execute(self, statement, active)
@@ -175,6 +185,18 @@ class _Body:
                 self.go_on(active, end)
         if end is not None:
             self.join(end)
+
+    def cut(self) -> None:
+        """End a basic block that has become long, by a branch that LLVM cannot see through.
+
+        What LLVM does to a block takes time that grows with the square of its length.
+        """
+        self.length += 1
+        if self.length % LONGEST == 0:
+            here = self.w.fresh_label()
+            some = self.w("icmp ne i32 %active, 0")
+            self.w.do(f"br i1 {some}, label {here}, label {_NOWHERE}")
+            self.w.label(here)
 
     def go_on(self, active: str, otherwise: str) -> None:
         """Branch away if no lane is active."""

@@ -17,6 +17,10 @@ Bodies come scalarised and folded: the passes of a usual pipeline find next to n
 take longer than all the rest.  ``instruction_combine`` must not be among them: LLVM 22's takes
 the square root of a number below 0 for no NaN when it is compared with itself."""
 
+LONG = 10_000
+"""Lines of text from which on the code generator does only what takes time in proportion: register
+allocation for a shader of 100,000 operations takes minutes otherwise."""
+
 _numbers = count()
 
 
@@ -27,10 +31,15 @@ def available() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """The machine that code is for.  ``linker`` is LLVM's, which is safe to use from threads."""
+    """The machine that code is for.
+
+    ``machine`` makes good code, ``quick`` is for long texts; ``linker`` is LLVM's, which is safe
+    to use from threads.
+    """
 
     binding: Any
     machine: Any
+    quick: Any
     linker: Any
     fused: bool
     name: str
@@ -43,17 +52,17 @@ class Host:
         binding.initialize_native_asmprinter()
         cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features()
         target = binding.Target.from_default_triple()
-        machine, other = (
+        machine, quick, linked = (
             target.create_target_machine(
-                cpu=cpu, features=features.flatten(), opt=1, reloc="pic", jit=True
+                cpu=cpu, features=features.flatten(), opt=effort, reloc="pic", jit=True
             )
-            for _ in range(2)
+            for effort in (1, 0, 1)
         )
         # Every 64-bit ARM has one; elsewhere LLVM would call a C library, which may be wrong.
         fused = features.get("fma", False) or target.triple.startswith(("aarch64", "arm64"))
         version = ".".join(map(str, binding.llvm_version_info))
         name = "\n".join((version, target.triple, cpu, features.flatten(), *PASSES))
-        return cls(binding, machine, binding.create_lljit_compiler(other), fused, name)
+        return cls(binding, machine, quick, binding.create_lljit_compiler(linked), fused, name)
 
     def key(self, text: str) -> str:
         """Names the object of a module's text: all that it depends on, hashed."""
@@ -61,15 +70,16 @@ class Host:
 
     def compile(self, text: str) -> bytes:
         """The object of a module."""
+        machine = self.quick if text.count("\n") > LONG else self.machine
         module = self.binding.parse_assembly(text)
         builder = self.binding.create_pass_builder(
-            self.machine, self.binding.create_pipeline_tuning_options(speed_level=1)
+            machine, self.binding.create_pipeline_tuning_options(speed_level=1)
         )
         passes = self.binding.create_new_module_pass_manager()
         for name in PASSES:
             getattr(passes, f"add_{name}_pass")()
         passes.run(module, builder)
-        found: bytes = self.machine.emit_object(module)
+        found: bytes = machine.emit_object(module)
         return found
 
     def load(self, code: bytes, name: str) -> Code:

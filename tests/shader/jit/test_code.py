@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Program, Stage
-from dp2emu.shader.jit import code
-from dp2emu.shader.jit.compiling import Host, host
+from dp2emu.shader.jit import code, compiling
+from dp2emu.shader.jit.compiling import LONG, Host, host
 from dp2emu.shader.jit.engine import run
 from dp2emu.shader.jit.store import Store
+from dp2emu.shader.ops import OPS
+from dp2emu.shader.reference import run as run_reference
+from dp2emu.shader.types import Type
+from tests.shader.engines import bits_of
+from tests.shader.programs import lanes_of
 
 
 def program(number: float) -> Program:
@@ -74,7 +81,7 @@ def test_a_damaged_object_is_replaced(compiles: list[str], tmp_path: Path) -> No
 
 def test_a_key_depends_on_text_and_machine() -> None:
     own = host()
-    other = Host(own.binding, own.machine, own.linker, own.fused, own.name + ",-fma")
+    other = replace(own, name=own.name + ",-fma")
     keys = {own.key("a"), own.key("b"), other.key("a")}
     assert len(keys) == 3
     assert own.key("a") == own.key("a")
@@ -83,3 +90,45 @@ def test_a_key_depends_on_text_and_machine() -> None:
 def test_llvm_is_not_imported_before_a_program_is_compiled() -> None:
     script = "import sys, dp2emu.shader.jit.engine; sys.exit('llvmlite' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def long(count: int) -> Program:
+    """Values of every tenth statement are read again at the end; some lanes take none."""
+    b = Builder(Stage.PIXEL)
+    x, kept = b.input("x"), []
+    total = b.variable(Type.F32, 0.0)
+    with b.if_(x > 0.0):
+        for number in range(count):
+            value = b.fract(total.value * 1.25 + x * float(number))
+            total.value = value
+            kept += [b.copy(value)] if number % 10 == 0 else []
+        for value in kept:
+            total.value = total.value + value
+    b.kill(total.value > 50.0)
+    b.output("y", total.value)
+    return b.program()
+
+
+@pytest.mark.parametrize(("count", "quick"), [(150, False), (4000, True)])
+def test_long_programs_are_compiled_in_pieces_and_quickly(
+    compiles: list[str], count: int, quick: bool
+) -> None:
+    program, inputs = long(count), {"x": np.linspace(-1, 1, 28, dtype=np.float32)}
+    found = run(program, inputs, {}, 28)
+    assert any(text.count("\n") > LONG for text in compiles) is quick
+    assert bits_of(found) == bits_of(run_reference(program, inputs, {}, 28))
+
+
+def test_every_operation_is_the_same_when_compiled_quickly(
+    compiles: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiling, "LONG", 0)
+    b, random = Builder(Stage.PIXEL), Random(5)
+    for name, row in OPS.items():
+        operands = [b.input(f"x{n}{type.letter}", type) for n, type in enumerate(row.operands)]
+        b.output(name, b.apply(name, *operands))
+    program = b.program()
+    inputs = {port.name: lanes_of(random, port.type, 2000) for port in program.inputs}
+    wanted = run_reference(program, inputs, {}, 2000)
+    assert bits_of(run(program, inputs, {}, 2000)) == bits_of(wanted)
+    assert len(compiles) > 0
