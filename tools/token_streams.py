@@ -26,7 +26,7 @@ from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.table import Op
 from dp2emu.gpu.memory import SurfaceKind
-from dp2emu.runtime import Device9, VertexElement
+from dp2emu.runtime import Device9, Session, VertexElement
 from dp2emu.runtime.arguments import Box
 from dp2emu.shader.sm.assemble import assemble
 
@@ -339,3 +339,67 @@ def early_draws(studio: Studio) -> None:
     )
     session.mark_frame(target.handle)
     session.close()
+
+
+def scaled(x: float) -> tuple[float, ...]:
+    """The matrix that makes everything half as wide and moves it by ``x``."""
+    return (0.5, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, x, 0, 0, 1)
+
+
+LIGHT = struct.pack(
+    "<I25f", 3, 1.0, 0.5, 0.25, 1.0, *(0.0,) * 11, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0
+)
+"""A D3DLIGHT7: directional, along z, of the diffuse colour 1, 1/2, 1/4."""
+MATERIAL = (0.5, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.25, 0, 0)
+"""A D3DMATERIAL7: diffuse, ambient, specular, emissive and power."""
+PUT_DATA, SWITCH_ON, SWITCH_OFF = 2, 0, 1
+
+
+@stream()
+def early_light(studio: Studio) -> None:
+    """DirectX 7's transform and lighting: a square on the left, lit from the front by light 3;
+    on the right, where the world is moved to, without the light, and cut by a clip plane."""
+    session = studio.session(7)
+    send, tailed = session.emit, session.commands.emit_tailed
+    target = session.create_surface(SurfaceKind.SURFACE, 64, 32, Format.X8R8G8B8)
+    vertices = session.create_surface(SurfaceKind.VERTEXBUFFER, 6 * 24)
+    corners = [(-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0), (-1.0, -1.0), (1.0, 1.0), (1.0, -1.0)]
+    data = b"".join(struct.pack("<6f", x, y, 0.5, 0.0, 0.0, -1.0) for x, y in corners)
+    session.write(vertices.handle, 0, data)
+    session.open(target.handle)
+    send(Op.SETRENDERTARGET, head=(target.handle, 0))
+    send(Op.CLEAR, [(0, 0, 64, 32)], head=(1, 0xFF202020, 1.0, 0))
+    send(Op.VIEWPORTINFO, [(0, 0, 64, 32)])
+    send(Op.ZRANGE, [(0.0, 1.0)])
+    send(Op.WINFO, [(0.0, 1.0)])
+    send(Op.RENDERSTATE, [(RenderState.CULLMODE, Cull.NONE)])
+    send(Op.SETMATERIAL, [tuple(MATERIAL[n : n + 4] for n in (0, 4, 8, 12)) + MATERIAL[16:]])
+    send(Op.CREATELIGHT, [(3,)])
+    tailed(Op.SETLIGHT, (3, PUT_DATA), LIGHT)
+    tailed(Op.SETLIGHT, (3, SWITCH_ON), b"")
+    send(Op.SETTRANSFORM, [(1, scaled(-0.5))])
+    early_square(studio, session, vertices.handle)
+    tailed(Op.SETLIGHT, (3, SWITCH_OFF), b"")
+    send(Op.MULTIPLYTRANSFORM, [(1, (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 2, 0, 0, 1))])
+    send(Op.SETCLIPPLANE, [(0, (-1.0, 0.0, 0.0, 0.5))])
+    send(Op.RENDERSTATE, [(RenderState.CLIPPLANEENABLE, 1)])
+    early_square(studio, session, vertices.handle)
+    session.mark_frame(target.handle)
+    session.close()
+
+
+def early_square(studio: Studio, session: Session, vertices: int) -> None:
+    """What waits in the command buffer and two triangles, with the vertices of a buffer."""
+    commands = session.commands.take() + words(Op.TRIANGLELIST, 2, 0)
+    buffer = session.create_surface(SurfaceKind.MEMORY, 1024)
+    studio.call(
+        Call(
+            session.context,
+            lpDDCommands=buffer.handle,
+            dwCommandLength=len(commands),
+            dwVertexType=fvf.XYZ | fvf.NORMAL,
+            lpDDVertex=vertices,
+            dwVertexLength=6,
+            commands=commands,
+        )
+    )
