@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import astuple, replace
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,9 @@ from dp2emu.gpu.packets import Clear, Rect
 from dp2emu.gpu.pixels import (
     argb_floats,
     color_format,
+    depth_bits,
     depth_format,
+    every_bit,
     pack_color,
     quantise_depth,
     with_depth,
@@ -58,19 +60,32 @@ def _columns(rect: Rect, samples: int) -> Rect:
     return replace(rect, left=rect.left * samples, right=rect.right * samples)
 
 
-_Fill = Callable[[Any], Any]
-"""Pixel words before -> after."""
+@dataclass(frozen=True, slots=True)
+class _Fill:
+    """The word, or words, of a pixel; ``written`` are its bits that change, None all of them."""
+
+    word: Any
+    written: int | None = None
+
+    def put(self, pixels: Any) -> None:
+        """Fill a view of pixel words, in place."""
+        if self.written is None:
+            pixels[...] = self.word
+        elif self.written:
+            pixels &= ~pixels.dtype.type(self.written)
+            pixels |= self.word
 
 
 def _fill(pixels: Any, rects: list[Rect], fill: _Fill) -> None:
     if len(rects) <= FEW:
         for rect in rects:
-            part = pixels[rect.top : rect.bottom, rect.left : rect.right]
-            part[...] = fill(part)
+            fill.put(pixels[rect.top : rect.bottom, rect.left : rect.right])
         return
     for top, covered in _union(rects, *pixels.shape[:2]):
         band = pixels[top : top + len(covered)]
-        band[covered] = fill(band[covered])
+        filled = band[covered]
+        fill.put(filled)
+        band[covered] = filled
 
 
 def _union(rects: list[Rect], height: int, width: int) -> Iterator[tuple[int, Mask]]:
@@ -93,8 +108,7 @@ def _union(rects: list[Rect], height: int, width: int) -> Iterator[tuple[int, Ma
 
 
 def _color_fill(surface: Surface, color: int) -> tuple[Surface, _Fill]:
-    word = _color_word(surface, color)
-    return surface, lambda pixels: word
+    return surface, _Fill(_color_word(surface, color))
 
 
 def _depth_fill(surface: Surface, z: float | None, stencil: int | None) -> tuple[Surface, _Fill]:
@@ -103,12 +117,13 @@ def _depth_fill(surface: Surface, z: float | None, stencil: int | None) -> tuple
     clamped = min(z, 1.0) if z is not None and z > 0 else 0.0
     depth = quantise_depth(row, np.array([clamped], np.float64))
 
-    def fill(words: Any) -> Any:
-        if z is not None:
-            words = with_depth(row, words, depth)
-        return words if stencil is None else with_stencil(row, words, stencil)
-
-    return surface, fill
+    word: Any = np.zeros(1, row.word)
+    if z is not None:
+        word = with_depth(row, word, depth)
+    if stencil is not None:
+        word = with_stencil(row, word, stencil)
+    written = depth_bits(row, depth=z is not None, stencil=stencil is not None)
+    return surface, _Fill(word[0], None if written == every_bit(row) else written)
 
 
 def _color_word(surface: Surface, color: int) -> Any:

@@ -205,8 +205,8 @@ def with_depth(row: FormatRow, words: Words, depth: Words) -> Words:
         return words
     if channel.bits == 32:
         return depth
-    kept = words.astype(np.uint32) & np.uint32(0xFFFFFFFF & ~_field(channel))
-    return (kept | depth << np.uint32(channel.shift)).astype(row.word)
+    kept = words.astype(np.uint32, copy=False) & np.uint32(0xFFFFFFFF & ~_field(channel))
+    return (kept | depth << np.uint32(channel.shift)).astype(row.word, copy=False)
 
 
 def stored_stencil(row: FormatRow, words: Words) -> Words:
@@ -220,6 +220,12 @@ def with_stencil(row: FormatRow, words: Words, stencil: Words | int) -> Words:
     """Pixel words with their stencil replaced by the low bits of values, where they have one."""
     if row.stencil is None:
         return words
-    kept = words.astype(np.uint32) & np.uint32(0xFFFFFFFF & ~_field(row.stencil))
+    kept = words.astype(np.uint32, copy=False) & np.uint32(0xFFFFFFFF & ~_field(row.stencil))
     value = (stencil & row.stencil.max) << row.stencil.shift
-    return (kept | np.asarray(value, np.uint32)).astype(row.word)
+    return (kept | np.asarray(value, np.uint32)).astype(row.word, copy=False)
+
+
+def depth_bits(row: FormatRow, *, depth: bool, stencil: bool) -> int:
+    """The bits of pixel words in which depth and stencil values lie."""
+    used = row.depth if depth else None, row.stencil if stencil else None
+    return sum(map(_field, used))

@@ -135,6 +135,12 @@ def test_a_buffer_without_depth_keeps_its_stencil_when_depth_is_cleared() -> Non
     assert (depth.pixels() == 0x34).all()
 
 
+def test_a_buffer_of_floats_without_stencil_is_left_alone_when_that_is_cleared() -> None:
+    depth = depth_surface(Format.D32F_LOCKABLE, word=0.25)
+    clear(stencil=0xFF, depth=depth)
+    assert (depth.pixels() == 0.25).all()
+
+
 def test_a_single_bit_of_stencil_is_cleared() -> None:
     depth = depth_surface(Format.D15S1, word=0x1234)
     clear(stencil=3, depth=depth)
