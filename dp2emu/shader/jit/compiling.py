@@ -50,18 +50,18 @@ class Host:
 
         binding.initialize_native_target()
         binding.initialize_native_asmprinter()
-        cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features()
+        cpu, features = binding.get_host_cpu_name(), _features(binding)
         target = binding.Target.from_default_triple()
         machine, quick, linked = (
             target.create_target_machine(
-                cpu=cpu, features=features.flatten(), opt=effort, reloc="pic", jit=True
+                cpu=cpu, features=_flat(features), opt=effort, reloc="pic", jit=True
             )
             for effort in (1, 0, 1)
         )
         # Every 64-bit ARM has one; elsewhere LLVM would call a C library, which may be wrong.
         fused = features.get("fma", False) or target.triple.startswith(("aarch64", "arm64"))
         version = ".".join(map(str, binding.llvm_version_info))
-        name = "\n".join((version, target.triple, cpu, features.flatten(), *PASSES))
+        name = "\n".join((version, target.triple, cpu, _flat(features), *PASSES))
         return cls(binding, machine, quick, binding.create_lljit_compiler(linked), fused, name)
 
     def key(self, text: str) -> str:
@@ -87,6 +87,18 @@ class Host:
         library = self.binding.JITLibraryBuilder().add_object_img(code).export_symbol(name)
         tracker = library.add_current_process().link(self.linker, f"{name}{next(_numbers)}")
         return Code(tracker, tracker[name])
+
+
+def _features(binding: Any) -> dict[str, bool]:
+    """What the CPU has, by LLVM's names; nothing where LLVM cannot tell."""
+    try:
+        return dict(binding.get_host_cpu_features())
+    except RuntimeError:
+        return {}
+
+
+def _flat(features: dict[str, bool]) -> str:
+    return ",".join(f"{'+' if there else '-'}{name}" for name, there in sorted(features.items()))
 
 
 @dataclass(frozen=True, slots=True)
