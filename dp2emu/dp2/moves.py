@@ -213,7 +213,7 @@ def _check_alike(given: Surface, made: Surface) -> None:
 
 def _check_blocks(given: Part, made: Part) -> None:
     """Pixels that share bytes move together: rectangles begin, and end inside, at a block."""
-    width, height = FORMATS[made.surface.format].block
+    width, height = _unit(made.surface)
     read, written, edge = given.box, made.box, whole_part(made.surface, made.index).box
     starts = (read.left % width, read.top % height, written.left % width, written.top % height)
     ends = (written.right != edge.right and written.right % width,
@@ -221,6 +221,11 @@ def _check_blocks(given: Part, made: Part) -> None:
     if any(starts) or any(ends):
         what = f"{read} to {written} cuts blocks of {width} x {height}"
         raise Fault(HResult.DDERR_INVALIDRECT, what)
+
+
+def _unit(surface: Surface) -> tuple[int, int]:
+    """What moves together: blocks, but bits one by one."""
+    return (1, 1) if surface.format is Format.A1 else FORMATS[surface.format].block
 
 
 def _check_conversion(given: Part, made: Part) -> None:
@@ -266,7 +271,7 @@ def _faces(
     given: Surface, level: int, made: Surface, into: int, point: Point3, box: Box
 ) -> Iterator[Copy]:
     """A level of each face: the blocks the box touches, as far as both sides have them."""
-    wide, high = FORMATS[made.format].block
+    wide, high = _unit(made)
     inside = _intersect(
         replace(
             box, left=box.left - box.left % wide, top=box.top - box.top % high,

@@ -26,6 +26,8 @@ _PIXELS = 8
 
 Bits = NDArray[np.uint8]
 """A pixel each, 0 or 1: (rows, columns)."""
+Rows = NDArray[np.uint8]
+"""Eight pixels each: (rows, bytes)."""
 
 
 def execute_compose(packet: Compose, counters: Counters) -> Work:
@@ -36,21 +38,28 @@ def execute_compose(packet: Compose, counters: Counters) -> Work:
     source; what leaves the target is cut off (driver documentation of ComposeRects).
     """
     given, made = _rows(packet.source), _rows(packet.target)
-    combine = _OPERATIONS[packet.operation]
-    passes = 1 if packet.operation is ComposeRectsOp.COPY else 2
     pixels = moved = 0
     for source, target in _rectangles(packet):
-        read, written = _touched(given, source), _touched(made, target)
-        bits = np.unpackbits(written, axis=1)
-        left, width = target.left % _PIXELS, target.sides[0]
-        there = bits[:, left : left + width]
-        first = source.left % _PIXELS
-        there[...] = combine(there, np.unpackbits(read, axis=1)[:, first : first + width])
-        written[...] = np.packbits(bits, axis=1)
-        pixels += width * target.sides[1]
-        moved += read.size + passes * written.size
+        moved += combine_bits(packet.operation, given, source, made, target)
+        pixels += target.sides[0] * target.sides[1]
     counters.pixel_bytes += moved
     return Work(pixels=pixels, pixel_bytes=moved)
+
+
+def combine_bits(
+    operation: ComposeRectsOp, given: Rows, source: Box, made: Rows, target: Box
+) -> int:
+    """Combine a rectangle of rows of bytes with one as large of others; the bytes touched."""
+    read, written = _touched(given, source), _touched(made, target)
+    bits = np.unpackbits(written, axis=1)
+    left, width = target.left % _PIXELS, target.sides[0]
+    there = bits[:, left : left + width]
+    first = source.left % _PIXELS
+    taken = np.unpackbits(read, axis=1)[:, first : first + width]
+    there[...] = _OPERATIONS[operation](there, taken)
+    written[...] = np.packbits(bits, axis=1)
+    passes = 1 if operation is ComposeRectsOp.COPY else 2
+    return read.size + passes * written.size
 
 
 def _neither(made: Bits, given: Bits) -> Bits:
@@ -67,12 +76,12 @@ _OPERATIONS: dict[ComposeRectsOp, Callable[[Bits, Bits], Bits]] = {
 """Documentation of D3DCOMPOSERECTSOP."""
 
 
-def _rows(part: Part) -> NDArray[np.uint8]:
-    """The bytes of a subresource, (rows, bytes), a writable view."""
+def _rows(part: Part) -> Rows:
+    """The bytes of a subresource, a writable view."""
     return blocks(part.surface, part.index)[0, :, :, 0, 0]
 
 
-def _touched(rows: NDArray[np.uint8], box: Box) -> NDArray[np.uint8]:
+def _touched(rows: Rows, box: Box) -> Rows:
     """The bytes in which a box has pixels."""
     return rows[box.top : box.bottom, box.left // _PIXELS : -(-box.right // _PIXELS)]
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dp2emu.d3d.enums import ComposeRectsOp, Format
 from dp2emu.d3d.formats import FORMATS, FormatRow
 from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.compose import combine_bits
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Box, Copy, CopyBytes, GenerateLevels, Part, Swap, whole_part
 from dp2emu.gpu.queries import Counters
@@ -34,9 +36,7 @@ def execute_copy(copy: Copy, counters: Counters) -> Work:
     if np.may_share_memory(given.stored, made.stored):
         given = replace(given, stored=given.stored.copy())
     if given.row.format == made.row.format and source.box.sides == target.box.sides:
-        made.stored[whole_blocks(made.row, made.box)] = given.stored[
-            whole_blocks(given.row, given.box)
-        ]
+        _take_over(given, made)
     else:
         _stretch(given, made, linear if copy.linear else point)
     return _work(counters, source, target)
@@ -91,6 +91,19 @@ class _Texels:
             np.clip(y + box.top, 0, edge.bottom - 1),
             np.clip(x + box.left, 0, edge.right - 1),
         )
+
+
+def _take_over(given: _Texels, made: _Texels) -> None:
+    """Fill one part with what another of its format and size has stored."""
+    if made.row.format is not Format.A1:
+        made.stored[whole_blocks(made.row, made.box)] = given.stored[
+            whole_blocks(given.row, given.box)
+        ]
+        return
+    for z in range(made.box.sides[2]):
+        read = given.stored[given.box.front + z, :, :, 0, 0]
+        written = made.stored[made.box.front + z, :, :, 0, 0]
+        combine_bits(ComposeRectsOp.COPY, read, given.box, written, made.box)
 
 
 def _texels(part: Part) -> _Texels:

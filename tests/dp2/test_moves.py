@@ -194,6 +194,47 @@ def test_handles_and_levels_must_be_there_and_have_pixels() -> None:
     assert found == HResult.DDERR_INVALIDSURFACETYPE
 
 
+def bits_of(surface: Surface) -> Any:
+    """A number for each pixel of a monochrome surface, slice by slice."""
+    stored = texels(surface)
+    return np.unpackbits(stored[..., 0], axis=2)
+
+
+@pytest.mark.parametrize("op", [BLT, SURFACEBLT])
+def test_bits_are_copied_one_by_one(op: int) -> None:
+    bench = Bench()
+    source = made(bench, 10, 21, 8, Format.A1)
+    target = made(bench, 11, 19, 8, Format.A1)
+    wanted = bits_of(target)
+    wanted[0, 1:4, 6:17] = bits_of(source)[0, 2:5, 3:14]
+    bench.ok(blit(10, (3, 2, 14, 5), 11, (6, 1, 17, 4), op=op))
+    assert (bits_of(target) == wanted).all()
+
+
+def test_bits_of_one_surface_may_be_moved_over_themselves() -> None:
+    bench = Bench()
+    surface = made(bench, 10, 24, 4, Format.A1)
+    wanted = bits_of(surface)
+    wanted[0, 1:4, 5:18] = wanted[0, 0:3, 2:15].copy()
+    bench.ok(blit(10, (2, 0, 15, 3), 10, (5, 1, 18, 4)))
+    assert (bits_of(surface) == wanted).all()
+
+
+def test_bits_of_textures_and_volumes_go_where_the_point_is() -> None:
+    bench = Bench()
+    source, target = made(bench, 10, format=Format.A1), made(bench, 11, format=Format.A1)
+    wanted = bits_of(target)
+    wanted[0, 1:3, 1:5] = bits_of(source)[0, 0:2, 3:7]
+    bench.ok(texture_blit(11, 10, (1, 1), (3, 0, 7, 2)))
+    assert (bits_of(target) == wanted).all()
+    kind = SurfaceKind.VOLUMETEXTURE
+    deep, other = (made(bench, n, format=Format.A1, kind=kind, depth=3) for n in (12, 13))
+    wanted = bits_of(other)
+    wanted[0:2, 0:2, 2:7] = bits_of(deep)[1:3, 0:2, 1:6]
+    bench.ok(token(VOLUMEBLT, 13, 12, 2, 0, 0, 1, 0, 6, 2, 1, 3, 0))
+    assert (bits_of(other) == wanted).all()
+
+
 # COLORFILL and GENERATEMIPSUBLEVELS
 
 
