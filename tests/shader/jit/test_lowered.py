@@ -18,12 +18,16 @@ from dp2emu.shader.jit.engine import run
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.sampling import Bound, ports
 from dp2emu.shader.sm.generate import generate
+from dp2emu.shader.sm4.lower import lower as lower4
+from dp2emu.shader.sm4.versions import Version
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import sampler_program
 from dp2emu.shader.types import F32, Lanes, Mask, Type
 from tests.shader.engines import bits_of
 from tests.shader.programs import lanes_of, sampler
 from tests.shader.sm.lower.test_random import lower
+from tests.shader.sm4.lower.running import Surroundings
+from tests.shader.sm4.lower.test_random import BUILT, built
 from tests.shader.texture.test_sampler import FORMATS_BY_KIND, keys
 from tests.shader.texture.textures import Memory, memory
 
@@ -59,6 +63,17 @@ def assert_same(program: Program, seed: int, files: dict[str, Lanes] | None = No
 @settings(max_examples=25)
 def test_shaders(seed: int) -> None:
     assert_same(lower(generate(Random(seed))).program, seed)
+
+
+@given(seeds, st.sampled_from(BUILT))
+@settings(max_examples=15)
+def test_shaders_of_models_4_and_5(seed: int, version: Version) -> None:
+    program = lower4(built(seed, version)).program
+    inputs, uniforms = anything(Random(seed), program)
+    given = (program, inputs, uniforms, LANES, None, sampler)
+    fetcher = Surroundings().fetch
+    compiled, plain = (each(*given, fetcher=fetcher) for each in (run, run_reference))
+    assert bits_of(compiled) == bits_of(plain)
 
 
 @given(keys(), st.sampled_from(Lod), seeds)
