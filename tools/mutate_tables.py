@@ -17,6 +17,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,7 +52,7 @@ def exchanged(table: MutableMapping[Any, Any]) -> Callable[[], Iterator[Change]]
         for number, key in enumerate(keys):
             others = (table[other] for other in keys[number + 1 :] + keys[:number])
             other = next(value for value in others if value != table[key])
-            yield key.name, lambda key=key, other=other: table.__setitem__(key, other)
+            yield key.name, partial(table.__setitem__, key, other)
 
     return changes
 
@@ -61,10 +62,7 @@ def narrowed() -> Iterator[Change]:
     for format, row in FORMATS.items():
         for name, channel in row.channels.items():
             wrong = {**row.channels, name: replace(channel, bits=channel.bits - 1)}
-            yield (
-                f"{format.name}.{name}",
-                lambda row=row, wrong=wrong: object.__setattr__(row, "channels", wrong),
-            )
+            yield f"{format.name}.{name}", partial(object.__setattr__, row, "channels", wrong)
 
 
 TABLES = {
