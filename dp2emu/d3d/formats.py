@@ -24,13 +24,15 @@ class Coding(Enum):
 
     UNORM: c / (2^n - 1).  SNORM: two's complement, max(c / (2^(n-1) - 1), -1).  FLOAT: IEEE half
     (16 bits) or single (32), or the 24-bit depth without a sign, with 4 bits of exponent (bias
-    15) and 20 of mantissa.  UINT: a whole number: a palette index, or stencil.
+    15) and 20 of mantissa.  UINT: a whole number: a palette index, or stencil.  SINT: one in
+    two's complement, which only Direct3D 10 has.
     """
 
     UNORM = auto()
     SNORM = auto()
     FLOAT = auto()
     UINT = auto()
+    SINT = auto()
 
 
 class Use(Flag):

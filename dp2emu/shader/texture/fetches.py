@@ -7,18 +7,19 @@ of the view to its end, and ``buffer`` has the bytes and the number of its struc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from functools import lru_cache, reduce
 from operator import and_
 
-from dp2emu.d3d.formats import Channel, Coding
+from dp2emu.d3d.formats import Channel, Coding, FormatRow
+from dp2emu.errors import Unsupported
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import File, Lod, Program, Stage
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.texture.bindings import Files, LevelField, LimitField
 from dp2emu.shader.texture.detail import level_from
-from dp2emu.shader.texture.fields import Source, bits
+from dp2emu.shader.texture.fields import WORD_BITS, Source, bits, signed_bits
 from dp2emu.shader.texture.filters import Texel
 from dp2emu.shader.texture.reading import Level, corners, level_of, shifted
 from dp2emu.shader.texture.records import SamplerKey
@@ -80,22 +81,29 @@ def _address(source: Source, level: Level, numbers: Sequence[Value]) -> Value:
 
 def _words(source: Source, address: Value, numbers: Sequence[Value]) -> list[Value | int]:
     """The texel at an address; a plain number is what the format lacks."""
-    lanes = source.row.lanes
-    if any(isinstance(lane, Channel) and lane.coding in _INTEGERS for lane in lanes):
-        codes = source.codes(address)
-        return [
-            _integer(codes, lane) if isinstance(lane, Channel) else int(lane) for lane in lanes
-        ]
-    return _bits_of(source.b, texel(source, address, numbers[0], numbers[1]))
+    if not has_integers(source.row):
+        return _bits_of(source.b, texel(source, address, numbers[0], numbers[1]))
+    codes = source.codes(address)
+    return [
+        _integer(codes, lane) if isinstance(lane, Channel) else int(lane)
+        for lane in source.row.lanes
+    ]
+
+
+def has_integers(row: FormatRow) -> bool:
+    """Whether texels are whole numbers, and stay so when they are loaded."""
+    return any(isinstance(lane, Channel) and lane.coding in _INTEGERS for lane in row.lanes)
 
 
 def _integer(codes: tuple[Value, ...], lane: Channel) -> Value:
-    word, shift = divmod(lane.shift, 32)
-    return bits(codes[word], shift, lane.bits)
+    word, shift = divmod(lane.shift, WORD_BITS)
+    return _INTEGERS[lane.coding](codes[word], shift, lane.bits)
 
 
-_INTEGERS = frozenset({Coding.UINT})
-"""What is loaded as whole numbers."""
+_INTEGERS: dict[Coding, Callable[[Value, int, int], Value]] = {
+    Coding.UINT: bits,
+    Coding.SINT: signed_bits,
+}
 
 
 def _bits_of(b: Builder, found: Texel) -> list[Value | int]:
@@ -109,9 +117,12 @@ def gather_program(key: SamplerKey, component: int, offset: bool, stage: Stage) 
     """A component of the four texels around a place in the most detailed level.
 
     Inputs are those of a sampler, and ``offset.x`` and ``offset.y`` in texels if it has them.
+    Raises Unsupported for formats of integers.
     """
     b = Builder(stage)
     sampling = Sampling.of(b, key, Lod.EXPLICIT)
+    if has_integers(sampling.source.row):
+        raise Unsupported("gathered integers")
     level = sampling.row(sampling.limit(LimitField.FIRST))
     at = sampling.coordinates
     if offset:

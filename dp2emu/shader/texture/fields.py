@@ -113,6 +113,12 @@ def bits(word: Value, shift: int, count: int) -> Value:
     return word if shift + count == WORD_BITS else word & ((1 << count) - 1)
 
 
+def signed_bits(word: Value, shift: int, count: int) -> Value:
+    """A field of a word in two's complement."""
+    spare = WORD_BITS - count
+    return (word << (spare - shift) if spare > shift else word) >> spare
+
+
 def _unorm(source: Source, word: Value, channel: Channel, color: bool) -> Value:
     b, code = source.b, bits(word, channel.shift, channel.bits)
     if channel.bits == 8:
@@ -124,13 +130,16 @@ def _unorm(source: Source, word: Value, channel: Channel, color: bool) -> Value:
 
 
 def _snorm(source: Source, word: Value, channel: Channel, color: bool) -> Value:
-    b, spare = source.b, WORD_BITS - channel.bits
-    raised = word << (spare - channel.shift) if spare > channel.shift else word
-    return b.max(b.itof(raised >> spare) / float(channel.max >> 1), -1.0)
+    code = signed_bits(word, channel.shift, channel.bits)
+    return source.b.max(source.b.itof(code) / float(channel.max >> 1), -1.0)
 
 
 def _uint(source: Source, word: Value, channel: Channel, color: bool) -> Value:
     return source.b.apply("utof", bits(word, channel.shift, channel.bits))
+
+
+def _sint(source: Source, word: Value, channel: Channel, color: bool) -> Value:
+    return source.b.itof(signed_bits(word, channel.shift, channel.bits))
 
 
 def _float(source: Source, word: Value, channel: Channel, color: bool) -> Value:
@@ -159,6 +168,7 @@ _CODINGS: dict[Coding, Callable[[Source, Value, Channel, bool], Value]] = {
     Coding.UNORM: _unorm,
     Coding.SNORM: _snorm,
     Coding.UINT: _uint,
+    Coding.SINT: _sint,
     Coding.FLOAT: _float,
 }
 

@@ -15,6 +15,8 @@ import pytest
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import CmpFunc, Format, TextureAddress, TextureFilter
+from dp2emu.d3d.formats import FORMATS, Channel, Coding, FormatRow, Use
+from dp2emu.errors import Unsupported
 from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
 from dp2emu.shader.reference import run
 from dp2emu.shader.texture.bindings import (
@@ -127,6 +129,29 @@ def test_what_a_format_lacks_is_the_same_out_of_range() -> None:
     found = answered(program, files, number_x=[0, 2], number_y=[0, 0], level_x=[0, 0])
     assert [words[3] for words in found] == list(bits(1.0, 1.0))
     assert found[1][:3] == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("coding", "wanted"),
+    [(Coding.UINT, (0xABCD, 0x12, 0x80, 1)), (Coding.SINT, (0xFFFFABCD, 0x12, 0xFFFFFF80, 1))],
+)
+def test_integers_are_loaded_as_they_are(
+    monkeypatch: pytest.MonkeyPatch, coding: Coding, wanted: tuple[int, ...]
+) -> None:
+    fields = {"r": (0, 16), "g": (16, 8), "b": (24, 8)}
+    channels = {name: Channel(*place, coding) for name, place in fields.items()}
+    row = FormatRow(Format.R8G8B8, 4, channels, Use.TEXTURE)
+    monkeypatch.setitem(FORMATS, Format.R8G8B8, row)
+    files = {**Array(2, (1, 1), 1, 1).files, "texels": np.array([0x8012ABCD - 2**32], np.int32)}
+    load_program.cache_clear()
+    key = SamplerKey(TEX2D, Format.R8G8B8)
+    found = answered(
+        load_program(key, Stage.VERTEX), files, number_x=[0], number_y=[0], level_x=[0]
+    )
+    assert found == [wanted]
+    with pytest.raises(Unsupported, match="gathered integers"):
+        gather_program(key, 0, False, Stage.PIXEL)
+    load_program.cache_clear()
 
 
 @pytest.mark.parametrize("component", range(4))
