@@ -372,7 +372,7 @@ def lacks(monkeypatch: pytest.MonkeyPatch, thing: str) -> None:
     def refuse(*_: object) -> NoReturn:
         raise Unsupported(thing)
 
-    monkeypatch.setattr("dp2emu.dp2.latest.resolve", refuse)
+    monkeypatch.setattr("dp2emu.dp2.resolutions.resolve", refuse)
 
 
 def test_what_is_not_built_is_raised_with_its_place_and_name(
