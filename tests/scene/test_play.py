@@ -78,7 +78,7 @@ def test_a_scene_that_needs_more_than_is_built_says_which_command_and_what(
     def refuse(*_: object) -> NoReturn:
         raise Unsupported("drawing")
 
-    monkeypatch.setattr("dp2emu.dp2.latest.resolve", refuse)
+    monkeypatch.setattr("dp2emu.dp2.resolutions.resolve", refuse)
     states = {"ALPHABLENDENABLE": 1}
     result = play(BLACK, {"op": "rs", "states": states}, FVF, strip(0, 0, 8, 6))
     (problem,) = result.problems
