@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
 
 from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage
 from dp2emu.d3d.hresult import HResult
@@ -75,6 +77,14 @@ class VertexLayout:
 
     elements: tuple[Element, ...]
     transformed: bool
+
+
+@lru_cache(maxsize=256)
+def elements_by_name(layout: VertexLayout) -> Mapping[str, Element]:
+    """Elements by usage and index, such as ``texcoord3``; the first if there are several."""
+    return MappingProxyType(
+        {f"{e.usage.name.lower()}{e.index}": e for e in reversed(layout.elements)}
+    )
 
 
 def check_drawable(layout: VertexLayout, methods: Container[DeclMethod] = MESH_METHODS) -> None:

@@ -10,7 +10,13 @@ from dp2emu.d3d.declarations import Declaration8
 from dp2emu.d3d.enums import DeclMethod, RenderState, TextureStageState
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
-from dp2emu.d3d.vertices import MESH_METHODS, Element, VertexLayout, check_drawable
+from dp2emu.d3d.vertices import (
+    MESH_METHODS,
+    Element,
+    VertexLayout,
+    check_drawable,
+    elements_by_name,
+)
 from dp2emu.dp2.constants import Constants
 from dp2emu.dp2.fixed import fixed_vertex, pixel_fog, pixel_fog_uniforms
 from dp2emu.dp2.raster7 import monochrome
@@ -166,7 +172,7 @@ def vertex_stage(
         keys, textures = samplers(state, interface, bound, used)
         attributes = tuple(Attribute(each.name, _element(source, each)) for each in lowered.inputs)
         return VertexStage(lowered.program, attributes, None, lowered, keys, textures)
-    named = _elements(layout)
+    named = elements_by_name(layout)
     if "position0" not in named:
         raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "vertices without position")
     key = fixed_vertex(state, layout, _texture_sets(pixel))
@@ -215,14 +221,9 @@ def _on_screen(state: State, layout: VertexLayout, sets: int) -> tuple[Attribute
     indices = [_set_of(state, n) for n in range(sets)]
     if indices == list(range(sets)):
         return ()
-    named = _elements(layout)
+    named = elements_by_name(layout)
     wanted = {f"{_TEXCOORD}{n}": named.get(f"{_TEXCOORD}{i}") for n, i in enumerate(indices)}
-    return tuple(Attribute(name, element) for name, element in (named | wanted).items())
-
-
-def _elements(layout: VertexLayout) -> dict[str, Element | None]:
-    """Elements by usage and index; the first if there are several."""
-    return {f"{e.usage.name.lower()}{e.index}": e for e in reversed(layout.elements)}
+    return tuple(Attribute(name, element) for name, element in {**named, **wanted}.items())
 
 
 def _element(source: Source, found: InputRegister) -> Element | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import DeclType
-from dp2emu.d3d.vertices import Element, VertexLayout
+from dp2emu.d3d.vertices import Element, VertexLayout, elements_by_name
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32, F64, I64
 from dp2emu.gpu.memory import Surface
@@ -109,7 +109,7 @@ def fetch(
     the alpha of the specular colour unless the layout has fog of its own.  ``attributes``, if
     there are any, name the elements otherwise.
     """
-    elements = _by_name(attributes) if attributes else _by_usage(layout)
+    elements = _by_name(attributes) if attributes else elements_by_name(layout)
     position = elements.get("positiont0") or elements.get("position0")
     if position is None or not layout.transformed:
         raise Unsupported("vertex transformation")
@@ -128,17 +128,11 @@ def fetch(
 
 
 @lru_cache(maxsize=256)
-def _by_usage(layout: VertexLayout) -> dict[str, Element]:
-    """Elements by usage and index, such as ``texcoord3``; the first if there are several."""
-    return {f"{e.usage.name.lower()}{e.index}": e for e in reversed(layout.elements)}
-
-
-@lru_cache(maxsize=256)
 def _by_name(attributes: tuple[Attribute, ...]) -> dict[str, Element]:
     return {each.name: each.element for each in attributes if each.element is not None}
 
 
-def _source(elements: dict[str, Element], name: str) -> tuple[Element, int] | None:
+def _source(elements: Mapping[str, Element], name: str) -> tuple[Element, int] | None:
     """The element a varying comes from, and which of its components."""
     register, component = name.split(".")
     if register == "fog0" and register not in elements:
