@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from io import BufferedReader
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import click
@@ -16,6 +15,7 @@ import click
 from dp2emu.capture import BareOptions, open_capture
 from dp2emu.capture.opened import begins_as_text
 from dp2emu.d3d.enums import Format
+from dp2emu.inputs import read_file
 
 if TYPE_CHECKING:
     from dp2emu.text import AnyCapture
@@ -136,7 +136,7 @@ def _bare_options(options: dict[str, Any]) -> BareOptions | None:
         return None
     width, height = given.pop("size")
     if given["vertices"] is not None:
-        given["vertices"] = Path(given["vertices"]).read_bytes()
+        given["vertices"] = read_file(given["vertices"])
     return BareOptions(width=width, height=height, **given)
 
 

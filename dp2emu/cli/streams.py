@@ -7,9 +7,9 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import BinaryIO, TextIO
 
+from dp2emu.inputs import read_file, read_whole
 from dp2emu.outputs import open_output
 
 _ERRORS = "backslashreplace"
@@ -69,5 +69,5 @@ def byte_output(path: str) -> Iterator[BinaryIO]:
 
 
 def read_bytes(path: str) -> bytes:
-    """All bytes of a file."""
-    return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    """All bytes of a file.  Raises UsageError for a huge one."""
+    return read_whole(sys.stdin.buffer, path) if path == "-" else read_file(path)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from dp2emu.d3d.enums import QueryType
 from dp2emu.errors import UsageError
 from dp2emu.gpu.work import Work
+from dp2emu.inputs import read_file
 
 TICKS_PER_SECOND = 1_000_000_000
 
@@ -181,8 +182,10 @@ def _number(text: str, whole: str) -> int:
 
 def _load(path: Path) -> dict[str, Any]:
     try:
-        script = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
+        script = json.loads(read_file(path))
+    except OSError as error:
+        raise UsageError(f"timing script {path}: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"timing script {path}: {error}") from None
     if not isinstance(script, dict):
         raise UsageError(f"timing script {path}: not a JSON object")

@@ -1,0 +1,43 @@
+"""Files that are read as a whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dp2emu.errors import UsageError
+from dp2emu.gpu.timing import parse_timing
+from dp2emu.inputs import FILE_BYTES, read_file
+from tests.cli.running import dp2emu
+
+
+def test_a_file_may_have_what_the_limit_says_and_no_more(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"12345")
+    assert read_file(path, 5) == b"12345"
+    with pytest.raises(UsageError, match="more than 4 bytes"):
+        read_file(path, 4)
+
+
+@pytest.fixture
+def huge(tmp_path: Path) -> Path:
+    path = tmp_path / "huge"
+    with path.open("wb") as file:
+        file.truncate(FILE_BYTES + 1)
+    return path
+
+
+def test_no_shader_is_that_large(huge: Path) -> None:
+    assert dp2emu("shader", huge) == (2, b"", f"dp2emu: {huge}: more than {FILE_BYTES} bytes\n")
+
+
+def test_no_timing_script_is_that_large(huge: Path) -> None:
+    with pytest.raises(UsageError, match=f"more than {FILE_BYTES} bytes"):
+        parse_timing(f"scripted:{huge}")
+
+
+def test_a_missing_timing_script_is_told_once(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_timing(f"scripted:{tmp_path / 'none'}")
+    assert str(caught.value).count("none") == 1
