@@ -33,7 +33,7 @@ def parse_frames(text: str) -> Frames:
     """``3``, ``3-7``, ``3-`` or ``-7``.  Raises UsageError for anything else."""
     found = _RANGE.fullmatch(text)
     if found is None or text == "-":
-        raise UsageError(f"frames {text!r}: not like 3, 3-7, 3- or -7")
+        raise UsageError(f"frames {text!r}: not like 3, 3-7, 3- or -7, of nine digits at most")
     if found["only"]:
         return Frames(int(found["only"]), int(found["only"]))
     frames = Frames(int(found["first"] or 0), int(found["last"]) if found["last"] else None)
