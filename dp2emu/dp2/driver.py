@@ -19,7 +19,6 @@ from dp2emu.dp2.context import Context
 from dp2emu.dp2.driverinfo import DriverInfo, get_driver_info
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
-from dp2emu.dp2.query_table import QueryTable
 from dp2emu.dp2.table import TABLE, Token
 from dp2emu.dp2.walk import decode, scan
 from dp2emu.errors import Dp2Error, Fault, Malformed
@@ -225,7 +224,7 @@ class Driver:
         finally:
             context.leave()
             self.gpu.advance(self.gpu.timing.call(number, call.dwCommandLength))
-            self._distribute()
+            self.gpu.distribute()
         if walked.fault is not None:
             return self._failed(call, walked)
         return self._done(context, call)
@@ -296,13 +295,6 @@ class Driver:
         fault = walked.fault
         hr = fault.hr if isinstance(fault, Fault) else HResult.D3DERR_COMMAND_UNPARSED
         return Answer(int(hr), walked.offset, self.gpu.now, b"", _out_flags(call), fault)
-
-    def _distribute(self) -> None:
-        """Hand finished queries to the contexts that issued them."""
-        for report in self.gpu.collect():
-            owner = report.slot.owner
-            if isinstance(owner, QueryTable):
-                owner.receive(report)
 
     # What a call names
 

@@ -160,6 +160,12 @@ class Gpu:
             seen.append(heappop(self._reports)[2])
         return seen
 
+    def distribute(self) -> None:
+        """Give every report the host can see now to the front end that asked for it."""
+        for report in self.collect():
+            if report.slot.owner is not None:
+                report.slot.owner.receive(report)
+
     def forget(self, slot: QuerySlot) -> None:
         """A query object died; stop watching on its behalf."""
         self._cache_watchers.discard(slot)

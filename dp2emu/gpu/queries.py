@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from enum import IntFlag
 from operator import attrgetter
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 
 class Epoch:
@@ -119,19 +119,27 @@ class HeapUse:
     live_bytes: int
 
 
+class Receiver(Protocol):
+    """A front end's half of its queries, where their reports go."""
+
+    def receive(self, report: Report) -> None:
+        """Take a report that the host can see now; it may be one nobody wants any more."""
+
+
 class QuerySlot:
     """A query as the core knows it: a place for the begin snapshot and a FIFO it reports to.
 
     ``kind`` names the FIFO: reports of one kind become visible in the order they were issued.
-    ``owner`` and ``key`` are the front end's and are handed back untouched.  ``generation`` is
-    raised by the front end whenever an older issue must no longer be answered; ``begin`` counts
-    only for the generation it was taken in.  Mutable: it is a register of the machine.
+    ``owner`` is given the reports; ``key`` is the front end's and is handed back untouched.
+    ``generation`` is raised by the front end whenever an older issue must no longer be answered;
+    ``begin`` counts only for the generation it was taken in.  Mutable: it is a register of the
+    machine.
     """
 
     __slots__ = ("begin", "begin_generation", "generation", "key", "kind", "observes", "owner")
 
     def __init__(
-        self, kind: int, owner: object, key: int, observes: Observes = Observes.NOTHING
+        self, kind: int, owner: Receiver | None, key: int, observes: Observes = Observes.NOTHING
     ) -> None:
         self.kind = kind
         self.owner = owner
@@ -169,6 +177,11 @@ class Report(NamedTuple):
     def ticks(self) -> int:
         """How long the interval was."""
         return self.end.time - self.begin.time
+
+    def samples(self) -> int:
+        """Depth-test passes in samples, whatever the number of samples of their targets."""
+        passed = self.begin.multisamples.until(self.end.multisamples)
+        return self.change("samples") + sum(passed.values())
 
     def pixels(self) -> int:
         """Depth-test passes in pixels: per target, samples / samples per pixel, rounded up."""
