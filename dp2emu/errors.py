@@ -79,6 +79,14 @@ class Fault(Dp2Error):
         self.hr = hr
 
 
+class ContractError(Dp2Error):
+    """A call the Direct3D 10/11 runtime promises never to make; ``rule`` names the promise."""
+
+    def __init__(self, entry: str, rule: str, what: str) -> None:
+        super().__init__(f"{entry}: {what}")
+        self.rule = rule
+
+
 class CaptureError(Dp2Error):
     """A capture file that cannot be read from ``offset`` on."""
 

@@ -1,0 +1,60 @@
+"""Commands a device has recorded and the GPU has not been given yet.
+
+As on hardware, nothing is started before it is flushed: by Flush, by a QueryGetData that may
+flush, or because the buffer is full.
+"""
+
+from __future__ import annotations
+
+from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.packets import Packet
+
+CAPACITY = 1024
+"""Packets a buffer holds."""
+
+_PACKET_BYTES = 16
+"""What a recorded packet counts as handed over to the GPU, beside the data it brings along."""
+
+
+class Commands:
+    """A device's command buffer.  Mutable: it is a buffer.
+
+    A flush, and a poll, take the host as long as the timing model says a call takes.
+    """
+
+    def __init__(self, gpu: Gpu) -> None:
+        self._gpu = gpu
+        self._recorded: list[Packet] = []
+        self._calls = 0
+
+    def add(self, packet: Packet) -> None:
+        """Record a packet behind the earlier ones."""
+        if len(self._recorded) >= CAPACITY:
+            self.flush()
+        self._recorded.append(packet)
+
+    def flush(self) -> None:
+        """Give the GPU what was recorded; the entry Flush."""
+        recorded, self._recorded = self._recorded, []
+        size = _PACKET_BYTES * len(recorded)
+        self._gpu.upload(size)
+        for packet in recorded:
+            self._gpu.submit(packet)
+        self._pass_time(size)
+
+    def poll(self, flush: bool) -> None:
+        """Look what has finished, after a flush if that is wanted and there is what to flush."""
+        if flush and self._recorded:
+            self.flush()
+        else:
+            self._pass_time(0)
+
+    def drop(self) -> None:
+        """Forget what was recorded: the device is gone."""
+        self._recorded = []
+
+    def _pass_time(self, size: int) -> None:
+        ticks = self._gpu.timing.call(self._calls, size)
+        self._calls += 1
+        self._gpu.advance(ticks)
+        self._gpu.distribute()

@@ -1,0 +1,60 @@
+"""What the runtime promises never to do to a driver, each promise in one sentence.
+
+Source: reference of the Direct3D 10/11 interface, sections 2 and 4.  Checking reports a broken
+promise as ContractError; without it the driver does what its documents say it does then.  Calls
+that no driver survives are ContractErrors always.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from dp2emu.errors import ContractError
+
+
+class Rule(Enum):
+    """A promise, in words that follow the name of the entry."""
+
+    LIVE_DEVICE = "the device is destroyed"
+    LIVE_QUERY = "the memory holds no query of this device"
+    FRESH_MEMORY = "the memory already holds a live query"
+    MEMORY_SIZE = "the memory has not the size that CalcPrivateQuerySize gave for this description"
+    DATA_MEMORY = "the memory for the data is missing or shorter than DataSize"
+    KNOWN_TYPE = "this interface version has no such query type"
+    KNOWN_INTERFACE = "the adapter announced no such interface version"
+    HINT_ONLY_OF_OCCLUSION = "of all queries only the occlusion predicate can be a hint"
+    MISC_FLAGS = "MiscFlags has bits without a meaning"
+    BEGIN_OF_A_MOMENT = "events and timestamps speak of a moment and have no beginning"
+    DATA_OF_A_HINT = "what a hint predicate found is never asked for"
+    DATA_SIZE = "DataSize is neither that of the query's data nor 0 without memory"
+    DATA_FLAGS = "Flags has bits without a meaning"
+    DATA_BEFORE_END = "the query was never ended"
+    QUERIES_LEFT = "queries of the device are still alive"
+
+
+ALWAYS = frozenset(
+    {
+        Rule.LIVE_DEVICE,
+        Rule.LIVE_QUERY,
+        Rule.FRESH_MEMORY,
+        Rule.MEMORY_SIZE,
+        Rule.DATA_MEMORY,
+        Rule.KNOWN_TYPE,
+        Rule.KNOWN_INTERFACE,
+    }
+)
+"""Promises without which there is nothing that could be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """Who watches the promises; ``checking`` is whether all of them are watched."""
+
+    checking: bool
+
+    def hold(self, kept: bool, rule: Rule, entry: str) -> bool:
+        """Whether a promise was kept.  Raises ContractError if a watched one was broken."""
+        if not kept and (self.checking or rule in ALWAYS):
+            raise ContractError(entry, rule.name, rule.value)
+        return kept

@@ -1,0 +1,91 @@
+"""A device: its function table, and what every call of an entry has in common.
+
+Entries are called as ``device.functions["QueryEnd"](query)``; hDevice is the device itself.  As
+in the interface they return nothing but what their signature says, and report through
+pfnSetErrorCb; not calling it means S_OK.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from dp2emu.ddi10.codes import DdiCode, Interface
+from dp2emu.ddi10.commands import Commands
+from dp2emu.ddi10.contract import Contract, Rule
+from dp2emu.ddi10.entries import MAY_REPORT, names_of
+from dp2emu.ddi10.query import Queries
+from dp2emu.errors import Fault, Unsupported
+from dp2emu.gpu.core import Gpu
+
+
+class Host(Protocol):
+    """The adapter, as a device sees it."""
+
+    gpu: Gpu
+    contract: Contract
+
+    def count_call(self) -> bool:
+        """An entry is called: whether the adapter is there for it."""
+
+
+class Device:
+    """A device of one interface version.  Mutable: entries act on it.
+
+    ``functions`` maps the names of the version's table, without ``pfn``, to the entries.  What is
+    not built yet raises Unsupported.
+    """
+
+    def __init__(
+        self,
+        adapter: Host,
+        interface: Interface,
+        set_error: Callable[[int, int], None],
+        core_layer: int,
+    ) -> None:
+        self.interface = interface
+        self._adapter = adapter
+        self._set_error = set_error
+        self._core_layer = core_layer
+        self._destroyed = False
+        self._commands = Commands(adapter.gpu)
+        self.queries = Queries(adapter.gpu, self._commands, interface, adapter.contract)
+        built = self._built()
+        self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(
+            {name: partial(self._call, name, built.get(name)) for name in names_of(interface)}
+        )
+
+    def _built(self) -> dict[str, Callable[..., Any]]:
+        queries = self.queries
+        return {
+            "CalcPrivateQuerySize": queries.size,
+            "CreateQuery": queries.create,
+            "DestroyQuery": queries.destroy,
+            "QueryBegin": queries.begin,
+            "QueryEnd": queries.end,
+            "QueryGetData": queries.get_data,
+            "Flush": self._commands.flush,
+            "DestroyDevice": self._destroy,
+        }
+
+    def _call(self, name: str, entry: Callable[..., Any] | None, *arguments: Any) -> Any:
+        """Call an entry; None when it reports."""
+        self._adapter.contract.hold(not self._destroyed, Rule.LIVE_DEVICE, name)
+        if entry is None:
+            raise Unsupported(f"{name} of the Direct3D 10/11 interface")
+        there = self._adapter.count_call()
+        if not there and DdiCode.D3DDDIERR_DEVICEREMOVED in MAY_REPORT[name]:
+            return self._set_error(self._core_layer, DdiCode.D3DDDIERR_DEVICEREMOVED)
+        try:
+            return entry(*arguments)
+        except Fault as fault:
+            assert fault.hr in MAY_REPORT[name]
+            return self._set_error(self._core_layer, fault.hr)
+
+    def _destroy(self) -> None:
+        self._adapter.contract.hold(not self.queries, Rule.QUERIES_LEFT, "DestroyDevice")
+        self.queries.destroy_all()
+        self._commands.drop()
+        self._destroyed = True

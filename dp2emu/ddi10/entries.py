@@ -1,0 +1,80 @@
+"""The functions of a device, by name, interface version and what they may report.
+
+Source: reference of the Direct3D 10/11 interface, sections 2 and 8; names are those of the
+members of D3D10DDI_DEVICEFUNCS without ``pfn``.
+"""
+
+from __future__ import annotations
+
+from dp2emu.ddi10.codes import DdiCode, Interface
+
+_D3D10_0 = """
+    DefaultConstantBufferUpdateSubresourceUP VsSetConstantBuffers PsSetShaderResources PsSetShader
+    PsSetSamplers VsSetShader DrawIndexed Draw DynamicIABufferMapNoOverwrite DynamicIABufferUnmap
+    DynamicConstantBufferMapDiscard DynamicIABufferMapDiscard DynamicConstantBufferUnmap
+    PsSetConstantBuffers IaSetInputLayout IaSetVertexBuffers IaSetIndexBuffer DrawIndexedInstanced
+    DrawInstanced DynamicResourceMapDiscard DynamicResourceUnmap GsSetConstantBuffers GsSetShader
+    IaSetTopology StagingResourceMap StagingResourceUnmap VsSetShaderResources VsSetSamplers
+    GsSetShaderResources GsSetSamplers SetRenderTargets ShaderResourceViewReadAfterWriteHazard
+    ResourceReadAfterWriteHazard SetBlendState SetDepthStencilState SetRasterizerState QueryEnd
+    QueryBegin ResourceCopyRegion ResourceUpdateSubresourceUP SoSetTargets DrawAuto SetViewports
+    SetScissorRects ClearRenderTargetView ClearDepthStencilView SetPredication QueryGetData Flush
+    GenMips ResourceCopy ResourceResolveSubresource ResourceMap ResourceUnmap
+    ResourceIsStagingBusy RelocateDeviceFuncs
+    CalcPrivateResourceSize CalcPrivateOpenedResourceSize CreateResource OpenResource
+    DestroyResource
+    CalcPrivateShaderResourceViewSize CreateShaderResourceView DestroyShaderResourceView
+    CalcPrivateRenderTargetViewSize CreateRenderTargetView DestroyRenderTargetView
+    CalcPrivateDepthStencilViewSize CreateDepthStencilView DestroyDepthStencilView
+    CalcPrivateElementLayoutSize CreateElementLayout DestroyElementLayout
+    CalcPrivateBlendStateSize CreateBlendState DestroyBlendState
+    CalcPrivateDepthStencilStateSize CreateDepthStencilState DestroyDepthStencilState
+    CalcPrivateRasterizerStateSize CreateRasterizerState DestroyRasterizerState
+    CalcPrivateShaderSize CreateVertexShader CreateGeometryShader CreatePixelShader
+    CalcPrivateGeometryShaderWithStreamOutput CreateGeometryShaderWithStreamOutput DestroyShader
+    CalcPrivateSamplerSize CreateSampler DestroySampler
+    CalcPrivateQuerySize CreateQuery DestroyQuery
+    CheckFormatSupport CheckMultisampleQualityLevels CheckCounterInfo CheckCounter DestroyDevice
+    SetTextFilterSize
+"""
+
+_D3D10_1 = "ResourceConvert ResourceConvertRegion"
+
+_D3D11_0 = """
+    DrawIndexedInstancedIndirect DrawInstancedIndirect CommandListExecute
+    HsSetShaderResources HsSetShader HsSetSamplers HsSetConstantBuffers CreateHullShader
+    DsSetShaderResources DsSetShader DsSetSamplers DsSetConstantBuffers CreateDomainShader
+    CsSetShaderResources CsSetShader CsSetSamplers CsSetConstantBuffers CreateComputeShader
+    Dispatch DispatchIndirect SetResourceMinLOD CopyStructureCount
+    ClearUnorderedAccessViewUint ClearUnorderedAccessViewFloat
+"""
+
+SINCE: dict[str, Interface] = {
+    name: interface
+    for interface, names in (
+        (Interface.D3D10_0, _D3D10_0),
+        (Interface.D3D10_1, _D3D10_1),
+        (Interface.D3D11_0, _D3D11_0),
+    )
+    for name in names.split()
+}
+"""The interface version each function came with, in the order of the tables."""
+
+_REMOVED = DdiCode.D3DDDIERR_DEVICEREMOVED
+
+MAY_REPORT: dict[str, frozenset[DdiCode]] = {
+    "CalcPrivateQuerySize": frozenset(),
+    "CreateQuery": frozenset({DdiCode.E_OUTOFMEMORY, DdiCode.DXGI_DDI_ERR_NONEXCLUSIVE, _REMOVED}),
+    "DestroyQuery": frozenset(),
+    "QueryBegin": frozenset({_REMOVED}),
+    "QueryEnd": frozenset({_REMOVED}),
+    "QueryGetData": frozenset({DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING, _REMOVED}),
+    "Flush": frozenset({_REMOVED}),
+    "DestroyDevice": frozenset(),
+}
+"""What each function that is built may give to pfnSetErrorCb."""
+
+
+def names_of(interface: Interface) -> tuple[str, ...]:
+    """The functions a device of an interface version has, in the order of its table."""
+    return tuple(name for name, since in SINCE.items() if since <= interface)

@@ -1,0 +1,152 @@
+"""Query types of the Direct3D 10/11 interface: one row per type, from counters to payload bytes.
+
+Source: reference of the Direct3D 10/11 interface, section 3.  Payloads are little-endian, in the
+member order of their structures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+from struct import Struct
+from typing import NamedTuple
+
+from dp2emu.d3d import ddi
+from dp2emu.d3d.words import DWORD, QWORD
+from dp2emu.ddi10.codes import Interface
+from dp2emu.gpu.queries import Report
+from dp2emu.gpu.timing import TICKS_PER_SECOND
+from dp2emu.layout import dtype_of, packer_of
+
+_UINT64_MAX = (1 << 64) - 1
+
+
+class Query(IntEnum):
+    """D3D10DDI_QUERY, with the values that D3D11DDI adds."""
+
+    EVENT = 0
+    OCCLUSION = 1
+    TIMESTAMP = 2
+    TIMESTAMPDISJOINT = 3
+    PIPELINESTATS = 4
+    OCCLUSIONPREDICATE = 5
+    STREAMOUTPUTSTATS = 6
+    STREAMOVERFLOWPREDICATE = 7
+    D3D11_PIPELINESTATS = 8
+    STREAMOUTPUTSTATS_STREAM0 = 9
+    STREAMOUTPUTSTATS_STREAM1 = 10
+    STREAMOUTPUTSTATS_STREAM2 = 11
+    STREAMOUTPUTSTATS_STREAM3 = 12
+    STREAMOVERFLOWPREDICATE_STREAM0 = 13
+    STREAMOVERFLOWPREDICATE_STREAM1 = 14
+    STREAMOVERFLOWPREDICATE_STREAM2 = 15
+    STREAMOVERFLOWPREDICATE_STREAM3 = 16
+
+
+class MiscFlag(IntFlag):
+    """D3D10DDI_QUERY_MISCFLAG."""
+
+    PREDICATEHINT = 1
+
+
+class GetDataFlag(IntFlag):
+    """D3D10_DDI_GET_DATA_FLAG."""
+
+    DO_NOT_FLUSH = 1
+
+
+class CreateQuery(NamedTuple):
+    """D3D10DDIARG_CREATEQUERY."""
+
+    Query: int
+    MiscFlags: int = 0
+
+
+_Values = Callable[[Report], tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A query type: since when it exists, its payload, whether Begin is for it, and its values.
+
+    ``values`` is None for a type whose counters are not kept yet.
+    """
+
+    query: Query
+    since: Interface
+    layout: Struct
+    begins: bool
+    values: _Values | None
+
+    def payload(self, report: Report) -> bytes:
+        """What QueryGetData hands out for a finished query; of a type whose values are known."""
+        assert self.values is not None
+        return self.layout.pack(*self.values(report))
+
+
+def _event(report: Report) -> tuple[int, ...]:
+    return (1,)
+
+
+def _occlusion(report: Report) -> tuple[int, ...]:
+    return (report.samples() & _UINT64_MAX,)
+
+
+def _occlusion_predicate(report: Report) -> tuple[int, ...]:
+    return (int(report.samples() & _UINT64_MAX != 0),)
+
+
+def _timestamp(report: Report) -> tuple[int, ...]:
+    return (report.end.time & _UINT64_MAX,)
+
+
+def _disjoint(report: Report) -> tuple[int, ...]:
+    return TICKS_PER_SECOND, int(report.change("clock_changes") > 0)
+
+
+def _no_stream_output(report: Report) -> tuple[int, ...]:
+    """Nothing streams out, so nothing is written and nothing would have been."""
+    return 0, 0
+
+
+def _no_overflow(report: Report) -> tuple[int, ...]:
+    return (0,)
+
+
+_BOOL, _UINT64 = (packer_of(dtype_of(field)) for field in (DWORD, QWORD))
+_DISJOINT = Struct("<QI4x")
+"""D3D10_DDI_QUERY_DATA_TIMESTAMP_DISJOINT."""
+_STATISTICS, _STATISTICS_11, _STREAM = (
+    packer_of(dtype_of(data))
+    for data in (
+        ddi.D3D10_DDI_QUERY_DATA_PIPELINE_STATISTICS,
+        ddi.D3D11_DDI_QUERY_DATA_PIPELINE_STATISTICS,
+        ddi.D3D10_DDI_QUERY_DATA_SO_STATISTICS,
+    )
+)
+
+_D10, _D11 = Interface.D3D10_0, Interface.D3D11_0
+
+_ROWS: tuple[Kind, ...] = (
+    Kind(Query.EVENT, _D10, _BOOL, False, _event),
+    Kind(Query.OCCLUSION, _D10, _UINT64, True, _occlusion),
+    Kind(Query.TIMESTAMP, _D10, _UINT64, False, _timestamp),
+    Kind(Query.TIMESTAMPDISJOINT, _D10, _DISJOINT, True, _disjoint),
+    Kind(Query.PIPELINESTATS, _D10, _STATISTICS, True, None),
+    Kind(Query.OCCLUSIONPREDICATE, _D10, _BOOL, True, _occlusion_predicate),
+    Kind(Query.STREAMOUTPUTSTATS, _D10, _STREAM, True, _no_stream_output),
+    Kind(Query.STREAMOVERFLOWPREDICATE, _D10, _BOOL, True, _no_overflow),
+    Kind(Query.D3D11_PIPELINESTATS, _D11, _STATISTICS_11, True, None),
+    *(
+        Kind(Query(Query.STREAMOUTPUTSTATS_STREAM0 + n), _D11, _STREAM, True, _no_stream_output)
+        for n in range(4)
+    ),
+    *(
+        Kind(Query(Query.STREAMOVERFLOWPREDICATE_STREAM0 + n), _D11, _BOOL, True, _no_overflow)
+        for n in range(4)
+    ),
+)
+
+KINDS: dict[int, Kind] = {int(row.query): row for row in _ROWS}
+"""Every query type by its D3D10DDI_QUERY value."""
