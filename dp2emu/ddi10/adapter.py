@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.contract import Contract, Rule
+from dp2emu.ddi10.counters import Watched
 from dp2emu.ddi10.device import Device
 from dp2emu.errors import UsageError
 from dp2emu.gpu.core import Gpu
@@ -42,6 +43,7 @@ class Adapter:
     def __init__(self, gpu: Gpu | None = None, *, checking: bool = False) -> None:
         self.gpu = gpu or Gpu()
         self.contract = Contract(checking)
+        self.watched = Watched()
         self.disturbances: list[Disturbance] = []
         self._until_removal: int | None = None
 

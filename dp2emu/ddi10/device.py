@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.commands import Commands
 from dp2emu.ddi10.contract import Contract, Rule
+from dp2emu.ddi10.counters import Watched, check_counter, check_counter_info
 from dp2emu.ddi10.entries import MAY_REPORT, names_of
 from dp2emu.ddi10.query import Queries
 from dp2emu.errors import Fault, Unsupported
@@ -26,6 +27,7 @@ class Host(Protocol):
 
     gpu: Gpu
     contract: Contract
+    watched: Watched
 
     def count_call(self) -> bool:
         """An entry is called: whether the adapter is there for it."""
@@ -51,7 +53,9 @@ class Device:
         self._core_layer = core_layer
         self._destroyed = False
         self._commands = Commands(adapter.gpu)
-        self.queries = Queries(adapter.gpu, self._commands, interface, adapter.contract)
+        self.queries = Queries(
+            adapter.gpu, self._commands, interface, adapter.contract, adapter.watched
+        )
         built = self._built()
         self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(
             {name: partial(self._call, name, built.get(name)) for name in names_of(interface)}
@@ -66,6 +70,8 @@ class Device:
             "QueryBegin": queries.begin,
             "QueryEnd": queries.end,
             "QueryGetData": queries.get_data,
+            "CheckCounterInfo": check_counter_info,
+            "CheckCounter": partial(check_counter, self._adapter.contract),
             "Flush": self._commands.flush,
             "DestroyDevice": self._destroy,
         }

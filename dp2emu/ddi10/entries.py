@@ -69,6 +69,8 @@ MAY_REPORT: dict[str, frozenset[DdiCode]] = {
     "QueryBegin": frozenset({_REMOVED}),
     "QueryEnd": frozenset({_REMOVED}),
     "QueryGetData": frozenset({DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING, _REMOVED}),
+    "CheckCounterInfo": frozenset(),
+    "CheckCounter": frozenset({DdiCode.DXGI_DDI_ERR_UNSUPPORTED, DdiCode.E_INVALIDARG}),
     "Flush": frozenset({_REMOVED}),
     "DestroyDevice": frozenset(),
 }

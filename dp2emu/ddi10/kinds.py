@@ -15,7 +15,7 @@ from typing import NamedTuple
 from dp2emu.d3d import ddi
 from dp2emu.d3d.words import DWORD, QWORD
 from dp2emu.ddi10.codes import Interface
-from dp2emu.gpu.queries import Report
+from dp2emu.gpu.queries import Observes, Report
 from dp2emu.gpu.timing import TICKS_PER_SECOND
 from dp2emu.layout import dtype_of, packer_of
 
@@ -63,7 +63,7 @@ class CreateQuery(NamedTuple):
     MiscFlags: int = 0
 
 
-_Values = Callable[[Report], tuple[int, ...]]
+_Values = Callable[[Report], tuple[int | float, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +73,12 @@ class Kind:
     ``values`` is None for a type whose counters are not kept yet.
     """
 
-    query: Query
+    query: IntEnum
     since: Interface
     layout: Struct
     begins: bool
     values: _Values | None
+    observes: Observes = Observes.NOTHING
 
     def payload(self, report: Report) -> bytes:
         """What QueryGetData hands out for a finished query; of a type whose values are known."""

@@ -15,6 +15,7 @@ from struct import Struct
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.commands import Commands
 from dp2emu.ddi10.contract import Contract, Rule
+from dp2emu.ddi10.counters import COUNTERS, Watched
 from dp2emu.ddi10.kinds import KINDS, CreateQuery, GetDataFlag, Kind, MiscFlag, Query
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.core import Gpu
@@ -79,12 +80,18 @@ class Queries:
     """
 
     def __init__(
-        self, gpu: Gpu, commands: Commands, interface: Interface, contract: Contract
+        self,
+        gpu: Gpu,
+        commands: Commands,
+        interface: Interface,
+        contract: Contract,
+        watched: Watched,
     ) -> None:
         self._gpu = gpu
         self._commands = commands
         self._interface = interface
         self._contract = contract
+        self._watched = watched
         self._live: dict[int, _Live] = {}
         self._created = 0
 
@@ -99,7 +106,7 @@ class Queries:
     def create(self, description: CreateQuery, memory: bytearray, runtime: int = 0) -> None:
         """CreateQuery in ``memory``; ``runtime`` is the runtime's handle, kept and not used.
 
-        Raises Fault (E_OUTOFMEMORY) and Unsupported; the memory is untouched then.
+        Raises Fault (E_OUTOFMEMORY, NONEXCLUSIVE) and Unsupported; the memory is untouched then.
         """
         kind = self._kind(description, "CreateQuery")
         size = _HEADER.size + kind.layout.size
@@ -109,7 +116,10 @@ class Queries:
             raise Unsupported(f"{kind.query.name} queries")
         if len(self._live) >= QUERIES:
             raise Fault(DdiCode.E_OUTOFMEMORY, "CreateQuery: too many queries")
-        slot = QuerySlot(FIFO_BASE + kind.query, self, self._created)
+        if kind.query in COUNTERS and not self._watched.take(kind.query, self):
+            what = f"CreateQuery: {kind.query.name} cannot be watched now"
+            raise Fault(DdiCode.DXGI_DDI_ERR_NONEXCLUSIVE, what)
+        slot = QuerySlot(FIFO_BASE + kind.query, self, self._created, kind.observes)
         self._created += 1
         live = _Live(kind, description.MiscFlags, slot, memory, runtime)
         self._live[slot.key] = live
@@ -184,7 +194,8 @@ class Queries:
         return self._open(memory, "state").state
 
     def _kind(self, description: CreateQuery, entry: str) -> Kind:
-        kind = KINDS.get(description.Query)
+        counter = COUNTERS.get(description.Query)
+        kind = KINDS.get(description.Query) if counter is None else counter.kind
         known = kind is not None and kind.since <= self._interface
         self._contract.hold(known, Rule.KNOWN_TYPE, entry)
         assert kind is not None
@@ -208,5 +219,7 @@ class Queries:
 
     def _forget(self, live: _Live) -> None:
         del self._live[live.slot.key]
+        if live.kind.query in COUNTERS:
+            self._watched.release(live.kind.query)
         live.slot.generation += 1
         self._gpu.forget(live.slot)
