@@ -56,6 +56,7 @@ typedef char dp2log_u32_has_32_bits[sizeof(dp2log_u32) == 4 ? 1 : -1];
 #define DP2LOG_COLORKEY 9
 #define DP2LOG_FLIP 10
 #define DP2LOG_LOCK 11
+#define DP2LOG_MANAGED 12
 
 #define DP2LOG_DESTROYED 0
 #define DP2LOG_CREATED 1
@@ -277,6 +278,26 @@ DP2LOG_FUNCTION void dp2log_level_created(dp2log *log, dp2log_u64 time,
                                           dp2log_u64 texture, dp2log_u32 index)
 {
     dp2log_texture(log, time, desc, depth, 1, index, texture);
+}
+
+/* A texture with DDSCAPS2_TEXTUREMANAGE; its levels are told by dp2log_level_created. */
+DP2LOG_FUNCTION void dp2log_managed(dp2log *log, dp2log_u64 time,
+                                    const dp2log_surface_desc *desc, dp2log_u32 depth,
+                                    dp2log_u32 levels)
+{
+    unsigned char payload[44];
+    unsigned char *at = payload;
+    at = dp2log_put64(at, desc->handle);
+    at = dp2log_put32(at, desc->kind);
+    at = dp2log_put32(at, desc->width);
+    at = dp2log_put32(at, desc->height);
+    at = dp2log_put32(at, desc->format);
+    at = dp2log_put32(at, desc->pitch);
+    at = dp2log_put32(at, desc->samples);
+    at = dp2log_put32(at, desc->usage);
+    at = dp2log_put32(at, depth);
+    dp2log_put32(at, levels);
+    dp2log_simple(log, DP2LOG_MANAGED, time, payload, sizeof(payload));
 }
 
 DP2LOG_FUNCTION void dp2log_colorkey(dp2log *log, dp2log_u64 time, dp2log_u32 event,

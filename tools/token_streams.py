@@ -24,6 +24,7 @@ from dp2emu.d3d.enums import (
 )
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.dp2.call import Call
+from dp2emu.dp2.kinds import EVICT_MANAGED
 from dp2emu.dp2.table import Op
 from dp2emu.gpu.memory import SurfaceKind
 from dp2emu.runtime import Device9, Session, VertexElement
@@ -192,6 +193,29 @@ def palettes(studio: Studio) -> None:
     send(Op.SETPRIORITY, [(leveled.desc.handle, 7)])
     send(Op.SETTEXLOD, [(leveled.desc.handle, 1)])
     device.set_texture(0, leveled)
+    square(device, 32, 0, 16)
+    finish(device, [])
+
+
+@stream()
+def managed(studio: Studio) -> None:
+    """A texture the driver manages, drawn three times: uploaded whole; after the host has stored
+    another colour and marked the left half dirty; and after it was evicted."""
+    device = studio.device(48, 16)
+    send = device.session.emit
+    texture = device.create_texture(
+        4, 4, Format.X8R8G8B8, [struct.pack("<I", SHADES["red"]) * 16], managed=True
+    )
+    handle = texture.desc.handle
+    device.clear(color=0xFF202020)
+    device.set_texture(0, texture)
+    send(Op.SETPRIORITY, [(handle, 7)])
+    send(Op.TEXBLT, [(0, handle, (0, 0), (0, 0, 4, 4), 0)])
+    square(device, 0, 0, 16)
+    device.session.write(handle, 0, struct.pack("<I", SHADES["green"]) * 16)
+    send(Op.ADDDIRTYRECT, [(handle, (0, 0, 2, 4))])
+    square(device, 16, 0, 16)
+    send(Op.RENDERSTATE, [(EVICT_MANAGED, 1)])
     square(device, 32, 0, 16)
     finish(device, [])
 

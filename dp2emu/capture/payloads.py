@@ -52,6 +52,7 @@ class Kind(IntEnum):
     COLORKEY = 9
     FLIP = 10
     LOCK = 11
+    MANAGED = 12
 
 
 Payload = bytes | memoryview
@@ -124,6 +125,12 @@ _TEXTURE = Head(
         "index" / DWORD, "parent" / QWORD,
     )
 )  # fmt: skip
+_MANAGED = Head(
+    Struct(
+        "handle" / QWORD, "kind" / DWORD, "width" / DWORD, "height" / DWORD, "format" / DWORD,
+        "pitch" / DWORD, "samples" / DWORD, "usage" / DWORD, "depth" / DWORD, "levels" / DWORD,
+    )
+)  # fmt: skip
 _COLOR_KEY = Head(Struct("event" / DWORD, "low" / DWORD, "high" / DWORD, "handle" / QWORD))
 _FLIP = Head(Struct("front" / QWORD, "back" / QWORD))
 _LOCK = Head(Struct("handle" / QWORD))
@@ -149,6 +156,8 @@ def encode(record: Record) -> Entry:
 
 
 def _packing(record: Record) -> tuple[Kind, Callable[[Any], bytes]]:
+    if isinstance(record, SurfaceCreated) and record.desc.managed:
+        return Kind.MANAGED, _pack_managed
     if isinstance(record, SurfaceCreated) and not _plain(record.desc):
         return Kind.TEXTURE, _pack_texture
     return _PACK[type(record)]
@@ -243,10 +252,27 @@ def _pack_texture(record: SurfaceCreated) -> bytes:
 
 
 def _unpack_texture(payload: Payload, time: int) -> Record:
-    fields: dict[str, Any] = dict(zip(_TEXTURE.names, _TEXTURE.unpack(payload), strict=True))
-    _split(payload, _TEXTURE.size)
+    return SurfaceCreated(SurfaceDesc(**_texture_fields(_TEXTURE, payload)), time)
+
+
+def _pack_managed(record: SurfaceCreated) -> bytes:
+    desc = record.desc
+    if (desc.managed, desc.parent, desc.index) != (1, 0, 0):
+        what = f"managed {desc.managed}, level {desc.index} of {desc.parent}"
+        raise CaptureError(f"surface {desc.handle}: {what}")
+    return _MANAGED.pack(*[getattr(desc, name) for name in _MANAGED.names])
+
+
+def _unpack_managed(payload: Payload, time: int) -> Record:
+    return SurfaceCreated(SurfaceDesc(**_texture_fields(_MANAGED, payload), managed=1), time)
+
+
+def _texture_fields(head: Head, payload: Payload) -> dict[str, Any]:
+    """The head's values by their names in ``SurfaceDesc``."""
+    fields: dict[str, Any] = dict(zip(head.names, head.unpack(payload), strict=True))
+    _split(payload, head.size)
     fields["kind"] = _surface_kind(fields["handle"], fields["kind"])
-    return SurfaceCreated(SurfaceDesc(**fields), time)
+    return fields
 
 
 def _pack_color_key_set(record: ColorKeySet) -> bytes:
@@ -425,6 +451,7 @@ LAYOUTS: dict[Kind, Layout] = {
     Kind.COLORKEY: Layout(_COLOR_KEY, _unpack_color_key),
     Kind.FLIP: Layout(_FLIP, _unpack_flip),
     Kind.LOCK: Layout(_LOCK, _unpack_lock),
+    Kind.MANAGED: Layout(_MANAGED, _unpack_managed),
 }
 """Every kind of record.  A new kind is a new row here and, of a new record, in ``_PACK``."""
 

@@ -60,7 +60,7 @@ class Totals:
         self._counts["records"] += 1
         for name, number in _COUNTS[kind](head, rest):
             self._counts[name] += number
-        if kind is Kind.TEXTURE or (kind is Kind.SURFACE and head[0] == CREATED):
+        if kind in (Kind.TEXTURE, Kind.MANAGED) or (kind is Kind.SURFACE and head[0] == CREATED):
             sort = dict(zip(layout.names, head, strict=True))
             self._add_format((sort["kind"], sort["format"]))
         if time:
@@ -100,6 +100,7 @@ _COUNTS: dict[Kind, Callable[[tuple[int, ...], int], _Numbers]] = {
     Kind.COLORKEY: lambda head, rest: (),
     Kind.FLIP: lambda head, rest: (),
     Kind.LOCK: lambda head, rest: (),
+    Kind.MANAGED: lambda head, rest: (("surfaces", 1),),
 }
 """What one record adds, from the values of its head and the number of bytes behind it."""
 

@@ -21,7 +21,8 @@ from dp2emu.dp2.capabilities import MAX_PRIMITIVES
 from dp2emu.dp2.clearing import Fill, clear_packet, rect_of
 from dp2emu.dp2.constants import PIXEL_FILES, VERTEX_FILES, Constants
 from dp2emu.dp2.frequency import Streams
-from dp2emu.dp2.kinds import Kind
+from dp2emu.dp2.kinds import EVICT_MANAGED, Kind
+from dp2emu.dp2.managed import Managed
 from dp2emu.dp2.moves import Moves
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.patches import DELETE_PATCH, RECTANGLE, TRIANGLE, Patches, Shape, n_patch
@@ -50,6 +51,7 @@ from dp2emu.gpu.assembly import fan_edges, list_edges, vertex_count
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.memory import VOLUMES, Surface
 from dp2emu.gpu.packets import (
+    Box,
     Draw,
     Indices,
     Rect,
@@ -65,7 +67,14 @@ class Context:
     """
 
     def __init__(
-        self, number: int, interface: int, gpu: Gpu, options: Options, *, has_depth: bool
+        self,
+        number: int,
+        interface: int,
+        gpu: Gpu,
+        options: Options,
+        managed: Managed,
+        *,
+        has_depth: bool,
     ) -> None:
         self.number = number
         self.interface = interface
@@ -77,7 +86,8 @@ class Context:
         self.targets = Targets()
         self.recent = Recent()
         self.textures = Textures()
-        self.moves = Moves(gpu)
+        self.managed = managed
+        self.moves = Moves(gpu, managed)
         self.queries = QueryTable(gpu, options, interface)
         self.streams = VertexStreams()
         self.indices: Indices | None = None
@@ -148,6 +158,8 @@ class Context:
             self._set_stage_0(state, value)
         if state == DELETE_PATCH:
             self.patches.delete(value)
+        if state == EVICT_MANAGED and value:
+            self.managed.evict()
         if self._mirror is not None and state < RENDER_STATES:
             self._mirrored[state] = value
 
@@ -236,9 +248,15 @@ class Context:
         """SETPRIORITY."""
         self.textures.set_priority(self._surface(handle), priority)
 
-    def mark_dirty(self, handle: int) -> None:
-        """ADDDIRTYRECT and ADDDIRTYBOX: a texture has one copy, so nothing has to be copied."""
-        self._surface(handle)
+    def mark_dirty(self, handle: int, texels: Sequence[int]) -> None:
+        """ADDDIRTYRECT and ADDDIRTYBOX; a rectangle of a volume is that of all its slices.
+
+        What is not managed has one copy, so nothing has to be copied.
+        """
+        surface = self._surface(handle)
+        if surface.system is not None:
+            slices = () if len(texels) > 4 else (0, surface.desc.depth)
+            self.managed.mark(surface, Box(*texels, *slices))
 
     # Drawing
 
@@ -403,6 +421,9 @@ class Context:
             stipple=resolved.stipple,
             patch=patch or n_patch(self.state, self.interface, source.layout, count),
         )
+        for textures in (resolved.pixel.textures, resolved.vertex.textures):
+            for binding in textures.values():
+                self.managed.upload(binding.surface)
         for instance in streams:
             self.gpu.submit(packet(streams=instance))
 
@@ -437,7 +458,7 @@ class Context:
         if handle == 0:
             return None
         surface = self._surface(handle)
-        if surface.format not in formats or surface.desc.kind in VOLUMES:
+        if surface.format not in formats or surface.desc.kind in VOLUMES or surface.system:
             raise Fault(
                 HResult.DDERR_GENERIC, f"surface {handle} ({surface.format.sdk}) is no {what}"
             )

@@ -17,6 +17,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.context import Context
 from dp2emu.dp2.driverinfo import DriverInfo, get_driver_info
+from dp2emu.dp2.managed import Managed
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import TABLE, Token
@@ -75,6 +76,7 @@ class Driver:
         self.unknown_command: Callable[[UnknownCommand], int | None] | None = None
         self.command_taps: list[Callable[[Call, int, Token, int], None]] = []
         self._contexts: dict[int, Context] = {}
+        self._managed = Managed(self.gpu)
         self._calls = 0
 
     @property
@@ -92,7 +94,9 @@ class Driver:
             raise Fault(HResult.D3DHAL_OUTOFCONTEXTS, f"context {context}: no room")
         if interface not in (6, 7, 8, 9):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"DirectX {interface} context")
-        made = Context(context, interface, self.gpu, self.options, has_depth=depth != 0)
+        made = Context(
+            context, interface, self.gpu, self.options, self._managed, has_depth=depth != 0
+        )
         made.set_render_target(0, color)
         made.set_depth_stencil(depth)
         self._contexts[context] = made
@@ -138,7 +142,7 @@ class Driver:
         surface = self._surface(handle, "surface")
         if offset < 0 or size < 0 or offset + size > surface.data.nbytes:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"read outside surface {handle}")
-        return surface.data[offset : offset + size].tobytes()
+        return surface.host_copy.data[offset : offset + size].tobytes()
 
     def surface(self, handle: int) -> SurfaceDesc:
         """The description of a live surface.  Raises Fault if unknown."""
@@ -193,7 +197,8 @@ class Driver:
         but for their handles; commands that are under way keep naming the same handles.
         """
         one, other = (self._surface(handle, "surface") for handle in (front, back))
-        if replace(one.desc, handle=back) != other.desc or one.desc.kind in BUFFERS:
+        alike = replace(one.desc, handle=back) == other.desc
+        if not alike or one.desc.kind in BUFFERS or one.system or other.system:
             what = f"surface {front} cannot be flipped with {back}"
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
         self.gpu.submit(Swap(one, other))

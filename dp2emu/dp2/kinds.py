@@ -8,7 +8,10 @@ ONLY = 0
 """Index of a setting that is the only one of its kind.  Others are numbers of states, stages (see
 ``stage_index``), registers, lights and the like."""
 
-COMMANDS = frozenset({61, 62, 169})
+EVICT_MANAGED = 61
+"""D3DRENDERSTATE_EVICTMANAGEDTEXTURES."""
+
+COMMANDS = frozenset({EVICT_MANAGED, 62, 169})
 """Render states of the interface to drivers that are no states but ask for something: evict
 textures, begin or end a scene, delete a patch (reference 3.6)."""
 

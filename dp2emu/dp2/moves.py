@@ -13,6 +13,7 @@ from dp2emu.d3d.enums import ComposeRectsOp, Format, TextureFilter
 from dp2emu.d3d.flags import DP2BLT_LINEAR
 from dp2emu.d3d.formats import COLOR, FORMATS, Use
 from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.managed import Managed
 from dp2emu.errors import Fault
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.memory import BUFFERS, VOLUMES, Surface
@@ -23,6 +24,7 @@ from dp2emu.gpu.packets import (
     Copy,
     CopyBytes,
     GenerateLevels,
+    Packet,
     Part,
     Rect,
     whole_part,
@@ -46,10 +48,14 @@ _OPERATIONS = frozenset(map(int, ComposeRectsOp))
 
 
 class Moves:
-    """The moves of one context.  Every method raises Fault for what the driver must refuse."""
+    """The moves of one context.  Every method raises Fault for what the driver must refuse.
 
-    def __init__(self, gpu: Gpu) -> None:
+    Of managed textures they read and write the system copies, and mark what they write.
+    """
+
+    def __init__(self, gpu: Gpu, managed: Managed) -> None:
         self._gpu = gpu
+        self._managed = managed
 
     def blit(self, source: Place, target: Place, flags: int) -> None:
         """BLT: copy, convert and stretch; linear if the flag says so, else by points."""
@@ -58,7 +64,7 @@ class Moves:
             _check_blocks(given, made)
         else:
             _check_conversion(given, made)
-        self._gpu.submit(Copy(given, made, bool(flags & DP2BLT_LINEAR)))
+        self._write(target[0], Copy(given, made, bool(flags & DP2BLT_LINEAR)), made)
 
     def surface_blit(self, source: Place, target: Place) -> None:
         """SURFACEBLT: between surfaces of one format, never stretched."""
@@ -67,7 +73,7 @@ class Moves:
         if given.box.sides != made.box.sides:
             raise Fault(HResult.DDERR_INVALIDRECT, "SURFACEBLT cannot stretch")
         _check_blocks(given, made)
-        self._gpu.submit(Copy(given, made))
+        self._write(target[0], Copy(given, made), made)
 
     def fill(self, handle: int, rect: RectTuple, color: int) -> None:
         """COLORFILL with an A8R8G8B8 colour."""
@@ -76,7 +82,8 @@ class Moves:
             raise Fault(HResult.DDERR_INVALIDPIXELFORMAT, f"fill of {surface.format.sdk}")
         box = _inside(surface, 0, Box(*rect))
         wanted = (Rect(box.left, box.top, box.right, box.bottom),)
-        self._gpu.submit(Clear(wanted, (surface,), color, None, None, None))
+        packet = Clear(wanted, (surface,), color, None, None, None)
+        self._write(handle, packet, Part(surface, 0, box))
 
     def generate_levels(self, handle: int, filter: int) -> None:
         """GENERATEMIPSUBLEVELS: D3DTEXF_POINT takes texels, every other filter their mean.
@@ -89,17 +96,20 @@ class Moves:
         if surface.format not in COLOR:
             what = f"generated levels of {surface.format.sdk}"
             raise Fault(HResult.DDERR_INVALIDPIXELFORMAT, what)
-        self._gpu.submit(GenerateLevels(surface, filter == TextureFilter.POINT))
+        levels = (whole_part(surface, index) for index in range(len(surface.subresources)))
+        self._write(handle, GenerateLevels(surface, filter == TextureFilter.POINT), *levels)
 
     def texture_blit(self, target: int, source: int, point: Point3, texels: BoxTuple) -> None:
         """TEXBLT and VOLUMEBLT: all levels that both have, of all faces.
 
-        Target 0 means that the source will be needed soon.  ``texels``, a box, and ``point`` are
-        of the source's top level; what they come to at lower levels is clipped to those.
+        Target 0 means that the source, if it is managed, shall be uploaded now.  ``texels``, a
+        box, and ``point`` are of the source's top level; what they come to at lower levels is
+        clipped to those.
         """
         box = Box(*texels)
         given = self._pixels(source)
         if target == 0:
+            self._managed.upload(self._surface(source))
             return
         made = self._pixels(target)
         _check_alike(given, made)
@@ -109,7 +119,7 @@ class Moves:
         if min(point) < 0:
             raise Fault(HResult.DDERR_INVALIDRECT, f"{point} is outside of surface {target}")
         for copy in _chain(given, made, point, box):
-            self._gpu.submit(copy)
+            self._write(target, copy, copy.target)
 
     def buffer_blit(self, target: int, source: int, offset: int, start: int, size: int) -> None:
         """BUFFERBLT: a range of bytes; both must have it."""
@@ -138,7 +148,16 @@ class Moves:
         packet = Compose(
             given, made, sources, places, count, ComposeRectsOp(operation), offset
         )  # fmt: skip
+        self._write(surfaces[1], packet, made)
+
+    def _write(self, handle: int, packet: Packet, *parts: Part) -> None:
+        """Queue what writes ``parts``, each of a texture or of the one level a handle names."""
         self._gpu.submit(packet)
+        surface = self._surface(handle)
+        owner = surface.parent or surface
+        for part in parts:
+            start = part.surface.desc.index if part.surface.parent else 0
+            self._managed.wrote(Part(owner, start + part.index, part.box))
 
     # Handles
 
@@ -152,7 +171,7 @@ class Moves:
         surface = self._surface(handle)
         if surface.desc.kind in BUFFERS:
             raise Fault(HResult.DDERR_INVALIDSURFACETYPE, f"surface {handle} has no pixels")
-        return surface
+        return surface.host_copy
 
     def _buffer(self, handle: int) -> Surface:
         surface = self._surface(handle)

@@ -72,13 +72,13 @@ def _vcache(report: Report, options: Options) -> tuple[int, ...]:
 def _resources(report: Report, options: Options) -> tuple[int, ...]:
     """Eight D3DRESOURCESTATS, indexed by D3DRESOURCETYPE.
 
-    Nothing is ever evicted or managed here: what is live is in video memory and is the working
-    set.
+    There is room for everything, so what is live is in video memory and is the working set, and
+    evictions are those that were asked for.
     """
     values: list[int] = []
     for row in report.heap:
-        values += [0, row.written_bytes, 0, row.created, 0, row.live, row.live, row.live]
-        values += [row.live_bytes, 0, 0]
+        values += [0, row.written_bytes, row.evictions, row.created, 0]
+        values += [row.live, row.live, row.live, row.live_bytes, row.managed, row.managed_bytes]
     return tuple(min(value, _DWORD_MAX) for value in values)
 
 

@@ -116,7 +116,7 @@ class Textures:
         return self._most_detailed.get(surface, 0)
 
     def set_priority(self, surface: Surface, priority: int) -> None:
-        """SETPRIORITY; nothing is ever evicted, so it is only remembered."""
+        """SETPRIORITY; there is room for all textures, so it is only remembered."""
         self._priorities[surface] = priority
 
     def priority(self, surface: Surface) -> int:

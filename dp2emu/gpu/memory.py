@@ -56,6 +56,7 @@ class SurfaceDesc:
     Textures have ``levels`` mip levels and volumes ``depth`` slices in the top one; how they lie
     in memory is said in ``gpu.subresources``.  A surface with a ``parent``, the handle of a
     texture, is level ``index`` modulo ``levels`` of face ``index`` / ``levels`` of that.
+    ``managed`` is 1 for textures the driver manages (DDSCAPS2_TEXTUREMANAGE), otherwise 0.
     """
 
     handle: int
@@ -70,6 +71,7 @@ class SurfaceDesc:
     levels: int = 1
     parent: int = 0
     index: int = 0
+    managed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,9 @@ class Surface:
     three bytes of zeros behind it, for those that only read; a view has its texture's.  Of a
     texture ``width``, ``height`` and ``pitch`` are those of the first face's top level, which the
     texture stands for where a plain surface is wanted.  ``color_key`` is the first and the last of
-    the texels, as stored, that are transparent where colour keys count; None for none.
+    the texels, as stored, that are transparent where colour keys count; None for none.  A managed
+    texture and its levels have a ``system`` copy, which the host reads and writes; ``data`` is
+    what the GPU samples.
     """
 
     __slots__ = (
@@ -107,6 +111,7 @@ class Surface:
         "samples",
         "serial",
         "subresources",
+        "system",
         "words",
     )
 
@@ -125,6 +130,10 @@ class Surface:
         self.parent = parent
         self.color_key: ColorKey | None = None
         self.pitch = layout[0].pitch if layout else desc.width
+        self.system: Surface | None = None
+        if desc.managed or (parent is not None and parent.system is not None):
+            above = parent.system if parent else None
+            self.system = Surface(replace(desc, managed=0), serial, layout, above)
         if parent is not None:
             start = layout[0].offset
             self.words: NDArray[np.int32] = parent.words
@@ -148,8 +157,18 @@ class Surface:
 
     @property
     def own_bytes(self) -> int:
-        """Bytes of memory that are nobody else's."""
+        """Bytes of memory that are nobody else's, without those of a system copy."""
         return 0 if self.parent else self.data.nbytes
+
+    @property
+    def held_bytes(self) -> int:
+        """The same with those of the system copy."""
+        return self.own_bytes * _copies(self.desc)
+
+    @property
+    def host_copy(self) -> Surface:
+        """What the host reads and writes: the system copy, or the surface itself."""
+        return self.system or self
 
     def pixels(self) -> NDArray[Any]:
         """The pixel words, a writable view of shape (height, width * samples).
@@ -163,6 +182,10 @@ class Surface:
         rows = self.data[: self.pitch * self.height].reshape(self.height, self.pitch)
         words = rows[:, : self.width * self.samples * row.size].view(row.word)
         return words if row.words == 1 else words.reshape(*words.shape[:1], -1, row.words)
+
+
+def _copies(desc: SurfaceDesc) -> int:
+    return 2 if desc.managed else 1
 
 
 def _size(desc: SurfaceDesc, layout: tuple[Subresource, ...]) -> int:
@@ -179,9 +202,11 @@ class _Allocated:
         self.bytes = 0
 
     def add(self, surface: Surface) -> None:
-        """Count a surface until nothing refers to it any more."""
-        self.bytes += surface.own_bytes
-        finalize(surface, self._subtract, surface.own_bytes).atexit = False
+        """Count a surface until nothing refers to it any more, and its system copy likewise."""
+        for copy in (surface, surface.system):
+            if copy is not None:
+                self.bytes += copy.own_bytes
+                finalize(copy, self._subtract, copy.own_bytes).atexit = False
 
     def _subtract(self, size: int) -> None:
         self.bytes -= size
@@ -199,6 +224,9 @@ class Heap:
         self._written = [0] * len(SurfaceKind)
         self._live = [0] * len(SurfaceKind)
         self._live_bytes = [0] * len(SurfaceKind)
+        self._managed = [0] * len(SurfaceKind)
+        self._managed_bytes = [0] * len(SurfaceKind)
+        self._evictions = [0] * len(SurfaceKind)
 
     def __iter__(self) -> Iterator[Surface]:
         return iter(self._surfaces.values())
@@ -221,11 +249,14 @@ class Heap:
         """Make a zeroed surface; a live handle is replaced.  Raises Fault or Unsupported."""
         if desc.handle <= 0:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"surface handle {desc.handle}")
+        if desc.managed not in ((0, 1) if desc.kind in TEXTURES and not desc.parent else (0,)):
+            what = f"surface {desc.handle}: managed {desc.managed}"
+            raise Fault(HResult.DDERR_INVALIDPARAMS, what)
         parent = self._parent(desc)
         layout = (parent.subresources[desc.index],) if parent else self._measure(desc)
-        size = 0 if parent else _size(desc, layout)
+        size = 0 if parent else _size(desc, layout) * _copies(desc)
         old = self._surfaces.get(desc.handle)
-        freed = old.own_bytes if old else 0
+        freed = old.held_bytes if old else 0
         if self.allocated - freed + size > self.limits.total_bytes:
             raise Fault(HResult.DDERR_OUTOFMEMORY, f"surface {desc.handle}: heap is full")
         if old is None and len(self._surfaces) >= self.limits.surfaces:
@@ -258,7 +289,7 @@ class Heap:
                 f"write of {len(data)} bytes at {offset:#x} leaves surface {handle} "
                 f"({surface.data.nbytes} bytes)",
             )
-        surface.data[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
+        surface.host_copy.data[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
         self._written[surface.desc.kind] += len(data)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
@@ -270,12 +301,22 @@ class Heap:
 
     def use(self) -> tuple[HeapUse, ...]:
         """Bookkeeping by resource type, one row per SurfaceKind in numeric order."""
-        rows = zip(self._written, self._created, self._live, self._live_bytes, strict=True)
+        rows = zip(
+            self._written, self._created, self._live, self._live_bytes,
+            self._managed, self._managed_bytes, self._evictions, strict=True,
+        )  # fmt: skip
         return tuple(HeapUse(*row) for row in rows)
+
+    def count_eviction(self, surface: Surface) -> None:
+        """A managed texture lost its place in video memory."""
+        self._evictions[surface.desc.kind] += 1
 
     def _count(self, surface: Surface, number: int) -> None:
         self._live[surface.desc.kind] += number
         self._live_bytes[surface.desc.kind] += number * surface.own_bytes
+        if surface.desc.managed:
+            self._managed[surface.desc.kind] += number
+            self._managed_bytes[surface.desc.kind] += number * surface.own_bytes
 
     def _parent(self, desc: SurfaceDesc) -> Surface | None:
         """The texture a description is a level of, None if it has memory of its own."""

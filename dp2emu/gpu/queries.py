@@ -117,6 +117,9 @@ class HeapUse:
     created: int
     live: int
     live_bytes: int
+    managed: int
+    managed_bytes: int
+    evictions: int
 
 
 class Receiver(Protocol):

@@ -168,31 +168,34 @@ class Device9:
 
     def create_texture(
         self, width: int, height: int, format: Format, data: Sequence[bytes] = (), *,
-        levels: int = 1, usage: int = 0,
+        levels: int = 1, usage: int = 0, managed: bool = False,
     ) -> Texture:  # fmt: skip
         """CreateTexture, filled with ``data``: a level each, rows (of blocks) without holes.
 
-        ``levels`` 0 is the whole chain.  Raises Refused for what no device makes, UsageError for
-        data that does not fit, Unsupported or Fault as the rig does.
+        ``levels`` 0 is the whole chain.  With ``managed`` the driver manages it.  Raises Refused
+        for what no device makes, UsageError for data that does not fit, Unsupported or Fault as
+        the rig does.
         """
-        shape = TextureShape(SurfaceKind.TEXTURE, width, height, format, 1, levels, usage)
+        kind = SurfaceKind.TEXTURE
+        shape = TextureShape(kind, width, height, format, 1, levels, usage, managed)
         return self.textures.create(shape, [data])
 
     def create_cube_texture(
         self, edge: int, format: Format, data: Sequence[Sequence[bytes]] = (), *,
-        levels: int = 1, usage: int = 0,
+        levels: int = 1, usage: int = 0, managed: bool = False,
     ) -> Texture:  # fmt: skip
         """CreateCubeTexture; ``data`` by face (+X, -X, +Y, -Y, +Z, -Z), then level."""
-        shape = TextureShape(SurfaceKind.CUBETEXTURE, edge, edge, format, 1, levels, usage)
+        kind = SurfaceKind.CUBETEXTURE
+        shape = TextureShape(kind, edge, edge, format, 1, levels, usage, managed)
         return self.textures.create(shape, data)
 
     def create_volume_texture(
         self, width: int, height: int, depth: int, format: Format, data: Sequence[bytes] = (), *,
-        levels: int = 1, usage: int = 0,
+        levels: int = 1, usage: int = 0, managed: bool = False,
     ) -> Texture:  # fmt: skip
         """CreateVolumeTexture; ``data`` by level, slices from front to back."""
         kind = SurfaceKind.VOLUMETEXTURE
-        shape = TextureShape(kind, width, height, format, depth, levels, usage)
+        shape = TextureShape(kind, width, height, format, depth, levels, usage, managed)
         return self.textures.create(shape, [data])
 
     def write(self, buffer: SurfaceDesc | IndexBuffer, offset: int, data: bytes) -> None:

@@ -39,7 +39,9 @@ Entry = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class TextureShape:
-    """What a texture is asked to be; ``levels`` 0 is the whole chain down to one texel."""
+    """What a texture is asked to be; ``levels`` 0 is the whole chain down to one texel.  With
+    ``managed`` the driver manages it, as for D3DPOOL_MANAGED under D3DCAPS2_CANMANAGERESOURCE.
+    """
 
     kind: SurfaceKind
     width: int
@@ -48,6 +50,7 @@ class TextureShape:
     depth: int = 1
     levels: int = 1
     usage: int = 0
+    managed: bool = False
 
 
 class Textures:
@@ -77,7 +80,7 @@ class Textures:
             raise UsageError(f"more data than {given} levels of {faces} faces")
         desc = self._session.create_surface(
             shape.kind, shape.width, shape.height, shape.format,
-            usage=shape.usage, depth=shape.depth, levels=levels,
+            usage=shape.usage, depth=shape.depth, levels=levels, managed=int(shape.managed),
         )  # fmt: skip
         texture = Texture(desc)
         if generated:
@@ -94,6 +97,8 @@ class Textures:
         desc = texture.desc
         part = layout_of(desc)[_index(desc, level, face)]
         self._session.write(desc.handle, part.offset, needed(data, part.size, "a texture level"))
+        if desc.managed:
+            self._session.emit(Op.ADDDIRTYBOX, [(desc.handle, _top(desc))])
         if level == 0 and desc.handle in self._filters:
             self._stale.add(desc.handle)
 
@@ -181,6 +186,11 @@ class Textures:
             self._attached[desc.handle] = handle
             flags = int(_PALETTISED[Format(desc.format)])
             self._session.emit(Op.SETPALETTE, [(handle, flags, desc.handle)])
+
+
+def _top(desc: SurfaceDesc) -> tuple[int, ...]:
+    """All of the top level, as a D3DBOX."""
+    return 0, 0, desc.width, desc.height, 0, desc.depth
 
 
 def _palette_handle(number: int) -> int:

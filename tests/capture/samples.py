@@ -58,6 +58,13 @@ TEXTURES: list[Record] = [
 ]
 """Surfaces that are more than one rectangle of pixels."""
 
+MANAGED: list[Record] = [
+    SurfaceCreated(SurfaceDesc(8, SurfaceKind.CUBETEXTURE, 8, 8, 22, levels=4, managed=1), 1),
+    SurfaceCreated(SurfaceDesc(9, SurfaceKind.SURFACE, 4, 4, 22, parent=8, index=1), 2),
+    SurfaceCreated(SurfaceDesc(10, SurfaceKind.TEXTURE, 4, 4, 22, managed=1), 3),
+]
+"""Textures the driver manages, and a level of one."""
+
 KEYS: list[Record] = [
     SurfaceCreated(SurfaceDesc(5, SurfaceKind.TEXTURE, 4, 4, 23), 1),
     ColorKeySet(5, 0x7C00, 0x7C1F, 2),

@@ -24,7 +24,7 @@ from dp2emu.capture.records import (
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from tests.capture.samples import CHAIN, EVERYTHING, KEYS, RECORDS, TEXTURES
+from tests.capture.samples import CHAIN, EVERYTHING, KEYS, MANAGED, RECORDS, TEXTURES
 
 
 @given(RECORDS)
@@ -94,6 +94,7 @@ def test_a_value_that_does_not_fit_is_named(record: Record, field: str) -> None:
         (Kind.CONTEXT, struct.pack("<IIQQQ", 2, 9, 1, 0, 0), "event 2"),
         (Kind.SURFACE, struct.pack("<IIQIIIIII", 1, 8, 1, 1, 1, 0, 0, 1, 0), "kind 8"),
         (Kind.TEXTURE, struct.pack("<QIIIIIIIIIIQ", 1, 8, *[1] * 9, 0), "kind 8"),
+        (Kind.MANAGED, struct.pack("<QIIIIIIIII", 1, 8, *[1] * 8), "kind 8"),
         (Kind.COLORKEY, struct.pack("<IIIQ", 2, 0, 0, 1), "event 2"),
         (Kind.COLORKEY, struct.pack("<IIIQ", 1, 0, 0, 1) + b"x", "21 bytes"),
         (Kind.CALL, struct.pack("<IIII", 48, 0, 0, 0), "abi 48"),
@@ -106,6 +107,7 @@ def test_a_value_that_does_not_fit_is_named(record: Record, field: str) -> None:
         "event",
         "kind",
         "texture",
+        "managed",
         "key event",
         "key tail",
         "abi",
@@ -136,7 +138,8 @@ def test_a_call_that_no_reader_would_take_is_refused() -> None:
 
 def test_every_kind_describes_its_fields() -> None:
     assert describe(Kind.FRAME) == b"frame u64\nsurface u64"
-    assert {encode(record)[0] for record in EVERYTHING + TEXTURES + KEYS + CHAIN} == set(Kind)
+    records = EVERYTHING + TEXTURES + KEYS + CHAIN + MANAGED
+    assert {encode(record)[0] for record in records} == set(Kind)
     assert all(describe(kind).isascii() for kind in Kind)
 
 
@@ -156,6 +159,21 @@ def test_a_texture_is_laid_out_as_specified() -> None:
     desc = SurfaceDesc(1, SurfaceKind.VOLUME, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
     payload = encode(SurfaceCreated(desc))[2]
     assert payload == struct.pack("<QIIIIIIIIIIQ", 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 11, 10)
+
+
+def test_a_managed_texture_is_laid_out_as_specified() -> None:
+    desc = SurfaceDesc(1, SurfaceKind.VOLUMETEXTURE, 2, 3, 4, 5, 1, 7, 8, 9, managed=1)
+    record = SurfaceCreated(desc, 6)
+    assert encode(record) == (
+        Kind.MANAGED, 6, struct.pack("<QIIIIIIIII", 1, 4, 2, 3, 4, 5, 1, 7, 8, 9)
+    )  # fmt: skip
+    assert [decode(*encode(each)) for each in MANAGED] == MANAGED
+
+
+@pytest.mark.parametrize("more", [{"managed": 2}, {"managed": 1, "parent": 8}])
+def test_what_no_managed_texture_is_is_refused(more: dict[str, int]) -> None:
+    with pytest.raises(CaptureError, match="managed"):
+        encode(SurfaceCreated(SurfaceDesc(1, SurfaceKind.TEXTURE, 4, 4, 22, **more)))
 
 
 def test_a_colour_key_is_laid_out_as_specified() -> None:

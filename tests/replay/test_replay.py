@@ -199,7 +199,7 @@ def test_fault_recorded_elsewhere_is_a_fault_and_a_difference() -> None:
 def unbuilt(monkeypatch: pytest.MonkeyPatch) -> bytes:
     """A token that cannot be executed here."""
 
-    def refuse(context: Context, handle: int) -> None:
+    def refuse(context: Context, handle: int, texels: object) -> None:
         raise Unsupported("dirty rectangles")
 
     monkeypatch.setattr(Context, "mark_dirty", refuse)

@@ -51,6 +51,16 @@ def test_every_level_and_face_is_written_where_it_lies() -> None:
     assert rig.surfaces[handle].kind is SurfaceKind.CUBETEXTURE
 
 
+def test_what_is_written_of_a_managed_texture_is_marked_dirty() -> None:
+    device, rig = scripted()
+    volume = device.create_volume_texture(4, 2, 3, COLOR, managed=True)
+    plain = device.create_texture(4, 2, COLOR)
+    assert (volume.desc.managed, plain.desc.managed) == (1, 0)
+    device.textures.write(volume, 0, bytes(96))
+    device.textures.write(plain, 0, bytes(32))
+    assert flushed(device, rig) == [("ADDDIRTYBOX", [(volume.desc.handle, (0, 0, 4, 2, 0, 3))])]
+
+
 def test_a_volume_is_written_slice_by_slice() -> None:
     device, rig = scripted()
     volume = device.create_volume_texture(4, 2, 3, COLOR, [b"a" * 96, b"b" * 8], levels=0)

@@ -135,6 +135,13 @@ def test_palettes_are_those_of_the_draw(shown: Callable[[str], Shown]) -> None:
     assert found.square(32, 0) == [[BLUE] * 16] * 16
 
 
+def test_a_managed_texture_shows_what_was_uploaded(shown: Callable[[str], Shown]) -> None:
+    found = shown("managed")
+    assert found.square(0, 0) == [[RED] * 16] * 16
+    assert found.square(16, 0) == [[GREEN] * 8 + [RED] * 8] * 16
+    assert found.square(32, 0) == [[GREEN] * 16] * 16
+
+
 def test_the_host_overtakes_the_second_blit(shown: Callable[[str], Shown]) -> None:
     found = shown("host_race")
     assert found.square(0, 0) == [[GREEN] * 16] * 16

@@ -138,8 +138,8 @@ def buffer_blt(context: Context, body: Body) -> None:
 )
 def add_dirty_rect(context: Context, body: Body) -> None:
     """Mark a rectangle of a managed texture's system copy dirty."""
-    for surface, _ in body.items.tolist():
-        context.mark_dirty(surface)
+    for surface, texels in body.items.tolist():
+        context.mark_dirty(surface, texels)
 
 
 @token(
@@ -153,8 +153,8 @@ def add_dirty_rect(context: Context, body: Body) -> None:
 )
 def add_dirty_box(context: Context, body: Body) -> None:
     """Mark a box of a managed volume's system copy dirty."""
-    for surface, _ in body.items.tolist():
-        context.mark_dirty(surface)
+    for surface, texels in body.items.tolist():
+        context.mark_dirty(surface, texels)
 
 
 @token(
