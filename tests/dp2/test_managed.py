@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dp2emu.d3d.enums import Format, QueryType
+from dp2emu.d3d.enums import Format, PrimitiveType, QueryType, TextureOp
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.managed import MARKS
 from dp2emu.dp2.table import Op
@@ -18,6 +18,7 @@ from dp2emu.gpu.memory import Heap, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.timing import fixed
 
 from .rigging import COLOR, END, Bench, create, header, issue, render_state, token, triangle_list
+from .screen import GREEN, WHOLE, Screen, code, words
 
 TEXTURE, LEVEL, PLAIN = 20, 21, 22
 EVICT = 61
@@ -225,6 +226,36 @@ def test_boxes_of_volumes() -> None:
     assert video(bench) == bytes(4) + b"\t\0\t\0"
     bench.ok(dirty(1, 0, 2, 1) + preload())
     assert video(bench) == b"\0\t\0\0" + b"\t\t\t\0"
+
+
+@pytest.mark.parametrize("box", [(2, 0, 3, 1, 0, 1), (0, 2, 1, 3, 0, 1), (0, 0, 1, 1, 2, 3)])
+def test_what_a_halved_side_has_no_texel_for_is_in_its_last(box: tuple[int, ...]) -> None:
+    """Of 3 x 3 x 3 texels the third in each direction is beside the one there is below."""
+    bench = managed(VOLUME, side=3, depth=3, levels=2, format=Format.L8)
+    bench.ok(preload())
+    store(bench, 9)
+    bench.ok(dirty_box(*box) + preload())
+    left, top, _, _, front, _ = box
+    at = left + 3 * top + 9 * front
+    assert [place for place, byte in enumerate(video(bench)) if byte] == [at, 27]
+
+
+def test_vertex_shaders_sample_what_was_uploaded_for_them() -> None:
+    screen = Screen()
+    device = screen.device
+    shader = device.create_vertex_shader(
+        code("vs_3_0\ndcl_position v0\ndcl_2d s0\ndcl_position o0\ndcl_color o1\n"
+             "mov o0, v0\ntexldl r0, c0, s0\nmov o1, r0\n"))  # fmt: skip
+    device.set_vertex_shader(shader)
+    device.set_vertex_constants(0, [(0.0, 0.0, 0.0, 0.0)])
+    data = [words(GREEN)]
+    texture = device.create_texture(1, 1, Format.A8R8G8B8, data, managed=True)
+    device.set_texture(257, texture)
+    screen.stage(0, COLOROP=TextureOp.DISABLE)
+    device.set_fvf(0x002)
+    vertices = b"".join(struct.pack("<3f", *place, 0.5) for place in WHOLE)
+    device.draw_primitive_up(PrimitiveType.TRIANGLESTRIP, 2, vertices, 12)
+    assert screen.pixel() == GREEN
 
 
 def test_compressed_textures_take_the_blocks_that_are_touched() -> None:
