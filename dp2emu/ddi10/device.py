@@ -18,8 +18,10 @@ from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.ddi10.counters import Watched, check_counter, check_counter_info
 from dp2emu.ddi10.entries import MAY_REPORT, names_of
 from dp2emu.ddi10.query import Queries
+from dp2emu.ddi10.statistics import Statistics, statistics
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.queries import snapshot
 
 
 class Host(Protocol):
@@ -53,6 +55,7 @@ class Device:
         self._core_layer = core_layer
         self._destroyed = False
         self._commands = Commands(adapter.gpu)
+        self._born = snapshot(adapter.gpu.counters, adapter.gpu.now)
         self.queries = Queries(
             adapter.gpu, self._commands, interface, adapter.contract, adapter.watched
         )
@@ -60,6 +63,11 @@ class Device:
         self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(
             {name: partial(self._call, name, built.get(name)) for name in names_of(interface)}
         )
+
+    def statistics(self) -> Statistics:
+        """The pipeline statistics since the device was created, as far as the GPU has come."""
+        gpu = self._adapter.gpu
+        return statistics(lambda name: getattr(gpu.counters, name) - self._born.counter(name))
 
     def _built(self) -> dict[str, Callable[..., Any]]:
         queries = self.queries

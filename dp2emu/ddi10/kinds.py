@@ -15,6 +15,7 @@ from typing import NamedTuple
 from dp2emu.d3d import ddi
 from dp2emu.d3d.words import DWORD, QWORD
 from dp2emu.ddi10.codes import Interface
+from dp2emu.ddi10.statistics import FIELDS_10, statistics
 from dp2emu.gpu.queries import Observes, Report
 from dp2emu.gpu.timing import TICKS_PER_SECOND
 from dp2emu.layout import dtype_of, packer_of
@@ -68,21 +69,17 @@ _Values = Callable[[Report], tuple[int | float, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A query type: since when it exists, its payload, whether Begin is for it, and its values.
-
-    ``values`` is None for a type whose counters are not kept yet.
-    """
+    """A query type: since when it exists, its payload, whether Begin is for it, and its values."""
 
     query: IntEnum
     since: Interface
     layout: Struct
     begins: bool
-    values: _Values | None
+    values: _Values
     observes: Observes = Observes.NOTHING
 
     def payload(self, report: Report) -> bytes:
-        """What QueryGetData hands out for a finished query; of a type whose values are known."""
-        assert self.values is not None
+        """What QueryGetData hands out for a finished query."""
         return self.layout.pack(*self.values(report))
 
 
@@ -104,6 +101,14 @@ def _timestamp(report: Report) -> tuple[int, ...]:
 
 def _disjoint(report: Report) -> tuple[int, ...]:
     return TICKS_PER_SECOND, int(report.change("clock_changes") > 0)
+
+
+def _statistics_10(report: Report) -> tuple[int, ...]:
+    return statistics(report.change)[:FIELDS_10]
+
+
+def _statistics_11(report: Report) -> tuple[int, ...]:
+    return statistics(report.change)
 
 
 def _no_stream_output(report: Report) -> tuple[int, ...]:
@@ -134,11 +139,11 @@ _ROWS: tuple[Kind, ...] = (
     Kind(Query.OCCLUSION, _D10, _UINT64, True, _occlusion),
     Kind(Query.TIMESTAMP, _D10, _UINT64, False, _timestamp),
     Kind(Query.TIMESTAMPDISJOINT, _D10, _DISJOINT, True, _disjoint),
-    Kind(Query.PIPELINESTATS, _D10, _STATISTICS, True, None),
+    Kind(Query.PIPELINESTATS, _D10, _STATISTICS, True, _statistics_10),
     Kind(Query.OCCLUSIONPREDICATE, _D10, _BOOL, True, _occlusion_predicate),
     Kind(Query.STREAMOUTPUTSTATS, _D10, _STREAM, True, _no_stream_output),
     Kind(Query.STREAMOVERFLOWPREDICATE, _D10, _BOOL, True, _no_overflow),
-    Kind(Query.D3D11_PIPELINESTATS, _D11, _STATISTICS_11, True, None),
+    Kind(Query.D3D11_PIPELINESTATS, _D11, _STATISTICS_11, True, _statistics_11),
     *(
         Kind(Query(Query.STREAMOUTPUTSTATS_STREAM0 + n), _D11, _STREAM, True, _no_stream_output)
         for n in range(4)

@@ -17,7 +17,7 @@ from dp2emu.ddi10.commands import Commands
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.ddi10.counters import COUNTERS, Watched
 from dp2emu.ddi10.kinds import KINDS, CreateQuery, GetDataFlag, Kind, MiscFlag, Query
-from dp2emu.errors import Fault, Unsupported
+from dp2emu.errors import Fault
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.packets import BeginQuery, EndQuery
 from dp2emu.gpu.queries import QuerySlot, Report
@@ -106,14 +106,12 @@ class Queries:
     def create(self, description: CreateQuery, memory: bytearray, runtime: int = 0) -> None:
         """CreateQuery in ``memory``; ``runtime`` is the runtime's handle, kept and not used.
 
-        Raises Fault (E_OUTOFMEMORY, NONEXCLUSIVE) and Unsupported; the memory is untouched then.
+        Raises Fault (E_OUTOFMEMORY, NONEXCLUSIVE); the memory is untouched then.
         """
         kind = self._kind(description, "CreateQuery")
         size = _HEADER.size + kind.layout.size
         self._contract.hold(len(memory) == size, Rule.MEMORY_SIZE, "CreateQuery")
         self._contract.hold(self._find(memory) is None, Rule.FRESH_MEMORY, "CreateQuery")
-        if kind.values is None:
-            raise Unsupported(f"{kind.query.name} queries")
         if len(self._live) >= QUERIES:
             raise Fault(DdiCode.E_OUTOFMEMORY, "CreateQuery: too many queries")
         if kind.query in COUNTERS and not self._watched.take(kind.query, self):

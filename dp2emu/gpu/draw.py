@@ -26,7 +26,7 @@ from dp2emu.gpu.merge import (
     piles,
     single_pile_each,
 )
-from dp2emu.gpu.multisample import alpha_covers, at_samples, pixels_of
+from dp2emu.gpu.multisample import alpha_covers, at_samples, pixel_count, pixels_of
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.planes import Sites, sites
 from dp2emu.gpu.queries import Counters
@@ -108,6 +108,8 @@ def _count(draw: Draw, work: Work, counters: Counters) -> None:
     counters.primitives += work.primitives
     counters.triangles += work.triangles
     counters.clip_triangles += work.clip_triangles
+    counters.clipped += work.clipped
+    counters.invocations += work.invocations
     counters.vertex_bytes += work.vertex_bytes
     counters.pixel_bytes += work.pixel_bytes
 
@@ -137,7 +139,8 @@ def _targets(draw: Draw, run: Run) -> _Targets:
     tested = pipeline.depth.enable or pipeline.stencil is not None
     depth = draw.depth if tested else None
     bound = [surface for surface in (*draw.colors, depth) if surface is not None]
-    region = draw.scissor if bound else Rect(0, 0, 0, 0)
+    somewhere = bound or pipeline.raster.targetless
+    region = draw.scissor if somewhere else Rect(0, 0, 0, 0)
     for surface in bound:
         region = region.intersect(Rect(0, 0, surface.width, surface.height))
     return _Targets(
@@ -159,7 +162,11 @@ def _draw_chunk(
     sampler = texturing.sampler(Stage.PIXEL)
     shader = shading(draw, primitives, depth.plane, sampler, texturing.run)
     stages = _Stages(draw, targets, depth, shader)
-    work = Work(triangles=primitives.triangles, clip_triangles=assembled.extra)
+    work = Work(
+        triangles=primitives.triangles,
+        clip_triangles=assembled.extra,
+        clipped=len(assembled.numbers),
+    )
     for spans in primitives.spans:
         for batch in batches(spans, pipeline.samples):
             work += stages.merge(batch)
@@ -197,7 +204,8 @@ class _Stages:
         shaded = self._shade(here)
         alive = np.flatnonzero(self._alive(here, shaded))
         work = self._write(here.part(alive), shaded.part(alive)) if len(alive) else Work()
-        return work + Work(fragments=count, shaded=count)
+        runs = self._invocations(here, None)
+        return work + Work(fragments=count, shaded=count, invocations=runs)
 
     def _stippled(self, here: Sites) -> Mask:
         """Fragments on bits of the pattern that are set, of which the highest is leftmost."""
@@ -230,7 +238,16 @@ class _Stages:
         if self.targets.colors and pixels:
             self._color(here, shaded, stacks, passed)
             moved += pixels * sum(color.pixel_bytes for color in self.targets.colors)
-        return Work(pixels=pixels, pixel_bytes=moved)
+        runs = self._invocations(here, passed) if shaded is None else 0
+        return Work(pixels=pixels, pixel_bytes=moved, invocations=runs)
+
+    def _invocations(self, here: Sites, passed: Mask | None) -> int:
+        """Pixels, of a primitive each, that have fragments here that passed."""
+        if not self.draw.pipeline.counts_pixels:
+            return 0
+        if self.samples > 1:
+            return pixel_count(here, self.samples, passed)
+        return len(here.x) if passed is None else int(np.count_nonzero(passed))
 
     def _front(self, here: Sites) -> F32:
         """+1 or, for a fragment of a back face, -1."""

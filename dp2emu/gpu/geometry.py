@@ -8,7 +8,8 @@ is left goes to the screen in float64, every operation rounded:
     y = view.y + (1 - y / w) * (view.height / 2)
     z = view.min_z + (z / w) * (view.max_z - view.min_z)
 
-Pixel centres are at whole pixels, as Direct3D 9 has them.
+Pixel centres are at whole pixels, as Direct3D 9 has them.  Where they are at half pixels
+(Direct3D 10), 0.5 is then taken off x and y, so that all that follows finds them at whole ones.
 """
 
 from __future__ import annotations
@@ -74,7 +75,10 @@ def geometry(
     _join(draw, written, lanes[varyings])
     depth = draw.pipeline.raster.clip
     clipped = clip(lanes, edges, CORNERS[draw.topology], depth=depth, user=user)
-    vertices = Vertices(_project(clipped.lanes, draw.viewport), written, clipped.lanes[varyings])
+    projected = _project(clipped.lanes, draw.viewport)
+    if draw.pipeline.raster.half_centres:
+        projected[:2] -= 0.5
+    vertices = Vertices(projected, written, clipped.lanes[varyings])
     return Geometry(vertices, clipped.source + start, clipped.edges, clipped.extra)
 
 

@@ -145,11 +145,24 @@ def pixels_of(frame: Frame, here: Sites, samples: int) -> tuple[Sites, I64]:
     which of them each fragment is of.
     """
     spans = here.spans.part(slice(0, len(here.spans) // samples))
-    x = here.x // samples
-    columns = x.max(initial=0) + 1
-    pixel, number = np.unique(here.span % len(spans) * columns + x, return_inverse=True)
+    places, columns = _places(here, samples)
+    pixel, number = np.unique(places, return_inverse=True)
     span, column = np.divmod(pixel, columns)
     return sites(frame, Fragments(spans, span, column)), number
+
+
+def pixel_count(here: Sites, samples: int, chosen: Mask | None) -> int:
+    """How many pixels the chosen fragments of ``at_samples`` belong to, None meaning all."""
+    places = _places(here, samples)[0]
+    return len(np.unique(places if chosen is None else places[chosen]))
+
+
+def _places(here: Sites, samples: int) -> tuple[I64, int]:
+    """A number for the pixel of each fragment, which is its span * columns + x; and columns."""
+    spans = len(here.spans) // samples
+    x = here.x // samples
+    columns = int(x.max(initial=0)) + 1
+    return here.span % spans * columns + x, columns
 
 
 def alpha_covers(alpha: F32, sample: I64, samples: int) -> Mask:

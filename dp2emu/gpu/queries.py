@@ -49,7 +49,8 @@ class Counters:
     Times are ticks of busy time of one unit; ``fragments`` counts those that went through a pixel
     program, also if it or a later test dropped them; ``samples`` counts what passed all tests on
     targets with one sample per pixel; multisampled targets count apart, per target, so that
-    samples can be turned into pixels per target (reference 7.1, OCCLUSION).
+    samples can be turned into pixels per target (reference 7.1, OCCLUSION).  ``clipped`` counts
+    the primitives that leave clipping, ``invocations`` the pixels that a pixel program ran for.
     """
 
     samples: int = 0
@@ -58,6 +59,8 @@ class Counters:
     primitives: int = 0
     triangles: int = 0
     clip_triangles: int = 0
+    clipped: int = 0
+    invocations: int = 0
     vertex_bytes: int = 0
     pixel_bytes: int = 0
     upload_bytes: int = 0
@@ -86,6 +89,10 @@ class Snapshot(NamedTuple):
     time: int
     counters: tuple[int, ...]
     multisamples: Epoch
+
+    def counter(self, name: str) -> int:
+        """A counter of ``Counters``, by name."""
+        return self.counters[_COUNTER_INDEX[name]]
 
 
 COUNTER_NAMES = tuple(f.name for f in fields(Counters) if f.name != "multisamples")
@@ -173,8 +180,7 @@ class Report(NamedTuple):
 
     def change(self, counter: str) -> int:
         """How far a counter of ``Counters`` went between begin and end."""
-        index = _COUNTER_INDEX[counter]
-        return self.end.counters[index] - self.begin.counters[index]
+        return self.end.counter(counter) - self.begin.counter(counter)
 
     @property
     def ticks(self) -> int:

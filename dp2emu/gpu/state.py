@@ -41,7 +41,9 @@ class RasterState:
     D3DRS_MULTISAMPLEANTIALIAS, without it every sample has what the pixel's centre has.  ``wrap``:
     D3DRS_WRAP0 and so on, bit c of number n is set if component c of texture coordinate n goes the
     shortest way around.  ``perspective``: texture coordinates are in perspective, as all else is;
-    without it they are linear on the screen.
+    without it they are linear on the screen.  ``half_centres``: the centre of pixel 0 is at 0.5,
+    as Direct3D 10 has it, not at 0.  ``targetless``: without a target, all of the scissor
+    rectangle is drawn to, and what passes counts; else nothing is drawn then.
     """
 
     cull: Cull = Cull.NONE
@@ -55,6 +57,8 @@ class RasterState:
     multisample: bool = True
     wrap: tuple[int, ...] = ()
     perspective: bool = True
+    half_centres: bool = False
+    targetless: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,8 @@ class Pipeline:
 
     ``alpha_test`` drops fragments whose first alpha does not pass; None lets all pass.
     ``alpha_to_coverage`` drops samples of multisampled targets by the first alpha.
+    ``counts_pixels``: False if ``pixel`` only stands for there being none, so that it never counts
+    as run.
     ``raster_op`` combines what is stored with what was there (``gpu.rasterops``).
     ``srgb_write`` and ``dither`` concern the targets whose formats they are for (``gpu.color``).
     """
@@ -152,6 +158,7 @@ class Pipeline:
     srgb_write: bool = False
     dither: bool = False
     raster_op: int = COPY
+    counts_pixels: bool = True
 
     @property
     def tests_late(self) -> bool:

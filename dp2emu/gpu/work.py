@@ -15,6 +15,8 @@ class Work:
     the tests and otherwise those that passed, ``pixels`` that passed all tests; all three by
     sample where targets are multisampled, and clearing counts as the last two.  ``pixel_bytes``
     of depth-stencil read, of colour read for blending, and of all that was written.
+    ``clipped``: primitives that clipping leaves or makes; ``invocations`` of the pixel program, as
+    ``shaded`` but by pixel on any target.
     """
 
     vertices: int = 0
@@ -26,6 +28,8 @@ class Work:
     pixel_bytes: int = 0
     clip_triangles: int = 0
     shaded: int = 0
+    clipped: int = 0
+    invocations: int = 0
 
     def __add__(self, other: Work) -> Work:
         return Work(
@@ -38,4 +42,6 @@ class Work:
             self.pixel_bytes + other.pixel_bytes,
             self.clip_triangles + other.clip_triangles,
             self.shaded + other.shaded,
+            self.clipped + other.clipped,
+            self.invocations + other.invocations,
         )

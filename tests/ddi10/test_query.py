@@ -10,7 +10,7 @@ from dp2emu.ddi10 import query as query_module
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.kinds import KINDS, CreateQuery, Query
 from dp2emu.ddi10.query import FIFO_BASE, State
-from dp2emu.errors import ContractError, Unsupported
+from dp2emu.errors import ContractError
 from dp2emu.gpu.timing import Timing, fixed, instant, seeded
 from dp2emu.gpu.work import Work
 from tests.ddi10.driving import DO_NOT_FLUSH, STILL, Driven
@@ -110,13 +110,6 @@ def test_more_queries_than_there_is_room_for_are_out_of_memory(
     assert (codes, memory) == ([DdiCode.E_OUTOFMEMORY], before)
     driven.call("DestroyQuery", first)
     assert driven.call("CreateQuery", CreateQuery(Query.EVENT), memory) == []
-
-
-@pytest.mark.parametrize("query", [Query.PIPELINESTATS, Query.D3D11_PIPELINESTATS])
-def test_pipeline_statistics_are_not_built(query: Query) -> None:
-    driven = Driven()
-    with pytest.raises(Unsupported, match=query.name):
-        driven.call("CreateQuery", CreateQuery(query), driven.memory(query))
 
 
 @pytest.mark.parametrize("query", [q for q in Query if q >= Query.D3D11_PIPELINESTATS])

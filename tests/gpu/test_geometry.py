@@ -280,3 +280,22 @@ def test_texture_coordinates_that_wrap_go_the_shortest_way_around() -> None:
 def test_half_a_texture_is_no_detour() -> None:
     corners = (0.25, 0.75), (0.75, 0.25), (0.25, 0.75)
     assert coordinates((0, 3), *corners) == coordinates((), *corners)
+
+
+def test_half_centres_are_half_a_pixel_up_and_left() -> None:
+    vertices = [corner(-1, 1), corner(1, -1), corner(-0.25, 0.5)]
+    packet = programmed(draw(vertices))
+    halved = programmed(draw(vertices, raster=RasterState(half_centres=True)))
+    moved = positions(packet) - positions(halved)
+    assert moved.tolist() == [[[0.5]] * 3, [[0.5]] * 3, [[0.0]] * 3, [[0.0]] * 3]
+
+
+def test_with_half_centres_a_pixel_is_drawn_whose_middle_is_inside() -> None:
+    # Edges at 2.25, 2.5 and 2.75 of 8 pixels: of pixel 2 the middle is at 2.5, on a left edge in.
+    for edge, drawn in ((2.25, 6), (2.5, 6), (2.75, 5)):
+        left = edge / 4 - 1
+        vertices = [corner(left, 1), corner(1, 1), corner(left, -1), corner(1, -1)]
+        raster = RasterState(half_centres=True)
+        packet = draw(vertices, color=color_surface(), topology=STRIP, raster=raster)
+        work, _ = executed(programmed(packet, size=8))
+        assert work.pixels == 8 * drawn
