@@ -1,4 +1,7 @@
-"""What a capture holds: the numbers of its index, without reading the records."""
+"""What a capture holds: the numbers of its index, without reading the records.
+
+Of a trace of API calls, everything is counted.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from dp2emu.capture import Capture, Summary
+from dp2emu.capture.apitrace import Trace, summarize
 from dp2emu.capture.records import Called, ContextCreated
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.sdk import sdk_name
@@ -43,6 +47,44 @@ def info_text(facts: dict[str, Any]) -> str:
     if not facts["verified"] and not facts["damage"]:
         lines.append("from the index; no record was checked")
     return "\n".join(lines) + "\n"
+
+
+def trace_info(trace: Trace) -> dict[str, Any]:
+    """The facts of a trace of API calls as a JSON object; reads all of it."""
+    summary = asdict(summarize(trace))
+    return {
+        "schema": SCHEMA,
+        "file": trace.name,
+        "form": "apitrace",
+        "version": trace.version,
+        "semantic_version": trace.semantic_version,
+        "container": trace.container,
+        "properties": dict(trace.properties),
+        **summary,
+        "damage": str(trace.damage) if trace.damage else None,
+    }
+
+
+def trace_info_text(facts: dict[str, Any]) -> str:
+    """The same for reading: a line a fact, then one a function, most frequent first."""
+    apis = " and ".join(facts["apis"]) or "unknown API"
+    head = f"{facts['file']}: apitrace trace of {apis}"
+    lines = [f"{head}, version {facts['version']}, {facts['container']}"]
+    lines += [f"  {name}: {value}" for name, value in facts["properties"].items()]
+    rows = [(text, facts[key]) for key, text in _TRACE_COUNTS.items()]
+    rows += [(f"on thread {thread}", count) for thread, count in facts["threads"].items()]
+    rows += facts["functions"].items()
+    lines += [f"  {text:<48}{count:>16,}" for text, count in rows if count]
+    lines += [f"damaged: {facts['damage']}"] if facts["damage"] else []
+    return "\n".join(lines) + "\n"
+
+
+_TRACE_COUNTS = {
+    "frames": "frames",
+    "calls": "calls",
+    "unfinished": "calls never left",
+    "fake": "calls the tracer put in",
+}
 
 
 def _lines(facts: dict[str, Any]) -> list[str]:

@@ -18,6 +18,7 @@ from dp2emu.d3d.enums import Format
 from dp2emu.inputs import read_file
 
 if TYPE_CHECKING:
+    from dp2emu.capture.apitrace import Trace
     from dp2emu.text import AnyCapture
 
 
@@ -86,19 +87,24 @@ class Opened(NamedTuple):
 Verb = Callable[..., int | None]
 
 
-def capture_verb(*, text: bool) -> Callable[[Verb], Verb]:
+def capture_verb(*, text: bool, trace: Callable[..., int] | None = None) -> Callable[[Verb], Verb]:
     """Give a verb the FILE argument and the options of bare buffers.
 
     The verb gets the ``Opened`` capture first, then its own options; it is closed afterwards.
-    ``text``: FILE may also be the text that dump writes.
+    ``text``: FILE may also be the text that dump writes.  ``trace``: it may also be a trace of API
+    calls, which goes there instead, with the same options.
     """
 
     def decorate(verb: Verb) -> Verb:
         @wraps(verb)
         def run(file: str, **options: Any) -> int | None:
             bare = _bare_options(options)
-            with _opened(file, bare, text=text) as opened:
-                return verb(opened, **options)
+            with _stream(file) as stream:
+                if trace and bare is None and (calls := _trace(stream)):
+                    return trace(calls, **options)
+                open_form = _any_form if text else open_capture
+                capture = open_form(stream, kind=None if bare is None else "bare", bare=bare)
+                return verb(Opened(capture, None if file == "-" else stream), **options)
 
         decorated: Verb = run
         for option in reversed(_BARE):
@@ -109,14 +115,21 @@ def capture_verb(*, text: bool) -> Callable[[Verb], Verb]:
 
 
 @contextmanager
-def _opened(path: str, bare: BareOptions | None, *, text: bool) -> Iterator[Opened]:
-    open_form = _any_form if text else open_capture
-    kind = None if bare is None else "bare"
+def _stream(path: str) -> Iterator[BinaryIO]:
     if path == "-":
-        yield Opened(open_form(sys.stdin.buffer, kind=kind, bare=bare), None)
+        yield sys.stdin.buffer
         return
     with open(path, "rb") as file:
-        yield Opened(open_form(file, kind=kind, bare=bare), file)
+        yield file
+
+
+def _trace(file: BinaryIO) -> Trace | None:
+    """The trace of API calls that a stream holds, None if it holds something else."""
+    from dp2emu.capture.apitrace import begins_as_trace, open_trace
+
+    stream = cast(BufferedReader, file)
+    name = str(getattr(stream, "name", ""))
+    return open_trace(stream) if begins_as_trace(stream, name) else None
 
 
 def _any_form(file: BinaryIO, *, kind: str | None, bare: BareOptions | None) -> AnyCapture:

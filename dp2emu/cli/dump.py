@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import click
 
+from dp2emu.capture.apitrace import Trace, dump_trace
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.outcome import FINE, UNUSABLE, complain
 from dp2emu.cli.streams import text_output
+from dp2emu.errors import CaptureError
 from dp2emu.text import dump_jsonl, dump_text
 
 
+def _dump_calls(trace: Trace, *, with_bytes: bool, jsonl: bool) -> int:
+    if with_bytes or jsonl:
+        raise click.UsageError("--hex and --jsonl show tokens; a trace of API calls has none")
+    with text_output("-") as out:
+        dump_trace(trace, out)
+    return _outcome(trace.damage)
+
+
 @click.command("dump")
-@capture_verb(text=True)
+@capture_verb(text=True, trace=_dump_calls)
 @click.option("--hex", "with_bytes", is_flag=True, help="Show the bytes beside the fields.")
 @click.option("--jsonl", is_flag=True, help="A JSON object for each token and other record.")
 def command(opened: Opened, with_bytes: bool, jsonl: bool) -> int:
     """Show a capture as text, or its tokens as JSON lines.
 
-    The text assembles back to the same capture, byte for byte.
+    The text assembles back to the same capture, byte for byte.  FILE may also be an apitrace
+    trace: its calls are shown, as apitrace dump shows them.
     """
     if jsonl and with_bytes:
         raise click.UsageError("--hex belongs to text, not to --jsonl")
@@ -27,7 +38,11 @@ def command(opened: Opened, with_bytes: bool, jsonl: bool) -> int:
             dump_jsonl(capture, out)
         else:
             dump_text(capture, out, hex=with_bytes)
-    if capture.damage:
-        complain(str(capture.damage))
-        return UNUSABLE
-    return FINE
+    return _outcome(capture.damage)
+
+
+def _outcome(damage: CaptureError | None) -> int:
+    if damage is None:
+        return FINE
+    complain(str(damage))
+    return UNUSABLE

@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 import json
-from typing import cast
+from collections.abc import Callable
+from typing import Any, cast
 
 import click
 
 from dp2emu.capture import Capture
+from dp2emu.capture.apitrace import Trace
 from dp2emu.cli.captures import Opened, capture_verb
 from dp2emu.cli.outcome import FINE, UNUSABLE, complain
 from dp2emu.cli.streams import text_output
-from dp2emu.info import info, info_text
+from dp2emu.info import info, info_text, trace_info, trace_info_text
+
+
+def _trace(trace: Trace, *, as_json: bool, tokens: bool) -> int:
+    if tokens:
+        raise click.UsageError("--tokens: a trace of API calls has none")
+    return _told(trace_info(trace), as_json, trace_info_text)
 
 
 @click.command("info")
-@capture_verb(text=False)
+@capture_verb(text=False, trace=_trace)
 @click.option("--json", "as_json", is_flag=True, help="As a JSON object.")
 @click.option("--tokens", is_flag=True, help="Count tokens too; reads the whole capture.")
 def command(opened: Opened, as_json: bool, tokens: bool) -> int:
     """Say what a capture holds.
 
-    Large captures answer from their index, without a look at the records.
+    Large captures answer from their index, without a look at the records.  FILE may also be an
+    apitrace trace: its calls are counted.
     """
-    facts = info(cast(Capture, opened.capture), tokens=tokens)
+    return _told(info(cast(Capture, opened.capture), tokens=tokens), as_json, info_text)
+
+
+def _told(facts: dict[str, Any], as_json: bool, as_text: Callable[[dict[str, Any]], str]) -> int:
     with text_output("-") as out:
-        out.write(json.dumps(facts, indent=1) + "\n" if as_json else info_text(facts))
+        out.write(json.dumps(facts, indent=1) + "\n" if as_json else as_text(facts))
     if facts["damage"]:
         complain(facts["damage"])
         return UNUSABLE

@@ -1,0 +1,149 @@
+"""The compressed containers of a trace, expanded piece by piece.
+
+A tracer writes ``at`` and chunks of raw snappy; ``apitrace repack`` also gzip, zstd and brotli.
+Brotli has no magic, so it is what is left.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, cast
+
+from dp2emu.capture.apitrace.limits import TraceLimits
+from dp2emu.capture.apitrace.salvage import salvage
+from dp2emu.capture.files import Source
+from dp2emu.errors import CaptureError
+
+MAGICS = {b"at": "snappy", b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+"""First bytes of the containers that have some."""
+
+LONGEST_MAGIC = max(map(len, MAGICS))
+
+_PIECE = 1 << 20
+_ZSTD_WINDOW = 128 << 20  # what zstd itself allows unless told otherwise
+_GZIP = 31  # zlib's word for a gzip head and the largest window
+
+
+class Packed:
+    """The compressed bytes from the first on, some of which were read to tell the container.
+
+    Mutable: reading moves it.
+    """
+
+    def __init__(self, source: Source, start: bytes) -> None:
+        self._source = source
+        self._start = start
+
+    def read(self, size: int = _PIECE) -> bytes:
+        """At most ``size`` bytes, fewer only at the end of the file."""
+        start, self._start = self._start[:size], self._start[size:]
+        return start + self._source.upto(size - len(start))
+
+    def mark(self) -> None:
+        """Errors from here on are at this place of the file."""
+        self._source.mark = self._source.offset - len(self._start)
+
+
+def container_of(start: bytes) -> str | None:
+    """Name of the container that begins with ``start``, None if it may only be brotli."""
+    return next((name for magic, name in MAGICS.items() if start.startswith(magic)), None)
+
+
+def expand(name: str, packed: Packed, limits: TraceLimits) -> Iterator[bytes]:
+    """The pieces of the stream in a container, none of them empty.
+
+    Memory is bounded by ``limits`` and the windows of the compressors, whatever the bytes claim.
+    Raises CaptureError where the container is damaged or ends early.
+    """
+    return (piece for piece in _EXPAND[name](packed, limits) if piece)
+
+
+def _snappy(packed: Packed, limits: TraceLimits) -> Iterator[bytes]:
+    packed.read(len(b"at"))
+    packed.mark()
+    while head := packed.read(4):
+        if len(head) < 4:
+            raise CaptureError("the file ends inside the size of a chunk")
+        size = int.from_bytes(head, "little")
+        if not size:
+            return
+        yield from _chunk(packed, size, limits.chunk_bytes)
+        packed.mark()
+
+
+def _chunk(packed: Packed, size: int, limit: int) -> Iterator[bytes]:
+    """A chunk of ``size`` bytes expanded; of a damaged one what is whole, before the error."""
+    import cramjam
+
+    if size > limit + limit // 6 + 32:  # snappy's own bound on what it may add
+        raise CaptureError(f"a chunk of {size} bytes is larger than any tracer writes")
+    data = packed.read(size)
+    if len(data) < size:
+        yield salvage(data, limit)
+        raise CaptureError(f"the file ends inside a chunk of {size} bytes")
+    try:
+        if cramjam.snappy.decompress_raw_len(data) > limit:
+            raise CaptureError(f"a chunk expands to more than {limit} bytes")
+        whole = bytes(cramjam.snappy.decompress_raw(data))
+    except cramjam.DecompressionError as error:
+        yield salvage(data, limit)
+        raise CaptureError(f"a chunk does not expand: {error}") from error
+    yield whole
+
+
+def _gzip(packed: Packed, limits: TraceLimits) -> Iterator[bytes]:
+    stream = zlib.decompressobj(_GZIP)
+    data = b""
+    try:
+        while data := data or _next(packed):
+            if stream.eof:
+                stream = zlib.decompressobj(_GZIP)
+            yield stream.decompress(data, _PIECE)
+            data = stream.unconsumed_tail or stream.unused_data
+        yield stream.flush()
+    except zlib.error as error:
+        raise CaptureError(f"the gzip stream does not expand: {error}") from error
+    if not stream.eof:
+        raise CaptureError("the file ends inside the gzip stream")
+
+
+def _zstd(packed: Packed, limits: TraceLimits) -> Iterator[bytes]:
+    import zstandard
+
+    decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
+    stream = decompressor.stream_reader(cast(BinaryIO, packed), read_across_frames=True)
+    try:
+        while piece := stream.read(_PIECE):
+            yield piece
+            packed.mark()
+    except zstandard.ZstdError as error:
+        raise CaptureError(f"the zstd stream does not expand: {error}") from error
+
+
+def _brotli(packed: Packed, limits: TraceLimits) -> Iterator[bytes]:
+    import brotli
+
+    stream = brotli.Decompressor()
+    try:
+        while not stream.is_finished():
+            data = _next(packed) if stream.can_accept_more_data() else b""
+            piece = stream.process(data, output_buffer_limit=_PIECE)
+            if not (data or piece):
+                raise CaptureError("the file ends inside the brotli stream")
+            yield piece
+    except brotli.error as error:
+        raise CaptureError(f"the brotli stream does not expand: {error}") from error
+
+
+def _next(packed: Packed) -> bytes:
+    packed.mark()
+    return packed.read()
+
+
+_EXPAND: dict[str, Callable[[Packed, TraceLimits], Iterator[bytes]]] = {
+    "snappy": _snappy,
+    "gzip": _gzip,
+    "zstd": _zstd,
+    "brotli": _brotli,
+}

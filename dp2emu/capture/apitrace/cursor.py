@@ -1,0 +1,78 @@
+"""The expanded stream of a trace, byte by byte across the pieces it comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dp2emu.errors import CaptureError
+
+_LONGEST_UINT = 10
+"""Bytes of a 64-bit number, 7 bits in each."""
+
+
+class Cursor:
+    """Reads pieces in order.  Mutable: ``position`` bytes of the expanded stream are behind."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._piece = b""
+        self._at = 0
+        self._before = 0
+
+    @property
+    def position(self) -> int:
+        """Bytes of the expanded stream that have been read."""
+        return self._before + self._at
+
+    def at_end(self) -> bool:
+        """Whether nothing follows."""
+        return self._at == len(self._piece) and not self._turn()
+
+    def byte(self) -> int:
+        """The next byte.  Raises CaptureError at the end, as all of these do."""
+        if self._at == len(self._piece) and not self._turn():
+            raise CaptureError("the trace ends early")
+        value = self._piece[self._at]
+        self._at += 1
+        return value
+
+    def uint(self) -> int:
+        """A number of up to 64 bits, the low 7 of them first.
+
+        Raises CaptureError for a longer one.
+        """
+        value = 0
+        for place in range(_LONGEST_UINT):
+            byte = self.byte()
+            value |= (byte & 0x7F) << 7 * place
+            if byte < 0x80:
+                break
+        if byte >= 0x80 or value >> 64:
+            raise CaptureError("a number has more than 64 bits")
+        return value
+
+    def take(self, size: int) -> bytes:
+        """Exactly ``size`` bytes; what is held grows with what is there."""
+        end = self._at + size
+        if end <= len(self._piece):
+            taken = self._piece[self._at : end]
+            self._at = end
+            return taken
+        return self._gather(size)
+
+    def _gather(self, size: int) -> bytes:
+        pieces = []
+        while size:
+            if self.at_end():
+                raise CaptureError("the trace ends early")
+            pieces.append(self._piece[self._at : self._at + size])
+            self._at += len(pieces[-1])
+            size -= len(pieces[-1])
+        return b"".join(pieces)
+
+    def _turn(self) -> bool:
+        """Go to the next piece; False if there is none."""
+        self._before += len(self._piece)
+        self._piece = next(self._pieces, b"")
+        self._at = 0
+        return bool(self._piece)

@@ -1,0 +1,89 @@
+"""What a trace holds, counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dp2emu.capture.apitrace.trace import Trace
+from dp2emu.capture.apitrace.values import TraceCall
+
+_PRESENTS = {
+    f"{interface}::{method}"
+    for interface, methods in {
+        "IDirect3DDevice8": ("Present",),
+        "IDirect3DSwapChain8": ("Present",),
+        "IDirect3DDevice9": ("Present",),
+        "IDirect3DDevice9Ex": ("Present", "PresentEx"),
+        "IDirect3DSwapChain9": ("Present",),
+        "IDirect3DSwapChain9Ex": ("Present",),
+    }.items()
+    for method in methods
+}
+"""The calls that end a frame."""
+
+_APIS = {
+    "Direct3DCreate9": "Direct3D 9",
+    "Direct3DCreate9Ex": "Direct3D 9",
+    "Direct3DCreate8": "Direct3D 8",
+    "IDirect3DDevice9": "Direct3D 9",
+    "IDirect3DDevice9Ex": "Direct3D 9",
+    "IDirect3DDevice8": "Direct3D 8",
+    "IDirect3DDevice7": "Direct3D 7",
+    "IDirect3DDevice3": "Direct3D 6",
+    "IDirect3DDevice2": "Direct3D 5",
+    "IDirect3DDevice": "Direct3D 3",
+    "DirectDrawCreate": "DirectDraw",
+    "DirectDrawCreateEx": "DirectDraw",
+}
+"""The API that a function or the interface of a method belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSummary:
+    """The numbers of a trace up to its end or damage.
+
+    ``unfinished`` calls were never left, ``fake`` ones are the tracer's.  ``functions`` counts
+    calls by function, most frequent first, ``threads`` by thread.
+    """
+
+    calls: int
+    unfinished: int
+    fake: int
+    frames: int
+    apis: tuple[str, ...]
+    threads: Mapping[int, int]
+    functions: Mapping[str, int]
+
+
+def ends_frame(call: TraceCall) -> bool:
+    """Whether a call ends a frame: Present of a device or a swap chain, Direct3D 8 and 9."""
+    return call.name in _PRESENTS
+
+
+def summarize(trace: Trace) -> TraceSummary:
+    """Count the calls of a trace; this is a pass and sets its ``damage``."""
+    functions: Counter[str] = Counter()
+    threads: Counter[int] = Counter()
+    counts: Counter[str] = Counter()
+    for call in trace.calls():
+        functions[call.name] += 1
+        threads[call.thread] += 1
+        counts["unfinished"] += not call.finished
+        counts["fake"] += call.fake
+        counts["frames"] += ends_frame(call)
+    return TraceSummary(
+        calls=functions.total(),
+        unfinished=counts["unfinished"],
+        fake=counts["fake"],
+        frames=counts["frames"],
+        apis=tuple(sorted({_APIS[owner] for owner in map(_owner, functions) if owner in _APIS})),
+        threads=dict(sorted(threads.items())),
+        functions=dict(functions.most_common()),
+    )
+
+
+def _owner(function: str) -> str:
+    """The interface of a method, a function itself."""
+    return function.partition("::")[0]

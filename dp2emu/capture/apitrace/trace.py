@@ -1,0 +1,121 @@
+"""Opening a trace of API calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from io import BufferedReader
+from types import TracebackType
+from typing import Self
+
+from dp2emu.capture.apitrace.container import LONGEST_MAGIC, Packed, container_of, expand
+from dp2emu.capture.apitrace.cursor import Cursor
+from dp2emu.capture.apitrace.events import EventReader
+from dp2emu.capture.apitrace.limits import TraceLimits
+from dp2emu.capture.apitrace.values import TraceCall
+from dp2emu.capture.files import Place, Source, open_source
+from dp2emu.errors import CaptureError, UsageError
+
+
+class Trace:
+    """An open trace.  Mutable: reading moves it.
+
+    ``name`` is the path or ``-``, ``container`` one of snappy, gzip, zstd and brotli.  ``damage``,
+    once a pass is over, is None or the CaptureError that ended it; its offset is the place in
+    the file of the chunk that could not be read.
+    """
+
+    def __init__(self, source: Source, limits: TraceLimits) -> None:
+        self.name = source.name
+        self.damage: CaptureError | None = None
+        self._source = source
+        self._limits = limits
+        self._fresh = True
+        start = source.upto(LONGEST_MAGIC)
+        self.container = container_of(start) or "brotli"
+        self._reader = self._read(start)
+
+    @property
+    def version(self) -> int:
+        """How the trace is encoded, 0 to 6."""
+        return self._reader.version
+
+    @property
+    def semantic_version(self) -> int:
+        """How the tracer recorded the calls; the version where none is told."""
+        return self._reader.semantic_version
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """What the tracer noted: ``process.name`` and ``process.commandLine``."""
+        return self._reader.properties
+
+    def calls(self) -> Iterator[TraceCall]:
+        """Calls in the order they were left, then those that never were.
+
+        Ends at the damage, if there is some.  A file can be passed again and again, a pipe once
+        (UsageError).
+        """
+        self._rewind()
+        self.damage, reader = None, self._reader
+        try:
+            yield from reader.calls()
+        except CaptureError as error:
+            self.damage = self._placed(error)
+            self.damage.what += f"; calls from {reader.entered} on are lost"
+        yield from reader.unfinished()
+
+    def close(self) -> None:
+        """Close the file if ``open_trace`` opened it."""
+        self._source.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _rewind(self) -> None:
+        if self._fresh:
+            self._fresh = False
+            return
+        if self._source.size is None:
+            raise UsageError(f"{self.name} can be read only once")
+        self._source.jump(0)
+        self._reader = self._read(b"")
+
+    def _read(self, start: bytes) -> EventReader:
+        pieces = expand(self.container, Packed(self._source, start), self._limits)
+        try:
+            return EventReader(Cursor(pieces), self._limits, lambda: self._source.mark)
+        except CaptureError as error:
+            raise self._placed(error) from None
+
+    def _placed(self, error: CaptureError) -> CaptureError:
+        return error.at(stream=self.name, offset=self._source.mark)
+
+
+def begins_as_trace(stream: BufferedReader, name: str) -> bool:
+    """Whether a stream, of which nothing is read, holds a trace.
+
+    Told by its first bytes or, brotli having none of its own, by a name that ends in ``.trace``.
+    """
+    start = stream.peek(LONGEST_MAGIC)[:LONGEST_MAGIC]
+    return container_of(start) is not None or name.endswith(".trace")
+
+
+def open_trace(place: Place, *, limits: TraceLimits | None = None) -> Trace:
+    """Open a path, ``-`` (stdin) or a binary stream, which need not seek.
+
+    Raises CaptureError if its header cannot be read, and OSError.
+    """
+    source = open_source(place)
+    try:
+        return Trace(source, limits or TraceLimits())
+    except (CaptureError, OSError):
+        source.close()
+        raise

@@ -1,0 +1,174 @@
+"""Damage ends a trace with what, where and which calls are lost; bounds hold."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dp2emu.capture.apitrace import TraceLimits, open_trace
+from dp2emu.errors import CaptureError
+from tests.capture.apitrace.encoder import CONTAINERS, Encoder, header, snappy, string, uint
+from tests.capture.apitrace.samples import REAL, call, opened
+
+ENTER = b"\0" + uint(0) + uint(1) + string("F") + uint(1) + string("a")
+"""An enter event of a function with one argument, up to its details."""
+
+BROKEN = {
+    "there is no event 9": b"\x09",
+    "there is no detail 8 of a call": ENTER + b"\x08",
+    "there is no type 16 of value": ENTER + b"\x01\0\x10",
+    "F has no argument 1": ENTER + b"\x01\x01\0",
+    "call 5 is left without having been entered": b"\x01\x05\0",
+    "a number has more than 64 bits": ENTER + b"\x01\0\x04" + b"\xff" * 10 + b"\0",
+    "a value of type 7 where a number": ENTER + b"\x01\0\x09\0\x01" + string("A") + b"\x07",
+    "0x10000 is no unit of a wide string": ENTER + b"\x01\0\x0f\x01" + uint(0x10000),
+    "there is no detail 6 of a stack frame": ENTER + b"\x04\x01\0\x06",
+    "values are nested deeper than 64": ENTER + b"\x01\0" + b"\x0b\x01" * 100,
+    "thread 65536 is past 65535": b"\0" + uint(1 << 16),
+    "the trace ends early": ENTER,
+    "a blob that is not there": ENTER + b"\x01\0\x08" + uint(1 << 20) + b"abc",
+    "an array that is not there": ENTER + b"\x01\0\x0b" + uint(2**64 - 1),
+    "a blob past the bound": ENTER + b"\x01\0\x08" + uint(2**64 - 1),
+    "a name past the bound": b"\0\0\1" + uint(2**63),
+    "arguments that are not there": b"\0\0\1" + string("F") + uint(2**64 - 1),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_damage_says_what_and_where(what: str) -> None:
+    good = header() + Encoder().both(call(0, "G"))
+    chunk = snappy(BROKEN[what])[2:]
+    trace = opened(snappy(good) + chunk)
+    assert [one.name for one in trace.calls() if one.finished] == ["G"]
+    damage = trace.damage
+    assert damage is not None
+    assert damage.offset in (len(snappy(good)), len(snappy(good) + chunk))
+    assert "; calls from 1 on are lost" in str(damage)
+    known = {
+        "a blob that is not there": "the trace ends early",
+        "an array that is not there": "the trace ends early",
+        "arguments that are not there": "the trace ends early",
+        "a blob past the bound": "need more than",
+        "a name past the bound": "need more than",
+    }
+    assert known.get(what, what) in str(damage)
+
+
+def test_calls_that_are_open_count_together() -> None:
+    encoder = Encoder()
+    events = [encoder.enter(call(n, "F", bytes(500)), [0]) for n in range(10)]
+    trace = opened(snappy(header() + b"".join(events)), TraceLimits(held_bytes=2000))
+    assert [one.number for one in trace.calls()] == [0, 1]
+    assert "calls that are not over need more than 2000 bytes" in str(trace.damage)
+
+
+def test_calls_that_are_over_are_forgotten() -> None:
+    encoder = Encoder()
+    events = [encoder.both(call(n, "F", bytes(500), result=n)) for n in range(50)]
+    trace = opened(snappy(header() + b"".join(events)), TraceLimits(held_bytes=2000))
+    assert (len(list(trace.calls())), trace.damage) == (50, None)
+
+
+def test_signatures_are_bounded() -> None:
+    encoder = Encoder()
+    events = [encoder.both(call(n, f"function {n}")) for n in range(50)]
+    trace = opened(snappy(header() + b"".join(events)), TraceLimits(signature_bytes=2000))
+    assert 5 < len(list(trace.calls())) < 40
+    assert "signatures need more than 2000 bytes" in str(trace.damage)
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (b"at\1", "ends inside the size of a chunk"),
+        (b"at\5\0\0\0ab", "ends inside a chunk of 5 bytes"),
+        (b"at\xff\xff\xff\xff", "larger than any tracer writes"),
+        (b"at\5\0\0\0\xff\xff\xff\xff\x0f", "expands to more than"),
+        (b"at\2\0\0\0\5\0", "does not expand"),
+        (b"at", "ends early"),
+        (b"\x1f\x8b\0\0\0", "gzip stream does not expand"),
+        (CONTAINERS["gzip"](header())[:-9], "ends inside the gzip stream"),
+        (b"\x28\xb5\x2f\xfd" + b"\xff" * 40, "zstd stream does not expand"),
+        (b"no trace at all", "brotli stream does not expand"),
+        (CONTAINERS["brotli"](header() + bytes(99))[:-2], "ends inside the brotli stream"),
+        (b"", "ends inside the brotli stream"),
+    ],
+)
+def test_container_that_cannot_be_read_is_refused(data: bytes, what: str) -> None:
+    with pytest.raises(CaptureError, match=what) as raised:
+        trace = opened(data)
+        list(trace.calls())
+        raise trace.damage or AssertionError
+    assert raised.value.offset is not None
+
+
+def usable(data: bytes) -> int:
+    """How many calls can be read; anything but a CaptureError is a failure."""
+    try:
+        trace = opened(data)
+    except CaptureError as error:
+        assert error.offset is not None
+        return 0
+    count = sum(1 for _ in trace.calls())
+    assert trace.damage is None or trace.damage.offset is not None
+    return count
+
+
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
+def test_every_thousandth_byte_may_be_cut_or_wrong(path: Path) -> None:
+    data = path.read_bytes()
+    for at in range(0, len(data), 1000):
+        usable(data[:at])
+        for flip in (1, 0x80, 0xFF):
+            usable(data[:at] + bytes([data[at] ^ flip]) + data[at + 1 :])
+
+
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
+def test_what_is_there_of_a_chunk_is_used(path: Path) -> None:
+    data = path.read_bytes()
+    counts = [usable(data[:at]) for at in range(0, len(data), 997)]
+    assert counts == sorted(counts)
+    assert counts[-1] > 0
+
+
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
+def test_every_byte_of_the_expanded_stream_may_be_cut(path: Path) -> None:
+    stream = expanded(path)
+    counts = [usable(snappy(stream[:at])) for at in range(0, len(stream), 997)]
+    assert counts == sorted(counts)
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_any_bytes_of_the_expanded_stream_may_be_wrong(data: st.DataObject) -> None:
+    stream = bytearray(expanded(REAL[-1]))
+    for _ in range(data.draw(st.integers(1, 4))):
+        stream[data.draw(st.integers(0, len(stream) - 1))] = data.draw(st.integers(0, 255))
+    usable(snappy(bytes(stream)))
+
+
+@given(st.binary(max_size=200))
+def test_any_events_are_read_or_refused(events: bytes) -> None:
+    usable(snappy(header() + events))
+
+
+def expanded(path: Path) -> bytes:
+    from dp2emu.capture.apitrace.container import Packed, expand
+    from dp2emu.capture.files import open_source
+
+    source = open_source(str(path))
+    try:
+        return b"".join(expand("snappy", Packed(source, b""), TraceLimits()))
+    finally:
+        source.close()
+
+
+def test_file_is_closed_when_its_header_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.trace"
+    path.write_bytes(b"at")
+    with pytest.raises(CaptureError, match=re.escape(str(path))):
+        open_trace(path)

@@ -1,0 +1,94 @@
+"""Calls as text, and traces counted."""
+
+from __future__ import annotations
+
+import io
+import math
+
+import pytest
+
+from dp2emu.capture.apitrace import MISSING, call_line, dump_trace, open_trace, summarize
+from dp2emu.capture.apitrace.text import value_text
+from dp2emu.capture.apitrace.values import Double, Struct, StructSignature
+from tests.capture.apitrace.encoder import Encoder, header, snappy
+from tests.capture.apitrace.samples import REAL, VALUES, call, opened
+
+GUID = StructSignature("GUID", ("Data1", "Data2", "Data3", "Data4"))
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_value_is_shown(name: str) -> None:
+    value, text = VALUES[name]
+    assert value_text(value) == text
+
+
+def test_digits_follow_the_size_of_the_number() -> None:
+    assert value_text(1 / 3) == "0.3333333"
+    assert value_text(Double(1 / 3)) == "0.3333333333333333"
+    assert value_text(1e10) == "1e+10"
+    assert value_text(math.copysign(math.nan, -1)) == "-nan"
+
+
+def test_known_guid_has_its_name() -> None:
+    tail = (0xB9, 0x2F, 0, 0x60, 0x97, 0x97, 0xEA, 0x5B)
+    known = Struct(GUID, (0x15E65EC0, 0x3B9C, 0x11D2, tail))
+    assert value_text(known) == "IID_IDirectDraw7"
+    other = Struct(GUID, (1, 2, 3, tail))
+    assert value_text(other) == "uuid(00000001-0002-0003-b92f-00609797ea5b)"
+    assert value_text(Struct(GUID, (1, 2, 3, None))).startswith("{Data1 = 1")
+    assert value_text(Struct(GUID, (1, 2, -3, tail))).startswith("{Data1 = 1")
+
+
+def test_members_of_a_nameless_structure_stand_among_the_others() -> None:
+    inner = Struct(StructSignature("", ("x", "y")), (1, 2))
+    outer = Struct(StructSignature("S", ("", "z")), (inner, 3))
+    assert value_text(outer) == "{x = 1, y = 2, z = 3}"
+
+
+def test_call_is_a_line() -> None:
+    assert call_line(call(7, "F", 1, MISSING, result=None)) == "7 F(a0 = 1, a1 = ?) = NULL"
+    assert call_line(call(7, "F", flags=1, finished=False)) == "7 F() // fake incomplete"
+
+
+def test_dump_has_properties_calls_and_an_empty_line_after_a_frame() -> None:
+    encoder, out = Encoder(), io.StringIO()
+    events = [encoder.both(call(n, "IDirect3DDevice9::Present")) for n in range(2)]
+    dump_trace(opened(snappy(header(b='"', a="x") + b"".join(events))), out)
+    assert out.getvalue().splitlines() == [
+        '// a = "x"',
+        '// b = "\\""',
+        "0 IDirect3DDevice9::Present()",
+        "",
+        "1 IDirect3DDevice9::Present()",
+        "",
+    ]
+
+
+def test_calls_are_counted() -> None:
+    encoder = Encoder()
+    calls = [
+        call(0, "Direct3DCreate8"),
+        call(1, "IDirect3DDevice9Ex::PresentEx", thread=3),
+        call(2, "memcpy", flags=1),
+        call(3, "memcpy", flags=1),
+    ]
+    events = [*map(encoder.both, calls), encoder.enter(call(4, "Other"))]
+    found = summarize(opened(snappy(header() + b"".join(events))))
+    assert (found.calls, found.unfinished, found.fake, found.frames) == (5, 1, 2, 1)
+    assert found.apis == ("Direct3D 8", "Direct3D 9")
+    assert found.threads == {0: 4, 3: 1}
+    assert next(iter(found.functions.items())) == ("memcpy", 2)
+
+
+def test_real_traces_are_counted() -> None:
+    found = {}
+    for path in REAL:
+        with open_trace(path) as trace:
+            summary = summarize(trace)
+            found[path.stem] = (summary.calls, summary.frames, summary.apis)
+            assert trace.damage is None
+    assert found == {
+        "d3d7_tri": (22, 0, ("Direct3D 7", "DirectDraw")),
+        "d3d9_tri": (17, 1, ("Direct3D 9",)),
+        "sdl_testgeometry": (142, 7, ("Direct3D 9",)),
+    }
