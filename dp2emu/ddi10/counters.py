@@ -19,9 +19,6 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.queries import Observes, Report
 from dp2emu.gpu.timing import RATES
 
-PARALLEL_UNITS = 1
-"""NumDetectableParallelUnits: the units of this GPU are busy one after the other."""
-
 SIMULTANEOUS = 4
 """NumSimultaneousCounters: what the counters that are watched at a time may cost together."""
 
@@ -128,14 +125,13 @@ def _nothing(report: Report) -> float:
 _VERTEX = "vertex_memory_ticks", "vertex_compute_ticks"
 _PIXEL = "pixel_memory_ticks", "pixel_compute_ticks"
 _TRAFFIC = "vertex_bytes", "pixel_bytes", "upload_bytes"
-_UNITS = (*_VERTEX, *_PIXEL, "other_ticks")
 
 
 def _idle(report: Report) -> float:
-    """1 - busy ticks of all units / ticks; an interval of no length is idle."""
+    """1 - ticks in which any unit was busy / ticks; an interval of no length is idle."""
     if report.ticks == 0:
         return 1.0
-    return _share(report.ticks - sum(map(report.change, _UNITS)), report.ticks)
+    return _share(report.ticks - report.change("busy_ticks"), report.ticks)
 
 
 _FRACTIONS: tuple[tuple[Counter, int, Callable[[Report], float], str], ...] = (
@@ -304,9 +300,9 @@ class Watched:
             self._users[counter] = owner, users - 1
 
 
-def check_counter_info() -> CounterInfo:
-    """CheckCounterInfo."""
-    return CounterInfo(LAST_DEVICE_DEPENDENT, SIMULTANEOUS, PARALLEL_UNITS)
+def check_counter_info(units: int) -> CounterInfo:
+    """CheckCounterInfo of a GPU with ``units`` that may be busy at the same time."""
+    return CounterInfo(LAST_DEVICE_DEPENDENT, SIMULTANEOUS, units)
 
 
 def check_counter(

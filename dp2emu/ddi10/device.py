@@ -78,7 +78,7 @@ class Device:
             "QueryBegin": queries.begin,
             "QueryEnd": queries.end,
             "QueryGetData": queries.get_data,
-            "CheckCounterInfo": check_counter_info,
+            "CheckCounterInfo": partial(check_counter_info, self._adapter.gpu.overlap.units),
             "CheckCounter": partial(check_counter, self._adapter.contract),
             "Flush": self._commands.flush,
             "DestroyDevice": self._destroy,

@@ -36,7 +36,7 @@ from dp2emu.gpu.packets import (
     Swap,
 )
 from dp2emu.gpu.queries import Counters, Observes, QuerySlot, Report, Snapshot, snapshot
-from dp2emu.gpu.timing import Timing, instant
+from dp2emu.gpu.timing import SERIAL, Overlap, Timing, instant
 from dp2emu.gpu.work import Work
 from dp2emu.shader import reference
 from dp2emu.shader.engines import telling
@@ -60,7 +60,8 @@ _VERTEX_CACHE, _HEAP = int(Observes.VERTEX_CACHE), int(Observes.HEAP)
 class Gpu:
     """Memory, counters, FIFO and clock.  ``now`` is host time in ticks and never goes back.
 
-    ``run`` is the engine for the programs of draws.
+    ``run`` is the engine for the programs of draws; ``overlap`` says how far units are busy at
+    the same time.
     """
 
     def __init__(
@@ -68,7 +69,9 @@ class Gpu:
         timing: Timing | None = None,
         limits: Limits | None = None,
         run: Run = reference.run,
+        overlap: Overlap = SERIAL,
     ) -> None:
+        self.overlap = overlap
         self._run_programs = run
         self._draws = 0
         self.timing = timing or instant()
@@ -220,7 +223,9 @@ class Gpu:
         counters.pixel_memory_ticks += cost.pixel_memory
         counters.pixel_compute_ticks += cost.pixel_compute
         counters.other_ticks += cost.other
-        self._free += sum(cost)
+        length = self.overlap.length(cost)
+        counters.busy_ticks += length
+        self._free += length
         self._seen = None
 
     def _look(self) -> Snapshot:

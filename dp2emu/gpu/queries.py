@@ -46,11 +46,12 @@ class Epoch:
 class Counters:
     """What the GPU has done since it was made.  Mutable by design; values only grow.
 
-    Times are ticks of busy time of one unit; ``fragments`` counts those that went through a pixel
-    program, also if it or a later test dropped them; ``samples`` counts what passed all tests on
-    targets with one sample per pixel; multisampled targets count apart, per target, so that
-    samples can be turned into pixels per target (reference 7.1, OCCLUSION).  ``clipped`` counts
-    the primitives that leave clipping, ``invocations`` the pixels that a pixel program ran for.
+    Times are ticks of busy time of one unit, ``busy_ticks`` of any; ``fragments`` counts those
+    that went through a pixel program, also if it or a later test dropped them; ``samples`` counts
+    what passed all tests on targets with one sample per pixel; multisampled targets count apart,
+    per target, so that samples can be turned into pixels per target (reference 7.1, OCCLUSION).
+    ``clipped`` counts the primitives that leave clipping, ``invocations`` the pixels that a pixel
+    program ran for.
     """
 
     samples: int = 0
@@ -73,6 +74,7 @@ class Counters:
     pixel_memory_ticks: int = 0
     pixel_compute_ticks: int = 0
     other_ticks: int = 0
+    busy_ticks: int = 0
     wait_resource_ticks: int = 0
     wait_queue_ticks: int = 0
     clock_changes: int = 0

@@ -34,6 +34,34 @@ class Cost(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Overlap:
+    """How far vertices, pixels and the rest of a packet are worked on at the same time.
+
+    At most ``units``, 1 to 4, are busy at once; ``percent`` is how much of the time is saved that
+    this could save.  Packets follow each other in any case.  Raises UsageError for other numbers.
+    """
+
+    units: int = 1
+    percent: int = 0
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.units <= 4 and 0 <= self.percent <= 100):
+            raise UsageError(f"{self.units} parallel units that overlap by {self.percent} %")
+
+    def length(self, cost: Cost) -> int:
+        """Ticks a packet of this cost takes: from the longest unit's to all one after another."""
+        vertices = cost.vertex_memory + cost.vertex_compute
+        pixels = cost.pixel_memory + cost.pixel_compute
+        total = vertices + pixels + cost.other
+        shortest = max(vertices, pixels, cost.other, -(-total // self.units))
+        return total - (total - shortest) * self.percent // 100
+
+
+SERIAL = Overlap()
+"""One unit is busy at a time."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rates:
     """What the emulated board can do at most, per tick as (amount, ticks)."""
 

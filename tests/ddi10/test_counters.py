@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from struct import unpack
 
@@ -21,7 +22,10 @@ from dp2emu.ddi10.counters import (
     Watched,
 )
 from dp2emu.ddi10.kinds import CreateQuery
+from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.packets import BeginQuery, Clear, EndQuery
 from dp2emu.gpu.queries import COUNTER_NAMES, Counters, QuerySlot, Report, snapshot
+from dp2emu.gpu.timing import Cost, Overlap, instant
 from tests.ddi10.driving import REMOVED, Driven
 
 T = 1000
@@ -31,10 +35,11 @@ CHANGES = {
     "pixel_bytes": 2000, "vertices": 25, "triangles": 10, "fragments": 1000,
     "vertex_cache_lookups": 8, "vertex_cache_hits": 2, "texture_cache_lookups": 16,
     "texture_cache_hits": 15, "wait_queue_ticks": 250, "clock_changes": 3,
+    "busy_ticks": 400,
 }  # fmt: skip
 
 EXPECTED = {
-    Counter.GPU_IDLE: Fraction(T - 500, T),
+    Counter.GPU_IDLE: Fraction(T - 400, T),
     Counter.VERTEX_PROCESSING: Fraction(120, T),
     Counter.GEOMETRY_PROCESSING: Fraction(0),
     Counter.PIXEL_PROCESSING: Fraction(250, T),
@@ -85,14 +90,53 @@ def test_fractions_are_never_above_1(counter: Counter) -> None:
     assert 0 <= value(counter, dict.fromkeys(CHANGES, 10**9), 1) <= 1
 
 
-@given(st.lists(st.integers(0, 1000), min_size=5, max_size=5), st.integers(0, 1000))
-def test_busy_units_and_idle_make_1_with_one_unit(busy: list[int], idle: int) -> None:
-    units = ("vertex_memory_ticks", "vertex_compute_ticks", "pixel_memory_ticks",
-             "pixel_compute_ticks", "other_ticks")  # fmt: skip
-    changes, ticks = dict(zip(units, busy, strict=True)), sum(busy) + idle
-    processing = [Counter(n) for n in range(Counter.VERTEX_PROCESSING, 0x1005)]
-    total = sum(value(counter, changes, ticks) for counter in processing)
-    assert total == pytest.approx(1 - value(Counter.GPU_IDLE, changes, ticks), abs=1e-6)
+PROCESSING = [Counter(n) for n in range(Counter.VERTEX_PROCESSING, 0x1005)]
+costs = st.lists(st.builds(Cost, *[st.integers(0, 1000)] * 5), max_size=5)
+
+
+def measure(overlap: Overlap, packets: list[Cost], idle: int) -> tuple[list[float], float]:
+    """The fraction of each unit, and of idleness, over clears that cost this."""
+    timing = replace(instant(), cost=lambda number, work: packets[number])
+    driven = Driven(adapter=Adapter(Gpu(timing, overlap=overlap), checking=True))
+    gpu = driven.adapter.gpu
+    slot = QuerySlot(1, None, 0)
+    found: list[Report] = []
+    gpu.report_taps.append(found.append)
+    gpu.submit(BeginQuery(slot, 0))
+    for _ in packets:
+        gpu.submit(Clear((), (), None, None, None, None))
+    gpu.finish()
+    gpu.advance(idle)
+    gpu.submit(EndQuery(slot, 0))
+    gpu.finish()
+    (made,) = found
+    fractions = [unpack("<f", COUNTERS[unit].kind.payload(made))[0] for unit in PROCESSING]
+    return fractions, unpack("<f", COUNTERS[Counter.GPU_IDLE].kind.payload(made))[0]
+
+
+@given(costs, st.integers(0, 1000))
+def test_busy_units_and_idle_make_1_with_one_unit(packets: list[Cost], idle: int) -> None:
+    busy, idleness = measure(Overlap(), packets, idle)
+    assert sum(busy) == pytest.approx(1 - idleness, abs=1e-6)
+
+
+@given(costs, st.integers(0, 1000), st.integers(2, 4), st.integers(0, 100))
+def test_idle_is_in_a_range_with_several_units(
+    packets: list[Cost], idle: int, units: int, percent: int
+) -> None:
+    busy, idleness = measure(Overlap(units, percent), packets, idle)
+    assert max(0, 1 - sum(busy)) - 1e-6 <= idleness <= 1 - max(busy) + 1e-6
+    assert sum(busy) <= units + 1e-6
+
+
+@pytest.mark.parametrize(("percent", "idle"), [(0, 0.5), (50, 0.625), (100, 0.75)])
+def test_a_quarter_of_vertices_and_pixels_leaves_a_half_to_three_quarters_idle(
+    percent: int, idle: float
+) -> None:
+    overlap = Overlap(4, percent)
+    packet = Cost(vertex_compute=250, pixel_memory=250)
+    busy, idleness = measure(overlap, [packet], 1000 - overlap.length(packet))
+    assert (busy, idleness) == ([0.25, 0, 0.25, 0], idle)
 
 
 def test_whole_numbers_wrap_at_their_type() -> None:
@@ -194,9 +238,11 @@ def check(driven: Driven, *arguments: object) -> tuple[object, list[int]]:
     return answer, list(driven.codes)
 
 
-def test_the_counter_info_is_of_one_unit() -> None:
-    info = Driven().device.functions["CheckCounterInfo"]()
-    assert info == CounterInfo(0x40000002, 4, 1)
+@pytest.mark.parametrize("units", [1, 2, 3, 4])
+def test_the_counter_info_tells_the_parallel_units(units: int) -> None:
+    driven = Driven(adapter=Adapter(Gpu(overlap=Overlap(units))))
+    info = driven.device.functions["CheckCounterInfo"]()
+    assert info == CounterInfo(0x40000002, 4, units)
 
 
 @pytest.mark.parametrize("counter", list(Counter))

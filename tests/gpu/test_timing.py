@@ -9,7 +9,7 @@ import pytest
 
 from dp2emu.d3d.enums import QueryType
 from dp2emu.errors import UsageError
-from dp2emu.gpu.timing import LONGEST, Cost, by_work, fixed, instant, parse_timing, seeded
+from dp2emu.gpu.timing import LONGEST, Cost, Overlap, by_work, fixed, instant, parse_timing, seeded
 from dp2emu.gpu.work import Work
 
 DRAW = Work(vertices=6, vertex_bytes=120, primitives=2, triangles=2, shaded=100, pixel_bytes=800)
@@ -84,3 +84,19 @@ def test_a_bad_script_is_one_clear_error(tmp_path: Path, script: str) -> None:
     path.write_text(script)
     with pytest.raises(UsageError):
         parse_timing(f"scripted:{path}")
+
+
+@pytest.mark.parametrize(
+    ("units", "percent", "ticks"),
+    [(1, 0, 100), (1, 100, 100), (2, 100, 50), (3, 100, 40), (4, 100, 40), (4, 50, 70)],
+)
+def test_units_overlap_as_far_as_there_are_some_and_a_part_of_that(
+    units: int, percent: int, ticks: int
+) -> None:
+    assert Overlap(units, percent).length(Cost(10, 25, 20, 20, 25)) == ticks
+
+
+@pytest.mark.parametrize(("units", "percent"), [(0, 0), (5, 0), (1, -1), (1, 101)])
+def test_other_numbers_of_units_and_percent_are_refused(units: int, percent: int) -> None:
+    with pytest.raises(UsageError, match="parallel units"):
+        Overlap(units, percent)
