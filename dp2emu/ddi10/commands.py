@@ -6,8 +6,12 @@ flush, or because the buffer is full.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import get_args
+
 from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.packets import Packet
+from dp2emu.gpu.packets import Packet, Predicable, Predicated
+from dp2emu.gpu.queries import QuerySlot
 
 CAPACITY = 1024
 """Packets a buffer holds."""
@@ -16,14 +20,29 @@ _PACKET_BYTES = 16
 """What a recorded packet counts as handed over to the GPU, beside the data it brings along."""
 
 
+_PREDICABLE = get_args(Predicable)
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """What SetPredication set: commands are skipped when the query's BOOL is ``value``."""
+
+    slot: QuerySlot
+    value: bool
+    hint: bool
+
+
 class Commands:
     """A device's command buffer.  Mutable: it is a buffer.
 
+    ``predicate`` is the current one or None; it is for packets of entries that are ``predicated``.
     A flush, and a poll, take the host as long as the timing model says a call takes.
     """
 
     def __init__(self, gpu: Gpu) -> None:
         self._gpu = gpu
+        self.predicate: Predicate | None = None
+        self.predicated = False
         self._recorded: list[Packet] = []
         self._calls = 0
 
@@ -31,6 +50,9 @@ class Commands:
         """Record a packet behind the earlier ones."""
         if len(self._recorded) >= CAPACITY:
             self.flush()
+        at = self.predicate
+        if at is not None and self.predicated and isinstance(packet, _PREDICABLE):
+            packet = Predicated(packet, at.slot, at.value, at.hint)
         self._recorded.append(packet)
 
     def flush(self) -> None:

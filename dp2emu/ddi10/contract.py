@@ -30,6 +30,9 @@ class Rule(Enum):
     DATA_SIZE = "DataSize is neither that of the query's data nor 0 without memory"
     DATA_FLAGS = "Flags has bits without a meaning"
     DATA_BEFORE_END = "the query was never ended"
+    A_PREDICATE = "the query is of no type that can predicate"
+    PREDICATE_ISSUED = "the predicate was not ended since it was created or begun"
+    BOUND_PREDICATE = "the query is the current predicate"
     QUERIES_LEFT = "queries of the device are still alive"
 
 

@@ -16,7 +16,7 @@ from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.commands import Commands
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.ddi10.counters import Watched, check_counter, check_counter_info
-from dp2emu.ddi10.entries import MAY_REPORT, names_of
+from dp2emu.ddi10.entries import MAY_REPORT, PREDICATED, names_of
 from dp2emu.ddi10.query import Queries
 from dp2emu.ddi10.statistics import Statistics, statistics
 from dp2emu.errors import Fault, Unsupported
@@ -78,6 +78,7 @@ class Device:
             "QueryBegin": queries.begin,
             "QueryEnd": queries.end,
             "QueryGetData": queries.get_data,
+            "SetPredication": queries.set_predication,
             "CheckCounterInfo": partial(check_counter_info, self._adapter.gpu.overlap.units),
             "CheckCounter": partial(check_counter, self._adapter.contract),
             "Flush": self._commands.flush,
@@ -92,6 +93,7 @@ class Device:
         there = self._adapter.count_call()
         if not there and DdiCode.D3DDDIERR_DEVICEREMOVED in MAY_REPORT[name]:
             return self._set_error(self._core_layer, DdiCode.D3DDDIERR_DEVICEREMOVED)
+        self._commands.predicated = name in PREDICATED
         try:
             return entry(*arguments)
         except Fault as fault:

@@ -60,6 +60,20 @@ SINCE: dict[str, Interface] = {
 }
 """The interface version each function came with, in the order of the tables."""
 
+_PREDICATED = """
+    Draw DrawIndexed DrawInstanced DrawIndexedInstanced DrawAuto
+    DrawInstancedIndirect DrawIndexedInstancedIndirect Dispatch DispatchIndirect CommandListExecute
+    ClearRenderTargetView ClearDepthStencilView
+    ClearUnorderedAccessViewUint ClearUnorderedAccessViewFloat
+    ResourceCopy ResourceCopyRegion ResourceConvert ResourceConvertRegion
+    ResourceUpdateSubresourceUP DefaultConstantBufferUpdateSubresourceUP
+    ResourceResolveSubresource GenMips CopyStructureCount SetResourceMinLOD
+"""
+
+PREDICATED = frozenset(_PREDICATED.split())
+"""Functions that do nothing when the current predicate says so (section 5); all others always
+act: maps, state, queries and flushing."""
+
 _REMOVED = DdiCode.D3DDDIERR_DEVICEREMOVED
 
 MAY_REPORT: dict[str, frozenset[DdiCode]] = {
@@ -69,6 +83,7 @@ MAY_REPORT: dict[str, frozenset[DdiCode]] = {
     "QueryBegin": frozenset({_REMOVED}),
     "QueryEnd": frozenset({_REMOVED}),
     "QueryGetData": frozenset({DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING, _REMOVED}),
+    "SetPredication": frozenset({_REMOVED}),
     "CheckCounterInfo": frozenset(),
     "CheckCounter": frozenset({DdiCode.DXGI_DDI_ERR_UNSUPPORTED, DdiCode.E_INVALIDARG}),
     "Flush": frozenset({_REMOVED}),

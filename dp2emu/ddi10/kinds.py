@@ -69,7 +69,10 @@ _Values = Callable[[Report], tuple[int | float, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A query type: since when it exists, its payload, whether Begin is for it, and its values."""
+    """A query type: since when it exists, its payload, whether Begin is for it, and its values.
+
+    A ``predicate`` has one value.
+    """
 
     query: IntEnum
     since: Interface
@@ -77,6 +80,12 @@ class Kind:
     begins: bool
     values: _Values
     observes: Observes = Observes.NOTHING
+    predicate: bool = False
+
+    @property
+    def verdict(self) -> Callable[[Report], bool] | None:
+        """What a predicate's BOOL is; None for other types."""
+        return (lambda report: bool(self.values(report)[0])) if self.predicate else None
 
     def payload(self, report: Report) -> bytes:
         """What QueryGetData hands out for a finished query."""
@@ -140,16 +149,23 @@ _ROWS: tuple[Kind, ...] = (
     Kind(Query.TIMESTAMP, _D10, _UINT64, False, _timestamp),
     Kind(Query.TIMESTAMPDISJOINT, _D10, _DISJOINT, True, _disjoint),
     Kind(Query.PIPELINESTATS, _D10, _STATISTICS, True, _statistics_10),
-    Kind(Query.OCCLUSIONPREDICATE, _D10, _BOOL, True, _occlusion_predicate),
+    Kind(Query.OCCLUSIONPREDICATE, _D10, _BOOL, True, _occlusion_predicate, predicate=True),
     Kind(Query.STREAMOUTPUTSTATS, _D10, _STREAM, True, _no_stream_output),
-    Kind(Query.STREAMOVERFLOWPREDICATE, _D10, _BOOL, True, _no_overflow),
+    Kind(Query.STREAMOVERFLOWPREDICATE, _D10, _BOOL, True, _no_overflow, predicate=True),
     Kind(Query.D3D11_PIPELINESTATS, _D11, _STATISTICS_11, True, _statistics_11),
     *(
         Kind(Query(Query.STREAMOUTPUTSTATS_STREAM0 + n), _D11, _STREAM, True, _no_stream_output)
         for n in range(4)
     ),
     *(
-        Kind(Query(Query.STREAMOVERFLOWPREDICATE_STREAM0 + n), _D11, _BOOL, True, _no_overflow)
+        Kind(
+            Query(Query.STREAMOVERFLOWPREDICATE_STREAM0 + n),
+            _D11,
+            _BOOL,
+            True,
+            _no_overflow,
+            predicate=True,
+        )
         for n in range(4)
     ),
 )

@@ -13,7 +13,7 @@ from enum import IntEnum
 from struct import Struct
 
 from dp2emu.ddi10.codes import DdiCode, Interface
-from dp2emu.ddi10.commands import Commands
+from dp2emu.ddi10.commands import Commands, Predicate
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.ddi10.counters import COUNTERS, Watched
 from dp2emu.ddi10.kinds import KINDS, CreateQuery, GetDataFlag, Kind, MiscFlag, Query
@@ -117,7 +117,8 @@ class Queries:
         if kind.query in COUNTERS and not self._watched.take(kind.query, self):
             what = f"CreateQuery: {kind.query.name} cannot be watched now"
             raise Fault(DdiCode.DXGI_DDI_ERR_NONEXCLUSIVE, what)
-        slot = QuerySlot(FIFO_BASE + kind.query, self, self._created, kind.observes)
+        fifo = FIFO_BASE + kind.query
+        slot = QuerySlot(fifo, self, self._created, kind.observes, kind.verdict)
         self._created += 1
         live = _Live(kind, description.MiscFlags, slot, memory, runtime)
         self._live[slot.key] = live
@@ -125,7 +126,9 @@ class Queries:
 
     def destroy(self, memory: bytearray) -> None:
         """DestroyQuery: results under way are dropped, and the memory is the caller's again."""
-        self._forget(self._open(memory, "DestroyQuery"))
+        live = self._open(memory, "DestroyQuery")
+        self._check_unbound(live, "DestroyQuery")
+        self._forget(live)
 
     def destroy_all(self) -> None:
         """The device dies."""
@@ -135,6 +138,7 @@ class Queries:
     def begin(self, memory: bytearray) -> None:
         """QueryBegin: building, from whatever state; an older issue is superseded."""
         live = self._open(memory, "QueryBegin")
+        self._check_unbound(live, "QueryBegin")
         if self._contract.hold(live.kind.begins, Rule.BEGIN_OF_A_MOMENT, "QueryBegin"):
             live.slot.generation += 1
             live.enter(State.BUILDING)
@@ -143,6 +147,7 @@ class Queries:
     def end(self, memory: bytearray) -> None:
         """QueryEnd: issued; without a Begin the interval is empty."""
         live = self._open(memory, "QueryEnd")
+        self._check_unbound(live, "QueryEnd")
         if live.state is not State.BUILDING:
             live.slot.generation += 1
         live.enter(State.ISSUED)
@@ -167,6 +172,27 @@ class Queries:
         if data is not None:
             found = memory[_HEADER.size :][:size]
             data[: len(found)] = found
+
+    def set_predication(self, memory: bytearray | None, value: int) -> None:
+        """SetPredication: skip commands when the query's BOOL is ``value``; None ends that.
+
+        Unchecked, a query that is no predicate is like None, and one that was never ended skips
+        nothing.
+        """
+        entry = "SetPredication"
+        live = None if memory is None else self._open(memory, entry)
+        if live is None or not self._contract.hold(live.kind.predicate, Rule.A_PREDICATE, entry):
+            self._commands.predicate = None
+            return
+        issued = live.state not in (State.CREATED, State.BUILDING)
+        self._contract.hold(issued, Rule.PREDICATE_ISSUED, entry)
+        hint = bool(live.flags & MiscFlag.PREDICATEHINT)
+        self._commands.predicate = Predicate(live.slot, bool(value), hint)
+
+    def _check_unbound(self, live: _Live, entry: str) -> None:
+        current = self._commands.predicate
+        bound = current is not None and current.slot is live.slot
+        self._contract.hold(not bound, Rule.BOUND_PREDICATE, entry)
 
     def _check_get(self, live: _Live, data: bytearray | None, size: int, flags: int) -> None:
         """What the runtime promises about QueryGetData beside the memory."""

@@ -33,9 +33,10 @@ from dp2emu.gpu.packets import (
     GenerateLevels,
     Observe,
     Packet,
+    Predicated,
     Swap,
 )
-from dp2emu.gpu.queries import Counters, Observes, QuerySlot, Report, Snapshot, snapshot
+from dp2emu.gpu.queries import Counters, Observes, Outcome, QuerySlot, Report, Snapshot, snapshot
 from dp2emu.gpu.timing import SERIAL, Overlap, Timing, instant
 from dp2emu.gpu.work import Work
 from dp2emu.shader import reference
@@ -60,6 +61,7 @@ _VERTEX_CACHE, _HEAP = int(Observes.VERTEX_CACHE), int(Observes.HEAP)
 class Gpu:
     """Memory, counters, FIFO and clock.  ``now`` is host time in ticks and never goes back.
 
+    Packet taps are told what is executed, and not what a predicate skips.
     ``run`` is the engine for the programs of draws; ``overlap`` says how far units are busy at
     the same time.
     """
@@ -111,13 +113,17 @@ class Gpu:
         """Execute every packet whose start is not in the future."""
         fifo = self._fifo
         while fifo:
-            packet, submitted, size = fifo[0]
-            start = max(self._free, submitted)
+            packet, _, size = fifo[0]
+            start = self._next_start()
             if start > self.now:
                 return
             fifo.popleft()
             self._queued_bytes -= size
             self._free = start
+            if isinstance(packet, Predicated):
+                if packet.skips(start):
+                    continue
+                packet = packet.packet
             for tap in self.packet_taps:
                 tap(packet, start)
             _EXECUTE[type(packet)](self, packet)
@@ -142,7 +148,9 @@ class Gpu:
 
     def _next_start(self) -> int:
         """When the oldest queued packet starts."""
-        return max(self._free, self._fifo[0][1])
+        packet, submitted, _ = self._fifo[0]
+        start = max(self._free, submitted)
+        return packet.start(start) if isinstance(packet, Predicated) else start
 
     def _wait_until(self, time: int) -> int:
         """Move host time there, unless it is past; how many ticks that took."""
@@ -180,6 +188,8 @@ class Gpu:
 
     def _brought_along(self, packet: Packet) -> int:
         """Bytes that a packet keeps alive; draws of one call share its vertices."""
+        if isinstance(packet, Predicated):
+            return self._brought_along(packet.packet)
         if isinstance(packet, Clear):
             return RECT_BYTES * len(packet.rects)
         if not isinstance(packet, Draw):
@@ -253,6 +263,8 @@ class Gpu:
         self._last_visible[slot.kind] = visible
         heap = self.heap.use() if slot.observes & _HEAP else ()
         report = Report(slot, packet.generation, begin, end, visible, heap)
+        if slot.verdict is not None:
+            slot.outcome = Outcome(slot.verdict(report), visible)
         for tap in self.report_taps:
             tap(report)
         self._keep(report)

@@ -342,8 +342,37 @@ class Observe:
     sink: Callable[[Surface], Any]
 
 
+Predicable = Draw | Clear | Copy | CopyBytes | Swap | Compose | GenerateLevels
+"""Packets that change memory."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predicated:
+    """Execute ``packet`` unless what the predicate ``slot`` found last is ``value``.
+
+    The GPU waits until that is known; with a ``hint`` it executes the packet then.  It also does
+    if the predicate never ended.
+    """
+
+    packet: Predicable
+    slot: QuerySlot
+    value: bool
+    hint: bool
+
+    def start(self, time: int) -> int:
+        """When this starts if the GPU gets here at ``time``; earlier packets are done."""
+        outcome = self.slot.outcome
+        return time if self.hint or outcome is None else max(time, outcome.visible)
+
+    def skips(self, time: int) -> bool:
+        """Whether nothing is executed, at the time of the start."""
+        outcome = self.slot.outcome
+        return outcome is not None and outcome.visible <= time and outcome.holds is self.value
+
+
 Packet = (
-    Draw
+    Predicated
+    | Draw
     | Clear
     | Copy
     | CopyBytes

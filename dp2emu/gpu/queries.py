@@ -6,6 +6,7 @@ the same whatever happens inside it.  What a difference means as bytes is the fr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from enum import IntFlag
 from operator import attrgetter
@@ -138,21 +139,46 @@ class Receiver(Protocol):
         """Take a report that the host can see now; it may be one nobody wants any more."""
 
 
+class Outcome(NamedTuple):
+    """What a predicate found, and from when on that is known."""
+
+    holds: bool
+    visible: int
+
+
 class QuerySlot:
     """A query as the core knows it: a place for the begin snapshot and a FIFO it reports to.
 
     ``kind`` names the FIFO: reports of one kind become visible in the order they were issued.
     ``owner`` is given the reports; ``key`` is the front end's and is handed back untouched.
     ``generation`` is raised by the front end whenever an older issue must no longer be answered;
-    ``begin`` counts only for the generation it was taken in.  Mutable: it is a register of the
-    machine.
+    ``begin`` counts only for the generation it was taken in.  With a ``verdict`` the query is a
+    predicate, and ``outcome`` is what it found when it ended last; None before.  Mutable: it is a
+    register of the machine.
     """
 
-    __slots__ = ("begin", "begin_generation", "generation", "key", "kind", "observes", "owner")
+    __slots__ = (
+        "begin",
+        "begin_generation",
+        "generation",
+        "key",
+        "kind",
+        "observes",
+        "outcome",
+        "owner",
+        "verdict",
+    )
 
     def __init__(
-        self, kind: int, owner: Receiver | None, key: int, observes: Observes = Observes.NOTHING
+        self,
+        kind: int,
+        owner: Receiver | None,
+        key: int,
+        observes: Observes = Observes.NOTHING,
+        verdict: Callable[[Report], bool] | None = None,
     ) -> None:
+        self.verdict = verdict
+        self.outcome: Outcome | None = None
         self.kind = kind
         self.owner = owner
         self.key = key

@@ -14,7 +14,7 @@ from tests.ddi10.driving import REMOVED, Driven
 
 QUERY_ENTRIES = {"CalcPrivateQuerySize", "CreateQuery", "DestroyQuery", "QueryBegin", "QueryEnd"}
 BUILT = QUERY_ENTRIES | {"QueryGetData", "Flush", "DestroyDevice"}
-BUILT |= {"CheckCounterInfo", "CheckCounter"}
+BUILT |= {"CheckCounterInfo", "CheckCounter", "SetPredication"}
 
 
 def test_every_interface_version_is_announced() -> None:

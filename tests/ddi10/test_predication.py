@@ -1,0 +1,284 @@
+"""Predication: what is skipped, when, and what the GPU waits for (reference section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dp2emu.d3d.enums import Format
+from dp2emu.ddi10.adapter import Adapter
+from dp2emu.ddi10.codes import Interface
+from dp2emu.ddi10.device import Device
+from dp2emu.ddi10.entries import names_of
+from dp2emu.ddi10.kinds import KINDS, MiscFlag, Query
+from dp2emu.errors import ContractError
+from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.memory import Surface, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.packets import Clear, Observe, Predicated, Rect
+from dp2emu.gpu.timing import Timing, fixed, instant
+from tests.ddi10.driving import CORE_LAYER, REMOVED, Driven
+
+HINT = int(MiscFlag.PREDICATEHINT)
+PREDICATE = Query.OCCLUSIONPREDICATE
+DELIVERY, PACKET = 1000, 10
+
+_ACTING = (
+    "Draw DrawIndexed DrawInstanced DrawIndexedInstanced DrawAuto DrawInstancedIndirect "
+    "DrawIndexedInstancedIndirect Dispatch DispatchIndirect CommandListExecute "
+    "ClearRenderTargetView ClearDepthStencilView ClearUnorderedAccessViewUint "
+    "ClearUnorderedAccessViewFloat ResourceCopy ResourceCopyRegion ResourceConvert "
+    "ResourceConvertRegion ResourceUpdateSubresourceUP ResourceResolveSubresource GenMips "
+    "DefaultConstantBufferUpdateSubresourceUP CopyStructureCount SetResourceMinLOD"
+)
+ACTING = set(_ACTING.split())
+QUERYING = {"CreateQuery", "DestroyQuery", "QueryBegin", "QueryEnd", "QueryGetData", "Flush"}
+QUERYING |= {"CalcPrivateQuerySize", "SetPredication", "DestroyDevice"}
+
+
+class Clearing(Device):
+    """A device of which every function that is not about queries clears a surface."""
+
+    def _built(self) -> dict[str, Callable[..., Any]]:
+        own = super()._built()
+        names = names_of(Interface.D3D11_0)
+        return {name: own[name] if name in QUERYING else self._clear for name in names}
+
+    def _clear(self, color: int = 0xFFFFFFFF) -> None:
+        surface = self._adapter.gpu.heap.get(1)
+        self._commands.add(Clear((Rect(0, 0, 1, 1),), (surface,), color, None, None, None))
+
+
+class Predicating(Driven):
+    """Such a device, and whether a clear reached its surface."""
+
+    def __init__(self, timing: Timing | None = None, *, checking: bool = True) -> None:
+        super().__init__(adapter=Adapter(Gpu(timing), checking=checking))
+        self.device = Clearing(self.adapter, Interface.D3D11_0, self._error, CORE_LAYER)
+        desc = SurfaceDesc(1, SurfaceKind.SURFACE, 1, 1, int(Format.A8R8G8B8))
+        self.surface = self.adapter.gpu.heap.create(desc)
+
+    def found(self, samples: int, flags: int = 0) -> bytearray:
+        """A predicate over an interval in which so many samples passed."""
+        memory = self.create(PREDICATE, flags)
+        self.call("QueryBegin", memory)
+        self.device._commands.add(Observe(self.surface, partial(self._pass, samples)))
+        self.call("QueryEnd", memory)
+        return memory
+
+    def _pass(self, samples: int, surface: Surface) -> None:
+        self.adapter.gpu.counters.samples += samples
+        self.adapter.gpu.upload(0)
+
+    def acts(self, entry: str = "ClearRenderTargetView") -> bool:
+        """Whether what an entry does, does happen."""
+        self.surface.data[:] = 0
+        self.call(entry)
+        self.call("Flush")
+        self.adapter.finish()
+        return bool(self.surface.data.any())
+
+
+@pytest.mark.parametrize("value", [0, 1])
+@pytest.mark.parametrize("samples", [0, 1, 7])
+@pytest.mark.parametrize("flags", [0, HINT])
+def test_commands_are_skipped_when_the_result_equals_the_value(
+    samples: int, value: int, flags: int
+) -> None:
+    driven = Predicating()
+    memory = driven.found(samples, flags)
+    assert driven.call("SetPredication", memory, value) == []
+    assert driven.acts() is (bool(samples) is not bool(value))
+
+
+@pytest.mark.parametrize("entry", sorted(set(names_of(Interface.D3D11_0)) - QUERYING))
+def test_draws_clears_copies_and_their_like_are_predicated_and_nothing_else(entry: str) -> None:
+    driven = Predicating()
+    driven.call("SetPredication", driven.found(0), 0)
+    assert driven.acts(entry) is (entry not in ACTING)
+
+
+def test_queries_count_under_a_predicate() -> None:
+    driven = Predicating()
+    driven.call("SetPredication", driven.found(0), 0)
+    assert driven.data(driven.issue(Query.EVENT), Query.EVENT) == b"\x01\0\0\0"
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_no_query_is_no_predication_whatever_the_value(value: int) -> None:
+    driven = Predicating()
+    driven.call("SetPredication", driven.found(0), 0)
+    driven.call("SetPredication", None, value)
+    assert driven.acts()
+
+
+def test_the_predicate_is_the_one_that_was_set_when_a_command_was_recorded() -> None:
+    driven = Predicating()
+    driven.call("SetPredication", driven.found(0), 0)
+    driven.call("ClearRenderTargetView")
+    driven.call("SetPredication", None, 0)
+    driven.call("Flush")
+    assert not driven.surface.data.any()
+
+
+def test_predication_is_of_one_device() -> None:
+    driven = Predicating()
+    driven.call("SetPredication", driven.found(0), 0)
+    other = Clearing(driven.adapter, Interface.D3D11_0, driven._error, CORE_LAYER)
+    other.functions["ClearRenderTargetView"]()
+    other.functions["Flush"]()
+    driven.adapter.finish()
+    assert driven.surface.data.any()
+
+
+# Before the result is known
+
+
+def start_of_clear(driven: Predicating, memory: bytearray) -> list[int]:
+    """When the GPU executed a clear under the predicate, that skips what was seen."""
+    starts: list[int] = []
+    driven.adapter.gpu.packet_taps.append(
+        lambda packet, start: starts.append(start) if isinstance(packet, Clear) else None
+    )
+    driven.call("SetPredication", memory, 1)
+    driven.acts()
+    return starts
+
+
+def late() -> Predicating:
+    return Predicating(fixed(call=1, packet=PACKET, delivery=DELIVERY))
+
+
+def test_the_gpu_waits_for_a_guaranteed_predicate() -> None:
+    driven = late()
+    (start,) = start_of_clear(driven, driven.found(0))
+    assert start >= DELIVERY
+
+
+def test_the_gpu_skips_by_a_guaranteed_predicate_that_was_late() -> None:
+    driven = late()
+    assert start_of_clear(driven, driven.found(1)) == []
+
+
+@pytest.mark.parametrize("samples", [0, 1])
+def test_under_a_hint_that_is_not_signaled_the_gpu_draws_at_once(samples: int) -> None:
+    driven = late()
+    (start,) = start_of_clear(driven, driven.found(samples, HINT))
+    assert start < DELIVERY
+
+
+def test_under_a_hint_that_is_signaled_the_gpu_skips() -> None:
+    driven = late()
+    memory = driven.found(1, HINT)
+    driven.call("Flush")
+    driven.adapter.finish()
+    assert start_of_clear(driven, memory) == []
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans(), st.integers(0, 300))),
+    st.integers(0, 500),
+)
+def test_what_is_skipped_and_when_agrees_with_a_plain_model(
+    steps: list[tuple[bool, bool, bool, int]], delivery: int
+) -> None:
+    driven = Predicating(fixed(call=0, packet=PACKET, delivery=delivery))
+    starts: list[int] = []
+    driven.adapter.gpu.packet_taps.append(
+        lambda packet, start: starts.append(start) if isinstance(packet, Clear) else None
+    )
+    free, now, known, expected = 0, 0, 0, []
+    for passed, value, hint, pause in steps:
+        driven.call("SetPredication", driven.found(passed, HINT if hint else 0), value)
+        driven.call("ClearRenderTargetView")
+        driven.call("SetPredication", None, 0)
+        driven.call("Flush")
+        driven.adapter.advance(pause)
+        known = max(known, max(free, now) + delivery)
+        free = start = max(free, now) if hint else max(free, now, known)
+        if passed is not value or known > start:
+            expected.append(start)
+            free = start + PACKET
+        now += pause
+    driven.adapter.finish()
+    assert starts == expected
+
+
+# What the runtime promises
+
+
+def refused(rule: str, driven: Driven, *call: Any) -> None:
+    with pytest.raises(ContractError) as broken:
+        driven.call(*call)
+    assert broken.value.rule == rule
+
+
+@pytest.mark.parametrize("entry", ["QueryBegin", "QueryEnd", "DestroyQuery"])
+def test_the_current_predicate_is_left_alone(entry: str) -> None:
+    driven = Predicating()
+    memory = driven.found(0)
+    driven.call("SetPredication", memory, 0)
+    refused("BOUND_PREDICATE", driven, entry, memory)
+    driven.call("SetPredication", None, 0)
+    assert driven.call(entry, memory) == []
+
+
+def test_a_predicate_is_issued_before_it_is_set() -> None:
+    driven = Predicating()
+    memory = driven.create(PREDICATE)
+    refused("PREDICATE_ISSUED", driven, "SetPredication", memory, 0)
+    driven.call("QueryBegin", memory)
+    refused("PREDICATE_ISSUED", driven, "SetPredication", memory, 0)
+
+
+@pytest.mark.parametrize("query", list(KINDS))
+def test_only_predicates_can_predicate(query: Query) -> None:
+    driven = Predicating()
+    memory = driven.issue(query)
+    if "PREDICATE" in Query(query).name:
+        assert driven.call("SetPredication", memory, 0) == []
+    else:
+        refused("A_PREDICATE", driven, "SetPredication", memory, 0)
+
+
+def test_unchecked_what_is_no_predicate_or_never_ended_skips_nothing() -> None:
+    driven = Predicating(checking=False)
+    for memory in (driven.issue(Query.OCCLUSION), driven.create(PREDICATE)):
+        driven.call("SetPredication", memory, 0)
+        assert driven.acts()
+
+
+def test_unchecked_a_destroyed_predicate_goes_on_by_what_it_found() -> None:
+    driven = Predicating(checking=False)
+    memory = driven.found(0)
+    driven.call("SetPredication", memory, 0)
+    driven.call("DestroyQuery", memory)
+    assert not driven.acts()
+
+
+def test_a_query_of_another_device_cannot_be_set() -> None:
+    driven, other = Predicating(), Driven()
+    refused("LIVE_QUERY", driven, "SetPredication", other.issue(PREDICATE), 0)
+
+
+def test_a_removed_device_reports_that_when_a_predicate_is_set() -> None:
+    driven = Predicating()
+    driven.adapter.remove()
+    assert driven.call("SetPredication", None, 0) == REMOVED
+
+
+def test_a_predicated_packet_counts_in_the_queue_as_what_it_brings_along() -> None:
+    gpu = Gpu(instant())
+    memory = Driven(adapter=Adapter(gpu))
+    slot_owner = memory.issue(PREDICATE)
+    assert slot_owner
+    clear = Clear((Rect(0, 0, 1, 1),) * 9, (), None, None, None, None)
+    slot = next(iter(memory.device.queries._live.values())).slot
+    gpu.submit(Predicated(clear, slot, False, False))
+    wrapped = gpu._queued_bytes
+    gpu.submit(clear)
+    assert gpu._queued_bytes == 2 * wrapped > 0
