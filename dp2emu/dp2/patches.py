@@ -38,14 +38,15 @@ KEPT_BYTES = 1 << 26
 _BYTES = 32
 """What an element of a control point takes while it is kept."""
 _VERTICES = 1 << 32
-_DEGREES = frozenset({Degree.LINEAR, Degree.CUBIC, Degree.QUINTIC})
+_DEGREES = frozenset(Degree)
 _RECTANGLES: dict[Basis, Container[int]] = {
     Basis.BEZIER: _DEGREES,
     Basis.BSPLINE: _DEGREES,
     Basis.INTERPOLATE: {Degree.CUBIC},
 }
 _TRIANGLES: dict[Basis, Container[int]] = {Basis.BEZIER: _DEGREES}
-"""Degrees of each basis (Direct3D 9 documentation, D3DRECTPATCH_INFO and D3DTRIPATCH_INFO)."""
+"""Degrees of each basis: those of the Direct3D 9 documentation of D3DRECTPATCH_INFO and
+D3DTRIPATCH_INFO, and the quadratic ones of reference 2.4."""
 
 
 def rectangle_points(info: Sequence[int]) -> RectanglePoints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import Format, QueryType
+from dp2emu.d3d.formats import FORMATS
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.table import Op
 from dp2emu.gpu.memory import Surface, SurfaceDesc, SurfaceKind
@@ -141,7 +143,7 @@ def test_conversions_there_are_not_are_refused(formats: tuple[Format, Format], h
     assert refused(bench, blit(10, (0, 0, 8, 8), 11, (0, 0, 8, 8))) == hr
 
 
-@pytest.mark.parametrize("format", [Format.D24S8, Format.P8, Format.V8U8, Format.DXT3])
+@pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
 def test_every_format_is_copied_as_it_is(format: Format) -> None:
     bench = Bench()
     source, target = made(bench, 10, format=format), made(bench, 11, format=format)
@@ -395,6 +397,47 @@ def test_a_box_of_a_volume_moves_with_its_chain() -> None:
     assert all((texels(target, level) == wanted[level]).all() for level in range(2))
     outside = token(VOLUMEBLT, 11, 10, 0, 0, 0, 0, 0, 8, 4, 2, 5, 0)
     assert refused(bench, outside) == HResult.DDERR_INVALIDRECT
+
+
+@given(
+    st.tuples(st.integers(0, 8), st.integers(0, 6), st.integers(0, 4)),
+    st.tuples(st.integers(1, 9), st.integers(1, 7), st.integers(1, 5)),
+    st.tuples(st.integers(0, 9), st.integers(0, 7), st.integers(0, 5)),
+    st.integers(1, 4), st.integers(1, 4), st.integers(0, 2),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_boxes_of_volumes_move_with_their_chains(
+    low: tuple[int, int, int], sides: tuple[int, int, int], point: tuple[int, int, int],
+    levels: int, target_levels: int, skip: int,
+) -> None:  # fmt: skip
+    bench, kind, skip = Bench(), SurfaceKind.VOLUMETEXTURE, min(skip, levels - 1)
+    high = [min(at + side, end) for at, side, end in zip(low, sides, (9, 7, 5), strict=True)]
+    source = made(bench, 10, 9, 7, kind=kind, depth=5, levels=levels)
+    target_levels = min(target_levels, 4 - skip)
+    target = made(
+        bench, 11, 9 >> skip, 7 >> skip, kind=kind, depth=5 >> skip, levels=target_levels
+    )
+    wanted = [texels(target, index) for index in range(target_levels)]
+    spans, to = list(zip(low, high, strict=True)), list(point)
+    for level in range(levels):
+        if 0 <= level - skip < target_levels:
+            copied(texels(source, level), spans, wanted[level - skip], to)
+        spans, to = [below(*span) for span in spans], [at >> 1 for at in to]
+    left, top, front = low
+    data = token(VOLUMEBLT, 11, 10, *point, left, top, *high[:2], front, high[2], 0)
+    bench.ok(data)
+    assert all((texels(target, index) == level).all() for index, level in enumerate(wanted))
+
+
+def copied(given: Any, spans: list[tuple[int, int]], target: Any, to: list[int]) -> None:
+    """Texel by texel, as far as both have them."""
+    (depth, height, width), sizes = given.shape[:3], target.shape[2::-1]
+    ends = [min(end, most) for (_, end), most in zip(spans, (width, height, depth), strict=True)]
+    starts = [start for start, _ in spans]
+    for at in product(*(range(*span) for span in zip(starts, ends, strict=True))):
+        x, y, z = (n - start + into for n, start, into in zip(at, starts, to, strict=True))
+        if all(n < size for n, size in zip((x, y, z), sizes, strict=True)):
+            target[z, y, x] = given[at[2], at[1], at[0]]
 
 
 # BUFFERBLT

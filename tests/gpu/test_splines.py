@@ -22,8 +22,8 @@ from dp2emu.gpu.splines import (
 from tests.gpu import spline_model as model
 
 KINDS = [
-    *((Basis.BEZIER, degree) for degree in (1, 3, 5)),
-    *((Basis.BSPLINE, degree) for degree in (1, 3, 5)),
+    *((Basis.BEZIER, degree) for degree in (1, 2, 3, 5)),
+    *((Basis.BSPLINE, degree) for degree in (1, 2, 3, 5)),
     (Basis.INTERPOLATE, 3),
 ]
 PLACES = st.integers(0, 1023).map(lambda k: Fraction(k, 1024))
@@ -42,7 +42,7 @@ def test_weights_of_a_piece(basis: Basis, degree: int, t: Fraction) -> None:
     assert slopes[:, 0] == pytest.approx([float(s) for _, s in wanted], abs=1e-13)
 
 
-@pytest.mark.parametrize("degree", [1, 3, 5])
+@pytest.mark.parametrize("degree", [1, 2, 3, 5])
 def test_bezier_weights_of_binary_fractions_are_exact(degree: int) -> None:
     for k in range(257):
         t = Fraction(k, 256)
@@ -86,7 +86,7 @@ def test_the_far_edge_belongs_to_the_last_piece() -> None:
     assert pieces(Basis.INTERPOLATE, 3, 6) == 3
 
 
-@pytest.mark.parametrize("degree", [1, 3, 5])
+@pytest.mark.parametrize("degree", [1, 2, 3, 5])
 @given(st.integers(0, 64), st.integers(0, 64))
 def test_weights_of_a_triangle(degree: int, a: int, b: int) -> None:
     u, v = Fraction(min(a, b), 64), Fraction(64 - max(a, b), 64)

@@ -92,12 +92,15 @@ def close(found: F32, wanted: list[list[Fraction]]) -> None:
 SURFACES = [
     (RectanglePoints(3, 4, 4, 5, Basis.BEZIER, 3), (4.0, 4.0, 4.0, 4.0)),
     (RectanglePoints(0, 2, 2, 2, Basis.BEZIER, 1), (2.0, 3.0, 4.0, 8.0)),
+    (RectanglePoints(2, 3, 3, 4, Basis.BEZIER, 2), (4.0, 8.0, 4.0, 2.0)),
     (RectanglePoints(1, 6, 6, 6, Basis.BEZIER, 5), (4.0, 2.0, 4.0, 2.0)),
     (RectanglePoints(0, 6, 5, 7, Basis.BSPLINE, 3), (8.0, 4.0, 8.0, 4.0)),
     (RectanglePoints(2, 3, 4, 9, Basis.BSPLINE, 1), (4.0, 8.0, 2.0, 8.0)),
+    (RectanglePoints(1, 4, 6, 5, Basis.BSPLINE, 2), (8.0, 4.0, 8.0, 4.0)),
     (RectanglePoints(0, 7, 6, 7, Basis.BSPLINE, 5), (4.0, 4.0, 4.0, 4.0)),
     (RectanglePoints(0, 5, 4, 5, Basis.INTERPOLATE, 3), (8.0, 8.0, 8.0, 8.0)),
     (TrianglePoints(2, 1), (4.0, 4.0, 4.0)),
+    (TrianglePoints(1, 2), (4.0, 8.0, 4.0)),
     (TrianglePoints(2, 3), (4.0, 4.0, 4.0)),
     (TrianglePoints(0, 5), (8.0, 8.0, 8.0)),
 ]
@@ -209,6 +212,7 @@ def level(asked: float, depths: tuple[float, float], factors: tuple[float, float
         (Basis.BSPLINE, 4, 3, (5, 6, 10, 9)),
         (Basis.BSPLINE, 5, 3, (6, 8, 18, 16)),
         (Basis.BSPLINE, 3, 1, (0, 2, 8, 6)),
+        (Basis.BSPLINE, 4, 2, (0, 3, 15, 12)),
         (Basis.BSPLINE, 6, 5, (14, 15, 21, 20)),
         (Basis.INTERPOLATE, 4, 3, (5, 6, 10, 9)),
     ],
