@@ -15,6 +15,7 @@ import click
 from dp2emu.capture import BareOptions, open_capture
 from dp2emu.capture.opened import begins_as_text
 from dp2emu.d3d.enums import Format
+from dp2emu.errors import Unsupported
 from dp2emu.inputs import read_file
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def capture_verb(*, text: bool, trace: Callable[..., int] | None = None) -> Call
 
     The verb gets the ``Opened`` capture first, then its own options; it is closed afterwards.
     ``text``: FILE may also be the text that dump writes.  ``trace``: it may also be a trace of API
-    calls, which goes there instead, with the same options.
+    calls, which goes there instead, with the same options; without it, a trace is Unsupported.
     """
 
     def decorate(verb: Verb) -> Verb:
@@ -100,7 +101,11 @@ def capture_verb(*, text: bool, trace: Callable[..., int] | None = None) -> Call
         def run(file: str, **options: Any) -> int | None:
             bare = _bare_options(options)
             with _stream(file) as stream:
-                if trace and bare is None and (calls := _trace(stream)):
+                if bare is None and (calls := _trace(stream)):
+                    if trace is None:
+                        raise Unsupported(
+                            f"{file} is a trace of API calls; only info and dump read those"
+                        )
                     return trace(calls, **options)
                 open_form = _any_form if text else open_capture
                 capture = open_form(stream, kind=None if bare is None else "bare", bare=bare)

@@ -57,3 +57,12 @@ def test_dump_shows_the_calls_of_a_real_program() -> None:
     lines = dp2emu("dump", REAL[1]).out.decode().splitlines()
     assert lines[2] == "0 Direct3DCreate9(SDKVersion = 32) = 0x36e1b0"
     assert lines[-1] == "16 IDirect3D9::Release(this = 0x36e1b0) = 1"
+
+
+@pytest.mark.parametrize("arguments", [["replay"], ["state", "--at", "0"], ["convert"]])
+def test_other_verbs_say_that_they_read_no_traces(arguments: list[str], tmp_path: Path) -> None:
+    target = [tmp_path / "out.dp2"] if arguments == ["convert"] else []
+    ran = dp2emu(arguments[0], REAL[0], *target, *arguments[1:])
+    assert ran.code == 3
+    assert "only info and dump read those" in ran.err
+    assert not (tmp_path / "out.dp2").exists()

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dp2emu.capture.apitrace import TraceLimits, open_trace
+from dp2emu.capture.apitrace.container import Packed, expand
+from dp2emu.capture.files import open_source
 from dp2emu.errors import CaptureError
 from tests.capture.apitrace.encoder import CONTAINERS, Encoder, header, snappy, string, uint
 from tests.capture.apitrace.samples import REAL, call, opened
@@ -30,32 +32,41 @@ BROKEN = {
     "values are nested deeper than 64": ENTER + b"\x01\0" + b"\x0b\x01" * 100,
     "thread 65536 is past 65535": b"\0" + uint(1 << 16),
     "the trace ends early": ENTER,
-    "a blob that is not there": ENTER + b"\x01\0\x08" + uint(1 << 20) + b"abc",
-    "an array that is not there": ENTER + b"\x01\0\x0b" + uint(2**64 - 1),
-    "a blob past the bound": ENTER + b"\x01\0\x08" + uint(2**64 - 1),
-    "a name past the bound": b"\0\0\1" + uint(2**63),
-    "arguments that are not there": b"\0\0\1" + string("F") + uint(2**64 - 1),
 }
+"""What is said of events that are none."""
+
+HOLLOW = {
+    "blob": (ENTER + b"\x01\0\x08" + uint(1 << 20) + b"abc", "the trace ends early"),
+    "array": (ENTER + b"\x01\0\x0b" + uint(2**64 - 1), "the trace ends early"),
+    "arguments": (b"\0\0\1" + string("F") + uint(2**64 - 1), "the trace ends early"),
+    "backtrace": (ENTER + b"\x04" + uint(2**64 - 1), "the trace ends early"),
+    "huge blob": (ENTER + b"\x01\0\x08" + uint(2**64 - 1), "need more than 268435456 bytes"),
+    "huge name": (b"\0\0\1" + uint(2**63), "need more than 67108864 bytes"),
+}
+"""Events that claim more than is there, and what is said of them."""
 
 
 @pytest.mark.parametrize("what", BROKEN)
 def test_damage_says_what_and_where(what: str) -> None:
-    good = header() + Encoder().both(call(0, "G"))
-    chunk = snappy(BROKEN[what])[2:]
-    trace = opened(snappy(good) + chunk)
+    assert what in damage_of(BROKEN[what])
+
+
+@pytest.mark.parametrize("name", HOLLOW)
+def test_sizes_are_not_believed(name: str) -> None:
+    events, what = HOLLOW[name]
+    assert what in damage_of(events)
+
+
+def damage_of(events: bytes) -> str:
+    """What is said of events in a chunk of their own behind a good call, which is still given."""
+    good = snappy(header() + Encoder().both(call(0, "G")))
+    data = good + snappy(events)[2:]
+    trace = opened(data)
     assert [one.name for one in trace.calls() if one.finished] == ["G"]
-    damage = trace.damage
-    assert damage is not None
-    assert damage.offset in (len(snappy(good)), len(snappy(good) + chunk))
-    assert "; calls from 1 on are lost" in str(damage)
-    known = {
-        "a blob that is not there": "the trace ends early",
-        "an array that is not there": "the trace ends early",
-        "arguments that are not there": "the trace ends early",
-        "a blob past the bound": "need more than",
-        "a name past the bound": "need more than",
-    }
-    assert known.get(what, what) in str(damage)
+    assert trace.damage is not None
+    assert trace.damage.offset in (len(good), len(data))
+    assert "; calls from 1 on are lost" in str(trace.damage)
+    return str(trace.damage)
 
 
 def test_calls_that_are_open_count_together() -> None:
@@ -157,14 +168,10 @@ def test_any_events_are_read_or_refused(events: bytes) -> None:
 
 
 def expanded(path: Path) -> bytes:
-    from dp2emu.capture.apitrace.container import Packed, expand
-    from dp2emu.capture.files import open_source
-
-    source = open_source(str(path))
-    try:
-        return b"".join(expand("snappy", Packed(source, b""), TraceLimits()))
-    finally:
-        source.close()
+    """The stream inside a trace of snappy chunks."""
+    with path.open("rb") as file:
+        packed = Packed(open_source(file), b"")
+        return b"".join(expand("snappy", packed, TraceLimits()))
 
 
 def test_file_is_closed_when_its_header_cannot_be_read(tmp_path: Path) -> None:

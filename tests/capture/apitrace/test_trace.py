@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dp2emu.capture.apitrace import MISSING, TraceCall, Value
+from dp2emu.capture.apitrace import MISSING, TraceCall, Value, open_trace
 from dp2emu.capture.apitrace.values import (
     Bitmask,
     BitmaskSignature,
@@ -147,8 +147,6 @@ def test_pipe_is_read_once() -> None:
         def read(self, size: int) -> bytes:
             piece, self.data = self.data[:size], self.data[size:]
             return piece
-
-    from dp2emu.capture.apitrace import open_trace
 
     with open_trace(Pipe(snappy(header() + Encoder().both(call(0))))) as trace:  # type: ignore[arg-type]
         assert len(list(trace.calls())) == 1
