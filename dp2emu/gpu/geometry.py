@@ -27,9 +27,13 @@ from dp2emu.shader.engines import telling
 from dp2emu.shader.ir import Program
 from dp2emu.shader.reference import Run, Sampler
 from dp2emu.shader.reference import run as run_reference
+from dp2emu.shader.types import Lanes
 
 _ABSENT = [np.array([number], np.float32) for number in (0, 0, 0, 1)]
 """What a vertex program reads where the vertices have nothing."""
+VERTEX_NUMBER = "vertex_id.x"
+"""An I32 input of a vertex program: the index of the vertex, or of a draw without
+indices its place among the vertices drawn."""
 _POSITION = tuple(f"position0.{component}" for component in COMPONENTS)
 
 
@@ -136,20 +140,31 @@ def _shaded(
     return table[:, place.reshape(numbers.shape)], written, len(distances)
 
 
-def _inputs(draw: Draw, program: Program, numbers: I64) -> dict[str, F32]:
-    """What the program reads of the vertices; components that they lack are 0, 0, 0, 1."""
+def _inputs(draw: Draw, program: Program, numbers: I64) -> dict[str, Lanes]:
+    """What the program reads of the vertices; components that they lack are 0, 0, 0, 1.
+
+    An I32 is the bits of a float.
+    """
     elements = {attribute.name: attribute.element for attribute in draw.pipeline.attributes}
     decoded: dict[str, list[F32]] = {}
-    inputs = {}
+    inputs: dict[str, Lanes] = {}
     for port in program.inputs:
+        if port.name == VERTEX_NUMBER:
+            inputs[port.name] = (numbers - _base(draw)).astype(np.int32)
+            continue
         register, component = port.name.split(".")
         if register not in decoded:
             element = elements.get(register)
             decoded[register] = (
                 _ABSENT if element is None else [*decode(element, draw.streams, numbers)]
             )
-        inputs[port.name] = decoded[register][COMPONENTS.index(component)]
+        lane = decoded[register][COMPONENTS.index(component)]
+        inputs[port.name] = lane.view(port.type.dtype)
     return inputs
+
+
+def _base(draw: Draw) -> int:
+    return draw.first if draw.indices is None else draw.indices.base
 
 
 def _distances(draw: Draw, outputs: dict[str, F32], position: F64) -> list[F64]:

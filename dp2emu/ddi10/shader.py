@@ -1,0 +1,226 @@
+"""Vertex and pixel shaders as programs of the GPU: tokens in, the ports of a draw out.
+
+The lowering speaks of registers and their bits; a draw speaks of varyings, targets and places.
+What a vertex shader writes to o# is therefore the varying v#, since the runtime gives what a pixel
+shader reads as v# the same number, and what leaves a shader leaves it as the float of its bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+import numpy as np
+
+from dp2emu.errors import Unsupported
+from dp2emu.gpu.packets import Uniforms
+from dp2emu.shader.ir import (
+    Address,
+    Assign,
+    Constant,
+    File,
+    Input,
+    Load,
+    Output,
+    Port,
+    Program,
+    Slot,
+    Statement,
+)
+from dp2emu.shader.ports import NOPERSPECTIVE
+from dp2emu.shader.sm4 import decode
+from dp2emu.shader.sm4.enums import SystemValue
+from dp2emu.shader.sm4.lower import Lowered4, lower
+from dp2emu.shader.sm4.versions import Stage
+from dp2emu.shader.types import I32, Type
+from dp2emu.shader.verify import verify
+
+INSTANCE_FILE = "instance"
+"""The uniform file with the number of the instance, an I32, of a vertex program that reads it."""
+
+_CENTRE = Constant.of(Type.F32, 0.5)
+
+_Inputs = Callable[["_Writer", Input], Iterable[Statement]]
+
+
+@dataclass(frozen=True)
+class Shader:
+    """``program`` has the ports of ``gpu.state.Pipeline`` and ``gpu.geometry``, ``lowered`` says
+    what is to be bound to it.
+    """
+
+    program: Program
+    lowered: Lowered4
+
+    def uniforms(self, buffers: Mapping[int, bytes], instance: int = 0) -> Uniforms:
+        """The files of the program: constant ``buffers`` by slot, and the number of the instance.
+
+        Behind the end of a buffer, and where there is none, constants are 0.
+        """
+        icb = np.array(self.lowered.immediates, np.uint32).view(np.int32)
+        known = {"icb": icb, INSTANCE_FILE: np.array([instance], np.int32)}
+        files = self.program.files
+        read = (file for file in files if file.uniform and file.name not in known)
+        constants = {
+            file.name: _words(buffers.get(int(file.name[2:]), b""), file) for file in read
+        }
+        return {file.name: (known | constants)[file.name] for file in files if file.uniform}
+
+
+def _words(data: bytes, file: File) -> I32:
+    """As many words as a file has, of which the data are the first."""
+    words = np.zeros(file.size, "<i4")
+    whole = np.frombuffer(data[: len(data) // 4 * 4], "<i4")[: file.size]
+    words[: len(whole)] = whole
+    return words.astype(np.int32)
+
+
+@lru_cache(maxsize=1 << 10)
+def vertex_shader(code: bytes) -> Shader:
+    """A vertex shader from its tokens.
+
+    Raises ShaderError, with an offset, for tokens that cannot be meant, and Unsupported for other
+    stages, for distances to cull by and for what reads textures.
+    """
+    lowered = _lowered(code, Stage.VERTEX)
+    if any(register.name is SystemValue.CULL_DISTANCE for register in lowered.outputs):
+        raise Unsupported("cull distances")
+    return Shader(_Writer.of(lowered, _VERTEX_INPUTS, "o", "v").program(), lowered)
+
+
+@lru_cache(maxsize=1 << 10)
+def pixel_shader(code: bytes) -> Shader:
+    """A pixel shader from its tokens.
+
+    Raises ShaderError, with an offset, for tokens that cannot be meant, and Unsupported for other
+    stages, and for textures, coverage and interpolation but the usual one.
+    """
+    lowered = _lowered(code, Stage.PIXEL)
+    if lowered.forces_early or lowered.per_sample or lowered.writes_coverage:
+        raise Unsupported("pixel shaders by sample, with coverage, or with tests before them")
+    return Shader(_Writer.of(lowered, _PIXEL_INPUTS, "target", "target").program(), lowered)
+
+
+def _lowered(code: bytes, stage: Stage) -> Lowered4:
+    program = decode(code)
+    if program.version.stage is not stage:
+        raise Unsupported(f"a {program.version.stage.name.lower()} shader in another's place")
+    lowered = lower(program)
+    if lowered.units:
+        raise Unsupported("resources of shaders of the Direct3D 10/11 interface")
+    return lowered
+
+
+@dataclass(slots=True)
+class _Writer:
+    """A program being rewritten.  Mutable: it collects slots, ports and files.
+
+    Outputs whose names begin with ``old`` are called ``new`` instead, and are floats.
+    """
+
+    given: Program
+    rules: dict[str, _Inputs]
+    old: str
+    new: str
+    slots: list[Type]
+    inputs: dict[str, Port] = field(default_factory=dict)
+    outputs: dict[str, Port] = field(default_factory=dict)
+    files: dict[str, File] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, lowered: Lowered4, rules: dict[str, _Inputs], old: str, new: str) -> _Writer:
+        """For a lowered shader; ``rules`` are by what the names of its inputs begin with."""
+        given = lowered.program
+        files = {file.name: file for file in given.files}
+        return cls(given, rules, old, new, list(given.slots), files=files)
+
+    def program(self) -> Program:
+        """The program, verified."""
+        statements = tuple(each for old in self.given.statements for each in self._rewritten(old))
+        program = replace(
+            self.given,
+            slots=tuple(self.slots),
+            files=tuple(self.files.values()),
+            inputs=tuple(self.inputs.values()),
+            outputs=tuple(self.outputs.values()),
+            statements=statements,
+        )
+        verify(program)
+        return program
+
+    def slot(self, type: Type) -> int:
+        """A new slot."""
+        self.slots.append(type)
+        return len(self.slots) - 1
+
+    def read(self, name: str, slot: int) -> Input:
+        """An input, declared with the type of the slot it is put into."""
+        self.inputs[name] = Port(name, self.slots[slot])
+        return Input(slot, name)
+
+    def _rewritten(self, statement: Statement) -> Iterable[Statement]:
+        if isinstance(statement, Output):
+            return self._output(statement)
+        if isinstance(statement, Input):
+            return self._input(statement)
+        return (statement,)
+
+    def _input(self, statement: Input) -> Iterable[Statement]:
+        register = statement.port.split(".")[0].rstrip("0123456789")
+        rule = self.rules.get(register)
+        if rule is None:
+            raise Unsupported(f"{statement.port} as an input of a shader")
+        return rule(self, statement)
+
+    def _output(self, statement: Output) -> Iterator[Statement]:
+        name, value = statement.port, statement.value
+        if name.startswith(self.old) and name[len(self.old)].isdigit():
+            name = self.new + name.removeprefix(self.old)
+            slot = self.slot(Type.F32)
+            yield Assign(slot, "asfloat", (value,))
+            value = Slot(slot)
+        self.outputs[name] = Port(name, Type.F32)
+        yield Output(name, value)
+
+
+def _as_it_is(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
+    return (writer.read(statement.port, statement.slot),)
+
+
+def _instance(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
+    writer.files[INSTANCE_FILE] = File(INSTANCE_FILE, Type.I32, 1, uniform=True)
+    return (Load(statement.slot, INSTANCE_FILE, Address(0)),)
+
+
+def _interpolated(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
+    if writer.slots[statement.slot] is not Type.F32:
+        raise Unsupported("constant interpolation")
+    if NOPERSPECTIVE in statement.port:
+        raise Unsupported("interpolation without perspective")
+    return _as_it_is(writer, statement)
+
+
+_PLACES = {"position.x": "vpos.x", "position.y": "vpos.y", "position.z": "depth.x"}
+
+
+def _place(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
+    """SV_Position: the centre of the pixel, its depth, and w of the eye."""
+    name = _PLACES.get(statement.port, "w.x")
+    if not name.startswith("vpos"):
+        return (writer.read(name, statement.slot),)
+    corner = writer.slot(Type.F32)
+    centre = Assign(statement.slot, "add", (Slot(corner), _CENTRE))
+    return writer.read(name, corner), centre
+
+
+_VERTEX_INPUTS: dict[str, _Inputs] = {
+    "v": _as_it_is,
+    "vertex_id": _as_it_is,
+    "instance_id": _instance,
+}
+_PIXEL_INPUTS: dict[str, _Inputs] = {
+    "v": _interpolated,
+    "centroid": _interpolated,
+    "position": _place,
+}
