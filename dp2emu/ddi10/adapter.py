@@ -14,6 +14,7 @@ from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.ddi10.counters import Watched
 from dp2emu.ddi10.device import Device
+from dp2emu.ddi10.residency import QueryResidencyCb, answer_from
 from dp2emu.errors import UsageError
 from dp2emu.gpu.core import Gpu
 
@@ -52,15 +53,21 @@ class Adapter:
         return tuple(Interface)
 
     def create_device(
-        self, interface: int, set_error: Callable[[int, int], None], core_layer: int = 0
+        self,
+        interface: int,
+        set_error: Callable[[int, int], None],
+        core_layer: int = 0,
+        query_residency: QueryResidencyCb | None = None,
     ) -> Device:
         """CreateDevice: ``set_error`` is pfnSetErrorCb and is given ``core_layer`` and a code.
 
+        ``query_residency`` is pfnQueryResidencyCb; without it the GPU's own bookkeeping answers.
         Raises ContractError for an interface version that was not announced.
         """
         known = interface in tuple(Interface)
         self.contract.hold(known, Rule.KNOWN_INTERFACE, "CreateDevice")
-        return Device(self, Interface(interface), set_error, core_layer)
+        answer = query_residency or answer_from(self.gpu.residency)
+        return Device(self, Interface(interface), set_error, core_layer, answer)
 
     def remove(self, after: int = 0) -> None:
         """The adapter is pulled out when ``after`` more calls of entries have been made.

@@ -33,6 +33,8 @@ class Rule(Enum):
     A_PREDICATE = "the query is of no type that can predicate"
     PREDICATE_ISSUED = "the predicate was not ended since it was created or begun"
     BOUND_PREDICATE = "the query is the current predicate"
+    SYSTEM_MEMORY = "the residency of system memory is not for the driver to know"
+    KNOWN_STATUS = "the statuses that came back are not one of three for each allocation"
     QUERIES_LEFT = "queries of the device are still alive"
 
 
@@ -45,6 +47,7 @@ ALWAYS = frozenset(
         Rule.DATA_MEMORY,
         Rule.KNOWN_TYPE,
         Rule.KNOWN_INTERFACE,
+        Rule.KNOWN_STATUS,
     }
 )
 """Promises without which there is nothing that could be done."""

@@ -16,8 +16,9 @@ from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.commands import Commands
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.ddi10.counters import Watched, check_counter, check_counter_info
-from dp2emu.ddi10.entries import MAY_REPORT, PREDICATED, names_of
+from dp2emu.ddi10.entries import DXGI_FUNCTIONS, MAY_REPORT, PREDICATED, names_of
 from dp2emu.ddi10.query import Queries
+from dp2emu.ddi10.residency import QueryResidencyCb, query_resource_residency
 from dp2emu.ddi10.statistics import Statistics, statistics
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.core import Gpu
@@ -39,7 +40,7 @@ class Device:
     """A device of one interface version.  Mutable: entries act on it.
 
     ``functions`` maps the names of the version's table, without ``pfn``, to the entries.  What is
-    not built yet raises Unsupported.
+    not built yet raises Unsupported.  ``dxgi_functions`` are those of DXGI, which return HRESULTs.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Device:
         interface: Interface,
         set_error: Callable[[int, int], None],
         core_layer: int,
+        query_residency: QueryResidencyCb,
     ) -> None:
         self.interface = interface
         self._adapter = adapter
@@ -62,6 +64,15 @@ class Device:
         built = self._built()
         self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(
             {name: partial(self._call, name, built.get(name)) for name in names_of(interface)}
+        )
+
+        dxgi = {
+            "QueryResourceResidency": partial(
+                query_resource_residency, adapter.contract, query_residency
+            )
+        }
+        self.dxgi_functions: Mapping[str, Callable[..., int]] = MappingProxyType(
+            {name: partial(self._call_dxgi, name, dxgi.get(name)) for name in DXGI_FUNCTIONS}
         )
 
     def statistics(self) -> Statistics:
@@ -99,6 +110,18 @@ class Device:
         except Fault as fault:
             assert fault.hr in MAY_REPORT[name]
             return self._set_error(self._core_layer, fault.hr)
+
+    def _call_dxgi(self, name: str, entry: Callable[..., int] | None, *arguments: Any) -> int:
+        """Call a DXGI function and return its code."""
+        self._adapter.contract.hold(not self._destroyed, Rule.LIVE_DEVICE, name)
+        if entry is None:
+            raise Unsupported(f"{name} of the DXGI functions")
+        if not self._adapter.count_call():
+            return DdiCode.D3DDDIERR_DEVICEREMOVED
+        try:
+            return entry(*arguments)
+        except Fault as fault:
+            return fault.hr
 
     def _destroy(self) -> None:
         self._adapter.contract.hold(not self.queries, Rule.QUERIES_LEFT, "DestroyDevice")

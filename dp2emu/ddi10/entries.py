@@ -60,6 +60,17 @@ SINCE: dict[str, Interface] = {
 }
 """The interface version each function came with, in the order of the tables."""
 
+DXGI_FUNCTIONS = (
+    "Present",
+    "GetGammaCaps",
+    "SetDisplayMode",
+    "SetResourcePriority",
+    "QueryResourceResidency",
+    "RotateResourceIdentities",
+    "Blt",
+)
+"""The DXGI functions in the order of their table; each returns an HRESULT."""
+
 _PREDICATED = """
     Draw DrawIndexed DrawInstanced DrawIndexedInstanced DrawAuto
     DrawInstancedIndirect DrawIndexedInstancedIndirect Dispatch DispatchIndirect CommandListExecute

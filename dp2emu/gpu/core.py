@@ -33,10 +33,12 @@ from dp2emu.gpu.packets import (
     GenerateLevels,
     Observe,
     Packet,
+    PageIn,
     Predicated,
     Swap,
 )
 from dp2emu.gpu.queries import Counters, Observes, Outcome, QuerySlot, Report, Snapshot, snapshot
+from dp2emu.gpu.residency import Budgets, Residency
 from dp2emu.gpu.timing import SERIAL, Overlap, Timing, instant
 from dp2emu.gpu.work import Work
 from dp2emu.shader import reference
@@ -72,7 +74,9 @@ class Gpu:
         limits: Limits | None = None,
         run: Run = reference.run,
         overlap: Overlap = SERIAL,
+        budgets: Budgets | None = None,
     ) -> None:
+        self.residency = Residency(budgets)
         self.overlap = overlap
         self._run_programs = run
         self._draws = 0
@@ -223,6 +227,11 @@ class Gpu:
     def _generate_levels(self, packet: GenerateLevels) -> None:
         self._charge(execute_generate_levels(packet, self.counters))
 
+    def _page_in(self, packet: PageIn) -> None:
+        paged = self.residency.use(packet.allocations)
+        if paged.bytes:
+            self._charge(Work(paged_bytes=paged.bytes, disk_bytes=paged.disk_bytes))
+
     def _charge(self, work: Work) -> None:
         """Make the units busy for what a packet did; the next packet starts after that."""
         cost = self.timing.cost(self._worked, work)
@@ -295,6 +304,7 @@ _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
     Swap: Gpu._swap,
     Compose: Gpu._compose,
     GenerateLevels: Gpu._generate_levels,
+    PageIn: Gpu._page_in,
     BeginQuery: Gpu._begin_query,
     EndQuery: Gpu._end_query,
     Observe: Gpu._observe,

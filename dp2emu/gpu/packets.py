@@ -342,8 +342,15 @@ class Observe:
     sink: Callable[[Surface], Any]
 
 
-Predicable = Draw | Clear | Copy | CopyBytes | Swap | Compose | GenerateLevels
-"""Packets that change memory."""
+@dataclass(frozen=True, slots=True, eq=False)
+class PageIn:
+    """Bring allocations, by their handles in ``Gpu.residency``, to where the GPU reaches them."""
+
+    allocations: tuple[int, ...]
+
+
+Predicable = Draw | Clear | Copy | CopyBytes | Swap | Compose | GenerateLevels | PageIn
+"""Packets that change memory or move it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -379,6 +386,7 @@ Packet = (
     | Swap
     | Compose
     | GenerateLevels
+    | PageIn
     | BeginQuery
     | EndQuery
     | Observe

@@ -67,6 +67,7 @@ class Rates:
 
     memory_bytes: tuple[int, int] = (16, 1)
     upload_bytes: tuple[int, int] = (2, 1)
+    disk_bytes: tuple[int, int] = (1, 8)
     vertices: tuple[int, int] = (1, 4)
     triangles: tuple[int, int] = (1, 8)
     pixels: tuple[int, int] = (4, 1)
@@ -189,7 +190,9 @@ def _cost_of_work(number: int, work: Work) -> Cost:
         vertex_compute=_ticks(work.vertices, RATES.vertices),
         pixel_memory=_ticks(work.pixel_bytes, RATES.memory_bytes),
         pixel_compute=_ticks(work.shaded, RATES.pixels),
-        other=_ticks(work.triangles, RATES.triangles),
+        other=_ticks(work.triangles, RATES.triangles)
+        + _ticks(work.paged_bytes, RATES.upload_bytes)
+        + _ticks(work.disk_bytes, RATES.disk_bytes),
     )
 
 

@@ -16,7 +16,8 @@ class Work:
     sample where targets are multisampled, and clearing counts as the last two.  ``pixel_bytes``
     of depth-stencil read, of colour read for blending, and of all that was written.
     ``clipped``: primitives that clipping leaves or makes; ``invocations`` of the pixel program, as
-    ``shaded`` but by pixel on any target.
+    ``shaded`` but by pixel on any target.  ``paged_bytes`` were brought to where the GPU reaches
+    them, ``disk_bytes`` of these from disk.
     """
 
     vertices: int = 0
@@ -30,6 +31,8 @@ class Work:
     shaded: int = 0
     clipped: int = 0
     invocations: int = 0
+    paged_bytes: int = 0
+    disk_bytes: int = 0
 
     def __add__(self, other: Work) -> Work:
         return Work(
@@ -44,4 +47,6 @@ class Work:
             self.shaded + other.shaded,
             self.clipped + other.clipped,
             self.invocations + other.invocations,
+            self.paged_bytes + other.paged_bytes,
+            self.disk_bytes + other.disk_bytes,
         )

@@ -16,6 +16,7 @@ from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.device import Device
 from dp2emu.ddi10.entries import names_of
 from dp2emu.ddi10.kinds import KINDS, MiscFlag, Query
+from dp2emu.ddi10.residency import answer_from
 from dp2emu.errors import ContractError
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.memory import Surface, SurfaceDesc, SurfaceKind
@@ -56,11 +57,20 @@ class Clearing(Device):
 class Predicating(Driven):
     """Such a device, and whether a clear reached its surface."""
 
-    def __init__(self, timing: Timing | None = None, *, checking: bool = True) -> None:
-        super().__init__(adapter=Adapter(Gpu(timing), checking=checking))
-        self.device = Clearing(self.adapter, Interface.D3D11_0, self._error, CORE_LAYER)
+    def __init__(
+        self,
+        timing: Timing | None = None,
+        *,
+        checking: bool = True,
+        adapter: Adapter | None = None,
+    ) -> None:
+        super().__init__(timing, checking=checking, adapter=adapter)
+        memory = answer_from(self.adapter.gpu.residency)
+        version = Interface.D3D11_0
+        self.device = Clearing(self.adapter, version, self._error, CORE_LAYER, memory)
         desc = SurfaceDesc(1, SurfaceKind.SURFACE, 1, 1, int(Format.A8R8G8B8))
-        self.surface = self.adapter.gpu.heap.create(desc)
+        heap = self.adapter.gpu.heap
+        self.surface = heap.get(1) or heap.create(desc)
 
     def found(self, samples: int, flags: int = 0) -> bytearray:
         """A predicate over an interval in which so many samples passed."""
@@ -128,7 +138,7 @@ def test_the_predicate_is_the_one_that_was_set_when_a_command_was_recorded() -> 
 def test_predication_is_of_one_device() -> None:
     driven = Predicating()
     driven.call("SetPredication", driven.found(0), 0)
-    other = Clearing(driven.adapter, Interface.D3D11_0, driven._error, CORE_LAYER)
+    other = Predicating(adapter=driven.adapter).device
     other.functions["ClearRenderTargetView"]()
     other.functions["Flush"]()
     driven.adapter.finish()
