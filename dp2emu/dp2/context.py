@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from dp2emu.dp2.call import Call
 from dp2emu.dp2.capabilities import MAX_PRIMITIVES
 from dp2emu.dp2.clearing import Fill, clear_packet, rect_of
 from dp2emu.dp2.constants import PIXEL_FILES, VERTEX_FILES, Constants
-from dp2emu.dp2.frequency import Streams
+from dp2emu.dp2.frequency import MAX_INSTANCED, Streams
 from dp2emu.dp2.kinds import EVICT_MANAGED, Kind
 from dp2emu.dp2.managed import Managed
 from dp2emu.dp2.moves import Moves
@@ -382,7 +382,7 @@ class Context:
         topology: PrimitiveType,
         first: int,
         count: int,
-        streams: Iterable[Streams],
+        streams: Sequence[Streams],
         indices: Indices | None,
         edges: NDArray[np.bool_] | None = None,
         patch: Patch | None = None,
@@ -390,7 +390,7 @@ class Context:
         """Submit a draw for each of ``streams``, the instances."""
         if count == 0:
             return
-        _check_count(count)
+        _check_count(count, len(streams))
         extent = self.targets.extent()
         if extent is None:
             raise Fault(HResult.DDERR_GENERIC, "draw without a render target")
@@ -419,7 +419,8 @@ class Context:
             merge=resolved.merge,
             line_pattern=resolved.line_pattern,
             stipple=resolved.stipple,
-            patch=patch or n_patch(self.state, self.interface, source.layout, count),
+            patch=patch
+            or n_patch(self.state, self.interface, source.layout, count * len(streams)),
         )
         for textures in (resolved.pixel.textures, resolved.vertex.textures):
             for binding in textures.values():
@@ -465,9 +466,10 @@ class Context:
         return surface
 
 
-def _check_count(count: int) -> None:
-    if count > MAX_PRIMITIVES:
-        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"{count} primitives in one draw")
+def _check_count(count: int, instances: int = 1) -> None:
+    if count > MAX_PRIMITIVES or count * instances > MAX_INSTANCED:
+        often = f"{instances} instances of " if instances > 1 else ""
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"{often}{count} primitives in one draw")
 
 
 def _topology(value: int) -> PrimitiveType:

@@ -15,6 +15,8 @@ Streams = tuple[Stream | None, ...]
 
 INSTANCES_MAX = 1 << 14
 """Instances of a draw."""
+MAX_INSTANCED = 1 << 24
+"""Primitives of all instances of a draw together."""
 
 
 def frequency_of(stream: int, value: int) -> Frequency:

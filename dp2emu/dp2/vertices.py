@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dp2emu.d3d.frequency import Frequency
@@ -107,9 +107,9 @@ class VertexStreams:
 
     def instances(
         self, call: CallVertices, byte_offset: int, *, first: int | None
-    ) -> Iterator[Streams]:
+    ) -> Sequence[Streams]:
         """The streams of each instance of a draw from vertex ``first``, or with indices (None)."""
-        return instances(self.of_call(call, byte_offset), self.frequencies, first=first)
+        return tuple(instances(self.of_call(call, byte_offset), self.frequencies, first=first))
 
 
 def check_stream(number: int, stride: int) -> None:

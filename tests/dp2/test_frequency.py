@@ -11,9 +11,12 @@ from dp2emu.d3d.enums import DeclType, DeclUsage
 from dp2emu.d3d.frequency import Frequency
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import Element
+from dp2emu.dp2 import context
 from dp2emu.dp2.frequency import INSTANCES_MAX, frequency_of, instances
 from dp2emu.dp2.inspect import facts_of
+from dp2emu.dp2.table import Op
 from dp2emu.errors import Fault
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.gpu.packets import Stream
 from dp2emu.gpu.vertex import decode
 from tests.dp2.rigging import Bench, token
@@ -21,6 +24,7 @@ from tests.dp2.rigging import Bench, token
 INDEXED, INSTANCED = 0x40000000, 0x80000000
 NUMBERS = np.arange(64, dtype="<f4").tobytes()
 SET = 95
+BAD = HResult.D3DERR_DRIVERINVALIDCALL
 
 
 def elements(
@@ -75,7 +79,7 @@ def test_frequencies_without_a_meaning_are_refused(stream: int, value: int) -> N
     with pytest.raises(Fault, match="frequency"):
         frequency_of(stream, value)
     bad = Bench().call(token(SET, stream, value))
-    assert (bad.ddrval, bad.dwErrorOffset) == (HResult.D3DERR_DRIVERINVALIDCALL, 0)
+    assert (bad.ddrval, bad.dwErrorOffset) == (BAD, 0)
 
 
 def test_a_draw_has_a_limited_number_of_instances() -> None:
@@ -85,13 +89,28 @@ def test_a_draw_has_a_limited_number_of_instances() -> None:
         next(instances((), {0: Frequency.of(INDEXED | INSTANCES_MAX + 1)}, first=None))
 
 
+def test_instances_of_a_draw_have_a_limited_number_of_primitives_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = Bench()
+    bench.driver.create_surface(SurfaceDesc(9, SurfaceKind.INDEXBUFFER, 64))
+    bound = token(Op.SETINDICES, 9, 2) + token(Op.SETVERTEXSHADER, 0x4)
+    bound += token(Op.SETSTREAMSOURCE, 0, 9, 0) + token(SET, 0, INDEXED | INSTANCES_MAX)
+    refused = bench.call(bound + token(Op.DRAWINDEXEDPRIMITIVE, 4, 0, 0, 1, 0, 0xFFFFF))
+    assert (refused.ddrval, refused.dwErrorOffset) == (BAD, len(bound))
+    monkeypatch.setattr(context, "MAX_INSTANCED", 30)
+    for number, ddrval in ((10, 0), (11, BAD)):
+        draw = token(SET, 0, INDEXED | number) + token(Op.DRAWINDEXEDPRIMITIVE, 4, 0, 0, 1, 0, 3)
+        assert bench.call(draw).ddrval == ddrval
+
+
 def test_frequencies_can_be_looked_at_and_set_again() -> None:
     bench = Bench()
     bench.ok(token(SET, 0, INDEXED | 3) + token(SET, 4, 9) + token(SET, 0, 1))
     assert bench.call(token(SET, 16, 1)).ddrval == HResult.DDERR_INVALIDPARAMS
-    context = bench.driver.context(1)
-    assert context is not None
-    assert facts_of(context)["stream_frequencies"] == {"0": 1, "4": 9}
+    found = bench.driver.context(1)
+    assert found is not None
+    assert facts_of(found)["stream_frequencies"] == {"0": 1, "4": 9}
 
 
 def test_streams_without_frequencies_are_left_as_they_are() -> None:
