@@ -28,7 +28,7 @@ from dp2emu.shader.ir import (
     Slot,
     Statement,
 )
-from dp2emu.shader.ports import NOPERSPECTIVE
+from dp2emu.shader.ports import CONSTANT
 from dp2emu.shader.sm4 import decode
 from dp2emu.shader.sm4.enums import SystemValue
 from dp2emu.shader.sm4.lower import Lowered4, lower
@@ -94,7 +94,7 @@ def pixel_shader(code: bytes) -> Shader:
     """A pixel shader from its tokens.
 
     Raises ShaderError, with an offset, for tokens that cannot be meant, and Unsupported for other
-    stages, and for textures, coverage and interpolation but the usual one.
+    stages, and for textures, coverage and what runs by sample.
     """
     lowered = _lowered(code, Stage.PIXEL)
     if lowered.forces_early or lowered.per_sample or lowered.writes_coverage:
@@ -116,7 +116,8 @@ def _lowered(code: bytes, stage: Stage) -> Lowered4:
 class _Writer:
     """A program being rewritten.  Mutable: it collects slots, ports and files.
 
-    Outputs whose names begin with ``old`` are called ``new`` instead, and are floats.
+    Outputs whose names begin with ``old`` are called ``new`` instead, and are floats; those of
+    vertices are constants as well, and what the pixel shader reads is taken.
     """
 
     given: Program
@@ -127,6 +128,10 @@ class _Writer:
     inputs: dict[str, Port] = field(default_factory=dict)
     outputs: dict[str, Port] = field(default_factory=dict)
     files: dict[str, File] = field(default_factory=dict)
+
+    @property
+    def constant(self) -> bool:
+        return self.old == "o"
 
     @classmethod
     def of(cls, lowered: Lowered4, rules: dict[str, _Inputs], old: str, new: str) -> _Writer:
@@ -177,6 +182,9 @@ class _Writer:
         name, value = statement.port, statement.value
         if name.startswith(self.old) and name[len(self.old)].isdigit():
             name = self.new + name.removeprefix(self.old)
+            if self.constant:
+                self.outputs[CONSTANT + name] = Port(CONSTANT + name, Type.I32)
+                yield Output(CONSTANT + name, value)
             slot = self.slot(Type.F32)
             yield Assign(slot, "asfloat", (value,))
             value = Slot(slot)
@@ -194,11 +202,9 @@ def _instance(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
 
 
 def _interpolated(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
-    if writer.slots[statement.slot] is not Type.F32:
-        raise Unsupported("constant interpolation")
-    if NOPERSPECTIVE in statement.port:
-        raise Unsupported("interpolation without perspective")
-    return _as_it_is(writer, statement)
+    if writer.slots[statement.slot] is Type.F32:
+        return _as_it_is(writer, statement)
+    return (writer.read(CONSTANT + statement.port, statement.slot),)
 
 
 _PLACES = {"position.x": "vpos.x", "position.y": "vpos.y", "position.z": "depth.x"}
@@ -222,5 +228,6 @@ _VERTEX_INPUTS: dict[str, _Inputs] = {
 _PIXEL_INPUTS: dict[str, _Inputs] = {
     "v": _interpolated,
     "centroid": _interpolated,
+    "noperspective": _interpolated,
     "position": _place,
 }

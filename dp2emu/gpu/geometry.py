@@ -25,6 +25,7 @@ from dp2emu.gpu.packets import Draw, Viewport
 from dp2emu.gpu.vertex import COMPONENTS, Vertices, decode, fetch, vertex_numbers
 from dp2emu.shader.engines import telling
 from dp2emu.shader.ir import Program
+from dp2emu.shader.ports import CONSTANT
 from dp2emu.shader.reference import Run, Sampler
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.types import Lanes
@@ -89,14 +90,15 @@ def geometry(
 def _join(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) -> None:
     """What a primitive makes of the varyings of its corners, in place, before it is clipped.
 
-    With flat shading all corners get the colours of the first, the provoking vertex.  A texture
+    With flat shading all corners get the colours of the first, the provoking vertex, and so do
+    they always what is constant.  A texture
     coordinate that wraps is moved by whole numbers until it lies at most half a texture from the
     first corner's, which is the shortest way around (Direct3D 9 documentation, Texture Wrapping).
     """
     raster = draw.pipeline.raster
-    if raster.flat:
-        colors = [lane for lane, name in enumerate(names) if is_color(name)]
-        varyings[colors, 1:] = varyings[colors, :1]
+    flat = [lane for lane, name in enumerate(names) if is_flat(name, raster.flat)]
+    if flat:
+        varyings[flat, 1:] = varyings[flat, :1]
     around = [lane for lane, name in enumerate(names) if _wraps(name, raster.wrap)]
     if around:
         first, others = varyings[around, :1], varyings[around, 1:]
@@ -104,7 +106,7 @@ def _join(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) -> None:
 
 
 def _wraps(name: str, wrap: tuple[int, ...]) -> bool:
-    register, component = name.split(".")
+    register, _, component = name.rpartition(".")
     number = register.removeprefix("texcoord")
     if number == register or int(number) >= len(wrap):
         return False
@@ -114,6 +116,11 @@ def _wraps(name: str, wrap: tuple[int, ...]) -> bool:
 def is_color(name: str) -> bool:
     """Whether a varying is one of the two colours, which flat shading does not interpolate."""
     return name.startswith(("color0.", "color1."))
+
+
+def is_flat(name: str, shading: bool) -> bool:
+    """Whether a varying is the first corner's; ``shading`` is whether colours are."""
+    return name.startswith(CONSTANT) or (shading and is_color(name))
 
 
 def _shaded(

@@ -9,19 +9,20 @@ from functools import lru_cache
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
-from dp2emu.gpu.geometry import is_color
+from dp2emu.gpu.geometry import is_color, is_flat
 from dp2emu.gpu.multisample import centroids
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.planes import Frame, Plane, Sites, plane
 from dp2emu.gpu.quads import in_quads, quads
 from dp2emu.gpu.setup import Primitives
-from dp2emu.gpu.state import DEPTH_PORT
+from dp2emu.gpu.state import DEPTH_PORT, Pipeline
 from dp2emu.gpu.vertex import COMPONENTS
 from dp2emu.shader.engines import telling
 from dp2emu.shader.ir import Program
-from dp2emu.shader.ports import CENTROID, varying
+from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, varying
 from dp2emu.shader.reference import Run, Sampler
 from dp2emu.shader.reference import run as run_reference
+from dp2emu.shader.types import Lanes
 
 COLOR_PORTS = tuple(
     tuple(f"target{number}.{component}" for component in COMPONENTS) for number in range(4)
@@ -105,13 +106,13 @@ def shading(
 
     With flat shading the colours are those of the first corner.  Any other varying c becomes
     plane(c * rhw) / plane(rhw); a primitive whose rhw are all equal counts as rhw 1, which makes
-    that the plane of c itself, as it is of texture coordinates without perspective.  Any rhw is
+    that the plane of c itself, as it is of what has no perspective.  Any rhw is
     allowed: a quotient that is no number becomes 0 where it is clamped.
     """
     program, frame, vertices = draw.pipeline.pixel, primitives.frame, primitives.vertices
     corners = {name: f.astype(np.float64)
                for name, f in zip(vertices.names, vertices.varyings, strict=True)}  # fmt: skip
-    flat = [name for name in corners if draw.pipeline.raster.flat and is_color(name)]
+    flat = [name for name in corners if is_flat(name, draw.pipeline.raster.flat)]
     plain = {name: _constant(corners.pop(name)[0]) for name in flat}
     if primitives.sprites is not None:
         across = _sprite_planes(program, primitives.sprites)
@@ -119,9 +120,8 @@ def shading(
         corners = {name: f for name, f in corners.items() if name not in across}
     rhw = vertices.position[3].astype(np.float64)
     true_rhw = plane(frame, rhw) if _reads(program, "w.x") else None
-    if not draw.pipeline.raster.perspective:
-        linear = [name for name in corners if name.startswith(TEXTURE_COORDINATE)]
-        plain |= {name: plane(frame, corners.pop(name)) for name in linear}
+    linear = _linear(draw.pipeline) & corners.keys()
+    plain |= {name: plane(frame, corners.pop(name)) for name in linear}
     equal = (rhw == rhw[0]).all(axis=0)
     divided: dict[str, Plane] = {}
     divisor = None
@@ -144,6 +144,20 @@ def shading(
         sampler,
         run,
     )
+
+
+def _linear(pipeline: Pipeline) -> frozenset[str]:
+    """Varyings that are linear on the screen."""
+    flattened = "" if pipeline.raster.perspective else TEXTURE_COORDINATE
+    return _without_perspective(pipeline.pixel, flattened)
+
+
+@lru_cache(maxsize=1 << 10)
+def _without_perspective(program: Program, flattened: str) -> frozenset[str]:
+    """What a program reads so, and what begins with ``flattened``, if that is anything."""
+    names = [port.name for port in program.inputs if port.name not in _SYSTEM]
+    beginning = {name for name in map(varying, names) if flattened and name.startswith(flattened)}
+    return frozenset(beginning | {varying(name) for name in names if NOPERSPECTIVE in name})
 
 
 def _sprite_planes(program: Program, sizes: F64) -> dict[str, Plane]:
@@ -213,10 +227,11 @@ def _run(shading: Shading, sites: Sites, way: F64 | None) -> Shaded:
     return Shaded(colors, outputs.get(DEPTH_PORT), result.alive)
 
 
-def _inputs(shading: Shading, sites: Sites, way: F64 | None) -> dict[str, F32]:
-    """Inputs of the program by name, float32; those of a varying not written have shape (1,).
+def _inputs(shading: Shading, sites: Sites, way: F64 | None) -> dict[str, Lanes]:
+    """Inputs of the program by name; those of a varying not written have shape (1,).
 
-    Colours and centroids are taken where the pixel is covered.
+    Constants are int32, all else float32.  Colours and centroids are taken where the pixel is
+    covered.
     """
     names = [port.name for port in shading.program.inputs]
     if way is None:
@@ -230,11 +245,11 @@ def _inputs(shading: Shading, sites: Sites, way: F64 | None) -> dict[str, F32]:
         if name in _SYSTEM:
             inputs[name] = _SYSTEM[name](shading, sites)
         elif name not in inputs:
-            inputs[name] = _ONE if varying(name) in _ONES else _ZERO
+            inputs[name] = _absent(name)
     return inputs
 
 
-def _interpolated(shading: Shading, sites: Sites, names: list[str]) -> dict[str, F32]:
+def _interpolated(shading: Shading, sites: Sites, names: list[str]) -> dict[str, Lanes]:
     """Those of the inputs that vertices wrote."""
     plain = {name: shading.plain[varying(name)] for name in names
              if varying(name) in shading.plain}  # fmt: skip
@@ -244,7 +259,16 @@ def _interpolated(shading: Shading, sites: Sites, names: list[str]) -> dict[str,
     if divided and shading.divisor is not None:
         divisor = sites.at(shading.divisor)
         values |= {name: sites.at(plane) / divisor for name, plane in divided.items()}
-    return {name: value.astype(np.float32) for name, value in values.items()}
+    return {name: value.astype(_type(name)) for name, value in values.items()}
+
+
+def _type(name: str) -> type[np.float32 | np.int32]:
+    """Integers are exact in planes that are level."""
+    return np.int32 if name.startswith(CONSTANT) else np.float32
+
+
+def _absent(name: str) -> Lanes:
+    return (_ONE if varying(name) in _ONES else _ZERO).astype(_type(name))
 
 
 _ONES = frozenset(

@@ -221,5 +221,9 @@ def decode(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -
     raw = gather(data, offset + element.offset, stride, np.dtype(f"V{row.size}"), numbers)
     values = row.values(raw)
     for lane, component in enumerate(row.order[: row.components]):
+        if values.dtype == lanes.dtype:
+            # A division would change which NaN it is, and programs can ask for the bits.
+            lanes[lane] = values[:, component]
+            continue
         np.divide(values[:, component], np.float32(row.scale), lanes[lane], dtype=np.float32)
     return lanes

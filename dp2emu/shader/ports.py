@@ -12,6 +12,8 @@ SAMPLE = "sample."
 """As it is at the sample that the program runs for."""
 NOPERSPECTIVE = "noperspective."
 """Linear on the screen."""
+CONSTANT = "constant."
+"""Before the name of an I32, which is a varying of its own: all corners get that of the first."""
 
 
 def varying(port: str) -> str:

@@ -13,9 +13,11 @@ from dp2emu.d3d.enums import CmpFunc, Format, PrimitiveType
 from dp2emu.ddi10.shader import INSTANCE_FILE, pixel_shader, vertex_shader
 from dp2emu.errors import ShaderError, Unsupported
 from dp2emu.gpu.draw import execute_draw
-from dp2emu.gpu.packets import Draw, Indices
+from dp2emu.gpu.packets import Draw, Indices, Stream
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.state import DepthState, RasterState
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.ir import Stage
 from dp2emu.shader.types import Type
 from tests.ddi10.drawing import SIZE, drawing, strip, tokens
 from tests.gpu.drawing import color_surface, surface
@@ -91,6 +93,55 @@ def test_instances_have_a_number_and_data_of_their_own(instance: int) -> None:
     assert found[:, drawn, :3].reshape(-1, 3).tolist() == [[0.5, 0.5, 0.5]] * drawn.sum() * SIZE
 
 
+def test_what_is_constant_is_that_of_the_first_corner_of_each_triangle() -> None:
+    vertices = strip()
+    for number, vertex in enumerate(vertices):
+        vertex[4] = number
+    found = executed(drawing(vertices, floats(), ps="ps_interp"))
+    assert set(found[:, :, 0].ravel().tolist()) == {0, 1}
+    assert (found[0, 0, 0], found[-1, -1, 0]) == (0, 1)
+
+
+@pytest.mark.parametrize("word", [0, 1, -1, 0x7FFFFFFF, -0x80000000, 0x7F800001, -0x7FFFFF])
+@pytest.mark.parametrize("near", [0.5, -0.5])
+def test_constant_integers_keep_every_bit(word: int, near: float) -> None:
+    """Also where clipping makes new corners; red says whether all 32 are there."""
+    b = Builder(Stage.PIXEL)
+    read = b.input("constant.v1.x", Type.I32)
+    b.output("target0.x", b.select(read.eq(word), 1.0, 0.0))
+    b.output("target0.w", 1.0)
+    vertices = np.array(strip(z=0.5), "<f4")
+    vertices[0, 2] = near
+    vertices[0, 4] = vertices[1, 4] = np.array([word], np.int64).astype(np.int32).view("<f4")[0]
+    packet = drawing([], floats())
+    data = replace(packet.streams[0] or Stream(b"", 0, 0), data=vertices.tobytes())
+    pipeline = replace(packet.pipeline, pixel=b.program())
+    found = executed(replace(packet, pipeline=pipeline, streams=(data,)))
+    drawn = found[:, :, 3] == 1
+    assert drawn.sum() > SIZE
+    assert drawn.all() == (near > 0)
+    assert (found[drawn, 0] == 1).all()
+
+
+def test_without_perspective_varyings_are_linear_on_the_screen() -> None:
+    """The right edge is four times as far away, and the picture knows only what it is told."""
+    seen = []
+    for prefix in ("", "noperspective."):
+        b = Builder(Stage.PIXEL)
+        b.output("target0.x", b.input(f"{prefix}v1.x"))
+        vertices = strip()
+        for vertex in vertices:
+            right, w = vertex[0] > 0, 4.0 if vertex[0] > 0 else 1.0
+            vertex[:4] = [w * each for each in vertex[:4]]
+            vertex[4] = float(right)
+        packet = drawing(vertices, floats())
+        pipeline = replace(packet.pipeline, pixel=b.program())
+        seen.append(executed(replace(packet, pipeline=pipeline))[3, :, 0])
+    t = (np.arange(SIZE) + 0.5) / SIZE
+    assert seen[1].tolist() == pytest.approx(t, abs=1e-6)
+    assert seen[0].tolist() == pytest.approx(t / 4 / (1 - t + t / 4), abs=1e-6)
+
+
 def test_only_a_program_that_reads_it_has_the_number_of_the_instance() -> None:
     for name, there in (("vs_instance", True), ("vs_pass", False)):
         files = {file.name: file for file in vertex_shader(tokens(name)).program.files}
@@ -153,7 +204,7 @@ def test_bits_of_vertices_reach_the_shader_as_they_are() -> None:
 
 @pytest.mark.parametrize(
     ("name", "what"),
-    [("ps_interp", "constant interpolation"), ("ps_texture", "resources"),
+    [("ps_texture", "resources"),
      ("ps_frontface", "is_front_face"), ("ps_primid", "primitive_id"),
      ("ps5_earlyz", "tests before"), ("vs_pass", "vertex shader"), ("gs_zero", "geometry")],
 )  # fmt: skip
