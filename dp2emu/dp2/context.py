@@ -308,7 +308,8 @@ class Context:
     def draw_streams(self, topology: int, first: int, count: int, byte_offset: int = 0) -> None:
         """DRAWPRIMITIVE (first in vertices) and DRAWPRIMITIVE2 (bytes)."""
         shape = _topology(topology)
-        streams = self.streams.instances(self._call, byte_offset, first=first)
+        divided = self.shaders.has_dividers
+        streams = self.streams.instances(self._call, byte_offset, first=first, dividers=divided)
         self._draw(self._stream_source(), shape, first, count, streams, None)
 
     def draw_clipped_fan(self, count: int, byte_offset: int, edge_flags: int) -> None:

@@ -21,7 +21,7 @@ from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.sm.decode import decode
 from dp2emu.shader.sm.lower import Lowered, lower_pixel, lower_vertex
 from dp2emu.shader.sm.program import Shader
-from dp2emu.shader.sm.versions import V2_SW, V3_SW, Stage
+from dp2emu.shader.sm.versions import V2_SW, V3_0, V3_SW, Stage
 
 OBJECTS = 1 << 16
 """Shaders, or declarations, of a kind that are alive at a time."""
@@ -114,6 +114,11 @@ class Shaders:
         self._declarations: Table[Format] = Table("vertex declaration")
         self._functions: Table[Function] = Table("vertex shader function")
         self._pixels: Table[Function] = Table("pixel shader")
+
+    @property
+    def has_dividers(self) -> bool:
+        """Whether streams may have dividers: from vs_3_0 on (reference 3.4)."""
+        return self.function is not None and self.function.shader.version.level >= V3_0
 
     # DirectX 8
 

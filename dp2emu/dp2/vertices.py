@@ -106,10 +106,15 @@ class VertexStreams:
         return tuple(streams)
 
     def instances(
-        self, call: CallVertices, byte_offset: int, *, first: int | None
+        self, call: CallVertices, byte_offset: int, *, first: int | None, dividers: bool = False
     ) -> Sequence[Streams]:
-        """The streams of each instance of a draw from vertex ``first``, or with indices (None)."""
-        return tuple(instances(self.of_call(call, byte_offset), self.frequencies, first=first))
+        """The streams of each instance of a draw from vertex ``first``, or with indices (None).
+
+        Frequencies that are plain ``dividers`` count only if that is said.
+        """
+        streams = self.of_call(call, byte_offset)
+        used = {n: each for n, each in self.frequencies.items() if dividers or each.flags}
+        return tuple(instances(streams, used, first=first))
 
 
 def check_stream(number: int, stride: int) -> None:

@@ -194,18 +194,6 @@ def test_instances_may_come_from_user_memory() -> None:
     assert picture(made) == {RED: CORNER}
 
 
-def test_a_divider_holds_in_user_memory() -> None:
-    made = bench()
-    often = token(Op.SETSTREAMSOURCEFREQ, 1, 3)
-    made.driver.create_surface(SurfaceDesc(VERTICES, SurfaceKind.VERTEXBUFFER, 128))
-    made.driver.write(VERTICES, 0, positions() + positions())
-    bound = token(Op.SETSTREAMSOURCE, 0, VERTICES, 16) + um(1, 4)
-    made.ok(
-        APART + bound + often + token(Op.DRAWPRIMITIVE, 4, 0, 2), struct.pack("<2I", BLUE, RED)
-    )
-    assert picture(made) == {RED: CORNER}
-
-
 PASSING = (
     0xFFFE0200,                      # vs_2_0
     0x0200001F, 0x80000000, 0x900F0000,  # dcl_position v0
@@ -228,6 +216,42 @@ def test_a_vertex_shader_reads_user_memory() -> None:
     memory = b"".join(vertex(x, y, color=RED) for x, y in everything)
     made.ok(function + layout + um() + token(Op.DRAWPRIMITIVE, 4, 0, 1), memory)
     assert picture(made) == {RED: 64 * 64}
+
+
+PASSING_3 = (
+    0xFFFE0300,                      # vs_3_0
+    0x0200001F, 0x80000000, 0x900F0000,  # dcl_position v0
+    0x0200001F, 0x8000000A, 0x900F0001,  # dcl_color v1
+    0x0200001F, 0x80000000, 0xE00F0000,  # dcl_position o0
+    0x0200001F, 0x8000000A, 0xE00F0001,  # dcl_color o1
+    0x02000001, 0xE00F0000, 0x90E40000,  # mov o0, v0
+    0x02000001, 0xE00F0001, 0x90E40001,  # mov o1, v1
+    0x0000FFFF,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("program", "seen"), [(PASSING_3, RED), (PASSING, GREEN), ((), GREEN)], ids=["3", "2", "fixed"]
+)
+def test_a_divider_holds_for_shaders_of_model_3_alone(program: tuple[int, ...], seen: int) -> None:
+    made = bench()
+    made.driver.create_surface(SurfaceDesc(VERTICES, SurfaceKind.VERTEXBUFFER, 128))
+    if program:
+        code = struct.pack(f"<{len(program)}I", *program)
+        function = header(Op.CREATEVERTEXSHADERFUNC) + struct.pack("<II", 6, len(code)) + code
+        made.ok(function + token(Op.SETVERTEXSHADERFUNC, 6))
+    usage = DeclUsage.POSITION if program else DeclUsage.POSITIONT
+    layout = declaration(
+        (0, 0, DeclType.FLOAT4, usage), (1, 0, DeclType.D3DCOLOR, DeclUsage.COLOR)
+    )
+    everything = ((-1.0, 1.0), (150.0, 1.0), (-1.0, -3.0 if program else 150.0)) * 2
+    data = b"".join(struct.pack("<4f", *corner, 0.0, 1.0) for corner in everything)
+    made.driver.write(VERTICES, 0, data)
+    bound = token(Op.SETSTREAMSOURCE, 0, VERTICES, 16) + um(1, 4)
+    bound += token(Op.SETSTREAMSOURCEFREQ, 1, 3) + token(Op.RENDERSTATE, 22, 1)
+    colors = struct.pack("<6I", BLUE, RED, GREEN, GREEN, GREEN, GREEN)
+    made.ok(layout + bound + token(Op.DRAWPRIMITIVE, 4, 0, 2), colors)
+    assert set(picture(made)) == {seen & 0xFFFFFF}
 
 
 @pytest.mark.parametrize(
