@@ -9,8 +9,10 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 
 from dp2emu.ddi10.kinds import Query
 from dp2emu.ddi10.query import FIFO_BASE
+from dp2emu.gpu.packets import Clear
 from dp2emu.gpu.timing import Timing, instant
-from tests.ddi10.driving import DO_NOT_FLUSH, STILL, Driven
+from tests.ddi10.driving import DO_NOT_FLUSH, STILL
+from tests.ddi10.predicating import Predicating
 
 CALL = 10
 TYPES = [Query.EVENT, Query.OCCLUSION, Query.TIMESTAMP, Query.OCCLUSIONPREDICATE]
@@ -29,46 +31,86 @@ class Modelled:
     state: str = "CREATED"
     issue: int = 0
     data: bytes = b""
+    hint: bool = False
     begun: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Command:
+    """What was recorded: begin, end, draw (of samples) or clear, under a predicate perhaps."""
+
+    name: str
+    query: Modelled | None = None
+    number: int = 0
+    value: bool = False
 
 
 @dataclass
 class Model:
-    """Time, the recorded commands, and the results on their way."""
+    """Time, the commands recorded and queued, and the results on their way."""
 
     now: int = 0
+    free: int = 0
     samples: int = 0
-    recorded: list[tuple[str, Modelled, int]] = field(default_factory=list)
+    recorded: list[Command] = field(default_factory=list)
+    queued: list[tuple[Command, int]] = field(default_factory=list)
     due: list[tuple[int, Modelled, int, bytes]] = field(default_factory=list)
     ended: dict[Query, int] = field(default_factory=dict)
     last: dict[Query, int] = field(default_factory=dict)
+    found: dict[int, tuple[bool, int]] = field(default_factory=dict)
+    clears: list[int] = field(default_factory=list)
 
     def flush(self) -> None:
-        for command, query, issue in self.recorded:
-            if command == "begin":
-                query.begun[issue] = self.samples
-            else:
-                self.finish(query, issue)
+        self.queued += [(command, self.now) for command in self.recorded]
         self.recorded.clear()
         self.wait(CALL)
+
+    def run(self) -> None:
+        while self.queued:
+            command, submitted = self.queued[0]
+            start = max(self.free, submitted)
+            predicate = command.query if command.name == "clear" else None
+            holds, known = self.found[id(predicate)] if predicate else (None, 0)
+            if predicate and not predicate.hint:
+                start = max(start, known)
+            if start > self.now:
+                return
+            self.free = start
+            self.queued.pop(0)
+            if not (predicate and known <= start and holds is command.value):
+                self.execute(command)
+
+    def execute(self, command: Command) -> None:
+        if command.name == "clear":
+            self.clears.append(self.free)
+        elif command.name == "draw":
+            self.samples += command.number
+        elif command.name == "begin":
+            assert command.query
+            command.query.begun[command.number] = self.samples
+        else:
+            assert command.query
+            self.finish(command.query, command.number)
 
     def finish(self, query: Modelled, issue: int) -> None:
         kind = query.query
         number = self.ended.get(kind, 0)
         self.ended[kind] = number + 1
-        visible = max(self.now + delay(kind, number), self.last.get(kind, 0))
+        visible = max(self.free + delay(kind, number), self.last.get(kind, 0))
         self.last[kind] = visible
         passed = self.samples - query.begun.get(issue, self.samples)
+        self.found[id(query)] = passed > 0, visible
         data = {
             Query.EVENT: (1).to_bytes(4, "little"),
             Query.OCCLUSION: passed.to_bytes(8, "little"),
-            Query.TIMESTAMP: self.now.to_bytes(8, "little"),
+            Query.TIMESTAMP: self.free.to_bytes(8, "little"),
             Query.OCCLUSIONPREDICATE: (passed > 0).to_bytes(4, "little"),
         }[kind]
         self.due.append((visible, query, issue, data))
 
     def wait(self, ticks: int) -> None:
         self.now += ticks
+        self.run()
         for entry in [entry for entry in self.due if entry[0] <= self.now]:
             self.due.remove(entry)
             _, query, issue, data = entry
@@ -89,19 +131,29 @@ class Machine(RuleBasedStateMachine):
             instant().cost,
             lambda kind, number: delay(kind - FIFO_BASE, number),
         )
-        self.driven = Driven(timing)
+        self.driven = Predicating(timing)
         self.model = Model()
+        self.current: Modelled | None = None
+        self.value = False
+        self.clears: list[int] = []
+        self.driven.adapter.gpu.packet_taps.append(self._tap)
         self.live: list[tuple[bytearray, Modelled]] = []
 
-    @rule(target=queries, query=st.sampled_from(TYPES))
-    def create(self, query: Query) -> tuple[bytearray, Modelled]:
-        made = self.driven.create(query), Modelled(query)
+    def _tap(self, packet: object, start: int) -> None:
+        if isinstance(packet, Clear):
+            self.clears.append(start)
+
+    @rule(target=queries, query=st.sampled_from(TYPES), hint=st.booleans())
+    def create(self, query: Query, hint: bool) -> tuple[bytearray, Modelled]:
+        hint = hint and query is Query.OCCLUSIONPREDICATE
+        made = self.driven.create(query, hint), Modelled(query, hint=hint)
         self.live.append(made)
         return made
 
     @rule(made=consumes(queries))
     def destroy(self, made: tuple[bytearray, Modelled]) -> None:
         memory, query = made
+        self._unbind(query)
         assert self.driven.call("DestroyQuery", memory) == []
         memory[:] = b"\xdd" * len(memory)
         query.issue += 1
@@ -112,18 +164,20 @@ class Machine(RuleBasedStateMachine):
         memory, query = made
         if query.query in (Query.EVENT, Query.TIMESTAMP):
             return
+        self._unbind(query)
         assert self.driven.call("QueryBegin", memory) == []
         query.issue += 1
         query.state = "BUILDING"
-        self.model.recorded.append(("begin", query, query.issue))
+        self.model.recorded.append(Command("begin", query, query.issue))
 
     @rule(made=queries)
     def end(self, made: tuple[bytearray, Modelled]) -> None:
         memory, query = made
+        self._unbind(query)
         assert self.driven.call("QueryEnd", memory) == []
         query.issue += query.state != "BUILDING"
         query.state = "ISSUED"
-        self.model.recorded.append(("end", query, query.issue))
+        self.model.recorded.append(Command("end", query, query.issue))
 
     @rule()
     def flush(self) -> None:
@@ -132,9 +186,43 @@ class Machine(RuleBasedStateMachine):
 
     @rule(samples=st.integers(0, 5))
     def draw(self, samples: int) -> None:
-        self.flush()
-        self.driven.adapter.gpu.counters.samples += samples
-        self.model.samples += samples
+        self.driven.passes(samples)
+        self.model.recorded.append(Command("draw", number=samples))
+
+    @rule(made=queries, value=st.booleans())
+    def predicate(self, made: tuple[bytearray, Modelled], value: bool) -> None:
+        memory, query = made
+        if query.query is Query.OCCLUSIONPREDICATE and query.state in ("ISSUED", "SIGNALED"):
+            assert self.driven.call("SetPredication", memory, value) == []
+            self.current, self.value = query, value
+
+    @rule()
+    def clear(self) -> None:
+        self.driven.call("ClearRenderTargetView")
+        self.model.recorded.append(Command("clear", self.current, value=self.value))
+
+    @rule(
+        target=queries, samples=st.integers(0, 1), hint=st.booleans(), value=st.booleans(),
+        flushed=st.booleans(),
+    )  # fmt: skip
+    def clear_under(
+        self, samples: int, hint: bool, value: bool, flushed: bool
+    ) -> tuple[bytearray, Modelled]:
+        """All that predication takes, which single calls come to seldom."""
+        made = self.create(Query.OCCLUSIONPREDICATE, hint)
+        self.begin(made)
+        self.draw(samples)
+        self.end(made)
+        if flushed:
+            self.flush()
+        self.predicate(made, value)
+        self.clear()
+        return made
+
+    def _unbind(self, query: Modelled) -> None:
+        if self.current is query:
+            assert self.driven.call("SetPredication", None, 0) == []
+            self.current = None
 
     @rule(ticks=st.integers(0, 200))
     def advance(self, ticks: int) -> None:
@@ -144,7 +232,7 @@ class Machine(RuleBasedStateMachine):
     @rule(made=queries, flags=st.sampled_from([0, DO_NOT_FLUSH]))
     def get_data(self, made: tuple[bytearray, Modelled], flags: int) -> None:
         memory, query = made
-        if query.state == "CREATED":
+        if query.state == "CREATED" or query.hint:
             return
         data = self.driven.data(memory, query.query, flags)
         if flags or not self.model.recorded:
@@ -160,6 +248,7 @@ class Machine(RuleBasedStateMachine):
         for memory, query in self.live:
             assert states.state(memory).name == query.state
         assert self.driven.adapter.gpu.now == self.model.now
+        assert self.clears == self.model.clears
 
 
 TestMachine = Machine.TestCase
