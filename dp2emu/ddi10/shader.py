@@ -39,7 +39,8 @@ from dp2emu.shader.verify import verify
 INSTANCE_FILE = "instance"
 """The uniform file with the number of the instance, an I32, of a vertex program that reads it."""
 
-_CENTRE = Constant.of(Type.F32, 0.5)
+_CENTRE, _SIDE = Constant.of(Type.F32, 0.5), Constant.of(Type.F32, 0)
+_TRUE, _FALSE = Constant.of(Type.I32, -1), Constant.of(Type.I32, 0)
 
 _Inputs = Callable[["_Writer", Input], Iterable[Statement]]
 
@@ -220,6 +221,15 @@ def _place(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
     return writer.read(name, corner), centre
 
 
+def _facing(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
+    side, front = writer.slot(Type.F32), writer.slot(Type.BOOL)
+    return (
+        writer.read("vface.x", side),
+        Assign(front, "ge", (Slot(side), _SIDE)),
+        Assign(statement.slot, "iselect", (Slot(front), _TRUE, _FALSE)),
+    )
+
+
 _VERTEX_INPUTS: dict[str, _Inputs] = {
     "v": _as_it_is,
     "vertex_id": _as_it_is,
@@ -230,4 +240,5 @@ _PIXEL_INPUTS: dict[str, _Inputs] = {
     "centroid": _interpolated,
     "noperspective": _interpolated,
     "position": _place,
+    "is_front_face": _facing,
 }

@@ -35,9 +35,9 @@ POINT_SIZE = "psize0.x"
 class Primitives:
     """The primitives of a chunk that are drawn, numbered as the spans number them.
 
-    ``vertices`` has lanes of shape (3, n); ``front`` is +1 or, for a triangle that is
-    counterclockwise on the screen, -1; ``triangles`` counts those left after culling.  ``tilt``
-    is the larger gradient of z of each triangle, None if no slope-scaled bias needs it.
+    ``vertices`` has lanes of shape (3, n); ``front`` is +1 or, for the back of a triangle, -1;
+    ``triangles`` counts those left after culling.  ``tilt`` is the larger
+    gradient of z of each triangle, None if no slope-scaled bias needs it.
     ``sprites`` are the sizes of points in pixels, None if they get no texture coordinates.
     """
 
@@ -101,7 +101,7 @@ def _triangles(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
         vertices,
         frame,
         _covered(draw, corners, cover, region),
-        np.sign(area).astype(np.float32),
+        np.sign(-area if draw.pipeline.raster.turned else area).astype(np.float32),
         len(kept),
         _tilt(frame, vertices) if draw.pipeline.depth.slope else None,
     )

@@ -43,7 +43,8 @@ class RasterState:
     shortest way around.  ``perspective``: texture coordinates are in perspective, as all else is;
     without it they are linear on the screen.  ``half_centres``: the centre of pixel 0 is at 0.5,
     as Direct3D 10 has it, not at 0.  ``targetless``: without a target, all of the scissor
-    rectangle is drawn to, and what passes counts; else nothing is drawn then.
+    rectangle is drawn to, and what passes counts; else nothing is drawn then.  ``turned``: what is
+    counterclockwise on the screen is the front, for all but ``cull``.
     """
 
     cull: Cull = Cull.NONE
@@ -59,6 +60,7 @@ class RasterState:
     perspective: bool = True
     half_centres: bool = False
     targetless: bool = False
+    turned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

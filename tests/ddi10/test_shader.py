@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dp2emu.d3d.enums import CmpFunc, Format, PrimitiveType
+from dp2emu.d3d.enums import CmpFunc, Cull, Format, PrimitiveType
 from dp2emu.ddi10.shader import INSTANCE_FILE, pixel_shader, vertex_shader
 from dp2emu.errors import ShaderError, Unsupported
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.packets import Draw, Indices, Stream
 from dp2emu.gpu.queries import Counters
-from dp2emu.gpu.state import DepthState, RasterState
+from dp2emu.gpu.state import DepthState, RasterState, StencilFace, StencilState
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.types import Type
@@ -205,7 +205,7 @@ def test_bits_of_vertices_reach_the_shader_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("name", "what"),
     [("ps_texture", "resources"),
-     ("ps_frontface", "is_front_face"), ("ps_primid", "primitive_id"),
+     ("ps_primid", "primitive_id"),
      ("ps5_earlyz", "tests before"), ("vs_pass", "vertex shader"), ("gs_zero", "geometry")],
 )  # fmt: skip
 def test_what_pixel_shaders_cannot_have_yet_is_named(name: str, what: str) -> None:
@@ -245,3 +245,36 @@ def test_the_place_of_a_pixel_is_its_centre() -> None:
     executed(replace(packet, pipeline=pipeline, depth=depth))
     found = depth.data.view(np.float32).reshape(SIZE, SIZE)
     assert found.tolist() == [[(x + 0.5) / 16 for x in range(SIZE)]] * SIZE
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_the_front_is_clockwise_unless_it_is_turned(turned: bool, mirrored: bool) -> None:
+    """ps_frontface is green in front and red behind."""
+    vertices = strip()
+    if mirrored:
+        vertices = [vertices[number] for number in (1, 0, 3, 2)]
+    raster = RasterState(half_centres=True, turned=turned)
+    found = executed(drawing(vertices, floats(), ps="ps_frontface", raster=raster))
+    expected = [1, 0, 0, 1] if turned != mirrored else [0, 1, 0, 1]
+    assert found.tolist() == [[expected] * SIZE] * SIZE
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_stencil_test_of_the_back_is_for_what_is_turned(turned: bool) -> None:
+    back = StencilState(StencilFace(CmpFunc.NEVER), StencilFace(CmpFunc.ALWAYS))
+    packet = drawing(strip(), floats(), raster=RasterState(half_centres=True, turned=turned))
+    depth = surface(Format.D24S8, SIZE, SIZE)
+    pipeline = replace(packet.pipeline, stencil=back, depth_format=depth.format)
+    found = executed(replace(packet, pipeline=pipeline, depth=depth))
+    assert (found[:, :, 3] == turned).all()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("cull", "there"), [(Cull.CW, False), (Cull.CCW, True)])
+def test_culling_is_by_direction_whatever_is_the_front(
+    turned: bool, cull: Cull, there: bool
+) -> None:
+    raster = RasterState(cull, half_centres=True, turned=turned)
+    found = executed(drawing(strip(), floats(), raster=raster))
+    assert (found[:, :, 3] == there).all()
