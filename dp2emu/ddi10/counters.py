@@ -18,6 +18,7 @@ from dp2emu.ddi10.kinds import Kind
 from dp2emu.errors import Fault
 from dp2emu.gpu.queries import Observes, Report
 from dp2emu.gpu.timing import RATES
+from dp2emu.gpu.usage import PIXEL, TRAFFIC, VERTEX, Usage, busy, idle, part, used
 
 SIMULTANEOUS = 4
 """NumSimultaneousCounters: what the counters that are watched at a time may cost together."""
@@ -96,49 +97,41 @@ class Row:
     """Name, units and description."""
 
 
-def _share(part: int, whole: int) -> float:
+def _share(usage: Usage) -> float:
     """part / whole, from 0 to 1; 0 of nothing."""
-    return max(0.0, min(1.0, part / whole)) if whole > 0 else 0.0
+    part, whole = usage
+    return min(1.0, part / whole) if whole > 0 else 0.0
 
 
 def _busy(*counters: str) -> Callable[[Report], float]:
     """Busy ticks / ticks of the interval."""
-    return lambda report: _share(sum(map(report.change, counters)), report.ticks)
+    return lambda report: _share(busy(report, *counters))
 
 
 def _used(rate: tuple[int, int], *counters: str) -> Callable[[Report], float]:
     """Amount / (ticks of the interval * peak rate); ``rate`` is (amount, ticks)."""
-    return lambda report: _share(
-        sum(map(report.change, counters)) * rate[1], report.ticks * rate[0]
-    )
+    return lambda report: _share(used(report, rate, *counters))
 
 
 def _part(counter: str, *whole: str) -> Callable[[Report], float]:
     """One counter / the sum of several."""
-    return lambda report: _share(report.change(counter), sum(map(report.change, whole)))
+    return lambda report: _share(part(report, counter, *whole))
 
 
 def _nothing(report: Report) -> float:
     return 0.0
 
 
-_VERTEX = "vertex_memory_ticks", "vertex_compute_ticks"
-_PIXEL = "pixel_memory_ticks", "pixel_compute_ticks"
-_TRAFFIC = "vertex_bytes", "pixel_bytes", "upload_bytes"
-
-
 def _idle(report: Report) -> float:
     """1 - ticks in which any unit was busy / ticks; an interval of no length is idle."""
-    if report.ticks == 0:
-        return 1.0
-    return _share(report.ticks - report.change("busy_ticks"), report.ticks)
+    return _share(idle(report))
 
 
 _FRACTIONS: tuple[tuple[Counter, int, Callable[[Report], float], str], ...] = (
     (Counter.GPU_IDLE, 1, _idle, "time no unit was busy"),
-    (Counter.VERTEX_PROCESSING, 1, _busy(*_VERTEX), "time in vertex processing"),
+    (Counter.VERTEX_PROCESSING, 1, _busy(*VERTEX), "time in vertex processing"),
     (Counter.GEOMETRY_PROCESSING, 1, _nothing, "time in geometry shaders"),
-    (Counter.PIXEL_PROCESSING, 1, _busy(*_PIXEL), "time in pixel processing"),
+    (Counter.PIXEL_PROCESSING, 1, _busy(*PIXEL), "time in pixel processing"),
     (Counter.OTHER_GPU_PROCESSING, 1, _busy("other_ticks"), "time busy with anything else"),
     (
         Counter.HOST_ADAPTER_BANDWIDTH_UTILIZATION,
@@ -149,7 +142,7 @@ _FRACTIONS: tuple[tuple[Counter, int, Callable[[Report], float], str], ...] = (
     (
         Counter.LOCAL_VIDMEM_BANDWIDTH_UTILIZATION,
         1,
-        _used(RATES.memory_bytes, *_TRAFFIC),
+        _used(RATES.memory_bytes, *TRAFFIC),
         "bytes read and written, of the memory's maximum",
     ),
     (
@@ -173,13 +166,13 @@ _FRACTIONS: tuple[tuple[Counter, int, Callable[[Report], float], str], ...] = (
     (
         Counter.VERTEXSHADER_MEMORY_LIMITED,
         1,
-        _part(_VERTEX[0], *_VERTEX),
+        _part(VERTEX[0], *VERTEX),
         "vertex processing spent on memory",
     ),
     (
         Counter.VERTEXSHADER_COMPUTATION_LIMITED,
         1,
-        _part(_VERTEX[1], *_VERTEX),
+        _part(VERTEX[1], *VERTEX),
         "vertex processing spent on computing",
     ),
     (Counter.GEOMETRYSHADER_MEMORY_LIMITED, 1, _nothing, "geometry shaders waiting for memory"),
@@ -187,13 +180,13 @@ _FRACTIONS: tuple[tuple[Counter, int, Callable[[Report], float], str], ...] = (
     (
         Counter.PIXELSHADER_MEMORY_LIMITED,
         1,
-        _part(_PIXEL[0], *_PIXEL),
+        _part(PIXEL[0], *PIXEL),
         "pixel processing spent on memory",
     ),
     (
         Counter.PIXELSHADER_COMPUTATION_LIMITED,
         1,
-        _part(_PIXEL[1], *_PIXEL),
+        _part(PIXEL[1], *PIXEL),
         "pixel processing spent on computing",
     ),
     (

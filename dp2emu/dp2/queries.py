@@ -16,6 +16,7 @@ from dp2emu.d3d.flags import Issue
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.queries import Observes, Report
 from dp2emu.gpu.timing import RATES, TICKS_PER_SECOND
+from dp2emu.gpu.usage import PIXEL, TRAFFIC, VERTEX, Usage, busy, idle, part, used
 from dp2emu.gpu.vertex_cache import VCACHE_SIZE
 from dp2emu.layout import dtype_of, packer_of
 
@@ -55,14 +56,10 @@ class Kind:
         return self.layout.pack(*self.values(report, options))
 
 
-def _percent(part: int, whole: int) -> float:
-    """100 * part / whole, at most 100; 0 for an interval of no length."""
+def _percent(usage: Usage) -> float:
+    """100 * part / whole, at most 100; 0 of nothing."""
+    part, whole = usage
     return min(100.0, 100.0 * part / whole) if whole > 0 else 0.0
-
-
-def _rate_percent(report: Report, amount: int, rate: tuple[int, int]) -> float:
-    """How much of a peak rate was used: ``rate`` is (amount, ticks)."""
-    return _percent(amount * rate[1], report.ticks * rate[0])
 
 
 def _vcache(report: Report, options: Options) -> tuple[int, ...]:
@@ -109,49 +106,39 @@ def _frequency(report: Report, options: Options) -> tuple[int, ...]:
 
 
 def _pipeline_timings(report: Report, options: Options) -> tuple[float, ...]:
-    vertex = report.change("vertex_memory_ticks") + report.change("vertex_compute_ticks")
-    pixel = report.change("pixel_memory_ticks") + report.change("pixel_compute_ticks")
-    other = report.change("other_ticks")
-    ticks = report.ticks
-    idle = 100.0 if ticks == 0 else _percent(ticks - vertex - pixel - other, ticks)
-    return _percent(vertex, ticks), _percent(pixel, ticks), _percent(other, ticks), idle
+    units = VERTEX, PIXEL, ("other_ticks",)
+    vertex, pixel, other = (_percent(busy(report, *counters)) for counters in units)
+    return vertex, pixel, other, _percent(idle(report))
 
 
 def _interface_timings(report: Report, options: Options) -> tuple[float, ...]:
     """The host waits for two things only: a resource in use, and room in the FIFO."""
-    resource = _percent(report.change("wait_resource_ticks"), report.ticks)
-    queue = _percent(report.change("wait_queue_ticks"), report.ticks)
+    resource = _percent(busy(report, "wait_resource_ticks"))
+    queue = _percent(busy(report, "wait_queue_ticks"))
     return resource, queue, 0.0, 0.0, 0.0
 
 
 def _vertex_timings(report: Report, options: Options) -> tuple[float, ...]:
-    ticks = report.ticks
-    memory = _percent(report.change("vertex_memory_ticks"), ticks)
-    return memory, _percent(report.change("vertex_compute_ticks"), ticks)
+    return tuple(_percent(busy(report, counter)) for counter in VERTEX)
 
 
 def _pixel_timings(report: Report, options: Options) -> tuple[float, ...]:
-    ticks = report.ticks
-    memory = _percent(report.change("pixel_memory_ticks"), ticks)
-    return memory, _percent(report.change("pixel_compute_ticks"), ticks)
+    return tuple(_percent(busy(report, counter)) for counter in PIXEL)
 
 
 def _bandwidth_timings(report: Report, options: Options) -> tuple[float, ...]:
-    upload = report.change("upload_bytes")
-    traffic = report.change("vertex_bytes") + report.change("pixel_bytes") + upload
     return (
-        _rate_percent(report, traffic, RATES.memory_bytes),
-        _rate_percent(report, upload, RATES.upload_bytes),
-        _rate_percent(report, report.change("vertices"), RATES.vertices),
-        _rate_percent(report, report.change("triangles"), RATES.triangles),
-        _rate_percent(report, report.change("fragments"), RATES.pixels),
+        _percent(used(report, RATES.memory_bytes, *TRAFFIC)),
+        _percent(used(report, RATES.upload_bytes, "upload_bytes")),
+        _percent(used(report, RATES.vertices, "vertices")),
+        _percent(used(report, RATES.triangles, "triangles")),
+        _percent(used(report, RATES.pixels, "fragments")),
     )
 
 
 def _cache_utilization(report: Report, options: Options) -> tuple[float, ...]:
-    texture = report.change("texture_cache_hits"), report.change("texture_cache_lookups")
-    vertex = report.change("vertex_cache_hits"), report.change("vertex_cache_lookups")
-    return _percent(*texture), _percent(*vertex)
+    caches = "texture_cache", "vertex_cache"
+    return tuple(_percent(part(report, f"{c}_hits", f"{c}_lookups")) for c in caches)
 
 
 _ROWS: tuple[tuple[QueryType, Window, _Values, Observes], ...] = (
