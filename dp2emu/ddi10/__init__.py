@@ -2,3 +2,7 @@
 
 What of them there is, rule by rule, is in ``docs/ddi10.rst``.
 """
+
+from dp2emu.ddi10.intervals import Case, ranges
+
+__all__ = ["Case", "ranges"]

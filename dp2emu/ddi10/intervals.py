@@ -1,0 +1,323 @@
+"""What the documents allow each pipeline statistic to be, for a list of draws.
+
+Source: reference of the Direct3D 10/11 interface, sections 5 and 8, and its table of four
+triangles.  Everything is exact: counts are integers and clipping is done in fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from math import isfinite
+from typing import NamedTuple, Self
+
+from dp2emu.ddi10.statistics import Statistics
+from dp2emu.errors import UsageError
+
+VERTICES = 1 << 24
+"""Vertices a draw may have for its interval to be told, all instances together."""
+
+Position = Sequence[float]
+"""x y z w in clip space."""
+
+
+class Interval(NamedTuple):
+    """Integers from ``low`` to ``high``, both included."""
+
+    low: int
+    high: int
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, int) and self.low <= value <= self.high
+
+    def plus(self, other: Interval) -> Interval:
+        """The sums of a number of each."""
+        return Interval(self.low + other.low, self.high + other.high)
+
+
+class Ranges(NamedTuple):
+    """An interval for each field of ``Statistics``."""
+
+    IAVertices: Interval
+    IAPrimitives: Interval
+    VSInvocations: Interval
+    GSInvocations: Interval
+    GSPrimitives: Interval
+    CInvocations: Interval
+    CPrimitives: Interval
+    PSInvocations: Interval
+    HSInvocations: Interval
+    DSInvocations: Interval
+    CSInvocations: Interval
+
+    @classmethod
+    def of(cls, **fields: Interval) -> Self:
+        """Fields that are not named are 0."""
+        return cls(**{name: fields.get(name, Interval(0, 0)) for name in cls._fields})
+
+    def outside(self, found: Statistics) -> list[str]:
+        """Names of the fields of ``found`` that are not in their interval."""
+        return [
+            name
+            for name, interval, value in zip(self._fields, self, found, strict=True)
+            if value not in interval
+        ]
+
+
+class Depth(Enum):
+    """Who decides how deep a pixel is."""
+
+    INTERPOLATED = "interpolated"
+    WRITTEN = "written by the pixel shader"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A draw, as far as its statistics depend on it.
+
+    ``topology`` is a D3D10_DDI_PRIMITIVE_TOPOLOGY.  ``vertices`` is how many are drawn without
+    indices; with ``indices`` those are the values read, in order, and ``cut`` is the one that
+    ends a strip.  ``positions`` are those of the vertices by number, for each instance the same;
+    None leaves open what is clipped.  ``passed`` and ``failed`` are pixels that the depth and
+    stencil tests pass and fail.  ``depth`` None means that there is no pixel shader.  ``culls``
+    is whether triangles may be culled for their side.
+    """
+
+    topology: int
+    vertices: int = 0
+    indices: Sequence[int] | None = None
+    cut: int = 0xFFFFFFFF
+    instances: int = 1
+    positions: Sequence[Position] | None = None
+    rasterized: bool = True
+    depth_clip: bool = True
+    culls: bool = False
+    passed: int = 0
+    failed: int = 0
+    depth: Depth | None = Depth.INTERPOLATED
+
+
+def ranges(draws: Iterable[Case]) -> Ranges:
+    """The intervals of the statistics over some draws, without a geometry shader.
+
+    Raises UsageError for a topology that there is not, a negative number, or too many vertices.
+    """
+    total = Ranges.of()
+    for draw in draws:
+        total = Ranges(*(a.plus(b) for a, b in zip(total, _of_draw(draw), strict=True)))
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A topology: vertices of the first primitive and of each further one, and the same without
+    adjacent vertices.
+    """
+
+    size: int
+    step: int
+    core: int
+    core_step: int
+
+    def primitives(self, vertices: int) -> int:
+        """Whole primitives of a run of vertices."""
+        return (vertices - self.size) // self.step + 1 if vertices >= self.size else 0
+
+    def used(self, vertices: int) -> int:
+        """Vertices of the whole primitives of a run."""
+        count = self.primitives(vertices)
+        return self.size + (count - 1) * self.step if count else 0
+
+    def needed(self, vertices: int) -> int:
+        """The same without adjacent vertices."""
+        count = self.primitives(vertices)
+        return self.core + (count - 1) * self.core_step if count else 0
+
+    def corners(self, primitive: int) -> list[int]:
+        """Places, in a run, of a primitive's vertices without adjacent ones."""
+        first = primitive * self.step
+        if self.size == self.core:
+            return list(range(first, first + self.core))
+        if self.core == _TRIANGLE:
+            return [first, first + 2, first + 4]
+        return [first + 1, first + 2]
+
+
+_TRIANGLE = 3
+_PATCH_1, _PATCH_32 = 33, 64
+
+_SHAPES = {
+    1: _Shape(1, 1, 1, 1),
+    2: _Shape(2, 2, 2, 2),
+    3: _Shape(2, 1, 2, 1),
+    4: _Shape(3, 3, 3, 3),
+    5: _Shape(3, 1, 3, 1),
+    10: _Shape(4, 4, 2, 2),
+    11: _Shape(4, 1, 2, 1),
+    12: _Shape(6, 6, 3, 3),
+    13: _Shape(6, 2, 3, 1),
+    **{
+        topology: _Shape(*[topology - _PATCH_1 + 1] * 4)
+        for topology in range(_PATCH_1, _PATCH_32 + 1)
+    },
+}
+"""By D3D10_DDI_PRIMITIVE_TOPOLOGY: points, lines, triangles, with adjacency, patches."""
+
+_STRIPS = frozenset({3, 5, 11, 13})
+"""Topologies in which an index can end a strip."""
+
+
+def _of_draw(draw: Case) -> Ranges:
+    shape = _checked(draw)
+    runs = list(_runs(draw, shape))
+    cuts = _cuts(draw, runs)
+    whole = sum(shape.primitives(len(run)) for run in runs)
+    partial = sum(len(run) > shape.used(len(run)) for run in runs)
+    vertices = Interval(sum(shape.needed(len(run)) for run in runs), sum(map(len, runs)) + cuts)
+    primitives = Interval(whole, whole + partial)
+    entering = primitives if draw.rasterized else Interval(0, 0)
+    once = {
+        "IAVertices": vertices,
+        "IAPrimitives": primitives,
+        "VSInvocations": _shaded(draw, shape, runs, vertices),
+        "CInvocations": entering,
+        "CPrimitives": _leaving(draw, shape, runs, partial) if draw.rasterized else entering,
+    }
+    each = draw.instances
+    times = {name: Interval(row.low * each, row.high * each) for name, row in once.items()}
+    return Ranges.of(**times, PSInvocations=_pixels(draw))
+
+
+def _checked(draw: Case) -> _Shape:
+    shape = _SHAPES.get(draw.topology)
+    if shape is None:
+        raise UsageError(f"{draw.topology} is no primitive topology")
+    count = draw.vertices if draw.indices is None else len(draw.indices)
+    if min(count, draw.instances, draw.passed, draw.failed) < 0:
+        raise UsageError("a draw of a negative number")
+    if count * max(draw.instances, 1) > VERTICES:
+        raise UsageError(f"more than {VERTICES} vertices")
+    return shape
+
+
+def _runs(draw: Case, shape: _Shape) -> Iterator[list[int]]:
+    """Vertex numbers between the cuts."""
+    if draw.indices is None:
+        yield list(range(draw.vertices))
+        return
+    run: list[int] = []
+    for index in draw.indices:
+        if index == draw.cut and draw.topology in _STRIPS:
+            yield run
+            run = []
+        else:
+            run.append(index)
+    yield run
+
+
+def _cuts(draw: Case, runs: Sequence[list[int]]) -> int:
+    """Indices that end strips; whether they count as vertices is nowhere said."""
+    return 0 if draw.indices is None else len(draw.indices) - sum(map(len, runs))
+
+
+def _shaded(draw: Case, shape: _Shape, runs: Sequence[list[int]], vertices: Interval) -> Interval:
+    """From a perfect cache to none at all.
+
+    The table allows a list of triangles without indices what it allows a strip of as many.
+    """
+    distinct: set[int] = set()
+    uncached = 0
+    for run in runs:
+        count = shape.primitives(len(run))
+        for primitive in range(count):
+            distinct.update(run[place] for place in shape.corners(primitive))
+        uncached += count * shape.size + len(run) - shape.used(len(run))
+    low = len(distinct)
+    if draw.indices is None and (shape.size, shape.step) == (_TRIANGLE, _TRIANGLE) and low:
+        low = min(low, low // _TRIANGLE + 2)
+    return Interval(low, max(uncached + _cuts(draw, runs), vertices.high))
+
+
+def _pixels(draw: Case) -> Interval:
+    if draw.depth is None or not draw.rasterized:
+        return Interval(0, 0)
+    covered = draw.passed + draw.failed
+    return Interval(covered if draw.depth is Depth.WRITTEN else draw.passed, covered)
+
+
+# Clipping
+
+
+_PIECES = 7
+"""What six planes can make of a triangle at most: nine corners."""
+
+
+def _leaving(draw: Case, shape: _Shape, runs: Sequence[list[int]], partial: int) -> Interval:
+    """What the clipper lets through, between an infinite guard band and none."""
+    total = Interval(0, partial)
+    for run in runs:
+        for primitive in range(shape.primitives(len(run))):
+            corners = [run[place] for place in shape.corners(primitive)]
+            total = total.plus(_clipped(draw, corners))
+    return total
+
+
+def _clipped(draw: Case, corners: Sequence[int]) -> Interval:
+    triangle = len(corners) == _TRIANGLE
+    positions = [_position(draw.positions or (), corner) for corner in corners]
+    if draw.positions is None or not all(isfinite(x) for place in positions for x in place):
+        return Interval(0, _PIECES if triangle else 1)
+    places = [tuple(map(Fraction, place)) for place in positions]
+    depth = _DEPTH if draw.depth_clip else _DEPTH[:1]
+    ends = [_pieces(places, planes) for planes in (depth, (*depth, *_SIDES))]
+    vanishes = triangle and draw.culls
+    return Interval(0 if vanishes else min(e.low for e in ends), max(e.high for e in ends))
+
+
+def _position(positions: Sequence[Position], corner: int) -> Position:
+    """A vertex that is not there is all zeros, as a read behind the end of a buffer is."""
+    return positions[corner] if corner < len(positions) else (0, 0, 0, 0)
+
+
+_Plane = tuple[int, int, int, int]
+_DEPTH: tuple[_Plane, ...] = ((0, 0, 0, 1), (0, 0, 1, 0), (0, 0, -1, 1))
+_SIDES: tuple[_Plane, ...] = ((1, 0, 0, 1), (-1, 0, 0, 1), (0, 1, 0, 1), (0, -1, 0, 1))
+"""Planes by their coefficients; inside is where x y z w give nothing negative."""
+
+_Corner = tuple[Fraction, ...]
+
+
+def _pieces(corners: Sequence[_Corner], planes: Iterable[_Plane]) -> Interval:
+    """Primitives that are left of one: a polygon of n corners is n - 2 triangles.
+
+    Triangles without an area, and lines without a length, may be left or not.
+    """
+    left = list(corners)
+    for plane in planes:
+        left = _cut(left, plane)
+    return Interval(_count(len(set(left)), len(corners)), _count(len(left), len(corners)))
+
+
+def _count(left: int, size: int) -> int:
+    """Primitives of ``size`` corners that ``left`` corners are."""
+    return max(left - 2, 0) if size == _TRIANGLE else int(left >= size)
+
+
+def _cut(corners: list[_Corner], plane: _Plane) -> list[_Corner]:
+    """The part of a polygon, line or point that is inside of a plane."""
+    kept: list[_Corner] = []
+    for number, corner in enumerate(corners):
+        before = corners[number - 1]
+        here, there = _height(corner, plane), _height(before, plane)
+        if (here < 0) != (there < 0):
+            part = there / (there - here)
+            kept.append(tuple(b + part * (c - b) for b, c in zip(before, corner, strict=True)))
+        if here >= 0:
+            kept.append(corner)
+    return kept
+
+
+def _height(corner: _Corner, plane: _Plane) -> Fraction:
+    return sum((a * b for a, b in zip(corner, plane, strict=True)), Fraction(0))

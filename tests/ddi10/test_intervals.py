@@ -1,0 +1,221 @@
+"""What statistics may be: the documents' table and examples, and the engine always in between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dp2emu.d3d.enums import PrimitiveType
+from dp2emu.ddi10 import Case, ranges
+from dp2emu.ddi10.intervals import Depth, Interval
+from dp2emu.ddi10.statistics import Statistics
+from dp2emu.errors import UsageError
+from dp2emu.gpu.packets import Draw
+from tests.ddi10.driving import Driven
+from tests.gpu.drawing import color_surface, corner, draw, primitives, programmed
+
+POINTS, LINES, LINE_STRIP, LIST, STRIP = 1, 2, 3, 4, 5
+INSIDE = [(-0.5, 0.5, 0.5, 1.0), (0.5, 0.5, 0.5, 1.0), (-0.5, -0.5, 0.5, 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("case", "vertices", "shaded"),
+    [
+        (Case(STRIP, indices=[7] * 6), 6, (1, 12)),
+        (Case(LIST, indices=[7] * 12), 12, (1, 12)),
+        (Case(STRIP, 6), 6, (6, 12)),
+        (Case(LIST, 12), 12, (6, 12)),
+    ],
+)
+def test_four_triangles_are_those_of_the_table(
+    case: Case, vertices: int, shaded: tuple[int, int]
+) -> None:
+    found = ranges([case])
+    assert found.IAVertices == (vertices, vertices)
+    assert found.IAPrimitives == (4, 4)
+    assert found.VSInvocations == shaded
+
+
+@pytest.mark.parametrize(
+    ("topology", "counts"),
+    [
+        (1, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        (2, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]),
+        (3, [0, 0, 1, 2, 3, 4, 5, 6, 7, 8]),
+        (4, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3]),
+        (5, [0, 0, 0, 1, 2, 3, 4, 5, 6, 7]),
+        (10, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2]),
+        (11, [0, 0, 0, 0, 1, 2, 3, 4, 5, 6]),
+        (12, [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]),
+        (13, [0, 0, 0, 0, 0, 0, 1, 1, 2, 2]),
+        (33, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        (36, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2]),
+        (64, [0] * 10),
+    ],
+)
+def test_primitives_of_each_topology(topology: int, counts: list[int]) -> None:
+    found = [ranges([Case(topology, vertices)]).IAPrimitives.low for vertices in range(10)]
+    assert found == counts
+
+
+def test_partial_primitives_count_nowhere_or_everywhere_before_pixels() -> None:
+    found = ranges([Case(LIST, 5, positions=INSIDE * 2)])
+    assert found.IAVertices == (3, 5)
+    assert found.IAPrimitives == found.CInvocations == found.CPrimitives == (1, 2)
+    assert found.VSInvocations == (3, 5)
+
+
+@pytest.mark.parametrize(
+    ("topology", "vertices", "needed"), [(10, 8, 4), (11, 5, 3), (12, 12, 6), (13, 8, 4)]
+)
+def test_adjacent_vertices_may_count(topology: int, vertices: int, needed: int) -> None:
+    assert ranges([Case(topology, vertices)]).IAVertices == (needed, vertices)
+
+
+def test_an_index_of_all_ones_ends_a_strip_and_may_count() -> None:
+    found = ranges([Case(STRIP, indices=[0, 1, 2, 0xFFFF, 2, 1, 3], cut=0xFFFF)])
+    assert found.IAVertices == (6, 7)
+    assert found.IAPrimitives == (2, 2)
+    assert found.VSInvocations == (4, 7)
+
+
+def test_an_index_of_all_ones_is_a_vertex_of_a_list() -> None:
+    assert ranges([Case(LIST, indices=[0, 1, 0xFFFF], cut=0xFFFF)]).IAVertices == (3, 3)
+
+
+def test_instances_multiply() -> None:
+    found = ranges([Case(STRIP, 4, instances=3)])
+    assert (found.IAVertices, found.IAPrimitives) == ((12, 12), (6, 6))
+    assert found.VSInvocations == (12, 18)
+    assert ranges([Case(STRIP, 4, instances=0)]) == ranges([])
+
+
+def test_draws_add_up() -> None:
+    one = Case(LIST, 3, positions=INSIDE, passed=3, failed=2)
+    assert ranges([one, one]) == tuple(a.plus(a) for a in ranges([one]))
+
+
+@pytest.mark.parametrize(
+    ("depths", "left"),
+    [((0.5, 0.5, 0.5), 1), ((-1, -1, -1), 0), ((2, 2, 2), 0), ((-1, 0.5, 0.5), 2),
+     ((0.5, -1, -1), 1), ((-1, 0.5, 2), 3)],
+)  # fmt: skip
+def test_the_depth_range_clips_exactly(depths: tuple[float, ...], left: int) -> None:
+    places = [(x, y, z, w) for (x, y, _, w), z in zip(INSIDE, depths, strict=True)]
+    assert ranges([Case(LIST, 3, positions=places)]).CPrimitives == (left, left)
+    assert ranges([Case(LIST, 3, positions=places, depth_clip=False)]).CPrimitives == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("x", "left"), [(0, (1, 1)), (-3, (0, 1)), (0.75, (1, 2)), (-0.75, (1, 1))]
+)
+def test_a_guard_band_leaves_from_none_to_all_of_the_sides(
+    x: float, left: tuple[int, int]
+) -> None:
+    places = [(a + x, b, c, d) for a, b, c, d in INSIDE]
+    assert ranges([Case(LIST, 3, positions=places)]).CPrimitives == left
+
+
+def test_what_is_behind_the_eye_is_always_clipped() -> None:
+    places = [(0.0, 0.0, 0.5, -1.0)] * 3
+    case = Case(LIST, 3, positions=places, depth_clip=False)
+    assert ranges([case]).CPrimitives == (0, 0)
+
+
+def test_without_positions_a_triangle_leaves_as_up_to_seven() -> None:
+    assert ranges([Case(LIST, 3)]).CPrimitives == (0, 7)
+    assert ranges([Case(LINES, 2)]).CPrimitives == (0, 1)
+    nowhere = [(float("nan"), 0.0, 0.0, 1.0)] * 3
+    assert ranges([Case(LIST, 3, positions=nowhere)]).CPrimitives == (0, 7)
+
+
+def test_culled_and_empty_triangles_may_leave_or_not() -> None:
+    assert ranges([Case(LIST, 3, positions=INSIDE, culls=True)]).CPrimitives == (0, 1)
+    assert ranges([Case(LIST, 3, positions=INSIDE[:1] * 3)]).CPrimitives == (0, 1)
+
+
+def test_lines_and_points_leave_once_or_not_at_all() -> None:
+    across = [(-3.0, 0.0, 0.5, 1.0), (0.0, 0.0, 0.5, 1.0)]
+    assert ranges([Case(LINES, 2, positions=across)]).CPrimitives == (1, 1)
+    assert ranges([Case(POINTS, 2, positions=across)]).CPrimitives == (1, 2)
+    behind = [(0.0, 0.0, -0.5, 1.0)] * 2
+    assert ranges([Case(LINES, 2, positions=behind)]).CPrimitives == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("depth", "expected"),
+    [(Depth.INTERPOLATED, (5, 12)), (Depth.WRITTEN, (12, 12)), (None, (0, 0))],
+)
+def test_pixels_are_between_passed_and_covered(
+    depth: Depth | None, expected: tuple[int, int]
+) -> None:
+    assert ranges([Case(LIST, 3, passed=5, failed=7, depth=depth)]).PSInvocations == expected
+
+
+def test_nothing_is_clipped_or_shaded_when_nothing_is_rasterized() -> None:
+    found = ranges([Case(LIST, 3, positions=INSIDE, rasterized=False, passed=3)])
+    assert found.IAPrimitives == (1, 1)
+    assert found.CInvocations == found.CPrimitives == found.PSInvocations == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [Case(0, 3), Case(6, 3), Case(65, 3), Case(LIST, -1), Case(LIST, 3, instances=-1),
+     Case(LIST, 3, passed=-1), Case(LIST, 1 << 20, instances=17)],
+)  # fmt: skip
+def test_what_is_no_draw_is_refused(case: Case) -> None:
+    with pytest.raises(UsageError):
+        ranges([case])
+
+
+def test_a_value_outside_is_named() -> None:
+    found = ranges([Case(LIST, 3, positions=INSIDE, passed=4)])
+    assert found.outside(Statistics(3, 1, 3, 0, 0, 1, 1, 4)) == []
+    assert found.outside(Statistics(3, 1, 4, 0, 0, 1, 1, 3)) == ["VSInvocations", "PSInvocations"]
+    assert 1.0 not in Interval(0, 2)
+
+
+# The engine
+
+
+def counted(packet: Draw) -> tuple[Statistics, int]:
+    """Statistics and samples that passed."""
+    driven = Driven()
+    driven.adapter.gpu.submit(packet)
+    driven.adapter.finish()
+    return driven.device.statistics(), driven.adapter.gpu.counters.samples
+
+
+NUMBERS = st.sampled_from([-3.0, -1.5, -1.0, -0.25, 0.0, 0.5, 1.0, 2.5])
+PLACES = st.lists(
+    st.tuples(NUMBERS, NUMBERS, NUMBERS, st.sampled_from([1.0, 0.5, 2.0])),
+    min_size=1,
+    max_size=9,
+)
+
+
+@settings(max_examples=60)
+@given(
+    topology=st.sampled_from([POINTS, LINES, LINE_STRIP, LIST, STRIP]),
+    places=PLACES,
+    indices=st.none() | st.lists(st.integers(0, 8), max_size=12),
+)
+def test_what_the_engine_counts_is_in_the_ranges(
+    topology: int, places: Sequence[tuple[float, ...]], indices: list[int] | None
+) -> None:
+    if indices is not None:
+        indices = [index % len(places) for index in indices]
+    vertices: Any = [corner(x, y, z, rhw=w) for x, y, z, w in places]
+    used = len(places) if indices is None else len(indices)
+    kind = PrimitiveType(topology)
+    if primitives(kind, used) == 0:
+        return
+    packet = draw(vertices, color=color_surface(), topology=kind, indices=indices)
+    found, passed = counted(programmed(replace(packet)))
+    case = Case(topology, used, indices=indices, positions=places, passed=passed)
+    assert ranges([case]).outside(found) == []
