@@ -56,6 +56,11 @@ _SUPERSEDED_KEPT = 1 << 14
 """Reports nobody wants any more that may be on their way beside those that are wanted."""
 
 
+DRAWING: frozenset[type[Packet]] = frozenset(
+    {Draw, Clear, Copy, CopyBytes, Compose, GenerateLevels}
+)
+"""Packets that write memory, for a GPU that only keeps order and answers."""
+
 _VERTEX_CACHE, _HEAP = int(Observes.VERTEX_CACHE), int(Observes.HEAP)
 """As plain numbers: a flag operation costs more than the snapshot beside it."""
 
@@ -65,7 +70,7 @@ class Gpu:
 
     Packet taps are told what is executed, and not what a predicate skips.
     ``run`` is the engine for the programs of draws; ``overlap`` says how far units are busy at
-    the same time.
+    the same time.  Packets of the types in ``skipped`` do nothing and take no time.
     """
 
     def __init__(
@@ -78,6 +83,7 @@ class Gpu:
     ) -> None:
         self.residency = Residency(budgets)
         self.overlap = overlap
+        self.skipped: frozenset[type[Packet]] = frozenset()
         self._run_programs = run
         self._draws = 0
         self.timing = timing or instant()
@@ -130,6 +136,8 @@ class Gpu:
                 packet = packet.packet
             for tap in self.packet_taps:
                 tap(packet, start)
+            if type(packet) in self.skipped:
+                continue
             _EXECUTE[type(packet)](self, packet)
 
     def finish(self) -> None:

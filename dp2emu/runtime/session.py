@@ -34,6 +34,7 @@ from dp2emu.errors import Dp2Error, Fault, ResponseError, UsageError
 from dp2emu.gpu.memory import ColorKey, SurfaceDesc, SurfaceKind
 from dp2emu.rig import Rig
 from dp2emu.runtime.commands import CommandBuffer
+from dp2emu.runtime.numbers import Numbers
 from dp2emu.runtime.responses import parse_responses
 
 COMMAND_BYTES = 1 << 16
@@ -66,7 +67,8 @@ class Session:
     """A context on a rig, its command buffer and its query ids.
 
     Surfaces are made first, then ``open`` makes the context.  ``record`` is told everything in
-    order, so that any session is a capture.  Mutable: it is a conversation.
+    order, so that any session is a capture, but for the driver's answers with ``answers`` False.
+    Sessions on the same rig share ``numbers``.  Mutable: it is a conversation.
     """
 
     def __init__(
@@ -77,6 +79,8 @@ class Session:
         interface: int = 9,
         command_bytes: int = COMMAND_BYTES,
         record: Callable[[Record], None] | None = None,
+        numbers: Numbers | None = None,
+        answers: bool = True,
     ) -> None:
         self.rig = rig
         self.context = context
@@ -85,8 +89,8 @@ class Session:
         self.calls = 0
         self._record = record
         self._time = 0
-        self._frames = 0
-        self._handles = 0
+        self._numbers = numbers or Numbers()
+        self._answers = answers
         self._query_ids = 0
         self._listeners: dict[int, Listener] = {}
         self._buffer = self.create_surface(SurfaceKind.MEMORY, command_bytes).handle
@@ -100,9 +104,9 @@ class Session:
 
         Raises Fault or Unsupported as the rig does.
         """
-        desc = SurfaceDesc(self._handles + 1, kind, width, height, format, **more)
+        desc = SurfaceDesc(self._numbers.handle + 1, kind, width, height, format, **more)
         self.rig.create_surface(desc)
-        self._handles += 1
+        self._numbers.handle += 1
         self._tell(SurfaceCreated(desc, self._now()))
         return desc
 
@@ -199,7 +203,8 @@ class Session:
         self._tell(Called(call, time=self._now()))
         try:
             answer = self.rig.submit(call)
-            self._tell(Answered(answer))
+            if self._answers:
+                self._tell(Answered(answer))
             return self._accept(answer)
         except Dp2Error as error:
             raise error.at(call=number) from None
@@ -259,8 +264,8 @@ class Session:
     def mark_frame(self, surface: int = 0) -> None:
         """A frame ends, showing ``surface``."""
         self.flush()
-        self._tell(FrameMarker(self._frames, surface, self._now()))
-        self._frames += 1
+        self._tell(FrameMarker(self._numbers.frame, surface, self._now()))
+        self._numbers.frame += 1
 
     def annotate(self, key: str, text: str) -> None:
         """A remark for whoever reads the recording."""

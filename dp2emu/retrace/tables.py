@@ -1,0 +1,3 @@
+"""All tables of methods: importing this registers them."""
+
+import dp2emu.retrace.common  # noqa: F401

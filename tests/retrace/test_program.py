@@ -1,0 +1,139 @@
+"""What happens to calls by their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from dp2emu.dp2.driver import Driver
+from dp2emu.retrace.arguments import Arguments
+from dp2emu.retrace.losses import KEPT, Losses
+from dp2emu.retrace.methods import METHODS, Method, inert, lost, method
+from dp2emu.retrace.program import Program
+from tests.retrace.calls import Pointer, call, out, struct
+
+
+@pytest.fixture
+def program() -> Program:
+    return Program(Driver(), lambda record: None)
+
+
+@pytest.fixture
+def table() -> Iterator[None]:
+    """Rows made by a test are gone after it."""
+    before = dict(METHODS)
+    yield
+    METHODS.clear()
+    METHODS.update(before)
+
+
+def reasons(program: Program) -> list[str]:
+    return [str(loss) for loss in program.losses]
+
+
+def test_a_function_nobody_knows_is_a_loss(program: Program) -> None:
+    program.play(call("IDirect3DDevice9::Levitate", number=7))
+    assert reasons(program) == ["call 7: IDirect3DDevice9::Levitate: not a function that is known"]
+
+
+def test_rows_act_on_calls_that_succeeded(program: Program, table: None) -> None:
+    seen: list[int] = []
+
+    @method("I::Do", "I::Did")
+    def act(program: Program, arguments: Arguments) -> None:
+        """Notes the
+        value."""
+        seen.append(arguments.integer("value"))
+
+    program.play(call("I::Do", value=1))
+    program.play(call("I::Did", value=2, result=-2005530516))
+    assert seen == [1]
+    assert METHODS["I::Did"] == Method("I::Did", act, "Notes the value.")
+    assert not program.losses.total
+
+
+def test_failures_reach_the_rows_that_take_them(program: Program, table: None) -> None:
+    seen: list[bool] = []
+    method("I::Do", failures=True)(lambda program, arguments: seen.append(arguments.failed))
+    program.play(call("I::Do", result=-2005530516))
+    assert seen == [True]
+
+
+def test_inert_rows_do_nothing_and_lost_ones_are_losses(program: Program, table: None) -> None:
+    inert("I", "GetA GetB", "getter")
+    lost("I", "Break", "there is no such thing")
+    for name in ("GetA", "GetB", "Break"):
+        program.play(call(f"I::{name}"))
+    assert reasons(program) == ["call 0: I::Break: there is no such thing"]
+    assert METHODS["I::GetB"].says == "getter"
+    assert METHODS["I::Break"].says == "A loss: there is no such thing."
+
+
+def test_a_call_that_was_never_left_is_a_loss(program: Program, table: None) -> None:
+    method("I::Do")(lambda program, arguments: None)
+    program.play(call("I::Do", finished=False))
+    assert reasons(program) == ["call 0: I::Do: the trace does not tell how it ended"]
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        ("text", lambda a: a.integer("x")),
+        (b"", lambda a: a.real("x")),
+        (1.5, lambda a: a.integer("x")),
+        (3, lambda a: a.blob("x")),
+        (3, lambda a: a.struct("x")),
+        ((), lambda a: a.struct("x")),
+        ((1, 2), lambda a: a.address("x")),
+        (Pointer(5), lambda a: a.thing("x", int)),
+        (3, lambda a: a.structs("x")),
+        (3, lambda a: a.integer("y")),
+        (((1.0, "a"),), lambda a: a.reals("x")),
+    ],
+)
+def test_arguments_that_are_something_else_are_losses(
+    program: Program, table: None, value: object, read: object
+) -> None:
+    method("I::Do")(lambda program, arguments: read(arguments))  # type: ignore[operator]
+    program.play(call("I::Do", x=value))
+    assert program.losses.total == 1
+
+
+def test_arguments_are_read_by_name(program: Program) -> None:
+    program.objects.bind(0x10, "thing")
+    arguments = Arguments(
+        call("I::Do", a=True, b=(struct("S", x=1.5, y=(2.5, 3)),), c=out(0x10), d=None),
+        program.objects,
+    )
+    assert arguments.dword("a") == 1
+    assert arguments.reals("b") == [1.5, 2.5, 3.0]
+    assert arguments.thing("c", str) == "thing"
+    assert arguments.optional("d", str) is None
+    assert not arguments.has("d")
+    assert not arguments.has("e")
+
+
+def test_stores_of_the_tracer_reach_the_lock_with_their_address(program: Program) -> None:
+    from dp2emu.retrace import importing  # noqa: F401  (registers the table)
+    from dp2emu.retrace.locks import Lock
+
+    lock = Lock("thing", 3)
+    program.locks.begin(0x100, lock)
+    program.play(call("memcpy", dest=Pointer(0x100), src=b"abc", n=3))
+    program.play(call("memcpy", number=4, dest=Pointer(0x200), src=b"abc", n=3))
+    assert program.locks.end("thing", 3) is lock
+    assert program.locks.end("thing", 3) is None
+    assert lock.data == b"abc"
+    assert reasons(program) == ["call 4: memcpy: nobody has locked that memory"]
+
+
+def test_losses_beyond_those_kept_are_counted() -> None:
+    losses = Losses()
+    for number in range(KEPT + 5):
+        losses.add(number, "I::Do", "why")
+    assert (len(losses), len(list(losses)), losses.by_name) == (
+        KEPT + 5,
+        KEPT,
+        {"I::Do": KEPT + 5},
+    )
