@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
+from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.memory import ColorKey, SurfaceDesc
 
@@ -38,6 +39,9 @@ class Rig(Protocol):
 
     def flip(self, front: int, back: int) -> None:
         """DdFlip: two surfaces that are alike exchange what they hold, behind all drawing."""
+
+    def blit(self, blt: Blt) -> None:
+        """DdBlt: fill or copy a rectangle of a surface, behind all drawing."""
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         """Store bytes into a surface as the host does, without waiting for the GPU."""

@@ -57,6 +57,7 @@ typedef char dp2log_u32_has_32_bits[sizeof(dp2log_u32) == 4 ? 1 : -1];
 #define DP2LOG_FLIP 10
 #define DP2LOG_LOCK 11
 #define DP2LOG_MANAGED 12
+#define DP2LOG_BLIT 15
 
 #define DP2LOG_DESTROYED 0
 #define DP2LOG_CREATED 1
@@ -331,6 +332,22 @@ DP2LOG_FUNCTION void dp2log_flip(dp2log *log, dp2log_u64 time, dp2log_u64 front,
     unsigned char payload[16];
     dp2log_put64(dp2log_put64(payload, front), back);
     dp2log_simple(log, DP2LOG_FLIP, time, payload, sizeof(payload));
+}
+
+/* DdBlt; `words` are the members from `left` on, without `source`: those of the target's rectangle,
+ * then of the source's, flags, fx, fill, rop and the four words of the two colour keys. */
+DP2LOG_FUNCTION void dp2log_blit(dp2log *log, dp2log_u64 time, dp2log_u64 target,
+                                 dp2log_u64 source, const dp2log_u32 words[16])
+{
+    unsigned char payload[80];
+    unsigned char *at = dp2log_put64(payload, target);
+    int i;
+    for (i = 0; i < 4; i++)
+        at = dp2log_put32(at, words[i]);
+    at = dp2log_put64(at, source);
+    for (i = 4; i < 16; i++)
+        at = dp2log_put32(at, words[i]);
+    dp2log_simple(log, DP2LOG_BLIT, time, payload, sizeof(payload));
 }
 
 /* DdLock without DDLOCK_NOOVERWRITE; log it when the wait is over, and what the host stored when it

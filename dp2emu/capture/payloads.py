@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from enum import IntEnum
 from typing import Any
 
@@ -18,6 +18,7 @@ from construct import Struct
 from dp2emu.capture.records import (
     Annotation,
     Answered,
+    Blitted,
     Called,
     ColorKeyRemoved,
     ColorKeySet,
@@ -33,6 +34,7 @@ from dp2emu.capture.records import (
 )
 from dp2emu.d3d.hal import drawprimitives2data
 from dp2emu.d3d.words import DWORD, QWORD
+from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
@@ -53,6 +55,7 @@ class Kind(IntEnum):
     FLIP = 10
     LOCK = 11
     MANAGED = 12
+    BLIT = 15
 
 
 Payload = bytes | memoryview
@@ -133,6 +136,12 @@ _MANAGED = Head(
 )  # fmt: skip
 _COLOR_KEY = Head(Struct("event" / DWORD, "low" / DWORD, "high" / DWORD, "handle" / QWORD))
 _FLIP = Head(Struct("front" / QWORD, "back" / QWORD))
+_BLIT = Head(
+    Struct(
+        *(field.name / (QWORD if field.name in ("target", "source") else DWORD)
+          for field in fields(Blt))
+    )
+)  # fmt: skip
 _LOCK = Head(Struct("handle" / QWORD))
 _MEMORY = Head(Struct("handle" / QWORD, "offset" / QWORD))
 _CALL = Head(
@@ -301,6 +310,16 @@ def _unpack_flip(payload: Payload, time: int) -> Record:
     return Flipped(front, back, time)
 
 
+def _pack_blit(record: Blitted) -> bytes:
+    return _BLIT.pack(*astuple(record.blt))
+
+
+def _unpack_blit(payload: Payload, time: int) -> Record:
+    values = _BLIT.unpack(payload)
+    _split(payload, _BLIT.size)
+    return Blitted(Blt(*values), time)
+
+
 def _pack_lock(record: Locked) -> bytes:
     return _LOCK.pack(record.handle)
 
@@ -452,6 +471,7 @@ LAYOUTS: dict[Kind, Layout] = {
     Kind.FLIP: Layout(_FLIP, _unpack_flip),
     Kind.LOCK: Layout(_LOCK, _unpack_lock),
     Kind.MANAGED: Layout(_MANAGED, _unpack_managed),
+    Kind.BLIT: Layout(_BLIT, _unpack_blit),
 }
 """Every kind of record.  A new kind is a new row here and, of a new record, in ``_PACK``."""
 
@@ -464,6 +484,7 @@ _PACK: dict[type, tuple[Kind, Callable[[Any], bytes]]] = {
     ColorKeyRemoved: (Kind.COLORKEY, _pack_color_key_removed),
     Flipped: (Kind.FLIP, _pack_flip),
     Locked: (Kind.LOCK, _pack_lock),
+    Blitted: (Kind.BLIT, _pack_blit),
     MemoryWritten: (Kind.MEMORY, _pack_memory),
     Called: (Kind.CALL, _pack_call),
     Answered: (Kind.ANSWER, _pack_answer),

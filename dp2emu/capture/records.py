@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.memory import SurfaceDesc
 
@@ -90,6 +91,14 @@ class Flipped:
 
 
 @dataclass(frozen=True, slots=True)
+class Blitted:
+    """DdBlt: a rectangle of a surface was filled or copied, behind all drawing so far."""
+
+    blt: Blt
+    time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryWritten:
     """The host stored ``data`` at byte ``offset`` of a surface."""
 
@@ -151,6 +160,7 @@ Record = (
     | ColorKeyRemoved
     | Locked
     | Flipped
+    | Blitted
     | MemoryWritten
     | Called
     | Answered

@@ -100,6 +100,7 @@ _COUNTS: dict[Kind, Callable[[tuple[int, ...], int], _Numbers]] = {
     Kind.COLORKEY: lambda head, rest: (),
     Kind.FLIP: lambda head, rest: (),
     Kind.LOCK: lambda head, rest: (),
+    Kind.BLIT: lambda head, rest: (),
     Kind.MANAGED: lambda head, rest: (("surfaces", 1),),
 }
 """What one record adds, from the values of its head and the number of bytes behind it."""

@@ -14,6 +14,7 @@ import numpy as np
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.fvf import fvf_size
 from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.blt import Blt, blit_packet
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.context import Context
 from dp2emu.dp2.driverinfo import DriverInfo, get_driver_info
@@ -25,7 +26,7 @@ from dp2emu.dp2.walk import decode, scan
 from dp2emu.errors import Dp2Error, Fault, Malformed
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.memory import BUFFERS, ColorKey, Limits, Surface, SurfaceDesc
-from dp2emu.gpu.packets import Observe, Swap
+from dp2emu.gpu.packets import Observe, Part, Swap
 from dp2emu.gpu.timing import Timing
 from dp2emu.shader.engines import engine
 
@@ -203,6 +204,20 @@ class Driver:
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
         self.gpu.submit(Swap(one, other))
         self.gpu.run()
+
+    def blit(self, blt: Blt) -> None:
+        """DdBlt, in order with the drawing.  Raises Fault and Unsupported as ``blit_packet``."""
+        packet = blit_packet(self.gpu.heap, blt)
+        self.gpu.submit(packet)
+        self._managed.wrote(self._owned(blt.target, packet.target))
+        self.gpu.run()
+
+    def _owned(self, handle: int, part: Part) -> Part:
+        """A part of the one level a handle names, as a part of its texture."""
+        surface = self._surface(handle, "surface")
+        if surface.parent is None:
+            return Part(surface, part.index, part.box)
+        return Part(surface.parent, surface.desc.index, part.box)
 
     def finish(self) -> None:
         """Let time pass until the GPU is idle and every answer is visible."""

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from typing import Any
 
+from dp2emu.gpu.blit import execute_blit
 from dp2emu.gpu.clear import execute_clear
 from dp2emu.gpu.compose import execute_compose
 from dp2emu.gpu.copy import (
@@ -24,6 +25,7 @@ from dp2emu.gpu.memory import Heap, Limits
 from dp2emu.gpu.packets import (
     RECT_BYTES,
     BeginQuery,
+    Blit,
     Clear,
     Compose,
     Copy,
@@ -57,7 +59,7 @@ _SUPERSEDED_KEPT = 1 << 14
 
 
 DRAWING: frozenset[type[Packet]] = frozenset(
-    {Draw, Clear, Copy, CopyBytes, Compose, GenerateLevels}
+    {Draw, Clear, Copy, Blit, CopyBytes, Compose, GenerateLevels, Swap}
 )
 """Packets that write memory, for a GPU that only keeps order and answers."""
 
@@ -223,6 +225,9 @@ class Gpu:
     def _copy(self, packet: Copy) -> None:
         self._charge(execute_copy(packet, self.counters))
 
+    def _blit(self, packet: Blit) -> None:
+        self._charge(execute_blit(packet, self.counters))
+
     def _copy_bytes(self, packet: CopyBytes) -> None:
         self._charge(execute_copy_bytes(packet, self.counters))
 
@@ -308,6 +313,7 @@ _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
     Draw: Gpu._draw,
     Clear: Gpu._clear,
     Copy: Gpu._copy,
+    Blit: Gpu._blit,
     CopyBytes: Gpu._copy_bytes,
     Swap: Gpu._swap,
     Compose: Gpu._compose,

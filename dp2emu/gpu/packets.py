@@ -272,6 +272,29 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Blit:
+    """Fill the target, or copy the source to it by points, as DirectDraw does.
+
+    ``fill`` is a pixel as it is stored; ``depth_only`` leaves stencil bits as they are.
+    ``source_key`` and ``target_key`` are ranges of colours as stored: of the source those are not
+    copied, of the target those alone are written.  ``rop`` is the index of a ternary raster
+    operation without pattern, 0xCC for a copy; the source is mirrored, then turned clockwise by
+    ``turns`` quarters.  Compressed parts are whole blocks.
+    """
+
+    target: Part
+    source: Part | None
+    fill: int = 0
+    depth_only: bool = False
+    source_key: tuple[int, int] | None = None
+    target_key: tuple[int, int] | None = None
+    rop: int = 0xCC
+    turns: int = 0
+    mirror_x: bool = False
+    mirror_y: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class CopyBytes:
     """Copy ``size`` bytes between buffers, which have them."""
 
@@ -382,6 +405,7 @@ Packet = (
     | Draw
     | Clear
     | Copy
+    | Blit
     | CopyBytes
     | Swap
     | Compose

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.d3d.blocks import decode
-from dp2emu.d3d.formats import FORMATS, FormatRow
+from dp2emu.d3d.compress import COMPRESSED, compress
+from dp2emu.d3d.formats import FORMATS, Coding, FormatRow, Use
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Box
@@ -72,3 +73,28 @@ def write_texels(row: FormatRow, stored: Blocks, lanes: Lanes) -> None:
     words = pack_color(row, [lane.reshape(-1) for lane in lanes])
     data = words.view(np.uint8).reshape(*lanes[0].shape, 1, row.size)
     stored[...] = data
+
+
+def encodable(row: FormatRow) -> bool:
+    """Whether ``encode_texels`` takes a format."""
+    if row.blocked:
+        return row.format in COMPRESSED
+    colors = not row.uses & (Use.DEPTH | Use.PALETTE)
+    return colors and all(c.coding in _STORED for c in row.channels.values())
+
+
+_STORED = (Coding.UNORM, Coding.FLOAT)
+
+
+def encode_texels(row: FormatRow, lanes: Lanes) -> Blocks:
+    """Colours of shape (height, width) as bytes (rows, columns, bytes) of pixels or blocks.
+
+    Compressed ones are rounded to 8 bits first: floor(c * 255 + 0.5) of what is in 0..1.
+    """
+    height, width = lanes[0].shape
+    if not row.blocked:
+        words = pack_color(row, [np.ascontiguousarray(lane).reshape(-1) for lane in lanes])
+        return words.view(np.uint8).reshape(height, width, row.size)
+    clipped = [np.clip(np.nan_to_num(lane), 0, 1).astype(np.float64) for lane in lanes]
+    colors = np.stack([np.floor(lane * 255 + 0.5) for lane in clipped], axis=-1)
+    return compress(row.format, colors.astype(np.uint8))

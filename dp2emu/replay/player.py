@@ -12,6 +12,7 @@ from dp2emu.capture.records import (
     WAIT,
     Annotation,
     Answered,
+    Blitted,
     Called,
     ColorKeyRemoved,
     ColorKeySet,
@@ -198,6 +199,9 @@ class Player:
     def _flip(self, record: Flipped) -> None:
         self._rig.flip(record.front, record.back)
 
+    def _blit(self, record: Blitted) -> None:
+        self._rig.blit(record.blt)
+
     def _write(self, record: MemoryWritten) -> None:
         self._rig.write(record.handle, record.offset, record.data)
 
@@ -308,6 +312,7 @@ _PERFORM: dict[type[Any], Callable[[Player, Any], None]] = {
     ColorKeyRemoved: Player._remove_color_key,
     Locked: Player._lock,
     Flipped: Player._flip,
+    Blitted: Player._blit,
     MemoryWritten: Player._write,
     Called: Player._call,
     Answered: Player._answer,

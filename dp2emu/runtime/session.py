@@ -13,6 +13,7 @@ from dp2emu.capture.records import (
     WAIT,
     Annotation,
     Answered,
+    Blitted,
     Called,
     ColorKeyRemoved,
     ColorKeySet,
@@ -28,6 +29,7 @@ from dp2emu.capture.records import (
 )
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.hresult import hr_name
+from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Dp2Error, Fault, ResponseError, UsageError
@@ -134,6 +136,12 @@ class Session:
         self.flush()
         self._tell(Flipped(front, back, self._now()))
         self.rig.flip(front, back)
+
+    def blit(self, blt: Blt) -> None:
+        """Fill or copy a rectangle behind everything submitted so far."""
+        self.flush()
+        self._tell(Blitted(blt, self._now()))
+        self.rig.blit(blt)
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         """Host write behind everything submitted so far; does not wait for the GPU."""

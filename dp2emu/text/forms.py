@@ -10,6 +10,7 @@ from typing import Any
 from dp2emu.capture.records import (
     Annotation,
     Answered,
+    Blitted,
     Called,
     ColorKeyRemoved,
     ColorKeySet,
@@ -26,6 +27,7 @@ from dp2emu.capture.records import (
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.d3d.sdk import sdk_name
+from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.text.shape import Leaf, scalar
@@ -154,7 +156,8 @@ _VALUES: dict[str, Mapping[str, int]] = {
     "format": {member.sdk: member for member in Format},
     "ddrval": HResult.__members__,
 }
-_HEXADECIMAL = ("dwFlags", "dwVertexType", "ddrval", "usage", "low", "high")
+_HEXADECIMAL = ("dwFlags", "dwVertexType", "ddrval", "usage", "low", "high",
+                "flags", "fx", "fill", "rop", "dest_low", "dest_high")  # fmt: skip
 
 FORMS = (
     Form("context", ContextCreated),
@@ -165,6 +168,7 @@ FORMS = (
     Form("colorkey-removed", ColorKeyRemoved),
     Form("lock", Locked),
     Form("flip", Flipped),
+    Form("blit", Blitted, "blt", Blt),
     Form("memory", MemoryWritten, apart=("data",)),
     Form("call", Called, "call", Call, ("commands", "vertices")),
     Form("answer", Answered, "answer", Answer, ("response", "fault")),

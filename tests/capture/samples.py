@@ -12,6 +12,7 @@ from dp2emu.capture import CaptureWriter, LogWriter
 from dp2emu.capture.records import (
     Annotation,
     Answered,
+    Blitted,
     Called,
     ColorKeyRemoved,
     ColorKeySet,
@@ -25,6 +26,7 @@ from dp2emu.capture.records import (
     SurfaceCreated,
     SurfaceDestroyed,
 )
+from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 
@@ -78,6 +80,7 @@ CHAIN: list[Record] = [
     Locked(2, 3),
     MemoryWritten(2, 0, b"\1\2\3\4", 4),
     Flipped(1, 2, 5),
+    Blitted(Blt(1, 0, 0, 2, 2, 2, 0, 0, 2, 2, flags=0x400), 5),
     FrameMarker(0, 1, 6),
 ]
 """A back buffer that the host fills and shows."""
@@ -103,6 +106,9 @@ _DESCS = st.builds(SurfaceDesc, *_SHAPES) | st.builds(
 )
 _ANSWERS = st.builds(Answer, _U32, _U32, _U64, st.binary(max_size=40), _U32)
 
+_WORDS = (_U32,) * 4
+_BLTS = st.builds(Blt, _U64, *_WORDS, _U64, *_WORDS, *_WORDS, *_WORDS)
+
 RECORDS: st.SearchStrategy[Record] = st.one_of(
     st.builds(ContextCreated, _U64, _U32, _U64, _U64, _U64),
     st.builds(ContextDestroyed, _U64, _U64),
@@ -111,6 +117,7 @@ RECORDS: st.SearchStrategy[Record] = st.one_of(
     st.builds(ColorKeySet, _U64, _U32, _U32, _U64),
     st.builds(ColorKeyRemoved, _U64, _U64),
     st.builds(Flipped, _U64, _U64, _U64),
+    st.builds(Blitted, _BLTS, _U64),
     st.builds(Locked, _U64, _U64),
     st.builds(MemoryWritten, _U64, _U64, st.binary(max_size=40), _U64),
     st.builds(Called, _calls(_U32), st.just(32), _U64),

@@ -62,6 +62,7 @@ def test_the_header_has_the_magic_of_the_reader() -> None:
         ("flip", Kind.FLIP),
         ("lock", Kind.LOCK),
         ("managed", Kind.MANAGED),
+        ("blit", Kind.BLIT),
     ],
 )
 def test_the_header_makes_heads_of_the_readers_size(function: str, kind: Kind) -> None:

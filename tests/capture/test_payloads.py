@@ -11,6 +11,7 @@ from dp2emu.capture.payloads import Kind, decode, describe, encode, entries
 from dp2emu.capture.records import (
     Annotation,
     Answered,
+    Blitted,
     Called,
     ColorKeyRemoved,
     ColorKeySet,
@@ -21,6 +22,7 @@ from dp2emu.capture.records import (
     Record,
     SurfaceCreated,
 )
+from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
@@ -184,3 +186,10 @@ def test_a_colour_key_is_laid_out_as_specified() -> None:
 def test_flips_and_locks_are_laid_out_as_specified() -> None:
     assert encode(Flipped(7, 8, 9)) == (Kind.FLIP, 9, struct.pack("<QQ", 7, 8))
     assert encode(Locked(7, 9)) == (Kind.LOCK, 9, struct.pack("<Q", 7))
+
+
+def test_a_blit_is_laid_out_as_specified() -> None:
+    blt = Blt(7, *range(1, 5), 8, *range(5, 17))
+    words = struct.pack("<Q4IQ12I", 7, 1, 2, 3, 4, 8, *range(5, 17))
+    assert encode(Blitted(blt, 9)) == (Kind.BLIT, 9, words)
+    assert decode(Kind.BLIT, 9, words) == Blitted(blt, 9)

@@ -82,4 +82,4 @@ def test_colour_keys_are_records_and_nothing_else(make) -> None:
 @pytest.mark.parametrize("make", [sealed, log])
 def test_flips_and_locks_are_records_and_nothing_else(make) -> None:
     summary = open_capture(BytesIO(make(CHAIN))).summary()
-    assert (summary.records, summary.surfaces, summary.frames) == (6, 2, 1)
+    assert (summary.records, summary.surfaces, summary.frames) == (7, 2, 1)

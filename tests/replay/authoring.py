@@ -17,6 +17,7 @@ from dp2emu.capture.records import (
     SurfaceCreated,
 )
 from dp2emu.d3d.enums import Format
+from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Dp2Error
@@ -130,6 +131,9 @@ class Calls:
 
     def flip(self, front: int, back: int) -> None:
         self.events.append(f"flip {front} {back}")
+
+    def blit(self, blt: Blt) -> None:
+        self.events.append(f"blit {blt.source} {blt.target}")
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         self.memory[handle] = bytes(offset) + data

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 
+from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.memory import ColorKey, SurfaceDesc
 
@@ -54,6 +55,9 @@ class ScriptedRig:
 
     def flip(self, front: int, back: int) -> None:
         self.events.append(f"flip {front} {back}")
+
+    def blit(self, blt: Blt) -> None:
+        self.events.append(f"blit {blt.source} {blt.target}")
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         self.writes.append((handle, offset, data))

@@ -43,6 +43,7 @@ from dp2emu.d3d.enums import (
     TransformState,
 )
 from dp2emu.d3d.flags import Clear
+from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
@@ -103,6 +104,9 @@ class Listener:
 
     def flip(self, front: int, back: int) -> None:
         """Nothing is there to exchange."""
+
+    def blit(self, blt: Blt) -> None:
+        """Nothing is there to copy."""
 
 
 def record(workload: Workload, path: Path) -> None:

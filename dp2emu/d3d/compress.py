@@ -1,0 +1,132 @@
+"""Compressing colours to DXT1 to DXT5.
+
+The formats say how blocks are read, not how they are made: the rule here is one of many.  The two
+colours of a block that are farthest apart along the channel of the greatest range are its
+endpoints, and every texel takes the nearest of the colours between them, the first of equals.
+Everything is integers, so that blocks are the same wherever they are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.blocks import EIGHT_ALPHAS, FOUR_COLORS, THREE_COLORS, Weights
+from dp2emu.d3d.enums import Format
+
+Bytes = NDArray[np.uint8]
+I32 = NDArray[np.int32]
+
+_SIDE = 4
+_HALF_ALPHA = 128
+"""DXT1 has two alphas; those below this become 0."""
+
+
+def compress(format: Format, colors: Bytes) -> Bytes:
+    """Blocks (rows, columns, bytes) of red, green, blue and alpha, uint8 (height, width, 4).
+
+    Sides that are no multiple of 4 are filled up by repeating the last row and column.  Raises
+    KeyError for formats that are not DXT1 to DXT5 (``COMPRESSED``).
+    """
+    height, width = colors.shape[:2]
+    padding = ((0, -height % _SIDE), (0, -width % _SIDE), (0, 0))
+    whole = np.pad(colors, padding, mode="edge").astype(np.int32)
+    rows, columns = whole.shape[0] // _SIDE, whole.shape[1] // _SIDE
+    apart = whole.reshape(rows, _SIDE, columns, _SIDE, 4).swapaxes(1, 2)
+    texels = apart.reshape(rows * columns, _SIDE * _SIDE, 4)
+    return COMPRESSED[format](texels).reshape(rows, columns, -1)
+
+
+def _dxt1(texels: I32) -> Bytes:
+    """Opaque blocks have four colours; those with transparent texels three."""
+    clear = texels[..., 3] < _HALF_ALPHA
+    high, low = _ends(texels[..., :3])
+    first, second = _packed(high), _packed(low)
+    opaque = ~clear.any(axis=1)
+    first, second = np.maximum(first, second), np.minimum(first, second)
+    ends = np.where(opaque, first, second), np.where(opaque, second, first)
+    four = _nearest(texels, *ends, FOUR_COLORS)
+    three = np.where(clear, 3, _nearest(texels, *ends, THREE_COLORS))
+    # Equal endpoints are read as three colours, of which the first is the right one.
+    codes = np.where((opaque & (first != second))[:, None], four, three)
+    return _color_block(*ends, codes)
+
+
+def _dxt3(texels: I32) -> Bytes:
+    alphas = (texels[..., 3] * 15 + 127) // 255
+    packed = (alphas[:, 0::2] | alphas[:, 1::2] << 4).astype(np.uint8)
+    return np.concatenate([packed, _opaque_block(texels)], axis=1)
+
+
+def _dxt5(texels: I32) -> Bytes:
+    alphas = texels[..., 3]
+    high, low = alphas.max(axis=1), alphas.min(axis=1)
+    mixed = np.stack([(a * high + b * low) // (a + b) for a, b in EIGHT_ALPHAS], axis=1)
+    distance = np.abs(alphas[:, :, None] - mixed[:, None])
+    # Equal endpoints are read as six alphas; code 0 is the first endpoint in either reading.
+    codes = distance.argmin(axis=2)
+    ends = np.stack([high, low], axis=1).astype(np.uint8)
+    return np.concatenate([ends, _bits(codes, 3), _opaque_block(texels)], axis=1)
+
+
+def _opaque_block(texels: I32) -> Bytes:
+    """The colour half of DXT2 to DXT5, which always has four colours."""
+    high, low = _ends(texels[..., :3])
+    first, second = _packed(high), _packed(low)
+    return _color_block(first, second, _nearest(texels, first, second, FOUR_COLORS))
+
+
+def _ends(colors: I32) -> tuple[I32, I32]:
+    """The texels with the most and the least of the channel of the greatest range, (n, 3) each."""
+    ranges = colors.max(axis=1) - colors.min(axis=1)
+    along = np.take_along_axis(colors, ranges.argmax(axis=1)[:, None, None], axis=2)[..., 0]
+    each = np.arange(len(colors))
+    return colors[each, along.argmax(axis=1)], colors[each, along.argmin(axis=1)]
+
+
+def _packed(colors: I32) -> I32:
+    """R5G6B5 of colours, rounding half up."""
+    red, green, blue = (
+        (colors[:, lane] * most * 2 + 255) // 510 for lane, most in enumerate((31, 63, 31))
+    )
+    words: I32 = red << 11 | green << 5 | blue
+    return words
+
+
+def _widened(words: I32) -> I32:
+    """R5G6B5 as bytes, by repeating the high bits: (n, 3)."""
+    red, green, blue = words >> 11, words >> 5 & 63, words & 31
+    return np.stack(
+        [red << 3 | red >> 2, green << 2 | green >> 4, blue << 3 | blue >> 2], axis=1
+    ).astype(np.int32)
+
+
+def _nearest(texels: I32, first: I32, second: I32, weights: Weights) -> NDArray[np.intp]:
+    one, two = _widened(first), _widened(second)
+    palette = np.stack([(a * one + b * two) // (a + b) for a, b in weights], axis=1)
+    apart = texels[:, :, None, :3] - palette[:, None]
+    codes: NDArray[np.intp] = (apart * apart).sum(axis=3).argmin(axis=2)
+    return codes
+
+
+def _color_block(first: I32, second: I32, codes: NDArray[np.intp]) -> Bytes:
+    ends = np.stack([first & 255, first >> 8, second & 255, second >> 8], axis=1)
+    return np.concatenate([ends.astype(np.uint8), _bits(codes, 2)], axis=1)
+
+
+def _bits(codes: NDArray[np.intp], width: int) -> Bytes:
+    """Sixteen codes side by side, the first in the lowest bits."""
+    ones = codes[:, :, None] >> np.arange(width) & 1
+    return np.packbits(ones.reshape(len(codes), -1).astype(np.uint8), axis=1, bitorder="little")
+
+
+COMPRESSED: dict[Format, Callable[[I32], Bytes]] = {
+    Format.DXT1: _dxt1,
+    Format.DXT2: _dxt3,
+    Format.DXT3: _dxt3,
+    Format.DXT4: _dxt5,
+    Format.DXT5: _dxt5,
+}
+"""Formats that can be made: blocks of 16 texels (n, 16, 4) to bytes (n, bytes)."""
