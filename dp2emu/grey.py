@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import DEPTH, Channel, Coding, FormatRow
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.pixels import stored_depth, stored_stencil
 from dp2emu.picture import Picture
 
-DEPTHS = frozenset(int(format) for format, row in DEPTH.items() if row.depth)
+DEPTHS = frozenset(int(f) for f, row in DEPTH.items() if isinstance(f, Format) and row.depth)
 """D3DFORMATs of surfaces with depth to show."""
-STENCILS = frozenset(int(format) for format, row in DEPTH.items() if row.stencil)
+STENCILS = frozenset(int(f) for f, row in DEPTH.items() if isinstance(f, Format) and row.stencil)
 """D3DFORMATs of surfaces with a stencil to show."""
 
 _FLOAT24_BIAS = 15

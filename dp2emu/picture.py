@@ -13,15 +13,16 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from dp2emu.d3d.blocks import decode
+from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.formats import FORMATS, Channel, Coding, FormatRow, Lane, Use
+from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel, Coding, FormatRow, Lane, Use
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32
 from dp2emu.gpu.memory import Surface
@@ -43,7 +44,7 @@ class Picture:
     tight and samples included, so it depends on nothing a picture leaves out.
     """
 
-    format: Format
+    format: AnyFormat
     crc32: int
     image: NDArray[Any]
 
@@ -90,7 +91,11 @@ def take_picture(surface: Surface) -> Picture:
 
 def has_picture(format: int) -> bool:
     """Whether surfaces of a format can be shown."""
-    row = FORMATS.get(Format(format)) if format in Format._value2member_map_ else None
+    known = format in Format._value2member_map_
+    return known and _shows(FORMATS.get(Format(format)))
+
+
+def _shows(row: FormatRow | None) -> TypeGuard[FormatRow]:
     return row is not None and Use.TEXTURE in row.uses and Use.DEPTH not in row.uses
 
 
@@ -105,7 +110,7 @@ def _band(
     return rgba(words if samples == 1 else resolve(row, words, samples), row.format)
 
 
-def rgba(words: NDArray[Any], format: Format) -> NDArray[np.uint8]:
+def rgba(words: NDArray[Any], format: AnyFormat) -> NDArray[np.uint8]:
     """uint8 (..., 4) or, for a format without alpha, (..., 3) of the words of pixels (...).
 
     Raises Unsupported for a format that is not a colour format here.
@@ -119,10 +124,11 @@ def rgba(words: NDArray[Any], format: Format) -> NDArray[np.uint8]:
     return np.stack([_shown(row, words, lane) for lane in lanes[: _lanes(row)]], axis=-1)
 
 
-def _format(format: Format) -> FormatRow:
-    if not has_picture(format):
+def _format(format: AnyFormat) -> FormatRow:
+    row = ROWS.get(format)
+    if not _shows(row):
         raise Unsupported(f"picture of {format.sdk}")
-    return FORMATS[format]
+    return row
 
 
 def _lanes(row: FormatRow) -> int:

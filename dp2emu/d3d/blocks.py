@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.formats import FORMATS, Channel
+from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel
 from dp2emu.errors import UsageError
 
 Bytes = NDArray[np.uint8]
@@ -43,7 +43,7 @@ BT.601 with Y in 16..235 and U and V in 16..240.
 """
 
 
-def decode(format: Format, data: Bytes | bytes, width: int, height: int) -> Bytes:
+def decode(format: AnyFormat, data: Bytes | bytes, width: int, height: int) -> Bytes:
     """Red, green, blue and alpha of each pixel: uint8 (height, width, 4).
 
     ``data`` is rows of blocks, tightly packed, the sizes rounded up to whole blocks.  Raises

@@ -16,7 +16,11 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
+
+AnyFormat = Format | DxgiFormat
+"""The format of a surface, of whatever interface."""
 
 
 class Coding(Enum):
@@ -76,15 +80,17 @@ class FormatRow:
 
     Almost every block is one pixel, and then ``channels`` has its fields by name: r, g, b, a, l
     (luminance), u, v, w, q, p (palette index), d (depth), s (stencil).  ``missing`` is what a red,
-    green or blue that is not there reads as; a missing alpha reads as 1.
+    green or blue that is not there reads as; a missing alpha reads as 1.  ``srgb``: red, green and
+    blue are sRGB codes for whoever reads and writes them, which only Direct3D 10 has formats for.
     """
 
-    format: Format
+    format: AnyFormat
     size: int
     channels: Mapping[str, Channel]
     uses: Use
     block: tuple[int, int] = (1, 1)
     missing: float = 1.0
+    srgb: bool = False
 
     @property
     def blocked(self) -> bool:
@@ -93,8 +99,11 @@ class FormatRow:
 
     @cached_property
     def word(self) -> np.dtype[np.generic]:
-        """What pixels are stored in: float32 for float depth, else the widest unsigned integer."""
-        if self.depth and self.depth.coding is Coding.FLOAT and self.depth.bits == 32:
+        """What pixels are stored in: float32 for float depth alone, else the widest unsigned
+        integer.
+        """
+        depth = self.depth
+        if depth and depth.coding is Coding.FLOAT and depth.bits == 8 * self.size:
             return np.dtype("<f4")
         return np.dtype(f"<u{min(self.size & -self.size, 8)}")
 
@@ -201,7 +210,7 @@ def _block(format: Format, size: int, width: int, height: int, uses: Use) -> For
 _TEXTURE, _SHADOW = Use.TEXTURE, Use.TEXTURE | Use.DEPTH | Use.SHADOW
 _TARGET, _BUMP, _PALETTE = _TEXTURE | Use.TARGET, _TEXTURE | Use.BUMP, _TEXTURE | Use.PALETTE
 
-FORMATS: dict[Format, FormatRow] = {
+FORMATS: dict[AnyFormat, FormatRow] = {
     row.format: row
     for row in (
         _row(Format.R8G8B8, _TEXTURE),

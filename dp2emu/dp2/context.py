@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.d3d.enums import DeclMethod, Format, PrimitiveType, RenderState
+from dp2emu.d3d.enums import DeclMethod, PrimitiveType, RenderState
 from dp2emu.d3d.flags import Dp2Flags
-from dp2emu.d3d.formats import COLOR, DEPTH
+from dp2emu.d3d.formats import COLOR, DEPTH, AnyFormat
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.d3d.vertices import MESH_METHODS
@@ -456,7 +456,7 @@ class Context:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"no surface {handle}")
         return surface
 
-    def _target(self, handle: int, formats: Container[Format], what: str) -> Surface | None:
+    def _target(self, handle: int, formats: Container[AnyFormat], what: str) -> Surface | None:
         if handle == 0:
             return None
         surface = self._surface(handle)

@@ -101,7 +101,7 @@ def number(value: float | int) -> float | int | str:
 def _surface(surface: Surface | None) -> Facts | None:
     if surface is None:
         return None
-    format = sdk_name(SurfaceFormat, surface.format)
+    format = sdk_name(SurfaceFormat, surface.desc.format)
     size = {"width": surface.width, "height": surface.height, "samples": surface.samples}
     return {"surface": surface.handle, "format": format, **size}
 

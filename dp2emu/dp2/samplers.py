@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import Format, TextureAddress, TextureFilter
-from dp2emu.d3d.formats import FORMATS, Use
+from dp2emu.d3d.formats import FORMATS, AnyFormat, Use
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import (
     MagFilter7,
@@ -54,7 +54,7 @@ _FILTERS = (
     TextureStageState8.MIPFILTER,
 )
 _COLOR_KEYS = (RenderState7.COLORKEYENABLE, RenderState7.COLORKEYBLENDENABLE)
-_ALPHA_BLOCKS = {
+_ALPHA_BLOCKS: dict[AnyFormat, int] = {
     Format.A1: 1,
     **dict.fromkeys((Format.DXT1, Format.DXT2, Format.DXT3, Format.DXT4, Format.DXT5), 255),
 }

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from dp2emu.d3d.formats import FORMATS
+from dp2emu.d3d.dxgi import ROWS
 from dp2emu.gpu.arrays import Mask
 from dp2emu.gpu.memory import Surface
-from dp2emu.gpu.packets import Clear, Rect
+from dp2emu.gpu.packets import Clear, Color, Rect
 from dp2emu.gpu.pixels import (
-    argb_floats,
     color_format,
     depth_bits,
     depth_format,
     every_bit,
+    floats_of,
     pack_color,
     quantise_depth,
     with_depth,
@@ -49,7 +49,7 @@ def execute_clear(clear: Clear, counters: Counters) -> Work:
         rects = [inside for rect in clear.rects if not (inside := rect.intersect(whole)).empty]
         _fill(surface.pixels(), [_columns(rect, surface.samples) for rect in rects], fill)
         pixels = sum((r.right - r.left) * (r.bottom - r.top) for r in rects)
-        pixel_bytes = FORMATS[surface.format].size * surface.samples
+        pixel_bytes = ROWS[surface.format].size * surface.samples
         work += Work(pixels=pixels, shaded=pixels, pixel_bytes=pixels * pixel_bytes)
     counters.pixel_bytes += work.pixel_bytes
     return work
@@ -107,7 +107,7 @@ def _union(rects: list[Rect], height: int, width: int) -> Iterator[tuple[int, Ma
         yield first, steps.cumsum(axis=0).cumsum(axis=1)[:-1, :-1] > 0
 
 
-def _color_fill(surface: Surface, color: int) -> tuple[Surface, _Fill]:
+def _color_fill(surface: Surface, color: int | Color) -> tuple[Surface, _Fill]:
     return surface, _Fill(_color_word(surface, color))
 
 
@@ -126,7 +126,7 @@ def _depth_fill(surface: Surface, z: float | None, stencil: int | None) -> tuple
     return surface, _Fill(word[0], None if written == every_bit(row) else written)
 
 
-def _color_word(surface: Surface, color: int) -> Any:
-    """The word, or words, of a pixel in an A8R8G8B8 colour."""
-    rgba = [np.array([value], np.float32) for value in argb_floats(color)]
+def _color_word(surface: Surface, color: int | Color) -> Any:
+    """The word, or words, of a pixel in a colour."""
+    rgba = [np.array([value], np.float32) for value in floats_of(color)]
     return pack_color(color_format(surface), rgba)[0]

@@ -13,9 +13,9 @@ from dp2emu.gpu.arrays import F32, I64, Words
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Draw, Uniforms
 from dp2emu.gpu.pixels import (
-    argb_floats,
     color_format,
     every_bit,
+    floats_of,
     pack_color,
     unpack_color,
     unused_bits,
@@ -129,7 +129,7 @@ def _target(
 ) -> ColorTarget:
     words, pitch = row.view(surface.data), surface.pitch // row.size
     output = _output(draw.pipeline, row)
-    uniforms = {BLEND_FILE: np.array(argb_floats(draw.merge.blend_factor), np.float32)}
+    uniforms = {BLEND_FILE: np.array(floats_of(draw.merge.blend_factor), np.float32)}
     if output.srgb:
         uniforms[LINEAR_FILE] = linear_light()
     operation = draw.pipeline.raster_op

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.enums import ComposeRectsOp, Format
-from dp2emu.d3d.formats import FORMATS, FormatRow
+from dp2emu.d3d.formats import FormatRow
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.compose import combine_bits
 from dp2emu.gpu.memory import Surface
@@ -109,12 +110,12 @@ def _take_over(given: _Texels, made: _Texels) -> None:
 def _texels(part: Part) -> _Texels:
     surface, index = part.surface, part.index
     edge = whole_part(surface, index).box
-    return _Texels(FORMATS[surface.format], blocks(surface, index), part.box, edge)
+    return _Texels(ROWS[surface.format], blocks(surface, index), part.box, edge)
 
 
 def _resolved(surface: Surface) -> Blocks:
     """A multisampled surface, which has no levels, with one sample for each pixel."""
-    row = FORMATS[surface.format]
+    row = ROWS[surface.format]
     words = resolve(row, surface.pixels(), surface.samples)
     return words.view(np.uint8).reshape(1, surface.height, surface.width, 1, row.size)
 
@@ -145,7 +146,7 @@ def _work(counters: Counters, source: Part, target: Part) -> Work:
 
 def _bytes(part: Part) -> int:
     """Bytes of the blocks a part touches."""
-    row, samples = FORMATS[part.surface.format], part.surface.samples
+    row, samples = ROWS[part.surface.format], part.surface.samples
     touched = whole_blocks(row, part.box)
     each: int = samples * row.size
     return each * math.prod(int(s.stop) - int(s.start) for s in touched)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.gpu.assembly import CORNERS, vertex_count
 from dp2emu.gpu.color import ColorTarget, color_targets
@@ -69,6 +70,7 @@ def execute_draw(
     the engine otherwise.  Raises Unsupported for state that is not built, before anything is
     written, and Disagreement if engines are checked.
     """
+    _check(draw)
     if observe_cache:
         run = reference.run
     targets = _targets(draw, run)
@@ -85,6 +87,25 @@ def execute_draw(
         cache.count(counters)
     _count(draw, work, counters)
     return work
+
+
+def _check(draw: Draw) -> None:
+    """Raises Unsupported for what draws can say and is not built."""
+    pipeline = draw.pipeline
+    for asked, what in (
+        (pipeline.units or pipeline.vertex_units, "resources of Direct3D 10 shaders"),
+        (pipeline.blends, "blend states of targets"),
+        (pipeline.early, "early depth and stencil tests"),
+        (pipeline.by_sample, "programs by sample"),
+        (pipeline.raster.clip_distances, "clip distances without planes"),
+        (pipeline.raster.cull_distances, "cull distances"),
+        (pipeline.depth.bias_of_float or pipeline.depth.bias_clamp, "depth bias of Direct3D 10"),
+        (pipeline.depth.in_viewport, "depth clamped to the viewport"),
+        (draw.instances, "instances"),
+        (draw.cuts, "cut strips"),
+    ):
+        if asked:
+            raise Unsupported(what)
 
 
 def _draw_part(draw: Draw, targets: _Targets, texturing: Texturing) -> Work:

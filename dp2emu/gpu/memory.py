@@ -11,8 +11,10 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.d3d.dxgi import ROWS
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.formats import FORMATS, FormatRow, Use
+from dp2emu.d3d.formats import AnyFormat, FormatRow, Use
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.errors import Fault, Unsupported
@@ -25,6 +27,7 @@ from dp2emu.gpu.subresources import (
     full_chain,
     subresources,
 )
+from dp2emu.shader.texture.bindings import MAX_LAYERS
 
 
 class SurfaceKind(IntEnum):
@@ -57,6 +60,9 @@ class SurfaceDesc:
     in memory is said in ``gpu.subresources``.  A surface with a ``parent``, the handle of a
     texture, is level ``index`` modulo ``levels`` of face ``index`` / ``levels`` of that.
     ``managed`` is 1 for textures the driver manages (DDSCAPS2_TEXTUREMANAGE), otherwise 0.
+
+    Direct3D 10 gives a format of its own, ``dxgi``, in the place of ``format``, and arrays of
+    ``layers`` textures or cubes.
     """
 
     handle: int
@@ -72,6 +78,8 @@ class SurfaceDesc:
     parent: int = 0
     index: int = 0
     managed: int = 0
+    layers: int = 1
+    dxgi: DxgiFormat | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +133,7 @@ class Surface:
         self.desc = desc
         self.serial = serial
         self.samples = desc.samples
-        self.format = Format(desc.format) if desc.format else Format.UNKNOWN
+        self.format: AnyFormat = desc.dxgi or Format(desc.format)
         self.subresources = layout
         self.parent = parent
         self.color_key: ColorKey | None = None
@@ -135,9 +143,9 @@ class Surface:
             above = parent.system if parent else None
             self.system = Surface(replace(desc, managed=0), serial, layout, above)
         if parent is not None:
-            start = layout[0].offset
+            start, end = layout[0].offset, layout[-1].offset + layout[-1].size
             self.words: NDArray[np.int32] = parent.words
-            self.data: NDArray[np.uint8] = parent.data[start : start + layout[0].size]
+            self.data: NDArray[np.uint8] = parent.data[start:end]
             return
         size = _size(desc, layout)
         self.words = np.zeros(-(-size // 4), np.dtype("<i4"))
@@ -176,7 +184,7 @@ class Surface:
         Pixels of several words have them along a third axis.  Raises Unsupported for formats
         whose pixels share bytes.
         """
-        row = FORMATS.get(self.format)
+        row = ROWS.get(self.format)
         if row is None or row.blocked:
             raise Unsupported(f"pixels of {self.format.sdk}")
         rows = self.data[: self.pitch * self.height].reshape(self.height, self.pitch)
@@ -249,26 +257,37 @@ class Heap:
         """Make a zeroed surface; a live handle is replaced.  Raises Fault or Unsupported."""
         if desc.handle <= 0:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"surface handle {desc.handle}")
+        old = self._surfaces.get(desc.handle)
+        if old is None and len(self._surfaces) >= self.limits.surfaces:
+            raise Fault(HResult.DDERR_OUTOFMEMORY, f"surface {desc.handle}: too many surfaces")
+        surface = self._made(desc, old.held_bytes if old else 0)
+        self._created[desc.kind] += 1
+        self._count(surface, 1)
+        if old is not None:
+            self._count(old, -1)
+        self._surfaces[desc.handle] = surface
+        return surface
+
+    def make(self, desc: SurfaceDesc) -> Surface:
+        """Make a zeroed surface that has no handle and lives as long as somebody refers to it.
+
+        Raises Fault or Unsupported.
+        """
+        return self._made(replace(desc, handle=0), 0)
+
+    def _made(self, desc: SurfaceDesc, freed: int) -> Surface:
+        """A surface within the limits, once ``freed`` bytes are given back."""
         if desc.managed not in ((0, 1) if desc.kind in TEXTURES and not desc.parent else (0,)):
             what = f"surface {desc.handle}: managed {desc.managed}"
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
         parent = self._parent(desc)
         layout = (parent.subresources[desc.index],) if parent else self._measure(desc)
         size = 0 if parent else _size(desc, layout) * _copies(desc)
-        old = self._surfaces.get(desc.handle)
-        freed = old.held_bytes if old else 0
         if self.allocated - freed + size > self.limits.total_bytes:
             raise Fault(HResult.DDERR_OUTOFMEMORY, f"surface {desc.handle}: heap is full")
-        if old is None and len(self._surfaces) >= self.limits.surfaces:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, f"surface {desc.handle}: too many surfaces")
         self._serial += 1
         surface = Surface(desc, self._serial, layout, parent)
         self._allocated.add(surface)
-        self._created[desc.kind] += 1
-        self._count(surface, 1)
-        if old is not None:
-            self._count(old, -1)
-        self._surfaces[desc.handle] = surface
         return surface
 
     def destroy(self, handle: int) -> None:
@@ -345,7 +364,8 @@ class Heap:
         """Where everything of a description lies, checked before anything is allocated."""
         who = f"surface {desc.handle}"
         if desc.kind in BUFFERS:
-            if desc.format or (desc.height, desc.samples, desc.depth, desc.levels) != (1, 1, 1, 1):
+            plain = (desc.height, desc.samples, desc.depth, desc.levels, desc.layers)
+            if desc.format or desc.dxgi or plain != (1,) * len(plain):
                 raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: a buffer is one row of bytes")
             if desc.width > self.limits.surface_bytes:
                 raise Fault(HResult.DDERR_OUTOFMEMORY, f"{who}: {desc.width} bytes")
@@ -368,6 +388,9 @@ class Heap:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.samples} samples")
         if desc.depth > 1 and desc.kind not in VOLUMES:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.depth} slices")
+        most = MAX_LAYERS // _faces(desc) if desc.dxgi else 1
+        if not 0 < desc.layers <= most:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: an array of {desc.layers}")
         if desc.kind in _CUBES and desc.width != desc.height:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: a cube {desc.width} x {desc.height}")
         most = full_chain(*sides) if desc.kind in TEXTURES else 1
@@ -386,26 +409,37 @@ def layout_of(desc: SurfaceDesc) -> tuple[Subresource, ...]:
 
 
 def _shape(desc: SurfaceDesc) -> Shape:
-    faces = CUBE_FACES if desc.kind in _CUBES else 1
+    faces = _faces(desc) * desc.layers
     return Shape(desc.width, desc.height, desc.depth, desc.levels, faces, desc.pitch)
+
+
+def _faces(desc: SurfaceDesc) -> int:
+    return CUBE_FACES if desc.kind in _CUBES else 1
 
 
 def _texels(desc: SurfaceDesc, who: str) -> Texels:
     """What is stored for a pixel with all its samples.  Raises Unsupported for other formats."""
     row = _row(desc)
     if row is None:
-        name = sdk_name(Format, desc.format) or f"{desc.format:#x}"
+        number = sdk_name(Format, desc.format) or f"{desc.format:#x}"
+        name = desc.dxgi.sdk if desc.dxgi else number
         raise Unsupported(f"{who}: surface format {name}")
     return Texels(row.size * desc.samples, *row.block)
 
 
 def _row(desc: SurfaceDesc) -> FormatRow | None:
+    if desc.dxgi is not None:
+        return ROWS.get(desc.dxgi)
     known = desc.format in Format._value2member_map_
-    return FORMATS.get(Format(desc.format)) if known else None
+    return ROWS.get(Format(desc.format)) if known else None
 
 
 def _multisampled(desc: SurfaceDesc) -> bool:
-    """Whether there may be several samples: in what is drawn to and never sampled."""
+    """Whether there may be several samples: in what is drawn to and, before Direct3D 10, never
+    sampled.
+    """
+    if desc.dxgi is not None:
+        return desc.kind is SurfaceKind.TEXTURE
     row = _row(desc)
     return bool(row and row.uses & (Use.TARGET | Use.DEPTH) and desc.kind is SurfaceKind.SURFACE)
 

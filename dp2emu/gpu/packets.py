@@ -96,17 +96,21 @@ class PointSize:
     max: float = 64.0
 
 
+Color = tuple[float, float, float, float]
+"""Red, green, blue and alpha, of any value; what is whole in a format of integers."""
+
+
 @dataclass(frozen=True, slots=True)
 class MergeNumbers:
     """What the merge stage reads beside the pipeline.
 
-    ``blend_factor`` is A8R8G8B8; ``alpha_reference`` 0 to 255; the stencil numbers are DWORDs, of
-    which a format uses the low bits.  Of a multisampled target only the samples whose bits are
-    set in ``sample_mask`` are drawn to, and of the first 32 bits of a pixel only those set in
-    ``plane_mask``.
+    ``blend_factor`` is A8R8G8B8, or float32 values; ``alpha_reference`` 0 to 255; the stencil
+    numbers are DWORDs, of which a format uses the low bits.  Of a multisampled target only the
+    samples whose bits are set in ``sample_mask`` are drawn to, and of the first 32 bits of a pixel
+    only those set in ``plane_mask``.
     """
 
-    blend_factor: int = 0xFFFFFFFF
+    blend_factor: int | Color = 0xFFFFFFFF
     sample_mask: int = 0xFFFFFFFF
     alpha_reference: int = 0
     stencil_reference: int = 0
@@ -135,7 +139,8 @@ class TextureBinding:
     """A texture and the numbers of the sampler that reads it.
 
     ``lod_bias`` is D3DSAMP_MIPMAPLODBIAS as a float32 value, ``max_level`` D3DSAMP_MAXMIPLEVEL and
-    ``most_detailed`` what SETTEXLOD said, both level numbers; ``border`` is A8R8G8B8; ``palette``
+    ``most_detailed`` what SETTEXLOD said, both level numbers; ``border`` is A8R8G8B8, or float32
+    values; ``lods`` are MinLOD and MaxLOD of Direct3D 10; ``palette``
     has 256 A8R8G8B8 words, for formats that index one.  ``color_key`` is a range of texels as they
     are stored, both ends in it.  ``weights`` are the file of that name (``texture.bindings``) for
     a convolution; None for ones.
@@ -145,17 +150,34 @@ class TextureBinding:
     lod_bias: float = 0.0
     max_level: int = 0
     most_detailed: int = 0
-    border: int = 0
+    border: int | Color = 0
     palette: NDArray[np.uint32] | None = None
     color_key: tuple[int, int] = (0, 0)
     weights: NDArray[np.float32] | None = None
+    lods: tuple[float, float] = (0.0, 0.0)
 
 
 Textures = Mapping[int, TextureBinding]
-"""Textures by the number of the sampler that reads them."""
+"""Textures, and buffers, by the number of the sampler or unit that reads them."""
 
 Uniforms = Mapping[str, NDArray[Any]]
 """What a program reads through its uniform files, by file: arrays that nobody writes any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instances:
+    """The primitives of a draw ``count`` times, with a number each from 0 on.
+
+    ``streams`` are those that have an element for an instance, with their rates: of instance i of
+    those from ``first`` on, i counted from 0, they have element ``first`` + i // rate, or the
+    first alone if the rate is 0.  ``file`` is the uniform file of the vertex program that has the
+    number, if it reads it.
+    """
+
+    count: int
+    first: int = 0
+    streams: tuple[tuple[int, int], ...] = ()
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,7 +191,8 @@ class Draw:
     all.  ``w_range`` is the w of depth 0 and of depth 1 in a w-buffer.  ``textures`` are read
     by the pixel program's samplers, ``vertex_textures`` by the vertex program's.  With a ``patch``
     what the vertex program gets comes from the tessellator: of a surface, whatever topology and
-    count say, or of each triangle.
+    count say, or of each triangle.  With ``cuts`` an index of all ones ends a strip, and what
+    follows begins another; ``count`` are then the primitives without any.
     """
 
     pipeline: Pipeline
@@ -194,6 +217,8 @@ class Draw:
     line_pattern: LinePattern = SOLID
     stipple: tuple[int, ...] = ()
     patch: Patch | NPatch | None = None
+    instances: Instances | None = None
+    cuts: bool = False
 
     @property
     def copied(self) -> bytes | None:
@@ -213,12 +238,13 @@ class Draw:
 class Clear:
     """Fill ``rects`` (already clipped) of the given surfaces; None leaves that part alone.
 
-    ``color`` is A8R8G8B8, ``z`` 0..1, ``stencil`` is masked to the format's bits.
+    ``color`` is A8R8G8B8, or float32 values, ``z`` 0..1, ``stencil`` is masked to the format's
+    bits.
     """
 
     rects: tuple[Rect, ...]
     colors: tuple[Surface | None, ...]
-    color: int | None
+    color: int | Color | None
     depth: Surface | None
     z: float | None
     stencil: int | None

@@ -8,28 +8,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.flags import ColorWrite
-from dp2emu.d3d.formats import COLOR, DEPTH, Channel, Coding, FormatRow, Use
+from dp2emu.d3d.formats import Channel, Coding, FormatRow, Use
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32, F64, Words
 from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.packets import Color
 from dp2emu.shader.exact import saturate
 from dp2emu.shader.types import NAN_BITS
 
 
 def color_format(surface: Surface) -> FormatRow:
     """Raises Unsupported if the surface cannot be a render target here."""
-    row = COLOR.get(surface.format)
-    if row is None:
+    row = ROWS.get(surface.format)
+    if row is None or Use.TARGET not in row.uses:
         raise Unsupported(f"render target format {surface.format.sdk}")
     return row
 
 
 def depth_format(surface: Surface) -> FormatRow:
     """Raises Unsupported if the surface cannot be a depth buffer here."""
-    row = DEPTH.get(surface.format)
-    if row is None:
+    row = ROWS.get(surface.format)
+    if row is None or Use.DEPTH not in row.uses:
         raise Unsupported(f"depth buffer format {surface.format.sdk}")
     return row
 
@@ -158,11 +160,13 @@ def _float(channel: Channel, field: Words) -> F32:
 _DECODED = {Coding.UNORM: _unorm, Coding.SNORM: _snorm, Coding.FLOAT: _float}
 
 
-def argb_floats(color: int) -> tuple[float, ...]:
-    """Red, green, blue and alpha of an A8R8G8B8 colour, as float32 values."""
+def floats_of(color: int | Color) -> Color:
+    """Red, green, blue and alpha of an A8R8G8B8 colour, or the ones given, as float32 values."""
+    if not isinstance(color, int):
+        return color
     channels = np.array([color >> shift & 0xFF for shift in (16, 8, 0, 24)], np.float32)
-    values: list[float] = (channels / np.float32(255)).tolist()
-    return tuple(values)
+    red, green, blue, alpha = (channels / np.float32(255)).tolist()
+    return red, green, blue, alpha
 
 
 def quantise_depth(row: FormatRow, z: F64) -> Words:

@@ -11,13 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from dp2emu.d3d.enums import CmpFunc, Cull, FillMode, Format, StencilOp
+from dp2emu.d3d.enums import CmpFunc, Cull, FillMode, StencilOp
+from dp2emu.d3d.formats import AnyFormat
 from dp2emu.d3d.vertices import Element
 from dp2emu.d3d.vertices import VertexLayout as VertexLayout
 from dp2emu.gpu.rasterops import COPY
 from dp2emu.shader.fixed.blend import BlendEquation as BlendEquation
 from dp2emu.shader.fixed.blend import BlendState as BlendState
 from dp2emu.shader.ir import Kill, Program, walk
+from dp2emu.shader.sm4.lower.lowered import Unit
 from dp2emu.shader.texture.records import SamplerKey
 
 DEPTH_PORT = "depth.x"
@@ -44,7 +46,10 @@ class RasterState:
     without it they are linear on the screen.  ``half_centres``: the centre of pixel 0 is at 0.5,
     as Direct3D 10 has it, not at 0.  ``targetless``: without a target, all of the scissor
     rectangle is drawn to, and what passes counts; else nothing is drawn then.  ``turned``: what is
-    counterclockwise on the screen is the front, for all but ``cull``.
+    counterclockwise on the screen is the front, for all but ``cull``.  ``clip_distances`` says how
+    many distances, ``clip0.x`` and so on, the vertex program writes to planes of no equation, that
+    cut off whatever ``clip`` says; ``cull_distances``, ``cull0.x`` and so on, drop a primitive
+    all of whose corners are negative in one.
     """
 
     cull: Cull = Cull.NONE
@@ -61,6 +66,8 @@ class RasterState:
     half_centres: bool = False
     targetless: bool = False
     turned: bool = False
+    clip_distances: int = 0
+    cull_distances: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,11 @@ class DepthState:
     ``bias`` and ``slope`` are D3DRS_DEPTHBIAS and D3DRS_SLOPESCALEDEPTHBIAS as float32 values in
     units of the 0..1 depth range.  ``w_buffer``: what is tested is w of the eye, taken from the
     draw's ``w_range`` to 0..1, instead of z.  ``bias_all``: not only triangles are biased.
+
+    Direct3D 10 has more.  ``bias_of_float``: ``bias`` counts in units of the last place of a
+    triangle's greatest z.  ``bias_clamp`` bounds the sum of bias and slope, from above if it is
+    positive and from below if it is negative.  ``in_viewport``: depth is clamped to the range of
+    the draw's viewport.
     """
 
     enable: bool = False
@@ -79,6 +91,9 @@ class DepthState:
     slope: float = 0.0
     w_buffer: bool = False
     bias_all: bool = False
+    bias_of_float: bool = False
+    bias_clamp: float = 0.0
+    in_viewport: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +154,12 @@ class Pipeline:
     as run.
     ``raster_op`` combines what is stored with what was there (``gpu.rasterops``).
     ``srgb_write`` and ``dither`` concern the targets whose formats they are for (``gpu.color``).
+
+    Programs of Direct3D 10 sample and fetch by ``units`` and ``vertex_units``, whose numbers
+    those of the samplers are; a unit without a sampler key answers 0.  ``blends``, if there are
+    any, are the blend states of the targets by number, in the place of ``blend``.  ``early``:
+    depth and stencil are tested and counted before the program, whatever it does.  ``by_sample``:
+    the program runs for each sample.
     """
 
     layout: VertexLayout
@@ -146,8 +167,8 @@ class Pipeline:
     depth: DepthState
     pixel: Program
     write_masks: tuple[int, ...]
-    color_formats: tuple[Format | None, ...]
-    depth_format: Format | None
+    color_formats: tuple[AnyFormat | None, ...]
+    depth_format: AnyFormat | None
     samples: int = 1
     vertex: Program | None = None
     attributes: tuple[Attribute, ...] = ()
@@ -161,12 +182,30 @@ class Pipeline:
     dither: bool = False
     raster_op: int = COPY
     counts_pixels: bool = True
+    units: tuple[Unit, ...] = ()
+    vertex_units: tuple[Unit, ...] = ()
+    blends: tuple[BlendState | None, ...] = ()
+    early: bool = False
+    by_sample: bool = False
+
+    def blend_of(self, target: int) -> BlendState | None:
+        """How a target is blended."""
+        if not self.blends:
+            return self.blend
+        return self.blends[target] if target < len(self.blends) else None
+
+    @property
+    def blending(self) -> bool:
+        """Whether any target is blended."""
+        return self.blend is not None or any(each is not None for each in self.blends)
 
     @property
     def tests_late(self) -> bool:
         """Whether depth and stencil must wait for the pixel program, which has a say in coverage
         or in depth, or for what becomes of its alpha.
         """
+        if self.early:
+            return False
         by_alpha = self.alpha_test is not None or self.alpha_to_coverage
         return by_alpha or decides_coverage(self.pixel)
 

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.blocks import decode
 from dp2emu.d3d.compress import COMPRESSED, compress
-from dp2emu.d3d.formats import FORMATS, Coding, FormatRow, Use
+from dp2emu.d3d.dxgi import ROWS
+from dp2emu.d3d.formats import Coding, FormatRow, Use
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Box
@@ -20,7 +21,7 @@ Blocks = NDArray[np.uint8]
 
 def blocks(surface: Surface, index: int) -> Blocks:
     """All of a subresource, a writable view."""
-    row, part = FORMATS[surface.format], surface.subresources[index]
+    row, part = ROWS[surface.format], surface.subresources[index]
     start = part.offset - surface.subresources[0].offset
     columns = -(-part.width // row.block[0])
     rows = surface.data[start : start + part.size].reshape(part.depth, part.rows, part.pitch)

@@ -11,6 +11,7 @@ import numpy as np
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.packets import Draw, TextureBinding, Textures, Uniforms
+from dp2emu.gpu.pixels import floats_of
 from dp2emu.gpu.state import Samplers
 from dp2emu.gpu.texture_cache import TextureCache
 from dp2emu.shader.builder import Builder
@@ -22,7 +23,7 @@ from dp2emu.shader.texture.bindings import (
     level_rows,
     limits_of,
     linear_light,
-    numbers_of,
+    sampler_numbers,
     weights_of,
 )
 from dp2emu.shader.texture.fields import row_of
@@ -61,7 +62,7 @@ class Unit:
         return cls(key, {
             "texels": words,
             "levels": level_rows(rows),
-            "numbers": numbers_of(binding.lod_bias, binding.border),
+            "numbers": sampler_numbers(binding.lod_bias, floats_of(binding.border), binding.lods),
             "limits": limits_of(surface.desc.levels, first, binding.color_key),
             "palette": _NO_PALETTE if palette is None else palette.view(np.int32),
             "linear": linear_light() if key.srgb else _NO_TABLE,

@@ -100,7 +100,7 @@ class Session:
     # Memory and context
 
     def create_surface(
-        self, kind: SurfaceKind, width: int, height: int = 1, format: int = 0, **more: int
+        self, kind: SurfaceKind, width: int, height: int = 1, format: int = 0, **more: Any
     ) -> SurfaceDesc:
         """Make a surface with the next handle; ``more`` are other fields of ``SurfaceDesc``.
 

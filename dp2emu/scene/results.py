@@ -84,7 +84,7 @@ class Results:
             "suffix": suffix,
             "width": surface.width,
             "height": surface.height,
-            "d3dformat": int(surface.format),
+            "d3dformat": surface.desc.format,
         }
 
     def write(self, out: Path, category: str, name: str) -> tuple[Path, ...]:

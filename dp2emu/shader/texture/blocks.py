@@ -19,7 +19,7 @@ from dp2emu.d3d.blocks import (
     Weights,
 )
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.formats import FORMATS, Channel
+from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel
 from dp2emu.shader.texture.fields import Decode, Source, bits
 from dp2emu.shader.texture.filters import Texel
 from dp2emu.shader.types import Type
@@ -167,7 +167,7 @@ def _one_bit(source: Source, address: Value, u: Value, v: Value) -> Texel:
     return 0.0, 0.0, 0.0, source.b.itof(bits_at(code, (u & 7) ^ 7, 1))
 
 
-DECODERS: dict[Format, Decode] = {
+DECODERS: dict[AnyFormat, Decode] = {
     Format.A1: _one_bit,
     Format.DXT1: _dxt1,
     Format.DXT2: partial(_beside_alpha, _four_bits),

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dp2emu.d3d.formats import FORMATS, Channel, Coding, FormatRow, Use
+from dp2emu.d3d.dxgi import ROWS
+from dp2emu.d3d.formats import Channel, Coding, FormatRow, Use
 from dp2emu.errors import Unsupported
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import TextureKind
@@ -24,7 +25,7 @@ WORD_BITS = 32
 
 def row_of(key: SamplerKey) -> FormatRow:
     """The format of a texture.  Raises Unsupported if it is none here."""
-    row = FORMATS.get(key.format)
+    row = ROWS.get(key.format)
     if row is None or Use.TEXTURE not in row.uses:
         raise Unsupported(f"texture format {key.format.sdk}")
     shadow = key.kind is TextureKind.SHADOW

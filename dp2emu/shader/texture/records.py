@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dp2emu.d3d.enums import CmpFunc, Format, TextureAddress, TextureFilter
+from dp2emu.d3d.enums import CmpFunc, TextureAddress, TextureFilter
+from dp2emu.d3d.formats import AnyFormat
 from dp2emu.shader.ir import TextureKind
 
 MAX_ANISOTROPY = 16
@@ -41,7 +42,7 @@ class SamplerKey:
     """
 
     kind: TextureKind
-    format: Format
+    format: AnyFormat
     address: Addresses = (TextureAddress.WRAP,) * 3
     mag: TextureFilter = TextureFilter.POINT
     min: TextureFilter = TextureFilter.POINT

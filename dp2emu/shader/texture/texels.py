@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dp2emu.d3d.enums import Format
+from dp2emu.d3d.formats import AnyFormat
 from dp2emu.shader.texture import blocks
 from dp2emu.shader.texture.bindings import LimitField
 from dp2emu.shader.texture.fields import Decode, Source, bits, plain, read_channel
@@ -68,7 +69,7 @@ def _palette(source: Source, address: Value, u: Value, v: Value) -> Texel:
     )
 
 
-DECODERS: dict[Format, Decode] = {
+DECODERS: dict[AnyFormat, Decode] = {
     **blocks.DECODERS,
     Format.CxV8U8: _computed_blue,
     Format.P8: _palette,

@@ -1,0 +1,272 @@
+"""One row per DXGI_FORMAT: how texels are stored, what family they are of, what they are for.
+
+Source: DXGI_FORMAT documentation and the format support tables of Direct3D 10.0, 10.1 and 11.  The
+name of a format lists its channels from the least significant bit up, so R8G8B8A8 is red in the
+lowest byte; rows take their layout from there.  What is optional there is supported here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Flag, IntFlag, auto
+from types import MappingProxyType
+
+from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel, Coding, FormatRow, Use
+
+
+class Support(Flag):
+    """What views and bindings of a format there are.
+
+    VERTEX and INDEX: buffers of the input assembler.  BUFFER: shaders read it from a buffer,
+    TEXTURE: from a texture by address, SAMPLE: through a filter, COMPARE: comparing.  TARGET,
+    BLEND, DEPTH: written by the output merger; MULTISAMPLE: with several samples, RESOLVE: to one
+    of them, LOAD: read by sample.  MIPS: GenMips makes its levels.  DISPLAY: it can be shown.
+    """
+
+    NONE = 0
+    VERTEX = auto()
+    INDEX = auto()
+    BUFFER = auto()
+    TEXTURE = auto()
+    SAMPLE = auto()
+    COMPARE = auto()
+    TARGET = auto()
+    BLEND = auto()
+    DEPTH = auto()
+    MULTISAMPLE = auto()
+    RESOLVE = auto()
+    LOAD = auto()
+    MIPS = auto()
+    DISPLAY = auto()
+
+
+class DdiSupport(IntFlag):
+    """D3D10_DDI_FORMAT_SUPPORT, which CheckFormatSupport gives."""
+
+    SHADER_SAMPLE = 0x1
+    RENDERTARGET = 0x2
+    BLENDABLE = 0x4
+    MULTISAMPLE_RENDERTARGET = 0x8
+    MULTISAMPLE_LOAD = 0x10
+    NOT_SUPPORTED = 0x80000000
+
+
+_DDI: dict[Support, DdiSupport] = {
+    Support.SAMPLE: DdiSupport.SHADER_SAMPLE,
+    Support.TARGET: DdiSupport.RENDERTARGET,
+    Support.BLEND: DdiSupport.BLENDABLE,
+    Support.MULTISAMPLE: DdiSupport.MULTISAMPLE_RENDERTARGET,
+    Support.LOAD: DdiSupport.MULTISAMPLE_LOAD,
+}
+
+
+@dataclass(frozen=True)
+class DxgiRow:
+    """A format.  ``texels`` is how they are stored, as for any other format; ``family`` the
+    typeless format whose resources it views, itself for one that is in no family.
+    """
+
+    format: DxgiFormat
+    texels: FormatRow
+    family: DxgiFormat
+    support: Support
+
+    @property
+    def typeless(self) -> bool:
+        """Whether only its casts can be read and written."""
+        return self.format.name.endswith("_TYPELESS") and not self.support
+
+    @property
+    def integers(self) -> bool:
+        """Whether all that it has is whole numbers."""
+        codings = {channel.coding for channel in self.texels.channels.values()}
+        return bool(codings) and codings <= {Coding.UINT, Coding.SINT}
+
+    @property
+    def ddi_support(self) -> DdiSupport:
+        """The answer of CheckFormatSupport."""
+        if not self.support:
+            return DdiSupport(0) if self.typeless else DdiSupport.NOT_SUPPORTED
+        found = DdiSupport(0)
+        for own, answer in _DDI.items():
+            if own in self.support:
+                found |= answer
+        return found
+
+
+_V, _I, _B, _T = Support.VERTEX, Support.INDEX, Support.BUFFER, Support.TEXTURE
+_S, _C, _G, _D = Support.SAMPLE, Support.COMPARE, Support.MIPS, Support.DISPLAY
+_MULTISAMPLED = Support.MULTISAMPLE | Support.LOAD
+_TARGET = Support.TARGET | _MULTISAMPLED
+_BLENDED = _TARGET | Support.BLEND | Support.RESOLVE
+_READ = _T | _S
+_DEPTH = Support.DEPTH | _MULTISAMPLED
+_COLOR = _V | _B | _READ | _BLENDED | _G
+_WHOLE = _V | _B | _T | _TARGET
+_VIEW = _READ | Support.LOAD
+
+_NAMES: tuple[tuple[Support, str], ...] = (
+    (
+        _COLOR,
+        """R32G32B32A32_FLOAT R32G32B32_FLOAT R32G32_FLOAT R16G16B16A16_SNORM R16G16B16A16_UNORM
+        R11G11B10_FLOAT R8G8B8A8_SNORM R16G16_FLOAT R16G16_UNORM R16G16_SNORM R8G8_UNORM R8G8_SNORM
+        R16_FLOAT R16_SNORM R8_UNORM R8_SNORM""",
+    ),
+    (_COLOR | _D, "R16G16B16A16_FLOAT R10G10B10A2_UNORM R8G8B8A8_UNORM B8G8R8A8_UNORM"),
+    (_COLOR | _C, "R32_FLOAT R16_UNORM"),
+    (
+        _WHOLE,
+        """R32G32B32A32_UINT R32G32B32A32_SINT R32G32B32_UINT R32G32B32_SINT R32G32_UINT
+        R32G32_SINT R16G16B16A16_UINT R16G16B16A16_SINT R10G10B10A2_UINT R8G8B8A8_UINT
+        R8G8B8A8_SINT R16G16_UINT R16G16_SINT R32_SINT R8G8_UINT R8G8_SINT R16_SINT R8_UINT
+        R8_SINT""",
+    ),
+    (_WHOLE | _I, "R32_UINT R16_UINT"),
+    (
+        _READ | _BLENDED | _G | _D,
+        "R8G8B8A8_UNORM_SRGB B8G8R8A8_UNORM_SRGB B8G8R8X8_UNORM B8G8R8X8_UNORM_SRGB",
+    ),
+    (_B | _READ | _BLENDED | _G, "A8_UNORM"),
+    (_READ | _BLENDED | _G, "B5G6R5_UNORM B5G5R5A1_UNORM B4G4R4A4_UNORM"),
+    (_DEPTH, "D32_FLOAT_S8X24_UINT D32_FLOAT D24_UNORM_S8_UINT D16_UNORM"),
+    (_VIEW | _C, "R32_FLOAT_X8X24_TYPELESS R24_UNORM_X8_TYPELESS"),
+    (_T | Support.LOAD, "X32_TYPELESS_G8X24_UINT X24_TYPELESS_G8_UINT"),
+    (
+        _READ,
+        """R9G9B9E5_SHAREDEXP R8G8_B8G8_UNORM G8R8_G8B8_UNORM R1_UNORM BC1_UNORM BC1_UNORM_SRGB
+        BC2_UNORM BC2_UNORM_SRGB BC3_UNORM BC3_UNORM_SRGB BC4_UNORM BC4_SNORM BC5_UNORM
+        BC5_SNORM""",
+    ),
+)
+"""The others are typeless, or are not built: BC6H, BC7 and XR_BIAS, which are of Direct3D 11, and
+what only video has.
+"""
+
+_SUPPORT: dict[str, Support] = {
+    name: support for support, names in _NAMES for name in names.split()
+}
+
+_BLOCKS: dict[str, tuple[int, tuple[int, int]]] = {
+    "BC1": (8, (4, 4)),
+    "BC2": (16, (4, 4)),
+    "BC3": (16, (4, 4)),
+    "BC4": (8, (4, 4)),
+    "BC5": (16, (4, 4)),
+    "BC6H": (16, (4, 4)),
+    "BC7": (16, (4, 4)),
+    "R1": (1, (8, 1)),
+    "R8G8_B8G8": (4, (2, 1)),
+    "G8R8_G8B8": (4, (2, 1)),
+}
+"""Bytes and texels of blocks, by what names begin with."""
+
+_FAMILIES: dict[str, str] = {
+    "D32_FLOAT_S8X24": "R32G8X24",
+    "R32_FLOAT_X8X24": "R32G8X24",
+    "X32_TYPELESS_G8X24": "R32G8X24",
+    "D24_UNORM_S8": "R24G8",
+    "R24_UNORM_X8": "R24G8",
+    "X24_TYPELESS_G8": "R24G8",
+    "D32": "R32",
+    "D16": "R16",
+    "R10G10B10_XR_BIAS_A2": "R10G10B10A2",
+}
+"""Of those whose names do not begin with it, by their names without the last coding."""
+
+_CODINGS: dict[str, Coding] = {
+    "UNORM": Coding.UNORM,
+    "SNORM": Coding.SNORM,
+    "FLOAT": Coding.FLOAT,
+    "UINT": Coding.UINT,
+    "SINT": Coding.SINT,
+    "UF16": Coding.FLOAT,
+    "SF16": Coding.FLOAT,
+}
+_FIELD = re.compile(r"([A-Z])(\d+)")
+_FIELDS = re.compile(r"(?:[A-Z]\d+)+")
+_LAST = re.compile(r"_(TYPELESS|UNORM|SNORM|FLOAT|UINT|SINT|UF16|SF16)(_SRGB)?$")
+_SHARED_EXPONENT = "R9G9B9E5_SHAREDEXP"
+_VIDEO = range(DxgiFormat.AYUV.value, DxgiFormat.A8P8.value + 1)
+"""Numbers of the formats of video, which nothing here views or copies."""
+
+
+def _channels(name: str) -> tuple[dict[str, Channel], int]:
+    """Channels and bits of a name such as D24_UNORM_S8_UINT; what is typeless has no channel."""
+    channels: dict[str, Channel] = {}
+    pending: list[tuple[str, int, int]] = []
+    shift = 0
+    for part in name.split("_"):
+        coding = _CODINGS.get(part)
+        if coding is not None:
+            channels |= {n: Channel(at, bits, coding) for n, at, bits in pending if n != "x"}
+        if _FIELDS.fullmatch(part) is None:
+            pending = []
+            continue
+        for letter, digits in _FIELD.findall(part):
+            pending.append((letter.lower(), shift, int(digits)))
+            shift += int(digits)
+    return channels, shift
+
+
+def _uses(support: Support) -> Use:
+    uses = Use.NONE
+    if support & (Support.TEXTURE | Support.BUFFER):
+        uses |= Use.TEXTURE
+    if Support.TARGET in support:
+        uses |= Use.TARGET
+    if Support.DEPTH in support:
+        uses |= Use.DEPTH
+    return uses
+
+
+def _texels(format: DxgiFormat, support: Support) -> FormatRow:
+    name, uses = format.name, _uses(support)
+    srgb = name.endswith("_SRGB")
+    block = next((_BLOCKS[b] for b in _BLOCKS if name.startswith(b + "_")), None)
+    if block is not None:
+        size, sides = block
+        return FormatRow(format, size, MappingProxyType({}), uses, sides, missing=0.0, srgb=srgb)
+    channels, bits = _channels(name)
+    if name == _SHARED_EXPONENT:
+        channels, bits = {}, 32
+    return FormatRow(format, bits // 8, MappingProxyType(channels), uses, missing=0.0, srgb=srgb)
+
+
+def _family(format: DxgiFormat) -> DxgiFormat:
+    first = _LAST.sub("", format.name)
+    return DxgiFormat.__members__.get(f"{_FAMILIES.get(first, first)}_TYPELESS", format)
+
+
+def _rows() -> Iterator[DxgiRow]:
+    for format in DxgiFormat:
+        if format is not DxgiFormat.UNKNOWN and format.value not in _VIDEO:
+            support = _SUPPORT.get(format.name, Support.NONE)
+            yield DxgiRow(format, _texels(format, support), _family(format), support)
+
+
+DXGI: Mapping[DxgiFormat, DxgiRow] = MappingProxyType({row.format: row for row in _rows()})
+"""Every format there is here; UNKNOWN and those of video are not."""
+
+ROWS: Mapping[AnyFormat, FormatRow] = MappingProxyType(
+    {**FORMATS, **{format: row.texels for format, row in DXGI.items()}}
+)
+"""Formats of all interfaces: what surfaces of the GPU can have."""
+
+
+def ddi_support(format: DxgiFormat) -> DdiSupport:
+    """The answer of CheckFormatSupport for any number."""
+    row = DXGI.get(format)
+    return DdiSupport.NOT_SUPPORTED if row is None else row.ddi_support
+
+
+def castable(resource: DxgiFormat, view: DxgiFormat) -> bool:
+    """Whether resources of a format have such views: it is their own, or they are typeless and
+    it is of their family.
+    """
+    if resource is view:
+        return True
+    found, asked = DXGI.get(resource), DXGI.get(view)
+    return bool(found and asked and found.typeless and asked.family is resource)
