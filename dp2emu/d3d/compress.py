@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.blocks import EIGHT_ALPHAS, FOUR_COLORS, THREE_COLORS, Weights
 from dp2emu.d3d.enums import Format
+from dp2emu.d3d.formats import AnyFormat
 
 Bytes = NDArray[np.uint8]
 I32 = NDArray[np.int32]
@@ -24,7 +25,7 @@ _HALF_ALPHA = 128
 """DXT1 has two alphas; those below this become 0."""
 
 
-def compress(format: Format, colors: Bytes) -> Bytes:
+def compress(format: AnyFormat, colors: Bytes) -> Bytes:
     """Blocks (rows, columns, bytes) of red, green, blue and alpha, uint8 (height, width, 4).
 
     Sides that are no multiple of 4 are filled up by repeating the last row and column.  Raises
@@ -122,7 +123,7 @@ def _bits(codes: NDArray[np.intp], width: int) -> Bytes:
     return np.packbits(ones.reshape(len(codes), -1).astype(np.uint8), axis=1, bitorder="little")
 
 
-COMPRESSED: dict[Format, Callable[[I32], Bytes]] = {
+COMPRESSED: dict[AnyFormat, Callable[[I32], Bytes]] = {
     Format.DXT1: _dxt1,
     Format.DXT2: _dxt3,
     Format.DXT3: _dxt3,
