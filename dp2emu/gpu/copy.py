@@ -14,7 +14,17 @@ from dp2emu.d3d.formats import FormatRow
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.compose import combine_bits
 from dp2emu.gpu.memory import Surface
-from dp2emu.gpu.packets import Box, Copy, CopyBytes, GenerateLevels, Part, Swap, whole_part
+from dp2emu.gpu.packets import (
+    Box,
+    Copy,
+    CopyBytes,
+    GenerateLevels,
+    Part,
+    Swap,
+    Write,
+    WriteBytes,
+    whole_part,
+)
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.resample import Axis, Lanes, area, linear, point, resample
 from dp2emu.gpu.resolve import resolve
@@ -61,6 +71,25 @@ def execute_copy_bytes(copy: CopyBytes, counters: Counters) -> Work:
     copy.target.data[copy.target_offset : copy.target_offset + copy.size] = data
     counters.pixel_bytes += 2 * copy.size
     return Work(pixel_bytes=2 * copy.size)
+
+
+def execute_write(write: Write, counters: Counters) -> Work:
+    """Store blocks that came with a command."""
+    made = _texels(write.target)
+    there = whole_blocks(made.row, made.box)
+    stored = made.stored[there]
+    stored[...] = np.frombuffer(write.data, np.uint8).reshape(stored.shape)
+    width, height, depth = made.box.sides
+    counters.pixel_bytes += len(write.data)
+    return Work(pixels=width * height * depth, pixel_bytes=len(write.data))
+
+
+def execute_write_bytes(write: WriteBytes, counters: Counters) -> Work:
+    """Store bytes that came with a command."""
+    data = np.frombuffer(write.data, np.uint8)
+    write.target.data[write.offset : write.offset + len(data)] = data
+    counters.pixel_bytes += len(data)
+    return Work(pixel_bytes=len(data))
 
 
 def execute_swap(swap: Swap) -> Work:

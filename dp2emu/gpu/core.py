@@ -14,11 +14,14 @@ from typing import Any
 from dp2emu.gpu.blit import execute_blit
 from dp2emu.gpu.clear import execute_clear
 from dp2emu.gpu.compose import execute_compose
+from dp2emu.gpu.constants import with_constants
 from dp2emu.gpu.copy import (
     execute_copy,
     execute_copy_bytes,
     execute_generate_levels,
     execute_swap,
+    execute_write,
+    execute_write_bytes,
 )
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.memory import Heap, Limits
@@ -38,6 +41,8 @@ from dp2emu.gpu.packets import (
     PageIn,
     Predicated,
     Swap,
+    Write,
+    WriteBytes,
 )
 from dp2emu.gpu.queries import Counters, Observes, Outcome, QuerySlot, Report, Snapshot, snapshot
 from dp2emu.gpu.residency import Budgets, Residency
@@ -150,6 +155,11 @@ class Gpu:
         visible = max(self._last_visible.values(), default=0)
         self.now = max(self.now, self._free, visible)
 
+    @property
+    def idle(self) -> bool:
+        """Whether all that was submitted is done."""
+        return not self._fifo and self._free <= self.now
+
     def wait_for_idle(self) -> None:
         """The host waits until the FIFO has drained; the wait counts as waiting for a resource.
 
@@ -206,6 +216,8 @@ class Gpu:
             return self._brought_along(packet.packet)
         if isinstance(packet, Clear):
             return RECT_BYTES * len(packet.rects)
+        if isinstance(packet, Write | WriteBytes):
+            return len(packet.data)
         if not isinstance(packet, Draw):
             return 0
         before, self._copied = self._copied if self._fifo else None, packet.copied
@@ -216,7 +228,7 @@ class Gpu:
         watched = bool(self._cache_watchers)
         number, self._draws = self._draws, self._draws + 1
         with telling(lambda lane: f"draw {number}"):
-            work = execute_draw(packet, self.counters, watched, self._run_programs)
+            work = execute_draw(with_constants(packet), self.counters, watched, self._run_programs)
         self._charge(work)
 
     def _clear(self, packet: Clear) -> None:
@@ -230,6 +242,12 @@ class Gpu:
 
     def _copy_bytes(self, packet: CopyBytes) -> None:
         self._charge(execute_copy_bytes(packet, self.counters))
+
+    def _write(self, packet: Write) -> None:
+        self._charge(execute_write(packet, self.counters))
+
+    def _write_bytes(self, packet: WriteBytes) -> None:
+        self._charge(execute_write_bytes(packet, self.counters))
 
     def _compose(self, packet: Compose) -> None:
         self._charge(execute_compose(packet, self.counters))
@@ -315,6 +333,8 @@ _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
     Copy: Gpu._copy,
     Blit: Gpu._blit,
     CopyBytes: Gpu._copy_bytes,
+    Write: Gpu._write,
+    WriteBytes: Gpu._write_bytes,
     Swap: Gpu._swap,
     Compose: Gpu._compose,
     GenerateLevels: Gpu._generate_levels,

@@ -163,6 +163,9 @@ Textures = Mapping[int, TextureBinding]
 Uniforms = Mapping[str, NDArray[Any]]
 """What a program reads through its uniform files, by file: arrays that nobody writes any more."""
 
+ConstantBuffers = Mapping[str, Surface]
+"""Buffers that are uniform files, by file, as they are when the packet executes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Instances:
@@ -189,7 +192,8 @@ class Draw:
     ``clip_planes`` are the user's in clip space.  ``edge_flags``, shape (3, count), are the edges
     drawn in wireframe, from corner i of a triangle (``assembly.corners``) to the next; None means
     all.  ``w_range`` is the w of depth 0 and of depth 1 in a w-buffer.  ``textures`` are read
-    by the pixel program's samplers, ``vertex_textures`` by the vertex program's.  With a ``patch``
+    by the pixel program's samplers, ``vertex_textures`` by the vertex program's;
+    ``vertex_buffers`` and ``pixel_buffers`` are more uniform files of theirs.  With a ``patch``
     what the vertex program gets comes from the tessellator: of a surface, whatever topology and
     count say, or of each triangle.  With ``cuts`` an index of all ones ends a strip, and what
     follows begins another; ``count`` are then the primitives without any.
@@ -219,6 +223,8 @@ class Draw:
     patch: Patch | NPatch | None = None
     instances: Instances | None = None
     cuts: bool = False
+    vertex_buffers: ConstantBuffers = field(default_factory=dict)
+    pixel_buffers: ConstantBuffers = field(default_factory=dict)
 
     @property
     def copied(self) -> bytes | None:
@@ -332,6 +338,25 @@ class CopyBytes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Write:
+    """Put ``data`` that came with the command into a part: its blocks without holes, row by row
+    and slice by slice.
+    """
+
+    target: Part
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WriteBytes:
+    """Put ``data`` that came with the command into a buffer, in which it has its place."""
+
+    target: Surface
+    offset: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Swap:
     """Exchange all bytes of two surfaces that have as many."""
 
@@ -398,7 +423,9 @@ class PageIn:
     allocations: tuple[int, ...]
 
 
-Predicable = Draw | Clear | Copy | CopyBytes | Swap | Compose | GenerateLevels | PageIn
+Predicable = (
+    Draw | Clear | Copy | CopyBytes | Write | WriteBytes | Swap | Compose | GenerateLevels | PageIn
+)
 """Packets that change memory or move it."""
 
 
@@ -433,6 +460,8 @@ Packet = (
     | Copy
     | Blit
     | CopyBytes
+    | Write
+    | WriteBytes
     | Swap
     | Compose
     | GenerateLevels

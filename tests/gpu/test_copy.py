@@ -12,9 +12,24 @@ from hypothesis import strategies as st
 
 from dp2emu.d3d.blocks import decode
 from dp2emu.d3d.enums import Format
-from dp2emu.gpu.copy import execute_copy, execute_copy_bytes, execute_generate_levels
+from dp2emu.gpu.copy import (
+    execute_copy,
+    execute_copy_bytes,
+    execute_generate_levels,
+    execute_write,
+    execute_write_bytes,
+)
 from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.packets import Box, Copy, CopyBytes, GenerateLevels, Part, whole_part
+from dp2emu.gpu.packets import (
+    Box,
+    Copy,
+    CopyBytes,
+    GenerateLevels,
+    Part,
+    Write,
+    WriteBytes,
+    whole_part,
+)
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.texels import blocks
 
@@ -356,3 +371,38 @@ def test_averages_are_converted_and_stretched_like_pixels() -> None:
     moved(part(source), part(direct), linear=True)
     moved(part(single), part(twice), linear=True)
     assert (direct.data == twice.data).all()
+
+
+# Data that came with a command
+
+
+def test_a_write_fills_its_box_row_by_row_and_nothing_else() -> None:
+    made, counters = surface(R5, 4, 3), Counters()
+    before = made.pixels().copy()
+    work = execute_write(Write(part(made, 1, 1, 3, 3), bytes(range(8))), counters)
+    before[1:3, 1:3] = [[0x0100, 0x0302], [0x0504, 0x0706]]
+    assert (made.pixels() == before).all()
+    assert (work.pixels, work.pixel_bytes, counters.pixel_bytes) == (4, 8, 8)
+
+
+def test_a_write_to_a_compressed_format_is_of_whole_blocks() -> None:
+    made = surface(Format.DXT1, 8, 8, SurfaceKind.TEXTURE)
+    before = made.data.copy()
+    execute_write(Write(part(made, 4, 0, 8, 8), bytes(range(16))), Counters())
+    before[8:16], before[24:32] = range(8), range(8, 16)
+    assert (made.data == before).all()
+
+
+def test_a_write_reaches_a_slice_of_a_level_of_a_volume() -> None:
+    made = surface(L8, 4, 4, SurfaceKind.VOLUMETEXTURE, depth=4, levels=2)
+    before = made.data.copy()
+    execute_write(Write(part(made, 0, 0, 2, 2, 1, 2, index=1), b"abcd"), Counters())
+    before[64 + 4 : 64 + 8] = list(b"abcd")
+    assert (made.data == before).all()
+
+
+def test_bytes_are_written_at_their_place_in_a_buffer() -> None:
+    made, counters = Heap().create(SurfaceDesc(1, SurfaceKind.MEMORY, 6)), Counters()
+    work = execute_write_bytes(WriteBytes(made, 2, b"abc"), counters)
+    assert made.data.tobytes() == b"\0\0abc\0"
+    assert (work.pixel_bytes, counters.pixel_bytes) == (3, 3)

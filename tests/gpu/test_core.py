@@ -16,6 +16,7 @@ from dp2emu.gpu.packets import (
     Observe,
     Rect,
     Stream,
+    WriteBytes,
 )
 from dp2emu.gpu.queries import QuerySlot
 from dp2emu.gpu.timing import Timing, fixed, instant
@@ -227,3 +228,24 @@ def test_reports_nobody_wants_do_not_pile_up() -> None:
     gpu.finish()
     assert gpu.now == 1000
     assert [report.generation for report in gpu.collect() if report.wanted] == [99_999]
+
+
+def test_a_host_waits_when_much_data_is_queued() -> None:
+    gpu = Gpu(fixed(packet=10))
+    buffer = gpu.heap.create(SurfaceDesc(2, SurfaceKind.MEMORY, QUEUE_BYTES // 4))
+    for _ in range(6):
+        gpu.submit(WriteBytes(buffer, 0, bytes(QUEUE_BYTES // 4)))
+    assert gpu.now == 0
+    gpu.submit(WriteBytes(buffer, 0, b"1"))
+    gpu.submit(WriteBytes(buffer, 0, b"1"))
+    assert gpu.now > 0
+
+
+def test_the_gpu_is_idle_when_all_is_done() -> None:
+    gpu = Gpu(fixed(packet=10))
+    seen = [gpu.idle]
+    gpu.submit(Clear((Rect(0, 0, 8, 8),), (target(gpu),), 0, None, None, None))
+    for ticks in (0, 9, 1):
+        seen.append(gpu.idle)
+        gpu.advance(ticks)
+    assert [*seen, gpu.idle] == [True, False, False, False, True]

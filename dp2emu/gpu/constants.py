@@ -1,0 +1,39 @@
+"""Constant buffers: memory that is a uniform file, as it is when a draw executes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.packets import ConstantBuffers, Draw, Uniforms
+from dp2emu.shader.ir import File, Program
+from dp2emu.shader.types import I32
+
+
+def with_constants(draw: Draw) -> Draw:
+    """The draw with its constant buffers read into uniform files."""
+    vertex, pixel = draw.pipeline.vertex, draw.pipeline.pixel
+    if not (draw.vertex_buffers or draw.pixel_buffers):
+        return draw
+    return replace(
+        draw,
+        vertex_uniforms={**draw.vertex_uniforms, **_files(vertex, draw.vertex_buffers)},
+        pixel_uniforms={**draw.pixel_uniforms, **_files(pixel, draw.pixel_buffers)},
+        vertex_buffers={},
+        pixel_buffers={},
+    )
+
+
+def _files(program: Program | None, buffers: ConstantBuffers) -> Uniforms:
+    files = () if program is None else program.files
+    return {file.name: _words(buffers[file.name], file) for file in files if file.name in buffers}
+
+
+def _words(buffer: Surface, file: File) -> I32:
+    """As many words as the file has; behind the end of the buffer they are 0."""
+    words = np.zeros(file.size, np.int32)
+    whole = buffer.words[: min(file.size, -(-buffer.data.nbytes // 4))]
+    words[: len(whole)] = whole
+    return words
