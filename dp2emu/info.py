@@ -117,6 +117,7 @@ _COUNTS = {
     "response_bytes": "response bytes",
     "frames": "frames",
     "annotations": "annotations",
+    "entries": "calls of the 10/11 interface",
 }
 
 

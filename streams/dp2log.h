@@ -58,6 +58,7 @@ typedef char dp2log_u32_has_32_bits[sizeof(dp2log_u32) == 4 ? 1 : -1];
 #define DP2LOG_LOCK 11
 #define DP2LOG_MANAGED 12
 #define DP2LOG_BLIT 15
+#define DP2LOG_ENTRY 16
 
 #define DP2LOG_DESTROYED 0
 #define DP2LOG_CREATED 1
@@ -424,6 +425,28 @@ DP2LOG_FUNCTION void dp2log_answer(dp2log *log, dp2log_u64 time, dp2log_u32 ddrv
     at = dp2log_put32(at, flags);
     dp2log_put32(at, (dp2log_u32)pieces[1].size);
     dp2log_record(log, DP2LOG_ANSWER, time, pieces, 2);
+}
+
+/* A function of the Direct3D 10/11 interface came back: its name without pfn, and the values of
+ * its arguments and of what it answered as streams/README.rst describes them. */
+DP2LOG_FUNCTION void dp2log_entry(dp2log *log, dp2log_u64 time, dp2log_u64 device,
+                                  dp2log_u32 interface_version, const char *name,
+                                  size_t name_bytes, const void *values, size_t value_bytes)
+{
+    unsigned char head[20];
+    unsigned char *at = head;
+    dp2log_piece pieces[3];
+    pieces[0].data = head;
+    pieces[0].size = sizeof(head);
+    pieces[1].data = name;
+    pieces[1].size = name_bytes;
+    pieces[2].data = values;
+    pieces[2].size = value_bytes;
+    at = dp2log_put64(at, device);
+    at = dp2log_put32(at, interface_version);
+    at = dp2log_put32(at, (dp2log_u32)name_bytes);
+    dp2log_put32(at, (dp2log_u32)value_bytes);
+    dp2log_record(log, DP2LOG_ENTRY, time, pieces, 3);
 }
 
 /* A frame ended with `surface` shown, 0 if that is not known. */

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import astuple, dataclass, fields
 from enum import IntEnum
-from typing import Any
+from typing import Any, cast
 
 from construct import Struct
 
@@ -24,6 +24,7 @@ from dp2emu.capture.records import (
     ColorKeySet,
     ContextCreated,
     ContextDestroyed,
+    EntryCalled,
     Flipped,
     FrameMarker,
     Locked,
@@ -32,6 +33,7 @@ from dp2emu.capture.records import (
     SurfaceCreated,
     SurfaceDestroyed,
 )
+from dp2emu.capture.values import ENTRY, Value, pack, unpack
 from dp2emu.d3d.hal import drawprimitives2data
 from dp2emu.d3d.words import DWORD, QWORD
 from dp2emu.dp2.blt import Blt
@@ -56,6 +58,7 @@ class Kind(IntEnum):
     LOCK = 11
     MANAGED = 12
     BLIT = 15
+    ENTRY = 16
 
 
 Payload = bytes | memoryview
@@ -72,6 +75,11 @@ PAYLOAD_BYTES = (64 << 20) - (64 << 10)
 
 MEMORY_PIECE = 16 << 20
 """Bytes of a memory write beyond which writers store it as several."""
+
+_LONGEST_NAME = 128
+"""Bytes of the name of a function."""
+_PARTS = 4
+"""What the values of an entry are: arguments, result, codes, and memory that was written."""
 
 HAS_COMMANDS, HAS_VERTICES = 1, 2
 """``present`` of a call payload: empty memory and no memory are not the same."""
@@ -152,6 +160,9 @@ _ANSWER = Head(
     Struct("ddrval" / DWORD, "dwErrorOffset" / DWORD, "dwFlags" / DWORD, "response_bytes" / DWORD)
 )
 _FRAME = Head(Struct("frame" / QWORD, "surface" / QWORD))
+_ENTRY = Head(
+    Struct("device" / QWORD, "interface" / DWORD, "name_bytes" / DWORD, "value_bytes" / DWORD)
+)
 _ANNOTATION = Head(Struct("key_bytes" / DWORD, "text_bytes" / DWORD))
 
 
@@ -415,6 +426,47 @@ def _unpack_annotation(payload: Payload, time: int) -> Record:
         raise CaptureError(f"annotation is not UTF-8: {error.reason}") from error
 
 
+def _pack_entry(record: EntryCalled) -> bytes:
+    if not ENTRY.fullmatch(record.entry):
+        raise CaptureError(f"{record.entry[:40]!a} names no function")
+    parts = (record.arguments, record.result, record.codes, record.written)
+    values = pack(_outcome(parts))
+    name = record.entry.encode()
+    return _ENTRY.pack(record.device, record.interface, len(name), len(values)) + name + values
+
+
+def _unpack_entry(payload: Payload, time: int) -> Record:
+    device, interface, name_bytes, value_bytes = _ENTRY.unpack(payload)
+    _, name, data = _split(payload, _ENTRY.size, name_bytes, value_bytes)
+    entry = str(name[:_LONGEST_NAME], "latin-1")
+    if name_bytes > _LONGEST_NAME or not ENTRY.fullmatch(entry):
+        raise CaptureError(f"{entry[:40]!a} names no function")
+    arguments, result, codes, written = _outcome(unpack(data))
+    return EntryCalled(device, interface, entry, arguments, result, codes, written, time)
+
+
+_Outcome = tuple[tuple[Value, ...], Value, tuple[int, ...], tuple[tuple[int, bytes], ...]]
+
+
+def _outcome(value: Value) -> _Outcome:
+    """Arguments, result, codes and written memory of an entry, if a value is that."""
+    if not isinstance(value, tuple) or len(value) != _PARTS:
+        raise CaptureError("an entry whose values are no list of four")
+    arguments, result, codes, written = value
+    lists = (arguments, codes, written)
+    if not all(isinstance(part, tuple) for part in lists):
+        raise CaptureError("arguments, codes and written memory of an entry are lists")
+    numbers = all(isinstance(code, int) for code in cast(tuple[Value, ...], codes))
+    if not numbers or not all(map(_is_written, cast(tuple[Value, ...], written))):
+        raise CaptureError("codes are numbers, and written memory its number and bytes")
+    return cast(_Outcome, (arguments, result, codes, written))
+
+
+def _is_written(value: Value) -> bool:
+    types = [type(part) for part in value] if isinstance(value, tuple) else []
+    return types == [int, bytes]
+
+
 def _split(payload: Payload, *sizes: int) -> list[Payload]:
     """The payload cut into pieces of these sizes, which must be all of it."""
     if sum(sizes) != len(payload):
@@ -471,6 +523,9 @@ LAYOUTS: dict[Kind, Layout] = {
     Kind.FLIP: Layout(_FLIP, _unpack_flip),
     Kind.LOCK: Layout(_LOCK, _unpack_lock),
     Kind.MANAGED: Layout(_MANAGED, _unpack_managed),
+    Kind.ENTRY: Layout(
+        _ENTRY, _unpack_entry, ("name utf8[name_bytes]", "values value[value_bytes]")
+    ),
     Kind.BLIT: Layout(_BLIT, _unpack_blit),
 }
 """Every kind of record.  A new kind is a new row here and, of a new record, in ``_PACK``."""
@@ -490,4 +545,5 @@ _PACK: dict[type, tuple[Kind, Callable[[Any], bytes]]] = {
     Answered: (Kind.ANSWER, _pack_answer),
     FrameMarker: (Kind.FRAME, _pack_frame),
     Annotation: (Kind.ANNOTATION, _pack_annotation),
+    EntryCalled: (Kind.ENTRY, _pack_entry),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dp2emu.capture.values import Value
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.memory import SurfaceDesc
@@ -151,6 +152,28 @@ class Annotation:
     time: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class EntryCalled:
+    """A function of the Direct3D 10/11 driver interface was called, and came back.
+
+    ``device`` counts the devices of the adapter from 1, and is 0 for what is the adapter's;
+    ``interface`` is the version of the device.  ``entry`` is its name without ``pfn``, with
+    ``DXGI`` before it for functions of that table, ``Adapter`` for those of the adapter and
+    ``Host`` for what the host did to memory.  ``codes`` were given to pfnSetErrorCb, ``result``
+    is what it returned, and ``written`` is pairs of the number of memory of the runtime's and the
+    bytes that it has now, for what the driver was asked to fill.
+    """
+
+    device: int
+    interface: int
+    entry: str
+    arguments: tuple[Value, ...] = ()
+    result: Value = None
+    codes: tuple[int, ...] = ()
+    written: tuple[tuple[int, bytes], ...] = ()
+    time: int = 0
+
+
 Record = (
     ContextCreated
     | ContextDestroyed
@@ -166,4 +189,5 @@ Record = (
     | Answered
     | FrameMarker
     | Annotation
+    | EntryCalled
 )

@@ -33,6 +33,7 @@ class Summary:
     surfaces: int = 0
     memory_writes: int = 0
     annotations: int = 0
+    entries: int = 0
     command_bytes: int = 0
     vertex_bytes: int = 0
     response_bytes: int = 0
@@ -102,13 +103,15 @@ _COUNTS: dict[Kind, Callable[[tuple[int, ...], int], _Numbers]] = {
     Kind.LOCK: lambda head, rest: (),
     Kind.BLIT: lambda head, rest: (),
     Kind.MANAGED: lambda head, rest: (("surfaces", 1),),
+    Kind.ENTRY: lambda head, rest: (("entries", 1),),
 }
 """What one record adds, from the values of its head and the number of bytes behind it."""
 
 
 def to_metadata(summary: Summary) -> dict[str, str]:
     """A summary as the metadata of a sealed capture, with a checksum over the rest of it."""
-    metadata = {name: str(getattr(summary, name)) for name in _NUMBERS}
+    numbers = {name: getattr(summary, name) for name in _NUMBERS}
+    metadata = {name: str(number) for name, number in numbers.items() if _is_kept(name, number)}
     metadata["formats"] = " ".join(":".join(map(str, sort)) for sort in summary.formats)
     return {**metadata, "crc32": _checksum(metadata)}
 
@@ -119,11 +122,18 @@ def from_metadata(metadata: dict[str, str]) -> Summary:
     if metadata.get("crc32") != _checksum(rest):
         raise CaptureError("totals do not match their checksum")
     try:
-        numbers = {name: int(rest[name]) for name in _NUMBERS}
+        numbers = {
+            name: int(rest[name]) for name in _NUMBERS if name in rest or name not in _LATER
+        }
         formats = [tuple(map(int, sort.split(":"))) for sort in rest["formats"].split()]
         return Summary(**numbers, formats=tuple((a, b, c) for a, b, c in formats), verified=False)
     except (KeyError, ValueError) as error:
         raise CaptureError(f"totals are incomplete: {error}") from error
+
+
+def _is_kept(name: str, number: int) -> bool:
+    """What older versions did not count is left out while there is none of it."""
+    return number > 0 or name not in _LATER
 
 
 def _checksum(metadata: dict[str, str]) -> str:
@@ -132,3 +142,5 @@ def _checksum(metadata: dict[str, str]) -> str:
 
 
 _NUMBERS = tuple(f.name for f in fields(Summary) if f.name not in ("formats", "verified"))
+_LATER = frozenset({"entries"})
+"""Numbers that totals may lack: captures of earlier versions do."""

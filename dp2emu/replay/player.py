@@ -18,6 +18,7 @@ from dp2emu.capture.records import (
     ColorKeySet,
     ContextCreated,
     ContextDestroyed,
+    EntryCalled,
     Flipped,
     FrameMarker,
     Locked,
@@ -228,6 +229,9 @@ class Player:
         if record.key == WAIT:
             self._rig.finish()
 
+    def _enter(self, record: EntryCalled) -> None:
+        raise Unsupported(f"{record.entry} of the Direct3D 10/11 interface in a replay")
+
     # What comes of them
 
     def _settle(self, recorded: Answer | None) -> None:
@@ -318,4 +322,5 @@ _PERFORM: dict[type[Any], Callable[[Player, Any], None]] = {
     Answered: Player._answer,
     FrameMarker: Player._mark_frame,
     Annotation: Player._annotate,
+    EntryCalled: Player._enter,
 }

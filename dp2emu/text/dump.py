@@ -11,7 +11,14 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate, pairwise
 from typing import Any, TextIO
 
-from dp2emu.capture.records import Annotation, Answered, Called, MemoryWritten, Record
+from dp2emu.capture.records import (
+    Annotation,
+    Answered,
+    Called,
+    EntryCalled,
+    MemoryWritten,
+    Record,
+)
 from dp2emu.text.commands import Shown, command_lines, response_lines
 from dp2emu.text.contexts import Contexts
 from dp2emu.text.forms import BY_RECORD, value_text
@@ -19,6 +26,7 @@ from dp2emu.text.lines import Line
 from dp2emu.text.memory import LINE_BYTES, hex_lines, vertex_line
 from dp2emu.text.remarks import fvf_names
 from dp2emu.text.syntax import quote
+from dp2emu.text.values import ValueText
 
 MAGIC = "dp2emu-text"
 VERSION = 1
@@ -111,6 +119,17 @@ class TextWriter:
         for piece in _PIECE.findall(record.text):
             yield Shown(Line(f"text: {quote(piece)}", 0))
 
+    def _entry(self, record: EntryCalled) -> Iterator[Shown]:
+        text = ValueText()
+        yield Shown(Line(f"name: {record.entry}", 0))
+        for name in ("arguments", "codes", "written"):
+            if values := getattr(record, name):
+                yield Shown(Line(f"{name}: {' '.join(map(text.show, values))}", 0))
+        if record.result is not None:
+            yield Shown(Line(f"result: {text.show(record.result)}", 0))
+        for line in text.blobs():
+            yield Shown(Line(line, 0))
+
     def _put(self, shown: Shown, depth: int) -> None:
         line, _, said = shown
         text = "  " * (depth + line.depth) + line.text
@@ -132,5 +151,6 @@ _BELOW: dict[type[Any], Callable[[TextWriter, Any], Iterator[Shown]]] = {
     Answered: TextWriter._answer,
     MemoryWritten: TextWriter._memory,
     Annotation: TextWriter._annotation,
+    EntryCalled: TextWriter._entry,
 }
 """What stands below a record's own line."""

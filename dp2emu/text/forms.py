@@ -16,6 +16,7 @@ from dp2emu.capture.records import (
     ColorKeySet,
     ContextCreated,
     ContextDestroyed,
+    EntryCalled,
     Flipped,
     FrameMarker,
     Locked,
@@ -162,7 +163,7 @@ _HEXADECIMAL = ("dwFlags", "dwVertexType", "ddrval", "usage", "low", "high",
 FORMS = (
     Form("context", ContextCreated),
     Form("context-destroyed", ContextDestroyed),
-    Form("surface", SurfaceCreated, "desc", SurfaceDesc),
+    Form("surface", SurfaceCreated, "desc", SurfaceDesc, ("dxgi", "layers")),
     Form("surface-destroyed", SurfaceDestroyed),
     Form("colorkey", ColorKeySet),
     Form("colorkey-removed", ColorKeyRemoved),
@@ -174,6 +175,7 @@ FORMS = (
     Form("answer", Answered, "answer", Answer, ("response", "fault")),
     Form("frame", FrameMarker),
     Form("annotation", Annotation, apart=("key", "text")),
+    Form("entry", EntryCalled, apart=("entry", "arguments", "result", "codes", "written")),
 )
 BY_KEYWORD = {form.keyword: form for form in FORMS}
 BY_RECORD: dict[type[Any], Form] = {form.record: form for form in FORMS}

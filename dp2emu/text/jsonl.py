@@ -16,13 +16,21 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, TextIO
 
-from dp2emu.capture.records import Annotation, Answered, Called, MemoryWritten, Record
+from dp2emu.capture.records import (
+    Annotation,
+    Answered,
+    Called,
+    EntryCalled,
+    MemoryWritten,
+    Record,
+)
 from dp2emu.text.answers import payload, response_blocks
 from dp2emu.text.codec import Codec, Place, Run, aligned, codec_of
 from dp2emu.text.commands import Found
 from dp2emu.text.contexts import Contexts
 from dp2emu.text.forms import BY_RECORD, enumerated, value_name
 from dp2emu.text.shape import Shape
+from dp2emu.text.values import json_of
 
 Encode = Callable[[bytes, int, int, int], str]
 """(memory, n, start, end of the payload) -> members of a token's object, each after a comma."""
@@ -115,6 +123,14 @@ class JsonLinesWriter:
     def _annotation(self, record: Annotation) -> str:
         return f',"key":{_dumps(record.key)},"text":{_dumps(record.text)}'
 
+    def _entry(self, record: EntryCalled) -> str:
+        values = (f',"{name}":{_dumps(json_of(getattr(record, name)))}' for name in _ENTRY)
+        return f',"entry":"{record.entry}"' + "".join(values)
+
+
+_ENTRY = ("arguments", "result", "codes", "written")
+"""The values of an entry."""
+
 
 def _dumps(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
@@ -136,6 +152,7 @@ _MORE: dict[type[Any], Callable[[JsonLinesWriter, Any], str]] = {
     Answered: JsonLinesWriter._answered,
     MemoryWritten: JsonLinesWriter._memory,
     Annotation: JsonLinesWriter._annotation,
+    EntryCalled: JsonLinesWriter._entry,
 }
 """The members of a record that are no numbers, each after a comma."""
 

@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dp2emu.capture.records import Annotation, Answered, Called, MemoryWritten, Record
+from dp2emu.capture.records import (
+    Annotation,
+    Answered,
+    Called,
+    EntryCalled,
+    MemoryWritten,
+    Record,
+)
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.table import TABLE
 from dp2emu.text.answers import CODECS
@@ -18,6 +25,7 @@ from dp2emu.text.dump import NO_COMMANDS
 from dp2emu.text.forms import BY_KEYWORD
 from dp2emu.text.memory import bytes_of
 from dp2emu.text.syntax import Block, Fields, Quoted, TextError, Value, Word
+from dp2emu.text.values import NOTHING, values_of
 
 FindCodec = Callable[[str], Codec | None]
 
@@ -120,11 +128,25 @@ def _string(values: Sequence[Value]) -> str:
     return "".join(strings)
 
 
+def _entry(parts: dict[str, list[Value]], below: Sequence[Block]) -> Mapping[str, Any]:
+    name = parts.pop("name", [])
+    if len(name) != 1 or not isinstance(name[0], Word):
+        raise TextError(name[0].line if name else 0, "an entry has one word for its name")
+    lists = {
+        key: values_of(parts.pop(key, []), parts) for key in ("arguments", "codes", "written")
+    }
+    result = values_of(parts.pop("result", [Word(NOTHING, name[0].line)]), parts)
+    if len(result) != 1:
+        raise TextError(name[0].line, "an entry has one result")
+    return {"entry": name[0].text, "result": result[0], **lists}
+
+
 _OPS = {token.name: op for op, token in TABLE.items()}
 _RESPONSES = {codec.name: codec for codec in CODECS.values()}
 _APART: dict[type[Any], Callable[[dict[str, list[Value]], Sequence[Block]], Mapping[str, Any]]] = {
     Answered: _answer,
     MemoryWritten: _memory,
     Annotation: _annotation,
+    EntryCalled: _entry,
 }
 """How to read the members of a record that are no numbers."""

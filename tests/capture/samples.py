@@ -18,6 +18,7 @@ from dp2emu.capture.records import (
     ColorKeySet,
     ContextCreated,
     ContextDestroyed,
+    EntryCalled,
     Flipped,
     FrameMarker,
     Locked,
@@ -26,6 +27,7 @@ from dp2emu.capture.records import (
     SurfaceCreated,
     SurfaceDestroyed,
 )
+from dp2emu.capture.values import NAME, Memory, Structure
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
@@ -85,6 +87,16 @@ CHAIN: list[Record] = [
 ]
 """A back buffer that the host fills and shows."""
 
+ENTRIES: list[Record] = [
+    EntryCalled(0, 110, "Adapter.CreateDevice", (1,)),
+    EntryCalled(
+        1, 110, "CreateQuery", (Structure("CreateQuery", (8, 0)), Memory(3, 112), 7), codes=(1,)
+    ),
+    EntryCalled(1, 110, "SetBlendState", (None, (1.0, 0.5, -1.0), -1, "no", b"\0" * 40)),
+    EntryCalled(1, 110, "QueryGetData", (Memory(3, 112),), 5, written=((4, b"\1\0\0\0"),), time=9),
+]
+"""Calls of the Direct3D 10/11 interface."""
+
 _U32 = st.integers(0, 2**32 - 1)
 _U64 = st.integers(0, 2**64 - 1)
 _MEMORY = st.none() | st.binary(max_size=40)
@@ -106,6 +118,24 @@ _DESCS = st.builds(SurfaceDesc, *_SHAPES) | st.builds(
 )
 _ANSWERS = st.builds(Answer, _U32, _U32, _U64, st.binary(max_size=40), _U32)
 
+_NAMES = st.from_regex(NAME, fullmatch=True)
+_PLAIN = st.one_of(
+    st.none(),
+    st.integers(-(2**63), 2**64 - 1),
+    st.floats(allow_nan=False),
+    st.text(max_size=9),
+    st.binary(max_size=40),
+    st.builds(Memory, _U64, _U64),
+)
+VALUES = st.recursive(
+    _PLAIN,
+    lambda inner: (
+        st.lists(inner, max_size=3).map(tuple)
+        | st.builds(Structure, _NAMES, st.lists(inner, max_size=3).map(tuple))
+    ),
+    max_leaves=8,
+)
+"""Any value of the Direct3D 10/11 interface; NaN apart, which equals nothing."""
 _WORDS = (_U32,) * 4
 _BLTS = st.builds(Blt, _U64, *_WORDS, _U64, *_WORDS, *_WORDS, *_WORDS)
 
@@ -125,6 +155,17 @@ RECORDS: st.SearchStrategy[Record] = st.one_of(
     st.builds(Answered, _ANSWERS),
     st.builds(FrameMarker, _U64, _U64, _U64),
     st.builds(Annotation, st.text(max_size=10), st.text(max_size=20), _U64),
+    st.builds(
+        EntryCalled,
+        _U64,
+        _U32,
+        st.sampled_from(["Draw", "DXGI.Present", "Adapter.Disturb", "Host.Write"]),
+        st.lists(VALUES, max_size=4).map(tuple),
+        VALUES,
+        st.lists(_U32, max_size=2).map(tuple),
+        st.lists(st.tuples(_U64, st.binary(max_size=70)), max_size=2).map(tuple),
+        _U64,
+    ),
 )
 """Any record that the forms can hold."""
 

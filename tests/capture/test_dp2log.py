@@ -62,6 +62,7 @@ def test_the_header_has_the_magic_of_the_reader() -> None:
         ("flip", Kind.FLIP),
         ("lock", Kind.LOCK),
         ("managed", Kind.MANAGED),
+        ("entry", Kind.ENTRY),
         ("blit", Kind.BLIT),
     ],
 )

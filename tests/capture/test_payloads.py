@@ -26,7 +26,7 @@ from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from tests.capture.samples import CHAIN, EVERYTHING, KEYS, MANAGED, RECORDS, TEXTURES
+from tests.capture.samples import CHAIN, ENTRIES, EVERYTHING, KEYS, MANAGED, RECORDS, TEXTURES
 
 
 @given(RECORDS)
@@ -140,7 +140,7 @@ def test_a_call_that_no_reader_would_take_is_refused() -> None:
 
 def test_every_kind_describes_its_fields() -> None:
     assert describe(Kind.FRAME) == b"frame u64\nsurface u64"
-    records = EVERYTHING + TEXTURES + KEYS + CHAIN + MANAGED
+    records = EVERYTHING + TEXTURES + KEYS + CHAIN + MANAGED + ENTRIES
     assert {encode(record)[0] for record in records} == set(Kind)
     assert all(describe(kind).isascii() for kind in Kind)
 

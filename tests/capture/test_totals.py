@@ -13,7 +13,7 @@ from dp2emu.capture.records import Record, SurfaceCreated
 from dp2emu.capture.totals import Totals, from_metadata, to_metadata
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from tests.capture.samples import CHAIN, EVERYTHING, KEYS, TEXTURES, log, sealed
+from tests.capture.samples import CHAIN, ENTRIES, EVERYTHING, KEYS, TEXTURES, log, sealed
 
 TRUE = Summary(
     records=14,
@@ -53,9 +53,16 @@ def test_totals_come_back_from_metadata() -> None:
 
 @pytest.mark.parametrize("field", [field.name for field in fields(Summary)][:-1])
 def test_a_changed_number_is_noticed(field: str) -> None:
-    metadata = to_metadata(TRUE)
+    metadata = to_metadata(replace(TRUE, entries=2))
     with pytest.raises(CaptureError, match="checksum"):
         from_metadata({**metadata, field: metadata[field] + "1"})
+
+
+def test_calls_of_the_other_interface_are_counted_and_may_be_left_out() -> None:
+    assert open_capture(BytesIO(sealed(ENTRIES))).summary().entries == len(ENTRIES)
+    counted = replace(TRUE, entries=2, verified=False)
+    assert from_metadata(to_metadata(counted)) == counted
+    assert "entries" not in to_metadata(TRUE)
 
 
 def test_no_totals_are_an_error() -> None:

@@ -1,0 +1,160 @@
+"""Values of the Direct3D 10/11 interface as text and as JSON.
+
+In text a value is ``null``, a number (floats have a point, an exponent or ``inf``), a quoted
+string, ``{hex="00 ff"}``, ``{memory=3 size=40}``, ``[value ...]`` for a list, or
+``{CreateQuery=[8 0]}`` for a structure.  Long bytes stand in parts of their own, ``blob0:`` and so
+on, and ``{blob=0}`` in their place.  A float that is no number is ``{bits=0x7ff8000000000000}``.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dp2emu.capture.values import NAME, Memory, Structure
+from dp2emu.capture.values import Value as Known
+from dp2emu.numbers import grouped_hex
+from dp2emu.text.memory import LINE_BYTES, bytes_of, hex_lines
+from dp2emu.text.shape import Leaf, scalar
+from dp2emu.text.syntax import Fields, Quoted, Row, TextError, Value, Word, quote
+
+NOTHING = "null"
+
+_BLOB = "blob"
+_WHOLE = Leaf("Q", "", None, alone=False)
+_NEGATIVE = Leaf("q", "", None, alone=False)
+_F64, _U64 = struct.Struct("<d"), struct.Struct("<Q")
+
+
+class ValueText:
+    """Values shown as text.  Mutable: it collects the bytes that do not fit on a line."""
+
+    def __init__(self) -> None:
+        self._blobs: list[bytes] = []
+
+    def show(self, value: Known) -> str:
+        """A value as one word or bracket."""
+        return _SHOWN[type(value)](self, value)
+
+    def blobs(self) -> Iterator[str]:
+        """The lines of the parts that have the long bytes."""
+        for number, data in enumerate(self._blobs):
+            yield from hex_lines(f"{_BLOB}{number}", data)
+
+    def _bytes(self, value: bytes) -> str:
+        if len(value) <= LINE_BYTES:
+            return f'{{hex="{grouped_hex(value)}"}}'
+        self._blobs.append(value)
+        return f"{{{_BLOB}={len(self._blobs) - 1}}}"
+
+    def _list(self, value: tuple[Known, ...]) -> str:
+        return f"[{' '.join(map(self.show, value))}]"
+
+    def _structure(self, value: Structure) -> str:
+        return f"{{{value.name}={self._list(value.members)}}}"
+
+
+def _float(value: float) -> str:
+    if math.isnan(value):
+        return f"{{bits={_U64.unpack(_F64.pack(value))[0]:#x}}}"
+    return repr(value)
+
+
+_SHOWN: dict[type[Any], Callable[[ValueText, Any], str]] = {
+    type(None): lambda text, value: NOTHING,
+    int: lambda text, value: str(value),
+    float: lambda text, value: _float(value),
+    str: lambda text, value: quote(value),
+    bytes: ValueText._bytes,
+    Memory: lambda text, value: f"{{memory={value.number} size={value.size}}}",
+    tuple: ValueText._list,
+    Structure: ValueText._structure,
+}
+
+
+def json_of(value: Known) -> Any:
+    """A value for ``json.dumps``: bytes are ``{"hex": ..}``, floats that JSON lacks strings."""
+    return _JSON[type(value)](value)
+
+
+_JSON: dict[type[Any], Callable[[Any], Any]] = {
+    type(None): lambda value: None,
+    int: int,
+    float: lambda value: value if math.isfinite(value) else str(value),
+    str: str,
+    bytes: lambda value: {"hex": value.hex()},
+    Memory: lambda value: {"memory": value.number, "size": value.size},
+    tuple: lambda value: [json_of(element) for element in value],
+    Structure: lambda value: {value.name: [json_of(member) for member in value.members]},
+}
+
+
+# Reading
+
+
+def values_of(values: list[Value], parts: dict[str, list[Value]]) -> tuple[Known, ...]:
+    """The values that a part spells; long bytes are taken out of ``parts``.  Raises TextError."""
+    return tuple(_known(value, parts) for value in values)
+
+
+def _known(value: Value, parts: dict[str, list[Value]]) -> Known:
+    if isinstance(value, Quoted):
+        return value.text
+    if isinstance(value, Row):
+        return values_of(list(value.values), parts)
+    return _number(value) if isinstance(value, Word) else _bracket(value, parts)
+
+
+def _number(word: Word) -> Known:
+    text = word.text
+    if text == NOTHING:
+        return None
+    if text.lstrip("-+").isdecimal() or text.lower().startswith("0x"):
+        return scalar(_NEGATIVE if text.startswith("-") else _WHOLE, word)
+    try:
+        return float(text)
+    except ValueError:
+        raise TextError(word.line, f"{text[:40]!a} is no value") from None
+
+
+def _bracket(fields: Fields, parts: dict[str, list[Value]]) -> Known:
+    given = fields.values
+    name = next(iter(given), "")
+    read = _BRACKETS.get(tuple(given))
+    if read is not None:
+        return read(fields, parts)
+    members = given.get(name)
+    if len(given) != 1 or not NAME.fullmatch(name) or not isinstance(members, Row):
+        raise TextError(fields.line, f"{name[:40]!a} begins no value")
+    return Structure(name, values_of(list(members.values), parts))
+
+
+def _hex(fields: Fields, parts: dict[str, list[Value]]) -> Known:
+    return bytes_of(fields.values.values())
+
+
+def _blob(fields: Fields, parts: dict[str, list[Value]]) -> Known:
+    part = f"{_BLOB}{scalar(_WHOLE, fields.values[_BLOB])}"
+    if part not in parts:
+        raise TextError(fields.line, f"no part {part}, or it is named twice")
+    return bytes_of(parts.pop(part))
+
+
+def _bits(fields: Fields, parts: dict[str, list[Value]]) -> Known:
+    value: float = _F64.unpack(_U64.pack(scalar(_WHOLE, fields.values["bits"])))[0]
+    return value
+
+
+def _memory(fields: Fields, parts: dict[str, list[Value]]) -> Known:
+    return Memory(*(scalar(_WHOLE, fields.values[name]) for name in ("memory", "size")))
+
+
+_BRACKETS: dict[tuple[str, ...], Callable[[Fields, dict[str, list[Value]]], Known]] = {
+    ("hex",): _hex,
+    (_BLOB,): _blob,
+    ("bits",): _bits,
+    ("memory", "size"): _memory,
+}
+"""What brackets mean whose names are no structure's."""
