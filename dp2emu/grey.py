@@ -24,6 +24,17 @@ _FLOAT24_BIAS = 15
 _FLOAT24_MANTISSA = 20
 
 
+def grey(row: FormatRow, words: NDArray[Any]) -> NDArray[np.uint8]:
+    """The depth in pixel words as 8-bit grey, the high half of what ``take_depth`` shows; of a
+    format without depth its stencil.
+    """
+    if row.depth is not None:
+        return (_deep(row, row.depth, words) >> 8).astype(np.uint8)
+    if row.stencil is None:
+        raise Unsupported(f"picture of the depth of {row.format.sdk}")
+    return _filled(stored_stencil(row, words), row.stencil, 8).astype(np.uint8)
+
+
 def take_depth(surface: Surface) -> Picture:
     """Depth as a picture of 16-bit grey; of a multisampled surface its first samples.
 
@@ -34,9 +45,12 @@ def take_depth(surface: Surface) -> Picture:
     if row.depth is None:
         raise Unsupported(f"picture of the depth of {row.format.sdk}")
     words = surface.pixels()
-    depth = stored_depth(row, words[:, :: surface.samples])
-    image = _CODED[row.depth.coding](depth, row.depth).astype(np.uint16)
+    image = _deep(row, row.depth, words[:, :: surface.samples])
     return Picture(row.format, zlib.crc32(words.tobytes()), image)
+
+
+def _deep(row: FormatRow, channel: Channel, words: NDArray[Any]) -> NDArray[np.uint16]:
+    return _CODED[channel.coding](stored_depth(row, words), channel).astype(np.uint16)
 
 
 def take_stencil(surface: Surface) -> Picture:

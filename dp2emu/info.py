@@ -117,6 +117,9 @@ _COUNTS = {
     "response_bytes": "response bytes",
     "frames": "frames",
     "annotations": "annotations",
+    "pictures": "pictures the program saw",
+    "observations": "query answers the program got",
+    "observed_bytes": "bytes of these",
     "entries": "calls of the 10/11 interface",
 }
 

@@ -57,6 +57,9 @@ typedef char dp2log_u32_has_32_bits[sizeof(dp2log_u32) == 4 ? 1 : -1];
 #define DP2LOG_FLIP 10
 #define DP2LOG_LOCK 11
 #define DP2LOG_MANAGED 12
+/* What an application saw; a driver has nothing to log of these. */
+#define DP2LOG_PICTURE 13
+#define DP2LOG_OBSERVATION 14
 #define DP2LOG_BLIT 15
 #define DP2LOG_ENTRY 16
 

@@ -16,7 +16,18 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("gpu",),
     ("dp2", "ddi10"),
     ("rig", "capture", "runtime"),
-    ("picture", "grey", "lettering", "replay", "retrace", "info", "scene", "snapshot", "text"),
+    (
+        "picture",
+        "grey",
+        "readback",
+        "lettering",
+        "replay",
+        "retrace",
+        "info",
+        "scene",
+        "snapshot",
+        "text",
+    ),
     ("cli", "__main__"),
 )
 """Parts of the package from the ground up; a part may import its own layer and those below."""

@@ -29,6 +29,9 @@ from dp2emu.capture.records import (
     FrameMarker,
     Locked,
     MemoryWritten,
+    Observed,
+    Pictured,
+    PictureKind,
     Record,
     SurfaceCreated,
     SurfaceDestroyed,
@@ -57,6 +60,8 @@ class Kind(IntEnum):
     FLIP = 10
     LOCK = 11
     MANAGED = 12
+    PICTURE = 13
+    OBSERVATION = 14
     BLIT = 15
     ENTRY = 16
 
@@ -160,6 +165,8 @@ _ANSWER = Head(
     Struct("ddrval" / DWORD, "dwErrorOffset" / DWORD, "dwFlags" / DWORD, "response_bytes" / DWORD)
 )
 _FRAME = Head(Struct("frame" / QWORD, "surface" / QWORD))
+_PICTURE = Head(Struct("call" / QWORD, "how" / DWORD, "index" / DWORD, "handle" / QWORD))
+_OBSERVATION = Head(Struct("call" / QWORD, "context" / QWORD, "query" / DWORD, "hr" / DWORD))
 _ENTRY = Head(
     Struct("device" / QWORD, "interface" / DWORD, "name_bytes" / DWORD, "value_bytes" / DWORD)
 )
@@ -426,6 +433,34 @@ def _unpack_annotation(payload: Payload, time: int) -> Record:
         raise CaptureError(f"annotation is not UTF-8: {error.reason}") from error
 
 
+def _pack_picture(record: Pictured) -> bytes:
+    how = _picture_kind(record.call, record.how)
+    head = _PICTURE.pack(record.call, how, record.index, record.handle)
+    return head + record.data
+
+
+def _unpack_picture(payload: Payload, time: int) -> Record:
+    call, how, index, handle = _PICTURE.unpack(payload)
+    data = bytes(payload[_PICTURE.size :])
+    return Pictured(call, _picture_kind(call, how), handle, index, data, time)
+
+
+def _picture_kind(call: int, how: int) -> int:
+    if how not in PictureKind._value2member_map_:
+        raise CaptureError(f"picture of call {call} is of unknown kind {how}")
+    return how
+
+
+def _pack_observation(record: Observed) -> bytes:
+    head = _OBSERVATION.pack(record.call, record.context, record.query, record.hr)
+    return head + record.data
+
+
+def _unpack_observation(payload: Payload, time: int) -> Record:
+    call, context, query, hr = _OBSERVATION.unpack(payload)
+    return Observed(call, context, query, hr, bytes(payload[_OBSERVATION.size :]), time)
+
+
 def _pack_entry(record: EntryCalled) -> bytes:
     if not ENTRY.fullmatch(record.entry):
         raise CaptureError(f"{record.entry[:40]!a} names no function")
@@ -523,6 +558,8 @@ LAYOUTS: dict[Kind, Layout] = {
     Kind.FLIP: Layout(_FLIP, _unpack_flip),
     Kind.LOCK: Layout(_LOCK, _unpack_lock),
     Kind.MANAGED: Layout(_MANAGED, _unpack_managed),
+    Kind.PICTURE: Layout(_PICTURE, _unpack_picture, ("data bytes",)),
+    Kind.OBSERVATION: Layout(_OBSERVATION, _unpack_observation, ("data bytes",)),
     Kind.ENTRY: Layout(
         _ENTRY, _unpack_entry, ("name utf8[name_bytes]", "values value[value_bytes]")
     ),
@@ -545,5 +582,7 @@ _PACK: dict[type, tuple[Kind, Callable[[Any], bytes]]] = {
     Answered: (Kind.ANSWER, _pack_answer),
     FrameMarker: (Kind.FRAME, _pack_frame),
     Annotation: (Kind.ANNOTATION, _pack_annotation),
+    Pictured: (Kind.PICTURE, _pack_picture),
+    Observed: (Kind.OBSERVATION, _pack_observation),
     EntryCalled: (Kind.ENTRY, _pack_entry),
 }

@@ -7,6 +7,7 @@ order; nothing in a capture refers forward.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 from dp2emu.capture.values import Value
 from dp2emu.dp2.blt import Blt
@@ -120,7 +121,9 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """... and returned.  Follows its Called; missing if the driver never came back."""
+    """... and returned.  Follows its Called; missing if the driver never came back, or if there
+    was none (``IMPORTED``).
+    """
 
     answer: Answer
 
@@ -134,6 +137,51 @@ class FrameMarker:
     time: int = 0
 
 
+class PictureKind(IntEnum):
+    """How a program came to show or see what a surface holds."""
+
+    PRESENT = 1
+    TARGET_DATA = 2
+    FRONT_BUFFER = 3
+    LOCK = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Pictured:
+    """The program's API call number ``call`` showed or read a surface as it is here.
+
+    ``how`` is a ``PictureKind``; ``index`` the level and face (face * levels + level) of
+    ``handle``.  ``data`` is what it read, rows tight, where that is known; else it is empty.
+    """
+
+    call: int
+    how: int
+    handle: int
+    index: int = 0
+    data: bytes = b""
+    time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The program's API call number ``call`` was GetData of a context's query.
+
+    It gave ``hr`` and, with S_OK, ``data``, of which there is as much as the program asked for.
+    The answer to the query's last END has reached the host by then if there was one to give.
+    """
+
+    call: int
+    context: int
+    query: int
+    hr: int = 0
+    data: bytes = b""
+    time: int = 0
+
+
+IMPORTED = "imported"
+"""Key of the annotation before all calls that says: they were composed from the calls of a
+program, so there are no answers of a driver, only what the program itself saw.  Its text names
+where they come from."""
 TIMING = "timing"
 """Key of the annotation that names the timing model a capture wants."""
 WAIT = "wait"
@@ -144,7 +192,7 @@ WAIT = "wait"
 class Annotation:
     """Free text: ``key`` names it ("title", "timing", "label.surface.5"), ``text`` says it.
 
-    Only ``TIMING`` and ``WAIT`` mean anything to a replay.
+    Only ``IMPORTED``, ``TIMING`` and ``WAIT`` mean anything to a replay.
     """
 
     key: str
@@ -189,5 +237,7 @@ Record = (
     | Answered
     | FrameMarker
     | Annotation
+    | Pictured
+    | Observed
     | EntryCalled
 )

@@ -19,9 +19,10 @@ class Summary:
     """The numbers of a capture.
 
     ``contexts`` and ``surfaces`` count creations; the ``_bytes`` are memory that travels with
-    calls, answers and memory writes.  ``first_time`` and ``last_time`` are the smallest and the
-    largest time in ticks that is not 0 (not known), 0 if there is none.  ``formats`` has a
-    (SurfaceKind, D3DFORMAT, how many) for every sort of surface, in that order.  ``verified``
+    calls, answers, memory writes, and pictures and observations together.  ``first_time`` and
+    ``last_time`` are the smallest and the largest time in ticks that is not 0 (not known), 0 if
+    there is none.  ``formats`` has a (SurfaceKind, D3DFORMAT, how many) for every sort of surface,
+    in that order.  ``verified``
     tells whether every record was read and checked, or an index or the bare heads believed.
     """
 
@@ -38,6 +39,9 @@ class Summary:
     vertex_bytes: int = 0
     response_bytes: int = 0
     memory_bytes: int = 0
+    pictures: int = 0
+    observations: int = 0
+    observed_bytes: int = 0
     first_time: int = 0
     last_time: int = 0
     formats: tuple[tuple[int, int, int], ...] = ()
@@ -103,6 +107,8 @@ _COUNTS: dict[Kind, Callable[[tuple[int, ...], int], _Numbers]] = {
     Kind.LOCK: lambda head, rest: (),
     Kind.BLIT: lambda head, rest: (),
     Kind.MANAGED: lambda head, rest: (("surfaces", 1),),
+    Kind.PICTURE: lambda head, rest: (("pictures", 1), ("observed_bytes", rest)),
+    Kind.OBSERVATION: lambda head, rest: (("observations", 1), ("observed_bytes", rest)),
     Kind.ENTRY: lambda head, rest: (("entries", 1),),
 }
 """What one record adds, from the values of its head and the number of bytes behind it."""
@@ -142,5 +148,5 @@ def _checksum(metadata: dict[str, str]) -> str:
 
 
 _NUMBERS = tuple(f.name for f in fields(Summary) if f.name not in ("formats", "verified"))
-_LATER = frozenset({"entries"})
+_LATER = frozenset({"entries", "pictures", "observations", "observed_bytes"})
 """Numbers that totals may lack: captures of earlier versions do."""

@@ -106,7 +106,7 @@ def _code(tally: Tally, *, verify: bool) -> int:
     return worst(
         UNUSABLE if tally.damage else FINE,
         FAULTS if tally.faults else FINE,
-        DIFFERS if verify and tally.different else FINE,
+        DIFFERS if verify and (tally.different or tally.observed_different) else FINE,
     )
 
 
@@ -119,7 +119,7 @@ def _raw_summary(raw: RawFrames) -> str:
 def _summary(name: str, tally: Tally) -> str:
     parts = [
         _count(tally.calls, "call"),
-        f"{tally.compared - tally.different} of {tally.compared} answers as recorded",
+        _as_recorded(tally),
         f"{tally.answered} of {tally.issued} queries answered",
         _count(tally.pictures, "picture") if tally.pictures else "",
         _count(tally.faults, "fault"),
@@ -127,6 +127,13 @@ def _summary(name: str, tally: Tally) -> str:
         f"{tally.time:,} ticks ({tally.timing})",
     ]
     return f"{name}: " + ", ".join(part for part in parts if part)
+
+
+def _as_recorded(tally: Tally) -> str:
+    """Of answers; of an import there are none, and its program's observations count instead."""
+    total, different = tally.compared + tally.observed, tally.different + tally.observed_different
+    noun = "observations" if tally.observed and not tally.compared else "answers"
+    return f"{total - different} of {total} {noun} as recorded"
 
 
 def _count(number: int, noun: str) -> str:

@@ -16,15 +16,21 @@ _SHOWN = 16
 
 
 class Difference(NamedTuple):
-    """One thing an answer was recorded as, and replayed as."""
+    """One thing an answer was recorded as, and replayed as.
+
+    With a ``frame`` it is something the program itself saw, and ``call`` a number of the
+    program's own.
+    """
 
     call: int
     field: str
     recorded: str
     replayed: str
+    frame: int | None = None
 
     def __str__(self) -> str:
-        where = f"call {self.call}: {self.field}"
+        frame = "" if self.frame is None else f"frame {self.frame}, "
+        where = f"{frame}call {self.call}: {self.field}"
         return f"{where}: recorded {self.recorded}, replayed {self.replayed}"
 
 
@@ -65,8 +71,10 @@ def _responses(
         return
     records = list(_records(call, old.records, new.records))
     if old.more != new.more:
-        flags = ["with" if more else "without" for more in (old.more, new.more)]
-        records.append(Difference(call, "RESPONSECONTINUE", *flags))
+        recorded_flag, replayed_flag = (
+            "with" if more else "without" for more in (old.more, new.more)
+        )
+        records.append(Difference(call, "RESPONSECONTINUE", recorded_flag, replayed_flag))
     yield from records or [_first_byte(call, recorded, replayed, "")]
 
 
@@ -77,7 +85,7 @@ def _records(
         if old is not None and new is not None and old.query == new.query:
             if old.data != new.data:
                 field = f"response {index}, query {old.query}"
-                yield Difference(call, field, _shown(old.data), _shown(new.data))
+                yield Difference(call, field, shown(old.data), shown(new.data))
         else:
             yield Difference(call, f"response {index}", _which(old), _which(new))
 
@@ -86,13 +94,14 @@ def _first_byte(call: int, recorded: bytes, replayed: bytes, why: str) -> Differ
     pairs = zip_longest(recorded, replayed)
     at = next(index for index, (old, new) in enumerate(pairs) if old != new)
     field = f"response byte {at:#x}{why}"
-    return Difference(call, field, _shown(recorded[at:]), _shown(replayed[at:]))
+    return Difference(call, field, shown(recorded[at:]), shown(replayed[at:]))
 
 
 def _which(response: Response | None) -> str:
-    return "none" if response is None else f"query {response.query} = {_shown(response.data)}"
+    return "none" if response is None else f"query {response.query} = {shown(response.data)}"
 
 
-def _shown(data: bytes) -> str:
+def shown(data: bytes) -> str:
+    """Bytes for reading, the first of them if there are many."""
     text = data[:_SHOWN].hex(" ") or "nothing"
     return text + (" ..." if len(data) > _SHOWN else "")

@@ -48,6 +48,19 @@ class QueryLedger:
         self._options = options
         self._types: dict[int, int] = {}
         self._issued: dict[int, int] = {}
+        self._answers: dict[int, bytes] = {}
+
+    def was_issued(self, query: int) -> bool:
+        """Whether a live query had an END."""
+        return query in self._issued or query in self._answers
+
+    def is_due(self, query: int) -> bool:
+        """Whether the answer to a live query's last END has not come yet."""
+        return query in self._issued
+
+    def answer_to(self, query: int) -> bytes | None:
+        """What was delivered for the last END of a live query, None if nothing was yet."""
+        return self._answers.get(query)
 
     def type_of(self, query: int) -> int | None:
         """D3DQUERYTYPE of a live query id, or None."""
@@ -77,6 +90,7 @@ class QueryLedger:
     def deliver(self, number: int, query: int, data: bytes) -> None:
         """An answer to ``query`` came back from call ``number``."""
         if self._issued.pop(query, None) is not None:
+            self._answers[query] = data
             self._settle(Outcome(number, query, self._types[query], data))
 
     def close(self) -> None:
@@ -94,11 +108,13 @@ class QueryLedger:
         if refused_type(kind, self.interface, self._options):
             return False
         self._drop(query)
+        self._answers.pop(query, None)
         self._types[query] = kind
         return True
 
     def _delete(self, call: int, query: int) -> bool:
         self._drop(query)
+        self._answers.pop(query, None)
         return self._types.pop(query, None) is not None
 
     def _issue(self, call: int, query: int, flags: int) -> bool:
@@ -107,6 +123,7 @@ class QueryLedger:
             return False
         if flags & Issue.END:
             self._drop(query)
+            self._answers.pop(query, None)
             self._issued[query] = call
         return True
 

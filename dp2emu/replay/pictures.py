@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from dp2emu.capture.records import Pictured, PictureKind
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.errors import Unsupported
@@ -15,6 +16,7 @@ from dp2emu.gpu.memory import Surface, SurfaceDesc
 from dp2emu.grey import DEPTHS, STENCILS, take_depth, take_stencil
 from dp2emu.outputs import write_file
 from dp2emu.picture import Picture, encode_png, has_picture, take_picture
+from dp2emu.readback import take_readback
 from dp2emu.replay.frames import EVERY, Frames
 from dp2emu.replay.raw import RawFrames
 from dp2emu.replay.sheet import Sheet
@@ -83,7 +85,8 @@ class Photographer:
     """Follows a replay and takes its pictures.  Mutable: it counts frames and calls.
 
     Its methods tell what has happened and return what is to be done about it, each of which may
-    raise Fault, Unsupported or OSError.
+    raise Fault, Unsupported or OSError.  With ``only_told`` it takes no pictures but those a
+    program took (``told``), and those of all targets if they are wanted.
     """
 
     def __init__(
@@ -102,6 +105,7 @@ class Photographer:
         self._frames = 0
         self._context: int | None = None
         self._used: dict[int, None] = {}
+        self.only_told = False
 
     def called(self, context: int | None) -> None:
         """A call was made, by a context if there is one of the number it gave."""
@@ -118,7 +122,9 @@ class Photographer:
         self._frames += 1
         self._marked = self._call
         wanted = self._call >= 0 and frame in self._wanted.frames
-        if wanted and surface:
+        if self.only_told:
+            pass
+        elif wanted and surface:
             yield partial(self._show, frame, surface)
         elif wanted and self._context is not None:
             yield partial(self._show, frame, self._rig.target(self._context))
@@ -126,6 +132,11 @@ class Photographer:
             for context in used:
                 others = self._rig.recent_targets(context)
                 yield from self._others(frame, others if wanted else ())
+
+    def told(self, record: Pictured) -> Iterator[Task]:
+        """The program showed or read a surface."""
+        if self._frames in self._wanted.frames:
+            yield partial(self._take_told, record, self._frames)
 
     def context_goes(self, context: int) -> Iterator[Task]:
         """A context is about to be destroyed, or the capture ends with it alive."""
@@ -138,7 +149,8 @@ class Photographer:
             return
         raw = self._wanted.raw if was_last else None
         first = Shot(frame, self._call, self._rig.target(context))
-        yield partial(self._take, first, raw.hold if raw else None)
+        if not self.only_told:
+            yield partial(self._take, first, raw.hold if raw else None)
         if self._wanted.all_targets:
             yield from self._others(frame, self._rig.recent_targets(context))
 
@@ -199,13 +211,33 @@ class Photographer:
             self._sheet.add(
                 picture, f"frame {shot.frame} call {shot.call}", f"surface {shot.surface} {shows}"
             )
-        self._publish(self._file(shot, picture) if self._wanted.folder is not None else None)
+        self._publish(self._named(shot, picture))
 
-    def _file(self, shot: Shot, picture: Picture) -> dict[str, Any]:
-        """Write a picture into the folder; its row."""
-        assert self._wanted.folder is not None
+    def _take_told(self, record: Pictured, frame: int) -> None:
+        """Take a picture as the program did.  Raises like ``_take``."""
+        self._rig.observe(record.handle, lambda seen: self._develop_told(record, frame, seen))
+
+    def _develop_told(self, record: Pictured, frame: int, surface: Surface) -> None:
+        picture = take_readback(surface, record.index)
+        how = PictureKind(record.how).name.lower()
+        raw = self._wanted.raw
+        if raw is not None and record.how == PictureKind.PRESENT:
+            raw.write(picture)
+        if self._wanted.sheet is not None:
+            where = f"frame {frame} call {record.call}", f"surface {record.handle} {how}"
+            self._sheet.add(picture, *where)
+        shot = Shot(frame, record.call, record.handle)
+        row = self._file(shot, picture, f"call_{record.call:08}.png")
+        self._publish(row and row | {"level": record.index, "how": how})
+
+    def _named(self, shot: Shot, picture: Picture) -> dict[str, Any] | None:
         suffix = "" if shot.shows == "color" else f"_{shot.shows}"
-        name = f"call{shot.call:06}_surface{shot.surface}{suffix}.png"
+        return self._file(shot, picture, f"call{shot.call:06}_surface{shot.surface}{suffix}.png")
+
+    def _file(self, shot: Shot, picture: Picture, name: str) -> dict[str, Any] | None:
+        """Write a picture into the folder; its row, None without a folder."""
+        if self._wanted.folder is None:
+            return None
         write_file(self._wanted.folder / name, picture.png)
         return {
             "call": shot.call,

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol, TextIO, TypeGuard, cast
 
 from dp2emu.capture.records import (
+    IMPORTED,
     TIMING,
     WAIT,
     Annotation,
@@ -23,6 +24,8 @@ from dp2emu.capture.records import (
     FrameMarker,
     Locked,
     MemoryWritten,
+    Observed,
+    Pictured,
     Record,
     SurfaceCreated,
     SurfaceDestroyed,
@@ -30,7 +33,7 @@ from dp2emu.capture.records import (
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import sdk_name
-from dp2emu.dp2.call import Answer
+from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import CaptureError, Dp2Error, Unsupported, UsageError
@@ -42,6 +45,13 @@ from dp2emu.replay.ledger import Outcome, QueryLedger
 from dp2emu.replay.pictures import Observable, Photographer, Pictures, Task
 from dp2emu.replay.tally import Tally
 from dp2emu.replay.values import payload_value
+from dp2emu.replay.witness import (
+    is_compared,
+    observation_differs,
+    observation_row,
+    pixels_differ,
+    sight_of,
+)
 from dp2emu.rig import Rig
 
 
@@ -135,6 +145,8 @@ class Player:
         self._ledgers: dict[int, QueryLedger] = {}
         self._pending: Performed | None = None
         self._photographer: Photographer | None = None
+        self._imported = False
+        self._polls: dict[int, Call] = {}
 
     def photograph(self, wanted: Pictures) -> None:
         """Take pictures from now on.  Raises UsageError if the rig has none."""
@@ -210,6 +222,7 @@ class Player:
         self._settle(None)
         call = record.call
         ledger = self._ledgers.get(call.dwhContext)
+        self._polls[call.dwhContext] = Call(call.dwhContext, call.lpDDCommands, commands=b"")
         self._pending = submit(self._rig, self.tally.calls, call, ledger)
         self.tally.calls += 1
         if self._photographer is not None:
@@ -225,9 +238,46 @@ class Player:
         self._photograph(Photographer.frame_ends, record.surface)
 
     def _annotate(self, record: Annotation) -> None:
-        """Time passes where the host waited; other remarks change nothing."""
+        """Time passes where the host waited; other remarks change nothing that is performed."""
         if record.key == WAIT:
             self._rig.finish()
+        elif record.key == IMPORTED:
+            self._imported = True
+            if self._photographer is not None:
+                self._photographer.only_told = True
+
+    def _picture_told(self, record: Pictured) -> None:
+        self._photograph(Photographer.told, record)
+        if record.data and hasattr(self._rig, "observe"):
+            frame, rig = self.tally.frames, cast(Observable, self._rig)
+            rig.observe(record.handle, lambda seen: self._note(pixels_differ(record, seen, frame)))
+
+    def _observe(self, record: Observed) -> None:
+        """A program's GetData: what it gives now, compared if it tells of the program alone."""
+        ledger = self._ledgers.get(record.context)
+        if ledger is None:
+            raise CaptureError(f"GetData of context {record.context}, of which there is none")
+        if record.hr == HResult.S_OK:
+            self._await(record, ledger)
+        frame, kind = self.tally.frames, ledger.type_of(record.query)
+        sight, difference = sight_of(record.query, ledger), None
+        if kind is not None and is_compared(record, ledger):
+            difference = observation_differs(record, sight, kind, frame)
+            self._note(difference)
+        self._document.query(observation_row(record, sight, kind, frame, difference))
+
+    def _await(self, record: Observed, ledger: QueryLedger) -> None:
+        """Where the program waited for an answer: time and empty calls, as long as they bring
+        some.  They have no numbers; what the recording waited with is in it already.
+        """
+        call = self._polls.get(record.context)
+        if call is None or not ledger.is_due(record.query):
+            return
+        self._rig.finish()
+        brought = True
+        while brought and ledger.is_due(record.query):
+            performed = submit(self._rig, max(self.tally.calls - 1, 0), call, ledger)
+            brought = performed.responses.more and bool(performed.responses.records)
 
     def _enter(self, record: EntryCalled) -> None:
         raise Unsupported(f"{record.entry} of the Direct3D 10/11 interface in a replay")
@@ -257,10 +307,20 @@ class Player:
         self.tally.compared += 1
         self.tally.different += found
 
+    def _note(self, difference: Difference | None) -> None:
+        """Something the program saw has been compared."""
+        self.tally.observed += 1
+        if difference is not None:
+            self.tally.observed_different += 1
+            self._watcher.difference(difference)
+
     def _outcome(self, outcome: Outcome) -> None:
+        """A query's fate; of an import only what the program saw of it is told, by its calls."""
         delivered = outcome.data is not None
         self.tally.issued += 1
         self.tally.answered += delivered
+        if self._imported:
+            return
         hr = HResult.S_OK if delivered else HResult.S_FALSE
         self._document.query(
             {
@@ -274,7 +334,7 @@ class Player:
         )
 
     def _photograph(
-        self, event: Callable[[Photographer, int], Iterator[Task]], subject: int
+        self, event: Callable[[Photographer, Any], Iterator[Task]], subject: int | Pictured
     ) -> None:
         """Take the pictures that something which has just happened asks for."""
         if self._photographer is None:
@@ -322,5 +382,7 @@ _PERFORM: dict[type[Any], Callable[[Player, Any], None]] = {
     Answered: Player._answer,
     FrameMarker: Player._mark_frame,
     Annotation: Player._annotate,
+    Pictured: Player._picture_told,
+    Observed: Player._observe,
     EntryCalled: Player._enter,
 }

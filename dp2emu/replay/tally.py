@@ -13,7 +13,8 @@ class Tally:
 
     ``faults`` are failures that were not recorded as such, ``unsupported`` of them because
     something is not built; ``known_faults`` failed exactly as recorded.  ``compared`` answers had
-    a recorded one, ``different`` of them differ.  ``answered`` of the ``issued`` query ENDs were
+    a recorded one, ``different`` of them differ; likewise ``observed`` of what the program itself
+    saw, ``observed_different`` of it.  ``answered`` of the ``issued`` query ENDs were
     delivered.  ``damage`` is what ended the capture early, if anything did.
     """
 
@@ -25,6 +26,8 @@ class Tally:
     unsupported: int = 0
     compared: int = 0
     different: int = 0
+    observed: int = 0
+    observed_different: int = 0
     issued: int = 0
     answered: int = 0
     pictures: int = 0

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import PurePath
 from typing import Protocol
 
 import dp2emu.retrace.tables  # noqa: F401  (registers the methods)
 from dp2emu.capture.apitrace import Trace
-from dp2emu.capture.records import Annotation, Record
+from dp2emu.capture.records import IMPORTED, Annotation, Record
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.core import DRAWING
 from dp2emu.retrace.losses import Losses
 from dp2emu.retrace.program import Program
-
-IMPORTED = "imported"
-"""Annotation at the start of an import: its calls have no recorded answers, by intention."""
 
 
 class Writer(Protocol):
@@ -38,7 +36,7 @@ def importing(
     driver = Driver(options=Options())
     driver.gpu.skipped = DRAWING
     program = Program(driver, writer.write)
-    writer.write(Annotation(IMPORTED, trace.name, 0))
+    writer.write(Annotation(IMPORTED, PurePath(trace.name).name))
     for call in trace.calls():
         program.play(call)
         if progress is not None:

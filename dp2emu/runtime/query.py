@@ -16,7 +16,7 @@ from dp2emu.runtime.session import Refused, Session
 POLLS = 10_000
 """How often ``Query.wait`` asks before it sleeps; each time is one call at least."""
 
-_NEVER_ISSUED = 0xDD
+NEVER_ISSUED = 0xDD
 """What GetData fills in for a query that was never issued, together with S_OK."""
 
 
@@ -100,7 +100,7 @@ class Query:
         if flush and self.state in (QueryState.BUILDING, QueryState.ISSUED):
             self._session.poll()
         if self.state is QueryState.CREATED:
-            return QueryData(HResult.S_OK, _fit(bytes([_NEVER_ISSUED]) * self.data_size, size))
+            return QueryData(HResult.S_OK, _fit(bytes([NEVER_ISSUED]) * self.data_size, size))
         if self.state is not QueryState.DONE:
             return QueryData(HResult.S_FALSE, None)
         return QueryData(HResult.S_OK, _fit(self._data, size))

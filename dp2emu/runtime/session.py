@@ -23,6 +23,9 @@ from dp2emu.capture.records import (
     FrameMarker,
     Locked,
     MemoryWritten,
+    Observed,
+    Pictured,
+    PictureKind,
     Record,
     SurfaceCreated,
     SurfaceDestroyed,
@@ -274,6 +277,25 @@ class Session:
         self.flush()
         self._tell(FrameMarker(self._numbers.frame, surface, self._now()))
         self._numbers.frame += 1
+
+    def picture(
+        self, call: int, kind: PictureKind, handle: int, index: int = 0, data: bytes = b""
+    ) -> None:
+        """The application shows or reads a surface with its API call number ``call``.
+
+        ``index`` is of a level of ``handle``; ``data`` what it got to read, if that is known.
+        """
+        self.flush()
+        self._tell(Pictured(call, kind, handle, index, data, self._now()))
+
+    def observe(self, call: int, query: int, hr: int, data: bytes = b"") -> None:
+        """The application's API call number ``call`` was GetData of query id ``query``.
+
+        ``hr`` and ``data`` are what it got.  Before S_OK the answer must have been fetched
+        (``Query.wait``), since that is what a replay compares with.
+        """
+        self.flush()
+        self._tell(Observed(call, self.context, query, hr, data, self._now()))
 
     def annotate(self, key: str, text: str) -> None:
         """A remark for whoever reads the recording."""

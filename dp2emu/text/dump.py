@@ -17,6 +17,8 @@ from dp2emu.capture.records import (
     Called,
     EntryCalled,
     MemoryWritten,
+    Observed,
+    Pictured,
     Record,
 )
 from dp2emu.text.commands import Shown, command_lines, response_lines
@@ -110,7 +112,7 @@ class TextWriter:
     def _answer(self, record: Answered) -> Iterator[Shown]:
         return response_lines(record.answer.response, self._context, self._contexts)
 
-    def _memory(self, record: MemoryWritten) -> Iterator[Shown]:
+    def _data(self, record: MemoryWritten | Pictured | Observed) -> Iterator[Shown]:
         return (Shown(Line(text, 0)) for text in hex_lines("data", record.data))
 
     def _annotation(self, record: Annotation) -> Iterator[Shown]:
@@ -149,7 +151,9 @@ class TextWriter:
 _BELOW: dict[type[Any], Callable[[TextWriter, Any], Iterator[Shown]]] = {
     Called: TextWriter._call,
     Answered: TextWriter._answer,
-    MemoryWritten: TextWriter._memory,
+    MemoryWritten: TextWriter._data,
+    Pictured: TextWriter._data,
+    Observed: TextWriter._data,
     Annotation: TextWriter._annotation,
     EntryCalled: TextWriter._entry,
 }

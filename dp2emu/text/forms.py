@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
+from enum import IntEnum
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +22,9 @@ from dp2emu.capture.records import (
     FrameMarker,
     Locked,
     MemoryWritten,
+    Observed,
+    Pictured,
+    PictureKind,
     Record,
     SurfaceCreated,
     SurfaceDestroyed,
@@ -138,8 +142,8 @@ def _defaults(record: type[Any], without: tuple[str, ...]) -> dict[str, int | No
     }
 
 
-def _kind_name(value: int) -> str | None:
-    return SurfaceKind(value).name if value in SurfaceKind._value2member_map_ else None
+def _member_name(enum: type[IntEnum], value: int) -> str | None:
+    return enum(value).name if value in enum._value2member_map_ else None
 
 
 def _result_name(value: int) -> str | None:
@@ -148,17 +152,21 @@ def _result_name(value: int) -> str | None:
 
 
 _NAMES: dict[str, Callable[[int], str | None]] = {
-    "kind": _kind_name,
+    "kind": lambda value: _member_name(SurfaceKind, value),
     "format": lambda value: sdk_name(Format, value),
     "ddrval": _result_name,
+    "hr": _result_name,
+    "how": lambda value: _member_name(PictureKind, value),
 }
 _VALUES: dict[str, Mapping[str, int]] = {
     "kind": SurfaceKind.__members__,
     "format": {member.sdk: member for member in Format},
     "ddrval": HResult.__members__,
+    "hr": HResult.__members__,
+    "how": PictureKind.__members__,
 }
 _HEXADECIMAL = ("dwFlags", "dwVertexType", "ddrval", "usage", "low", "high",
-                "flags", "fx", "fill", "rop", "dest_low", "dest_high")  # fmt: skip
+                "flags", "fx", "fill", "rop", "dest_low", "dest_high", "hr")  # fmt: skip
 
 FORMS = (
     Form("context", ContextCreated),
@@ -175,6 +183,8 @@ FORMS = (
     Form("answer", Answered, "answer", Answer, ("response", "fault")),
     Form("frame", FrameMarker),
     Form("annotation", Annotation, apart=("key", "text")),
+    Form("picture", Pictured, apart=("data",)),
+    Form("observation", Observed, apart=("data",)),
     Form("entry", EntryCalled, apart=("entry", "arguments", "result", "codes", "written")),
 )
 BY_KEYWORD = {form.keyword: form for form in FORMS}

@@ -22,6 +22,8 @@ from dp2emu.capture.records import (
     Called,
     EntryCalled,
     MemoryWritten,
+    Observed,
+    Pictured,
     Record,
 )
 from dp2emu.text.answers import payload, response_blocks
@@ -117,7 +119,7 @@ class JsonLinesWriter:
                 f'"value":{said.json if said else "null"},"raw":"{data[start:at].hex()}"}}'
             )
 
-    def _memory(self, record: MemoryWritten) -> str:
+    def _data(self, record: MemoryWritten | Pictured | Observed) -> str:
         return f',"data":"{record.data.hex()}"'
 
     def _annotation(self, record: Annotation) -> str:
@@ -150,7 +152,9 @@ def _raw(call: int, offset: int, data: bytes, problem: str) -> str:
 _MORE: dict[type[Any], Callable[[JsonLinesWriter, Any], str]] = {
     Called: JsonLinesWriter._called,
     Answered: JsonLinesWriter._answered,
-    MemoryWritten: JsonLinesWriter._memory,
+    MemoryWritten: JsonLinesWriter._data,
+    Pictured: JsonLinesWriter._data,
+    Observed: JsonLinesWriter._data,
     Annotation: JsonLinesWriter._annotation,
     EntryCalled: JsonLinesWriter._entry,
 }

@@ -12,6 +12,8 @@ from dp2emu.capture.records import (
     Called,
     EntryCalled,
     MemoryWritten,
+    Observed,
+    Pictured,
     Record,
 )
 from dp2emu.dp2.call import Call
@@ -111,7 +113,7 @@ def _answer(parts: dict[str, list[Value]], below: Sequence[Block]) -> Mapping[st
     return {"response": b"".join(_bytes(block, _RESPONSES.get, 0, 0) for block in below)}
 
 
-def _memory(parts: dict[str, list[Value]], below: Sequence[Block]) -> Mapping[str, Any]:
+def _data(parts: dict[str, list[Value]], below: Sequence[Block]) -> Mapping[str, Any]:
     return {"data": bytes_of(parts.pop("data", ()))}
 
 
@@ -145,7 +147,9 @@ _OPS = {token.name: op for op, token in TABLE.items()}
 _RESPONSES = {codec.name: codec for codec in CODECS.values()}
 _APART: dict[type[Any], Callable[[dict[str, list[Value]], Sequence[Block]], Mapping[str, Any]]] = {
     Answered: _answer,
-    MemoryWritten: _memory,
+    MemoryWritten: _data,
+    Pictured: _data,
+    Observed: _data,
     Annotation: _annotation,
     EntryCalled: _entry,
 }

@@ -23,6 +23,9 @@ from dp2emu.capture.records import (
     FrameMarker,
     Locked,
     MemoryWritten,
+    Observed,
+    Pictured,
+    PictureKind,
     Record,
     SurfaceCreated,
     SurfaceDestroyed,
@@ -86,6 +89,15 @@ CHAIN: list[Record] = [
     FrameMarker(0, 1, 6),
 ]
 """A back buffer that the host fills and shows."""
+
+SEEN: list[Record] = [
+    Annotation("imported", "apitrace", 1),
+    Pictured(12, PictureKind.PRESENT, 5, 2, time=2),
+    Pictured(2**64 - 1, PictureKind.LOCK, 2**64 - 1, 2**32 - 1, b"pixels", 3),
+    Observed(14, 1, 7, 1, time=4),
+    Observed(15, 1, 7, 0, b"\1\0\0\0", 5),
+]
+"""What a program saw."""
 
 ENTRIES: list[Record] = [
     EntryCalled(0, 110, "Adapter.CreateDevice", (1,)),
@@ -155,6 +167,10 @@ RECORDS: st.SearchStrategy[Record] = st.one_of(
     st.builds(Answered, _ANSWERS),
     st.builds(FrameMarker, _U64, _U64, _U64),
     st.builds(Annotation, st.text(max_size=10), st.text(max_size=20), _U64),
+    st.builds(
+        Pictured, _U64, st.sampled_from(PictureKind), _U64, _U32, st.binary(max_size=40), _U64
+    ),
+    st.builds(Observed, _U64, _U64, _U32, _U32, st.binary(max_size=40), _U64),
     st.builds(
         EntryCalled,
         _U64,

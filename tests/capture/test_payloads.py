@@ -19,6 +19,9 @@ from dp2emu.capture.records import (
     FrameMarker,
     Locked,
     MemoryWritten,
+    Observed,
+    Pictured,
+    PictureKind,
     Record,
     SurfaceCreated,
 )
@@ -26,7 +29,16 @@ from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from tests.capture.samples import CHAIN, ENTRIES, EVERYTHING, KEYS, MANAGED, RECORDS, TEXTURES
+from tests.capture.samples import (
+    CHAIN,
+    ENTRIES,
+    EVERYTHING,
+    KEYS,
+    MANAGED,
+    RECORDS,
+    SEEN,
+    TEXTURES,
+)
 
 
 @given(RECORDS)
@@ -37,7 +49,7 @@ def test_a_record_comes_back_from_its_payload(record: Record) -> None:
 @given(RECORDS)
 def test_a_payload_cut_short_or_too_long_is_an_error(record: Record) -> None:
     kind, time, payload = encode(record)
-    if kind is not Kind.MEMORY:
+    if kind not in (Kind.MEMORY, Kind.PICTURE, Kind.OBSERVATION):
         for wrong in (payload[:-1], payload + b"\0"):
             with pytest.raises(CaptureError):
                 decode(kind, time, wrong)
@@ -104,6 +116,8 @@ def test_a_value_that_does_not_fit_is_named(record: Record, field: str) -> None:
         (Kind.CALL, struct.pack("<IIII", 32, 3, 0xFFFFFFFF, 0xFFFFFFFF) + bytes(56), "speaks"),
         (Kind.CALL, struct.pack("<IIII", 32, 4, 0, 0) + bytes(56), "present"),
         (Kind.ANNOTATION, struct.pack("<II", 1, 0) + b"\xff", "UTF-8"),
+        (Kind.PICTURE, struct.pack("<QIIQ", 9, 5, 0, 1), "call 9 is of unknown kind 5"),
+        (Kind.PICTURE, struct.pack("<QIIQ", 9, 0, 0, 1), "unknown kind 0"),
     ],
     ids=[
         "event",
@@ -117,6 +131,8 @@ def test_a_value_that_does_not_fit_is_named(record: Record, field: str) -> None:
         "lengths",
         "present",
         "text",
+        "way",
+        "no way",
     ],
 )
 def test_nonsense_in_a_head_is_an_error(kind: Kind, payload: bytes, what: str) -> None:
@@ -140,7 +156,7 @@ def test_a_call_that_no_reader_would_take_is_refused() -> None:
 
 def test_every_kind_describes_its_fields() -> None:
     assert describe(Kind.FRAME) == b"frame u64\nsurface u64"
-    records = EVERYTHING + TEXTURES + KEYS + CHAIN + MANAGED + ENTRIES
+    records = EVERYTHING + TEXTURES + KEYS + CHAIN + MANAGED + SEEN + ENTRIES
     assert {encode(record)[0] for record in records} == set(Kind)
     assert all(describe(kind).isascii() for kind in Kind)
 
@@ -186,6 +202,13 @@ def test_a_colour_key_is_laid_out_as_specified() -> None:
 def test_flips_and_locks_are_laid_out_as_specified() -> None:
     assert encode(Flipped(7, 8, 9)) == (Kind.FLIP, 9, struct.pack("<QQ", 7, 8))
     assert encode(Locked(7, 9)) == (Kind.LOCK, 9, struct.pack("<Q", 7))
+
+
+def test_what_a_program_saw_is_laid_out_as_specified() -> None:
+    seen = Pictured(7, PictureKind.TARGET_DATA, 8, 9, b"rows", 10)
+    assert encode(seen) == (Kind.PICTURE, 10, struct.pack("<QIIQ", 7, 2, 9, 8) + b"rows")
+    got = Observed(7, 8, 9, 1, b"answer", 10)
+    assert encode(got) == (Kind.OBSERVATION, 10, struct.pack("<QQII", 7, 8, 9, 1) + b"answer")
 
 
 def test_a_blit_is_laid_out_as_specified() -> None:

@@ -13,7 +13,7 @@ from dp2emu.capture.records import Record, SurfaceCreated
 from dp2emu.capture.totals import Totals, from_metadata, to_metadata
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from tests.capture.samples import CHAIN, ENTRIES, EVERYTHING, KEYS, TEXTURES, log, sealed
+from tests.capture.samples import CHAIN, ENTRIES, EVERYTHING, KEYS, SEEN, TEXTURES, log, sealed
 
 TRUE = Summary(
     records=14,
@@ -53,9 +53,22 @@ def test_totals_come_back_from_metadata() -> None:
 
 @pytest.mark.parametrize("field", [field.name for field in fields(Summary)][:-1])
 def test_a_changed_number_is_noticed(field: str) -> None:
-    metadata = to_metadata(replace(TRUE, entries=2))
+    metadata = to_metadata(replace(TRUE, entries=2, pictures=1, observations=2, observed_bytes=3))
     with pytest.raises(CaptureError, match="checksum"):
         from_metadata({**metadata, field: metadata[field] + "1"})
+
+
+@pytest.mark.parametrize("make", [sealed, log])
+def test_what_a_program_saw_is_counted(make) -> None:
+    summary = open_capture(BytesIO(make(SEEN))).summary()
+    assert (summary.pictures, summary.observations, summary.observed_bytes) == (2, 2, 10)
+
+
+def test_totals_from_before_there_were_observations_are_whole() -> None:
+    metadata = to_metadata(TRUE)
+    assert not metadata.keys() & {"pictures", "observations", "observed_bytes"}
+    seen = replace(TRUE, pictures=1, observations=2, observed_bytes=3)
+    assert from_metadata(to_metadata(seen)) == replace(seen, verified=False)
 
 
 def test_calls_of_the_other_interface_are_counted_and_may_be_left_out() -> None:

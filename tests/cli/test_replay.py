@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import pytest
 
-from dp2emu.capture.records import Record
+from dp2emu.capture.records import IMPORTED, Annotation, Observed, Record
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import Op
 from dp2emu.replay import Tally
@@ -36,6 +36,8 @@ GOOD = (*SETTING, called(create(5, EVENT), issue(5, END)), FRAME)
 SAID = answered(0, 20, response_of((5, b"\1\0\0\0")))
 OTHER = answered(0, 20, response_of((5, b"\2\0\0\0")))
 FAULTY = (*SETTING, called(issue(9, END)))
+SEEN = (Annotation(IMPORTED, "a.trace"), *GOOD, Observed(30, 1, 5, 0, b"\1\0\0\0"))
+NOT_SEEN = (*SEEN[:-1], Observed(30, 1, 5, 0, bytes(4)))
 EXTENSION = (*SETTING, called(token(Op.EXT)))
 
 
@@ -165,6 +167,9 @@ def test_timing_that_is_none_is_a_usage_error(tmp_path: Path) -> None:
         ((*FAULTY, answered(0, 0)), [], 3),
         ((*FAULTY, answered(0, 0)), ["--verify"], 3),
         (EXTENSION, [], 3),
+        (SEEN, ["--verify"], 0),
+        (NOT_SEEN, ["--verify"], 1),
+        (NOT_SEEN, [], 0),
     ],
 )
 def test_exit_codes(
@@ -179,6 +184,15 @@ def test_differences_are_told_even_when_nobody_asks(tmp_path: Path) -> None:
         f"dp2emu: {path}: call 0: response 0, query 5: recorded 02 00 00 00, "
         "replayed 01 00 00 00\n"
     ) in dp2emu("replay", path).err
+
+
+def test_what_the_program_saw_otherwise_is_told_with_its_frame_and_call(tmp_path: Path) -> None:
+    path = write(tmp_path, *NOT_SEEN)
+    assert (
+        f"dp2emu: {path}: frame 1, call 30: query 5 (D3DQUERYTYPE_EVENT): recorded False, "
+        "replayed True\n"
+    ) in dp2emu("replay", path).err
+    assert "1 of 1 observations as recorded" in dp2emu("replay", write(tmp_path, *SEEN)).err
 
 
 def test_damage_is_code_2_over_faults_over_differences(tmp_path: Path) -> None:

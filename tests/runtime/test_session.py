@@ -16,10 +16,14 @@ from dp2emu.capture.records import (
     FrameMarker,
     Locked,
     MemoryWritten,
+    Observed,
+    Pictured,
+    PictureKind,
     Record,
     SurfaceCreated,
     SurfaceDestroyed,
 )
+from dp2emu.d3d.enums import Format
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.driver import Driver
@@ -199,3 +203,16 @@ def test_position_names_the_call_and_byte_of_the_next_token() -> None:
     assert session.position == (0, 12)
     session.flush()
     assert session.position == (1, 0)
+
+
+def test_what_the_application_sees_is_told_behind_everything_before_it() -> None:
+    told: list[Record] = []
+    session = Session(Driver(), record=told.append)
+    target = session.create_surface(SurfaceKind.SURFACE, 4, 4, Format.X8R8G8B8).handle
+    session.open(target)
+    session.emit(Op.RENDERSTATE, [(7, 0)])
+    session.picture(12, PictureKind.TARGET_DATA, target, 0, b"rows")
+    session.observe(13, 5, 1)
+    seen = [Pictured(12, 2, target, 0, b"rows"), Observed(13, session.context, 5, 1)]
+    assert [type(record) for record in told[-4:-2]] == [Called, Answered]
+    assert told[-2:] == seen

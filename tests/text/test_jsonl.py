@@ -25,7 +25,7 @@ from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import TABLE, Op, Token
 from dp2emu.replay.values import payload_value
 from dp2emu.text.jsonl import JsonLinesWriter
-from tests.capture.samples import EVERYTHING, sealed
+from tests.capture.samples import EVERYTHING, SEEN, sealed
 from tests.text.samples import VERTEX_BYTES, XYZRHW_DIFFUSE, json_lines
 
 
@@ -151,6 +151,18 @@ def test_every_record_is_an_object_that_names_its_kind() -> None:
     ]  # fmt: skip
     calls = [(row["record"], row["call"]) for row in rows if row["record"] in ("call", "answer")]
     assert calls == [(kind, call) for call in range(3) for kind in ("call", "answer")]
+
+
+def test_what_a_program_saw_has_its_names_and_bytes() -> None:
+    _, shown, locked, waiting, got = (json.loads(line) for line in json_lines(sealed(SEEN)))
+    assert (shown["record"], shown["call"], shown["how"], shown["data"]) == (
+        "picture", 12, "PRESENT", "",
+    )  # fmt: skip
+    assert (locked["how"], locked["how_raw"], locked["data"]) == ("LOCK", 4, b"pixels".hex())
+    assert (waiting["hr"], waiting["hr_raw"]) == ("S_FALSE", 1)
+    assert (got["record"], got["query"], got["hr"], got["data"]) == (
+        "observation", 7, "D3D_OK", "01000000",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.type.name)

@@ -20,7 +20,17 @@ from dp2emu.capture.records import (
 )
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from tests.capture.samples import CHAIN, EVERYTHING, KEYS, MANAGED, RECORDS, TEXTURES, log, sealed
+from tests.capture.samples import (
+    CHAIN,
+    EVERYTHING,
+    KEYS,
+    MANAGED,
+    RECORDS,
+    SEEN,
+    TEXTURES,
+    log,
+    sealed,
+)
 from tests.text.samples import (
     RESPONSE,
     SMALL,
@@ -89,8 +99,8 @@ def test_a_bare_buffer_comes_back(commands: bytes) -> None:
 
 @pytest.mark.parametrize(
     "records",
-    [[], SMALL, EVERYTHING, TEXTURES, KEYS, CHAIN, MANAGED],
-    ids=["empty", "small", "everything", "textures", "keys", "chain", "managed"],
+    [[], SMALL, EVERYTHING, TEXTURES, KEYS, CHAIN, MANAGED, SEEN],
+    ids=["empty", "small", "everything", "textures", "keys", "chain", "managed", "seen"],
 )
 @pytest.mark.parametrize("compression", ["zstd", "none"])
 def test_compression_comes_back(records: list[Record], compression: str) -> None:

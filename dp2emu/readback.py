@@ -1,0 +1,147 @@
+"""What a program reads of a surface: rows without holes, and as a picture with red, green, blue
+and alpha of 8 bits each.
+
+A format without alpha is opaque, but the X of a 32-bit format shows as the alpha that is stored
+there.  Depth is shades of grey, and so is a stencil that is alone.  Everything else is as in
+``picture``.  A multisampled surface is read resolved, or as its first samples if it is a depth
+surface; slices of a volume stand one below the other.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.blocks import decode
+from dp2emu.d3d.enums import Format
+from dp2emu.d3d.formats import FORMATS, FormatRow, Use
+from dp2emu.d3d.hresult import HResult
+from dp2emu.errors import Fault, Unsupported
+from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.resolve import resolve
+from dp2emu.gpu.subresources import Subresource
+from dp2emu.grey import grey
+from dp2emu.picture import Picture, rgba
+
+_BAND = 1 << 20
+"""Pixels converted together."""
+_ALPHA = {Format.X8R8G8B8: Format.A8R8G8B8, Format.X8B8G8R8: Format.A8B8G8R8}
+"""Formats whose X is shown, by those that have an alpha in its place."""
+
+
+class Rows(NamedTuple):
+    """A level: ``memory`` is uint8 (rows of pixels or blocks, bytes of one), of all slices."""
+
+    format: Format
+    row: FormatRow
+    memory: NDArray[np.uint8]
+    width: int
+    height: int
+
+
+def read_rows(surface: Surface, index: int = 0) -> Rows:
+    """Level ``index`` of a surface as a program reads it.
+
+    Raises Fault if there is no such level, Unsupported for what is no pixels.
+    """
+    format = surface.format
+    if not isinstance(format, Format) or format not in FORMATS:
+        raise Unsupported(f"picture of {format.sdk}")
+    row = FORMATS[format]
+    if index >= len(surface.subresources):
+        what = f"surface {surface.handle} has {len(surface.subresources)} levels, not {index}"
+        raise Fault(HResult.DDERR_INVALIDPARAMS, what)
+    level = surface.subresources[index]
+    slices = level.rows * row.block[1] * level.depth
+    height = level.height if level.depth == 1 else slices
+    return Rows(format, row, _tight(surface, row, level), level.width, height)
+
+
+def _tight(surface: Surface, row: FormatRow, level: Subresource) -> NDArray[np.uint8]:
+    start = level.offset - surface.subresources[0].offset
+    data = surface.host_copy.data[start : start + level.size].reshape(-1, level.pitch)
+    used = -(-level.width // row.block[0]) * row.size
+    if surface.samples == 1:
+        return data[:, :used]
+    words = data[:, : used * surface.samples].view(row.word)
+    if Use.DEPTH in row.uses:
+        return np.ascontiguousarray(words[:, :: surface.samples]).view(np.uint8)
+    words = words if row.words == 1 else words.reshape(len(words), -1, row.words)
+    resolved = np.ascontiguousarray(resolve(row, words, surface.samples))
+    return resolved.view(np.uint8).reshape(len(words), used)
+
+
+def take_readback(surface: Surface, index: int = 0) -> Picture:
+    """The picture of a level, its checksum that of the rows; raises like ``read_rows``."""
+    return _picture(read_rows(surface, index))
+
+
+def _picture(rows: Rows) -> Picture:
+    image = np.empty((rows.height, rows.width, 4), np.uint8)
+    crc32 = 0
+    for top, band in _bands(rows):
+        crc32 = zlib.crc32(band.memory.tobytes(), crc32)
+        image[top : top + band.height] = _shown(band)
+    return Picture(rows.format, crc32, image)
+
+
+def _bands(rows: Rows) -> Iterator[tuple[int, Rows]]:
+    """(first row of pixels, rows) of parts that are not too large."""
+    step = max(1, _BAND // (rows.width * rows.row.block[1]))
+    for first in range(0, len(rows.memory), step):
+        memory, top = rows.memory[first : first + step], first * rows.row.block[1]
+        height = min(len(memory) * rows.row.block[1], rows.height - top)
+        yield top, rows._replace(memory=memory, height=height)
+
+
+def _shown(rows: Rows) -> NDArray[np.uint8]:
+    format, row = rows.format, rows.row
+    if row.blocked:
+        return decode(format, rows.memory.tobytes(), rows.width, rows.height)
+    words: NDArray[Any] = np.ascontiguousarray(rows.memory).view(row.word)
+    words = words if row.words == 1 else words.reshape(len(words), -1, row.words)
+    if Use.DEPTH in row.uses:
+        return _opaque(np.repeat(grey(row, words)[..., None], 3, axis=-1))
+    shown = rgba(words, _ALPHA.get(format, format))
+    return shown if shown.shape[-1] == 4 else _opaque(shown)
+
+
+def _opaque(shown: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    return np.concatenate([shown, np.full((*shown.shape[:-1], 1), 255, np.uint8)], axis=-1)
+
+
+class Texel(NamedTuple):
+    """A pixel (of formats with blocks the first of one): as it is, and as it was expected."""
+
+    x: int
+    y: int
+    found: bytes
+    expected: bytes
+
+
+def differing_texel(surface: Surface, index: int, expected: bytes) -> Texel | None:
+    """The first pixel that is not as in ``expected``, rows without holes; None if all are.
+
+    What ``expected`` lacks or has too much makes a difference behind the last pixel there is.
+    Raises like ``read_rows``.
+    """
+    rows = read_rows(surface, index)
+    found = rows.memory.tobytes()
+    if found == expected:
+        return None
+    size, (wide, high) = rows.row.size, rows.row.block
+    at = _first_difference(found, expected) // size * size
+    y, x = divmod(at, rows.memory.shape[1])
+    texel = slice(at, at + size)
+    return Texel(x // size * wide, y * high, found[texel], expected[texel])
+
+
+def _first_difference(one: bytes, other: bytes) -> int:
+    common = min(len(one), len(other))
+    pair = (np.frombuffer(data, np.uint8, common) for data in (one, other))
+    differing = np.flatnonzero(np.not_equal(*pair))
+    return int(differing[0]) if len(differing) else common
