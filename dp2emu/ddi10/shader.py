@@ -117,8 +117,8 @@ def _lowered(code: bytes, stage: Stage) -> Lowered4:
 class _Writer:
     """A program being rewritten.  Mutable: it collects slots, ports and files.
 
-    Outputs whose names begin with ``old`` are called ``new`` instead, and are floats; those of
-    vertices are constants as well, and what the pixel shader reads is taken.
+    Outputs whose names begin with ``old`` are called ``new`` instead.  Those of vertices are both
+    constants and floats, and what the pixel shader reads is taken; those of pixels stay bits.
     """
 
     given: Program
@@ -183,9 +183,11 @@ class _Writer:
         name, value = statement.port, statement.value
         if name.startswith(self.old) and name[len(self.old)].isdigit():
             name = self.new + name.removeprefix(self.old)
-            if self.constant:
-                self.outputs[CONSTANT + name] = Port(CONSTANT + name, Type.I32)
-                yield Output(CONSTANT + name, value)
+            bits = CONSTANT + name if self.constant else name
+            self.outputs[bits] = Port(bits, Type.I32)
+            yield Output(bits, value)
+            if not self.constant:
+                return
             slot = self.slot(Type.F32)
             yield Assign(slot, "asfloat", (value,))
             value = Slot(slot)

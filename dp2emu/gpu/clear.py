@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from dp2emu.d3d.dxgi import ROWS
-from dp2emu.gpu.arrays import Mask
+from dp2emu.d3d.formats import Coding
+from dp2emu.gpu.arrays import F32, Mask
+from dp2emu.gpu.light import encoded
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Clear, Color, Rect
 from dp2emu.gpu.pixels import (
@@ -25,6 +27,8 @@ from dp2emu.gpu.pixels import (
 )
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.work import Work
+from dp2emu.shader.exact import float_to_int, float_to_uint
+from dp2emu.shader.types import I32
 
 FEW = 32
 """Rectangles filled one by one; of more the union is filled, since each may be the whole."""
@@ -127,6 +131,15 @@ def _depth_fill(surface: Surface, z: float | None, stencil: int | None) -> tuple
 
 
 def _color_word(surface: Surface, color: int | Color) -> Any:
-    """The word, or words, of a pixel in a colour."""
-    rgba = [np.array([value], np.float32) for value in floats_of(color)]
-    return pack_color(color_format(surface), rgba)[0]
+    """The word, or words, of a pixel in a colour; of integers the whole parts."""
+    row = color_format(surface)
+    rgba = encoded(row, [np.array([value], np.float32) for value in floats_of(color)])
+    codings = {channel.coding for channel in row.channels.values()}
+    whole = next((_WHOLE[coding] for coding in codings if coding in _WHOLE), None)
+    return pack_color(row, rgba if whole is None else [whole(lane) for lane in rgba])[0]
+
+
+_WHOLE: dict[Coding, Callable[[F32], I32]] = {
+    Coding.UINT: float_to_uint,
+    Coding.SINT: float_to_int,
+}

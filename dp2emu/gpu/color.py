@@ -8,8 +8,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from dp2emu.d3d.formats import Channel, FormatRow
+from dp2emu.d3d.formats import Channel, Coding, FormatRow
 from dp2emu.gpu.arrays import F32, I64, Words
+from dp2emu.gpu.encodings import as_floats
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Draw, Uniforms
 from dp2emu.gpu.pixels import (
@@ -25,10 +26,12 @@ from dp2emu.gpu.pixels import (
 from dp2emu.gpu.rasterops import COPY, combine
 from dp2emu.gpu.state import Pipeline
 from dp2emu.shader.engines import telling
+from dp2emu.shader.exact import saturate
 from dp2emu.shader.fixed.blend import BLEND_FILE
 from dp2emu.shader.fixed.output import LINEAR_FILE, Output, output_program
 from dp2emu.shader.reference import Run
 from dp2emu.shader.texture.bindings import linear_light
+from dp2emu.shader.types import I32
 
 COMPONENTS = "xyzw"
 
@@ -61,15 +64,22 @@ class ColorTarget:
     raster_op: int = COPY
 
     def write(
-        self, rgba: Sequence[F32], x: I64, y: I64, second: Sequence[F32] | None = None
+        self,
+        rgba: Sequence[F32 | I32],
+        x: I64,
+        y: I64,
+        second: Sequence[F32 | I32] | None = None,
     ) -> None:
         """Merge colours, one for each of the samples, which must differ.
 
-        ``second`` are the second colours of the same fragments; None is 0.
+        ``second`` are the second colours of the same fragments; None is 0.  Int32 lanes are the
+        bits of floats, or of what a target of integers gets.
         """
         address = y * self.pitch + x
         if not self.output.plain:
-            rgba = self._merged(rgba, second or _NOTHING, x, y, address)
+            first = [as_floats(lane) for lane in rgba]
+            other = [as_floats(lane) for lane in second or _NOTHING]
+            rgba = self._merged(first, other, x, y, address)
         words = pack_color(self.row, rgba)
         if self.raster_op != COPY:
             words = combine(self.raster_op, words, self.words[address])
@@ -128,8 +138,8 @@ def _target(
     draw: Draw, number: int, surface: Surface, row: FormatRow, bits: int, run: Run
 ) -> ColorTarget:
     words, pitch = row.view(surface.data), surface.pitch // row.size
-    output = _output(draw.pipeline, row)
-    uniforms = {BLEND_FILE: np.array(floats_of(draw.merge.blend_factor), np.float32)}
+    output = _output(draw.pipeline, row, number)
+    uniforms = {BLEND_FILE: _blend_factor(draw, output)}
     if output.srgb:
         uniforms[LINEAR_FILE] = linear_light()
     operation = draw.pipeline.raster_op
@@ -140,16 +150,34 @@ def _target(
     )
 
 
+def _blend_factor(draw: Draw, output: Output) -> F32:
+    """Within what the target holds."""
+    factor = np.array(floats_of(draw.merge.blend_factor), np.float32)
+    if output.signed:
+        return np.clip(factor, np.float32(-1), np.float32(1))
+    return saturate(factor) if output.clamped else factor
+
+
 @lru_cache(maxsize=1 << 10)
-def _output(pipeline: Pipeline, row: FormatRow) -> Output:
-    """What a pipeline does to colours of a format."""
+def _output(pipeline: Pipeline, row: FormatRow, number: int) -> Output:
+    """What a pipeline does to colours of a format, that of target ``number``."""
     channels = (row.red, row.green, row.blue)
+    codings = {channel.coding for channel in row.channels.values()}
+    if codings & _WHOLE:
+        return Output(clamped=False)
+    encoded = pipeline.srgb_write and all(c and c.bits == SRGB_BITS for c in channels)
+    signed = Coding.SNORM in codings
     return Output(
-        blend=pipeline.blend,
-        clamped=not row.floating,
-        srgb=pipeline.srgb_write and all(c is not None and c.bits == SRGB_BITS for c in channels),
+        blend=pipeline.blend_of(number),
+        clamped=not (row.floating or signed),
+        srgb=row.srgb or encoded,
         dither=(0, 0, 0) if not pipeline.dither else _dithered(channels),
+        signed=signed,
     )
+
+
+_WHOLE = frozenset({Coding.UINT, Coding.SINT})
+"""Codings of targets that are neither blended nor clamped to fractions."""
 
 
 def _dithered(channels: tuple[Channel | None, ...]) -> tuple[int, int, int]:

@@ -17,6 +17,7 @@ from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.gpu.assembly import CORNERS, vertex_count
 from dp2emu.gpu.color import ColorTarget, color_targets
 from dp2emu.gpu.depth import DepthPlanes, depth_planes, fragment_depth, kept_by_clipping
+from dp2emu.gpu.encodings import as_floats
 from dp2emu.gpu.geometry import geometry
 from dp2emu.gpu.merge import (
     DepthTarget,
@@ -94,7 +95,6 @@ def _check(draw: Draw) -> None:
     pipeline = draw.pipeline
     for asked, what in (
         (pipeline.units or pipeline.vertex_units, "resources of Direct3D 10 shaders"),
-        (pipeline.blends, "blend states of targets"),
         (pipeline.early, "early depth and stencil tests"),
         (pipeline.by_sample, "programs by sample"),
         (pipeline.raster.clip_distances, "clip distances without planes"),
@@ -238,7 +238,7 @@ class _Stages:
     def _alive(self, here: Sites, shaded: Shaded) -> Mask:
         """Fragments that neither their program nor their alpha drops."""
         pipeline, alive = self.draw.pipeline, shaded.alive
-        alpha = shaded.colors[0][3] if 0 in shaded.colors else np.zeros(1, np.float32)
+        alpha = as_floats(shaded.colors[0][3]) if 0 in shaded.colors else np.zeros(1, np.float32)
         if pipeline.alpha_test is not None:
             reference = self.draw.merge.alpha_reference
             alive = alive & alpha_passes(pipeline.alpha_test, alpha, reference)
@@ -282,7 +282,7 @@ class _Stages:
         With blending or a raster operation each counts; otherwise only the last of a pixel is
         seen.
         """
-        if self.draw.pipeline.blend is None and self.draw.pipeline.raster_op == COPY:
+        if not self.draw.pipeline.blending and self.draw.pipeline.raster_op == COPY:
             chosen = last_of_each(stacks, passed)
             layers: Iterable[I64 | slice] = [slice(None)]
         else:

@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgi import ROWS
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.flags import ColorWrite
 from dp2emu.d3d.formats import Channel, Coding, FormatRow, Use
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32, F64, Words
+from dp2emu.gpu.encodings import decode, encode
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Color
-from dp2emu.shader.exact import saturate
-from dp2emu.shader.types import NAN_BITS
+from dp2emu.shader.types import I32
 
 
 def color_format(surface: Surface) -> FormatRow:
@@ -66,11 +67,11 @@ def every_bit(row: FormatRow) -> int:
     return (1 << 8 * row.size) - 1
 
 
-def pack_color(row: FormatRow, rgba: Sequence[F32]) -> Words:
-    """Pixel words of four float32 lanes (n,): shape (n,), or (n, row.words) if there are several.
+def pack_color(row: FormatRow, rgba: Sequence[F32 | I32]) -> Words:
+    """Pixel words of four lanes (n,): shape (n,), or (n, row.words) if there are several.
 
-    UNORM: clamped to 0..1, NaN as 0, then floor(c * max + 0.5) in float64.  FLOAT: as it is,
-    halves rounded to even, NaN the canonical one.
+    Lanes are float32, or int32 with the bits of what is stored in 32 bits; ``gpu.encodings`` says
+    what becomes of them.  Smaller floats are rounded to even, in Direct3D 10 toward zero.
     """
     bits = 8 * row.word.itemsize
     wide: Any = np.uint64 if bits > 32 else np.uint32
@@ -80,23 +81,10 @@ def pack_color(row: FormatRow, rgba: Sequence[F32]) -> Words:
     for lane, channel in zip(rgba, _channels(row), strict=True):
         if channel:
             part, shift = divmod(channel.shift, bits)
-            parts[part] |= _coded(channel, lane).astype(wide) << wide(shift)
+            coded = encode(channel, lane, toward_zero=isinstance(row.format, DxgiFormat))
+            parts[part] |= coded.astype(wide) << wide(shift)
     words = [part.astype(row.word) for part in parts]
     return words[0] if len(words) == 1 else np.stack(words, axis=-1)
-
-
-def _coded(channel: Channel, lane: F32) -> NDArray[np.unsignedinteger]:
-    if channel.coding is Coding.FLOAT:
-        return _float_bits(channel, lane)
-    return np.floor(saturate(lane).astype(np.float64) * channel.max + 0.5).astype(np.uint32)
-
-
-def _float_bits(channel: Channel, lane: F32) -> NDArray[np.unsignedinteger]:
-    if channel.bits == 32:
-        return np.where(np.isnan(lane), np.uint32(NAN_BITS), lane.view(np.uint32))
-    with np.errstate(over="ignore"):
-        half = lane.astype(np.float16).view(np.uint16)
-    return np.where(np.isnan(lane), np.uint16(0x7E00), half)
 
 
 def with_color(row: FormatRow, old: Words, new: Words, bits: int) -> Words:
@@ -108,8 +96,7 @@ def with_color(row: FormatRow, old: Words, new: Words, bits: int) -> Words:
 def unpack_color(row: FormatRow, words: Words) -> tuple[F32, F32, F32, F32]:
     """Red, green, blue and alpha of pixel words as ``pack_color`` gives them, float32 lanes (n,).
 
-    UNORM: c / max, one float32 division.  SNORM: max(c / max, -1), max 2^(n-1) - 1.  FLOAT: as it
-    is.  What the format lacks reads as its row says.  Raises Unsupported for palette indexes and
+    What the format lacks reads as its row says.  Raises Unsupported for palette indexes and
     pixels that share bytes.
     """
     if row.blocked or Use.PALETTE in row.uses:
@@ -129,7 +116,7 @@ def unpack_color(row: FormatRow, words: Words) -> tuple[F32, F32, F32, F32]:
 
 def read_lane(row: FormatRow, words: Words, channel: Channel) -> F32:
     """The values of one channel in pixel words."""
-    return _DECODED[channel.coding](channel, channel_bits(row, words, channel))
+    return decode(channel, channel_bits(row, words, channel))
 
 
 def channel_bits(row: FormatRow, words: Words, channel: Channel) -> NDArray[np.uint32]:
@@ -138,26 +125,6 @@ def channel_bits(row: FormatRow, words: Words, channel: Channel) -> NDArray[np.u
     word = words if row.words == 1 else words[..., part]
     field: NDArray[np.uint32] = (word >> word.dtype.type(shift)).astype(np.uint32)
     return field & np.uint32(channel.max)
-
-
-def _unorm(channel: Channel, field: Words) -> F32:
-    return field.astype(np.float32) / np.float32(channel.max)
-
-
-def _snorm(channel: Channel, field: Words) -> F32:
-    sign = 1 << channel.bits - 1
-    number = (field ^ np.uint32(sign)).astype(np.int32) - np.int32(sign)
-    value: F32 = np.maximum(number.astype(np.float32) / np.float32(sign - 1), np.float32(-1))
-    return value
-
-
-def _float(channel: Channel, field: Words) -> F32:
-    if channel.bits == 32:
-        return field.view(np.float32)
-    return field.astype(np.uint16).view(np.float16).astype(np.float32)
-
-
-_DECODED = {Coding.UNORM: _unorm, Coding.SNORM: _snorm, Coding.FLOAT: _float}
 
 
 def floats_of(color: int | Color) -> Color:
@@ -192,13 +159,27 @@ def _float24(z: F64) -> Words:
     return bits.astype(np.uint32)
 
 
+def quantised(row: FormatRow) -> type[np.float32 | np.uint32]:
+    """What depth is compared as: floats of 32 bits as they are, all else as whole numbers."""
+    depth = row.depth
+    floats = depth is not None and depth.coding is Coding.FLOAT and depth.bits == 32
+    return np.float32 if floats else np.uint32
+
+
+def _beside(row: FormatRow, words: Words, field: Words, channel: Channel) -> Words:
+    """Words of 64 bits with one of their fields replaced."""
+    kept = words & np.uint64(every_bit(row) & ~_field(channel))
+    return kept | field.astype(np.uint64) << np.uint64(channel.shift)
+
+
 def stored_depth(row: FormatRow, words: Words) -> Words:
     """The depth in pixel words, as ``quantise_depth`` gives it."""
     depth = row.depth
     if depth is None:
         return np.zeros(words.shape, np.uint32)
     if depth.bits == 32:
-        return words
+        low = words if row.size == 4 else words.astype(np.uint32)
+        return low.view(quantised(row))
     return words.astype(np.uint32) >> np.uint32(depth.shift) & np.uint32(depth.max)
 
 
@@ -207,6 +188,8 @@ def with_depth(row: FormatRow, words: Words, depth: Words) -> Words:
     channel = row.depth
     if channel is None:
         return words
+    if row.size == 8:
+        return _beside(row, words, depth.view(np.uint32), channel)
     if channel.bits == 32:
         return depth
     kept = words.astype(np.uint32, copy=False) & np.uint32(0xFFFFFFFF & ~_field(channel))
@@ -217,6 +200,9 @@ def stored_stencil(row: FormatRow, words: Words) -> Words:
     """The stencil values in pixel words, uint32; 0 where they have none."""
     if row.stencil is None:
         return np.zeros(words.shape, np.uint32)
+    if row.size == 8:
+        words = words >> np.uint64(row.stencil.shift)
+        return words.astype(np.uint32) & np.uint32(row.stencil.max)
     return words.astype(np.uint32) >> np.uint32(row.stencil.shift) & np.uint32(row.stencil.max)
 
 
@@ -224,6 +210,9 @@ def with_stencil(row: FormatRow, words: Words, stencil: Words | int) -> Words:
     """Pixel words with their stencil replaced by the low bits of values, where they have one."""
     if row.stencil is None:
         return words
+    if row.size == 8:
+        low = np.asarray(stencil, np.uint32) & np.uint32(row.stencil.max)
+        return _beside(row, words, low, row.stencil)
     kept = words.astype(np.uint32, copy=False) & np.uint32(0xFFFFFFFF & ~_field(row.stencil))
     value = (stencil & row.stencil.max) << row.stencil.shift
     return (kept | np.asarray(value, np.uint32)).astype(row.word, copy=False)

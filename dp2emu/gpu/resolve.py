@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dp2emu.d3d.formats import Channel, FormatRow
+from dp2emu.d3d.formats import Channel, Coding, FormatRow
 from dp2emu.gpu.arrays import Words
+from dp2emu.gpu.light import decoded, encoded
 from dp2emu.gpu.pixels import pack_color, unpack_color, unused_bits
 
 _BAND = 1 << 18
@@ -17,11 +18,14 @@ def resolve(row: FormatRow, words: Words, samples: int) -> Words:
 
     ``words`` has shape (height, width * samples), or (height, width * samples, row.words) if
     pixels have several; the result has width in the place of width * samples.  What a channel
-    stores is averaged, rounding half up; floats are added in float64 from the first sample on,
-    divided, and rounded to float32 and then to what is stored.  Bits of no channel become ones.
+    stores is averaged, rounding half up; floats, fractions with a sign and sRGB codes, which are
+    averaged in linear light, are added in float64 from the first sample on, divided, and rounded
+    to float32 and then to what is stored.  Bits of no channel become ones.
     Which average an implementation takes Direct3D leaves open.
     """
-    average = _float_average if row.floating else _whole_average
+    signed = any(channel.coding is Coding.SNORM for channel in row.channels.values())
+    by_value = row.floating or signed or row.srgb
+    average = _float_average if by_value else _whole_average
     height, columns, *rest = words.shape
     resolved = np.empty((height, columns // samples, *rest), words.dtype)
     step = max(1, _BAND // columns)
@@ -56,9 +60,9 @@ def _float_average(row: FormatRow, words: Words, samples: int) -> Words:
     """Of words (rows, pixels, samples, ...)."""
     means = []
     with np.errstate(all="ignore"):
-        for lane in unpack_color(row, words):
+        for lane in decoded(row, unpack_color(row, words)):
             total = lane[:, :, 0].astype(np.float64)
             for sample in range(1, samples):
                 total += lane[:, :, sample]
             means.append((total / samples).astype(np.float32))
-        return pack_color(row, means)
+        return pack_color(row, encoded(row, means))

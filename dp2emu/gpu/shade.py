@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
+from dp2emu.gpu.encodings import as_floats
 from dp2emu.gpu.geometry import is_color, is_flat
 from dp2emu.gpu.multisample import centroids
 from dp2emu.gpu.packets import Draw
@@ -22,10 +23,14 @@ from dp2emu.shader.ir import Program
 from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, varying
 from dp2emu.shader.reference import Run, Sampler
 from dp2emu.shader.reference import run as run_reference
-from dp2emu.shader.types import Lanes
+from dp2emu.shader.types import I32, Lanes
+
+MAX_TARGETS = 8
+"""Of Direct3D 10; before there are four."""
 
 COLOR_PORTS = tuple(
-    tuple(f"target{number}.{component}" for component in COMPONENTS) for number in range(4)
+    tuple(f"target{number}.{component}" for component in COMPONENTS)
+    for number in range(MAX_TARGETS)
 )
 
 TEXTURE_COORDINATE = "texcoord"
@@ -60,11 +65,12 @@ class Shading:
 
 @dataclass(frozen=True, slots=True)
 class Shaded:
-    """Colours of fragments by target, four float32 lanes each, not clamped; the depth the program
-    wrote, if it writes one; and which fragments it did not kill.
+    """Colours of fragments by target, four lanes each: float32, not clamped, or int32, which are
+    the bits of whatever the target has; the depth the program wrote, if it writes one; and which
+    fragments it did not kill.
     """
 
-    colors: dict[int, tuple[F32, ...]]
+    colors: dict[int, tuple[F32 | I32, ...]]
     depth: F32 | None
     alive: Mask
 
@@ -77,7 +83,7 @@ class Shaded:
 
 def covered(shaded: Shaded, coverage: F32) -> Shaded:
     """With all alphas multiplied by how much of each pixel is covered."""
-    colors = {n: (*rgba[:3], rgba[3] * coverage) for n, rgba in shaded.colors.items()}
+    colors = {n: (*rgba[:3], as_floats(rgba[3]) * coverage) for n, rgba in shaded.colors.items()}
     return replace(shaded, colors=colors)
 
 
@@ -197,7 +203,7 @@ def shade(shading: Shading, sites: Sites) -> Shaded:
     )
 
 
-def _joined(parts: list[tuple[F32, ...]]) -> tuple[F32, ...]:
+def _joined(parts: list[tuple[F32 | I32, ...]]) -> tuple[F32 | I32, ...]:
     return tuple(np.concatenate(lanes) for lanes in zip(*parts, strict=True))
 
 

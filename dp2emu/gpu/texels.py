@@ -10,6 +10,7 @@ from dp2emu.d3d.compress import COMPRESSED, compress
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.formats import Coding, FormatRow, Use
 from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.light import decoded, encoded
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Box
 from dp2emu.gpu.pixels import pack_color, unpack_color
@@ -47,7 +48,7 @@ def read_texels(row: FormatRow, stored: Blocks, z: I64, y: I64, x: I64) -> Lanes
     if row.blocked:
         return _read_blocks(row, stored, z, y, x)
     picked = stored[z[:, None, None], y[:, None], x, 0]
-    lanes = unpack_color(row, row.view(picked.reshape(-1)))
+    lanes = decoded(row, unpack_color(row, row.view(picked.reshape(-1))))
     return tuple(lane.reshape(picked.shape[:-1]) for lane in lanes)
 
 
@@ -71,7 +72,7 @@ def _read_blocks(row: FormatRow, stored: Blocks, z: I64, y: I64, x: I64) -> Lane
 
 def write_texels(row: FormatRow, stored: Blocks, lanes: Lanes) -> None:
     """Store colours in all samples of the pixels of ``stored``, which has the lanes' shape."""
-    words = pack_color(row, [lane.reshape(-1) for lane in lanes])
+    words = pack_color(row, encoded(row, [lane.reshape(-1) for lane in lanes]))
     data = words.view(np.uint8).reshape(*lanes[0].shape, 1, row.size)
     stored[...] = data
 

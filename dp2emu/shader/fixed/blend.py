@@ -17,13 +17,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dp2emu.d3d.enums import Blend, BlendOp
+from dp2emu.d3d.enums10 import Blend10
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 BLEND_FILE = "blend"
 """Uniform file: red, green, blue and alpha of D3DRS_BLENDFACTOR."""
-SECOND_SOURCE = (Blend.SRCCOLOR2, Blend.INVSRCCOLOR2)
+SECOND_SOURCE = (
+    Blend.SRCCOLOR2,
+    Blend.INVSRCCOLOR2,
+    Blend10.SRC1_ALPHA,
+    Blend10.INV_SRC1_ALPHA,
+)
 """Factors made of the second colour of the pixel program."""
+Factor = Blend | Blend10
+"""A factor of either interface; those that both have have the same numbers, and are equal."""
 _ALPHA = 3
 
 Colour = list[Value]
@@ -34,8 +42,8 @@ Colour = list[Value]
 class BlendEquation:
     """Factors and operation of a channel."""
 
-    source: Blend = Blend.ONE
-    destination: Blend = Blend.ZERO
+    source: Factor = Blend.ONE
+    destination: Factor = Blend.ZERO
     operation: BlendOp = BlendOp.ADD
 
 
@@ -77,7 +85,7 @@ def _saturating(operands: _Operands, channel: int) -> Value | None:
     return alpha.builder.min(alpha, 1.0 - operands.destination[_ALPHA])
 
 
-_FACTORS: dict[Blend, Callable[[_Operands, int], Value | None]] = {
+_FACTORS: dict[Factor, Callable[[_Operands, int], Value | None]] = {
     Blend.ONE: lambda o, channel: None,
     Blend.SRCCOLOR: lambda o, channel: o.source[channel],
     Blend.INVSRCCOLOR: lambda o, channel: 1.0 - o.source[channel],
@@ -92,6 +100,8 @@ _FACTORS: dict[Blend, Callable[[_Operands, int], Value | None]] = {
     Blend.INVBLENDFACTOR: lambda o, channel: 1.0 - o.constant[channel],
     Blend.SRCCOLOR2: lambda o, channel: o.second[channel],
     Blend.INVSRCCOLOR2: lambda o, channel: 1.0 - o.second[channel],
+    Blend10.SRC1_ALPHA: lambda o, channel: o.second[_ALPHA],
+    Blend10.INV_SRC1_ALPHA: lambda o, channel: 1.0 - o.second[_ALPHA],
 }
 """The factor of a channel, by number, for all but ZERO; None is 1."""
 
@@ -151,8 +161,8 @@ def _result(equation: BlendEquation, operands: _Operands, channel: int) -> _Term
     )
 
 
-def _product(value: Value, name: Blend, operands: _Operands, channel: int) -> _Term:
-    if name is Blend.ZERO:
+def _product(value: Value, name: Factor, operands: _Operands, channel: int) -> _Term:
+    if name == Blend.ZERO:
         return None
     factor = _FACTORS[name](operands, channel)
     return value if factor is None else value * factor

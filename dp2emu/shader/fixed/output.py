@@ -3,7 +3,8 @@
 Source: Direct3D 9 documentation of the states named.  In this order, every operation rounded to
 float32 and none fused:
 
-1. On targets that hold 0..1 the source is clamped, a NaN being 0, and so is the second source.
+1. On targets that hold 0..1, or -1..1 in Direct3D 10, the source is clamped, a NaN being 0, and
+   so is the second source.
 2. Blending (``shader.fixed.blend``), with D3DRS_SRGBWRITEENABLE in linear light; clamped again.
 3. D3DRS_SRGBWRITEENABLE: red, green and blue c become 12.92 c up to 0.0031308, and from there on
    1.055 c ** (1 / 2.4) - 0.055 (IEC 61966-2-1).
@@ -36,13 +37,15 @@ class Output:
     """What happens to colours on their way to a target.
 
     ``clamped``: the target holds 0..1.  ``srgb``: as 8-bit sRGB codes.  ``dither`` has the largest
-    number of red, green and blue, or 0 for one that is not dithered.
+    number of red, green and blue, or 0 for one that is not dithered.  ``signed``: the target
+    holds -1..1.
     """
 
     blend: BlendState | None = None
     clamped: bool = True
     srgb: bool = False
     dither: tuple[int, int, int] = (0, 0, 0)
+    signed: bool = False
 
     @property
     def plain(self) -> bool:
@@ -78,7 +81,16 @@ def output_program(output: Output) -> Program:
 
 
 def _clamped(output: Output, color: Colour) -> Colour:
+    if output.signed:
+        return [_held(value) for value in color]
     return [value.builder.saturate(value) for value in color] if output.clamped else color
+
+
+def _held(value: Value) -> Value:
+    """Clamped to -1..1, a NaN being 0."""
+    b = value.builder
+    low = b.select(value > -1.0, value, -1.0)
+    return b.select(value.eq(value), b.select(low < 1.0, low, 1.0), 0.0)
 
 
 def _linear(stored: Value) -> Value:

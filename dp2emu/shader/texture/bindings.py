@@ -133,12 +133,14 @@ def linear_light() -> F32:
 
     c / 12.92 up to 0.04045, else ((c + 0.055) / 1.055) ** 2.4 (IEC 61966-2-1).
     """
+    codes = (Decimal(code) / 255 for code in range(256))
+    return np.array([float(linear_value(code)) for code in codes], np.float32)
+
+
+def linear_value(c: Decimal) -> Decimal:
+    """What a fraction of the largest sRGB code stands for, to 40 digits."""
     with localcontext() as context:
         context.prec = 40
-        return np.array([float(_linear(Decimal(code) / 255)) for code in range(256)], np.float32)
-
-
-def _linear(c: Decimal) -> Decimal:
-    if c <= Decimal("0.04045"):
-        return c / Decimal("12.92")
-    return ((c + Decimal("0.055")) / Decimal("1.055")) ** Decimal("2.4")
+        if c <= Decimal("0.04045"):
+            return c / Decimal("12.92")
+        return ((c + Decimal("0.055")) / Decimal("1.055")) ** Decimal("2.4")

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dp2emu.d3d.enums import Blend, BlendOp
-from dp2emu.shader.fixed.blend import FACTORS, BlendEquation, BlendState
+from dp2emu.d3d.enums10 import Blend10
+from dp2emu.shader.fixed.blend import FACTORS, BlendEquation, BlendState, Factor
 from dp2emu.shader.fixed.output import Output, output_program
 from dp2emu.shader.reference import run
 
@@ -22,7 +23,7 @@ SOURCES: tuple[Color, ...] = (SOURCE, (0.0, 1.0, 0.5, 0.0), (1.0, 0.0, 0.5, 1.0)
 
 # What a factor is made of (a source, destination, constant or the number 1), which channel of it
 # counts for colour, and whether it is taken from 1.
-PARTS: dict[Blend, tuple[str, str, bool]] = {
+PARTS: dict[Blend | Blend10, tuple[str, str, bool]] = {
     Blend.ZERO: ("one", "own", True),
     Blend.ONE: ("one", "own", False),
     Blend.SRCCOLOR: ("source", "own", False),
@@ -37,10 +38,12 @@ PARTS: dict[Blend, tuple[str, str, bool]] = {
     Blend.INVBLENDFACTOR: ("constant", "own", True),
     Blend.SRCCOLOR2: ("second", "own", False),
     Blend.INVSRCCOLOR2: ("second", "own", True),
+    Blend10.SRC1_ALPHA: ("second", "alpha", False),
+    Blend10.INV_SRC1_ALPHA: ("second", "alpha", True),
 }
 
 
-def factor(name: Blend, channel: int, source: Color, destination: Color) -> Fraction:
+def factor(name: Factor, channel: int, source: Color, destination: Color) -> Fraction:
     if name is Blend.SRCALPHASAT:
         wanted = min(source[3], 1 - destination[3]) if channel < 3 else 1.0
         return Fraction(wanted)
@@ -86,7 +89,7 @@ def test_the_model_knows_every_factor() -> None:
 
 @pytest.mark.parametrize("destination", sorted(FACTORS))
 @pytest.mark.parametrize("source", sorted(FACTORS))
-def test_every_pair_of_factors(source: Blend, destination: Blend) -> None:
+def test_every_pair_of_factors(source: Factor, destination: Factor) -> None:
     equation = BlendEquation(source, destination)
     for color in SOURCES:
         found = blended(both(equation), color, DESTINATION)
