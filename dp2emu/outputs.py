@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
@@ -47,3 +51,40 @@ def write_file(path: str | os.PathLike[str], data: bytes) -> None:
     """Make or replace a file."""
     with open_output(path) as file:
         file.write(data)
+
+
+@contextmanager
+def replacing_output(place: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
+    """A binary stream to write to: a path, ``-`` (standard output) or a stream.
+
+    A plain file is replaced once everything is in the new one; if that fails it stays.
+    """
+    if not isinstance(place, (str, os.PathLike)):
+        yield place
+    elif place == "-":
+        yield sys.stdout.buffer
+    elif Path(place).exists() and not Path(place).is_file():
+        with open_output(place) as device:
+            yield device
+    else:
+        with _replacing(Path(place)) as file:
+            yield file
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    path = path.resolve()  # a link stays one
+    part = path.with_name(f".dp2emu-{token_hex(8)}")
+    try:
+        with open_output(part, "xb") as file:
+            yield file
+        if path.exists():
+            shutil.copymode(path, part)
+        part.replace(path)
+    except OSError as error:
+        if error.filename == os.fspath(part):
+            error.filename = os.fspath(path)  # the name the caller knows
+        raise
+    finally:
+        with suppress(OSError):
+            part.unlink()

@@ -28,6 +28,8 @@ VERBS = {
     "scene": "Play Direct3D 9 scene files.",
 }
 """Every verb, with its line in the list of commands; module ``dp2emu.cli.VERB`` has the rest."""
+_MODULES: dict[str, str] = {}
+"""The module of a verb whose name cannot be one."""
 
 EPILOG = """\b
 Exit codes:
@@ -55,7 +57,7 @@ class Verbs(click.Group):
         """Import a verb."""
         if name not in VERBS:
             return None
-        command = import_module(f"dp2emu.cli.{name}").command
+        command = import_module(f"dp2emu.cli.{_MODULES.get(name, name)}").command
         assert isinstance(command, click.Command)
         return command
 

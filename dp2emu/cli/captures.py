@@ -8,18 +8,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from io import BufferedReader
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, cast
 
 import click
 
 from dp2emu.capture import BareOptions, open_capture
 from dp2emu.capture.opened import begins_as_text
 from dp2emu.d3d.enums import Format
-from dp2emu.errors import Unsupported
+from dp2emu.errors import UsageError
 from dp2emu.inputs import read_file
 
 if TYPE_CHECKING:
     from dp2emu.capture.apitrace import Trace
+    from dp2emu.retrace import Import
     from dp2emu.text import AnyCapture
 
 
@@ -73,10 +74,15 @@ _BARE: tuple[Any, ...] = (
 
 
 class Opened(NamedTuple):
-    """A capture and, unless it is standard input, the file below it."""
+    """A capture, or a trace read as one, and the file below it unless it is standard input."""
 
-    capture: AnyCapture
+    capture: AnyCapture | Import
     file: BinaryIO | None
+
+    @property
+    def stored(self) -> AnyCapture:
+        """The capture, for verbs that read no traces as one."""
+        return cast("AnyCapture", self.capture)
 
     def comes_from(self, path: str) -> bool:
         """Whether ``path`` is the plain file it is read from: writing there would destroy it."""
@@ -88,12 +94,16 @@ class Opened(NamedTuple):
 Verb = Callable[..., int | None]
 
 
-def capture_verb(*, text: bool, trace: Callable[..., int] | None = None) -> Callable[[Verb], Verb]:
+TraceVerb = Callable[..., int] | Literal["imported"]
+
+
+def capture_verb(*, text: bool, trace: TraceVerb | None = None) -> Callable[[Verb], Verb]:
     """Give a verb the FILE argument and the options of bare buffers.
 
     The verb gets the ``Opened`` capture first, then its own options; it is closed afterwards.
     ``text``: FILE may also be the text that dump writes.  ``trace``: it may also be a trace of API
-    calls, which goes there instead, with the same options; without it, a trace is Unsupported.
+    calls, which goes there instead, with the same options, or is read as a capture ("imported");
+    without it, a trace is refused.
     """
 
     def decorate(verb: Verb) -> Verb:
@@ -102,14 +112,13 @@ def capture_verb(*, text: bool, trace: Callable[..., int] | None = None) -> Call
             bare = _bare_options(options)
             with _stream(file) as stream:
                 if bare is None and (calls := _trace(stream)):
-                    if trace is None:
-                        raise Unsupported(
-                            f"{file} is a trace of API calls; only info and dump read those"
-                        )
-                    return trace(calls, **options)
+                    if callable(trace):
+                        return trace(calls, **options)
+                    capture = _imported(calls, trace)
+                    return verb(Opened(capture, None if file == "-" else stream), **options)
                 open_form = _any_form if text else open_capture
-                capture = open_form(stream, kind=None if bare is None else "bare", bare=bare)
-                return verb(Opened(capture, None if file == "-" else stream), **options)
+                stored = open_form(stream, kind=None if bare is None else "bare", bare=bare)
+                return verb(Opened(stored, None if file == "-" else stream), **options)
 
         decorated: Verb = run
         for option in reversed(_BARE):
@@ -117,6 +126,24 @@ def capture_verb(*, text: bool, trace: Callable[..., int] | None = None) -> Call
         return click.argument("file", type=PATH)(decorated)
 
     return decorate
+
+
+def trace_verb(verb: Verb) -> Verb:
+    """Give a verb the FILE argument for a trace of API calls.
+
+    The verb gets the trace and, unless it is standard input, the file below it, then its own
+    options.
+    """
+
+    @wraps(verb)
+    def run(file: str, **options: Any) -> int | None:
+        with _stream(file) as stream:
+            trace = _trace(stream)
+            if trace is None:
+                raise UsageError(f"{file} is no trace of API calls")
+            return verb(trace, None if file == "-" else stream, **options)
+
+    return click.argument("file", type=PATH)(run)
 
 
 @contextmanager
@@ -135,6 +162,14 @@ def _trace(file: BinaryIO) -> Trace | None:
     stream = cast(BufferedReader, file)
     name = str(getattr(stream, "name", ""))
     return open_trace(stream) if begins_as_trace(stream, name) else None
+
+
+def _imported(trace: Trace, as_what: str | None) -> Import:
+    if as_what is None:
+        raise UsageError(f"{trace.name} is a trace of API calls; import it first")
+    from dp2emu.retrace import Import
+
+    return Import(trace)
 
 
 def _any_form(file: BinaryIO, *, kind: str | None, bare: BareOptions | None) -> AnyCapture:

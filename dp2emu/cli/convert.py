@@ -29,7 +29,7 @@ def command(opened: Opened, out: str, form: str | None, compression: str | None)
     form = form or SUFFIXES.get(Path(out).suffix.lower())
     if form is None:
         raise click.UsageError(f"no form is known by the name {out!r}; say --to FORM")
-    damage = convert(opened.capture, form, out, compression=compression)
+    damage = convert(opened.stored, form, out, compression=compression)
     if damage:
         complain(str(damage))
         return UNUSABLE

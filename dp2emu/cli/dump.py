@@ -32,7 +32,7 @@ def command(opened: Opened, with_bytes: bool, jsonl: bool) -> int:
     """
     if jsonl and with_bytes:
         raise click.UsageError("--hex belongs to text, not to --jsonl")
-    capture = opened.capture
+    capture = opened.stored
     with text_output("-") as out:
         if jsonl:
             dump_jsonl(capture, out)

@@ -32,7 +32,7 @@ def command(opened: Opened, as_json: bool, tokens: bool) -> int:
     Large captures answer from their index, without a look at the records.  FILE may also be an
     apitrace trace: its calls are counted.
     """
-    return _told(info(cast(Capture, opened.capture), tokens=tokens), as_json, info_text)
+    return _told(info(cast(Capture, opened.stored), tokens=tokens), as_json, info_text)
 
 
 def _told(facts: dict[str, Any], as_json: bool, as_text: Callable[[dict[str, Any]], str]) -> int:

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 import click
 
 from dp2emu.cli.captures import PATH, Opened, capture_verb
+from dp2emu.cli.losses import tell_losses
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, say, worst
 from dp2emu.cli.pictures import Wanted, with_pictures
 from dp2emu.cli.progress import progress_through
@@ -14,14 +15,14 @@ from dp2emu.cli.readings import with_readings
 from dp2emu.cli.streams import text_output
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.timing import parse_timing
-from dp2emu.replay import RawFrames, Tally, Watcher, replay
+from dp2emu.replay import RawFrames, Recording, Tally, Watcher, replay
 
 _LINES = 20
 """Faults, and differences, that get a line of their own."""
 
 
 @click.command("replay")
-@capture_verb(text=True)
+@capture_verb(text=True, trace="imported")
 @click.option(
     "--json", "json_path", metavar="PATH", type=PATH, help='Write replay JSON; "-" is stdout.'
 )
@@ -71,7 +72,7 @@ def command(
     if pictures is not None and pictures.raw is not None:
         say(_raw_summary(pictures.raw))
     say(_summary(capture.name, tally))
-    return _code(tally, verify=verify)
+    return worst(_code(tally, verify=verify), _lost(capture))
 
 
 def _refuse_clashes(opened: Opened, json_path: str | None, wanted: Wanted) -> None:
@@ -98,6 +99,12 @@ class _Lines:
     def close(self) -> None:
         if self._shown > _LINES:
             complain(f"and {self._shown - _LINES} more {self._noun}s")
+
+
+def _lost(capture: Recording) -> int:
+    """Of a trace, what could not be expressed is told; the exit code."""
+    losses = getattr(capture, "losses", None)
+    return FINE if losses is None else tell_losses(capture.name, losses)
 
 
 def _code(tally: Tally, *, verify: bool) -> int:

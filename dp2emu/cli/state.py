@@ -16,7 +16,7 @@ from dp2emu.snapshot import moment, snapshot, snapshot_text
 
 
 @click.command("state")
-@capture_verb(text=True)
+@capture_verb(text=True, trace="imported")
 @click.option(
     "--at",
     "where",

@@ -4,8 +4,8 @@ A table says of every method of every interface what is done for it (``methods``
 expressed is a loss with its call's number, never dropped.
 """
 
-from dp2emu.retrace.importing import importing
+from dp2emu.retrace.importing import Import, importing, selected
 from dp2emu.retrace.losses import Loss, Losses
 from dp2emu.retrace.methods import METHODS, Method
 
-__all__ = ["METHODS", "Loss", "Losses", "Method", "importing"]
+__all__ = ["METHODS", "Import", "Loss", "Losses", "Method", "importing", "selected"]

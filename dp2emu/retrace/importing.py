@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePath
 from typing import Protocol
 
 import dp2emu.retrace.tables  # noqa: F401  (registers the methods)
 from dp2emu.capture.apitrace import Trace
-from dp2emu.capture.records import IMPORTED, Annotation, Record
+from dp2emu.capture.records import (
+    IMPORTED,
+    Annotation,
+    FrameMarker,
+    Observed,
+    Pictured,
+    Record,
+)
 from dp2emu.dp2.driver import Driver
-from dp2emu.dp2.options import Options
+from dp2emu.errors import CaptureError
 from dp2emu.gpu.core import DRAWING
+from dp2emu.replay.frames import EVERY, Frames
 from dp2emu.retrace.losses import Losses
 from dp2emu.retrace.program import Program
 
@@ -23,22 +31,76 @@ class Writer(Protocol):
         """Append a record."""
 
 
-def importing(
-    trace: Trace, writer: Writer, *, progress: Callable[[int], None] | None = None
-) -> Losses:
-    """Play the calls of ``trace`` through runtimes on a driver whose GPU draws nothing, and write
-    what they send.  Returns what could not be expressed; a trace that is cut short says so
-    itself (``Trace.damage``).
+class Import:
+    """A trace read as a capture: its calls are played through runtimes on a driver whose GPU
+    draws nothing, and what they send are the records.
 
-    Streams: beside the program's own memory one call is held.  ``progress`` is told the number
-    of each call.  Raises OSError, and CaptureError if ``writer`` cannot take a record.
+    Streams: beside the program's own memory it holds what one call gave.  Mutable: ``losses`` of
+    the last pass grow while it goes on.
     """
-    driver = Driver(options=Options())
-    driver.gpu.skipped = DRAWING
-    program = Program(driver, writer.write)
-    writer.write(Annotation(IMPORTED, PurePath(trace.name).name))
-    for call in trace.calls():
-        program.play(call)
+
+    def __init__(self, trace: Trace) -> None:
+        self.losses = Losses()
+        self._trace = trace
+
+    @property
+    def name(self) -> str:
+        """What errors call the trace."""
+        return self._trace.name
+
+    @property
+    def damage(self) -> CaptureError | None:
+        """What ended the trace early, if anything did."""
+        return self._trace.damage
+
+    def records(self) -> Iterator[Record]:
+        """Every record, in order; as often as the trace can be read."""
+        made: list[Record] = [Annotation(IMPORTED, PurePath(self.name).name)]
+        driver = Driver()
+        driver.gpu.skipped = DRAWING
+        program = Program(driver, made.append)
+        self.losses = program.losses
+        for call in self._trace.calls():
+            program.play(call)
+            yield from made
+            made.clear()
+        program.end()
+        yield from made
+
+
+def selected(records: Iterable[Record], frames: Frames) -> Iterator[Record]:
+    """Records with what frames outside of ``frames`` show left out: no marker, no picture and no
+    answer of GetData before the first, and nothing behind the last.
+
+    Everything else of earlier frames stays, their draws too, since later ones may depend on it.
+    Frames count from 0, each ending with its marker, and what comes behind the last is one too.
+    """
+    frame = 0
+    for record in records:
+        if frame in frames or not isinstance(record, (FrameMarker, Pictured, Observed)):
+            yield record
+        if isinstance(record, FrameMarker):
+            if frame == frames.last:
+                return
+            frame += 1
+
+
+def importing(
+    trace: Trace,
+    writer: Writer,
+    *,
+    frames: Frames = EVERY,
+    progress: Callable[[Record], None] | None = None,
+) -> Losses:
+    """Write a trace as a capture, or ``frames`` of it (``selected``).
+
+    Returns what could not be expressed; a trace that is cut short says so itself
+    (``Trace.damage``).  ``progress`` is told of each record.  Raises OSError, and CaptureError if
+    ``writer`` cannot take a record.
+    """
+    capture = Import(trace)
+    for record in selected(capture.records(), frames):
+        writer.write(record)
         if progress is not None:
-            progress(call.number)
-    return program.losses
+            progress(record)
+    return capture.losses

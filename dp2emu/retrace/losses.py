@@ -10,6 +10,8 @@ from dp2emu.errors import Dp2Error
 
 KEPT = 1000
 """Losses kept one by one; those beyond are counted."""
+_SHOWN = 10
+"""Numbers of calls in a line."""
 
 
 class Inexpressible(Dp2Error):
@@ -45,6 +47,19 @@ class Losses:
         self.by_name[name] += 1
         if len(self._kept) < KEPT:
             self._kept.append(Loss(call, name, reason))
+
+    def lines(self) -> Iterator[str]:
+        """For reading: a line for each function and reason, with the numbers of its calls."""
+        calls: dict[tuple[str, str], list[int]] = {}
+        for loss in self._kept:
+            calls.setdefault((loss.name, loss.reason), []).append(loss.call)
+        for (name, reason), numbers in calls.items():
+            shown = ", ".join(map(str, numbers[:_SHOWN]))
+            more = len(numbers) - _SHOWN
+            noun = "call" if len(numbers) == 1 else "calls"
+            yield f"{noun} {shown}{f' and {more} more' if more > 0 else ''}: {name}: {reason}"
+        if self.total > len(self._kept):
+            yield f"and {self.total - len(self._kept)} losses more"
 
     def __iter__(self) -> Iterator[Loss]:
         return iter(self._kept)

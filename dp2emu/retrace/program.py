@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 
 from dp2emu.capture.apitrace import TraceCall
@@ -15,12 +16,16 @@ from dp2emu.retrace.objects import Objects
 from dp2emu.rig import Rig
 from dp2emu.runtime.numbers import Numbers
 
+_SENSELESS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error)
+"""What a row may run into when a damaged trace gives it values that no program passes."""
+
 
 class Program:
     """What the program has made, by address, and where its calls go.  Mutable: it runs.
 
     ``rig`` is driven and ``record`` told everything.  ``numbers`` are handed to every session, so
-    that devices that live at the same time do not share handles or contexts.
+    that devices that live at the same time do not share handles or contexts.  ``endings`` are
+    called when the trace is over, as each device's runtime hands in what still waits.
     """
 
     def __init__(self, rig: Rig, record: Callable[[Record], None]) -> None:
@@ -30,9 +35,12 @@ class Program:
         self.locks = Locks()
         self.losses = Losses()
         self.numbers = Numbers()
+        self.endings: list[Callable[[], None]] = []
+        self._last = 0
 
     def play(self, call: TraceCall) -> None:
         """Do what a call did.  What cannot be done is a loss."""
+        self._last = call.number
         row = METHODS.get(call.name)
         if row is None:
             self.losses.add(call.number, call.name, "not a function that is known")
@@ -47,3 +55,14 @@ class Program:
             row.act(self, arguments)
         except Dp2Error as error:
             self.losses.add(call.number, call.name, str(error))
+        except _SENSELESS as error:
+            reason = f"values that make no sense there: {type(error).__name__}: {error}"
+            self.losses.add(call.number, call.name, reason)
+
+    def end(self) -> None:
+        """The trace is over, whether the program was or not."""
+        for ending in self.endings:
+            try:
+                ending()
+            except Dp2Error as error:
+                self.losses.add(self._last, "the end of the trace", str(error))

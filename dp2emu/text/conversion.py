@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import io
-import os
-import shutil
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
-from pathlib import Path
-from secrets import token_hex
 from typing import BinaryIO, Protocol, TextIO
 
 from dp2emu.capture import (
@@ -27,7 +22,7 @@ from dp2emu.capture.records import Called, Record
 from dp2emu.capture.writer import COMPRESSIONS
 from dp2emu.dp2.call import Call
 from dp2emu.errors import CaptureError, UsageError
-from dp2emu.outputs import open_output
+from dp2emu.outputs import replacing_output
 from dp2emu.text.dump import TextWriter
 from dp2emu.text.jsonl import JsonLinesWriter
 from dp2emu.text.syntax import LINE_LIMIT
@@ -89,7 +84,7 @@ def convert(
         raise UsageError(f"capture form {kind!r} is none of {', '.join(KINDS)}")
     records = _started(capture)
     with (
-        _output(place) as out,
+        replacing_output(place) as out,
         _WRITERS[kind](out, _form(capture), compression or _compression(capture)) as writer,
     ):
         _copy(capture, records, writer)
@@ -215,37 +210,3 @@ class _OneCall:
         if len(data) != length:
             raise UsageError(f"the call covers {length} bytes of commands and has {len(data)}")
         return data
-
-
-@contextmanager
-def _output(place: Place) -> Iterator[BinaryIO]:
-    """A binary stream to write to; a plain file is replaced once everything is in the new one."""
-    if not isinstance(place, (str, os.PathLike)):
-        yield place
-    elif place == "-":
-        yield sys.stdout.buffer
-    elif Path(place).exists() and not Path(place).is_file():
-        with open_output(place) as device:
-            yield device
-    else:
-        with _replacing(Path(place)) as file:
-            yield file
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    path = path.resolve()  # a link stays one
-    part = path.with_name(f".dp2emu-{token_hex(8)}")
-    try:
-        with open_output(part, "xb") as file:
-            yield file
-        if path.exists():
-            shutil.copymode(path, part)
-        part.replace(path)
-    except OSError as error:
-        if error.filename == os.fspath(part):
-            error.filename = os.fspath(path)  # the name the caller knows
-        raise
-    finally:
-        with suppress(OSError):
-            part.unlink()

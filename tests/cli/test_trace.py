@@ -59,10 +59,24 @@ def test_dump_shows_the_calls_of_a_real_program() -> None:
     assert lines[-1] == "16 IDirect3D9::Release(this = 0x36e1b0) = 1"
 
 
-@pytest.mark.parametrize("arguments", [["replay"], ["state", "--at", "0"], ["convert"]])
-def test_other_verbs_say_that_they_read_no_traces(arguments: list[str], tmp_path: Path) -> None:
-    target = [tmp_path / "out.dp2"] if arguments == ["convert"] else []
-    ran = dp2emu(arguments[0], REAL[0], *target, *arguments[1:])
-    assert ran.code == 3
-    assert "only info and dump read those" in ran.err
+def test_a_trace_is_not_converted_but_imported(tmp_path: Path) -> None:
+    ran = dp2emu("convert", REAL[0], tmp_path / "out.dp2")
+    assert ran.code == 2
+    assert "is a trace of API calls; import it first" in ran.err
     assert not (tmp_path / "out.dp2").exists()
+
+
+def test_a_trace_is_replayed_as_what_it_would_be_imported_as(tmp_path: Path) -> None:
+    path = tmp_path / "a.trace"
+    path.write_bytes(CONTAINERS["snappy"](header() + Encoder().both(call(0, "Levitate", 1))))
+    ran = dp2emu("replay", path, "--json", "-")
+    assert ran.code == 3
+    assert "call 0: Levitate: not a function that is known" in ran.err
+    assert json.loads(ran.out)["calls"] == []
+
+
+def test_the_state_of_a_trace_is_that_of_its_driver_calls(tmp_path: Path) -> None:
+    path = tmp_path / "a.trace"
+    path.write_bytes(CONTAINERS["snappy"](TRACE))
+    ran = dp2emu("state", path, "--at", "5")
+    assert ran.code == 2 and "no call 5: the capture has 0 calls" in ran.err

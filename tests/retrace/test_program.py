@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from dp2emu.dp2.driver import Driver
+from dp2emu.errors import Unsupported
 from dp2emu.retrace.arguments import Arguments
 from dp2emu.retrace.losses import KEPT, Losses
 from dp2emu.retrace.methods import METHODS, Method, inert, lost, method
@@ -137,3 +138,41 @@ def test_losses_beyond_those_kept_are_counted() -> None:
         KEPT,
         {"I::Do": KEPT + 5},
     )
+
+
+def test_values_that_make_no_sense_are_a_loss(program: Program, table: None) -> None:
+    method("I::Do")(lambda program, arguments: [].pop())  # type: ignore[arg-type, return-value]
+    program.play(call("I::Do", number=3))
+    assert reasons(program) == [
+        "call 3: I::Do: values that make no sense there: IndexError: pop from empty list"
+    ]
+
+
+def test_what_still_waits_is_handed_in_at_the_end(program: Program) -> None:
+    def fail() -> None:
+        raise Unsupported("that")
+
+    handed: list[str] = []
+    program.play(call("malloc", number=9))
+    program.endings += [lambda: handed.append("one"), fail, lambda: handed.append("two")]
+    program.end()
+    assert handed == ["one", "two"]
+    assert reasons(program) == ["call 9: the end of the trace: that"]
+
+
+def test_losses_are_told_by_function_and_reason() -> None:
+    losses = Losses()
+    for number in range(12):
+        losses.add(number, "I::Do", "why")
+    losses.add(20, "I::Do", "why not")
+    assert list(losses.lines()) == [
+        "calls 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more: I::Do: why",
+        "call 20: I::Do: why not",
+    ]
+
+
+def test_losses_beyond_those_kept_are_told_by_number() -> None:
+    losses = Losses()
+    for number in range(KEPT + 5):
+        losses.add(number, "I::Do", "why")
+    assert list(losses.lines())[1:] == ["and 5 losses more"]
