@@ -120,7 +120,7 @@ def _pieces(polygons: _Polygons, corners: int) -> tuple[F64, Mask, I64, int]:
         corner = np.stack((np.zeros_like(step), np.full_like(step, corners - 1), 0 * step))
     edges = polygons.edges[corner, which]
     edges[0] &= step == 0
-    edges[2] &= step == polygons.count[which] - 3
+    edges[2] &= step == polygons.count[which] - corners
     extra = int((pieces - 1)[pieces > 0].sum())
     return polygons.lanes[:, corner, which], edges, which, extra
 

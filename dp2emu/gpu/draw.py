@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from dp2emu.gpu.assembly import CORNERS, vertex_count
 from dp2emu.gpu.color import ColorTarget, color_targets
 from dp2emu.gpu.depth import DepthPlanes, depth_planes, fragment_depth, kept_by_clipping
 from dp2emu.gpu.encodings import as_floats
-from dp2emu.gpu.geometry import geometry
+from dp2emu.gpu.geometry import Geometry, geometry
 from dp2emu.gpu.merge import (
     DepthTarget,
     Piles,
@@ -51,7 +52,8 @@ from dp2emu.gpu.vertex import vertex_bytes, vertex_numbers
 from dp2emu.gpu.vertex_cache import observe, observe_unindexed
 from dp2emu.gpu.work import Work
 from dp2emu.shader import reference
-from dp2emu.shader.ir import Stage
+from dp2emu.shader.engines import CHECKED, REFERENCE, name_of
+from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.reference import Run
 
 CHUNK = 1 << 13
@@ -176,8 +178,7 @@ def _draw_chunk(
 ) -> Work:
     """Primitives ``start`` to ``stop``; work after the vertex fetch."""
     pipeline = draw.pipeline
-    names = (*varyings_of(pipeline.pixel), POINT_SIZE)
-    assembled = geometry(draw, start, stop, names, texturing.sampler(Stage.VERTEX), texturing.run)
+    assembled = _assembled(draw, texturing, start, stop)
     primitives = set_up(draw, assembled, targets.region)
     depth = depth_planes(draw, primitives)
     sampler = texturing.sampler(Stage.PIXEL)
@@ -192,6 +193,25 @@ def _draw_chunk(
         for batch in batches(spans, pipeline.samples):
             work += stages.merge(batch)
     return work
+
+
+def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geometry:
+    """Primitives on the screen, by code of the machine if the engine is one that compiles."""
+    names = _geometry_names(draw.pipeline.pixel)
+    sampler, run = texturing.sampler(Stage.VERTEX), texturing.run
+    engine = name_of(run)
+    if engine == REFERENCE:
+        return geometry(draw, start, stop, names, sampler, run)
+    from dp2emu.gpu.kernel import vertex
+
+    if engine == CHECKED:
+        return vertex.checked(draw, start, stop, names, sampler, run)
+    return vertex.geometry(draw, start, stop, names, sampler)
+
+
+@lru_cache(maxsize=1 << 10)
+def _geometry_names(pixel: Program) -> tuple[str, ...]:
+    return *varyings_of(pixel), POINT_SIZE
 
 
 @dataclass(frozen=True, slots=True)

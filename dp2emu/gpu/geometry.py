@@ -35,7 +35,8 @@ _ABSENT = [np.array([number], np.float32) for number in (0, 0, 0, 1)]
 VERTEX_NUMBER = "vertex_id.x"
 """An I32 input of a vertex program: the index of the vertex, or of a draw without
 indices its place among the vertices drawn."""
-_POSITION = tuple(f"position0.{component}" for component in COMPONENTS)
+POSITION = tuple(f"position0.{component}" for component in COMPONENTS)
+"""Outputs of a vertex program: the position in clip space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +100,14 @@ def _join(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) -> None:
     flat = [lane for lane, name in enumerate(names) if is_flat(name, raster.flat)]
     if flat:
         varyings[flat, 1:] = varyings[flat, :1]
-    around = [lane for lane, name in enumerate(names) if _wraps(name, raster.wrap)]
+    around = [lane for lane, name in enumerate(names) if wraps(name, raster.wrap)]
     if around:
         first, others = varyings[around, :1], varyings[around, 1:]
         varyings[around, 1:] = others - np.rint(others - first)
 
 
-def _wraps(name: str, wrap: tuple[int, ...]) -> bool:
+def wraps(name: str, wrap: tuple[int, ...]) -> bool:
+    """Whether a varying goes the shortest way around, as ``RasterState.wrap`` says."""
     register, _, component = name.rpartition(".")
     number = register.removeprefix("texcoord")
     if number == register or int(number) >= len(wrap):
@@ -140,7 +142,7 @@ def _shaded(
     with telling(lambda lane: f"vertex {unique[lane]}"):
         outputs = run(program, inputs, draw.vertex_uniforms, len(unique), sampler=sampler).outputs
     nothing = np.zeros(len(unique), np.float32)
-    position = np.stack([outputs.get(name, nothing) for name in _POSITION]).astype(np.float64)
+    position = np.stack([outputs.get(name, nothing) for name in POSITION]).astype(np.float64)
     written = tuple(name for name in names if name in outputs)
     distances = _distances(draw, outputs, position)
     table = np.stack([*position, *(outputs[name] for name in written), *distances])
@@ -180,16 +182,20 @@ def _distances(draw: Draw, outputs: dict[str, F32], position: F64) -> list[F64]:
     The program says in ``clip0.x`` and so on, or else they are ((a * x + b * y) + c * z) + d * w
     in clip space.
     """
-    raster = draw.pipeline.raster
-    used = [n for n in range(len(draw.clip_planes)) if raster.clip and raster.clip_planes >> n & 1]
     x, y, z, w = position
     distances = []
-    for number in used:
+    for number in planes_used(draw):
         a, b, c, d = draw.clip_planes[number]
         written = outputs.get(f"clip{number}.x")
         distance = ((a * x + b * y) + c * z) + d * w if written is None else written
         distances.append(distance.astype(np.float64))
     return distances
+
+
+def planes_used(draw: Draw) -> tuple[int, ...]:
+    """Numbers of the user's planes that clip."""
+    bits = draw.pipeline.raster.clip_planes if draw.pipeline.raster.clip else 0
+    return tuple(n for n in range(len(draw.clip_planes)) if bits >> n & 1) if bits else ()
 
 
 def _project(lanes: F64, view: Viewport) -> F64:

@@ -109,13 +109,8 @@ def fetch(
     the alpha of the specular colour unless the layout has fog of its own.  ``attributes``, if
     there are any, name the elements otherwise.
     """
-    elements = _by_name(attributes) if attributes else elements_by_name(layout)
-    position = elements.get("positiont0") or elements.get("position0")
-    if position is None or not layout.transformed:
-        raise Unsupported("vertex transformation")
     flat = numbers.ravel()
-    sources = {name: _source(elements, name) for name in names}
-    found = {name: source for name, source in sources.items() if source is not None}
+    position, found = sources_of(layout, names, attributes)
     decoded = {e: decode(e, streams, flat) for e in {position, *(e for e, _ in found.values())}}
     varyings = np.empty((len(found), len(flat)), np.float32)
     for lane, (element, component) in enumerate(found.values()):
@@ -125,6 +120,21 @@ def fetch(
         tuple(found),
         varyings.reshape(-1, *numbers.shape),
     )
+
+
+def sources_of(
+    layout: VertexLayout, names: Iterable[str], attributes: tuple[Attribute, ...] = ()
+) -> tuple[Element, dict[str, tuple[Element, int]]]:
+    """The position of transformed vertices, and element and component of the varyings they have.
+
+    Raises Unsupported for vertices that are not transformed.
+    """
+    elements = _by_name(attributes) if attributes else elements_by_name(layout)
+    position = elements.get("positiont0") or elements.get("position0")
+    if position is None or not layout.transformed:
+        raise Unsupported("vertex transformation")
+    sources = {name: _source(elements, name) for name in names}
+    return position, {name: source for name, source in sources.items() if source is not None}
 
 
 @lru_cache(maxsize=256)
@@ -146,14 +156,14 @@ def vertex_numbers(indices: Indices | None, sequence: I64) -> I64:
     if indices is None:
         return sequence
     storage = np.dtype(f"<u{indices.size}")
-    values = gather(_bytes(indices.data), indices.offset, indices.size, storage, sequence)
+    values = gather(bytes_of(indices.data), indices.offset, indices.size, storage, sequence)
     return values.astype(np.int64) + indices.base
 
 
 @lru_cache(maxsize=256)
 def vertex_bytes(layout: VertexLayout) -> int:
     """Bytes fetched for one vertex.  Raises Unsupported for what is no element type."""
-    return sum(_type_of(element).size for element in layout.elements)
+    return sum(type_of(element).size for element in layout.elements)
 
 
 def gather(
@@ -192,7 +202,8 @@ def _gather_bytes(
     return loose.view(item)[:, 0]
 
 
-def _bytes(data: Surface | bytes | NDArray[Any]) -> NDArray[np.uint8]:
+def bytes_of(data: Surface | bytes | NDArray[Any]) -> NDArray[np.uint8]:
+    """The bytes of a buffer."""
     if isinstance(data, Surface):
         return data.data
     if isinstance(data, bytes):
@@ -200,7 +211,8 @@ def _bytes(data: Surface | bytes | NDArray[Any]) -> NDArray[np.uint8]:
     return np.ascontiguousarray(data).view(np.uint8)
 
 
-def _type_of(element: Element) -> VertexType:
+def type_of(element: Element) -> VertexType:
+    """How an element is stored.  Raises Unsupported for what is no element type."""
     row = VERTEX_TYPES.get(element.type)
     if row is None:
         raise Unsupported(f"vertex element type {element.type.sdk}")
@@ -209,11 +221,11 @@ def _type_of(element: Element) -> VertexType:
 
 def decode(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -> F32:
     """One element of each vertex as float32 lanes, shape (4, n); absent components 0, 0, 0, 1."""
-    row = _type_of(element)
+    row = type_of(element)
     lanes = np.zeros((4, len(numbers)), np.float32)
     lanes[3] = 1
     stream = streams[element.stream] if element.stream < len(streams) else None
-    data = np.zeros(0, np.uint8) if stream is None else _bytes(stream.data)
+    data = np.zeros(0, np.uint8) if stream is None else bytes_of(stream.data)
     offset, stride = (stream.offset, stream.stride) if stream else (0, 0)
     if stream is not None and stream.divider > 1:
         first, divider = stream.first, stream.divider

@@ -42,6 +42,15 @@ def engine(name: str) -> Run:
     return run
 
 
+_NAMES = {"dp2emu.shader.jit.engine": JIT, "dp2emu.shader.checked": CHECKED}
+"""By the modules of what runs programs, which are imported by those who use them."""
+
+
+def name_of(run: Run) -> str:
+    """Which engine runs programs so; what is not known counts as the reference engine."""
+    return _NAMES.get(run.__module__, REFERENCE)
+
+
 @contextmanager
 def telling(place: Callable[[int], str]) -> Iterator[None]:
     """If engines disagree in here, the error says what place their lane is."""

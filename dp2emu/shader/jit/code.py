@@ -23,13 +23,13 @@ def compiled(
 ) -> Code:
     """The body of a program (``bodies.body``), compiled now or by an earlier process."""
     text = module(body(program, arguments, target=target, masked=masked, name=_BODY))
-    return _code(text, _BODY)
+    return loaded(text, _BODY)
 
 
 @lru_cache
 def batch_loop(target: Target) -> Callable[..., None]:
     """The loop over the lanes of a run (``batches``)."""
-    code = _code(batches.batches(target), batches.NAME)
+    code = loaded(batches.batches(target), batches.NAME)
     pointer, number = ctypes.c_void_p, ctypes.c_int64
     kind = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, pointer, number, pointer, pointer,
                             number, number, number)  # fmt: skip
@@ -38,7 +38,8 @@ def batch_loop(target: Target) -> Callable[..., None]:
     return function
 
 
-def _code(text: str, name: str) -> Code:
+def loaded(text: str, name: str) -> Code:
+    """A function of a module's text, compiled now or by an earlier process."""
     key, store = host().key(text), objects()
     code = store.get(key)
     if code is None:

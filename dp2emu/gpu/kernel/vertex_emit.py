@@ -1,0 +1,135 @@
+"""Text that gathers the corners of primitives, as ``gpu.geometry.Geometry`` has them.
+
+i64 emit(ptr words, i64 taken, i64 cut)     -> how many primitives, -1 if there is no room
+"""
+
+from __future__ import annotations
+
+from dp2emu.gpu.kernel.vertex_words import FLAT, SMOOTH, VARYING, VERTEX_WORDS, WRAPPED
+from dp2emu.gpu.kernel.words import Words
+from dp2emu.shader.jit.scalars import Code
+from dp2emu.shader.jit.writer import Writer
+
+
+def functions() -> list[tuple[str, Writer]]:
+    """The two, and what they call."""
+    return [_joined(), _edge(), _edges(), _column(), _varyings(), _screen(), _numbers(), _emit()]
+
+
+def _emit() -> tuple[str, Writer]:
+    k = Code("emit", ("ptr words", "i64 taken", "i64 cut"), "i64")
+    k.give_if(k["cut"] > 0, lambda: k.call("@emit_cut", "i64", k["words"], k["taken"]))
+    for part in ("screen", "varyings", "numbers"):
+        k.call(f"@emit_{part}", "void", k["words"], k["taken"])
+    k.give(k["taken"])
+    return k.text(internal=True)
+
+
+def _screen() -> tuple[str, Writer]:
+    """Rows of the screen, corner by corner."""
+    k = Code("emit_screen", ("ptr words", "i64 taken"))
+    w = Words.of(k, VERTEX_WORDS)
+    capacity, room, count = w.integers("capacity", "room", "count")
+    taken, screen, places, chosen = w.pointers("taken", "screen", "places", "chosen")
+    into = [k.at(taken, capacity * (3 * row), "double") for row in range(4)]
+    rows = [k.at(screen, room * row, "double") for row in range(4)]
+    for corner in range(3):
+        lanes = k.at(places, count * corner, "i32")
+        ends = [k.at(row, capacity * corner, "double") for row in into]
+        with k.loop(k["taken"]) as n:
+            number = k.load("i32", chosen, n).signed("i64")
+            lane = k.load("i32", lanes, number).signed("i64")
+            for row, end in zip(rows, ends, strict=True):
+                k.store(k.load("double", row, lane), end, n)
+    k.give()
+    return k.text(internal=True)
+
+
+def _varyings() -> tuple[str, Writer]:
+    k = Code("emit_varyings", ("ptr words", "i64 taken"))
+    w = Words.of(k, VERTEX_WORDS)
+    capacity = w.integer("capacity")
+    start = k.at(w.pointer("taken"), capacity * 12, "double")
+    with k.loop(w.integer("varying_count")) as number:
+        varying = k.at(w.pointer("varyings"), number * len(VARYING), "i64")
+        into = k.at(start, number * capacity * 3, "double")
+        k.call("@emit_varying", "void", k["words"], varying, into, k["taken"])
+    k.give()
+    return k.text(internal=True)
+
+
+def _column() -> tuple[str, Writer]:
+    """One varying of all that is taken."""
+    k = Code("emit_varying", ("ptr words", "ptr varying", "ptr into", "i64 taken"))
+    w, v = Words.of(k, VERTEX_WORDS), Words.of(k, VARYING, k["varying"])
+    capacity, count, single = w.integers("capacity", "count", "single")
+    places, chosen = w.pointers("places", "chosen")
+    row, mode = v.pointer("row"), v.integer("mode")
+    lanes = [k.at(places, count * corner, "i32") for corner in range(3)]
+    ends = [k.at(k["into"], capacity * corner, "double") for corner in range(3)]
+    joins = mode.differs(SMOOTH)
+    with k.loop(k["taken"]) as n:
+        number = k.load("i32", chosen, n).signed("i64")
+        first, *others = (
+            k.load("float", row, k.load("i32", each, number).signed("i64")) for each in lanes
+        )
+        k.store(first.wide(), ends[0], n)
+        for value, end in zip(others, ends[1:], strict=True):
+            found = k.variable("double", value.wide())
+            with k.when(joins):
+                found.set(k.call("@joined", "double", mode, single, first, value))
+            k.store(found.get(), end, n)
+    k.give()
+    return k.text(internal=True)
+
+
+def _joined() -> tuple[str, Writer]:
+    """What a corner's varying becomes beside the first corner's."""
+    k = Code("joined", ("i64 mode", "i64 single", "float first", "float value"), "double")
+    first, value = k["first"], k["value"]
+    k.give_if(k["mode"].equals(FLAT), lambda: first.wide())
+    k.give_if(k["mode"].differs(WRAPPED), lambda: value.wide())
+    k.give_if(
+        k["single"].differs(0),
+        lambda: (value - k.intrinsic("rint", value - first)).wide(),
+    )
+    way = value.wide() - first.wide()
+    k.give(value.wide() - k.intrinsic("rint", way))
+    return k.text(internal=True)
+
+
+def _numbers() -> tuple[str, Writer]:
+    """Which primitives were taken, and their edges."""
+    k = Code("emit_numbers", ("ptr words", "i64 taken"))
+    w = Words.of(k, VERTEX_WORDS)
+    into, chosen, start = w.pointer("numbers_taken"), w.pointer("chosen"), w.integer("start")
+    edged = w.integer("edges_taken").differs(0)
+    with k.loop(k["taken"]) as n:
+        number = k.load("i32", chosen, n).signed("i64")
+        k.store(number + start, into, n)
+        with k.when(edged):
+            k.call("@emit_edges", "void", k["words"], number, n)
+    k.give()
+    return k.text(internal=True)
+
+
+def _edges() -> tuple[str, Writer]:
+    """The edges of a primitive that is taken whole."""
+    k = Code("emit_edges", ("ptr words", "i64 number", "i64 n"))
+    w = Words.of(k, VERTEX_WORDS)
+    into, capacity = w.pointer("edges_taken"), w.integer("capacity")
+    for corner in range(3):
+        edge = k.call("@edge", "i64", k["words"], k["number"], k.constant("i64", corner))
+        k.store(edge.cut("i8"), into, capacity * corner + k["n"])
+    k.give()
+    return k.text(internal=True)
+
+
+def _edge() -> tuple[str, Writer]:
+    """1 if the edge from a corner of a primitive to the next is there."""
+    k = Code("edge", ("ptr words", "i64 number", "i64 corner"), "i64")
+    w = Words.of(k, VERTEX_WORDS)
+    k.give_if(w.integer("edges").equals(0), 1)
+    at = k["corner"] * w.integer("edge_pitch") + k["number"]
+    k.give(k.load("i8", w.pointer("edges"), at).unsigned("i64"))
+    return k.text(internal=True)

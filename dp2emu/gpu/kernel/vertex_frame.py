@@ -1,0 +1,262 @@
+"""The memory that the vertex stages work in, and the words that say where everything is."""
+
+from __future__ import annotations
+
+import struct
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.enums import PrimitiveType
+from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.assembly import CORNERS, TOPOLOGIES
+from dp2emu.gpu.geometry import POSITION
+from dp2emu.gpu.kernel.vertex_place import FIXED_PLANES
+from dp2emu.gpu.kernel.vertex_plan import Component, Plan, Source
+from dp2emu.gpu.kernel.vertex_words import (
+    LANE,
+    PLANE,
+    SOURCE,
+    VARYING,
+    VERTEX_WORDS,
+)
+from dp2emu.shader.jit.bindings import address
+from dp2emu.shader.jit.code import batch_loop, compiled
+from dp2emu.shader.jit.compiling import Code, target
+
+WORD = 8
+_PLACES = {name: place for place, name in enumerate(VERTEX_WORDS)}
+_ALIGNMENT = 64
+_FEWEST = 16
+"""Corners that there is room for at least."""
+FRAMES = 256
+"""Frames a thread keeps."""
+
+
+class _Room:
+    """Hands out parts of a block of memory, of which it counts the bytes.  Mutable."""
+
+    def __init__(self, base: int = 0) -> None:
+        self.base = base
+        self.size = 0
+
+    def take(self, count: int, item: int) -> int:
+        """The address of so many items."""
+        place = self.base + self.size
+        self.size += -(-count * item // _ALIGNMENT) * _ALIGNMENT
+        return place
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """Words for draws of one plan, topology and number of corners at most, from ``start`` on.
+
+    What each draw sets lies in front: the names in ``DRAW``.  ``sources`` are ``SOURCE`` words for
+    each of the plan's elements, ``planes`` those of ``PLANE`` for each of the user's.
+    """
+
+    words: I64
+    bytes: memoryview
+    start: int
+    sources: I64
+    planes: I64
+    kept: tuple[Any, ...]
+
+
+class _Own(threading.local):
+    """A thread's memory and frames.  Mutable."""
+
+    def __init__(self) -> None:
+        self.block = np.empty(0, np.uint8)
+        self.frames: dict[tuple[Any, ...], Frame] = {}
+
+
+_own = _Own()
+
+
+def frame_of(plan: Plan, topology: PrimitiveType, count: int, planes: tuple[int, ...]) -> Frame:
+    """A frame for ``count`` primitives; using one makes what the last held worthless.
+
+    Raises ImportError without llvmlite.
+    """
+    capacity = max(_FEWEST, 1 << (3 * count - 1).bit_length())
+    key = id(plan), topology, capacity, planes
+    found = _own.frames.get(key)
+    if found is None:
+        found = _made(plan, topology, capacity, planes)
+        if len(_own.frames) >= FRAMES:
+            del _own.frames[next(iter(_own.frames))]
+        _own.frames[key] = found
+    return found
+
+
+def _made(plan: Plan, topology: PrimitiveType, capacity: int, planes: tuple[int, ...]) -> Frame:
+    needed = _Room()
+    _Layout(plan, capacity, planes, needed)
+    if needed.size > len(_own.block):
+        # Frames point into the block.
+        _own.frames.clear()
+        _own.block = np.empty(needed.size + _ALIGNMENT, np.uint8)
+    layout = _Layout(plan, capacity, planes, _Room(address(_own.block)))
+    return layout.frame(topology)
+
+
+class _Layout:
+    """Where everything is: addresses of rows that have room for ``capacity`` vertices."""
+
+    def __init__(self, plan: Plan, capacity: int, planes: tuple[int, ...], room: _Room) -> None:
+        self.plan = plan
+        self.planes = planes
+        self.capacity = capacity
+        take = room.take
+        program = plan.program
+        self.rows = {each: take(capacity, 4) for each in plan.components}
+        self.identity = take(capacity, 4)
+        self.outputs = [take(capacity, 4) for _ in (program.outputs if program else ())]
+        self.alive = take(capacity, 1)
+        self.most = FIXED_PLANES + len(planes) + 2 + 3
+        self.words: dict[str, int] = {
+            "numbers": take(capacity, 8),
+            "distinct": take(capacity, 8),
+            "places": take(capacity, 4),
+            "table": take(2 * capacity, 8),
+            "slots": take(2 * capacity, 4),
+            "table_size": 2 * capacity,
+            "room": capacity,
+            "screen": take(4 * capacity, 8),
+            "inside": take(capacity, 8),
+            "depth": int(plan.depth),
+            "plane_count": len(planes),
+            "distances": take(len(planes) * capacity, 8),
+            "chosen": take(capacity, 4),
+            "polygons": take(2 * self.most * (5 + len(plan.names) + len(planes)), 8),
+            "most": self.most,
+        }
+        self.zeros, self.ones = constants(capacity)
+
+    def frame(self, topology: PrimitiveType) -> Frame:
+        sources = np.zeros(max(len(self.plan.elements), 1) * len(SOURCE), np.int64)
+        planes = np.zeros((max(len(self.planes), 1), len(PLANE)), np.int64)
+        lanes = self._lanes(address(sources))
+        varyings = self._varyings()
+        kept: list[Any] = [self.plan, sources, planes, lanes, varyings, self.zeros, self.ones]
+        self.words |= _steps(topology) | {
+            "corners": CORNERS[topology],
+            "lane_words": address(lanes),
+            "lane_count": len(self.rows),
+            "identity": self.identity if None in self.plan.sources else 0,
+            "varying_count": len(self.plan.names),
+            "varyings": address(varyings),
+            "single": int(self.plan.program is None),
+            "planes": address(planes),
+        }
+        self.words |= dict(zip("xyzw", self._positions(), strict=True))
+        if self.plan.program is not None:
+            kept.append(self._program())
+            for row, number in zip(planes, self.planes, strict=False):
+                row[0] = self._output(f"clip{number}.x", 0)
+        words = np.zeros(len(VERTEX_WORDS), np.int64)
+        for name, value in self.words.items():
+            words[_PLACES[name]] = value
+        return Frame(words, words.data.cast("B"), address(words), sources, planes, tuple(kept))
+
+    def _lanes(self, sources: int) -> I64:
+        """``LANE`` words."""
+        places = {e: sources + n * len(SOURCE) * WORD for n, e in enumerate(self.plan.elements)}
+        rows = [
+            (places[c.element], c.word, c.left, c.right, c.mode, double(c.scale), row)
+            for c, row in self.rows.items()
+        ]
+        return _table(rows, len(LANE))
+
+    def _row(self, source: Source) -> int:
+        """Where the floats of a source are."""
+        if source is None:
+            return self.identity
+        if isinstance(source, Component):
+            return self.rows[source]
+        return address(self.ones if source else self.zeros)
+
+    def _output(self, name: str, otherwise: int) -> int:
+        program = self.plan.program
+        names = [port.name for port in program.outputs] if program else []
+        return self.outputs[names.index(name)] if name in names else otherwise
+
+    def _positions(self) -> list[int]:
+        if self.plan.program is None:
+            return [self._row(source) for source in self.plan.sources[:4]]
+        return [self._output(name, address(self.zeros)) for name in POSITION]
+
+    def _varyings(self) -> I64:
+        """``VARYING`` words."""
+        plan = self.plan
+        if plan.program is None:
+            rows = [self._row(source) for source in plan.sources[4:]]
+        else:
+            rows = [self._output(name, 0) for name in plan.names]
+        words = list(zip(rows, plan.modes, strict=True))
+        return _table(words, len(VARYING))
+
+    def _program(self) -> tuple[Any, ...]:
+        """Say how the program is run; what comes back has to be kept."""
+        plan, own = self.plan, target()
+        assert plan.program is not None
+        inputs = [
+            (self._row(source), 0 if isinstance(source, bool) else 4, 4) for source in plan.sources
+        ]
+        outputs = [*((row, 4, 4) for row in self.outputs), (self.alive, 1, 1)]
+        described = [_table(rows, 3) for rows in (inputs, outputs)]
+        rooms = [np.empty((len(rows) + 1) * own.row, np.uint8) for rows in (inputs, outputs)]
+        code, loop = body_of(plan), batch_loop(own)
+        self.words |= {
+            "loop": loop.code.address,  # type: ignore[attr-defined]
+            "body": code.address,
+            "in": address(rooms[0]),
+            "inputs": address(described[0]),
+            "input_count": len(inputs),
+            "out": address(rooms[1]),
+            "outputs": address(described[1]),
+            "output_count": len(self.outputs),
+        }
+        return code, loop, described, rooms
+
+
+def body_of(plan: Plan) -> Code:
+    """The plan's program, compiled."""
+    assert plan.program is not None
+    names = tuple(port.name for port in plan.program.inputs)
+    return compiled(plan.program, names, target(), masked=False)
+
+
+@lru_cache(maxsize=32)
+def constants(capacity: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Rows of zeros and of ones."""
+    return np.zeros(capacity, np.float32), np.ones(capacity, np.float32)
+
+
+def _table(rows: Sequence[tuple[int, ...]], width: int) -> I64:
+    """Words, at least a row of them."""
+    return np.array(rows or [(0,) * width], np.int64)
+
+
+def double(value: float) -> int:
+    """The bits of a double as a word."""
+    bits: int = struct.unpack("<q", struct.pack("<d", value))[0]
+    return bits
+
+
+@lru_cache(maxsize=16)
+def _steps(topology: PrimitiveType) -> dict[str, int]:
+    """The numbers that ``gpu.assembly`` has as functions."""
+    found: dict[str, int] = {}
+    for corner, row in enumerate(TOPOLOGIES[topology].corners(np.arange(3, dtype=np.int64))):
+        zero, one, two = row.tolist()
+        step = (two - zero) // 2
+        steps = {"step": step, "odd": one - zero - step, "offset": zero}
+        found |= {f"{what}{corner}": value for what, value in steps.items()}
+    return found

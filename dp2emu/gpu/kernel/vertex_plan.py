@@ -1,0 +1,121 @@
+"""What the vertex stages read and write for a pipeline, found once for all its draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dp2emu.d3d.vertices import Element
+from dp2emu.gpu.geometry import VERTEX_NUMBER, is_flat, wraps
+from dp2emu.gpu.kernel.identity import by_identity
+from dp2emu.gpu.kernel.vertex_words import FLAT, HALF, RAW, SIGNED, SMOOTH, UNSIGNED, WRAPPED
+from dp2emu.gpu.state import Pipeline, RasterState
+from dp2emu.gpu.vertex import COMPONENTS, VertexType, sources_of, type_of
+from dp2emu.shader.ir import Program
+
+WORD_BITS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A component of an element: how it is taken from the 32-bit ``word`` (``vertex_words``)."""
+
+    element: Element
+    word: int
+    left: int
+    right: int
+    mode: int
+    scale: int
+
+
+Source = Component | bool | None
+"""Where a float of a vertex comes from: a component, or 1, or 0; None is the vertex's number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """``sources`` of what the program reads, or without one of position and varyings.
+
+    ``names`` are the varyings there are, ``modes`` what becomes of them.  ``depth``: z is clipped.
+    """
+
+    program: Program | None
+    sources: tuple[Source, ...]
+    names: tuple[str, ...]
+    modes: tuple[int, ...]
+    depth: bool
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """All that is read, each once."""
+        found = (source for source in self.sources if isinstance(source, Component))
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        """The elements that they belong to, each once."""
+        return tuple(dict.fromkeys(component.element for component in self.components))
+
+
+@by_identity
+def plan_of(pipeline: Pipeline, names: tuple[str, ...]) -> Plan:
+    """The plan for those varyings of ``names`` that there are.
+
+    Raises Unsupported for what the reference's stages refuse.
+    """
+    if pipeline.vertex is None:
+        position, found = sources_of(pipeline.layout, names, pipeline.attributes)
+        taken = [*((position, component) for component in range(4)), *found.values()]
+        sources = tuple(_component(*each) for each in taken)
+        return Plan(None, sources, tuple(found), _modes(found, pipeline.raster), False)
+    outputs = {port.name for port in pipeline.vertex.outputs}
+    written = tuple(name for name in names if name in outputs)
+    inputs, raster = _inputs(pipeline, pipeline.vertex), pipeline.raster
+    return Plan(pipeline.vertex, inputs, written, _modes(written, raster), raster.clip)
+
+
+def _inputs(pipeline: Pipeline, program: Program) -> tuple[Source, ...]:
+    elements = {attribute.name: attribute.element for attribute in pipeline.attributes}
+    sources: list[Source] = []
+    for port in program.inputs:
+        register, component = port.name.split(".")
+        if port.name == VERTEX_NUMBER:
+            sources.append(None)
+        else:
+            number = COMPONENTS.index(component)
+            sources.append(_component(elements.get(register), number))
+    return tuple(sources)
+
+
+def _component(element: Element | None, number: int) -> Component | bool:
+    """A component; one that is not there is 0, or 1 if it is the last."""
+    if element is None:
+        return number == len(COMPONENTS) - 1
+    row = type_of(element)
+    if number >= row.components:
+        return number == len(COMPONENTS) - 1
+    word, left, right, mode = _bits(row, row.order[number])
+    return Component(element, word, left, right, mode, row.scale)
+
+
+_MODES = {"f4": RAW, "f2": HALF, "i2": SIGNED, "i4": SIGNED,
+          "u1": UNSIGNED, "u2": UNSIGNED, "u4": UNSIGNED}  # fmt: skip
+_PACKED_BITS = 10
+
+
+def _bits(row: VertexType, number: int) -> tuple[int, int, int, int]:
+    """Word, shifts and mode of a component of an element as it is stored."""
+    mode = _MODES[row.storage.lstrip("<")]
+    bits = _PACKED_BITS if row.packed else 8 * np.dtype(row.storage).itemsize
+    word, place = divmod(number * bits, WORD_BITS)
+    return word, WORD_BITS - bits - place, WORD_BITS - bits, mode
+
+
+def _modes(names: Iterable[str], raster: RasterState) -> tuple[int, ...]:
+    """What a primitive makes of its corners' varyings (``gpu.geometry``)."""
+    return tuple(
+        FLAT if is_flat(name, raster.flat) else WRAPPED if wraps(name, raster.wrap) else SMOOTH
+        for name in names
+    )

@@ -1,0 +1,7 @@
+"""Without llvmlite there is nothing to test here."""
+
+from __future__ import annotations
+
+from dp2emu.shader.jit.compiling import available
+
+collect_ignore_glob = [] if available() else ["test_*.py"]

@@ -1,0 +1,259 @@
+"""The compiled vertex stages make what the reference's make, bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dp2emu.d3d.enums import DeclType, DeclUsage, Format, PrimitiveType
+from dp2emu.d3d.vertices import Element
+from dp2emu.errors import Disagreement, Unsupported
+from dp2emu.gpu.geometry import Geometry
+from dp2emu.gpu.kernel import vertex
+from dp2emu.gpu.memory import Heap, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.packets import Draw, Indices, Stream, Viewport
+from dp2emu.gpu.state import Attribute, RasterState
+from dp2emu.gpu.vertex import VERTEX_TYPES
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.ir import Stage
+from dp2emu.shader.reference import run
+from dp2emu.shader.types import Type
+from tests.gpu.drawing import (
+    MAPPED,
+    Vertex,
+    corner,
+    draw,
+    passing,
+    primitives,
+    programmed,
+    vertex_data,
+)
+
+NAMES = ("color0.x", "color0.w", "texcoord0.x", "texcoord0.y", "fog0.x", "psize0.x")
+PLANES = ((1.0, 0.5, 0.0, 0.25), (0.0, -1.0, 0.25, 0.5), (0.5, 0.5, 0.5, 0.0))
+TRIANGLES = PrimitiveType.TRIANGLELIST
+
+
+def agreed(packet: Draw, names: tuple[str, ...] = NAMES, start: int = 0) -> Geometry:
+    """What both make; it is an error if they differ."""
+    with np.errstate(all="ignore"):
+        return vertex.checked(packet, start, packet.count, names, None, run)
+
+
+def scattered(count: int, seed: int = 5) -> list[Vertex]:
+    """Corners all over clip space, some behind the eye."""
+    generator = np.random.default_rng(seed)
+    places = generator.normal(size=(count, 4)) * (1, 1, 0.7, 1) + (0, 0, 0.4, 0.6)
+    colors = generator.integers(0, 1 << 32, count)
+    return [corner(x, y, z, int(color), w) for (x, y, z, w), color
+            in zip(places.tolist(), colors.tolist(), strict=True)]  # fmt: skip
+
+
+@pytest.mark.parametrize("indices", [None, [7, 1, 2, 0, 5, 5, 3, 9, 1, 6, 4, 2]])
+@pytest.mark.parametrize("transformed", [False, True])
+@pytest.mark.parametrize("topology", PrimitiveType)
+def test_every_topology(
+    topology: PrimitiveType, transformed: bool, indices: list[int] | None
+) -> None:
+    packet = draw(scattered(12), topology=topology, indices=indices)
+    packet = packet if transformed else programmed(packet)
+    agreed(packet)
+    agreed(packet, start=2)
+
+
+@pytest.mark.parametrize("type", VERTEX_TYPES)
+def test_every_element_type(type: DeclType) -> None:
+    generator = np.random.default_rng(int(type))
+    data = generator.integers(0, 256, 16 * 64, np.uint8).tobytes()
+    element = Element(0, 0, type, DeclUsage.COLOR)
+    packet = programmed(draw([corner(0, 0)] * 3, count=21))
+    read = tuple(Attribute(name, element) for name in ("position0", "color0"))
+    pipeline = replace(packet.pipeline, attributes=read)
+    packet = replace(packet, pipeline=pipeline, streams=(Stream(data, 1, 16),))
+    b = Builder(Stage.VERTEX)
+    for number, value in enumerate((0.25, 0.25, 0.25, 1.0)):
+        b.output(f"position0.{'xyzw'[number]}", value)
+    for component in "xyzw":
+        b.output(f"color0.{component}", b.input(f"color0.{component}"))
+    shown = replace(packet, pipeline=replace(pipeline, vertex=b.program()))
+    found = agreed(shown, tuple(f"color0.{component}" for component in "xyzw"))
+    assert found.vertices.varyings.shape == (4, 3, 21)
+    agreed(packet)
+
+
+def test_halves_are_what_numpy_makes_of_them() -> None:
+    halves = np.arange(1 << 16, dtype=np.uint16)
+    element = Element(0, 0, DeclType.FLOAT16_2, DeclUsage.TEXCOORD)
+    packet = programmed(draw([corner(0, 0)], topology=PrimitiveType.POINTLIST, count=1 << 15))
+    b = Builder(Stage.VERTEX)
+    for component, value in zip("xyzw", (0.0, 0.0, 0.5, 1.0), strict=True):
+        b.output(f"position0.{component}", value)
+    b.output("texcoord0.x", b.input("texcoord0.x"))
+    b.output("texcoord0.y", b.input("texcoord0.y"))
+    pipeline = replace(
+        packet.pipeline, vertex=b.program(), attributes=(Attribute("texcoord0", element),)
+    )
+    packet = replace(packet, pipeline=pipeline, streams=(Stream(halves.tobytes(), 0, 4),))
+    found = agreed(packet, ("texcoord0.x", "texcoord0.y")).vertices.varyings[:, 0].T.ravel()
+    assert np.array_equal(found, halves.view(np.float16).astype(np.float64), equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("offset", "stride"), [(0, 20), (-7, 20), (13, 0), (230, 20), (500, 20), (3, 1), (0, 1 << 31)]
+)
+@pytest.mark.parametrize("divider", [1, 2, 3])
+def test_what_lies_outside_of_a_stream_is_zero(offset: int, stride: int, divider: int) -> None:
+    stream = Stream(vertex_data(scattered(12)), offset, stride, divider, first=5)
+    packet = draw(scattered(3), indices=[0, 1, 2, 11, 12, 13, 40, 1 << 31, (1 << 32) - 1])
+    packet = replace(packet, streams=(stream,))
+    agreed(packet)
+    agreed(programmed(packet))
+
+
+@pytest.mark.parametrize("size", [2, 4])
+@pytest.mark.parametrize(("offset", "base"), [(0, 0), (1, -3), (-5, 2), (56, 0), (200, 0)])
+def test_indices_in_a_buffer(size: int, offset: int, base: int) -> None:
+    desc = SurfaceDesc(1, SurfaceKind.INDEXBUFFER, 61, 1, Format.UNKNOWN)
+    buffer = Heap().create(desc)
+    buffer.data[:] = np.arange(61) % 11
+    packet = replace(
+        draw(scattered(16), count=9), indices=Indices(buffer, size, offset, base), first=2
+    )
+    agreed(packet)
+    agreed(programmed(packet))
+
+
+def test_indices_far_apart() -> None:
+    generator = np.random.default_rng(2)
+    indices = generator.choice([0, 3, 9, 1 << 20, 1 << 31, (1 << 32) - 1], 300).tolist()
+    agreed(programmed(draw(scattered(12), indices=indices)))
+
+
+def test_a_missing_stream_is_zero() -> None:
+    packet = replace(draw(scattered(6)), streams=(None,))
+    agreed(packet)
+    agreed(programmed(packet))
+    agreed(programmed(replace(packet, streams=())))
+
+
+@pytest.mark.parametrize("clip", [False, True])
+@pytest.mark.parametrize("used", [0, 1, 5, 7])
+@pytest.mark.parametrize("topology", PrimitiveType)
+def test_planes_cut(topology: PrimitiveType, used: int, clip: bool) -> None:
+    raster = RasterState(clip=clip, clip_planes=used, flat=True)
+    packet = draw(scattered(300), topology=topology, raster=raster)
+    found = agreed(programmed(packet, clip_planes=PLANES))
+    assert (found.extra > 0) == (topology >= TRIANGLES)
+
+
+def test_a_program_says_distances() -> None:
+    b = Builder(Stage.VERTEX)
+    for component in "xyzw":
+        b.output(f"position0.{component}", b.input(f"position0.{component}"))
+    b.output("clip1.x", b.input("position0.x"))
+    raster = RasterState(clip_planes=3)
+    packet = draw(scattered(90), raster=raster)
+    agreed(programmed(packet, program=b.program(), clip_planes=PLANES))
+
+
+@pytest.mark.parametrize("flat", [False, True])
+@pytest.mark.parametrize("wrap", [(), (1,), (3,)])
+@pytest.mark.parametrize("transformed", [False, True])
+def test_corners_are_joined(transformed: bool, wrap: tuple[int, ...], flat: bool) -> None:
+    generator = np.random.default_rng(4)
+    vertices = [(*row[:4], *row[4:]) for row in (generator.random((60, 6)) * 3).tolist()]
+    packet = draw(vertices, fvf=MAPPED, raster=RasterState(wrap=wrap, flat=flat))
+    if not transformed:
+        packet = programmed(packet, program=passing("position0", "color0"))
+        elements = draw(vertices, fvf=MAPPED).pipeline.layout.elements
+        read = tuple(
+            Attribute(name, elements[place])
+            for name, place in (("position0", 0), ("texcoord0", 1))
+        )
+        pipeline = replace(
+            packet.pipeline, attributes=read, vertex=passing("position0", "texcoord0")
+        )
+        packet = replace(packet, pipeline=pipeline)
+    agreed(packet)
+
+
+def test_half_centres_and_a_viewport() -> None:
+    view = Viewport(-3, 5, 40, 30, 0.25, 0.75)
+    packet = programmed(draw(scattered(60), raster=RasterState(half_centres=True)), viewport=view)
+    agreed(packet)
+
+
+def test_edges_of_triangles_are_kept() -> None:
+    packet = programmed(draw(scattered(60)))
+    flags = np.random.default_rng(1).integers(0, 2, (3, packet.count)).astype(np.bool_)
+    agreed(replace(packet, edge_flags=flags))
+    agreed(replace(packet, edge_flags=flags), start=3)
+    agreed(replace(draw(scattered(60)), edge_flags=flags), start=3)
+
+
+def test_a_program_reads_the_vertex_number() -> None:
+    b = Builder(Stage.VERTEX)
+    number = b.input("vertex_id.x", Type.I32)
+    for component, value in zip("xyzw", (0.0, 0.0, 0.5, 1.0), strict=True):
+        b.output(f"position0.{component}", value)
+    b.output("color0.x", b.itof(number))
+    vertices = scattered(9)
+    for packet in (draw(vertices), draw(vertices, indices=[4, 2, 2, 8, 0, 1])):
+        moved = replace(packet, first=3 if packet.indices is None else 0)
+        found = agreed(programmed(moved, program=b.program()), ("color0.x",))
+        assert found.vertices.varyings.any()
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_any_draw(data: st.DataObject) -> None:
+    floats = st.floats(width=32) | st.floats(-2, 2, width=32)
+    points = st.tuples(floats, floats, floats, floats, st.integers(0, (1 << 32) - 1))
+    vertices = data.draw(st.lists(points, min_size=3, max_size=9))
+    topology = data.draw(st.sampled_from(PrimitiveType))
+    raster = RasterState(
+        flat=data.draw(st.booleans()),
+        clip=data.draw(st.booleans()),
+        clip_planes=data.draw(st.integers(0, 7)),
+    )
+    packet = draw(vertices, topology=topology, raster=raster)
+    if not primitives(topology, len(vertices)):
+        return
+    agreed(packet)
+    agreed(programmed(packet, clip_planes=PLANES))
+
+
+def test_a_difference_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    packet = programmed(draw(scattered(60)))
+    right = vertex.geometry
+
+    def wrong(*arguments: object) -> Geometry:
+        found = right(*arguments)  # type: ignore[arg-type]
+        found.vertices.position[1, 2, 0] += 1
+        return found
+
+    monkeypatch.setattr(vertex, "geometry", wrong)
+    with pytest.raises(Disagreement, match="positions of primitives 0 to 20 differ"):
+        agreed(packet)
+
+
+def test_what_cannot_be_fetched_is_refused() -> None:
+    packet = draw(scattered(3))
+    layout = replace(packet.pipeline.layout, transformed=False)
+    with pytest.raises(Unsupported, match="vertex transformation"):
+        agreed(replace(packet, pipeline=replace(packet.pipeline, layout=layout)))
+
+
+def test_nothing_of_a_draw_leaks_into_the_next() -> None:
+    bound = {"c": np.arange(4, dtype=np.float32)}
+    many, few = programmed(draw(scattered(300))), programmed(draw(scattered(6)))
+    clipped = programmed(
+        draw(scattered(90), raster=RasterState(clip_planes=7)), clip_planes=PLANES
+    )
+    for packet in (many, few, clipped, few, many, clipped, few):
+        agreed(packet)
+        agreed(replace(packet, vertex_uniforms=bound))
