@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from typing import get_args
 
 from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.packets import Packet, Predicable, Predicated
+from dp2emu.gpu.packets import Packet, Predicable, Predicated, Write, WriteBytes
 from dp2emu.gpu.queries import QuerySlot
 
 CAPACITY = 1024
 """Packets a buffer holds."""
+
+CAPACITY_BYTES = 1 << 24
+"""Bytes of data they may bring along."""
 
 _PACKET_BYTES = 16
 """What a recorded packet counts as handed over to the GPU, beside the data it brings along."""
@@ -44,12 +47,15 @@ class Commands:
         self.predicate: Predicate | None = None
         self.predicated = False
         self._recorded: list[Packet] = []
+        self._brought = 0
         self._calls = 0
 
     def add(self, packet: Packet) -> None:
         """Record a packet behind the earlier ones."""
-        if len(self._recorded) >= CAPACITY:
+        if len(self._recorded) >= CAPACITY or self._brought >= CAPACITY_BYTES:
             self.flush()
+        if isinstance(packet, Write | WriteBytes):
+            self._brought += len(packet.data)
         at = self.predicate
         if at is not None and self.predicated and isinstance(packet, _PREDICABLE):
             packet = Predicated(packet, at.slot, at.value, at.hint)
@@ -58,7 +64,8 @@ class Commands:
     def flush(self) -> None:
         """Give the GPU what was recorded; the entry Flush."""
         recorded, self._recorded = self._recorded, []
-        size = _PACKET_BYTES * len(recorded)
+        size = _PACKET_BYTES * len(recorded) + self._brought
+        self._brought = 0
         self._gpu.upload(size)
         for packet in recorded:
             self._gpu.submit(packet)
@@ -73,7 +80,7 @@ class Commands:
 
     def drop(self) -> None:
         """Forget what was recorded: the device is gone."""
-        self._recorded = []
+        self._recorded, self._brought = [], 0
 
     def _pass_time(self, size: int) -> None:
         ticks = self._gpu.timing.call(self._calls, size)

@@ -36,6 +36,21 @@ class Rule(Enum):
     SYSTEM_MEMORY = "the residency of system memory is not for the driver to know"
     KNOWN_STATUS = "the statuses that came back are not one of three for each allocation"
     QUERIES_LEFT = "queries of the device are still alive"
+    OBJECTS_LEFT = "objects of the device are still alive"
+    LIVE_OBJECT = "the memory holds no such object of this device"
+    FRESH_OBJECT = "the memory already holds a live object"
+    OBJECT_SIZE = "the memory has not the size that CalcPrivate...Size gave"
+    KNOWN_RESOURCE = "there can be no resource of this description"
+    KNOWN_VIEW = "the resource can have no view of this description"
+    KNOWN_STATE = "the description has a value that means nothing"
+    KNOWN_SUBRESOURCE = "the resource has no such subresource"
+    SOURCE_MEMORY = "the memory for the data is shorter than the pitches say"
+    INSIDE = "the box leaves the subresource"
+    SAME_TEXELS = "the resources have not the same texels"
+    MAP_BY_USAGE = "the usage of the resource does not go with this map"
+    NOT_MAPPED = "the subresource is mapped"
+    MAPPED = "the subresource is not mapped"
+    SLOTS = "there are no such slots"
 
 
 ALWAYS = frozenset(
@@ -48,6 +63,17 @@ ALWAYS = frozenset(
         Rule.KNOWN_TYPE,
         Rule.KNOWN_INTERFACE,
         Rule.KNOWN_STATUS,
+        Rule.LIVE_OBJECT,
+        Rule.FRESH_OBJECT,
+        Rule.OBJECT_SIZE,
+        Rule.KNOWN_RESOURCE,
+        Rule.KNOWN_VIEW,
+        Rule.KNOWN_STATE,
+        Rule.KNOWN_SUBRESOURCE,
+        Rule.SOURCE_MEMORY,
+        Rule.INSIDE,
+        Rule.SAME_TEXELS,
+        Rule.SLOTS,
     }
 )
 """Promises without which there is nothing that could be done."""

@@ -14,9 +14,11 @@ from typing import Any, Protocol
 
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.commands import Commands
+from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.ddi10.counters import Watched, check_counter, check_counter_info
 from dp2emu.ddi10.entries import DXGI_FUNCTIONS, MAY_REPORT, PREDICATED, names_of
+from dp2emu.ddi10.parts import Parts
 from dp2emu.ddi10.query import Queries
 from dp2emu.ddi10.residency import QueryResidencyCb, query_resource_residency
 from dp2emu.ddi10.statistics import Statistics, statistics
@@ -61,6 +63,7 @@ class Device:
         self.queries = Queries(
             adapter.gpu, self._commands, interface, adapter.contract, adapter.watched
         )
+        self._parts = Parts(Context(adapter.gpu, self._commands, adapter.contract, interface))
         built = self._built()
         self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(
             {name: partial(self._call, name, built.get(name)) for name in names_of(interface)}
@@ -94,6 +97,7 @@ class Device:
             "CheckCounter": partial(check_counter, self._adapter.contract),
             "Flush": self._commands.flush,
             "DestroyDevice": self._destroy,
+            **self._parts.entries(),
         }
 
     def _call(self, name: str, entry: Callable[..., Any] | None, *arguments: Any) -> Any:
@@ -125,6 +129,8 @@ class Device:
 
     def _destroy(self) -> None:
         self._adapter.contract.hold(not self.queries, Rule.QUERIES_LEFT, "DestroyDevice")
+        self._adapter.contract.hold(not len(self._parts), Rule.OBJECTS_LEFT, "DestroyDevice")
         self.queries.destroy_all()
+        self._parts.resources.destroy_all()
         self._commands.drop()
         self._destroyed = True

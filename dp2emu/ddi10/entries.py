@@ -87,20 +87,33 @@ act: maps, state, queries and flushing."""
 
 _REMOVED = DdiCode.D3DDDIERR_DEVICEREMOVED
 
-MAY_REPORT: dict[str, frozenset[DdiCode]] = {
-    "CalcPrivateQuerySize": frozenset(),
-    "CreateQuery": frozenset({DdiCode.E_OUTOFMEMORY, DdiCode.DXGI_DDI_ERR_NONEXCLUSIVE, _REMOVED}),
-    "DestroyQuery": frozenset(),
-    "QueryBegin": frozenset({_REMOVED}),
-    "QueryEnd": frozenset({_REMOVED}),
-    "QueryGetData": frozenset({DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING, _REMOVED}),
-    "SetPredication": frozenset({_REMOVED}),
-    "CheckCounterInfo": frozenset(),
+_MEMORY, _STILL = DdiCode.E_OUTOFMEMORY, DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING
+
+_NOTHING = ("CalcPrivate", "Destroy", "Check", "RelocateDeviceFuncs")
+"""What names of functions that report nothing begin with."""
+
+_OTHERS: dict[str, frozenset[DdiCode]] = {
+    "CreateQuery": frozenset({_MEMORY, DdiCode.DXGI_DDI_ERR_NONEXCLUSIVE, _REMOVED}),
+    "QueryGetData": frozenset({_STILL, _REMOVED}),
     "CheckCounter": frozenset({DdiCode.DXGI_DDI_ERR_UNSUPPORTED, DdiCode.E_INVALIDARG}),
-    "Flush": frozenset({_REMOVED}),
-    "DestroyDevice": frozenset(),
+    "ResourceMap": frozenset({_STILL, _MEMORY, _REMOVED}),
+    "StagingResourceMap": frozenset({_STILL, _REMOVED}),
 }
-"""What each function that is built may give to pfnSetErrorCb."""
+
+
+def _may_report(name: str) -> frozenset[DdiCode]:
+    if name in _OTHERS:
+        return _OTHERS[name]
+    if name.startswith(_NOTHING):
+        return frozenset()
+    if name.startswith(("Create", "Open")) or name.endswith("MapDiscard"):
+        return frozenset({_MEMORY, _REMOVED})
+    return frozenset({_REMOVED})
+
+
+MAY_REPORT: dict[str, frozenset[DdiCode]] = {name: _may_report(name) for name in SINCE}
+"""What each function may give to pfnSetErrorCb: what makes something memory runs out for, what
+checks a capability or destroys nothing at all."""
 
 
 def names_of(interface: Interface) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ import numpy as np
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
 from dp2emu.gpu.assembly import CORNERS, corners
 from dp2emu.gpu.clip import clip
-from dp2emu.gpu.packets import Draw, Viewport
+from dp2emu.gpu.packets import Draw, FloatViewport, Viewport
 from dp2emu.gpu.vertex import COMPONENTS, Vertices, decode, fetch, vertex_numbers
 from dp2emu.shader.engines import telling
 from dp2emu.shader.ir import Program
@@ -198,7 +198,7 @@ def planes_used(draw: Draw) -> tuple[int, ...]:
     return tuple(n for n in range(len(draw.clip_planes)) if bits >> n & 1) if bits else ()
 
 
-def _project(lanes: F64, view: Viewport) -> F64:
+def _project(lanes: F64, view: Viewport | FloatViewport) -> F64:
     x, y, z, w = lanes[:4]
     width, height, depth = view.width / 2, view.height / 2, view.max_z - view.min_z
     return np.stack((

@@ -58,6 +58,18 @@ class Viewport:
     max_z: float = 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class FloatViewport:
+    """The same of Direct3D 11, which knows fractions of pixels."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    min_z: float = 0.0
+    max_z: float = 1.0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Stream:
     """Vertex data: element k of a stream starts at byte ``offset + k * stride``.
@@ -209,7 +221,7 @@ class Draw:
     depth: Surface | None
     scissor: Rect
     point: PointSize = PointSize()
-    viewport: Viewport = Viewport(0, 0, 0, 0)
+    viewport: Viewport | FloatViewport = Viewport(0, 0, 0, 0)
     vertex_uniforms: Uniforms = field(default_factory=dict)
     pixel_uniforms: Uniforms = field(default_factory=dict)
     clip_planes: tuple[Plane, ...] = ()

@@ -1,0 +1,242 @@
+"""What is set for draws beside the stages: input assembler, rasterizer and output merger.
+
+Source: reference of the Direct3D 10/11 interface, section 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.ddi10.context import Context
+from dp2emu.ddi10.contract import Rule
+from dp2emu.ddi10.layout import NOTHING, SLOTS, ElementLayout, ElementLayouts
+from dp2emu.ddi10.resource import Resource, Resources
+from dp2emu.ddi10.state import (
+    TARGETS,
+    Blending,
+    DepthStencil,
+    Rasterizer,
+    States,
+)
+from dp2emu.ddi10.views import TargetView, Views
+from dp2emu.errors import Unsupported
+
+VIEWPORTS = 16
+"""Viewports and scissor rectangles there can be at a time."""
+
+INDEX_BYTES = {DxgiFormat.R16_UINT.value: 2, DxgiFormat.R32_UINT.value: 4}
+
+
+class Viewport(NamedTuple):
+    """D3D10_DDI_VIEWPORT."""
+
+    TopLeftX: float
+    TopLeftY: float
+    Width: float
+    Height: float
+    MinDepth: float = 0.0
+    MaxDepth: float = 1.0
+
+
+class Scissor(NamedTuple):
+    """D3D10_DDI_RECT."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+class VertexBuffer(NamedTuple):
+    """A vertex buffer with bytes from vertex to vertex, and to the first."""
+
+    resource: Resource
+    stride: int
+    offset: int
+
+
+class IndexBuffer(NamedTuple):
+    """An index buffer, bytes of an index, and bytes to the first."""
+
+    resource: Resource
+    size: int
+    offset: int
+
+
+@dataclass(slots=True)
+class Bindings:
+    """Mutable: setters change it."""
+
+    layout: ElementLayout = NOTHING
+    vertex_buffers: dict[int, VertexBuffer] = field(default_factory=dict)
+    index_buffer: IndexBuffer | None = None
+    topology: int = 0
+    rasterizer: Rasterizer = field(default_factory=Rasterizer)
+    viewports: list[Viewport] = field(default_factory=list)
+    scissors: list[Scissor] = field(default_factory=list)
+    blending: Blending = field(default_factory=Blending)
+    blend_factor: tuple[float, float, float, float] = (1.0,) * 4
+    sample_mask: int = 0xFFFFFFFF
+    depth_stencil: DepthStencil = field(default_factory=DepthStencil)
+    stencil_reference: int = 0
+    targets: list[TargetView | None] = field(default_factory=lambda: [None] * TARGETS)
+    depth: TargetView | None = None
+
+
+class Setters:
+    """The entries that set.  Mutable: they act on ``bindings``."""
+
+    def __init__(
+        self,
+        context: Context,
+        resources: Resources,
+        views: Views,
+        states: States,
+        layouts: ElementLayouts,
+    ) -> None:
+        self._contract = context.contract
+        self._resources = resources
+        self._views = views
+        self._states = states
+        self._layouts = layouts
+        self.bindings = Bindings()
+
+    def entries(self) -> Mapping[str, Callable[..., Any]]:
+        """The entries, by name."""
+        return {
+            "IaSetInputLayout": self.set_input_layout,
+            "IaSetVertexBuffers": self.set_vertex_buffers,
+            "IaSetIndexBuffer": self.set_index_buffer,
+            "IaSetTopology": self.set_topology,
+            "SetRasterizerState": self.set_rasterizer_state,
+            "SetViewports": self.set_viewports,
+            "SetScissorRects": self.set_scissor_rects,
+            "SetBlendState": self.set_blend_state,
+            "SetDepthStencilState": self.set_depth_stencil_state,
+            "SetRenderTargets": self.set_render_targets,
+            "SoSetTargets": self.set_stream_targets,
+        }
+
+    # Input assembler
+
+    def set_input_layout(self, memory: bytearray | None) -> None:
+        """IaSetInputLayout."""
+        layout = self._layouts.objects.maybe(memory, "IaSetInputLayout")
+        self.bindings.layout = layout or NOTHING
+
+    def set_vertex_buffers(
+        self,
+        start: int,
+        buffers: Sequence[bytearray | None],
+        strides: Sequence[int],
+        offsets: Sequence[int],
+    ) -> None:
+        """IaSetVertexBuffers: into slots from ``start`` on."""
+        entry = "IaSetVertexBuffers"
+        fits = 0 <= start <= SLOTS - len(buffers) and len(buffers) == len(strides) == len(offsets)
+        self._contract.hold(fits, Rule.SLOTS, entry)
+        for slot, memory in enumerate(buffers, start):
+            resource = self._resources.objects.maybe(memory, entry)
+            self.bindings.vertex_buffers.pop(slot, None)
+            if resource is not None:
+                stride, offset = strides[slot - start], offsets[slot - start]
+                self.bindings.vertex_buffers[slot] = VertexBuffer(resource, stride, offset)
+
+    def set_index_buffer(self, memory: bytearray | None, format: int, offset: int) -> None:
+        """IaSetIndexBuffer."""
+        entry = "IaSetIndexBuffer"
+        resource = self._resources.objects.maybe(memory, entry)
+        if resource is None:
+            self.bindings.index_buffer = None
+            return
+        self._contract.hold(format in INDEX_BYTES, Rule.KNOWN_STATE, entry)
+        self.bindings.index_buffer = IndexBuffer(resource, INDEX_BYTES[format], offset)
+
+    def set_topology(self, topology: int) -> None:
+        """IaSetTopology: D3D10_DDI_PRIMITIVE_TOPOLOGY."""
+        self.bindings.topology = topology
+
+    # Rasterizer
+
+    def set_rasterizer_state(self, memory: bytearray | None) -> None:
+        """SetRasterizerState; none is the default."""
+        state = self._states.rasterizers.maybe(memory, "SetRasterizerState")
+        self.bindings.rasterizer = state or Rasterizer()
+
+    def set_viewports(self, clear: int, viewports: Sequence[Viewport]) -> None:
+        """SetViewports: the first ones; the ``clear`` slots behind them are cleared."""
+        entry = "SetViewports"
+        self._check_count(len(viewports), clear, entry)
+        found = [Viewport(*viewport) for viewport in viewports]
+        self._contract.hold(all(map(_possible, found)), Rule.KNOWN_STATE, entry)
+        self.bindings.viewports = found
+
+    def set_scissor_rects(self, clear: int, rects: Sequence[Scissor]) -> None:
+        """SetScissorRects, likewise."""
+        self._check_count(len(rects), clear, "SetScissorRects")
+        self.bindings.scissors = [Scissor(*rect) for rect in rects]
+
+    def _check_count(self, count: int, clear: int, entry: str) -> None:
+        self._contract.hold(0 <= clear <= VIEWPORTS - count, Rule.SLOTS, entry)
+
+    # Output merger
+
+    def set_blend_state(
+        self, memory: bytearray | None, factor: Sequence[float], sample_mask: int
+    ) -> None:
+        """SetBlendState; none is the default."""
+        state = self._states.blends.maybe(memory, "SetBlendState")
+        self.bindings.blending = state or Blending()
+        red, green, blue, alpha = factor
+        self.bindings.blend_factor = red, green, blue, alpha
+        self.bindings.sample_mask = sample_mask & 0xFFFFFFFF
+
+    def set_depth_stencil_state(self, memory: bytearray | None, reference: int) -> None:
+        """SetDepthStencilState; none is the default."""
+        state = self._states.depths.maybe(memory, "SetDepthStencilState")
+        self.bindings.depth_stencil = state or DepthStencil()
+        self.bindings.stencil_reference = reference & 0xFF
+
+    def set_render_targets(
+        self,
+        targets: Sequence[bytearray | None],
+        clear: int,
+        depth: bytearray | None,
+        *unordered: object,
+    ) -> None:
+        """SetRenderTargets: the first ones; the ``clear`` slots behind them are cleared.
+
+        Direct3D 11's views for unordered access, which come behind, are not built.
+        """
+        entry = "SetRenderTargets"
+        if any(isinstance(each, Sequence) and any(each) for each in unordered):
+            raise Unsupported("views for unordered access")
+        self._contract.hold(0 <= clear <= TARGETS - len(targets), Rule.SLOTS, entry)
+        found = [self._views.targets.maybe(memory, entry) for memory in targets]
+        self.bindings.targets = found + [None] * (TARGETS - len(found))
+        self.bindings.depth = self._views.depths.maybe(depth, entry)
+
+    def set_stream_targets(
+        self, targets: Sequence[bytearray | None], clear: int = 0, offsets: Sequence[int] = ()
+    ) -> None:
+        """SoSetTargets: nothing streams out, so buffers are refused."""
+        if any(memory is not None for memory in targets):
+            raise Unsupported("stream output")
+
+
+_FARTHEST = 1 << 15
+"""D3D11_VIEWPORT_BOUNDS_MAX and _MIN, about."""
+
+
+def _possible(view: Viewport) -> bool:
+    """Whether the runtime lets a viewport pass; a NaN never."""
+    return (
+        -_FARTHEST <= view.TopLeftX <= _FARTHEST
+        and -_FARTHEST <= view.TopLeftY <= _FARTHEST
+        and 0 <= view.Width <= _FARTHEST
+        and 0 <= view.Height <= _FARTHEST
+        and 0 <= view.MinDepth <= view.MaxDepth <= 1
+    )

@@ -1,0 +1,20 @@
+"""What the parts of a device share: the GPU, its command buffer, and who watches promises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dp2emu.ddi10.codes import Interface
+from dp2emu.ddi10.commands import Commands
+from dp2emu.ddi10.contract import Contract
+from dp2emu.gpu.core import Gpu
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Of one device."""
+
+    gpu: Gpu
+    commands: Commands
+    contract: Contract
+    interface: Interface

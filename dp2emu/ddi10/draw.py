@@ -1,0 +1,299 @@
+"""Draws: what is set becomes packets of the GPU.
+
+Source: reference of the Direct3D 10/11 interface, section 8.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from dp2emu.d3d.dxgi import DXGI
+from dp2emu.d3d.enums import FillMode, PrimitiveType
+from dp2emu.d3d.formats import Coding
+from dp2emu.ddi10.bindings import Bindings, Scissor, Viewport
+from dp2emu.ddi10.codes import Interface
+from dp2emu.ddi10.resource import Resource, Resources
+from dp2emu.ddi10.shader import INSTANCE_FILE, Shader
+from dp2emu.ddi10.stages import Stage, Stages
+from dp2emu.ddi10.state import RasterizerDesc
+from dp2emu.ddi10.views import DepthStencilFlag
+from dp2emu.errors import Unsupported
+from dp2emu.gpu.assembly import TOPOLOGIES
+from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.packets import Draw, FloatViewport, Indices, Instances, MergeNumbers, Rect, Stream
+from dp2emu.gpu.state import BlendState, DepthState, Pipeline, RasterState
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.ir import Program
+from dp2emu.shader.ir import Stage as Kind
+
+MOST_PRIMITIVES = 1 << 24
+"""Primitives of all instances of a draw together."""
+MOST_INSTANCES = 1 << 16
+
+_PRIMITIVES = {
+    1: PrimitiveType.POINTLIST,
+    2: PrimitiveType.LINELIST,
+    3: PrimitiveType.LINESTRIP,
+    4: PrimitiveType.TRIANGLELIST,
+    5: PrimitiveType.TRIANGLESTRIP,
+}
+"""By D3D10_DDI_PRIMITIVE_TOPOLOGY."""
+_LINES = (PrimitiveType.LINELIST, PrimitiveType.LINESTRIP)
+_STRIPS = (PrimitiveType.LINESTRIP, PrimitiveType.TRIANGLESTRIP)
+_ADJACENT, _PATCHES = range(10, 14), range(33, 65)
+
+
+class Draws:
+    """The draw entries of a device."""
+
+    def __init__(
+        self, interface: Interface, resources: Resources, stages: Stages, bindings: Bindings
+    ) -> None:
+        self._interface = interface
+        self._resources = resources
+        self._stages = stages
+        self._bindings = bindings
+
+    def entries(self) -> Mapping[str, Callable[..., Any]]:
+        """The entries, by name."""
+        return {
+            "Draw": self.draw,
+            "DrawIndexed": self.draw_indexed,
+            "DrawInstanced": self.draw_instanced,
+            "DrawIndexedInstanced": self.draw_indexed_instanced,
+        }
+
+    def draw(self, vertices: int, start: int) -> None:
+        """Draw."""
+        self._draw(vertices, start, None, Instances(1))
+
+    def draw_indexed(self, indices: int, start: int, base: int) -> None:
+        """DrawIndexed."""
+        self._draw(indices, start, base, Instances(1))
+
+    def draw_instanced(
+        self, vertices: int, instances: int, start: int, start_instance: int
+    ) -> None:
+        """DrawInstanced."""
+        self._draw(vertices, start, None, Instances(instances, start_instance))
+
+    def draw_indexed_instanced(
+        self, indices: int, instances: int, start: int, base: int, start_instance: int
+    ) -> None:
+        """DrawIndexedInstanced."""
+        self._draw(indices, start, base, Instances(instances, start_instance))
+
+    def _draw(self, count: int, start: int, base: int | None, instances: Instances) -> None:
+        """Record a draw of so many vertices, or, with a ``base``, of indices.
+
+        Without a topology, a vertex shader, or an index buffer where there should be, nothing is
+        drawn.  Raises Unsupported for what is not built.
+        """
+        at, vertex = self._bindings, self._stages.vertex.shader
+        topology = _topology(at.topology)
+        if topology is None or vertex is None or (base is not None and at.index_buffer is None):
+            return
+        primitives = _primitives(topology, count)
+        if primitives * instances.count > MOST_PRIMITIVES or instances.count > MOST_INSTANCES:
+            raise Unsupported(f"draws of more than {MOST_PRIMITIVES:,} primitives")
+        if not primitives or not instances.count:
+            return
+        packet = self._packet(topology, primitives, start, base, instances, vertex)
+        self._resources.record(packet, *self._used(base is not None))
+
+    def _packet(
+        self,
+        topology: PrimitiveType,
+        primitives: int,
+        start: int,
+        base: int | None,
+        instances: Instances,
+        vertex: Shader,
+    ) -> Draw:
+        at, pixel = self._bindings, self._stages.pixel.shader
+        view = at.viewports[0] if at.viewports else Viewport(0, 0, 0, 0)
+        colors = tuple(target.surface() if target else None for target in at.targets)
+        return Draw(
+            pipeline=self._pipeline(vertex, pixel, colors),
+            topology=topology,
+            first=start,
+            count=primitives,
+            streams=tuple(_streams(at)),
+            indices=_indices(at, base),
+            colors=colors,
+            depth=at.depth.surface() if at.depth else None,
+            scissor=_scissor(at, view),
+            viewport=FloatViewport(*view),
+            vertex_uniforms=vertex.uniforms({}),
+            pixel_uniforms=pixel.uniforms({}) if pixel else {},
+            merge=MergeNumbers(
+                blend_factor=at.blend_factor,
+                sample_mask=at.sample_mask,
+                stencil_reference=at.stencil_reference,
+                stencil_mask=at.depth_stencil.read_mask,
+                stencil_write_mask=at.depth_stencil.write_mask,
+            ),
+            vertex_buffers=_constants(self._stages.vertex),
+            pixel_buffers=_constants(self._stages.pixel),
+            instances=_instances(at, vertex, instances),
+            cuts=base is not None and topology in _STRIPS,
+        )
+
+    def _used(self, indexed: bool) -> Iterator[Resource]:
+        """What the GPU reads and writes for a draw."""
+        at = self._bindings
+        yield from (buffer.resource for buffer in at.vertex_buffers.values())
+        if indexed and at.index_buffer is not None:
+            yield at.index_buffer.resource
+        for stage in (self._stages.vertex, self._stages.pixel):
+            yield from stage.constants.values()
+            yield from (view.resource for view in stage.resources.values())
+        yield from (view.resource for view in (*at.targets, at.depth) if view is not None)
+
+    def _pipeline(
+        self, vertex: Shader, pixel: Shader | None, colors: tuple[Surface | None, ...]
+    ) -> Pipeline:
+        at, depth = self._bindings, self._bindings.depth
+        layout, state = at.layout, at.depth_stencil
+        bound = [view.resource for view in (*at.targets, depth) if view is not None]
+        blends = _blends(at)
+        return Pipeline(
+            layout=layout.layout,
+            raster=self._raster(vertex),
+            depth=_depth(at),
+            pixel=pixel.program if pixel else _no_pixel_shader(),
+            write_masks=at.blending.write_masks,
+            color_formats=tuple(surface.format if surface else None for surface in colors),
+            depth_format=depth.format if depth else None,
+            samples=bound[0].desc.SampleDesc.Count if bound else 1,
+            vertex=vertex.program,
+            attributes=layout.attributes,
+            blend=blends[0] if len(set(blends)) == 1 else None,
+            blends=blends if len(set(blends)) > 1 else (),
+            stencil=state.stencil if depth else None,
+            alpha_to_coverage=at.blending.alpha_to_coverage,
+            counts_pixels=pixel is not None,
+        )
+
+    def _raster(self, vertex: Shader) -> RasterState:
+        state = self._bindings.rasterizer
+        desc = state.desc
+        outputs = vertex.program.outputs
+        return RasterState(
+            cull=state.cull,
+            clip=bool(desc.DepthClipEnable),
+            last_pixel=False,
+            fill=state.fill,
+            smooth_lines=bool(desc.AntialiasedLineEnable),
+            multisample=self._multisamples(desc),
+            half_centres=True,
+            targetless=True,
+            turned=bool(desc.FrontCounterClockwise),
+            clip_distances=sum(port.name.startswith("clip") for port in outputs),
+        )
+
+    def _multisamples(self, desc: RasterizerDesc) -> bool:
+        """Whether samples are covered one by one: what MultisampleEnable says, from Direct3D 10.1
+        on of lines alone.
+        """
+        topology = _PRIMITIVES.get(self._bindings.topology)
+        lines = topology in _LINES or desc.FillMode == FillMode.WIREFRAME
+        only_lines = self._interface >= Interface.D3D10_1
+        return bool(desc.MultisampleEnable) or (only_lines and not lines)
+
+
+def _topology(number: int) -> PrimitiveType | None:
+    """The primitives of a topology, None for none.  Raises Unsupported for what is not built."""
+    if number in _ADJACENT:
+        raise Unsupported("primitives with adjacency")
+    if number in _PATCHES:
+        raise Unsupported("tessellation")
+    return _PRIMITIVES.get(number)
+
+
+def _primitives(topology: PrimitiveType, vertices: int) -> int:
+    """Whole primitives of so many vertices."""
+    row = TOPOLOGIES[topology]
+    return max(vertices - row.extra, 0) // row.step
+
+
+def _streams(at: Bindings) -> Iterator[Stream | None]:
+    for slot in range(max(at.vertex_buffers, default=-1) + 1):
+        found = at.vertex_buffers.get(slot)
+        yield found and Stream(found.resource.surface, found.offset, found.stride)
+
+
+def _indices(at: Bindings, base: int | None) -> Indices | None:
+    found = at.index_buffer
+    if base is None or found is None:
+        return None
+    return Indices(found.resource.surface, found.size, found.offset, base)
+
+
+def _instances(at: Bindings, vertex: Shader, given: Instances) -> Instances | None:
+    """None for a single instance that is like no instance."""
+    streams = tuple(sorted(at.layout.rates.items()))
+    if given.count == 1 and not streams:
+        return None
+    reads = any(file.name == INSTANCE_FILE for file in vertex.program.files)
+    return replace(given, streams=streams, file=INSTANCE_FILE if reads else "")
+
+
+def _constants(stage: Stage) -> dict[str, Surface]:
+    return {f"cb{slot}": found.surface for slot, found in stage.constants.items()}
+
+
+def _scissor(at: Bindings, view: Viewport) -> Rect:
+    """Pixels whose centres are in the viewport and, if that counts, in the scissor rectangle.
+
+    Of targets that are not multisampled the sample mask has a bit too.
+    """
+    edges = (view.TopLeftX, view.TopLeftY)
+    far = (view.TopLeftX + view.Width, view.TopLeftY + view.Height)
+    inside = Rect(*(math.ceil(edge - 0.5) for edge in (*edges, *far)))
+    if at.rasterizer.desc.ScissorEnable:
+        rect = at.scissors[0] if at.scissors else Scissor(0, 0, 0, 0)
+        inside = inside.intersect(Rect(*rect))
+    bound = [found.resource for found in (*at.targets, at.depth) if found is not None]
+    single = not bound or bound[0].desc.SampleDesc.Count == 1
+    return Rect(0, 0, 0, 0) if single and not at.sample_mask & 1 else inside
+
+
+def _blends(at: Bindings) -> tuple[BlendState | None, ...]:
+    """What the targets that are bound do."""
+    last = max((n for n, target in enumerate(at.targets) if target is not None), default=0)
+    return at.blending.equations[: last + 1]
+
+
+def _depth(at: Bindings) -> DepthState:
+    """The depth test, which all pass where there is no depth."""
+    state, desc = at.depth_stencil, at.rasterizer.desc
+    if at.depth is None:
+        return DepthState()
+    view = at.viewports[0] if at.viewports else Viewport(0, 0, 0, 0)
+    channel = DXGI[at.depth.format].texels.depth
+    floating = channel is not None and channel.coding is Coding.FLOAT
+    unit = 1.0 if floating or channel is None else 1.0 / channel.max
+    read_only = bool(at.depth.flags & DepthStencilFlag.READ_ONLY_DEPTH)
+    return DepthState(
+        enable=state.depth,
+        write=state.depth and state.write and not read_only,
+        func=state.func,
+        bias=float(np.float32(desc.DepthBias * unit)),
+        slope=float(np.float32(desc.SlopeScaledDepthBias)),
+        bias_of_float=floating and desc.DepthBias != 0,
+        bias_clamp=float(np.float32(desc.DepthBiasClamp)),
+        in_viewport=(view.MinDepth, view.MaxDepth) != (0, 1),
+    )
+
+
+@lru_cache(maxsize=1)
+def _no_pixel_shader() -> Program:
+    """What runs where there is no pixel shader: nothing."""
+    return Builder(Kind.PIXEL).program()

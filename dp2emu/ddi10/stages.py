@@ -1,0 +1,155 @@
+"""Shader objects, and what is bound to the stages: shaders, constants, resources, samplers.
+
+Source: reference of the Direct3D 10/11 interface, section 8.  Only vertex and pixel shaders are
+built; the other stages have their entries, to which nothing but null can be given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+from dp2emu.ddi10.context import Context
+from dp2emu.ddi10.contract import Rule
+from dp2emu.ddi10.objects import Objects
+from dp2emu.ddi10.resource import Resource, Resources
+from dp2emu.ddi10.shader import Shader, pixel_shader, vertex_shader
+from dp2emu.ddi10.state import SamplerDesc, States
+from dp2emu.ddi10.views import ShaderView, Views
+from dp2emu.errors import Unsupported
+from dp2emu.shader.sm4.container import MAGIC, unpack
+
+CONSTANT_BUFFERS, RESOURCES, SAMPLERS = 14, 128, 16
+"""Slots of a stage."""
+
+PREFIXES = ("Vs", "Ps", "Gs", "Hs", "Ds", "Cs")
+"""What the names of the entries of each stage begin with."""
+
+_T = TypeVar("_T")
+
+
+class SignatureEntry(NamedTuple):
+    """D3D10DDIARG_SIGNATURE_ENTRY."""
+
+    SystemValue: int
+    Register: int
+    Mask: int
+
+
+class Signatures(NamedTuple):
+    """D3D10DDIARG_STAGE_IO_SIGNATURES."""
+
+    pInputSignature: Sequence[SignatureEntry] = ()
+    pOutputSignature: Sequence[SignatureEntry] = ()
+
+
+@dataclass(slots=True)
+class Stage:
+    """What a stage has.  Mutable: setters change it; what is in no slot is not bound."""
+
+    shader: Shader | None = None
+    constants: dict[int, Resource] = field(default_factory=dict)
+    resources: dict[int, ShaderView] = field(default_factory=dict)
+    samplers: dict[int, SamplerDesc] = field(default_factory=dict)
+
+
+class Stages:
+    """Shader objects and stages of a device.  Mutable: entries act on them."""
+
+    def __init__(
+        self, context: Context, resources: Resources, views: Views, states: States
+    ) -> None:
+        self._contract = context.contract
+        self._resources = resources
+        self._views = views
+        self._states = states
+        self.objects: Objects[Shader] = Objects(context.contract, "Shader", b"SHDR")
+        self.stages = {prefix: Stage() for prefix in PREFIXES}
+
+    @property
+    def vertex(self) -> Stage:
+        """The vertex stage."""
+        return self.stages["Vs"]
+
+    @property
+    def pixel(self) -> Stage:
+        """The pixel stage."""
+        return self.stages["Ps"]
+
+    def entries(self) -> Mapping[str, Callable[..., Any]]:
+        """The entries about shaders and stages, by name."""
+        found: dict[str, Callable[..., Any]] = {
+            "CalcPrivateShaderSize": self.objects.size,
+            "CalcPrivateGeometryShaderWithStreamOutput": self.objects.size,
+            "CreateVertexShader": partial(self._create, vertex_shader),
+            "CreatePixelShader": partial(self._create, pixel_shader),
+            "DestroyShader": self.objects.destroy,
+        }
+        for name, what in _REFUSED.items():
+            found[name] = partial(_refuse, what)
+        for prefix, stage in self.stages.items():
+            found |= self._setters(prefix, stage)
+        return found
+
+    def _create(
+        self,
+        make: Callable[[bytes], Shader],
+        code: bytes,
+        memory: bytearray,
+        runtime: int = 0,
+        signatures: Signatures | None = None,
+    ) -> None:
+        """Create...Shader from its tokens, or a container of them.
+
+        Raises ShaderError, Unsupported, Fault (E_OUTOFMEMORY) and ContractError.
+        """
+        self.objects.check(memory)
+        program = unpack(code).program if code.startswith(MAGIC) else bytes(code)
+        self.objects.add(memory, make(program))
+
+    def _setters(self, prefix: str, stage: Stage) -> dict[str, Callable[..., Any]]:
+        def set_shader(memory: bytearray | None) -> None:
+            stage.shader = self.objects.maybe(memory, f"{prefix}SetShader")
+
+        kinds: tuple[tuple[str, Objects[Any], dict[int, Any], int], ...] = (
+            ("ConstantBuffers", self._resources.objects, stage.constants, CONSTANT_BUFFERS),
+            ("ShaderResources", self._views.shaders, stage.resources, RESOURCES),
+            ("Samplers", self._states.samplers, stage.samplers, SAMPLERS),
+        )
+        found: dict[str, Callable[..., Any]] = {f"{prefix}SetShader": set_shader}
+        for noun, objects, slots, count in kinds:
+            name = f"{prefix}Set{noun}"
+            found[name] = partial(self._set, name, objects, slots, count)
+        return found
+
+    def _set(
+        self,
+        entry: str,
+        objects: Objects[_T],
+        slots: dict[int, _T],
+        count: int,
+        start: int,
+        handles: Sequence[bytearray | None],
+    ) -> None:
+        """Put objects, or nothing, into slots from ``start`` on."""
+        self._contract.hold(0 <= start <= count - len(handles), Rule.SLOTS, entry)
+        opened = [objects.maybe(memory, entry) for memory in handles]
+        for slot, value in enumerate(opened, start):
+            slots.pop(slot, None)
+            if value is not None:
+                slots[slot] = value
+
+
+_REFUSED = {
+    "CreateGeometryShader": "geometry shaders",
+    "CreateGeometryShaderWithStreamOutput": "stream output",
+    "CreateHullShader": "tessellation",
+    "CreateDomainShader": "tessellation",
+    "CreateComputeShader": "compute shaders",
+}
+
+
+def _refuse(what: str, *arguments: object) -> None:
+    raise Unsupported(what)

@@ -1,0 +1,137 @@
+"""A device that draws: objects made through the entries, in memory of the sizes they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.ddi10.bindings import Scissor, Viewport
+from dp2emu.ddi10.layout import CreateElementLayout, InputElement
+from dp2emu.ddi10.maps import Map, MappedSubresource
+from dp2emu.ddi10.resource import (
+    BindFlag,
+    CreateResource,
+    DxgiSampleDesc,
+    MipInfo,
+    ResourceType,
+    SubresourceUP,
+    Usage,
+)
+from dp2emu.ddi10.state import BlendDesc1, DepthStencilDesc, RasterizerDesc
+from dp2emu.ddi10.views import CreateTargetView
+from tests.ddi10.drawing import SIZE, tokens
+from tests.ddi10.driving import Driven
+
+RGBA8 = DxgiFormat.R8G8B8A8_UNORM
+D24S8 = DxgiFormat.D24_UNORM_S8_UINT
+FLOAT4 = DxgiFormat.R32G32B32A32_FLOAT
+NO_DEPTH = DepthStencilDesc(DepthEnable=0)
+NO_CULL = RasterizerDesc(CullMode=1)
+STRIP, LIST = 5, 4
+
+Handle = bytearray
+
+
+class Rendering(Driven):
+    """A device with helpers that make objects and read memory back."""
+
+    def make(self, noun: str, *description: object) -> Handle:
+        """An object of a kind, in memory of the size it takes."""
+        size = {"VertexShader": "Shader", "PixelShader": "Shader"}.get(noun, noun)
+        memory = bytearray(self.device.functions[f"CalcPrivate{size}Size"](*description))
+        assert self.call(f"Create{noun}", *description, memory) == []
+        return memory
+
+    def buffer(
+        self, data: bytes, bind: int = BindFlag.VERTEX_BUFFER, usage: int = Usage.DEFAULT
+    ) -> Handle:
+        up = None if usage == Usage.STAGING else [SubresourceUP(data)]
+        info = [MipInfo(len(data))]
+        return self.make("Resource", CreateResource(info, up, ResourceType.BUFFER, usage, bind))
+
+    def texture(
+        self,
+        format: DxgiFormat = RGBA8,
+        width: int = SIZE,
+        height: int = SIZE,
+        *,
+        bind: int = BindFlag.RENDER_TARGET,
+        usage: int = Usage.DEFAULT,
+        levels: int = 1,
+        slices: int = 1,
+        samples: int = 1,
+        kind: int = ResourceType.TEXTURE2D,
+        depth: int = 1,
+        data: Sequence[SubresourceUP] | None = None,
+    ) -> Handle:
+        return self.make("Resource", CreateResource(
+            infos(levels, width, height, depth), data, kind, usage, bind,
+            Format=format.value, SampleDesc=DxgiSampleDesc(samples), MipLevels=levels,
+            ArraySize=slices,
+        ))  # fmt: skip
+
+    def target(self, resource: Handle, format: DxgiFormat = RGBA8, *part: int) -> Handle:
+        desc = CreateTargetView(resource, format.value, ResourceType.TEXTURE2D, *part)
+        return self.make("RenderTargetView", desc)
+
+    def depth(self, resource: Handle, format: DxgiFormat = D24S8, *part: int) -> Handle:
+        desc = CreateTargetView(resource, format.value, ResourceType.TEXTURE2D, *part)
+        return self.make("DepthStencilView", desc)
+
+    def shaders(self, vs: str = "vs_pass", ps: str | None = "ps_color") -> None:
+        """Set recorded shaders."""
+        self.call("VsSetShader", self.make("VertexShader", tokens(vs)))
+        pixel = None if ps is None else self.make("PixelShader", tokens(ps))
+        self.call("PsSetShader", pixel)
+
+    def layout(self, *elements: InputElement) -> None:
+        self.call("IaSetInputLayout", self.make("ElementLayout", CreateElementLayout(elements)))
+
+    def vertices(self, rows: Any, slot: int = 0, stride: int = 32) -> None:
+        data = np.array(rows, "<f4").tobytes()
+        self.call("IaSetVertexBuffers", slot, [self.buffer(data)], [stride], [0])
+
+    def prepare(
+        self,
+        *,
+        size: int = SIZE,
+        depth: DepthStencilDesc = NO_DEPTH,
+        raster: RasterizerDesc = NO_CULL,
+        blend: BlendDesc1 | None = None,
+        sample_mask: int = 0xFFFFFFFF,
+    ) -> None:
+        """Vertices of a position and a colour, states, and a viewport."""
+        self.layout(
+            InputElement(0, 0, FLOAT4.value, InputRegister=0),
+            InputElement(0, 16, FLOAT4.value, InputRegister=1),
+        )
+        self.call("IaSetTopology", STRIP)
+        self.call("SetDepthStencilState", self.make("DepthStencilState", depth), 0)
+        self.call("SetRasterizerState", self.make("RasterizerState", raster))
+        state = None if blend is None else self.make("BlendState", blend)
+        self.call("SetBlendState", state, (1, 1, 1, 1), sample_mask)
+        self.call("SetViewports", 15, [Viewport(0, 0, size, size)])
+        self.call("SetScissorRects", 15, [Scissor(0, 0, size, size)])
+
+    def read(self, resource: Handle, index: int = 0) -> bytes:
+        """A subresource as it is when all is done."""
+        mapped: MappedSubresource = self.device.functions["ResourceMap"](
+            resource, index, Map.READ, 0
+        )
+        found = bytes(mapped.pData)
+        assert self.call("ResourceUnmap", resource, index) == []
+        return found
+
+    def pixels(self, resource: Handle, index: int = 0, size: int = SIZE) -> NDArray[np.uint32]:
+        """The words of a square subresource of 32-bit texels."""
+        return np.frombuffer(self.read(resource, index), "<u4").reshape(size, -1)
+
+
+def infos(levels: int, width: int, height: int = 1, depth: int = 1) -> list[MipInfo]:
+    """Levels that halve."""
+    sides = (width, height, depth)
+    return [MipInfo(*(max(side >> level, 1) for side in sides)) for level in range(levels)]
