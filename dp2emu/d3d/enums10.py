@@ -5,6 +5,22 @@ from __future__ import annotations
 from dp2emu.d3d.sdk import SdkEnum
 
 
+class Topology10(SdkEnum, prefix="D3D10_PRIMITIVE_TOPOLOGY_"):
+    """Topologies: lists and strips have the numbers of Direct3D 9.  Those with adjacency have
+    vertices beside the primitives as well, which geometry shaders read.
+    """
+
+    POINTLIST = 1
+    LINELIST = 2
+    LINESTRIP = 3
+    TRIANGLELIST = 4
+    TRIANGLESTRIP = 5
+    LINELIST_ADJ = 10
+    LINESTRIP_ADJ = 11
+    TRIANGLELIST_ADJ = 12
+    TRIANGLESTRIP_ADJ = 13
+
+
 class Blend10(SdkEnum, prefix="D3D10_BLEND_"):
     """Blend factors: those of Direct3D 9 by the same numbers, and factors of the second colour."""
 

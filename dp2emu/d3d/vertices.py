@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import Fault
@@ -34,22 +35,27 @@ TYPE_BYTES = {
 """Bytes of an element in its stream (shader reference 8)."""
 
 
+ElementType = DeclType | DxgiFormat
+"""How an element is stored, by either interface."""
+
+
 @dataclass(frozen=True, slots=True)
 class Element:
     """One vertex attribute: where it lies in its stream (bytes) and what it means.
 
-    With another ``method`` than the default a tessellator computes it.
+    With another ``method`` than the default a tessellator computes it.  Direct3D 10 has formats
+    for types, and registers for usages.
     """
 
     stream: int
     offset: int
-    type: DeclType
+    type: ElementType
     usage: DeclUsage
     index: int = 0
     method: DeclMethod = DeclMethod.DEFAULT
 
     @property
-    def delivered(self) -> DeclType:
+    def delivered(self) -> ElementType:
         """The type vertex processing gets; the tessellator has types of its own."""
         return _COMPUTED.get(self.method, self.type)
 

@@ -25,7 +25,7 @@ from dp2emu.d3d.enums import (
 )
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.sdk import SdkEnum
-from dp2emu.d3d.vertices import VertexLayout
+from dp2emu.d3d.vertices import ElementType, VertexLayout
 from dp2emu.dp2.state import State, bits_float
 from dp2emu.errors import Fault
 from dp2emu.shader.fixed import (
@@ -53,7 +53,7 @@ _MATERIAL = Material((1.0, 1.0, 1.0, 1.0), _BLACK, _BLACK, _BLACK, 0.0)
 """Reflects all diffuse light and nothing else, until the application says otherwise."""
 _AFFINE = (0.0, 0.0, 0.0, 1.0)
 _SET_MASK, _GENERATOR_MASK, _COUNT_MASK = 0xFFFF, 0xFFFF0000, 0xFF
-_SIZES = {
+_SIZES: dict[ElementType, int] = {
     DeclType.FLOAT1: 1,
     DeclType.FLOAT2: 2,
     DeclType.FLOAT3: 3,

@@ -12,7 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dp2emu.d3d.enums import PrimitiveType
+from dp2emu.d3d.enums10 import Topology10
 from dp2emu.gpu.arrays import I64, Mask
+from dp2emu.gpu.packets import Topology
 
 
 def _points(i: I64) -> tuple[I64, I64, I64]:
@@ -40,7 +42,24 @@ def _triangle_fan(i: I64) -> tuple[I64, I64, I64]:
     return i + 1, i + 2, np.zeros_like(i)
 
 
-class Topology(NamedTuple):
+def _line_list_beside(i: I64) -> tuple[I64, I64, I64]:
+    return 4 * i + 1, 4 * i + 2, 4 * i + 1
+
+
+def _line_strip_beside(i: I64) -> tuple[I64, I64, I64]:
+    return i + 1, i + 2, i + 1
+
+
+def _triangle_list_beside(i: I64) -> tuple[I64, I64, I64]:
+    return 6 * i, 6 * i + 2, 6 * i + 4
+
+
+def _triangle_strip_beside(i: I64) -> tuple[I64, I64, I64]:
+    first, second, third = _triangle_strip(i)
+    return 2 * first, 2 * second, 2 * third
+
+
+class Shape(NamedTuple):
     """``count`` primitives use ``step * count + extra`` vertices; ``corners`` numbers them."""
 
     step: int
@@ -48,23 +67,32 @@ class Topology(NamedTuple):
     corners: Callable[[I64], tuple[I64, I64, I64]]
 
 
-TOPOLOGIES: dict[PrimitiveType, Topology] = {
-    PrimitiveType.POINTLIST: Topology(1, 0, _points),
-    PrimitiveType.LINELIST: Topology(2, 0, _line_list),
-    PrimitiveType.LINESTRIP: Topology(1, 1, _line_strip),
-    PrimitiveType.TRIANGLELIST: Topology(3, 0, _triangle_list),
-    PrimitiveType.TRIANGLESTRIP: Topology(1, 2, _triangle_strip),
-    PrimitiveType.TRIANGLEFAN: Topology(1, 2, _triangle_fan),
+TOPOLOGIES: dict[Topology, Shape] = {
+    PrimitiveType.POINTLIST: Shape(1, 0, _points),
+    PrimitiveType.LINELIST: Shape(2, 0, _line_list),
+    PrimitiveType.LINESTRIP: Shape(1, 1, _line_strip),
+    PrimitiveType.TRIANGLELIST: Shape(3, 0, _triangle_list),
+    PrimitiveType.TRIANGLESTRIP: Shape(1, 2, _triangle_strip),
+    PrimitiveType.TRIANGLEFAN: Shape(1, 2, _triangle_fan),
+    Topology10.LINELIST_ADJ: Shape(4, 0, _line_list_beside),
+    Topology10.LINESTRIP_ADJ: Shape(1, 3, _line_strip_beside),
+    Topology10.TRIANGLELIST_ADJ: Shape(6, 0, _triangle_list_beside),
+    Topology10.TRIANGLESTRIP_ADJ: Shape(2, 4, _triangle_strip_beside),
 }
+"""Those of Direct3D 10 with adjacency are without what lies beside the primitives."""
 
 
-CORNERS: dict[PrimitiveType, int] = {
+CORNERS: dict[Topology, int] = {
     PrimitiveType.POINTLIST: 1,
     PrimitiveType.LINELIST: 2,
     PrimitiveType.LINESTRIP: 2,
     PrimitiveType.TRIANGLELIST: 3,
     PrimitiveType.TRIANGLESTRIP: 3,
     PrimitiveType.TRIANGLEFAN: 3,
+    Topology10.LINELIST_ADJ: 2,
+    Topology10.LINESTRIP_ADJ: 2,
+    Topology10.TRIANGLELIST_ADJ: 3,
+    Topology10.TRIANGLESTRIP_ADJ: 3,
 }
 """How many of the corners differ."""
 
@@ -90,13 +118,13 @@ def fan_edges(flags: int, count: int) -> Mask:
     return edges
 
 
-def vertex_count(topology: PrimitiveType, count: int) -> int:
+def vertex_count(topology: Topology, count: int) -> int:
     """How many vertices (or indices) ``count`` primitives use; none for no primitive."""
     row = TOPOLOGIES[topology]
     return row.step * count + row.extra if count > 0 else 0
 
 
-def corners(topology: PrimitiveType, first: int, start: int, stop: int) -> I64:
+def corners(topology: Topology, first: int, start: int, stop: int) -> I64:
     """Vertex (or index) numbers of primitives ``start`` to ``stop``: int64, shape (3, n)."""
     rows = TOPOLOGIES[topology].corners(np.arange(start, stop, dtype=np.int64))
     return first + np.stack(rows)

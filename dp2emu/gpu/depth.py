@@ -11,6 +11,7 @@ from dp2emu.gpu.assembly import CORNERS
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.planes import Plane, Sites, plane
 from dp2emu.gpu.setup import Primitives
+from dp2emu.gpu.state import DepthState
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class DepthPlanes:
 
     ``rhw`` is the plane of 1 / w if that is what the buffer holds, with the w of depth 0 and 1 in
     ``w_range``.  ``slope`` is D3DRS_SLOPESCALEDEPTHBIAS times the larger gradient of z, or None if
-    that state is 0.
+    that state is 0; in Direct3D 10 it may have all of the bias.  Depth is clamped to ``range``.
     """
 
     plane: Plane
@@ -28,6 +29,7 @@ class DepthPlanes:
     w_range: tuple[float, float]
     bias: float
     slope: F64 | None
+    range: tuple[float, float] = (0.0, 1.0)
 
 
 def depth_planes(draw: Draw, primitives: Primitives) -> DepthPlanes:
@@ -44,7 +46,30 @@ def depth_planes(draw: Draw, primitives: Primitives) -> DepthPlanes:
     biased = state.bias_all or CORNERS[draw.topology] == 3
     bias = state.bias if biased else 0.0
     slope = None if primitives.tilt is None else state.slope * primitives.tilt
-    return DepthPlanes(plane(frame, z), clipped, rhw, draw.w_range, bias, slope)
+    if biased and (state.bias_of_float or state.bias_clamp):
+        bias, slope = 0.0, _offset(state, z, slope)
+    held = (draw.viewport.min_z, draw.viewport.max_z) if state.in_viewport else (0.0, 1.0)
+    return DepthPlanes(plane(frame, z), clipped, rhw, draw.w_range, bias, slope, held)
+
+
+_LAST_PLACE = 24
+"""2 to the exponent of a float32 that ``frexp`` gives, less this, is its last place."""
+
+
+def _offset(state: DepthState, z: F64, slope: F64 | None) -> F64:
+    """Bias and slope of each triangle as Direct3D 10 has them (Depth Bias): bias * 2^(e - 23), e
+    the exponent of its greatest z, where the buffer has floats; clamped if that is asked for.
+    """
+    unit = np.ones(z.shape[1])
+    if state.bias_of_float:
+        exponent = np.frexp(np.abs(z).max(axis=0).astype(np.float32))[1]
+        unit = np.ldexp(1.0, exponent - _LAST_PLACE)
+    offset = state.bias * unit if slope is None else state.bias * unit + slope
+    if state.bias_clamp > 0:
+        offset = np.where(offset < state.bias_clamp, offset, state.bias_clamp)
+    if state.bias_clamp < 0:
+        offset = np.where(offset > state.bias_clamp, offset, state.bias_clamp)
+    return offset
 
 
 def kept_by_clipping(planes: DepthPlanes, sites: Sites) -> Mask | None:
@@ -57,13 +82,14 @@ def kept_by_clipping(planes: DepthPlanes, sites: Sites) -> Mask | None:
 
 
 def fragment_depth(planes: DepthPlanes, sites: Sites, written: F32 | None = None) -> F64:
-    """(z + bias) + slope, or the depth a program has ``written``; clamped to 0..1, NaN is 0.
+    """(z + bias) + slope, or the depth a program has ``written``; clamped, NaN is the least.
 
     In a w-buffer (1 / rhw - near) / (far - near) takes the place of z.
     """
     z = _biased(planes, sites) if written is None else written.astype(np.float64)
-    z = np.where(z > 0, z, 0.0)
-    return np.where(z < 1, z, 1.0)
+    low, high = planes.range
+    z = np.where(z > low, z, low)
+    return np.where(z < high, z, high)
 
 
 def _biased(planes: DepthPlanes, sites: Sites) -> F64:

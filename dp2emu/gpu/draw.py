@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.gpu.assembly import CORNERS, vertex_count
@@ -31,6 +32,7 @@ from dp2emu.gpu.merge import (
 )
 from dp2emu.gpu.multisample import alpha_covers, at_samples, pixel_count, pixels_of
 from dp2emu.gpu.packets import Draw, Rect
+from dp2emu.gpu.parts import instanced, uncut
 from dp2emu.gpu.planes import Sites, sites
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.rasterops import COPY
@@ -82,7 +84,8 @@ def execute_draw(
     work = Work()
     # NaN and infinity are legal here and each stage says what becomes of them.
     with np.errstate(all="ignore"):
-        for part in tessellated(draw):
+        parts = (part for one in instanced(draw) for part in tessellated(uncut(one)))
+        for part in parts:
             work += _draw_part(part, targets, texturing)
             if observe_cache:
                 _observe_cache(part, counters)
@@ -99,12 +102,6 @@ def _check(draw: Draw) -> None:
         (pipeline.units or pipeline.vertex_units, "resources of Direct3D 10 shaders"),
         (pipeline.early, "early depth and stencil tests"),
         (pipeline.by_sample, "programs by sample"),
-        (pipeline.raster.clip_distances, "clip distances without planes"),
-        (pipeline.raster.cull_distances, "cull distances"),
-        (pipeline.depth.bias_of_float or pipeline.depth.bias_clamp, "depth bias of Direct3D 10"),
-        (pipeline.depth.in_viewport, "depth clamped to the viewport"),
-        (draw.instances, "instances"),
-        (draw.cuts, "cut strips"),
     ):
         if asked:
             raise Unsupported(what)
@@ -112,7 +109,7 @@ def _check(draw: Draw) -> None:
 
 def _draw_part(draw: Draw, targets: _Targets, texturing: Texturing) -> Work:
     """All of a draw without patches."""
-    vertices = vertex_count(draw.topology, draw.count)
+    vertices = vertex_count(draw.topology, draw.count) if draw.read is None else draw.read
     work = Work(
         vertices=vertices,
         vertex_bytes=vertices * vertex_bytes(draw.pipeline.layout),
@@ -200,13 +197,21 @@ def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geome
     names = _geometry_names(draw.pipeline.pixel)
     sampler, run = texturing.sampler(Stage.VERTEX), texturing.run
     engine = name_of(run)
-    if engine == REFERENCE:
+    if engine == REFERENCE or _uncompiled(draw):
         return geometry(draw, start, stop, names, sampler, run)
     from dp2emu.gpu.kernel import vertex
 
     if engine == CHECKED:
         return vertex.checked(draw, start, stop, names, sampler, run)
     return vertex.geometry(draw, start, stop, names, sampler)
+
+
+def _uncompiled(draw: Draw) -> bool:
+    """Whether the geometry stage has to do what only the reference knows."""
+    raster, attributes = draw.pipeline.raster, draw.pipeline.attributes
+    elements = (attribute.element for attribute in attributes if attribute.element is not None)
+    own = raster.clip_distances or raster.cull_distances
+    return bool(own) or any(isinstance(element.type, DxgiFormat) for element in elements)
 
 
 @lru_cache(maxsize=1 << 10)

@@ -14,7 +14,9 @@ Pixel centres are at whole pixels, as Direct3D 9 has them.  Where they are at ha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -76,16 +78,22 @@ def geometry(
         vertices = fetch(layout, draw.streams, numbers, names, attributes)
         _join(draw, vertices.names, vertices.varyings)
         return Geometry(vertices, np.arange(start, stop), edges)
-    lanes, written, user = _shaded(draw, draw.pipeline.vertex, numbers, names, sampler, run)
+    shaded = _shaded(draw, draw.pipeline.vertex, numbers, names, sampler, run)
+    lanes, written = shaded.lanes, shaded.written
     varyings = slice(4, 4 + len(written))
     _join(draw, written, lanes[varyings])
+    source = np.arange(start, stop)
+    if shaded.dropped is not None:
+        kept = np.flatnonzero(~shaded.dropped)
+        lanes, source = lanes[..., kept], source[kept]
+        edges = None if edges is None else edges[:, kept]
     depth = draw.pipeline.raster.clip
-    clipped = clip(lanes, edges, CORNERS[draw.topology], depth=depth, user=user)
+    clipped = clip(lanes, edges, CORNERS[draw.topology], depth=depth, user=shaded.user)
     projected = _project(clipped.lanes, draw.viewport)
     if draw.pipeline.raster.half_centres:
         projected[:2] -= 0.5
     vertices = Vertices(projected, written, clipped.lanes[varyings])
-    return Geometry(vertices, clipped.source + start, clipped.edges, clipped.extra)
+    return Geometry(vertices, source[clipped.source], clipped.edges, clipped.extra)
 
 
 def _join(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) -> None:
@@ -125,6 +133,18 @@ def is_flat(name: str, shading: bool) -> bool:
     return name.startswith(CONSTANT) or (shading and is_color(name))
 
 
+class _Shaded(NamedTuple):
+    """Position, varyings and distances to planes, lanes of shape (rows, 3, n); which varyings were
+    ``written``; how many of the distances, which come last, clip; and which primitives are
+    ``dropped``, None if none can be.
+    """
+
+    lanes: F64
+    written: tuple[str, ...]
+    user: int
+    dropped: Mask | None
+
+
 def _shaded(
     draw: Draw,
     program: Program,
@@ -132,11 +152,8 @@ def _shaded(
     names: tuple[str, ...],
     sampler: Sampler | None,
     run: Run,
-) -> tuple[F64, tuple[str, ...], int]:
-    """Position, varyings and distances to user planes, lanes of shape (rows, *numbers.shape).
-
-    Also says which of the varyings were written, and how many planes there are.
-    """
+) -> _Shaded:
+    """The program run for each vertex once."""
     unique, place = np.unique(numbers.ravel(), return_inverse=True)
     inputs = _inputs(draw, program, unique)
     with telling(lambda lane: f"vertex {unique[lane]}"):
@@ -146,7 +163,21 @@ def _shaded(
     written = tuple(name for name in names if name in outputs)
     distances = _distances(draw, outputs, position)
     table = np.stack([*position, *(outputs[name] for name in written), *distances])
-    return table[:, place.reshape(numbers.shape)], written, len(distances)
+    corner = place.reshape(numbers.shape)
+    dropped = _dropped(draw, outputs, corner)
+    return _Shaded(table[:, corner], written, len(distances), dropped)
+
+
+def _dropped(draw: Draw, outputs: Mapping[str, F32], corner: I64) -> Mask | None:
+    """Primitives with a clip distance that is no number, or a cull distance negative at all their
+    corners, where no number is negative (Direct3D 10).
+    """
+    raster = draw.pipeline.raster
+    clipping = [outputs[f"clip{n}.x"][corner] for n in range(raster.clip_distances)]
+    culling = [outputs[f"cull{n}.x"][corner] for n in range(raster.cull_distances)]
+    dropped = [np.isnan(distance).any(axis=0) for distance in clipping]
+    dropped += [~(distance >= 0).any(axis=0) for distance in culling]
+    return np.logical_or.reduce(dropped) if dropped else None
 
 
 def _inputs(draw: Draw, program: Program, numbers: I64) -> dict[str, Lanes]:
@@ -180,7 +211,7 @@ def _distances(draw: Draw, outputs: dict[str, F32], position: F64) -> list[F64]:
     """Distances of vertices to the user's planes in use.
 
     The program says in ``clip0.x`` and so on, or else they are ((a * x + b * y) + c * z) + d * w
-    in clip space.
+    in clip space.  Those to planes without an equation come after them.
     """
     x, y, z, w = position
     distances = []
@@ -189,7 +220,8 @@ def _distances(draw: Draw, outputs: dict[str, F32], position: F64) -> list[F64]:
         written = outputs.get(f"clip{number}.x")
         distance = ((a * x + b * y) + c * z) + d * w if written is None else written
         distances.append(distance.astype(np.float64))
-    return distances
+    own = (outputs[f"clip{number}.x"] for number in range(draw.pipeline.raster.clip_distances))
+    return [*distances, *(distance.astype(np.float64) for distance in own)]
 
 
 def planes_used(draw: Draw) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import ComposeRectsOp, PrimitiveType
+from dp2emu.d3d.enums10 import Topology10
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.patches import NPatch, Patch
 from dp2emu.gpu.queries import QuerySlot
@@ -142,6 +143,9 @@ class LinePattern:
 SOLID = LinePattern()
 
 
+Topology = PrimitiveType | Topology10
+"""Of either interface; those that both have have the same numbers, and are equal."""
+
 Plane = tuple[float, float, float, float]
 """a, b, c, d: what has a * x + b * y + c * z + d * w < 0 is cut off."""
 
@@ -208,11 +212,12 @@ class Draw:
     ``vertex_buffers`` and ``pixel_buffers`` are more uniform files of theirs.  With a ``patch``
     what the vertex program gets comes from the tessellator: of a surface, whatever topology and
     count say, or of each triangle.  With ``cuts`` an index of all ones ends a strip, and what
-    follows begins another; ``count`` are then the primitives without any.
+    follows begins another; ``count`` are then the primitives without any.  ``read`` says how many
+    vertices that reads, if that is not what the topology says.
     """
 
     pipeline: Pipeline
-    topology: PrimitiveType
+    topology: Topology
     first: int
     count: int
     streams: tuple[Stream | None, ...]
@@ -235,6 +240,7 @@ class Draw:
     patch: Patch | NPatch | None = None
     instances: Instances | None = None
     cuts: bool = False
+    read: int | None = None
     vertex_buffers: ConstantBuffers = field(default_factory=dict)
     pixel_buffers: ConstantBuffers = field(default_factory=dict)
 

@@ -15,10 +15,10 @@ from dp2emu.d3d.flags import ColorWrite
 from dp2emu.d3d.formats import Channel, Coding, FormatRow, Use
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32, F64, Words
-from dp2emu.gpu.encodings import decode, encode
+from dp2emu.gpu.encodings import decode, encode, whole_number
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Color
-from dp2emu.shader.types import I32
+from dp2emu.shader.types import I32, canonical
 
 
 def color_format(surface: Surface) -> FormatRow:
@@ -112,6 +112,35 @@ def unpack_color(row: FormatRow, words: Words) -> tuple[F32, F32, F32, F32]:
         one = np.float32(1)
         blue = np.sqrt(np.maximum(one - red * red - green * green, np.float32(0)))
     return red, green, blue, alpha
+
+
+def unpack_bits(row: FormatRow, words: Words) -> tuple[I32, ...]:
+    """Red, green, blue and alpha as int32 lanes (n,): whole numbers, or the bits of floats.
+
+    Floats of 32 bits keep theirs.  What the format lacks is 0, 0, 0 and 1, a whole one where there
+    are whole numbers.
+    """
+    whole = any(channel.coding in _WHOLE for channel in row.channels.values())
+    shape = words.shape if row.words == 1 else words.shape[:-1]
+    one = np.array([1.0], np.float32).view(np.int32)[0]
+    return tuple(
+        _bits(row, words, lane)
+        if isinstance(lane, Channel)
+        else np.full(shape, int(lane) if whole else one * int(lane), np.int32)
+        for lane in row.lanes
+    )
+
+
+_WHOLE = frozenset({Coding.UINT, Coding.SINT})
+
+
+def _bits(row: FormatRow, words: Words, channel: Channel) -> I32:
+    field = channel_bits(row, words, channel)
+    if channel.coding is Coding.SINT:
+        return whole_number(channel, field)
+    if channel.coding is Coding.UINT or channel.bits == 32:
+        return field.view(np.int32)
+    return canonical(decode(channel, field)).view(np.int32)
 
 
 def read_lane(row: FormatRow, words: Words, channel: Channel) -> F32:

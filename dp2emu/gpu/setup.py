@@ -37,7 +37,8 @@ class Primitives:
 
     ``vertices`` has lanes of shape (3, n); ``front`` is +1 or, for the back of a triangle, -1;
     ``triangles`` counts those left after culling.  ``tilt`` is the larger
-    gradient of z of each triangle, None if no slope-scaled bias needs it.
+    gradient of z of each triangle, None if no slope-scaled bias needs it.  ``numbers`` are those
+    of the primitives of the draw they come from.
     ``sprites`` are the sizes of points in pixels, None if they get no texture coordinates.
     """
 
@@ -45,6 +46,7 @@ class Primitives:
     frame: Frame
     spans: Iterator[Spans]
     front: F32
+    numbers: I64
     triangles: int = 0
     tilt: F64 | None = None
     sprites: F64 | None = None
@@ -102,6 +104,7 @@ def _triangles(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
         frame,
         _covered(draw, corners, cover, region),
         np.sign(-area if draw.pipeline.raster.turned else area).astype(np.float32),
+        corners.geometry.numbers,
         len(kept),
         _tilt(frame, vertices) if draw.pipeline.depth.slope else None,
     )
@@ -165,7 +168,8 @@ def _line_primitives(draw: Draw, corners: _Corners, last: Mask, region: Rect) ->
     antialiased = draw.pipeline.raster.smooth_lines and draw.pipeline.samples == 1
     rule = smooth if antialiased else diamond_exit
     spans = line_spans(x, y, last, region, rule, draw.line_pattern)
-    return Primitives(corners.geometry.vertices, line_frame(x, y), spans, _front(x))
+    geometry = corners.geometry
+    return Primitives(geometry.vertices, line_frame(x, y), spans, _front(x), geometry.numbers)
 
 
 def _points(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
@@ -178,7 +182,8 @@ def _points(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
 
     spans = _covered(draw, corners, cover, region, sizes / 2)
     sprites = sizes / ONE if draw.pipeline.raster.point_sprites else None
-    return Primitives(vertices, point_frame(x, y), spans, _front(x), sprites=sprites)
+    numbers = corners.geometry.numbers
+    return Primitives(vertices, point_frame(x, y), spans, _front(x), numbers, sprites=sprites)
 
 
 def _front(x: F64) -> F32:

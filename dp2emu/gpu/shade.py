@@ -47,7 +47,7 @@ class Shading:
     ``divided`` are planes of varyings times rhw, and ``divisor`` is the plane of rhw; ``plain``
     are planes of the varyings themselves.  ``depth`` is the plane of z and ``rhw`` that of the
     true rhw, where the program reads them; ``front`` is +1 or -1 for each primitive.
-    ``run`` is the engine.
+    ``numbers`` are those of the primitives in their draw.  ``run`` is the engine.
     """
 
     program: Program
@@ -59,6 +59,7 @@ class Shading:
     depth: Plane
     rhw: Plane | None
     front: F32
+    numbers: I32
     sampler: Sampler | None
     run: Run
 
@@ -147,6 +148,7 @@ def shading(
         depth,
         true_rhw,
         primitives.front,
+        primitives.numbers.astype(np.int32),
         sampler,
         run,
     )
@@ -297,8 +299,10 @@ def _face(shading: Shading, sites: Sites) -> F32:
 
 
 def _depth(shading: Shading, sites: Sites) -> F32:
-    """z before any bias, clamped to 0..1; a NaN is 0."""
+    """z before any bias, clamped to 0..1, a NaN being 0; in Direct3D 10 it is not clamped."""
     z = sites.at(shading.depth)
+    if shading.draw.pipeline.depth.in_viewport:
+        return z.astype(np.float32)
     z = np.where(z > 0, z, 0.0)
     return np.where(z < 1, z, 1.0).astype(np.float32)
 
@@ -309,11 +313,17 @@ def _eye_w(shading: Shading, sites: Sites) -> F32:
     return (1.0 / sites.at(shading.rhw)).astype(np.float32)
 
 
-_SYSTEM: dict[str, Callable[[Shading, Sites], F32]] = {
+def _number(shading: Shading, sites: Sites) -> Lanes:
+    """Of the primitive in the draw, or in its instance."""
+    return shading.numbers[sites.spans.primitive][sites.span]
+
+
+_SYSTEM: dict[str, Callable[[Shading, Sites], Lanes]] = {
     "vpos.x": _column,
     "vpos.y": _row,
     "vface.x": _face,
     "depth.x": _depth,
     "w.x": _eye_w,
+    "primitive_id.x": _number,
 }
 """Inputs of a pixel program that no vertex provides."""

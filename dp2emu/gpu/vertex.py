@@ -10,12 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.d3d.dxgi import DXGI, Support
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import DeclType
-from dp2emu.d3d.vertices import Element, VertexLayout, elements_by_name
+from dp2emu.d3d.formats import FormatRow
+from dp2emu.d3d.vertices import Element, ElementType, VertexLayout, elements_by_name
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32, F64, I64
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Indices, Stream
+from dp2emu.gpu.pixels import unpack_bits
 from dp2emu.gpu.state import Attribute
 
 
@@ -51,7 +55,7 @@ class VertexType(NamedTuple):
 _PACKED_SHIFTS = np.array([22, 12, 2])
 
 
-VERTEX_TYPES: dict[DeclType, VertexType] = {
+VERTEX_TYPES: dict[ElementType, VertexType] = {
     DeclType.FLOAT1: VertexType("<f4", 1),
     DeclType.FLOAT2: VertexType("<f4", 2),
     DeclType.FLOAT3: VertexType("<f4", 3),
@@ -163,7 +167,7 @@ def vertex_numbers(indices: Indices | None, sequence: I64) -> I64:
 @lru_cache(maxsize=256)
 def vertex_bytes(layout: VertexLayout) -> int:
     """Bytes fetched for one vertex.  Raises Unsupported for what is no element type."""
-    return sum(type_of(element).size for element in layout.elements)
+    return sum(_size_of(element) for element in layout.elements)
 
 
 def gather(
@@ -219,18 +223,48 @@ def type_of(element: Element) -> VertexType:
     return row
 
 
+def _format_of(format: DxgiFormat) -> FormatRow:
+    row = DXGI.get(format)
+    if row is None or Support.VERTEX not in row.support:
+        raise Unsupported(f"vertex element format {format.sdk}")
+    return row.texels
+
+
+def _size_of(element: Element) -> int:
+    if isinstance(element.type, DxgiFormat):
+        return _format_of(element.type).size
+    return type_of(element).size
+
+
 def decode(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -> F32:
-    """One element of each vertex as float32 lanes, shape (4, n); absent components 0, 0, 0, 1."""
-    row = type_of(element)
-    lanes = np.zeros((4, len(numbers)), np.float32)
-    lanes[3] = 1
+    """One element of each vertex as float32 lanes, shape (4, n); absent components 0, 0, 0, 1.
+
+    Those of a format of integers have the bits of these.
+    """
+    raw = _raw(element, streams, numbers)
+    if isinstance(element.type, DxgiFormat):
+        row = _format_of(element.type)
+        words = row.view(np.ascontiguousarray(raw).view(np.uint8))
+        return np.stack(unpack_bits(row, words)).view(np.float32)
+    return _declared(type_of(element), raw)
+
+
+def _raw(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -> NDArray[np.void]:
+    """The bytes of an element of each vertex."""
     stream = streams[element.stream] if element.stream < len(streams) else None
     data = np.zeros(0, np.uint8) if stream is None else bytes_of(stream.data)
     offset, stride = (stream.offset, stream.stride) if stream else (0, 0)
     if stream is not None and stream.divider > 1:
         first, divider = stream.first, stream.divider
         numbers = first // divider + (numbers - first) // divider
-    raw = gather(data, offset + element.offset, stride, np.dtype(f"V{row.size}"), numbers)
+    item = np.dtype(f"V{_size_of(element)}")
+    return gather(data, offset + element.offset, stride, item, numbers)
+
+
+def _declared(row: VertexType, raw: NDArray[np.void]) -> F32:
+    """Elements of a type of Direct3D 9."""
+    lanes = np.zeros((4, len(raw)), np.float32)
+    lanes[3] = 1
     values = row.values(raw)
     for lane, component in enumerate(row.order[: row.components]):
         if values.dtype == lanes.dtype:

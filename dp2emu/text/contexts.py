@@ -12,10 +12,16 @@ from typing import NamedTuple
 from dp2emu.capture.records import ContextCreated, ContextDestroyed, Record
 from dp2emu.d3d.enums import DeclType
 from dp2emu.d3d.fvf import fvf_layout, fvf_size
+from dp2emu.d3d.vertices import ElementType
 from dp2emu.dp2.call import Call
 from dp2emu.errors import Fault
 
-_FLOATS = {DeclType.FLOAT1: 1, DeclType.FLOAT2: 2, DeclType.FLOAT3: 3, DeclType.FLOAT4: 4}
+_FLOATS: dict[ElementType, int] = {
+    DeclType.FLOAT1: 1,
+    DeclType.FLOAT2: 2,
+    DeclType.FLOAT3: 3,
+    DeclType.FLOAT4: 4,
+}
 _LATEST = 9
 _LONGEST_VERTEX = 1024
 """Bytes of a vertex shown on one line; more than any FVF has."""

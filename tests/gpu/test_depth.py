@@ -10,6 +10,7 @@ import pytest
 from dp2emu.d3d.enums import CmpFunc, Format, PrimitiveType
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.packets import Viewport
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.state import DepthState, RasterState
 from tests.gpu.drawing import Vertex, color_surface, corner, depth_surface, draw
@@ -138,3 +139,55 @@ def test_a_w_buffer_holds_w() -> None:
     t = np.arange(32) / 32
     w = 1 / ((1 - t) / 2 + t / 10)
     np.testing.assert_allclose(depth.pixels()[7], (w - 2) / 16, rtol=1e-6, atol=1e-7)
+
+
+SLOPED = slope(0.25, 0.75)
+STEP = 0.5 / 32
+
+
+@pytest.mark.parametrize(
+    ("clamp", "added"),
+    [(0.0, 0.125 + 4 * STEP), (0.03125, 0.03125), (1.0, 0.125 + 4 * STEP)],
+)
+def test_the_clamp_bounds_bias_and_slope_together(clamp: float, added: float) -> None:
+    test = DepthState(True, True, CmpFunc.ALWAYS, bias=0.125, slope=4.0, bias_clamp=clamp)
+    row = stored(SLOPED, test=test).pixels()[7]
+    assert row.tolist() == [min(0.25 + n * STEP + added, 1.0) for n in range(32)]
+
+
+def test_a_negative_clamp_bounds_from_below() -> None:
+    test = DepthState(True, True, CmpFunc.ALWAYS, bias=-0.25, slope=-4.0, bias_clamp=-0.0625)
+    row = stored(SLOPED, test=test).pixels()[7]
+    assert row.tolist() == [0.25 + n * STEP - 0.0625 for n in range(32)]
+
+
+@pytest.mark.parametrize(
+    ("far", "exponent"), [(0.75, -1), (0.5, -1), (0.25, -2), (0.1875, -3), (1.0, 0)]
+)
+def test_the_bias_of_floats_counts_in_last_places_of_the_greatest_z(
+    far: float, exponent: int
+) -> None:
+    places = 1 << 20
+    test = DepthState(True, True, CmpFunc.ALWAYS, bias=float(places), bias_of_float=True)
+    near = far / 2
+    quad = slope(near, far)
+    row = stored(quad, test=test).pixels()[7]
+    added = places * 2.0 ** (exponent - 23)
+    assert row[0] == near + added
+
+
+def test_depth_is_held_in_the_range_of_the_viewport() -> None:
+    depth = depth_surface(Format.D32F_LOCKABLE)
+    test = DepthState(True, True, CmpFunc.ALWAYS, in_viewport=True)
+    packet = draw(
+        slope(-1.0, 3.0),
+        color=color_surface(),
+        depth=depth,
+        topology=PrimitiveType.TRIANGLESTRIP,
+        raster=RasterState(clip=False),
+        test=test,
+        viewport=Viewport(0, 0, 32, 32, 0.25, 0.5),
+    )
+    execute_draw(packet, Counters())
+    row = depth.pixels()[7]
+    assert row.tolist() == [min(max(-1 + n / 8, 0.25), 0.5) for n in range(32)]

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 import dp2emu.gpu.draw
-from dp2emu.d3d.enums import CmpFunc, Cull, Format, PrimitiveType
+from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.d3d.enums import CmpFunc, Cull, DeclUsage, Format, PrimitiveType
+from dp2emu.d3d.vertices import Element
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.geometry import geometry
-from dp2emu.gpu.packets import Draw, Viewport
+from dp2emu.gpu.packets import Draw, Stream, Viewport
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.state import Attribute, DepthState, RasterState
 from dp2emu.gpu.work import Work
@@ -299,3 +301,79 @@ def test_with_half_centres_a_pixel_is_drawn_whose_middle_is_inside() -> None:
         packet = draw(vertices, color=color_surface(), topology=STRIP, raster=raster)
         work, _ = executed(programmed(packet, size=8))
         assert work.pixels == 8 * drawn
+
+
+def distant(kind: str, *distances: float) -> Draw:
+    """A list of one triangle over the left half, whose corners have a distance of their own."""
+
+    def record(b: Builder) -> None:
+        for component in "xyzw":
+            b.output(f"position0.{component}", b.input(f"position0.{component}"))
+        b.output(f"{kind}0.x", b.input("color0.x"))
+        b.output(f"{kind}1.x", 1.0)
+
+    places = ((-1, 1), (1, 1), (-1, -1))
+    packet = programmed(
+        draw(
+            [corner(x, y) for x, y in places],
+            color=color_surface(),
+            raster=RasterState(clip=False, **{f"{kind}_distances": 2}),
+        ),
+        program=program(record),
+    )
+    element = Element(1, 0, DxgiFormat.R32_FLOAT, DeclUsage.COLOR)
+    attributes = (packet.pipeline.attributes[0], Attribute("color0", element))
+    stream = Stream(np.array(distances, "<f4").tobytes(), 0, 4)
+    return replace(
+        packet,
+        pipeline=replace(packet.pipeline, attributes=attributes),
+        streams=(packet.streams[0], stream),
+    )
+
+
+@pytest.mark.parametrize(
+    ("distances", "kept"),
+    [
+        ((1, 1, 1), True),
+        ((-1, -1, -1), False),
+        ((-1, -1, 0), True),
+        ((np.nan, -1, -1), False),
+        ((np.nan, 1, -1), True),
+        ((-1, -1, -0.0), True),
+    ],
+)
+def test_a_primitive_is_culled_if_a_distance_is_negative_at_all_corners(
+    distances: tuple[float, ...], kept: bool
+) -> None:
+    assert (executed(distant("cull", *distances))[1].samples > 0) is kept
+
+
+def test_what_is_culled_by_distance_enters_clipping_and_does_not_leave_it() -> None:
+    counters = executed(distant("cull", -1, -1, -1))[1]
+    assert (counters.primitives, counters.clipped) == (1, 0)
+
+
+def test_clip_distances_of_their_own_cut_whatever_clipping_says() -> None:
+    whole_count = executed(distant("clip", 1, 1, 1))[1].samples
+    part = executed(distant("clip", 1, -1, 1))[1].samples
+    assert 0 < part < whole_count
+    assert executed(distant("clip", -1, -1, -1))[1].samples == 0
+
+
+def test_a_clip_distance_that_is_no_number_drops_the_primitive() -> None:
+    assert executed(distant("clip", 1, np.nan, 1))[1].samples == 0
+
+
+def test_pixels_know_the_number_of_their_primitive() -> None:
+    b = Builder(Stage.PIXEL)
+    b.output("target0.x", b.itof(b.input("primitive_id.x", Type.I32)) / 4.0)
+    target = color_surface(Format.R32F)
+    packet = draw(
+        [corner(x, y) for x in (0, 16) for x, y in ((x, 0), (x + 16, 0), (x, 16))],
+        color=target,
+        pixel=b.program(),
+        count=2,
+    )
+    execute_draw(packet, Counters())
+    row = target.pixels().view(np.float32)[2]
+    assert (float(row[2]), float(row[18])) == (0.0, 0.25)

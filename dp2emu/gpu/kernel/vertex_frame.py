@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.d3d.enums import PrimitiveType
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.assembly import CORNERS, TOPOLOGIES
 from dp2emu.gpu.geometry import POSITION
@@ -25,6 +24,7 @@ from dp2emu.gpu.kernel.vertex_words import (
     VARYING,
     VERTEX_WORDS,
 )
+from dp2emu.gpu.packets import Topology
 from dp2emu.shader.jit.bindings import address
 from dp2emu.shader.jit.code import batch_loop, compiled
 from dp2emu.shader.jit.compiling import Code, target
@@ -79,7 +79,7 @@ class _Own(threading.local):
 _own = _Own()
 
 
-def frame_of(plan: Plan, topology: PrimitiveType, count: int, planes: tuple[int, ...]) -> Frame:
+def frame_of(plan: Plan, topology: Topology, count: int, planes: tuple[int, ...]) -> Frame:
     """A frame for ``count`` primitives; using one makes what the last held worthless.
 
     Raises ImportError without llvmlite.
@@ -95,7 +95,7 @@ def frame_of(plan: Plan, topology: PrimitiveType, count: int, planes: tuple[int,
     return found
 
 
-def _made(plan: Plan, topology: PrimitiveType, capacity: int, planes: tuple[int, ...]) -> Frame:
+def _made(plan: Plan, topology: Topology, capacity: int, planes: tuple[int, ...]) -> Frame:
     needed = _Room()
     _Layout(plan, capacity, planes, needed)
     if needed.size > len(_own.block):
@@ -139,7 +139,7 @@ class _Layout:
         }
         self.zeros, self.ones = constants(capacity)
 
-    def frame(self, topology: PrimitiveType) -> Frame:
+    def frame(self, topology: Topology) -> Frame:
         sources = np.zeros(max(len(self.plan.elements), 1) * len(SOURCE), np.int64)
         planes = np.zeros((max(len(self.planes), 1), len(PLANE)), np.int64)
         lanes = self._lanes(address(sources))
@@ -251,7 +251,7 @@ def double(value: float) -> int:
 
 
 @lru_cache(maxsize=16)
-def _steps(topology: PrimitiveType) -> dict[str, int]:
+def _steps(topology: Topology) -> dict[str, int]:
     """The numbers that ``gpu.assembly`` has as functions."""
     found: dict[str, int] = {}
     for corner, row in enumerate(TOPOLOGIES[topology].corners(np.arange(3, dtype=np.int64))):

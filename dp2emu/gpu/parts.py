@@ -1,0 +1,76 @@
+"""What a draw is taken apart into before its vertices are fetched: instances, and cut strips."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from dp2emu.d3d.enums import PrimitiveType
+from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.assembly import CORNERS, TOPOLOGIES, vertex_count
+from dp2emu.gpu.packets import Draw, Indices, Instances
+from dp2emu.gpu.vertex import vertex_numbers
+
+_LISTS = {2: PrimitiveType.LINELIST, 3: PrimitiveType.TRIANGLELIST}
+
+
+def instanced(draw: Draw) -> Iterator[Draw]:
+    """A draw for each instance, in order."""
+    if draw.instances is None:
+        yield draw
+        return
+    for number in range(draw.instances.count):
+        yield _instance(draw, draw.instances, number)
+
+
+def _instance(draw: Draw, instances: Instances, number: int) -> Draw:
+    streams = list(draw.streams)
+    for place, rate in instances.streams:
+        stream = streams[place]
+        if stream is not None:
+            element = instances.first + (number // rate if rate else 0)
+            offset = stream.offset + element * stream.stride
+            streams[place] = replace(stream, offset=offset, stride=0)
+    uniforms = dict(draw.vertex_uniforms)
+    if instances.file:
+        uniforms[instances.file] = np.array([number], np.int32)
+    return replace(draw, streams=tuple(streams), vertex_uniforms=uniforms, instances=None)
+
+
+def uncut(draw: Draw) -> Draw:
+    """The draw as a list, if it has strips that indices cut, with the same primitives.
+
+    What is left of strips too short for a primitive counts nowhere.
+    """
+    topology = TOPOLOGIES[draw.topology]
+    if not draw.cuts or draw.indices is None or topology.step * topology.extra == 0:
+        return draw
+    places = draw.first + np.arange(vertex_count(draw.topology, draw.count), dtype=np.int64)
+    given = replace(draw.indices, base=0)
+    values = vertex_numbers(given, places)
+    starts, lengths = _strips(values == (1 << 8 * given.size) - 1)
+    counts = np.maximum((lengths - topology.extra) // topology.step, 0)
+    drawn = counts > 0
+    starts, counts = starts[drawn], counts[drawn]
+    number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    corners = np.stack(topology.corners(number)) + np.repeat(starts, counts)
+    kept = corners[: CORNERS[draw.topology]].T.reshape(-1)
+    indices = Indices(values[kept].astype(np.uint32), base=draw.indices.base)
+    return replace(
+        draw,
+        topology=_LISTS[CORNERS[draw.topology]],
+        first=0,
+        count=len(number),
+        indices=indices,
+        cuts=False,
+        read=int((topology.step * counts + topology.extra).sum()),
+    )
+
+
+def _strips(cut: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[I64, I64]:
+    """Where strips between cuts begin, and how many indices they have."""
+    ends = np.append(np.flatnonzero(cut), len(cut))
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    return starts, ends - starts
