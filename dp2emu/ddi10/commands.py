@@ -11,7 +11,7 @@ from typing import get_args
 
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.packets import Packet, Predicable, Predicated, Write, WriteBytes
-from dp2emu.gpu.queries import QuerySlot
+from dp2emu.gpu.queries import Counters, QuerySlot
 
 CAPACITY = 1024
 """Packets a buffer holds."""
@@ -38,12 +38,14 @@ class Predicate:
 class Commands:
     """A device's command buffer.  Mutable: it is a buffer.
 
-    ``predicate`` is the current one or None; it is for packets of entries that are ``predicated``.
+    ``counters`` are what its draws count.  ``predicate`` is the current one or None; it is for
+    packets of entries that are ``predicated``.
     A flush, and a poll, take the host as long as the timing model says a call takes.
     """
 
     def __init__(self, gpu: Gpu) -> None:
         self._gpu = gpu
+        self.counters = Counters()
         self.predicate: Predicate | None = None
         self.predicated = False
         self._recorded: list[Packet] = []
@@ -68,7 +70,7 @@ class Commands:
         self._brought = 0
         self._gpu.upload(size)
         for packet in recorded:
-            self._gpu.submit(packet)
+            self._gpu.submit(packet, self.counters)
         self._pass_time(size)
 
     def poll(self, flush: bool) -> None:

@@ -24,7 +24,7 @@ from dp2emu.ddi10.residency import QueryResidencyCb, query_resource_residency
 from dp2emu.ddi10.statistics import Statistics, statistics
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.queries import snapshot
+from dp2emu.gpu.queries import Counters
 
 
 class Host(Protocol):
@@ -59,7 +59,6 @@ class Device:
         self._core_layer = core_layer
         self._destroyed = False
         self._commands = Commands(adapter.gpu)
-        self._born = snapshot(adapter.gpu.counters, adapter.gpu.now)
         self.queries = Queries(
             adapter.gpu, self._commands, interface, adapter.contract, adapter.watched
         )
@@ -78,10 +77,14 @@ class Device:
             {name: partial(self._call_dxgi, name, dxgi.get(name)) for name in DXGI_FUNCTIONS}
         )
 
+    @property
+    def counters(self) -> Counters:
+        """What its draws have counted, as far as the GPU has come."""
+        return self._commands.counters
+
     def statistics(self) -> Statistics:
         """The pipeline statistics since the device was created, as far as the GPU has come."""
-        gpu = self._adapter.gpu
-        return statistics(lambda name: getattr(gpu.counters, name) - self._born.counter(name))
+        return statistics(partial(getattr, self.counters))
 
     def _built(self) -> dict[str, Callable[..., Any]]:
         queries = self.queries

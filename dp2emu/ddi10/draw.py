@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from dp2emu.d3d.dxgi import DXGI
-from dp2emu.d3d.enums import FillMode, PrimitiveType
+from dp2emu.d3d.enums import FillMode
+from dp2emu.d3d.enums10 import Topology10
 from dp2emu.d3d.formats import Coding
 from dp2emu.ddi10.bindings import Bindings, Scissor, Viewport
 from dp2emu.ddi10.codes import Interface
@@ -24,29 +25,36 @@ from dp2emu.ddi10.stages import Stage, Stages
 from dp2emu.ddi10.state import RasterizerDesc
 from dp2emu.ddi10.views import DepthStencilFlag
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.assembly import TOPOLOGIES
+from dp2emu.gpu.assembly import CORNERS, TOPOLOGIES
 from dp2emu.gpu.memory import Surface
-from dp2emu.gpu.packets import Draw, FloatViewport, Indices, Instances, MergeNumbers, Rect, Stream
+from dp2emu.gpu.packets import (
+    Draw,
+    FloatViewport,
+    Indices,
+    Instances,
+    MergeNumbers,
+    Rect,
+    Stream,
+    Topology,
+)
 from dp2emu.gpu.state import BlendState, DepthState, Pipeline, RasterState
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Program
 from dp2emu.shader.ir import Stage as Kind
 
-MOST_PRIMITIVES = 1 << 24
+MOST_PRIMITIVES = 1 << 22
 """Primitives of all instances of a draw together."""
 MOST_INSTANCES = 1 << 16
 
-_PRIMITIVES = {
-    1: PrimitiveType.POINTLIST,
-    2: PrimitiveType.LINELIST,
-    3: PrimitiveType.LINESTRIP,
-    4: PrimitiveType.TRIANGLELIST,
-    5: PrimitiveType.TRIANGLESTRIP,
-}
+_TOPOLOGIES: dict[int, Topology] = {int(topology): topology for topology in Topology10}
 """By D3D10_DDI_PRIMITIVE_TOPOLOGY."""
-_LINES = (PrimitiveType.LINELIST, PrimitiveType.LINESTRIP)
-_STRIPS = (PrimitiveType.LINESTRIP, PrimitiveType.TRIANGLESTRIP)
-_ADJACENT, _PATCHES = range(10, 14), range(33, 65)
+_STRIPS = (
+    Topology10.LINESTRIP,
+    Topology10.TRIANGLESTRIP,
+    Topology10.LINESTRIP_ADJ,
+    Topology10.TRIANGLESTRIP_ADJ,
+)
+_PATCHES = range(33, 65)
 
 
 class Draws:
@@ -109,7 +117,7 @@ class Draws:
 
     def _packet(
         self,
-        topology: PrimitiveType,
+        topology: Topology,
         primitives: int,
         start: int,
         base: int | None,
@@ -196,28 +204,34 @@ class Draws:
             targetless=True,
             turned=bool(desc.FrontCounterClockwise),
             clip_distances=sum(port.name.startswith("clip") for port in outputs),
+            enabled=self._rasterizes(),
         )
+
+    def _rasterizes(self) -> bool:
+        """Whether there is anything to be found out: without a pixel shader and tests there is
+        not, which is how rasterization is turned off.
+        """
+        state = self._bindings.depth_stencil
+        return bool(self._stages.pixel.shader or state.depth or state.stencil)
 
     def _multisamples(self, desc: RasterizerDesc) -> bool:
         """Whether samples are covered one by one: what MultisampleEnable says, from Direct3D 10.1
         on of lines alone.
         """
-        topology = _PRIMITIVES.get(self._bindings.topology)
-        lines = topology in _LINES or desc.FillMode == FillMode.WIREFRAME
+        topology = _TOPOLOGIES.get(self._bindings.topology)
+        lines = (topology and CORNERS[topology] == 2) or desc.FillMode == FillMode.WIREFRAME
         only_lines = self._interface >= Interface.D3D10_1
         return bool(desc.MultisampleEnable) or (only_lines and not lines)
 
 
-def _topology(number: int) -> PrimitiveType | None:
+def _topology(number: int) -> Topology | None:
     """The primitives of a topology, None for none.  Raises Unsupported for what is not built."""
-    if number in _ADJACENT:
-        raise Unsupported("primitives with adjacency")
     if number in _PATCHES:
         raise Unsupported("tessellation")
-    return _PRIMITIVES.get(number)
+    return _TOPOLOGIES.get(number)
 
 
-def _primitives(topology: PrimitiveType, vertices: int) -> int:
+def _primitives(topology: Topology, vertices: int) -> int:
     """Whole primitives of so many vertices."""
     row = TOPOLOGIES[topology]
     return max(vertices - row.extra, 0) // row.step
@@ -275,8 +289,7 @@ def _depth(at: Bindings) -> DepthState:
     """The depth test, which all pass where there is no depth."""
     state, desc = at.depth_stencil, at.rasterizer.desc
     if at.depth is None:
-        return DepthState()
-    view = at.viewports[0] if at.viewports else Viewport(0, 0, 0, 0)
+        return DepthState(in_viewport=True)
     channel = DXGI[at.depth.format].texels.depth
     floating = channel is not None and channel.coding is Coding.FLOAT
     unit = 1.0 if floating or channel is None else 1.0 / channel.max
@@ -289,7 +302,7 @@ def _depth(at: Bindings) -> DepthState:
         slope=float(np.float32(desc.SlopeScaledDepthBias)),
         bias_of_float=floating and desc.DepthBias != 0,
         bias_clamp=float(np.float32(desc.DepthBiasClamp)),
-        in_viewport=(view.MinDepth, view.MaxDepth) != (0, 1),
+        in_viewport=True,
     )
 
 

@@ -71,7 +71,7 @@ _Values = Callable[[Report], tuple[int | float, ...]]
 class Kind:
     """A query type: since when it exists, its payload, whether Begin is for it, and its values.
 
-    A ``predicate`` has one value.
+    A ``predicate`` has one value.  ``own``: it is about the draws of its device alone.
     """
 
     query: IntEnum
@@ -81,6 +81,7 @@ class Kind:
     values: _Values
     observes: Observes = Observes.NOTHING
     predicate: bool = False
+    own: bool = False
 
     @property
     def verdict(self) -> Callable[[Report], bool] | None:
@@ -145,14 +146,22 @@ _D10, _D11 = Interface.D3D10_0, Interface.D3D11_0
 
 _ROWS: tuple[Kind, ...] = (
     Kind(Query.EVENT, _D10, _BOOL, False, _event),
-    Kind(Query.OCCLUSION, _D10, _UINT64, True, _occlusion),
+    Kind(Query.OCCLUSION, _D10, _UINT64, True, _occlusion, own=True),
     Kind(Query.TIMESTAMP, _D10, _UINT64, False, _timestamp),
     Kind(Query.TIMESTAMPDISJOINT, _D10, _DISJOINT, True, _disjoint),
-    Kind(Query.PIPELINESTATS, _D10, _STATISTICS, True, _statistics_10),
-    Kind(Query.OCCLUSIONPREDICATE, _D10, _BOOL, True, _occlusion_predicate, predicate=True),
+    Kind(Query.PIPELINESTATS, _D10, _STATISTICS, True, _statistics_10, own=True),
+    Kind(
+        Query.OCCLUSIONPREDICATE,
+        _D10,
+        _BOOL,
+        True,
+        _occlusion_predicate,
+        predicate=True,
+        own=True,
+    ),
     Kind(Query.STREAMOUTPUTSTATS, _D10, _STREAM, True, _no_stream_output),
     Kind(Query.STREAMOVERFLOWPREDICATE, _D10, _BOOL, True, _no_overflow, predicate=True),
-    Kind(Query.D3D11_PIPELINESTATS, _D11, _STATISTICS_11, True, _statistics_11),
+    Kind(Query.D3D11_PIPELINESTATS, _D11, _STATISTICS_11, True, _statistics_11, own=True),
     *(
         Kind(Query(Query.STREAMOUTPUTSTATS_STREAM0 + n), _D11, _STREAM, True, _no_stream_output)
         for n in range(4)

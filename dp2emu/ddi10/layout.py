@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 
 from dp2emu.d3d.dxgi import DXGI, Support
 from dp2emu.d3d.dxgiformat import DxgiFormat
-from dp2emu.d3d.enums import DeclType, DeclUsage
+from dp2emu.d3d.enums import DeclUsage
 from dp2emu.d3d.vertices import Element, VertexLayout
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule
 from dp2emu.ddi10.objects import Objects
-from dp2emu.errors import Unsupported
 from dp2emu.gpu.state import Attribute
 
 SLOTS = 32
@@ -77,8 +76,10 @@ class ElementLayouts:
         }
 
     def create(self, desc: CreateElementLayout, memory: bytearray, runtime: int = 0) -> None:
-        """CreateElementLayout.  Raises Fault (E_OUTOFMEMORY), Unsupported for formats that are
-        not built, and ContractError for slots, registers and formats that there are not.
+        """CreateElementLayout.
+
+        Raises Fault (E_OUTOFMEMORY), and ContractError for slots, registers and formats that
+        there are not.
         """
         known = all(_known(element) for element in desc.pVertexElements)
         self._contract.hold(known, Rule.KNOWN_STATE, "CreateElementLayout")
@@ -118,19 +119,10 @@ def _resolved(given: Sequence[InputElement]) -> ElementLayout:
 
 def _element(given: InputElement) -> Element:
     format = DxgiFormat(given.Format)
-    if format not in _TYPES:
-        raise Unsupported(f"vertex elements of {format.sdk}")
-    return Element(given.InputSlot, given.AlignedByteOffset, _TYPES[format], DeclUsage.TEXCOORD)
-
-
-_TYPES = {
-    DxgiFormat.R32_FLOAT: DeclType.FLOAT1,
-    DxgiFormat.R32G32_FLOAT: DeclType.FLOAT2,
-    DxgiFormat.R32G32B32_FLOAT: DeclType.FLOAT3,
-    DxgiFormat.R32G32B32A32_FLOAT: DeclType.FLOAT4,
-    DxgiFormat.R16G16_FLOAT: DeclType.FLOAT16_2,
-    DxgiFormat.R16G16B16A16_FLOAT: DeclType.FLOAT16_4,
-    DxgiFormat.R8G8B8A8_UNORM: DeclType.UBYTE4N,
-    DxgiFormat.R16G16_UNORM: DeclType.USHORT2N,
-    DxgiFormat.R16G16B16A16_UNORM: DeclType.USHORT4N,
-}
+    return Element(
+        given.InputSlot,
+        given.AlignedByteOffset,
+        format,
+        DeclUsage.TEXCOORD,
+        given.InputRegister,
+    )

@@ -118,7 +118,8 @@ class Queries:
             what = f"CreateQuery: {kind.query.name} cannot be watched now"
             raise Fault(DdiCode.DXGI_DDI_ERR_NONEXCLUSIVE, what)
         fifo = FIFO_BASE + kind.query
-        slot = QuerySlot(fifo, self, self._created, kind.observes, kind.verdict)
+        counters = self._commands.counters if kind.own else None
+        slot = QuerySlot(fifo, self, self._created, kind.observes, kind.verdict, counters)
         self._created += 1
         live = _Live(kind, description.MiscFlags, slot, memory, runtime)
         self._live[slot.key] = live

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeVar
 
-from dp2emu.d3d.enums import Blend, BlendOp, CmpFunc, Cull, FillMode, StencilOp
+from dp2emu.d3d.enums import BlendOp, CmpFunc, Cull, FillMode, StencilOp
+from dp2emu.d3d.enums10 import Blend10
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule
 from dp2emu.ddi10.objects import Objects
@@ -28,11 +29,11 @@ class RenderTargetBlend(NamedTuple):
     """D3D10_DDI_RENDER_TARGET_BLEND_DESC1."""
 
     BlendEnable: int = 0
-    SrcBlend: int = Blend.ONE
-    DestBlend: int = Blend.ZERO
+    SrcBlend: int = Blend10.ONE
+    DestBlend: int = Blend10.ZERO
     BlendOp: int = _ADD
-    SrcBlendAlpha: int = Blend.ONE
-    DestBlendAlpha: int = Blend.ZERO
+    SrcBlendAlpha: int = Blend10.ONE
+    DestBlendAlpha: int = Blend10.ZERO
     BlendOpAlpha: int = _ADD
     RenderTargetWriteMask: int = 15
 
@@ -52,11 +53,11 @@ class BlendDesc(NamedTuple):
 
     AlphaToCoverageEnable: int = 0
     BlendEnable: Sequence[int] = (0,) * TARGETS
-    SrcBlend: int = Blend.ONE
-    DestBlend: int = Blend.ZERO
+    SrcBlend: int = Blend10.ONE
+    DestBlend: int = Blend10.ZERO
     BlendOp: int = _ADD
-    SrcBlendAlpha: int = Blend.ONE
-    DestBlendAlpha: int = Blend.ZERO
+    SrcBlendAlpha: int = Blend10.ONE
+    DestBlendAlpha: int = Blend10.ZERO
     BlendOpAlpha: int = _ADD
     RenderTargetWriteMask: Sequence[int] = (15,) * TARGETS
 
@@ -199,14 +200,8 @@ def _equations(target: RenderTargetBlend) -> BlendState | None:
     return BlendState(color, alpha)
 
 
-_D3D9_ALONE = (Blend.BOTHSRCALPHA, Blend.BOTHINVSRCALPHA)
-
-
 def _equation(source: int, destination: int, operation: int) -> BlendEquation:
-    factors = Blend(source), Blend(destination)
-    if not set(factors).isdisjoint(_D3D9_ALONE):
-        raise ValueError(factors)
-    return BlendEquation(*factors, BlendOp(operation))
+    return BlendEquation(Blend10(source), Blend10(destination), BlendOp(operation))
 
 
 def depth_stencil(desc: DepthStencilDesc) -> DepthStencil:

@@ -35,7 +35,7 @@ _COUNTERS = {
     "IAVertices": "vertices",
     "IAPrimitives": "primitives",
     "VSInvocations": "vertices",
-    "CInvocations": "primitives",
+    "CInvocations": "entered",
     "CPrimitives": "clipped",
     "PSInvocations": "invocations",
 }

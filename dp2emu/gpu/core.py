@@ -100,7 +100,8 @@ class Gpu:
         self.packet_taps: list[Callable[[Packet, int], None]] = []
         self.report_taps: list[Callable[[Report], None]] = []
         self._free = 0
-        self._fifo: deque[tuple[Packet, int, int]] = deque()
+        self._fifo: deque[tuple[Packet, int, int, Counters | None]] = deque()
+        self._context: Counters | None = None
         self._queued_bytes = 0
         self._copied: bytes | None = None
         self._worked = 0
@@ -112,14 +113,17 @@ class Gpu:
         self._cache_watchers: set[QuerySlot] = set()
         self._seen: Snapshot | None = None
 
-    def submit(self, packet: Packet) -> None:
-        """Queue a packet behind all earlier ones; if the FIFO is full the host waits first."""
+    def submit(self, packet: Packet, context: Counters | None = None) -> None:
+        """Queue a packet behind all earlier ones; if the FIFO is full the host waits first.
+
+        What it draws counts in ``context`` as well.
+        """
         while len(self._fifo) >= QUEUE_DEPTH or self._queued_bytes > QUEUE_BYTES:
             self.counters.wait_queue_ticks += self._wait_until(self._next_start())
             self.run()
         size = self._brought_along(packet)
         self._queued_bytes += size
-        self._fifo.append((packet, self.now, size))
+        self._fifo.append((packet, self.now, size, context))
 
     def advance(self, ticks: int) -> None:
         """Let host time pass, and execute what starts until then."""
@@ -130,13 +134,14 @@ class Gpu:
         """Execute every packet whose start is not in the future."""
         fifo = self._fifo
         while fifo:
-            packet, _, size = fifo[0]
+            packet, _, size, context = fifo[0]
             start = self._next_start()
             if start > self.now:
                 return
             fifo.popleft()
             self._queued_bytes -= size
             self._free = start
+            self._context = context
             if isinstance(packet, Predicated):
                 if packet.skips(start):
                     continue
@@ -172,7 +177,7 @@ class Gpu:
 
     def _next_start(self) -> int:
         """When the oldest queued packet starts."""
-        packet, submitted, _ = self._fifo[0]
+        packet, submitted, _, _ = self._fifo[0]
         start = max(self._free, submitted)
         return packet.start(start) if isinstance(packet, Predicated) else start
 
@@ -227,8 +232,12 @@ class Gpu:
     def _draw(self, packet: Draw) -> None:
         watched = bool(self._cache_watchers)
         number, self._draws = self._draws, self._draws + 1
+        counters = self.counters if self._context is None else Counters()
         with telling(lambda lane: f"draw {number}"):
-            work = execute_draw(with_constants(packet), self.counters, watched, self._run_programs)
+            work = execute_draw(with_constants(packet), counters, watched, self._run_programs)
+        if self._context is not None:
+            self._context.add(counters)
+            self.counters.add(counters)
         self._charge(work)
 
     def _clear(self, packet: Clear) -> None:
@@ -284,16 +293,20 @@ class Gpu:
             self._seen = snapshot(self.counters, self._free)
         return self._seen
 
+    def _look_for(self, slot: QuerySlot) -> Snapshot:
+        """What a query watches."""
+        return self._look() if slot.counters is None else snapshot(slot.counters, self._free)
+
     def _begin_query(self, packet: BeginQuery) -> None:
         slot = packet.slot
-        slot.begin = self._look()
+        slot.begin = self._look_for(slot)
         slot.begin_generation = packet.generation
         if slot.observes & _VERTEX_CACHE and slot.generation == packet.generation:
             self._cache_watchers.add(slot)
 
     def _end_query(self, packet: EndQuery) -> None:
         slot = packet.slot
-        end = self._look()
+        end = self._look_for(slot)
         begin = self._begin_of(packet) or end
         number = self._reported.get(slot.kind, 0)
         self._reported[slot.kind] = number + 1

@@ -115,6 +115,9 @@ def _draw_part(draw: Draw, targets: _Targets, texturing: Texturing) -> Work:
         vertex_bytes=vertices * vertex_bytes(draw.pipeline.layout),
         primitives=draw.count,
     )
+    if not draw.pipeline.raster.enabled:
+        return work
+    work += Work(entered=draw.count)
     for start in range(0, draw.count, CHUNK):
         stop = min(start + CHUNK, draw.count)
         work += _draw_chunk(draw, targets, texturing, start, stop)
@@ -128,6 +131,7 @@ def _count(draw: Draw, work: Work, counters: Counters) -> None:
     counters.primitives += work.primitives
     counters.triangles += work.triangles
     counters.clip_triangles += work.clip_triangles
+    counters.entered += work.entered
     counters.clipped += work.clipped
     counters.invocations += work.invocations
     counters.vertex_bytes += work.vertex_bytes

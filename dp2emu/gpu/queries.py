@@ -51,8 +51,8 @@ class Counters:
     that went through a pixel program, also if it or a later test dropped them; ``samples`` counts
     what passed all tests on targets with one sample per pixel; multisampled targets count apart,
     per target, so that samples can be turned into pixels per target (reference 7.1, OCCLUSION).
-    ``clipped`` counts the primitives that leave clipping, ``invocations`` the pixels that a pixel
-    program ran for.
+    ``entered`` counts the primitives that enter clipping and ``clipped`` those that leave it,
+    ``invocations`` the pixels that a pixel program ran for.
     """
 
     samples: int = 0
@@ -61,6 +61,7 @@ class Counters:
     primitives: int = 0
     triangles: int = 0
     clip_triangles: int = 0
+    entered: int = 0
     clipped: int = 0
     invocations: int = 0
     vertex_bytes: int = 0
@@ -81,6 +82,13 @@ class Counters:
     clock_changes: int = 0
     multisamples: Epoch = field(default_factory=Epoch, compare=False)
     """What multisampled targets count since the last look."""
+
+    def add(self, other: Counters) -> None:
+        """Count all that others, which are in their first epoch, have counted."""
+        for name in COUNTER_NAMES:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for (serial, samples), passed in other.multisamples.passed.items():
+            self.multisamples.add(serial, samples, passed)
 
 
 class Snapshot(NamedTuple):
@@ -151,6 +159,7 @@ class QuerySlot:
 
     ``kind`` names the FIFO: reports of one kind become visible in the order they were issued.
     ``owner`` is given the reports; ``key`` is the front end's and is handed back untouched.
+    ``counters`` are those of the context whose draws it watches; None watches all there is.
     ``generation`` is raised by the front end whenever an older issue must no longer be answered;
     ``begin`` counts only for the generation it was taken in.  With a ``verdict`` the query is a
     predicate, and ``outcome`` is what it found when it ended last; None before.  Mutable: it is a
@@ -160,6 +169,7 @@ class QuerySlot:
     __slots__ = (
         "begin",
         "begin_generation",
+        "counters",
         "generation",
         "key",
         "kind",
@@ -176,8 +186,10 @@ class QuerySlot:
         key: int,
         observes: Observes = Observes.NOTHING,
         verdict: Callable[[Report], bool] | None = None,
+        counters: Counters | None = None,
     ) -> None:
         self.verdict = verdict
+        self.counters = counters
         self.outcome: Outcome | None = None
         self.kind = kind
         self.owner = owner

@@ -49,7 +49,8 @@ class RasterState:
     counterclockwise on the screen is the front, for all but ``cull``.  ``clip_distances`` says how
     many distances, ``clip0.x`` and so on, the vertex program writes to planes of no equation, that
     cut off whatever ``clip`` says; ``cull_distances``, ``cull0.x`` and so on, drop a primitive
-    all of whose corners are negative in one.
+    all of whose corners are negative in one.  Not ``enabled``: primitives go nowhere, not even to
+    be clipped.
     """
 
     cull: Cull = Cull.NONE
@@ -68,6 +69,7 @@ class RasterState:
     turned: bool = False
     clip_distances: int = 0
     cull_distances: int = 0
+    enabled: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ class Work:
     the tests and otherwise those that passed, ``pixels`` that passed all tests; all three by
     sample where targets are multisampled, and clearing counts as the last two.  ``pixel_bytes``
     of depth-stencil read, of colour read for blending, and of all that was written.
-    ``clipped``: primitives that clipping leaves or makes; ``invocations`` of the pixel program, as
-    ``shaded`` but by pixel on any target.  ``paged_bytes`` were brought to where the GPU reaches
-    them, ``disk_bytes`` of these from disk.
+    ``entered``: primitives that are clipped; ``clipped``: those that clipping leaves or makes;
+    ``invocations`` of the pixel program, as ``shaded`` but by pixel on any target.
+    ``paged_bytes`` were brought to where the GPU reaches them, ``disk_bytes`` of these from disk.
     """
 
     vertices: int = 0
@@ -29,6 +29,7 @@ class Work:
     pixel_bytes: int = 0
     clip_triangles: int = 0
     shaded: int = 0
+    entered: int = 0
     clipped: int = 0
     invocations: int = 0
     paged_bytes: int = 0
@@ -45,6 +46,7 @@ class Work:
             self.pixel_bytes + other.pixel_bytes,
             self.clip_triangles + other.clip_triangles,
             self.shaded + other.shaded,
+            self.entered + other.entered,
             self.clipped + other.clipped,
             self.invocations + other.invocations,
             self.paged_bytes + other.paged_bytes,

@@ -7,6 +7,7 @@ from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.device import Device
 from dp2emu.ddi10.kinds import KINDS, CreateQuery, Query
 from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.packets import Packet
 from dp2emu.gpu.timing import Timing
 
 STILL = [DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING]
@@ -39,6 +40,10 @@ class Driven:
         self.codes.clear()
         self.device.functions[name](*arguments)
         return list(self.codes)
+
+    def submit(self, packet: Packet) -> None:
+        """Give the GPU a packet as the device would, at once."""
+        self.adapter.gpu.submit(packet, self.device.counters)
 
     def memory(self, query: int, flags: int = 0) -> bytearray:
         size = self.device.functions["CalcPrivateQuerySize"](CreateQuery(query, flags))

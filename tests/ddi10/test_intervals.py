@@ -186,7 +186,7 @@ def test_a_value_outside_is_named() -> None:
 def counted(packet: Draw) -> tuple[Statistics, int]:
     """Statistics and samples that passed."""
     driven = Driven()
-    driven.adapter.gpu.submit(packet)
+    driven.submit(packet)
     driven.adapter.finish()
     return driven.device.statistics(), driven.adapter.gpu.counters.samples
 

@@ -43,12 +43,12 @@ def test_an_event_is_true() -> None:
 
 
 def interval(driven: Driven, query: Query, before: int, samples: int) -> bytes | None:
-    driven.adapter.gpu.counters.samples = before
+    driven.device.counters.samples = before
     memory = driven.create(query)
     driven.call("QueryBegin", memory)
     driven.call("Flush")
-    driven.adapter.gpu.counters.samples += samples
-    driven.adapter.gpu.counters.multisamples.add(1, 4, 3)
+    driven.device.counters.samples += samples
+    driven.device.counters.multisamples.add(1, 4, 3)
     driven.adapter.gpu.upload(0)
     driven.call("QueryEnd", memory)
     return driven.data(memory, query)

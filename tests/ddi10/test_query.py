@@ -209,8 +209,7 @@ def test_unchecked_begin_of_a_moment_does_nothing(query: Query) -> None:
 def count(driven: Driven, samples: int) -> None:
     """Let samples pass once everything before has been executed."""
     driven.call("Flush")
-    driven.adapter.gpu.counters.samples += samples
-    driven.adapter.gpu.upload(0)  # or the next look at the counters would be the last one again
+    driven.device.counters.samples += samples
 
 
 def occlusion(driven: Driven, memory: bytearray) -> int:

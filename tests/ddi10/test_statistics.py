@@ -32,7 +32,7 @@ HALF = RasterState(half_centres=True)
 
 def counted(packet: Draw) -> Statistics:
     driven = Driven()
-    driven.adapter.gpu.submit(packet)
+    driven.submit(packet)
     driven.adapter.finish()
     return driven.device.statistics()
 
@@ -40,7 +40,7 @@ def counted(packet: Draw) -> Statistics:
 def test_a_query_is_the_difference_of_what_the_device_counts() -> None:
     driven = Driven()
     packet = programmed(draw(SMALL, color=color_surface()))
-    driven.adapter.gpu.submit(packet)
+    driven.submit(packet)
     queries = Query.PIPELINESTATS, Query.D3D11_PIPELINESTATS
     memories = [driven.create(query) for query in queries]
     for memory in memories:
@@ -48,7 +48,7 @@ def test_a_query_is_the_difference_of_what_the_device_counts() -> None:
     driven.call("Flush")
     before = driven.device.statistics()
     for _ in range(3):
-        driven.adapter.gpu.submit(packet)
+        driven.submit(packet)
     driven.call("Flush")
     change = tuple(b - a for a, b in zip(before, driven.device.statistics(), strict=True))
     for memory in memories:
@@ -64,7 +64,7 @@ def test_a_query_is_the_difference_of_what_the_device_counts() -> None:
 
 def test_a_new_device_has_counted_nothing() -> None:
     driven = Driven()
-    driven.adapter.gpu.submit(programmed(draw(SMALL, color=color_surface())))
+    driven.submit(programmed(draw(SMALL, color=color_surface())))
     driven.adapter.finish()
     assert Driven(adapter=driven.adapter).device.statistics() == Statistics()
 
@@ -115,7 +115,7 @@ def visible_and_run(func: CmpFunc, program: Program | None) -> tuple[int, int]:
     depth = depth_surface(word=0x80000000)
     packet = draw(vertices, color=color_surface(), depth=depth, topology=STRIP, pixel=program,
                   test=DepthState(True, True, func), raster=HALF)  # fmt: skip
-    driven.adapter.gpu.submit(programmed(packet))
+    driven.submit(programmed(packet))
     driven.adapter.finish()
     return driven.adapter.gpu.counters.samples, driven.device.statistics().PSInvocations
 
@@ -148,7 +148,43 @@ def test_without_a_target_all_of_the_scissor_rectangle_counts() -> None:
         raster = RasterState(half_centres=True, targetless=targetless)
         driven = Driven()
         pipeline = replace(packet.pipeline, raster=raster)
-        driven.adapter.gpu.submit(programmed(replace(packet, pipeline=pipeline)))
+        driven.submit(programmed(replace(packet, pipeline=pipeline)))
         driven.adapter.finish()
         assert driven.adapter.gpu.counters.samples == passed
         assert driven.device.statistics().PSInvocations == passed
+
+
+def test_draws_of_other_devices_and_front_ends_do_not_count() -> None:
+    driven = Driven()
+    other = Driven(adapter=driven.adapter)
+    packet = programmed(draw(SMALL, color=color_surface(samples=4)))
+    memories = [driven.create(query) for query in (Query.OCCLUSION, Query.D3D11_PIPELINESTATS)]
+    for memory in memories:
+        driven.call("QueryBegin", memory)
+    driven.call("Flush")
+    other.submit(packet)
+    driven.adapter.gpu.submit(packet)
+    for memory in memories:
+        driven.call("QueryEnd", memory)
+    assert driven.data(memories[0], Query.OCCLUSION) == bytes(8)
+    assert driven.data(memories[1], Query.D3D11_PIPELINESTATS) == bytes(88)
+    assert driven.device.statistics() == Statistics()
+    assert other.device.statistics().IAVertices == 3
+    assert driven.adapter.gpu.counters.vertices == 6
+
+
+def test_the_counters_of_a_device_and_of_the_gpu_count_alike() -> None:
+    driven = Driven()
+    packet = programmed(draw(SMALL, color=color_surface(samples=4)))
+    driven.submit(packet)
+    driven.adapter.gpu.run()
+    own, whole = driven.device.counters, driven.adapter.gpu.counters
+    assert own == whole
+    assert sum(own.multisamples.passed.values()) == sum(whole.multisamples.passed.values()) > 0
+
+
+def test_what_is_not_rasterized_is_assembled_and_shaded_and_no_more() -> None:
+    packet = programmed(draw(SMALL, color=color_surface()))
+    raster = replace(packet.pipeline.raster, enabled=False)
+    found = counted(replace(packet, pipeline=replace(packet.pipeline, raster=raster)))
+    assert found == Statistics(IAVertices=3, IAPrimitives=1, VSInvocations=3)

@@ -8,5 +8,5 @@ from dp2emu.gpu.work import Work
 
 
 def test_every_count_is_added() -> None:
-    a, b = Work(*range(1, 14)), Work(*range(10, 140, 10))
-    assert astuple(a + b) == tuple(11 * n for n in range(1, 14))
+    a, b = Work(*range(1, 15)), Work(*range(10, 150, 10))
+    assert astuple(a + b) == tuple(11 * n for n in range(1, 15))
