@@ -26,9 +26,10 @@ VERBS = {
     "convert": "Rewrite a capture in another form.",
     "shader": "Disassemble or assemble a shader.",
     "scene": "Play Direct3D 9 scene files.",
+    "diff-images": "Compare pictures.",
 }
 """Every verb, with its line in the list of commands; module ``dp2emu.cli.VERB`` has the rest."""
-_MODULES: dict[str, str] = {}
+_MODULES = {"diff-images": "diff_images"}
 """The module of a verb whose name cannot be one."""
 
 EPILOG = """\b

@@ -12,6 +12,7 @@ import click
 
 from dp2emu.cli.captures import PATH
 from dp2emu.cli.streams import byte_output
+from dp2emu.diff import Allowance, Judge, References
 from dp2emu.replay import Pictures, RawFrames, parse_frames
 
 Verb = Callable[..., int | None]
@@ -33,6 +34,18 @@ _OPTIONS: tuple[Any, ...] = (
         type=click.Choice(["first", "all"]),
         help="Of what frames show, as by default, or of all that were targets, depth too.",
     ),
+    click.option(
+        "--against",
+        metavar="DIR",
+        type=PATH,
+        help="Compare with reference pictures, by names or calls; exit with 1 if they differ.",
+    ),
+    click.option(
+        "--differences",
+        metavar="DIR",
+        type=PATH,
+        help="Write those that differ side by side with their references.",
+    ),
 )
 
 
@@ -44,6 +57,8 @@ class Wanted(NamedTuple):
     raw: str | None
     frames: str | None
     targets: str | None
+    against: str | None
+    differences: str | None
 
     @property
     def files(self) -> Iterator[tuple[str, str]]:
@@ -51,15 +66,26 @@ class Wanted(NamedTuple):
         named = (("--sheet", self.sheet), ("--raw", self.raw))
         return ((option, path) for option, path in named if path and path != "-")
 
+    def _judge(self, allowance: Allowance) -> Judge | None:
+        if self.against is None:
+            return None
+        folder = Path(self.differences) if self.differences else None
+        return Judge(References(Path(self.against)), allowance, folder)
+
     @contextmanager
-    def opened(self) -> Iterator[Pictures | None]:
-        """What ``replay`` wants to know, None if there is no picture to take.
+    def opened(self, allowance: Allowance) -> Iterator[Pictures | None]:
+        """What ``replay`` wants to know, None if there is no picture to take; ``allowance`` is for
+        comparing with references.
 
         Raises UsageError for options that mean nothing, OSError for a file that cannot be opened.
         """
-        if not (self.png or self.sheet or self.raw):
+        if self.differences and not self.against:
+            raise click.UsageError("--differences needs --against")
+        if not (self.png or self.sheet or self.raw or self.against):
             if self.frames or self.targets:
-                raise click.UsageError("--frames and --targets need --png, --sheet or --raw")
+                raise click.UsageError(
+                    "--frames and --targets need --png, --sheet, --raw or --against"
+                )
             yield None
             return
         pictures = Pictures(
@@ -67,6 +93,7 @@ class Wanted(NamedTuple):
             sheet=Path(self.sheet) if self.sheet else None,
             frames=parse_frames(self.frames or "0-"),
             all_targets=self.targets == "all",
+            judge=self._judge(allowance),
         )
         if not self.raw:
             yield pictures

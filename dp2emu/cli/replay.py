@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import ExitStack
 
 import click
 
+from dp2emu.cli.allowances import show_judgements, with_allowance
 from dp2emu.cli.captures import PATH, Opened, capture_verb
 from dp2emu.cli.losses import tell_losses
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, say, worst
@@ -13,9 +15,10 @@ from dp2emu.cli.pictures import Wanted, with_pictures
 from dp2emu.cli.progress import progress_through
 from dp2emu.cli.readings import with_readings
 from dp2emu.cli.streams import text_output
+from dp2emu.diff import Allowance, Judgement
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.timing import parse_timing
-from dp2emu.replay import RawFrames, Recording, Tally, Watcher, replay
+from dp2emu.replay import Pictures, RawFrames, Recording, Tally, Watcher, replay
 
 _LINES = 20
 """Faults, and differences, that get a line of their own."""
@@ -34,6 +37,7 @@ _LINES = 20
     "or seeded:N; default: what the capture says, else instant.",
 )
 @click.option("--verify", is_flag=True, help="Exit with 1 if an answer is not as recorded.")
+@with_allowance(tolerance=4, share=99.5, across=16)
 @with_readings
 def command(
     opened: Opened,
@@ -42,6 +46,7 @@ def command(
     verify: bool,
     wanted: Wanted,
     options: Options,
+    allowance: Allowance,
 ) -> int:
     """Run a capture: query answers and pictures.
 
@@ -51,9 +56,10 @@ def command(
     model = parse_timing(timing) if timing else None
     capture = opened.capture
     faults, differences = _Lines("fault"), _Lines("difference")
+    judged: list[Judgement] = []
     with ExitStack() as stack:
         document = stack.enter_context(text_output(json_path)) if json_path else None
-        pictures = stack.enter_context(wanted.opened())
+        pictures = stack.enter_context(wanted.opened(allowance))
         advance = stack.enter_context(progress_through(opened.file))
         tally = replay(
             capture,
@@ -65,6 +71,7 @@ def command(
                 fault=lambda error: faults.show(str(error)),
                 difference=lambda found: differences.show(f"{capture.name}: {found}"),
                 record=advance,
+                judgement=lambda found: judged.append(found.judgement),
             ),
         )
     for lines in (faults, differences):
@@ -72,7 +79,7 @@ def command(
     if pictures is not None and pictures.raw is not None:
         say(_raw_summary(pictures.raw))
     say(_summary(capture.name, tally))
-    return worst(_code(tally, verify=verify), _lost(capture))
+    return worst(_code(tally, verify=verify), _lost(capture), _unlike(judged, pictures, wanted))
 
 
 def _refuse_clashes(opened: Opened, json_path: str | None, wanted: Wanted) -> None:
@@ -105,6 +112,19 @@ def _lost(capture: Recording) -> int:
     """Of a trace, what could not be expressed is told; the exit code."""
     losses = getattr(capture, "losses", None)
     return FINE if losses is None else tell_losses(capture.name, losses)
+
+
+def _unlike(judged: list[Judgement], pictures: Pictures | None, wanted: Wanted) -> int:
+    """How pictures compare with their references, as a table; the exit code.
+
+    A reference that no picture was found for is as bad as one that differs, unless only some
+    frames are wanted.
+    """
+    if pictures is None or pictures.judge is None:
+        return FINE
+    rows = judged + ([] if wanted.frames else pictures.judge.missing())
+    show_judgements(rows, pictures.judge.allowance, sys.stderr)
+    return FINE if all(row.within for row in rows) else DIFFERS
 
 
 def _code(tally: Tally, *, verify: bool) -> int:

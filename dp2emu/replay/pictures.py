@@ -11,12 +11,14 @@ from typing import Any, NamedTuple, Protocol
 from dp2emu.capture.records import Pictured, PictureKind
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.sdk import sdk_name
+from dp2emu.diff import Judge, Judgement, pixels_of
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import Surface, SurfaceDesc
 from dp2emu.grey import DEPTHS, STENCILS, take_depth, take_stencil
 from dp2emu.outputs import write_file
 from dp2emu.picture import Picture, encode_png, has_picture, take_picture
 from dp2emu.readback import take_readback
+from dp2emu.replay.compare import Difference
 from dp2emu.replay.frames import EVERY, Frames
 from dp2emu.replay.raw import RawFrames
 from dp2emu.replay.sheet import Sheet
@@ -45,7 +47,8 @@ class Pictures:
     ``folder`` gets a PNG of each and ``sheet`` one PNG of all; folders are made if need be.
     ``raw`` gets what each frame shows.  Of frames outside ``frames`` there are none.  With
     ``all_targets`` there are pictures of all that were targets during a frame, depth and stencil
-    too, as they are when it ends; else of what it shows.
+    too, as they are when it ends; else of what it shows.  ``judge`` compares each with its
+    reference.
     """
 
     folder: Path | None = None
@@ -53,6 +56,7 @@ class Pictures:
     raw: RawFrames | None = None
     frames: Frames = EVERY
     all_targets: bool = False
+    judge: Judge | None = None
 
     def with_raw(self, raw: RawFrames) -> Pictures:
         """The same, with frames going to ``raw`` too."""
@@ -68,6 +72,23 @@ class Shot(NamedTuple):
     shows: str = "color"
 
 
+class Judged(NamedTuple):
+    """A picture that has a reference: how they compare, and what it is of."""
+
+    shot: Shot
+    judgement: Judgement
+
+    def difference(self) -> Difference:
+        """The first pixel that is beyond the tolerance, or the sizes where these differ."""
+        judgement, comparison = self.judgement, self.judgement.comparison
+        assert comparison is not None
+        first, sizes = comparison.first, (comparison.other_size, comparison.size)
+        where = "size" if first is None else f"pixel {first.x}, {first.y}"
+        theirs, ours = sizes if first is None else (first.other, first.one)
+        field = f"{where}, against {judgement.reference}"
+        return Difference(self.shot.call, field, str(theirs), str(ours), self.shot.frame)
+
+
 _TAKE: dict[str, Callable[[Surface], Picture]] = {
     "color": take_picture,
     "depth": take_depth,
@@ -77,6 +98,7 @@ _TAKE: dict[str, Callable[[Surface], Picture]] = {
 
 _GREY = {"depth": DEPTHS, "stencil": STENCILS}
 
+Publish = Callable[[dict[str, Any] | None, "Judged | None"], None]
 Task = Callable[[], None]
 """One thing to do for pictures; what goes wrong with it leaves the others alone."""
 
@@ -89,10 +111,10 @@ class Photographer:
     program took (``told``), and those of all targets if they are wanted.
     """
 
-    def __init__(
-        self, rig: Observable, wanted: Pictures, publish: Callable[[dict[str, Any] | None], None]
-    ) -> None:
-        """``publish`` is told of each picture as it is taken: its row if it is a file."""
+    def __init__(self, rig: Observable, wanted: Pictures, publish: Publish) -> None:
+        """``publish`` is told of each picture as it is taken: its row if it is a file, and how it
+        compares with its reference.
+        """
         for folder in (wanted.folder, wanted.sheet.parent if wanted.sheet else None):
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -211,7 +233,9 @@ class Photographer:
             self._sheet.add(
                 picture, f"frame {shot.frame} call {shot.call}", f"surface {shot.surface} {shows}"
             )
-        self._publish(self._named(shot, picture))
+        suffix = "" if shot.shows == "color" else f"_{shot.shows}"
+        name = f"call{shot.call:06}_surface{shot.surface}{suffix}.png"
+        self._file(shot, picture, name)
 
     def _take_told(self, record: Pictured, frame: int) -> None:
         """Take a picture as the program did.  Raises like ``_take``."""
@@ -227,26 +251,35 @@ class Photographer:
             where = f"frame {frame} call {record.call}", f"surface {record.handle} {how}"
             self._sheet.add(picture, *where)
         shot = Shot(frame, record.call, record.handle)
-        row = self._file(shot, picture, f"call_{record.call:08}.png")
-        self._publish(row and row | {"level": record.index, "how": how})
+        name = f"call_{record.call:08}.png"
+        self._file(shot, picture, name, {"level": record.index, "how": how}, record.call)
 
-    def _named(self, shot: Shot, picture: Picture) -> dict[str, Any] | None:
-        suffix = "" if shot.shows == "color" else f"_{shot.shows}"
-        return self._file(shot, picture, f"call{shot.call:06}_surface{shot.surface}{suffix}.png")
+    def _file(
+        self, shot: Shot, picture: Picture, name: str, more: dict[str, Any] | None = None,
+        call: int | None = None,
+    ) -> None:  # fmt: skip
+        """Write a picture into the folder, compare it with its reference, which is that of its
+        name or of a program's ``call``, and tell of both; ``more`` are members of its row.
+        """
+        folder, judge = self._wanted.folder, self._wanted.judge
+        if folder is not None:
+            write_file(folder / name, picture.png)
+        judgement = judge.judge(name, call, pixels_of(picture.image)) if judge else None
+        row = _row(shot, picture, name if folder else None) | (more or {})
+        if judge is not None and judgement is not None:
+            row["against"] = judgement.row(judge.allowance)
+        self._publish(row if folder or judgement else None, judgement and Judged(shot, judgement))
 
-    def _file(self, shot: Shot, picture: Picture, name: str) -> dict[str, Any] | None:
-        """Write a picture into the folder; its row, None without a folder."""
-        if self._wanted.folder is None:
-            return None
-        write_file(self._wanted.folder / name, picture.png)
-        return {
-            "call": shot.call,
-            "surface": shot.surface,
-            "file": name,
-            "width": picture.width,
-            "height": picture.height,
-            "format": picture.format.sdk,
-            "crc32": f"{picture.crc32:08x}",
-            "frame": shot.frame,
-            "shows": shot.shows,
-        }
+
+def _row(shot: Shot, picture: Picture, file: str | None) -> dict[str, Any]:
+    return {
+        "call": shot.call,
+        "surface": shot.surface,
+        "file": file,
+        "width": picture.width,
+        "height": picture.height,
+        "format": picture.format.sdk,
+        "crc32": f"{picture.crc32:08x}",
+        "frame": shot.frame,
+        "shows": shot.shows,
+    }

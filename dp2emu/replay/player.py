@@ -42,7 +42,7 @@ from dp2emu.replay.calls import Performed, row_of, submit
 from dp2emu.replay.compare import Difference, differences
 from dp2emu.replay.document import Document
 from dp2emu.replay.ledger import Outcome, QueryLedger
-from dp2emu.replay.pictures import Observable, Photographer, Pictures, Task
+from dp2emu.replay.pictures import Judged, Observable, Photographer, Pictures, Task
 from dp2emu.replay.tally import Tally
 from dp2emu.replay.values import payload_value
 from dp2emu.replay.witness import (
@@ -61,11 +61,14 @@ def _ignore(_: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Watcher:
-    """Who is told while it goes on: of faults, of differences, of each record performed."""
+    """Who is told while it goes on: of faults, of differences, of each record performed, of each
+    picture that was compared with a reference.
+    """
 
     fault: Callable[[Dp2Error], None] = _ignore
     difference: Callable[[Difference], None] = _ignore
     record: Callable[[Record], None] = _ignore
+    judgement: Callable[[Judged], None] = _ignore
 
 
 class Recording(Protocol):
@@ -347,10 +350,16 @@ class Player:
                     break
                 task()
 
-    def _picture(self, row: dict[str, Any] | None) -> None:
+    def _picture(self, row: dict[str, Any] | None, judged: Judged | None) -> None:
         self.tally.pictures += 1
         if row is not None:
             self._document.picture(row)
+        if judged is not None:
+            self.tally.judged += 1
+            self.tally.unlike += not judged.judgement.within
+            self._watcher.judgement(judged)
+            if not judged.judgement.within:
+                self._watcher.difference(judged.difference())
 
     @contextmanager
     def _telling(self) -> Iterator[None]:

@@ -14,7 +14,8 @@ class Tally:
     ``faults`` are failures that were not recorded as such, ``unsupported`` of them because
     something is not built; ``known_faults`` failed exactly as recorded.  ``compared`` answers had
     a recorded one, ``different`` of them differ; likewise ``observed`` of what the program itself
-    saw, ``observed_different`` of it.  ``answered`` of the ``issued`` query ENDs were
+    saw, ``observed_different`` of it, and ``judged`` pictures, which have a reference, ``unlike``
+    of them not as close to it as they must be.  ``answered`` of the ``issued`` query ENDs were
     delivered.  ``damage`` is what ended the capture early, if anything did.
     """
 
@@ -26,6 +27,8 @@ class Tally:
     unsupported: int = 0
     compared: int = 0
     different: int = 0
+    judged: int = 0
+    unlike: int = 0
     observed: int = 0
     observed_different: int = 0
     issued: int = 0

@@ -1,0 +1,37 @@
+"""``dp2emu diff-images``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from dp2emu.cli.allowances import show_judgements, with_allowance
+from dp2emu.cli.captures import PATH
+from dp2emu.cli.outcome import DIFFERS, FINE
+from dp2emu.cli.streams import text_output
+from dp2emu.diff import Allowance, judge_paths
+
+
+@click.command("diff-images")
+@click.argument("one", metavar="A", type=PATH)
+@click.argument("other", metavar="B", type=PATH)
+@click.option("--out", metavar="PNG", type=PATH, help="Write both side by side, and what differs.")
+@with_allowance(tolerance=0, share=100.0, across=None)
+@click.option("--json", "as_json", is_flag=True, help="As a JSON object.")
+def command(one: str, other: str, out: str | None, allowance: Allowance, as_json: bool) -> int:
+    """Compare two pictures, or those of two folders.
+
+    In folders pictures belong together that have the same name, or names that end with the same
+    call_N.  With folders --out is one too, and gets those that differ.
+    """
+    folder = Path(out) if out else None
+    judgements = judge_paths(Path(one), Path(other), allowance, folder)
+    with text_output("-") as stream:
+        if as_json:
+            rows = [judgement.row(allowance) for judgement in judgements]
+            stream.write(json.dumps({"schema": 1, "pictures": rows}, indent=1) + "\n")
+        else:
+            show_judgements(judgements, allowance, stream)
+    return FINE if all(judgement.within for judgement in judgements) else DIFFERS

@@ -1,0 +1,34 @@
+"""Pictures compared: how far apart they are, where, and shown side by side."""
+
+from dp2emu.diff.images import (
+    EXACT,
+    RECORDED,
+    Allowance,
+    Comparison,
+    Pixel,
+    compare_images,
+    pixels_of,
+    read_image,
+)
+from dp2emu.diff.judging import Judge, Judgement, judge_paths
+from dp2emu.diff.references import References
+from dp2emu.diff.regions import Region, regions
+from dp2emu.diff.side_by_side import side_by_side
+
+__all__ = [
+    "EXACT",
+    "RECORDED",
+    "Allowance",
+    "Comparison",
+    "Judge",
+    "Judgement",
+    "Pixel",
+    "References",
+    "Region",
+    "compare_images",
+    "judge_paths",
+    "pixels_of",
+    "read_image",
+    "regions",
+    "side_by_side",
+]

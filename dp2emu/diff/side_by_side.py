@@ -1,0 +1,48 @@
+"""Two pictures and what differs between them, side by side in one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.diff.images import Pixels, differences
+from dp2emu.lettering import HEIGHT, lettered
+
+_GAP = 8
+_SIZE = 2
+_TITLE = HEIGHT * _SIZE + _GAP
+_PAPER, _INK = 0x30, 0xE0
+_FAINT = 4
+"""How much darker the picture is behind the differences."""
+_BEYOND = (255, 48, 48)
+_WITHIN = (64, 160, 255)
+
+
+def side_by_side(
+    one: Pixels, other: Pixels, tolerance: int = 0, titles: tuple[str, str] = ("A", "B")
+) -> NDArray[np.uint8]:
+    """(height, width, 3): both pictures, and the first one darkened with each pixel that differs
+    in red if it does so beyond ``tolerance``, else in blue.  Pictures of different sizes are shown
+    without the third.  Alpha is left out, also where it alone differs.
+    """
+    panels = [(titles[0], one[..., :3]), (titles[1], other[..., :3])]
+    if one.shape[:2] == other.shape[:2]:
+        panels.append(("difference", _marked(one, differences(one, other), tolerance)))
+    height = max(image.shape[0] for _, image in panels)
+    width = sum(image.shape[1] + _GAP for _, image in panels)
+    sheet = np.full((height + _TITLE + 2 * _GAP, width + _GAP, 3), _PAPER, np.uint8)
+    left = _GAP
+    for title, image in panels:
+        ink = lettered(title, _SIZE)[:, : image.shape[1]]
+        sheet[_GAP : _GAP + ink.shape[0], left : left + ink.shape[1]][ink] = _INK
+        top = _GAP + _TITLE
+        sheet[top : top + image.shape[0], left : left + image.shape[1]] = image
+        left += image.shape[1] + _GAP
+    return sheet
+
+
+def _marked(image: Pixels, apart: NDArray[np.uint8], tolerance: int) -> NDArray[np.uint8]:
+    marked = image[..., :3] // _FAINT
+    marked[apart > 0] = _WITHIN
+    marked[apart > tolerance] = _BEYOND
+    return marked
