@@ -1,3 +1,5 @@
 """All tables of methods: importing this registers them."""
 
-import dp2emu.retrace.common  # noqa: F401
+from dp2emu.retrace import common, d3d9
+
+__all__ = ["common", "d3d9"]

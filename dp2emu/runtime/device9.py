@@ -79,7 +79,9 @@ _DEPTH_STATES = RenderState.ZENABLE, RenderState.ZWRITEENABLE, RenderState.STENC
 class Device9:
     """IDirect3DDevice9 over a rig, with a first target and depth surface.
 
-    ``depth`` None makes no depth surface.  ``record`` is told everything (``Session``).
+    ``depth`` None makes no depth surface.  ``record`` is told everything (``Session``).  A
+    ``session`` that is given and not opened is used; with its ``interface`` 8 the tokens are those
+    a Direct3D 8 runtime has.
     ``textures`` has the methods of textures and palettes.  Calls an application gets an error
     code for raise ``Refused``; a call the driver fails raises Fault, one that needs a part not
     built yet Unsupported.
@@ -108,8 +110,9 @@ class Device9:
         samples: int = 1,
         command_bytes: int = COMMAND_BYTES,
         record: Callable[[Record], None] | None = None,
+        session: Session | None = None,
     ) -> None:
-        self.session = Session(rig, command_bytes=command_bytes, record=record)
+        self.session = session or Session(rig, command_bytes=command_bytes, record=record)
         self._states = States(self.session)
         self.textures = Textures(self.session)
         self.back_buffer = self.create_render_target(width, height, format, samples)
@@ -121,15 +124,22 @@ class Device9:
         self._shaders = Shaders(self.session)
         self._lights = Lights(self.session)
         self._drawing = Drawing(self.session, self._before_draw)
-        self._open()
+        self.session.open(self.back_buffer.handle, handle_of(self.depth_buffer))
+        self._begin()
 
-    def _open(self) -> None:
+    def _begin(self) -> None:
         depth = self.depth_buffer
-        self.session.open(self.back_buffer.handle, depth.handle if depth else 0)
-        self.set_render_target(0, self.back_buffer)
-        self.set_depth_stencil(depth)
+        self._targets.set_all(self.back_buffer, depth)
         z_enable = ZBufferType.TRUE if depth else ZBufferType.FALSE
         self.set_render_state(RenderState.ZENABLE, z_enable)
+
+    def reset(self, back_buffer: SurfaceDesc, depth_buffer: SurfaceDesc | None) -> None:
+        """Reset, as far as it is about the first targets; other colour targets are unbound."""
+        for index in sorted(self._targets.colors.keys() - {0}):
+            self.set_render_target(index, None)
+        self.back_buffer, self.depth_buffer = back_buffer, depth_buffer
+        self.in_scene = False
+        self._begin()
 
     # Resources
 
@@ -364,6 +374,9 @@ class Device9:
         """SetStreamSource; None unbinds."""
         if stream == 0:
             self._drawing.has_stream = buffer is not None
+        if self.session.interface < 9:
+            self.session.emit(Op.SETSTREAMSOURCE, [(stream, handle_of(buffer), stride)])
+            return
         self.session.emit(Op.SETSTREAMSOURCE2, [(stream, handle_of(buffer), offset, stride)])
 
     def set_stream_frequency(self, stream: int, value: int) -> None:
@@ -487,6 +500,33 @@ class Device9:
         if used and self._targets.depth_is_smaller:
             raise Refused(HResult.D3DERR_CONFLICTINGRENDERSTATE, "the depth surface is too small")
         return 1
+
+    @property
+    def targets(self) -> dict[int, SurfaceDesc]:
+        """GetRenderTarget: the colour targets by index."""
+        return dict(self._targets.colors)
+
+    @property
+    def depth_stencil(self) -> SurfaceDesc | None:
+        """GetDepthStencilSurface."""
+        return self._targets.depth
+
+    def set_targets(self, color: SurfaceDesc, depth: SurfaceDesc | None) -> None:
+        """SetRenderTarget of Direct3D 8: both surfaces, and the viewport is all of the target."""
+        self._targets.set_all(color, depth)
+
+    def set_vertex_handle(self, handle: int) -> None:
+        """SetVertexShader of Direct3D 8: a shader with its declaration, or a vertex format."""
+        self._drawing.has_format = handle != 0
+        self._shaders.set_handle(handle)
+
+    def create_vertex_program(
+        self, declaration: Sequence[int], code: Sequence[int]
+    ) -> VertexShader:
+        """CreateVertexShader of Direct3D 8: both of DWORDs; without code vertices are processed
+        by the fixed functions.
+        """
+        return VertexShader(self._shaders.program(declaration, code))
 
     def _before_draw(self) -> None:
         """Textures are brought up to date; what the draw writes is stale from then on."""

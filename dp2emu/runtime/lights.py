@@ -16,7 +16,9 @@ from dp2emu.runtime.commands import pack
 from dp2emu.runtime.objects import Light
 from dp2emu.runtime.session import Session
 
-_DEFAULT = Light(LightType.DIRECTIONAL, diffuse=(1.0, 1.0, 1.0, 0.0), direction=(0.0, 0.0, 1.0))
+DEFAULT_LIGHT = Light(
+    LightType.DIRECTIONAL, diffuse=(1.0, 1.0, 1.0, 0.0), direction=(0.0, 0.0, 1.0)
+)
 
 
 class Lights:
@@ -37,6 +39,6 @@ class Lights:
     def enable(self, index: int, enable: bool) -> None:
         """LightEnable; a light nobody described is then a white directional one along z."""
         if index not in self._created:
-            self.set(index, _DEFAULT)
+            self.set(index, DEFAULT_LIGHT)
         kind = D3DHAL_SETLIGHT_ENABLE if enable else D3DHAL_SETLIGHT_DISABLE
         self._session.commands.emit_tailed(Op.SETLIGHT, (index, kind), b"")

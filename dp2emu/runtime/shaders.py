@@ -39,14 +39,30 @@ class Shaders:
         data = words(code)
         return self._create(op, len(data), data)
 
+    def program(self, declaration: Sequence[int], code: Sequence[int]) -> int:
+        """The handle of a new vertex shader of Direct3D 8, declaration and code in one."""
+        parts = words(declaration), words(code)
+        return self._make(Op.CREATEVERTEXSHADER, tuple(map(len, parts)), b"".join(parts))
+
+    def delete(self, op: Op, handle: int) -> None:
+        """An object goes: a DELETE token."""
+        self._session.emit(op, [(handle,)])
+
     def _create(self, op: Op, size: int, data: bytes) -> int:
+        return self._make(op, (size,), data)
+
+    def _make(self, op: Op, sizes: tuple[int, ...], data: bytes) -> int:
         """Make an object and flush: a failure of this call is a failure to create (3.5)."""
         self._objects += 1
         handle = 2 * self._objects - 1
         self._session.flush()
-        self._session.commands.emit_tailed(op, (handle, size), data)
+        self._session.commands.emit_tailed(op, (handle, *sizes), data)
         self._session.flush()
         return handle
+
+    def set_handle(self, handle: int) -> None:
+        """SetVertexShader of Direct3D 8: a shader or a vertex format."""
+        self._session.emit(Op.SETVERTEXSHADER, [(handle,)])
 
     def set_format(self, handle: int) -> None:
         """A declaration or vertex format; the vertex function stays."""

@@ -10,7 +10,7 @@ from dp2emu.dp2.table import Op
 from dp2emu.runtime.arguments import dword
 from dp2emu.runtime.session import Session
 
-_WIRE_SAMPLER_STATES = {
+WIRE_SAMPLER_STATES = {
     state: sdk_value(WireTextureStageState, f"D3DTSS_{state.name}") for state in SamplerState
 }
 """The wire keeps the stage state numbers that DirectX 8 had for these (reference 3.6)."""
@@ -51,7 +51,7 @@ class States:
         """SetSamplerState."""
         word = dword(value)
         self._sampler[sampler, state] = word
-        item = (sampler, _WIRE_SAMPLER_STATES[state], word)
+        item = (sampler, WIRE_SAMPLER_STATES[state], word)
         self._session.emit(Op.TEXTURESTAGESTATE, [item])
 
     def sampler(self, sampler: int, state: SamplerState) -> int:

@@ -26,6 +26,17 @@ class Targets:
         self.viewport = Viewport(0, 0, 0, 0)
         self.scissor = Rect(0, 0, 0, 0)
 
+    def set_all(self, color: SurfaceDesc, depth: SurfaceDesc | None) -> None:
+        """Target 0 and the depth surface, in one token before Direct3D 9."""
+        if self._session.interface >= 9:
+            self.set_color(0, color)
+            self.set_depth(depth)
+            return
+        head = color.handle, handle_of(depth)
+        self._session.emit(Op.SETRENDERTARGET, head=head)
+        self.colors[0], self.depth = color, depth
+        self.set_viewport(Viewport(0, 0, color.width, color.height))
+
     def set_color(self, index: int, surface: SurfaceDesc | None) -> None:
         """SetRenderTarget; a new target 0 resets viewport and scissor to all of it."""
         if surface is None and index == 0:

@@ -1,0 +1,343 @@
+"""A device as a program holds it: what it set, what it made, and what lives how long.
+
+``Device9`` sends; this knows the resources by object, their pools and pending locks, the swap
+chains, and which of those that were released are still in use.  Direct3D 9 and 8 share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dp2emu.capture.records import Record
+from dp2emu.d3d.enums import Format, Pool, TextureFilter
+from dp2emu.d3d.flags import Usage
+from dp2emu.dp2.table import Op
+from dp2emu.errors import Unsupported
+from dp2emu.gpu.memory import TEXTURES, VOLUMES, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.packets import Box
+from dp2emu.rig import Rig
+from dp2emu.runtime.chains import Chain, Presentation
+from dp2emu.runtime.device9 import Device9
+from dp2emu.runtime.mirror import Key, Mirror, StateBlock
+from dp2emu.runtime.numbers import Numbers
+from dp2emu.runtime.objects import IndexBuffer, Texture
+from dp2emu.runtime.resources import Resource, Stored, store_pixels
+from dp2emu.runtime.session import Session
+from dp2emu.runtime.settings9 import default_of, setters
+from dp2emu.runtime.textures import TextureShape
+
+_INDEX_BYTES = {Format.INDEX16: 2, Format.INDEX32: 4}
+
+
+class Application:
+    """One device of a program on a rig.  Mutable: it is the device.
+
+    ``interface`` is 9 or 8.  ``numbers`` are shared by the devices of a rig, ``record`` is told
+    everything but the driver's answers.
+    """
+
+    def __init__(
+        self,
+        rig: Rig,
+        parameters: Presentation,
+        *,
+        interface: int,
+        numbers: Numbers,
+        record: Callable[[Record], None],
+    ) -> None:
+        self.session = Session(
+            rig, context=numbers.next_context(), interface=interface, record=record,
+            numbers=numbers, answers=False,
+        )  # fmt: skip
+        p = parameters
+        self.device = Device9(
+            rig, p.width, p.height, format=p.format, depth=p.depth, samples=p.samples,
+            session=self.session,
+        )  # fmt: skip
+        self.mirror = Mirror(setters(self.device), self._default)
+        self.resources: dict[int, Resource] = {}
+        self.blocks: list[StateBlock] = []
+        self._dying: dict[int, Resource] = {}
+        self.chains = [self._chain(parameters, self.device.back_buffer)]
+        self._depth = self._automatic_depth()
+
+    def _default(self, key: Key) -> Any:
+        return default_of(self.device, key)
+
+    def _chain(self, parameters: Presentation, first: SurfaceDesc | None = None) -> Chain:
+        chain = Chain(self.session, parameters, self.device.create_render_target, first)
+        for surface in chain.surfaces:
+            self._own(surface)
+        return chain
+
+    def _automatic_depth(self) -> Resource | None:
+        desc = self.device.depth_buffer
+        return self._own(Resource(desc, implicit=True)) if desc else None
+
+    def add_chain(self, parameters: Presentation) -> Chain:
+        """CreateAdditionalSwapChain."""
+        self.chains.append(self._chain(parameters))
+        return self.chains[-1]
+
+    def reset(self, parameters: Presentation) -> None:
+        """Reset: new chains, all state as on a new device; managed resources, shaders and queries
+        stay as they are.
+        """
+        old = [surface for chain in self.chains for surface in chain.surfaces]
+        old += [self._depth] if self._depth else []
+        p, device = parameters, self.device
+        back = device.create_render_target(p.width, p.height, p.format, p.samples)
+        depth = p.depth and device.create_depth_stencil(p.width, p.height, p.depth, p.samples)
+        device.reset(back, depth or None)
+        self.mirror.reset()
+        self.chains = [self._chain(parameters, back)]
+        self._depth = self._automatic_depth()
+        for surface in old:
+            surface.implicit = False
+            self.release(surface)
+        self.sweep()
+
+    # Resources
+
+    def _own(self, resource: Resource) -> Resource:
+        if resource.desc is not None:
+            self.resources[resource.desc.handle] = resource
+        return resource
+
+    def create_texture(self, shape: TextureShape, pool: Pool) -> Resource:
+        """CreateTexture, CreateCubeTexture and CreateVolumeTexture.  Of D3DPOOL_SCRATCH nothing
+        reaches the driver.
+        """
+        if pool is Pool.SCRATCH:
+            return Resource(None, pool)
+        desc = self.device.textures.create(shape, []).desc
+        visible = 1 if shape.usage & Usage.AUTOGENMIPMAP else desc.levels
+        return self._own(Resource(desc, pool, visible=visible))
+
+    def create_surface(
+        self, width: int, height: int, format: Format, pool: Pool, *,
+        samples: int = 1, usage: int = 0,
+    ) -> Resource:  # fmt: skip
+        """CreateRenderTarget, CreateDepthStencilSurface and CreateOffscreenPlainSurface, by
+        ``usage``.
+        """
+        if pool is Pool.SCRATCH:
+            return Resource(None, pool)
+        desc = self.session.create_surface(
+            SurfaceKind.SURFACE, width, height, format, samples=samples, usage=usage
+        )
+        return self._own(Resource(desc, pool))
+
+    def create_buffer(self, kind: SurfaceKind, size: int, pool: Pool, usage: int = 0) -> Resource:
+        """CreateVertexBuffer and CreateIndexBuffer of that many bytes, which are zero."""
+        return self._own(Resource(self.session.create_surface(kind, size, usage=usage), pool))
+
+    def level(self, texture: Resource, index: int) -> Resource:
+        """GetSurfaceLevel, GetCubeMapSurface and GetVolumeLevel: always the same object."""
+        if index not in texture.levels:
+            desc = texture.desc
+            if desc is not None and desc.kind not in VOLUMES:
+                desc = self.device.textures.surface(
+                    Texture(desc), index % desc.levels, index // desc.levels
+                )
+                self.resources[desc.handle] = texture
+            level = Resource(desc, texture.pool, owner=texture, index=index)
+            texture.levels[index] = level
+        return texture.levels[index]
+
+    def resource(self, desc: SurfaceDesc | None) -> Resource | None:
+        """The object behind a description the device has bound."""
+        if desc is None:
+            return None
+        found = self.resources.get(desc.handle)
+        return self.level(found, desc.index) if found and desc.parent else found
+
+    # Lifetime
+
+    def release(self, resource: Resource) -> None:
+        """The program has no reference left; the memory goes once the device has none either."""
+        root = resource.root
+        if root.desc is not None and not root.implicit:
+            self._dying[root.desc.handle] = root
+
+    def revive(self, resource: Resource) -> None:
+        """A getter handed out what the device still had."""
+        if resource.root.desc is not None:
+            self._dying.pop(resource.root.desc.handle, None)
+
+    def sweep(self) -> None:
+        """Destroy what was released and is not bound any more."""
+        if not self._dying:
+            return
+        used = set(self._used())
+        for handle, resource in list(self._dying.items()):
+            if handle not in used:
+                del self._dying[handle]
+                self._destroy(resource)
+
+    def _used(self) -> Iterator[int]:
+        """Handles of what targets, settings and state blocks refer to."""
+        bound = [*self.device.targets.values(), self.device.depth_stencil]
+        yield from (desc.parent or desc.handle for desc in bound if desc is not None)
+        values = [self.mirror.values(), *(block.values.values() for block in self.blocks)]
+        for value in (each for several in values for each in several):
+            found = value[0] if isinstance(value, tuple) and value else value
+            desc = getattr(found, "desc", found)
+            if isinstance(desc, SurfaceDesc):
+                yield desc.handle
+
+    def _destroy(self, resource: Resource) -> None:
+        handles = [level.desc.handle for level in resource.levels.values() if level.desc]
+        root = resource.desc.handle if resource.desc else 0
+        for handle in (*(each for each in handles if each != root), root):
+            if self.resources.pop(handle, None) is not None:
+                self.session.destroy_surface(handle)
+
+    def close(self) -> None:
+        """The device is gone, and with it everything it made."""
+        self.device.close()
+        for handle in sorted(self.resources, reverse=True):
+            self.session.destroy_surface(handle)
+        self.resources.clear()
+
+    # Memory
+
+    def lock(self, resource: Resource) -> None:
+        """Wait for the GPU before memory it may use is read or written."""
+        if resource.root.desc is not None and resource.pool is not Pool.SCRATCH:
+            self.session.lock(resource.root.desc.handle)
+
+    def store(
+        self, resource: Resource, index: int, box: Box, stored: Stored, *, dirty: bool = True
+    ) -> None:
+        """Unlock of a box of a subresource, with what is in it now; ``dirty`` False is
+        D3DLOCK_NO_DIRTY_UPDATE.
+        """
+        root = resource.root
+        if root.desc is None:
+            return
+        store_pixels(self.session, resource, index, box, stored)
+        face, level = divmod(resource.index + index, root.desc.levels)
+        if dirty:
+            self.mark(root, face, box if level == 0 else None)
+
+    def mark(self, texture: Resource, face: int, box: Box | None) -> None:
+        """AddDirtyRect and AddDirtyBox of a face; None is all of it."""
+        desc = texture.desc
+        texture.add_dirty(face, box)
+        if desc is None or desc.kind not in TEXTURES:
+            return
+        whole = box or texture.whole
+        if desc.managed:
+            sides = whole.left, whole.top, whole.right, whole.bottom, whole.front, whole.back
+            self.session.emit(Op.ADDDIRTYBOX, [(desc.handle, sides)])
+        self.device.textures.changed([desc])
+
+    def store_bytes(self, buffer: Resource, offset: int, data: bytes) -> None:
+        """Unlock of a buffer, with what is in it from ``offset`` on."""
+        if buffer.desc is not None and data:
+            room = max(buffer.desc.width - offset, 0)
+            self.session.write(buffer.desc.handle, offset, data[:room])
+
+    # Moves
+
+    def update_texture(self, source: Resource, target: Resource) -> None:
+        """UpdateTexture: what of the source is dirty."""
+        one, other = source.desc, target.desc
+        if one is None or other is None:
+            raise Unsupported("UpdateTexture of what has no memory at the driver")
+        for face, boxes in source.take_dirty().items():
+            for box in boxes:
+                self._update(source, target, face, box)
+        self.device.textures.changed([other])
+
+    def _update(self, source: Resource, target: Resource, face: int, box: Box) -> None:
+        one, other = source.desc, target.desc
+        assert one is not None
+        assert other is not None
+        rect = box.left, box.top, box.right, box.bottom
+        if one.kind is SurfaceKind.VOLUMETEXTURE:
+            sides = (*rect, box.front, box.back)
+            point = box.left, box.top, box.front
+            item: Any = (other.handle, one.handle, *point, sides, 0)
+            self.session.emit(Op.VOLUMEBLT, [item])
+        elif one.kind is SurfaceKind.TEXTURE:
+            item = (other.handle, one.handle, (box.left, box.top), rect, 0)
+            self.session.emit(Op.TEXBLT, [item])
+        else:
+            self._update_face(source, target, face)
+
+    def _update_face(self, source: Resource, target: Resource, face: int) -> None:
+        """Whole levels: TEXBLT takes the same rectangle of all faces."""
+        one, other = source.desc, target.desc
+        assert one is not None
+        assert other is not None
+        skipped = max(one.levels - other.levels, 0)
+        skipped = min(skipped, max(one.width.bit_length() - other.width.bit_length(), 0))
+        for level in range(min(one.levels - skipped, other.levels)):
+            given = self.level(source, face * one.levels + level + skipped)
+            made = self.level(target, face * other.levels + level)
+            self.copy(given, made)
+
+    def copy(
+        self, source: Resource, target: Resource,
+        rect: tuple[int, int, int, int] | None = None, point: tuple[int, int] = (0, 0),
+    ) -> None:  # fmt: skip
+        """UpdateSurface and CopyRects: a rectangle, all of it without, to a point."""
+        one, other = source.desc, target.desc
+        if one is None or other is None:
+            raise Unsupported("a copy of what has no memory at the driver")
+        left, top, right, bottom = rect or (0, 0, one.width, one.height)
+        place = (*point, point[0] + right - left, point[1] + bottom - top)
+        item = (one.handle, (left, top, right, bottom), 0, other.handle, place, 0, 0)
+        self.session.emit(Op.SURFACEBLT, [item])
+        self.wrote(target)
+
+    def blit(
+        self, source: Resource, target: Resource,
+        rects: tuple[tuple[int, int, int, int] | None, tuple[int, int, int, int] | None],
+        flags: int,
+    ) -> None:  # fmt: skip
+        """StretchRect and GetRenderTargetData: convert, stretch and resolve; ``rects`` are the
+        source's and the target's, None all of it.
+        """
+        one, other = source.desc, target.desc
+        if one is None or other is None:
+            raise Unsupported("a blit of what has no memory at the driver")
+        read = rects[0] or (0, 0, one.width, one.height)
+        written = rects[1] or (0, 0, other.width, other.height)
+        self.session.emit(Op.BLT, [(one.handle, read, 0, other.handle, written, 0, flags)])
+        self.wrote(target)
+
+    def fill(self, target: Resource, rect: Any, color: int) -> None:
+        """ColorFill of an A8R8G8B8 colour."""
+        if target.desc is None:
+            raise Unsupported("a fill of what has no memory at the driver")
+        whole = (0, 0, target.desc.width, target.desc.height)
+        self.session.emit(Op.COLORFILL, [(target.desc.handle, rect or whole, color & 0xFFFFFFFF)])
+        self.wrote(target)
+
+    def wrote(self, target: Resource) -> None:
+        """A blit wrote a surface: levels made from it are stale, a Lock reads something new."""
+        target.root.drawn.add(target.index)
+        if target.root.desc is not None:
+            self.device.textures.changed([target.root.desc])
+
+    # Drawing
+
+    def set_filter(self, texture: Resource, filter: TextureFilter) -> None:
+        """SetAutoGenFilterType."""
+        if texture.texture is not None:
+            self.device.textures.set_filter(texture.texture, filter)
+
+    def index_buffer(self, buffer: Resource | None, format: Format) -> IndexBuffer | None:
+        """What SetIndices binds."""
+        if buffer is None or buffer.desc is None:
+            return None
+        return IndexBuffer(buffer.desc, _INDEX_BYTES[format])
+
+    def present(self, chain: Chain, source: Any = None, target: Any = None) -> None:
+        """Present a chain; what nobody uses any more goes."""
+        chain.present(source, target)
+        self.sweep()
