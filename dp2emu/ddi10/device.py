@@ -20,7 +20,7 @@ from dp2emu.ddi10.counters import Watched, check_counter, check_counter_info
 from dp2emu.ddi10.entries import DXGI_FUNCTIONS, MAY_REPORT, PREDICATED, names_of
 from dp2emu.ddi10.parts import Parts
 from dp2emu.ddi10.query import Queries
-from dp2emu.ddi10.residency import QueryResidencyCb, query_resource_residency
+from dp2emu.ddi10.residency import QueryResidencyCb
 from dp2emu.ddi10.statistics import Statistics, statistics
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.core import Gpu
@@ -62,19 +62,16 @@ class Device:
         self.queries = Queries(
             adapter.gpu, self._commands, interface, adapter.contract, adapter.watched
         )
-        self._parts = Parts(Context(adapter.gpu, self._commands, adapter.contract, interface))
+        context = Context(adapter.gpu, self._commands, adapter.contract, interface)
+        self._parts = Parts(context, query_residency)
         built = self._built()
         self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(
             {name: partial(self._call, name, built.get(name)) for name in names_of(interface)}
         )
 
-        dxgi = {
-            "QueryResourceResidency": partial(
-                query_resource_residency, adapter.contract, query_residency
-            )
-        }
+        dxgi = self._parts.dxgi.entries()
         self.dxgi_functions: Mapping[str, Callable[..., int]] = MappingProxyType(
-            {name: partial(self._call_dxgi, name, dxgi.get(name)) for name in DXGI_FUNCTIONS}
+            {name: partial(self._call_dxgi, name, dxgi[name]) for name in DXGI_FUNCTIONS}
         )
 
     @property
@@ -118,11 +115,9 @@ class Device:
             assert fault.hr in MAY_REPORT[name]
             return self._set_error(self._core_layer, fault.hr)
 
-    def _call_dxgi(self, name: str, entry: Callable[..., int] | None, *arguments: Any) -> int:
+    def _call_dxgi(self, name: str, entry: Callable[..., int], *arguments: Any) -> int:
         """Call a DXGI function and return its code."""
         self._adapter.contract.hold(not self._destroyed, Rule.LIVE_DEVICE, name)
-        if entry is None:
-            raise Unsupported(f"{name} of the DXGI functions")
         if not self._adapter.count_call():
             return DdiCode.D3DDDIERR_DEVICEREMOVED
         try:

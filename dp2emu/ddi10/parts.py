@@ -8,10 +8,12 @@ from typing import Any
 from dp2emu.ddi10.bindings import Setters
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.draw import Draws
+from dp2emu.ddi10.dxgi import Dxgi
 from dp2emu.ddi10.layout import ElementLayouts
 from dp2emu.ddi10.maps import Maps
 from dp2emu.ddi10.moves import Moves
 from dp2emu.ddi10.objects import Objects
+from dp2emu.ddi10.residency import QueryResidencyCb
 from dp2emu.ddi10.resource import Resources
 from dp2emu.ddi10.stages import Stages
 from dp2emu.ddi10.state import States
@@ -22,13 +24,14 @@ from dp2emu.ddi10.views import Views
 class Parts:
     """The objects of a device and the entries that act on them.  Mutable: they are."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, query_residency: QueryResidencyCb) -> None:
         self.resources = Resources(context)
         self.views = Views(context, self.resources)
         self.states = States(context)
         self.layouts = ElementLayouts(context)
         self.stages = Stages(context, self.resources, self.views, self.states)
         self.setters = Setters(context, self.resources, self.views, self.states, self.layouts)
+        self.dxgi = Dxgi(context, self.resources, query_residency)
         self._makers = (self.resources, self.views, self.states, self.layouts, self.stages)
         self._users = (
             self.setters,

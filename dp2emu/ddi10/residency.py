@@ -58,14 +58,16 @@ class Allocation:
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
-    """A resource as its memory.  Raises UsageError if there is nothing the GPU renders with."""
+class Memory:
+    """A resource as its memory.  Raises UsageError if there is nothing the GPU renders with, and
+    it is not system memory.
+    """
 
     allocations: tuple[Allocation, ...]
     system_memory: bool = False
 
     def __post_init__(self) -> None:
-        if not self.rendering:
+        if not (self.rendering or self.system_memory):
             raise UsageError("a resource without an allocation for rendering")
 
     @property
@@ -107,7 +109,7 @@ def answer_from(memory: Residency) -> QueryResidencyCb:
 def query_resource_residency(
     contract: Contract,
     callback: QueryResidencyCb,
-    resources: Sequence[Resource],
+    resources: Sequence[Memory],
     status: list[int] | None,
 ) -> int:
     """QueryResourceResidencyDXGI: the code for all resources, and a Status in ``status`` for each.
@@ -122,7 +124,7 @@ def query_resource_residency(
     return _CODES[max(worst, default=Place.GPU)]
 
 
-def _check(contract: Contract, resources: Sequence[Resource], status: list[int] | None) -> None:
+def _check(contract: Contract, resources: Sequence[Memory], status: list[int] | None) -> None:
     entry = "QueryResourceResidency"
     system = any(resource.system_memory for resource in resources)
     contract.hold(not system, Rule.SYSTEM_MEMORY, entry)

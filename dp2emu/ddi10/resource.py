@@ -22,7 +22,7 @@ from dp2emu.ddi10.codes import DdiCode
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule
 from dp2emu.ddi10.objects import Objects
-from dp2emu.ddi10.residency import Allocation, Purpose
+from dp2emu.ddi10.residency import Allocation, Memory, Purpose
 from dp2emu.errors import ContractError, Fault, Unsupported
 from dp2emu.gpu.memory import (
     SAMPLE_COUNTS,
@@ -131,9 +131,9 @@ _KINDS = {
 class Resource:
     """A resource and the memory that is its own now.  Mutable: that changes.
 
-    ``allocations`` are what its memory is called in ``Gpu.residency``; staging resources have
-    none, since the host keeps them.  ``mapped`` are the subresources the host has pointers to,
-    ``pending`` counts commands that use a staging resource and are not done.
+    ``allocations`` are what its memory is called in ``Gpu.residency``.  ``mapped`` are the
+    subresources the host has pointers to, ``pending`` counts commands that use a staging resource
+    and are not done.
     """
 
     desc: CreateResource
@@ -158,9 +158,9 @@ class Resource:
         return 1 if self.is_buffer else len(self.surface.subresources)
 
     @property
-    def rendering(self) -> list[int]:
-        """Its allocations that rendering uses."""
-        return [each.handle for each in self.allocations if each.purpose is Purpose.RENDERING]
+    def memory(self) -> Memory:
+        """What of it residency is about; the host has staging resources."""
+        return Memory(self.allocations, system_memory=self.is_staging)
 
 
 class Resources:
@@ -216,7 +216,7 @@ class Resources:
     def record(self, packet: Packet, *used: Resource) -> None:
         """Record a packet, behind what brings memory it uses to where the GPU reaches it."""
         commands = self._context.commands
-        wanted = dict.fromkeys(each for resource in used for each in resource.rendering)
+        wanted = dict.fromkeys(each for resource in used for each in resource.memory.rendering)
         if wanted:
             commands.add(PageIn(tuple(wanted)))
         commands.add(packet)

@@ -39,10 +39,14 @@ Handle = bytearray
 class Rendering(Driven):
     """A device with helpers that make objects and read memory back."""
 
-    def make(self, noun: str, *description: object) -> Handle:
-        """An object of a kind, in memory of the size it takes."""
+    def memory_of(self, noun: str, *description: object) -> Handle:
+        """Memory for an object of a kind, of the size it takes."""
         size = {"VertexShader": "Shader", "PixelShader": "Shader"}.get(noun, noun)
-        memory = bytearray(self.device.functions[f"CalcPrivate{size}Size"](*description))
+        return bytearray(self.device.functions[f"CalcPrivate{size}Size"](*description))
+
+    def make(self, noun: str, *description: object) -> Handle:
+        """An object of a kind."""
+        memory = self.memory_of(noun, *description)
         assert self.call(f"Create{noun}", *description, memory) == []
         return memory
 

@@ -1,0 +1,187 @@
+"""The DXGI functions of a device: presenting, priorities, residency.
+
+Source: reference of the Direct3D 10/11 interface, section 7, and dxgiddi.h.  Each returns an
+HRESULT.  A flip moves nothing: the runtime rotates the identities of the buffers for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntFlag
+from functools import partial
+from typing import NamedTuple
+
+from dp2emu.ddi10.context import Context
+from dp2emu.ddi10.contract import Rule
+from dp2emu.ddi10.residency import QueryResidencyCb, query_resource_residency
+from dp2emu.ddi10.resource import Resource, Resources
+from dp2emu.errors import Unsupported
+from dp2emu.gpu.packets import Box, Copy, Part, whole_part
+
+S_OK = 0
+
+GAMMA_POINTS = 256
+"""Control points of a gamma ramp."""
+
+
+class PresentFlag(IntFlag):
+    """DXGI_DDI_PRESENT_FLAGS."""
+
+    BLT = 1
+    FLIP = 2
+
+
+class BltFlag(IntFlag):
+    """DXGI_DDI_ARG_BLT_FLAGS."""
+
+    RESOLVE = 1
+    CONVERT = 2
+    STRETCH = 4
+    PRESENT = 8
+
+
+IDENTITY = 1
+"""DXGI_DDI_MODE_ROTATION_IDENTITY; 0 says nothing of rotation."""
+
+
+class BltArguments(NamedTuple):
+    """DXGI_DDI_ARG_BLT, without the device: all of a subresource into a rectangle of another."""
+
+    hDstResource: bytearray
+    DstSubresource: int
+    DstLeft: int
+    DstTop: int
+    DstRight: int
+    DstBottom: int
+    hSrcResource: bytearray
+    SrcSubresource: int
+    Flags: int = 0
+    Rotate: int = 0
+
+
+class PresentArguments(NamedTuple):
+    """DXGI_DDI_ARG_PRESENT, without the device."""
+
+    hSurfaceToPresent: bytearray
+    SrcSubResourceIndex: int = 0
+    hDstResource: bytearray | None = None
+    DstSubResourceIndex: int = 0
+    Flags: int = PresentFlag.FLIP
+    FlipInterval: int = 1
+
+
+@dataclass(slots=True)
+class GammaCaps:
+    """DXGI_GAMMA_CONTROL_CAPABILITIES.  Mutable: GetGammaCaps fills it."""
+
+    ScaleAndOffsetSupported: int = 0
+    MaxConvertedValue: float = 0.0
+    MinConvertedValue: float = 0.0
+    ControlPointPositions: list[float] = field(default_factory=list)
+
+
+class Dxgi:
+    """The functions.  Mutable: it remembers what is shown.
+
+    ``shown`` is the resource and subresource on the screen, None before there is one.
+    """
+
+    def __init__(
+        self, context: Context, resources: Resources, query_residency: QueryResidencyCb
+    ) -> None:
+        self._context = context
+        self._resources = resources
+        self._query = partial(query_resource_residency, context.contract, query_residency)
+        self.shown: tuple[Resource, int] | None = None
+
+    def entries(self) -> Mapping[str, Callable[..., int]]:
+        """The functions, by name."""
+        return {
+            "Present": self.present,
+            "GetGammaCaps": self.get_gamma_caps,
+            "SetDisplayMode": self.set_display_mode,
+            "SetResourcePriority": self.set_resource_priority,
+            "QueryResourceResidency": self.query_resource_residency,
+            "RotateResourceIdentities": self.rotate_resource_identities,
+            "Blt": self.blt,
+        }
+
+    def present(self, arguments: PresentArguments) -> int:
+        """Present: what was recorded is flushed; a flip shows, a blt copies."""
+        entry = "Present"
+        source = self._part(arguments.hSurfaceToPresent, arguments.SrcSubResourceIndex, entry)
+        if arguments.Flags & PresentFlag.BLT and arguments.hDstResource is not None:
+            target = self._part(arguments.hDstResource, arguments.DstSubResourceIndex, entry)
+            self._copy(source, target)
+        if arguments.Flags & PresentFlag.FLIP:
+            self.shown = source[0], arguments.SrcSubResourceIndex
+        self._context.commands.flush()
+        return S_OK
+
+    def blt(self, arguments: BltArguments) -> int:
+        """Blt: with whatever conversion, resolving and point sampling it takes.
+
+        Raises Unsupported for rotation.
+        """
+        if arguments.Rotate not in (0, IDENTITY):
+            raise Unsupported("rotated blts of DXGI")
+        entry = "Blt"
+        source = self._part(arguments.hSrcResource, arguments.SrcSubresource, entry)
+        resource, whole = self._part(arguments.hDstResource, arguments.DstSubresource, entry)
+        box = Box(arguments.DstLeft, arguments.DstTop, arguments.DstRight, arguments.DstBottom)
+        inside = 0 <= box.left < box.right <= whole.box.right
+        inside = inside and 0 <= box.top < box.bottom <= whole.box.bottom
+        self._context.contract.hold(inside, Rule.INSIDE, entry)
+        self._copy(source, (resource, Part(whole.surface, whole.index, box)))
+        return S_OK
+
+    def rotate_resource_identities(self, handles: Sequence[bytearray]) -> int:
+        """RotateResourceIdentities: each gets the memory of the next, the last that of the
+        first.
+        """
+        entry = "RotateResourceIdentities"
+        found = [self._resources.objects.open(memory, entry) for memory in handles]
+        given = [(resource.surface, resource.allocations) for resource in found]
+        for resource, (surface, allocations) in zip(found, given[1:] + given[:1], strict=True):
+            resource.surface, resource.allocations = surface, allocations
+        return S_OK
+
+    def set_display_mode(self, resource: bytearray, subresource: int) -> int:
+        """SetDisplayMode: show a subresource."""
+        found, _ = self._part(resource, subresource, "SetDisplayMode")
+        self.shown = found, subresource
+        return S_OK
+
+    def get_gamma_caps(self, caps: GammaCaps) -> int:
+        """GetGammaCaps: ramps from 0 to 1, by points that are evenly spread."""
+        caps.ScaleAndOffsetSupported = 0
+        caps.MinConvertedValue, caps.MaxConvertedValue = 0.0, 1.0
+        last = GAMMA_POINTS - 1
+        caps.ControlPointPositions[:] = [point / last for point in range(GAMMA_POINTS)]
+        return S_OK
+
+    def set_resource_priority(self, resource: bytearray, priority: int) -> int:
+        """SetResourcePriority: what goes last from where the GPU reaches it."""
+        found = self._resources.objects.open(resource, "SetResourcePriority")
+        for allocation in found.allocations:
+            self._context.gpu.residency.set_priority(allocation.handle, priority)
+        return S_OK
+
+    def query_resource_residency(
+        self, handles: Sequence[bytearray], status: list[int] | None
+    ) -> int:
+        """QueryResourceResidency: as ``residency.query_resource_residency``."""
+        entry = "QueryResourceResidency"
+        found = [self._resources.objects.open(memory, entry).memory for memory in handles]
+        return self._query(found, status)
+
+    def _part(self, memory: bytearray, index: int, entry: str) -> tuple[Resource, Part]:
+        resource = self._resources.objects.open(memory, entry)
+        there = not resource.is_buffer and 0 <= index < resource.count
+        self._context.contract.hold(there, Rule.KNOWN_SUBRESOURCE, entry)
+        return resource, whole_part(resource.surface, index)
+
+    def _copy(self, source: tuple[Resource, Part], target: tuple[Resource, Part]) -> None:
+        self._context.commands.predicated = False
+        self._resources.record(Copy(source[1], target[1]), source[0], target[0])
