@@ -33,7 +33,7 @@ def clear_packet(
     With COMPUTERECTS the viewport clips them, and none means all of it.  Raises Fault without any
     target.
     """
-    if targets.extent() is None:
+    if targets.extent is None:
         raise Fault(HResult.DDERR_GENERIC, "nothing to clear: no target is bound")
     flags = fill.flags
     colors = targets.colors if flags & ClearFlags.TARGET else ()

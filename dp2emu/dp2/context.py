@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from functools import partial
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,7 @@ from dp2emu.gpu.packets import (
     Draw,
     Indices,
     Rect,
+    Viewport,
 )
 from dp2emu.gpu.patches import Patch
 
@@ -392,16 +394,16 @@ class Context:
         if count == 0:
             return
         _check_count(count, len(streams))
-        extent = self.targets.extent()
+        extent = self.targets.extent
         if extent is None:
             raise Fault(HResult.DDERR_GENERIC, "draw without a render target")
         resolved = self.resolutions.of(self.state, source, self.targets, self.textures)
-        packet = partial(
-            Draw,
+        packet = Draw(
             pipeline=resolved.pipeline,
             topology=topology,
             first=first,
             count=count,
+            streams=streams[0],
             indices=indices,
             colors=self.targets.colors,
             depth=self.targets.depth,
@@ -426,8 +428,9 @@ class Context:
         for textures in (resolved.pixel.textures, resolved.vertex.textures):
             for binding in textures.values():
                 self.managed.upload(binding.surface)
-        for instance in streams:
-            self.gpu.submit(packet(streams=instance))
+        self.gpu.submit(packet)
+        for instance in streams[1:]:
+            self.gpu.submit(replace(packet, streams=instance))
 
     def _call_source(self) -> Source:
         """Vertices of a call of DirectX 6 and 7, which has no shaders."""
@@ -439,8 +442,9 @@ class Context:
         return self.resolutions.source(format, shaders.function, shaders.pixel, methods)
 
     def _scissor(self, extent: Rect) -> Rect:
-        rect = extent.intersect(rect_of(self.state.viewport))
-        return rect.intersect(self.state.scissor) if self.state.scissor_enabled else rect
+        state = self.state
+        rect = _viewed(extent, state.viewport)
+        return rect.intersect(state.scissor) if state.scissor_enabled else rect
 
     # Handles
 
@@ -465,6 +469,12 @@ class Context:
                 HResult.DDERR_GENERIC, f"surface {handle} ({surface.format.sdk}) is no {what}"
             )
         return surface
+
+
+@lru_cache(maxsize=64)
+def _viewed(extent: Rect, viewport: Viewport) -> Rect:
+    """The part of the targets that the viewport is in."""
+    return extent.intersect(rect_of(viewport))
 
 
 def _check_count(count: int, instances: int = 1) -> None:

@@ -6,7 +6,7 @@ draw either means what the stream says or says what is missing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dp2emu.d3d.enums import (
     CmpFunc,
@@ -66,13 +66,19 @@ _COLOR_WRITES = (
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Bound colour surfaces by index, and the depth-stencil surface."""
+    """Bound colour surfaces by index, and the depth-stencil surface.
+
+    ``extent``: the pixels all colours have, or without any the depth surface; None without both.
+    """
 
     colors: tuple[Surface | None, ...] = (None,) * TARGETS
     depth: Surface | None = None
+    extent: Rect | None = field(init=False, compare=False)
 
-    def extent(self) -> Rect | None:
-        """The pixels all colours have, or without any the depth surface; None without both."""
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "extent", self._extent())
+
+    def _extent(self) -> Rect | None:
         bound = self._bound or ([self.depth] if self.depth else [])
         if not bound:
             return None

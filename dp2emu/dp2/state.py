@@ -70,9 +70,10 @@ class State:
         zenable = ZBufferType.TRUE if has_depth else ZBufferType.FALSE
         self.render_states[RenderState.ZENABLE] = int(zenable)
         self.stages = [row.copy() for row in _STAGE_DEFAULTS]
-        self._words = [array("I", part).tobytes() for part in (self.render_states, *self.stages)]
+        self._words = [array("I", part) for part in (self.render_states, *self.stages)]
         self._stale: set[int] = set()
-        self._settings = b"".join(self._words)
+        self._settings = [words.tobytes() for words in self._words]
+        self._settled = tuple(self._settings)
         self.map_blend = 0
         self.convolution = Convolution()
         self.viewport = Viewport(0, 0, 0, 0)
@@ -87,7 +88,7 @@ class State:
     def set_render_state(self, state: int, value: int) -> None:
         """RENDERSTATE: states beyond the table are ignored silently."""
         if state < RENDER_STATES and self.render_states[state] != value:
-            self.render_states[state] = value
+            self.render_states[state] = self._words[0][state] = value
             self._stale.add(0)
 
     def set_map_blend(self, mode: int) -> None:
@@ -108,25 +109,25 @@ class State:
     def set_texture_stage_state(self, stage: int, state: int, value: int) -> None:
         """TEXTURESTAGESTATE: unknown stages and states are ignored silently."""
         if stage in STAGE_ROWS and state < STAGE_STATES:
-            row = self.stage(stage)
-            for number in TOGETHER.get(state, (state,)):
-                row[number] = value
-            self._stale.add(1 + STAGE_ROWS[stage])
+            number = STAGE_ROWS[stage]
+            row, words = self.stages[number], self._words[1 + number]
+            for each in TOGETHER.get(state, (state,)):
+                row[each] = words[each] = value
+            self._stale.add(1 + number)
             if stage == 0 and state in OPERATIONS and self.map_blend:
                 self.set_map_blend(0)
 
     @property
-    def settings(self) -> bytes:
-        """Render states, then the states of each stage, as DWORDs.  The same object while nothing
+    def settings(self) -> tuple[bytes, ...]:
+        """Render states, then the states of each stage, as DWORDs.  The same objects while nothing
         changes; equal bytes are equal states.
         """
         if self._stale:
-            parts = self.render_states, *self.stages
             for number in self._stale:
-                self._words[number] = array("I", parts[number]).tobytes()
+                self._settings[number] = self._words[number].tobytes()
             self._stale.clear()
-            self._settings = b"".join(self._words)
-        return self._settings
+            self._settled = tuple(self._settings)
+        return self._settled
 
     def stage(self, number: int) -> list[int]:
         """The states of a stage or sampler, as the wire numbers them."""

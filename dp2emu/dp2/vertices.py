@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dp2emu.d3d.frequency import Frequency
 from dp2emu.d3d.hresult import HResult
@@ -73,37 +73,46 @@ class VertexStreams:
 
     def __init__(self) -> None:
         self.bound: dict[int, Stream | UserStream] = {}
+        self._as_bound: Streams | None = None
         self.frequencies: dict[int, Frequency] = {}
 
     def bind(self, number: int, surface: Surface | None, offset: int, stride: int) -> None:
         """SETSTREAMSOURCE and SETSTREAMSOURCE2; None unbinds."""
         check_stream(number, stride)
-        if surface is None:
-            self.bound.pop(number, None)
-        else:
-            self.bound[number] = Stream(surface, offset, stride)
+        self._set(number, None if surface is None else Stream(surface, offset, stride))
 
     def bind_user_memory(self, number: int, stride: int) -> None:
         """SETSTREAMSOURCEUM: draws read the user memory of their own call."""
         check_stream(number, stride)
-        self.bound[number] = UserStream(stride)
+        self._set(number, UserStream(stride))
+
+    def _set(self, number: int, source: Stream | UserStream | None) -> None:
+        self._as_bound = None
+        if source is None:
+            self.bound.pop(number, None)
+        else:
+            self.bound[number] = source
 
     def set_frequency(self, number: int, value: int) -> None:
         """SETSTREAMSOURCEFREQ."""
         self.frequencies[number] = check_frequency(number, value)
 
     def of_call(self, call: CallVertices, byte_offset: int) -> Streams:
-        """The streams as bound; ``byte_offset`` moves stream 0, the one the 2 forms mean."""
+        """The streams as bound; ``byte_offset`` moves stream 0, the one the 2 forms mean.
+
+        They are the same objects while none is moved or bound, for what is found out about one.
+        """
+        if self._as_bound is not None and not byte_offset:
+            return self._as_bound
         if 0 not in self.bound:
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "draw without stream 0")
         streams = list(NO_STREAMS)
         for number, source in self.bound.items():
-            offset = byte_offset if number == 0 else 0
-            if isinstance(source, UserStream):
-                streams[number] = call.user_stream(offset, source.stride)
-            else:
-                streams[number] = Stream(source.data, source.offset + offset, source.stride)
-        return tuple(streams)
+            streams[number] = _stream(source, call, byte_offset if number == 0 else 0)
+        found = tuple(streams)
+        if not byte_offset and not any(isinstance(s, UserStream) for s in self.bound.values()):
+            self._as_bound = found
+        return found
 
     def instances(
         self, call: CallVertices, byte_offset: int, *, first: int | None, dividers: bool = False
@@ -115,6 +124,13 @@ class VertexStreams:
         streams = self.of_call(call, byte_offset)
         used = {n: each for n, each in self.frequencies.items() if dividers or each.flags}
         return tuple(instances(streams, used, first=first))
+
+
+def _stream(source: Stream | UserStream, call: CallVertices, offset: int) -> Stream:
+    """What is bound, so many bytes on."""
+    if isinstance(source, UserStream):
+        return call.user_stream(offset, source.stride)
+    return replace(source, offset=source.offset + offset) if offset else source
 
 
 def check_stream(number: int, stride: int) -> None:

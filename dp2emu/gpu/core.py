@@ -11,6 +11,7 @@ from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from typing import Any
 
+from dp2emu.errors import Disagreement
 from dp2emu.gpu.blit import execute_blit
 from dp2emu.gpu.clear import execute_clear
 from dp2emu.gpu.compose import execute_compose
@@ -49,7 +50,6 @@ from dp2emu.gpu.residency import Budgets, Residency
 from dp2emu.gpu.timing import SERIAL, Overlap, Timing, instant
 from dp2emu.gpu.work import Work
 from dp2emu.shader import reference
-from dp2emu.shader.engines import telling
 from dp2emu.shader.reference import Run
 
 QUEUE_DEPTH = 4096
@@ -233,8 +233,10 @@ class Gpu:
         watched = bool(self._cache_watchers)
         number, self._draws = self._draws, self._draws + 1
         counters = self.counters if self._context is None else Counters()
-        with telling(lambda lane: f"draw {number}"):
+        try:
             work = execute_draw(with_constants(packet), counters, watched, self._run_programs)
+        except Disagreement as error:
+            raise error.within(f"draw {number}") from None
         if self._context is not None:
             self._context.add(counters)
             self.counters.add(counters)

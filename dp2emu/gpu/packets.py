@@ -71,7 +71,7 @@ class FloatViewport:
     max_z: float = 1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Stream:
     """Vertex data: element k of a stream starts at byte ``offset + k * stride``.
 
@@ -247,15 +247,18 @@ class Draw:
     @property
     def copied(self) -> bytes | None:
         """Vertices that are in no buffer but in the packet or its call, None if there are none."""
-        read = (stream.data for stream in self.streams if stream is not None)
-        return next((data for data in read if isinstance(data, bytes)), None)
+        for stream in self.streams:
+            if stream is not None and isinstance(stream.data, bytes):
+                return stream.data
+        return None
 
     @property
     def own_bytes(self) -> int:
         """Bytes of indices that are in no buffer, and of edge flags."""
-        indices = self.indices.data if self.indices else None
-        arrays = (indices, self.edge_flags)
-        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+        size = 0 if self.edge_flags is None else self.edge_flags.nbytes
+        if self.indices is not None and isinstance(self.indices.data, np.ndarray):
+            size += self.indices.data.nbytes
+        return size
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -230,7 +230,7 @@ def test_settings_are_one_object_until_something_changes() -> None:
 def test_every_render_state_is_in_the_settings(number: int, value: int) -> None:
     state = State(has_depth=False)
     state.set_render_state(number, value)
-    words = np.frombuffer(state.settings, np.uint32)
+    words = np.frombuffer(b"".join(state.settings), np.uint32)
     assert words[number] == value and (words[:256] == state.render_states).all()
 
 
@@ -238,7 +238,7 @@ def test_every_render_state_is_in_the_settings(number: int, value: int) -> None:
 def test_every_stage_state_is_in_the_settings(stage: int, number: int, value: int) -> None:
     state = State(has_depth=False)
     state.set_texture_stage_state(stage, number, value)
-    rows = np.frombuffer(state.settings, np.uint32)[256:].reshape(len(state.stages), -1)
+    rows = np.frombuffer(b"".join(state.settings), np.uint32)[256:].reshape(len(state.stages), -1)
     assert (rows == state.stages).all() and state.stage(stage)[number] == value
 
 

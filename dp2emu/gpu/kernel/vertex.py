@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,19 +21,22 @@ from dp2emu.gpu import geometry as reference
 from dp2emu.gpu.arrays import Mask
 from dp2emu.gpu.assembly import CORNERS
 from dp2emu.gpu.geometry import Geometry, planes_used
+from dp2emu.gpu.kernel.identity import by_identity
 from dp2emu.gpu.kernel.vertex_code import ASSEMBLE, vertices
 from dp2emu.gpu.kernel.vertex_frame import Frame, double, frame_of
 from dp2emu.gpu.kernel.vertex_place import FIXED_PLANES
 from dp2emu.gpu.kernel.vertex_plan import Plan, plan_of
-from dp2emu.gpu.kernel.vertex_words import DOUBLES, DRAW, TAKING
-from dp2emu.gpu.packets import Draw, Stream
+from dp2emu.gpu.kernel.vertex_words import DOUBLES, DRAW, SOURCE, TAKING
+from dp2emu.gpu.packets import Draw, Indices, Stream, Uniforms
 from dp2emu.gpu.vertex import Vertices, bytes_of, type_of
+from dp2emu.shader.ir import Program
 from dp2emu.shader.jit.bindings import Bindings, address
 from dp2emu.shader.jit.compiling import target
 from dp2emu.shader.jit.engine import run as run_compiled
 from dp2emu.shader.reference import Run, Sampler
 
-_EXTRA = len(DRAW) + TAKING.index("extra")
+_EXTRA = struct.Struct("=q")
+_EXTRA_AT = 8 * (len(DRAW) + TAKING.index("extra"))
 _LOW_HALF = 0xFFFFFFFF
 _NO_ROOM = -1
 _EMPTY = np.zeros(1, np.uint8)
@@ -54,7 +58,8 @@ def geometry(
     frame = frame_of(plan, draw.topology, stop - start, planes_used(draw))
     bindings, kept = _set(frame, plan, draw, start, stop, sampler)
     found = vertices()(frame.start, ASSEMBLE, 0)
-    bindings.complain()
+    if bindings is not None:
+        bindings.complain()
     made = _gathered(frame, plan, draw, found & _LOW_HALF, found >> 32)
     # Until here what the frame's words point at had to be there.
     del kept
@@ -65,46 +70,63 @@ def geometry(
 
 def _set(
     frame: Frame, plan: Plan, draw: Draw, start: int, stop: int, sampler: Sampler | None
-) -> tuple[Bindings, list[Any]]:
-    """Fill in what is the draw's own.  What comes back has to be kept while the frame is used."""
-    bindings = Bindings(target(), sampler, None)
+) -> tuple[Bindings | None, list[Any]]:
+    """Fill in what is the draw's own: bindings, and what has to stay while the frame is used."""
     kept: list[Any] = []
-    bound = 0
-    if plan.program is not None:
-        words = bindings.of(plan.program, draw.vertex_uniforms)
-        kept.append(words)
-        bound = address(words)
-    edges, pitch = 0, 0
-    if draw.edge_flags is not None:
-        flags = np.ascontiguousarray(draw.edge_flags)
-        kept.append(flags)
-        edges, pitch = address(flags) + start, flags.shape[1]
+    bindings, bound = (None, 0) if plan.program is None else _bound(plan.program, draw, sampler)
+    edges, pitch = (0, 0) if draw.edge_flags is None else _edge_words(draw.edge_flags, kept)
+    indices: tuple[int, ...] = (0, 0, 0, 1, 0, 0, draw.first)
+    if draw.indices is not None:
+        indices = _index_words(draw.indices, kept)
     view = draw.viewport
     _DRAW.pack_into(
-        frame.bytes, 0, draw.first, start, stop - start, *_index_words(draw, kept),
-        bound, edges, pitch, view.x, view.width / 2, view.y, view.height / 2, view.min_z,
+        frame.words, 0, draw.first, start, stop - start, *indices,
+        bound, edges and edges + start, pitch,
+        view.x, view.width / 2, view.y, view.height / 2, view.min_z,
         view.max_z - view.min_z, 0.5 if draw.pipeline.raster.half_centres else 0.0,
     )  # fmt: skip
-    if plan.elements:
-        sources = [word for e in plan.elements for word in _source_words(e, draw.streams, kept)]
-        frame.sources[:] = sources
-    for number, plane in zip(planes_used(draw), frame.planes, strict=False):
-        plane[1:] = [double(float(value)) for value in draw.clip_planes[number]]
+    at = 0
+    for element in frame.elements:
+        _SOURCE.pack_into(frame.sources, at, *_source_words(element, draw.streams))
+        at += _SOURCE.size
+    if draw.clip_planes:
+        for number, plane in zip(planes_used(draw), frame.planes, strict=False):
+            plane[1:] = [double(float(value)) for value in draw.clip_planes[number]]
     return bindings, kept
 
 
 _DRAW = struct.Struct(f"={len(DRAW) - DOUBLES}q{DOUBLES}d")
+_SOURCE = struct.Struct(f"={len(SOURCE)}q")
 
 
-def _index_words(draw: Draw, kept: list[Any]) -> tuple[int, ...]:
-    """The words of the indices, and what is added to each; or, without any, taken off."""
-    indices = draw.indices
-    if indices is None:
-        return 0, 0, 0, 1, 0, 0, draw.first
+def _bound(program: Program, draw: Draw, sampler: Sampler | None) -> tuple[Bindings, int]:
+    """What the vertex program reads, and where it says so."""
+    if not draw.pipeline.vertex_samplers:
+        return _bound_uniforms(draw.vertex_uniforms, program)
+    bindings = Bindings(target(), sampler, None)
+    return bindings, address(bindings.of(program, draw.vertex_uniforms))
+
+
+@by_identity
+def _bound_uniforms(uniforms: Uniforms, program: Program) -> tuple[Bindings, int]:
+    """The same where nothing is sampled, so that it may be used again."""
+    bindings = Bindings(target(), None, None)
+    return bindings, address(bindings.of(program, uniforms))
+
+
+def _edge_words(flags: Mask, kept: list[Any]) -> tuple[int, int]:
+    """Where edges are, and the bytes of a row."""
+    whole = np.ascontiguousarray(flags)
+    kept.append(whole)
+    return address(whole), whole.shape[1]
+
+
+def _index_words(indices: Indices, kept: list[Any]) -> tuple[int, ...]:
+    """The words of the indices, and what is added to each."""
     data = bytes_of(indices.data)
     kept.append(data)
     low, high = _reach(indices.offset, indices.size, indices.size, data.nbytes)
-    # An empty array has an address as well.
+    # An empty array may lie at 0.
     place = address(data) or _NOWHERE
     return place, data.nbytes, indices.offset, indices.size, low, high, indices.base
 
@@ -117,22 +139,33 @@ def _reach(offset: int, stride: int, size: int, end: int) -> tuple[int, int]:
     return -((offset + size) // stride) - 1, (end - offset) // stride + 1
 
 
-def _source_words(
-    element: Element, streams: tuple[Stream | None, ...], kept: list[Any]
-) -> tuple[int, ...]:
+_streams: WeakKeyDictionary[Stream, dict[Element, tuple[int, ...]]] = WeakKeyDictionary()
+"""What was found out about streams, which stay where they are."""
+_NO_STREAM = (_NOWHERE, 0, 0, 0, 0, 0, 0, 0, 1)
+
+
+def _source_words(element: Element, streams: tuple[Stream | None, ...]) -> tuple[int, ...]:
     stream = streams[element.stream] if element.stream < len(streams) else None
     if stream is None:
-        return _NOWHERE, 0, 0, 0, 0, 0, 0, 0, 1
+        return _NO_STREAM
+    known = _streams.get(stream)
+    if known is None:
+        known = _streams.setdefault(stream, {})
+    found = known.get(element)
+    if found is None:
+        found = known[element] = _found(element, stream)
+    return found
+
+
+def _found(element: Element, stream: Stream) -> tuple[int, ...]:
     data = bytes_of(stream.data)
-    kept.append(data)
     end, at, size = data.nbytes, stream.offset + element.offset, type_of(element).size
     stride = stream.stride or size
     available = end - at if at >= 0 else 0
     whole = (available - size) // stride + 1 if available >= size else 0
     low, high = _reach(at, stride, size, end)
-    return (
-        address(data), end, at, stream.stride, whole, low, high, stream.first, stream.divider,
-    )  # fmt: skip
+    place = address(data) or _NOWHERE
+    return place, end, at, stream.stride, whole, low, high, stream.first, stream.divider
 
 
 def _gathered(frame: Frame, plan: Plan, draw: Draw, taken: int, cut: int) -> Geometry | None:
@@ -145,7 +178,7 @@ def _gathered(frame: Frame, plan: Plan, draw: Draw, taken: int, cut: int) -> Geo
     edges = np.empty((3, capacity), np.bool_) if edged else None
     place = 0 if edges is None else address(edges)
     _TAKING.pack_into(
-        frame.bytes, _TAKING_AT, address(lanes), capacity, address(numbers), place, 0, 0
+        frame.words, _TAKING_AT, address(lanes), capacity, address(numbers), place, 0, 0
     )
     count = vertices()(frame.start, taken, cut)
     if count == _NO_ROOM:
@@ -154,7 +187,8 @@ def _gathered(frame: Frame, plan: Plan, draw: Draw, taken: int, cut: int) -> Geo
         lanes, numbers = np.ascontiguousarray(lanes[:, :, :count]), numbers[:count]
         edges = None if edges is None else np.ascontiguousarray(edges[:, :count])
     made = Vertices(lanes[:4], plan.names, lanes[4:])
-    return Geometry(made, numbers, edges, int(frame.words[_EXTRA]))
+    (extra,) = _EXTRA.unpack_from(frame.words, _EXTRA_AT)
+    return Geometry(made, numbers, edges, extra)
 
 
 _TAKING = struct.Struct(f"={len(TAKING)}q")

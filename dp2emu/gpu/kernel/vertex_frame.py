@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dp2emu.d3d.vertices import Element
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.assembly import CORNERS, TOPOLOGIES
 from dp2emu.gpu.geometry import POSITION
@@ -57,13 +58,13 @@ class Frame:
     """Words for draws of one plan, topology and number of corners at most, from ``start`` on.
 
     What each draw sets lies in front: the names in ``DRAW``.  ``sources`` are ``SOURCE`` words for
-    each of the plan's elements, ``planes`` those of ``PLANE`` for each of the user's.
+    each of the ``elements``, ``planes`` those of ``PLANE`` for each of the user's.
     """
 
-    words: I64
-    bytes: memoryview
+    words: memoryview
     start: int
-    sources: I64
+    elements: tuple[Element, ...]
+    sources: memoryview
     planes: I64
     kept: tuple[Any, ...]
 
@@ -163,7 +164,9 @@ class _Layout:
         words = np.zeros(len(VERTEX_WORDS), np.int64)
         for name, value in self.words.items():
             words[_PLACES[name]] = value
-        return Frame(words, words.data.cast("B"), address(words), sources, planes, tuple(kept))
+        kept.append(words)
+        held = words.data.cast("B"), address(words)
+        return Frame(*held, self.plan.elements, sources.data.cast("B"), planes, tuple(kept))
 
     def _lanes(self, sources: int) -> I64:
         """``LANE`` words."""

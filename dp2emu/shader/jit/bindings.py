@@ -24,8 +24,12 @@ Words = NDArray[np.uint64]
 
 def address(array: NDArray[Any]) -> int:
     """Where an array lies, which must outlive the use."""
-    found: int = array.ctypes.data
-    return found
+    # The quick way is not there for what is empty, in pieces or only to be read.
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array.data))
+    except (TypeError, ValueError, BufferError):
+        found: int = array.ctypes.data
+        return found
 
 
 _CALLED_BACK = ctypes.CFUNCTYPE(
