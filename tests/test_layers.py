@@ -15,7 +15,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("shader",),
     ("gpu",),
     ("dp2", "ddi10"),
-    ("rig", "capture", "runtime"),
+    ("rig", "capture", "runtime", "runtime10"),
     (
         "picture",
         "grey",
@@ -26,6 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "retrace",
         "info",
         "scene",
+        "scene10",
         "snapshot",
         "text",
     ),

@@ -50,16 +50,27 @@ class Scene:
 
 def load_scene(source: Path | str | Mapping[str, Any]) -> Scene:
     """Read a scene file, or its content.  Raises SceneError, and OSError for the file."""
-    return _take_apart(_read(source))
+    return take_apart(read_json(source))
 
 
-def _read(source: Path | str | Mapping[str, Any]) -> object:
+def read_json(source: Path | str | Mapping[str, Any]) -> dict[str, Any]:
+    """The object that a JSON file of a scene holds, or is given as content.
+
+    Raises SceneError, and OSError for the file.
+    """
     if isinstance(source, Mapping):
         return dict(source)
     with Path(source).open("rb") as file:
         content = file.read(FILE_BYTES + 1)
     if len(content) > FILE_BYTES:
         raise SceneError(f"more than {FILE_BYTES} bytes")
+    found = _parsed(content)
+    if not isinstance(found, dict):
+        raise SceneError("scene: not an object")
+    return found
+
+
+def _parsed(content: bytes) -> object:
     try:
         return json.loads(content, object_pairs_hook=_object, parse_constant=_no_number)
     except RecursionError:
@@ -79,7 +90,13 @@ def _no_number(word: str) -> Any:
     raise SceneError(f"{word} is no JSON number")
 
 
-def _take_apart(document: object) -> Scene:
+def is_of_direct3d_10(document: Mapping[str, Any]) -> bool:
+    """Whether a scene is one of Direct3D 10 or 11: those of 9 have no ``api``."""
+    return "api" in document
+
+
+def take_apart(document: object) -> Scene:
+    """The scene that a JSON object is.  Raises SceneError."""
     fields = Fields(document, "scene")
     if fields.take("schema", whole(0, 1 << 31)) != SCHEMA:
         raise SceneError(f"scene: the schema is not {SCHEMA}")

@@ -18,7 +18,7 @@ from dp2emu.errors import Dp2Error, SceneError
 from dp2emu.gpu.timing import Timing, instant
 from dp2emu.runtime import Device9
 from dp2emu.runtime.session import COMMAND_BYTES
-from dp2emu.scene.document import Scene, load_scene
+from dp2emu.scene.document import Scene, is_of_direct3d_10, read_json, take_apart
 from dp2emu.scene.fields import Fields
 from dp2emu.scene.ops import OPS
 from dp2emu.scene.player import Player
@@ -38,7 +38,8 @@ def play_scene(
 ) -> SceneResult:
     """Play a scene (a file, or its content) and write its results below ``out``.
 
-    Files: ``category/name.png``, a picture more for each label, ``category/name.json``.
+    Files: ``category/name.png``, a picture more for each label, ``category/name.json``; of scenes
+    of Direct3D 10 and 11, which ``play_scene10`` plays, ``name.json`` and pictures.
     ``capture`` saves the session as a sealed capture; ``timing`` and ``options`` are the driver's;
     ``command_bytes`` is the size of the command buffer, which decides how commands are split over
     calls and must hold the largest of them.
@@ -49,7 +50,10 @@ def play_scene(
     driver = Driver(timing or instant(), options)
     stream = None if isinstance(source, Mapping) else str(source)
     try:
-        scene = load_scene(source)
+        document = read_json(source)
+        if is_of_direct3d_10(document):
+            return _play_other(source, out, driver)
+        scene = take_apart(document)
         with ExitStack() as stack:
             record: Callable[[Record], None] | None = None
             if capture is not None:
@@ -58,6 +62,15 @@ def play_scene(
             return _play(scene, Path(out), driver, device)
     except Dp2Error as error:
         raise error.at(stream=stream) from None
+
+
+def _play_other(
+    source: Path | str | Mapping[str, Any], out: Path | str, driver: Driver
+) -> SceneResult:
+    """A scene of Direct3D 10 or 11, on the GPU of the driver."""
+    from dp2emu.scene10 import play_scene10  # its half of the package is not needed otherwise
+
+    return play_scene10(source, out, gpu=driver.gpu)
 
 
 def _play(

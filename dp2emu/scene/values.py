@@ -155,9 +155,9 @@ def surface_format(value: object) -> Format:
     return Format[name[7:]]
 
 
-def listing(value: object) -> list[object]:
-    """A list of anything."""
-    return _list(value)
+def listing(value: object, count: int | None = None) -> list[object]:
+    """A list of anything, of ``count`` elements if that is given."""
+    return _list(value, count)
 
 
 def rect(value: object) -> tuple[int, int, int, int]:

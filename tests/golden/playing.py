@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from dp2emu.scene import play_scene
@@ -21,20 +21,20 @@ def played(path: Path, out: Path) -> Verdict:
     return found if result.problems else verdict(read_json(path), out)
 
 
-def table(outcomes: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Lines of the table of families and kinds, of (scene name, kind of its verdict)."""
+def table(outcomes: Iterable[tuple[str, str]], kinds: Sequence[str] = KINDS) -> Iterator[str]:
+    """Lines of the table of families and ``kinds``, of (scene name, kind of its verdict)."""
     counts: dict[str, Counter[str]] = {}
     for name, kind in outcomes:
         counts.setdefault(name.partition("/")[0], Counter())[kind] += 1
     total: Counter[str] = sum(counts.values(), Counter())
-    yield _line("family", ("scenes", *KINDS))
+    yield _line("family", ("scenes", *kinds))
     for family in sorted(counts):
-        yield _counted(family, counts[family])
-    yield _counted("all", total)
+        yield _counted(family, counts[family], kinds)
+    yield _counted("all", total, kinds)
 
 
-def _counted(family: str, counts: Counter[str]) -> str:
-    numbers = (counts.total(), *(counts[kind] for kind in KINDS))
+def _counted(family: str, counts: Counter[str], kinds: Sequence[str]) -> str:
+    numbers = (counts.total(), *(counts[kind] for kind in kinds))
     return _line(family, (str(number) if number else "-" for number in numbers))
 
 

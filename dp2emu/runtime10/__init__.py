@@ -1,0 +1,24 @@
+"""The application's half of Direct3D 10 and 11: what the runtime does above a driver's functions.
+
+``Device`` makes objects, calls the functions and reads back; ``Query`` is what an application sees
+of a query.
+"""
+
+from dp2emu.runtime10.codes import Api, Refused, Result
+from dp2emu.runtime10.device import Device, Handle, Resource, Shader
+from dp2emu.runtime10.query import Data, Query
+from dp2emu.runtime10.signatures import Code, VertexElement
+
+__all__ = [
+    "Api",
+    "Code",
+    "Data",
+    "Device",
+    "Handle",
+    "Query",
+    "Refused",
+    "Resource",
+    "Result",
+    "Shader",
+    "VertexElement",
+]

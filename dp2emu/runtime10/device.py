@@ -1,0 +1,227 @@
+"""ID3D10Device and ID3D11Device over the functions of a driver.
+
+Only what of them reaches a driver: objects are made in memory that is asked for first, codes that
+the driver reports become results, and read-backs go through staging resources, as applications
+do it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from dp2emu.ddi10.bindings import VIEWPORTS, Scissor, Viewport
+from dp2emu.ddi10.kinds import MiscFlag
+from dp2emu.ddi10.layout import CreateElementLayout
+from dp2emu.ddi10.maps import Map, MappedSubresource
+from dp2emu.ddi10.resource import (
+    BindFlag,
+    CreateResource,
+    DxgiSampleDesc,
+    MipInfo,
+    ResourceType,
+    SubresourceUP,
+    Usage,
+)
+from dp2emu.runtime10.codes import RESULTS, Api, Refused, Result
+from dp2emu.runtime10.query import Query, kind_of
+from dp2emu.runtime10.signatures import Code, VertexElement, resolved, texel_bytes
+
+CORE_LAYER = 1
+"""Handle of the core layer, which the driver hands back with a code."""
+
+
+class Functions(Protocol):
+    """A device of a driver."""
+
+    @property
+    def functions(self) -> Mapping[str, Callable[..., Any]]:
+        """The entries by name."""
+
+
+class Adapter(Protocol):
+    """A driver's adapter."""
+
+    def create_device(
+        self, interface: int, set_error: Callable[[int, int], None], core_layer: int = 0
+    ) -> Functions:
+        """CreateDevice."""
+
+    def finish(self) -> None:
+        """Let time pass until the GPU is idle."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Handle:
+    """An object: the memory it lives in."""
+
+    memory: bytearray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resource(Handle):
+    """A buffer or texture."""
+
+    desc: CreateResource
+
+    @property
+    def is_buffer(self) -> bool:
+        """Whether it has bytes instead of texels."""
+        return self.desc.ResourceDimension == ResourceType.BUFFER
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shader(Handle):
+    """A shader with what goes in and out of it."""
+
+    code: Code
+
+
+class Device:
+    """A device for an application.  Mutable: it is one side of a conversation.
+
+    Methods raise Refused with a ``Result``, and what the driver raises: Unsupported for what is
+    not built, ContractError where the application breaks rules the runtime does not watch.
+    """
+
+    def __init__(self, adapter: Adapter, api: Api = Api.D3D11) -> None:
+        self.api = api
+        self._adapter = adapter
+        self._codes: list[int] = []
+        driver = adapter.create_device(int(api), self._report, CORE_LAYER)
+        self._functions = driver.functions
+
+    def _report(self, core_layer: int, code: int) -> None:
+        """pfnSetErrorCb."""
+        self._codes.append(code)
+
+    def call(self, entry: str, *arguments: Any) -> Any:
+        """Call a function of the driver.  Raises Refused with what it reported."""
+        self._codes.clear()
+        found = self._functions[entry](*arguments)
+        if self._codes:
+            raise Refused(RESULTS.get(self._codes[0], Result.E_FAIL), entry)
+        return found
+
+    def finish(self) -> None:
+        """Let time pass until the GPU has done all it was given."""
+        self._adapter.finish()
+
+    # Objects
+
+    def make(self, noun: str, description: Any) -> Handle:
+        """An object of a kind, by the word its entries have for it."""
+        memory = bytearray(self.call(f"CalcPrivate{noun}Size", description))
+        self.call(f"Create{noun}", description, memory, 0)
+        return Handle(memory)
+
+    def create_buffer(
+        self, size: int, bind: int, data: bytes | None, usage: Usage = Usage.DEFAULT
+    ) -> Resource:
+        """CreateBuffer; without data it is all zeros."""
+        given = None if data is None else (SubresourceUP(data, size, size),)
+        return self._create(
+            CreateResource((MipInfo(size),), given, ResourceType.BUFFER, usage, bind)
+        )
+
+    def create_texture2d(
+        self,
+        format: int,
+        size: tuple[int, int],
+        bind: int,
+        *,
+        samples: int = 1,
+        usage: Usage = Usage.DEFAULT,
+        data: SubresourceUP | None = None,
+    ) -> Resource:
+        """CreateTexture2D of one level and one slice."""
+        return self._create(
+            CreateResource(
+                (MipInfo(*size),),
+                None if data is None else (data,),
+                ResourceType.TEXTURE2D,
+                usage,
+                bind,
+                Format=format,
+                SampleDesc=DxgiSampleDesc(samples),
+            )
+        )
+
+    def _create(self, desc: CreateResource) -> Resource:
+        return Resource(self.make("Resource", desc).memory, desc)
+
+    def create_shader(self, stage: str, code: Code) -> Shader:
+        """Create...Shader; ``stage`` is the word for it, such as Vertex."""
+        signatures = code.signatures
+        memory = bytearray(self.call("CalcPrivateShaderSize", code.program, signatures))
+        self.call(f"Create{stage}Shader", code.program, memory, 0, signatures)
+        return Shader(memory, code)
+
+    def create_input_layout(self, elements: Sequence[VertexElement], shader: Shader) -> Handle:
+        """CreateInputLayout for a vertex shader."""
+        found = resolved(elements, shader.code.inputs)
+        return self.make("ElementLayout", CreateElementLayout(found))
+
+    def create_query(self, number: int, flags: int = 0) -> Query:
+        """CreateQuery, by the number the interface gives the type."""
+        return Query(self, kind_of(self.api, number), self._checked(flags))
+
+    def create_predicate(self, number: int, flags: int = 0) -> Query:
+        """CreatePredicate."""
+        return Query(self, kind_of(self.api, number, predicate=True), self._checked(flags))
+
+    def _checked(self, flags: int) -> int:
+        if flags & ~int(MiscFlag.PREDICATEHINT):
+            raise Refused(Result.E_INVALIDARG, f"MiscFlags {flags:#x}")
+        return flags
+
+    # Commands
+
+    def set_viewports(self, viewports: Sequence[tuple[float, ...]]) -> None:
+        """RSSetViewports."""
+        rows = [Viewport(*viewport) for viewport in viewports]
+        self.call("SetViewports", VIEWPORTS - len(rows), rows)
+
+    def set_scissor_rects(self, rects: Sequence[tuple[int, ...]]) -> None:
+        """RSSetScissorRects."""
+        rows = [Scissor(*rect) for rect in rects]
+        self.call("SetScissorRects", VIEWPORTS - len(rows), rows)
+
+    def resolve(self, resource: Resource) -> Resource:
+        """A new texture of one sample, with what a multisampled one resolves to."""
+        desc = resource.desc
+        target = self.create_texture2d(
+            desc.Format, desc.pMipInfoList[0][:2], int(BindFlag.RENDER_TARGET)
+        )
+        arguments = (target.memory, 0, resource.memory, 0, desc.Format)
+        self.call("ResourceResolveSubresource", *arguments)
+        return target
+
+    def read(self, resource: Resource) -> bytes:
+        """The bytes of a buffer, or of a texture's top level with rows without holes."""
+        desc = resource.desc
+        if desc.SampleDesc.Count > 1:
+            resource = self.resolve(resource)
+        top = desc.pMipInfoList[0]
+        staging = self._create(
+            CreateResource(
+                (top,), None, desc.ResourceDimension, Usage.STAGING, MapFlags=int(Map.READ),
+                Format=desc.Format,
+            )
+        )  # fmt: skip
+        self.call("ResourceCopy", staging.memory, resource.memory)
+        mapped = self.call("StagingResourceMap", staging.memory, 0, int(Map.READ), 0)
+        data = _packed(mapped, self._row_bytes(resource), top.TexelHeight)
+        self.call("StagingResourceUnmap", staging.memory, 0)
+        self.call("DestroyResource", staging.memory)
+        return data
+
+    def _row_bytes(self, resource: Resource) -> int:
+        width = resource.desc.pMipInfoList[0].TexelWidth
+        return width if resource.is_buffer else width * texel_bytes(resource.desc.Format)
+
+
+def _packed(mapped: MappedSubresource, row: int, height: int) -> bytes:
+    starts = range(0, mapped.RowPitch * height, mapped.RowPitch or 1)
+    return b"".join(bytes(mapped.pData[start : start + row]) for start in starts)

@@ -1,0 +1,171 @@
+"""Queries and predicates as ID3D10Asynchronous and ID3D11Asynchronous show them.
+
+What a driver may rely on is held here: no data of queries that were not ended, or are begun
+again, or of hints; sizes are exact; Begin is for types that have one.  A second End without a
+Begin between leaves the result of the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum, auto
+from typing import Any, NamedTuple, Protocol
+
+from dp2emu.ddi10.kinds import KINDS, CreateQuery, GetDataFlag, Kind, MiscFlag
+from dp2emu.ddi10.kinds import Query as Ddi
+from dp2emu.ddi10.statistics import Statistics
+from dp2emu.runtime10.codes import Api, Refused, Result
+
+POLLS = 10_000
+"""How often ``Query.wait`` asks before it lets the GPU become idle."""
+
+_COMMON = {
+    0: Ddi.EVENT,
+    1: Ddi.OCCLUSION,
+    2: Ddi.TIMESTAMP,
+    3: Ddi.TIMESTAMPDISJOINT,
+    5: Ddi.OCCLUSIONPREDICATE,
+    6: Ddi.STREAMOUTPUTSTATS,
+    7: Ddi.STREAMOVERFLOWPREDICATE,
+}
+_STREAMS = {
+    8 + 2 * stream + half: Ddi(kind + stream)
+    for stream in range(4)
+    for half, kind in enumerate(
+        (Ddi.STREAMOUTPUTSTATS_STREAM0, Ddi.STREAMOVERFLOWPREDICATE_STREAM0)
+    )
+}
+
+QUERIES: Mapping[Api, Mapping[int, Ddi]] = {
+    Api.D3D10: {**_COMMON, 4: Ddi.PIPELINESTATS},
+    Api.D3D11: {**_COMMON, 4: Ddi.D3D11_PIPELINESTATS, **_STREAMS},
+}
+"""The driver's number of each D3D10_QUERY and D3D11_QUERY (reference section 3, traps)."""
+
+PREDICATES = frozenset({Ddi.OCCLUSIONPREDICATE, Ddi.STREAMOVERFLOWPREDICATE})
+"""Types CreatePredicate takes; what is of one stream alone is made as a query."""
+
+_FIELDS: dict[Ddi, tuple[str, ...]] = {
+    Ddi.TIMESTAMPDISJOINT: ("Frequency", "Disjoint"),
+    Ddi.PIPELINESTATS: Statistics._fields,
+    Ddi.D3D11_PIPELINESTATS: Statistics._fields,
+    **{
+        kind: ("NumPrimitivesWritten", "PrimitivesStorageNeeded")
+        for kind in Ddi
+        if kind.name.startswith("STREAMOUTPUTSTATS")
+    },
+}
+"""Names of the members of data that is a structure."""
+
+
+class State(Enum):
+    """Where a query is, as the runtime knows it."""
+
+    CREATED = auto()
+    BUILDING = auto()
+    ENDED = auto()
+
+
+class Data(NamedTuple):
+    """What GetData gave back: ``data`` is None if the application's memory was not touched."""
+
+    hr: Result
+    data: bytes | None = None
+
+
+class Driver(Protocol):
+    """The driver's functions, as a query needs them."""
+
+    def call(self, entry: str, *arguments: Any) -> Any:
+        """Call a function.  Raises Refused with what the driver reported."""
+
+    def finish(self) -> None:
+        """Let time pass until the GPU is idle."""
+
+
+def kind_of(api: Api, number: int, *, predicate: bool = False) -> Kind:
+    """The row of a query by its number in the application's interface.
+
+    Raises Refused (E_INVALIDARG) if there is none, or if it cannot be created as a predicate.
+    """
+    query = QUERIES[api].get(number)
+    if query is None or (predicate and query not in PREDICATES):
+        raise Refused(Result.E_INVALIDARG, f"query type {number}")
+    return KINDS[query]
+
+
+class Query:
+    """A query or predicate.  Mutable: it has a life."""
+
+    def __init__(self, driver: Driver, kind: Kind, flags: int = 0) -> None:
+        """``flags`` are MiscFlags; a hint is only taken for what can be one."""
+        hint = flags & MiscFlag.PREDICATEHINT if kind.query is Ddi.OCCLUSIONPREDICATE else 0
+        description = CreateQuery(kind.query, int(hint))
+        self.kind = kind
+        self.hint = bool(hint)
+        self.state = State.CREATED
+        self.memory = bytearray(driver.call("CalcPrivateQuerySize", description))
+        self._driver = driver
+        driver.call("CreateQuery", description, self.memory, 0)
+
+    @property
+    def data_size(self) -> int:
+        """GetDataSize."""
+        return self.kind.layout.size
+
+    def begin(self) -> None:
+        """Begin; it means nothing for events and timestamps."""
+        if self.kind.begins:
+            self._driver.call("QueryBegin", self.memory)
+            self.state = State.BUILDING
+
+    def end(self) -> None:
+        """End."""
+        if not self.kind.begins or self.state is not State.ENDED:
+            self._driver.call("QueryEnd", self.memory)
+            self.state = State.ENDED
+
+    def get_data(self, memory: bytearray | None, size: int, flags: int = 0) -> Data:
+        """GetData into the first ``size`` bytes of ``memory``.
+
+        E_INVALIDARG for a size that is neither 0 nor ``data_size``, or without memory; else
+        INVALID_CALL for a query that was not ended, and for hints; S_FALSE until there is data.
+        """
+        if size not in (0, self.data_size) or (size and memory is None):
+            return Data(Result.E_INVALIDARG)
+        if self.state is not State.ENDED or self.hint:
+            return Data(Result.DXGI_ERROR_INVALID_CALL)
+        asked = flags & GetDataFlag.DO_NOT_FLUSH
+        return self._ask(memory if size else None, size, int(asked))
+
+    def wait(self) -> Data:
+        """GetData until it is not S_FALSE; after many times the GPU is given all it wants."""
+        memory = bytearray(self.data_size)
+        for _ in range(POLLS):
+            found = self.get_data(memory, len(memory))
+            if found.hr is not Result.S_FALSE:
+                return found
+        self._driver.finish()
+        return self.get_data(memory, len(memory))
+
+    def value(self, data: bytes) -> int | dict[str, int | float]:
+        """Data as a number, or by the names of its members."""
+        values = self.kind.layout.unpack(data)
+        names = _FIELDS.get(Ddi(self.kind.query))
+        if names is None:
+            return int(values[0])
+        return dict(zip(names, values, strict=False))
+
+    def release(self) -> None:
+        """Release."""
+        self._driver.call("DestroyQuery", self.memory)
+
+    def _ask(self, memory: bytearray | None, size: int, flags: int) -> Data:
+        try:
+            self._driver.call("QueryGetData", self.memory, memory, size, flags)
+        except Refused as refusal:
+            return Data(_WAITING.get(refusal.hr, Result(refusal.hr)))
+        return Data(Result.S_OK, bytes(memory[:size]) if memory is not None else None)
+
+
+_WAITING = {int(Result.DXGI_ERROR_WAS_STILL_DRAWING): Result.S_FALSE}

@@ -1,0 +1,189 @@
+"""Scenes of Direct3D 10 and 11 end to end, and every way one can go wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dp2emu.errors import Dp2Error, SceneError, ShaderError
+from dp2emu.scene import play_scene
+from dp2emu.scene.results import SceneResult
+from dp2emu.scene10 import play_scene10
+from tests.cli.running import dp2emu
+from tests.golden.comparing import read_json
+from tests.golden10.comparing import HERE
+from tests.golden10.playing import write_shaders
+
+BUFFER = {"op": "CreateBuffer", "name": "b", "ByteWidth": 4, "BindFlags": 1, "hex": "01020304"}
+TEXTURE = {"op": "CreateTexture2D", "name": "t", "Format": 28, "Width": 2, "Height": 1,
+           "SampleCount": 1, "BindFlags": 32, "hex": None}  # fmt: skip
+VIEW = {"op": "CreateRenderTargetView", "name": "v", "resource": "t"}
+EVENT = {"op": "CreateQuery", "name": "q", "Query": 0, "MiscFlags": 0}
+GEOMETRY = {"op": "CreateGeometryShader", "name": "g", "shader": "gs_pass_tri"}
+
+
+def scene(resources: list[Any], calls: list[Any], **more: Any) -> dict[str, Any]:
+    return {"name": "here", "category": "made", "api": "any", "resources": resources,
+            "calls": calls, **more}  # fmt: skip
+
+
+def play(
+    folder: Path, resources: list[Any], *calls: Any, **more: Any
+) -> tuple[SceneResult, dict[str, Any]]:
+    shaders = write_shaders(folder / "shaders")
+    result = play_scene10(scene(resources, list(calls), **more), folder, shaders=shaders)
+    return result, read_json(folder / "here.json") if result.files else {}
+
+
+def test_results_are_what_was_asked_for(tmp_path: Path) -> None:
+    result, found = play(
+        tmp_path,
+        [BUFFER, TEXTURE, VIEW, EVENT],
+        {"op": "ClearRenderTargetView", "view": "v", "r": 1, "g": 0, "b": 0, "a": 0.2},
+        {"op": "ReadBuffer", "buffer": "b"},
+        {"op": "End", "query": "q"},
+        {"op": "GetData", "query": "q"},
+        {"op": "GetDataOnce", "query": "q", "DataSize": 2, "Flags": 0, "NullData": 0},
+        {"op": "GetDataOnce", "query": "q", "DataSize": -1, "Flags": 0, "NullData": 1},
+    )
+    assert result.problems == ()
+    assert {path.name for path in result.files} == {"here.json", "here.t.png"}
+    assert found["queries"] == {"3": 1}
+    assert found["buffers"] == {"b": "01020304"}
+    assert found["images"] == {"t": "ff000033" * 2}
+    assert found["create"]["q"] == "0x00000000"
+    assert [(step["call"], step["hr"], step["data"]) for step in found["steps"]] == [
+        (3, "0x00000000", "01000000"), (4, "0x80070057", "cccc"), (5, "0x80070057", "")
+    ]  # fmt: skip
+
+
+def test_predication_is_remembered_with_its_value(tmp_path: Path) -> None:
+    predicate = {"op": "CreatePredicate", "name": "p", "Query": 5, "MiscFlags": 0}
+    _, found = play(
+        tmp_path,
+        [predicate],
+        {"op": "End", "query": "p"},
+        {"op": "SetPredication", "predicate": "p", "PredicateValue": 0},
+        {"op": "GetPredication"},
+        {"op": "SetPredication", "predicate": None, "PredicateValue": 1},
+        {"op": "GetPredication"},
+    )
+    assert [(row["predicate"], row["value"]) for row in found["get_predication"]] == [
+        ("p", 0), ("-", 1)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("api", ["any", "d3d10", "d3d11"])
+def test_statistics_are_those_of_the_interface(api: str, tmp_path: Path) -> None:
+    query = {"op": "CreateQuery", "name": "q", "Query": 4, "MiscFlags": 0}
+    calls = {"op": "End", "query": "q"}, {"op": "GetData", "query": "q"}
+    _, found = play(tmp_path, [query], *calls, api=api)
+    assert len(found["queries"]["1"]) == (8 if api == "d3d10" else 11)
+
+
+def test_the_old_interface_has_blend_states_of_its_own(tmp_path: Path) -> None:
+    terms = {"BlendEnable": 1, "SrcBlend": 5, "DestBlend": 6, "BlendOp": 1, "WriteMask": 15}
+    blend = {"op": "CreateBlendState", "name": "s", **terms, "AlphaToCoverageEnable": 0}
+    for api in ("d3d10", "d3d11"):
+        use = {"op": "OMSetBlendState", "state": "s", "SampleMask": 1}
+        result, found = play(tmp_path, [blend], use, api=api)
+        assert (result.problems, found["create"]) == ((), {"s": "0x00000000"})
+
+
+def test_what_is_not_built_matters_when_it_is_used(tmp_path: Path) -> None:
+    assert play(tmp_path, [GEOMETRY])[0].problems == ()
+    unset = {"op": "GSSetShader", "shader": None}
+    assert play(tmp_path, [GEOMETRY], unset)[0].problems == ()
+    result, _ = play(tmp_path, [GEOMETRY], unset, {"op": "GSSetShader", "shader": "g"})
+    assert result.files == ()
+    assert str(result.problems[0]) == "call 1 (GSSetShader): geometry shaders"
+
+
+def test_what_is_refused_is_a_failed_call_and_the_scene_goes_on(tmp_path: Path) -> None:
+    lost = {"op": "CreatePredicate", "name": "lost", "Query": 1, "MiscFlags": 0}
+    _, found = play(
+        tmp_path, [lost, EVENT], {"op": "Begin", "query": "lost"}, {"op": "End", "query": "q"},
+        {"op": "GetData", "query": "q"},
+    )  # fmt: skip
+    assert found["create"] == {"lost": "0x80070057", "q": "0x00000000"}
+    assert found["failed_calls"] == [{"call": 0, "op": "Begin", "hr": "0x80070057"}]
+    assert found["queries"] == {"2": 1}
+
+
+@pytest.mark.parametrize(
+    ("resources", "calls", "what"),
+    [
+        ([{"op": "CreateNothing", "name": "n"}], [], "'CreateNothing' is no operation"),
+        ([{"name": "n"}], [], "no 'op'"),
+        ([3], [], "not an object"),
+        ([BUFFER, BUFFER], [], "name 'b' is used twice"),
+        ([{**BUFFER, "more": 1}], [], "unknown key 'more'"),
+        ([{**BUFFER, "ByteWidth": 0}], [], "ByteWidth"),
+        ([{**BUFFER, "ByteWidth": 1 << 40}], [], "ByteWidth"),
+        ([{**BUFFER, "hex": "0"}], [], "hexadecimal"),
+        ([{**TEXTURE, "Width": 1 << 20}], [], "Width"),
+        ([{**VIEW, "resource": "x"}], [], "'x' is no buffer or texture"),
+        ([EVENT, {**VIEW, "resource": "q"}], [], "'q' is no buffer or texture"),
+        ([{**GEOMETRY, "shader": "none"}], [], "no shader 'none'"),
+        ([{**GEOMETRY, "shader": "../x"}], [], "file name"),
+        ([], [{"op": "Fly"}], "'Fly' is no operation"),
+        ([], [{"op": "Draw", "VertexCount": -1, "StartVertexLocation": 0}], "VertexCount"),
+        ([], [{"op": "Draw", "VertexCount": 1}], "no 'StartVertexLocation'"),
+        ([], [{"op": "Begin", "query": "x"}], "'x' is no query"),
+        ([], [{"op": "Flush", "now": 1}], "unknown key 'now'"),
+        ([], [{"op": "SOSetTargets", "targets": [1]}], "no list"),
+        ([], [{"op": "PSSetSampler", "Slot": 999, "sampler": None}], "Slot"),
+    ],
+)
+def test_what_breaks_the_schema_is_an_error_that_says_where(
+    resources: list[Any], calls: list[Any], what: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SceneError, match=what):
+        play(tmp_path, resources, *calls)
+
+
+@pytest.mark.parametrize("more", [{"api": "vulkan"}, {"name": "../x"}, {"extra": 1}])
+def test_a_header_that_makes_no_sense_is_an_error(more: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(SceneError, match="scene"):
+        play(tmp_path, [], **more)
+
+
+def test_a_shader_that_is_none_is_an_error_when_it_is_used(tmp_path: Path) -> None:
+    folder = write_shaders(tmp_path / "shaders")
+    for data in ("00", "4458"):
+        (folder / "bad.json").write_text(json.dumps({"dxbc": data}))
+        bad = {"op": "CreatePixelShader", "name": "p", "shader": "bad"}
+        use = {"op": "PSSetShader", "shader": "p"}
+        found = play_scene10(scene([bad], [use]), tmp_path, shaders=folder)
+        assert isinstance(found.problems[0].error, ShaderError)
+    for data in ("xyz", 3):
+        (folder / "bad.json").write_text(json.dumps({"dxbc": data}))
+        with pytest.raises(SceneError):
+            play_scene10(scene([bad], []), tmp_path, shaders=folder)
+
+
+def test_without_a_folder_there_are_no_shaders(tmp_path: Path) -> None:
+    with pytest.raises(Dp2Error, match="no shader"):
+        play_scene10(scene([GEOMETRY], []), tmp_path)
+
+
+def test_the_command_knows_such_scenes_and_finds_the_shaders_beside(tmp_path: Path) -> None:
+    write_shaders(tmp_path / "shaders")
+    scenes = tmp_path / "scenes"
+    scenes.mkdir()
+    for family, name in (("clip", "clip_inside"), ("gs", "gs_pass")):
+        content = (HERE / "scenes" / family / f"{name}.json").read_text("utf-8")
+        (scenes / f"{name}.json").write_text(content)
+    out = tmp_path / "out"
+    ran = dp2emu("scene", scenes / "clip_inside.json", "--out", out)
+    assert ran.code == 0
+    assert {path.name for path in out.iterdir()} == {"clip_inside.json", "clip_inside.rt.png"}
+    ran = dp2emu("scene", scenes / "gs_pass.json", "--out", out)
+    assert ran.code == 3 and "geometry shaders" in ran.err
+
+
+def test_play_scene_plays_both_kinds(tmp_path: Path) -> None:
+    assert play_scene(scene([EVENT], []), tmp_path).files == (tmp_path / "here.json",)
