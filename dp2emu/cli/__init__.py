@@ -19,6 +19,7 @@ from dp2emu.cli.streams import closed_streams_replaced
 
 VERBS = {
     "replay": "Run a capture and report its answers and pictures.",
+    "import": "Turn a program's Direct3D calls into a capture.",
     "info": "Say what a capture holds.",
     "state": "Show all device state at a point of a capture.",
     "dump": "Show a capture as text, or its tokens as JSON lines.",
@@ -29,15 +30,15 @@ VERBS = {
     "diff-images": "Compare pictures.",
 }
 """Every verb, with its line in the list of commands; module ``dp2emu.cli.VERB`` has the rest."""
-_MODULES = {"diff-images": "diff_images"}
-"""The module of a verb whose name cannot be one."""
+_MODULES = {"import": "imports", "diff-images": "diff_images"}
+"""The modules of verbs whose names cannot be those of one."""
 
 EPILOG = """\b
 Exit codes:
   0    fine (a fault that matches its recorded answer is fine)
-  1    something differs from what was recorded (replay --verify)
+  1    something differs: from what was recorded (replay --verify), or pictures
   2    unusable input, output or arguments
-  3    the stream had faults, or needs something that is not built
+  3    the stream had faults, needs what is not built, or has calls with losses
   130  interrupted;  141  the reader of standard output went away
 When several apply, 2 goes before 3 and 3 before 1.
 
