@@ -76,8 +76,9 @@ class Gpu:
     """Memory, counters, FIFO and clock.  ``now`` is host time in ticks and never goes back.
 
     Packet taps are told what is executed, and not what a predicate skips.
-    ``run`` is the engine for the programs of draws; ``overlap`` says how far units are busy at
-    the same time.  Packets of the types in ``skipped`` do nothing and take no time.
+    ``run`` is the engine for the programs of draws; one that compiles draws on ``threads``;
+    ``overlap`` says how far units are busy at the same time.  Packets of the types in ``skipped``
+    do nothing and take no time.
     """
 
     def __init__(
@@ -87,11 +88,13 @@ class Gpu:
         run: Run = reference.run,
         overlap: Overlap = SERIAL,
         budgets: Budgets | None = None,
+        threads: int = 1,
     ) -> None:
         self.residency = Residency(budgets)
         self.overlap = overlap
         self.skipped: frozenset[type[Packet]] = frozenset()
         self._run_programs = run
+        self._threads = threads
         self._draws = 0
         self.timing = timing or instant()
         self.heap = Heap(limits)
@@ -234,7 +237,9 @@ class Gpu:
         number, self._draws = self._draws, self._draws + 1
         counters = self.counters if self._context is None else Counters()
         try:
-            work = execute_draw(with_constants(packet), counters, watched, self._run_programs)
+            work = execute_draw(
+                with_constants(packet), counters, watched, self._run_programs, self._threads
+            )
         except Disagreement as error:
             raise error.within(f"draw {number}") from None
         if self._context is not None:

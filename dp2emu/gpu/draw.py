@@ -7,9 +7,9 @@ a say in coverage, and any program before an alpha test, runs before the depth t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -17,21 +17,18 @@ from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.gpu.assembly import CORNERS, vertex_count
-from dp2emu.gpu.color import ColorTarget, color_targets
 from dp2emu.gpu.depth import DepthPlanes, depth_planes, fragment_depth, kept_by_clipping
 from dp2emu.gpu.encodings import as_floats
 from dp2emu.gpu.geometry import Geometry, geometry
 from dp2emu.gpu.merge import (
-    DepthTarget,
     Piles,
     alpha_passes,
-    depth_target,
     last_of_each,
     piles,
     single_pile_each,
 )
 from dp2emu.gpu.multisample import alpha_covers, at_samples, pixel_count, pixels_of
-from dp2emu.gpu.packets import Draw, Rect
+from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.parts import instanced, uncut
 from dp2emu.gpu.planes import Sites, sites
 from dp2emu.gpu.queries import Counters
@@ -43,10 +40,10 @@ from dp2emu.gpu.shade import (
     covered,
     shade,
     shading,
-    targets_of,
     varyings_of,
 )
 from dp2emu.gpu.spans import Fragments, batches
+from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.tessellator import tessellated
 from dp2emu.gpu.texture_cache import TextureCache
 from dp2emu.gpu.texturing import Texturing
@@ -67,27 +64,26 @@ def execute_draw(
     counters: Counters,
     observe_cache: bool = False,
     run: Run = reference.run,
+    threads: int = 1,
 ) -> Work:
     """Draw all primitives in order, write the targets, and raise the counters.
 
     ``observe_cache`` runs the models of the caches as well, which costs time: the order in which
     the reference engine reads texels is what they are about, so programs run there.  ``run`` is
-    the engine otherwise.  Raises Unsupported for state that is not built, before anything is
-    written, and Disagreement if engines are checked.
+    the engine otherwise; one that compiles draws on ``threads``.  Raises Unsupported for state
+    that is not built, before anything is written, and Disagreement if engines are checked.
     """
     _check(draw)
     if observe_cache:
         run = reference.run
-    targets = _targets(draw, run)
+    targets = Targets.of(draw, run)
     cache = TextureCache() if observe_cache else None
     texturing = Texturing.of(draw, cache, run)
-    work = Work()
     # NaN and infinity are legal here and each stage says what becomes of them.
     with np.errstate(all="ignore"):
-        parts = (part for one in instanced(draw) for part in tessellated(uncut(one)))
-        for part in parts:
-            work += _draw_part(part, targets, texturing)
-            if observe_cache:
+        work = _executed(draw, targets, texturing, threads)
+        if observe_cache:
+            for part in _parts(draw):
                 _observe_cache(part, counters)
     if cache is not None:
         cache.count(counters)
@@ -107,7 +103,41 @@ def _check(draw: Draw) -> None:
             raise Unsupported(what)
 
 
-def _draw_part(draw: Draw, targets: _Targets, texturing: Texturing) -> Work:
+def _executed(draw: Draw, targets: Targets, texturing: Texturing, threads: int) -> Work:
+    """All of a draw: through the stages, by a compiled kernel, or both ways to compare."""
+    stages = partial(_draw_chunk, targets, texturing)
+    engine = name_of(texturing.run)
+    if engine == REFERENCE:
+        return _drawn(draw, texturing, stages)
+    from dp2emu.gpu.kernel import checking, running
+
+    kernel = running.drawing(draw, targets, texturing.sampler(Stage.PIXEL), threads)
+    if kernel is None:
+        return _drawn(draw, texturing, stages)
+    if engine == CHECKED:
+        ways = (partial(_drawn, draw, texturing, way) for way in (stages, kernel.chunk))
+        return checking.compared(draw, *ways)
+    return _drawn(draw, texturing, kernel.chunk)
+
+
+def _drawn(draw: Draw, texturing: Texturing, rest: _Rest) -> Work:
+    """All of a draw."""
+    work = Work()
+    for part in _parts(draw):
+        work += _draw_part(part, texturing, rest)
+    return work
+
+
+def _parts(draw: Draw) -> Iterator[Draw]:
+    """Draws of one instance each, without cuts and patches."""
+    return (part for one in instanced(draw) for part in tessellated(uncut(one)))
+
+
+_Rest = Callable[[Draw, Geometry], Work]
+"""Draws what the geometry stage makes of a chunk of a part."""
+
+
+def _draw_part(draw: Draw, texturing: Texturing, rest: _Rest) -> Work:
     """All of a draw without patches."""
     vertices = vertex_count(draw.topology, draw.count) if draw.read is None else draw.read
     work = Work(
@@ -120,7 +150,7 @@ def _draw_part(draw: Draw, targets: _Targets, texturing: Texturing) -> Work:
     work += Work(entered=draw.count)
     for start in range(0, draw.count, CHUNK):
         stop = min(start + CHUNK, draw.count)
-        work += _draw_chunk(draw, targets, texturing, start, stop)
+        work += rest(draw, _assembled(draw, texturing, start, stop))
     return work
 
 
@@ -148,38 +178,8 @@ def _count_samples(draw: Draw, passed: int, counters: Counters) -> None:
     counters.multisamples.add(target.serial, samples, passed)
 
 
-@dataclass(frozen=True, slots=True)
-class _Targets:
-    """What a draw writes; ``region`` is inside all of it."""
-
-    region: Rect
-    colors: tuple[ColorTarget, ...]
-    depth: DepthTarget | None
-
-
-def _targets(draw: Draw, run: Run) -> _Targets:
-    """Raises Unsupported for what is not built."""
-    pipeline = draw.pipeline
-    tested = pipeline.depth.enable or pipeline.stencil is not None
-    depth = draw.depth if tested else None
-    bound = [surface for surface in (*draw.colors, depth) if surface is not None]
-    somewhere = bound or pipeline.raster.targetless
-    region = draw.scissor if somewhere else Rect(0, 0, 0, 0)
-    for surface in bound:
-        region = region.intersect(Rect(0, 0, surface.width, surface.height))
-    return _Targets(
-        region,
-        color_targets(draw, targets_of(pipeline.pixel), run),
-        depth_target(draw),
-    )
-
-
-def _draw_chunk(
-    draw: Draw, targets: _Targets, texturing: Texturing, start: int, stop: int
-) -> Work:
-    """Primitives ``start`` to ``stop``; work after the vertex fetch."""
-    pipeline = draw.pipeline
-    assembled = _assembled(draw, texturing, start, stop)
+def _draw_chunk(targets: Targets, texturing: Texturing, draw: Draw, assembled: Geometry) -> Work:
+    """Primitives through the stages after the geometry stage."""
     primitives = set_up(draw, assembled, targets.region)
     depth = depth_planes(draw, primitives)
     sampler = texturing.sampler(Stage.PIXEL)
@@ -191,7 +191,7 @@ def _draw_chunk(
         clipped=len(assembled.numbers),
     )
     for spans in primitives.spans:
-        for batch in batches(spans, pipeline.samples):
+        for batch in batches(spans, draw.pipeline.samples):
             work += stages.merge(batch)
     return work
 
@@ -228,7 +228,7 @@ class _Stages:
     """What follows coverage, for the primitives of one chunk."""
 
     draw: Draw
-    targets: _Targets
+    targets: Targets
     depth: DepthPlanes
     shading: Shading
 

@@ -112,9 +112,9 @@ def shading(
     """Planes for the corners of primitives; ``depth`` is the plane of their z.
 
     With flat shading the colours are those of the first corner.  Any other varying c becomes
-    plane(c * rhw) / plane(rhw); a primitive whose rhw are all equal counts as rhw 1, which makes
-    that the plane of c itself, as it is of what has no perspective.  Any rhw is
-    allowed: a quotient that is no number becomes 0 where it is clamped.
+    plane(c * rhw) * (1 / plane(rhw)), in float64; a primitive whose rhw are all equal counts as
+    rhw 1, which makes that the plane of c itself, as it is of what has no perspective.  Any rhw
+    is allowed: what is no number becomes 0 where it is clamped.
     """
     program, frame, vertices = draw.pipeline.pixel, primitives.frame, primitives.vertices
     corners = {name: f.astype(np.float64)
@@ -265,8 +265,8 @@ def _interpolated(shading: Shading, sites: Sites, names: list[str]) -> dict[str,
                if varying(name) in shading.divided}  # fmt: skip
     values = {name: sites.at(plane) for name, plane in plain.items()}
     if divided and shading.divisor is not None:
-        divisor = sites.at(shading.divisor)
-        values |= {name: sites.at(plane) / divisor for name, plane in divided.items()}
+        w = 1.0 / sites.at(shading.divisor)
+        values |= {name: sites.at(plane) * w for name, plane in divided.items()}
     return {name: value.astype(_type(name)) for name, value in values.items()}
 
 
@@ -275,14 +275,18 @@ def _type(name: str) -> type[np.float32 | np.int32]:
     return np.int32 if name.startswith(CONSTANT) else np.float32
 
 
+def absent_value(name: str) -> float:
+    """What an input reads of a varying that no vertex wrote."""
+    return float(varying(name) in _ONES)
+
+
 def _absent(name: str) -> Lanes:
-    return (_ONE if varying(name) in _ONES else _ZERO).astype(_type(name))
+    return np.full(1, absent_value(name), _type(name))
 
 
 _ONES = frozenset(
     [f"color0.{component}" for component in COMPONENTS] + [f"texcoord{n}.w" for n in range(16)]
 )
-_ONE, _ZERO = np.ones(1, np.float32), np.zeros(1, np.float32)
 """A varying that no vertex wrote is 0; the diffuse colour is white, coordinates 0, 0, 0, 1."""
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from dp2emu.shader.ir import Program
 from dp2emu.shader.jit import batches
 from dp2emu.shader.jit.bodies import body
-from dp2emu.shader.jit.compiling import Code, host
+from dp2emu.shader.jit.compiling import PASSES, Code, host
 from dp2emu.shader.jit.store import Store
 from dp2emu.shader.jit.writer import Target, module
 
@@ -38,12 +38,12 @@ def batch_loop(target: Target) -> Callable[..., None]:
     return function
 
 
-def loaded(text: str, name: str) -> Code:
-    """A function of a module's text, compiled now or by an earlier process."""
-    key, store = host().key(text), objects()
+def loaded(text: str, name: str, passes: tuple[str, ...] = PASSES) -> Code:
+    """The function ``name`` of a module, compiled now or by an earlier process."""
+    key, store = host().key(text, passes), objects()
     code = store.get(key)
     if code is None:
-        code = host().compile(text)
+        code = host().compile(text, passes)
         store.put(key, code)
     return host().load(code, name)
 

@@ -61,24 +61,25 @@ class Host:
         # Every 64-bit ARM has one; elsewhere LLVM would call a C library, which may be wrong.
         fused = features.get("fma", False) or target.triple.startswith(("aarch64", "arm64"))
         version = ".".join(map(str, binding.llvm_version_info))
-        name = "\n".join((version, target.triple, cpu, _flat(features), *PASSES))
+        name = "\n".join((version, target.triple, cpu, _flat(features)))
         return cls(binding, machine, quick, binding.create_lljit_compiler(linked), fused, name)
 
-    def key(self, text: str) -> str:
+    def key(self, text: str, passes: tuple[str, ...] = PASSES) -> str:
         """Names the object of a module's text: all that it depends on, hashed."""
-        return hashlib.sha256(f"{self.name}\n{text}".encode()).hexdigest()
+        parts = (self.name, *passes, text)
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
-    def compile(self, text: str) -> bytes:
+    def compile(self, text: str, passes: tuple[str, ...] = PASSES) -> bytes:
         """The object of a module."""
         machine = self.quick if text.count("\n") > LONG else self.machine
         module = self.binding.parse_assembly(text)
         builder = self.binding.create_pass_builder(
             machine, self.binding.create_pipeline_tuning_options(speed_level=1)
         )
-        passes = self.binding.create_new_module_pass_manager()
-        for name in PASSES:
-            getattr(passes, f"add_{name}_pass")()
-        passes.run(module, builder)
+        manager = self.binding.create_new_module_pass_manager()
+        for name in passes:
+            getattr(manager, f"add_{name}_pass")()
+        manager.run(module, builder)
         found: bytes = machine.emit_object(module)
         return found
 

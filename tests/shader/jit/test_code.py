@@ -43,9 +43,9 @@ def compiles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     texts: list[str] = []
     compile = Host.compile
 
-    def told(self: Host, text: str) -> bytes:
+    def told(self: Host, text: str, passes: tuple[str, ...]) -> bytes:
         texts.append(text)
-        return compile(self, text)
+        return compile(self, text, passes)
 
     monkeypatch.setattr(Host, "compile", told)
     monkeypatch.setattr(code, "objects", lambda: Store(tmp_path))

@@ -1,0 +1,290 @@
+"""What happens to a block of pixels of a primitive: ``gpu.draw`` from coverage to the targets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dp2emu.d3d.dxgi import ROWS
+from dp2emu.gpu.kernel.coloring import Coloring, alive_after
+from dp2emu.gpu.kernel.depth import DepthTest, Numbers, clamped
+from dp2emu.gpu.kernel.key import Key
+from dp2emu.gpu.kernel.layout import CLIPPED, FRONT, RESULTS, RHW, SLOPE, Layout
+from dp2emu.gpu.kernel.layout import DEPTH as Z
+from dp2emu.gpu.kernel.memory import Words
+from dp2emu.gpu.kernel.packing import splat
+from dp2emu.gpu.kernel.planes import Primitive, lanes_from, offset, reciprocal
+from dp2emu.gpu.kernel.shading import Routine, Shaded, Shader, Site, Way
+from dp2emu.gpu.kernel.writing import MEMORY, QUADS, Code, Lane
+from dp2emu.gpu.multisample import POSITIONS
+from dp2emu.gpu.subpixel import CENTRE, ONE
+from dp2emu.shader.jit.writer import ZERO, number
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Lanes left <= x < right are covered: i32 in MEMORY order."""
+
+    left: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A pair of rows of a primitive, from row ``y`` (even) on.
+
+    ``bounds`` are those of each sample and, if samples are covered for themselves, of the centre
+    last.  ``ways`` are those from the anchor down, in MEMORY order by sample, ``down`` in QUADS
+    order to the centre; ``planes`` are the rows of planes there, ``depths`` those of z by sample.
+    """
+
+    primitive: Primitive
+    y: str
+    bounds: Sequence[Bounds]
+    ways: Sequence[str]
+    down: str
+    planes: Mapping[str, str]
+    depths: Sequence[str]
+    coverage: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A block of a row from column ``x`` on: what is covered by sample and, if samples are
+    covered for themselves, at the centre; of that the fragments there are, by sample; z and the
+    way to them.  All in MEMORY order.
+    """
+
+    row: Row
+    x: str
+    inside: Sequence[str]
+    masks: Sequence[str]
+    depths: Sequence[str]
+    ways: Sequence[str]
+
+
+class Blocks:
+    """Mutable: the text of a kernel, and the variables that count."""
+
+    def __init__(self, w: Code, key: Key, layout: Layout) -> None:
+        self.w, self.key, self.layout = w, key, layout
+        self.counts = {name: w.variable("i64", "0") for name in RESULTS}
+        self.routine = Routine("pixel", key.program)
+        self.coloring = Coloring(w, key, layout)
+        self.shader = Shader(w, key, self.routine, self.argument("ptr", "program"))
+        self.depth = self._depth_test()
+        self.reference = self._splat("i32", "alpha.reference")
+        self.places = POSITIONS[key.samples] if key.by_sample else (CENTRE,) * key.samples
+
+    @property
+    def runs(self) -> bool:
+        """Whether the program ever runs."""
+        return self.key.late or bool(self.key.colors)
+
+    def argument(self, type: str, name: str) -> str:
+        """A word of the arguments."""
+        return self.w.word(type, "%arguments", self.layout.arguments[name])
+
+    def finish(self) -> None:
+        """Add what was counted to the results."""
+        w = self.w
+        for word, name in enumerate(RESULTS):
+            place = w.place("%results", str(8 * word))
+            total = w(f"add i64 {w(f'load i64, ptr {place}')}, {self.counts[name].value}")
+            w.do(f"store i64 {total}, ptr {place}")
+
+    def _depth_test(self) -> DepthTest | None:
+        key = self.key.depth
+        if key is None:
+            return None
+        base, pitch = self.argument("ptr", "depth.base"), self.argument("i64", "depth.pitch")
+        words = Words(self.w, base, pitch, ROWS[key.format].size, self.key.samples)
+        held = [self._splat("i32", f"stencil.{each}") for each in ("reference", "mask", "write")]
+        return DepthTest(self.w, key, words, Numbers(*held))
+
+    def _splat(self, type: str, name: str) -> str:
+        return self.w.spread(type, self.argument(type, name))
+
+    # Rows
+
+    def rows(
+        self,
+        primitive: Primitive,
+        y: str,
+        bounds: Sequence[Bounds],
+        ends: tuple[str, str],
+        coverage: str | None = None,
+    ) -> None:
+        """Work on a pair of rows, between the columns (i32) that no bound exceeds."""
+        w = self.w
+        centre = primitive.down(y, MEMORY)
+        ways = [self._offset(centre, down) for _, down in self.places]
+        down = primitive.down(y, QUADS)
+        planes = {name: primitive.row(name, down) for name in self._read()}
+        depths = [primitive.row(Z, way) for way in ways]
+        row = Row(primitive, y, bounds, ways, down, planes, depths, coverage)
+        first = w(f"and i32 {ends[0]}, -4")
+        with w.count("i32", first, ends[1], 4) as x:
+            self._block(row, x)
+
+    def _read(self) -> list[str]:
+        """Planes that programs read at centres."""
+        return [*self.layout.planes][1:] if self.runs else []
+
+    def _offset(self, way: str, grid: int) -> str:
+        return offset(self.w, way, grid, ONE) if self.key.by_sample else way
+
+    # Blocks
+
+    def _block(self, row: Row, x: str) -> None:
+        w, key = self.w, self.key
+        columns = lanes_from(w, x, MEMORY.columns)
+        inside = [self._inside(columns, bounds) for bounds in row.bounds]
+        dx = row.primitive.along(x, MEMORY)
+        ways = [self._offset(dx, along) for along, _ in self.places]
+        depths = [row.primitive.at(Z, *pair) for pair in zip(row.depths, ways, strict=True)]
+        masks = self._samples(inside[: key.samples])
+        masks = [self._kept(row, x, mask, z) for mask, z in zip(masks, depths, strict=True)]
+        spot = Spot(row, x, inside, masks, depths, ways)
+        with w.when(w.any(self._union(masks))):
+            self._count("fragments", masks)
+            (self._late if key.late else self._early)(spot)
+
+    def _inside(self, columns: str, bounds: Bounds) -> str:
+        w = self.w
+        return w.both(
+            w(f"icmp sge {w.i} {columns}, {bounds.left}"),
+            w(f"icmp slt {w.i} {columns}, {bounds.right}"),
+        )
+
+    def _samples(self, inside: Sequence[str]) -> list[str]:
+        """Coverage of every sample that D3DRS_MULTISAMPLEMASK lets through."""
+        w, samples = self.w, self.key.samples
+        if samples == 1:
+            return list(inside)
+        bits, masks = self.argument("i64", "sample.mask"), []
+        for sample in range(samples):
+            covered = inside[sample if self.key.by_sample else 0]
+            on = w(f"trunc i64 {w(f'lshr i64 {bits}, {sample}')} to i1")
+            masks.append(w.both(covered, w.spread("i1", on)))
+        return masks
+
+    def _kept(self, row: Row, x: str, mask: str, z: str) -> str:
+        """Without what clipping in z and the stipple pattern take away."""
+        w = self.w
+        if self.key.clipped:
+            within = w.both(
+                w(f"fcmp oge {w.d} {z}, {ZERO}"),
+                w(f"fcmp ole {w.d} {z}, splat (double {number(1.0)})"),
+            )
+            free = w(f"xor i1 {row.primitive.flag(CLIPPED)}, true")
+            mask = w.both(mask, w.either(within, w.spread("i1", free)))
+        return w.both(mask, self._stippled(row.y, x)) if self.key.stippled else mask
+
+    def _stippled(self, y: str, x: str) -> str:
+        """Lanes whose bits of the pattern are set, of which the highest is leftmost."""
+        w = self.w
+        base, rows = self.argument("ptr", "stipple"), self.argument("i32", "stipple.rows")
+        words = []
+        for line in range(2):
+            turn = w(f"urem i32 {w(f'add i32 {y}, {line}')}, {rows}")
+            place = w(f"getelementptr i32, ptr {base}, i32 {turn}")
+            words.append(w.spread("i32", w(f"load i32, ptr {place}")))
+        bits = w.picked(w.i, words[0], words[1], (0, 1, 2, 3, 12, 13, 14, 15))
+        low = w(f"and {w.i} {lanes_from(w, x, MEMORY.columns)}, {splat(31)}")
+        shift = w(f"sub {w.i} {splat(31)}, {low}")
+        return w(f"trunc {w.i} {w(f'lshr {w.i} {bits}, {shift}')} to {w.b}")
+
+    def _count(self, name: str, masks: Sequence[str]) -> None:
+        for mask in masks:
+            self.counts[name].add(self.w.population(mask))
+
+    def _union(self, masks: Sequence[str]) -> str:
+        """Lanes of any of the masks: pixels of which a sample is on."""
+        found = masks[0]
+        for mask in masks[1:]:
+            found = self.w.either(found, mask)
+        return found
+
+    # The order of tests and program
+
+    def _early(self, spot: Spot) -> None:
+        """Tests come first; the program runs for what passed."""
+        w = self.w
+        passed = [self._test(spot, n, mask, None) for n, mask in enumerate(spot.masks)]
+        seen = self._union(passed)
+        self._count("tested", spot.masks)
+        self._count("passed", passed)
+        self._count("invocations", [seen])
+        if self.key.colors:
+            with w.when(w.any(seen)):
+                self._color(spot, passed, self._shade(spot))
+
+    def _late(self, spot: Spot) -> None:
+        """The program has a say in what is tested."""
+        w = self.w
+        shaded = self._shade(spot)
+        self._count("invocations", [self._union(spot.masks)])
+        alive = [w.turned(w.b, mask) for mask in alive_after(w, self.key, shaded, self.reference)]
+        masks = [w.both(mask, on) for mask, on in zip(spot.masks, alive, strict=True)]
+        self._count("tested", masks)
+        with w.when(w.any(self._union(masks))):
+            written = None if shaded.depth is None else w.turned(w.f, shaded.depth)
+            passed = [self._test(spot, n, mask, written) for n, mask in enumerate(masks)]
+            self._count("passed", passed)
+            self._color(spot, passed, shaded)
+
+    def _test(self, spot: Spot, sample: int, mask: str, written: str | None) -> str:
+        """Lanes that pass the tests, whose depth may be the one the program has written."""
+        if self.depth is None:
+            return mask
+        w, row = self.w, spot.row
+        depth = (
+            self._biased(spot, sample) if written is None else w(f"fpext {w.f} {written} to {w.d}")
+        )
+        front = row.primitive.splat(FRONT)
+        back = w(f"fcmp olt {w.d} {front}, {ZERO}")
+        low, high = (self._splat("double", f"depth.{end}") for end in ("low", "high"))
+        return self.depth(spot.x, row.y, sample, clamped(w, depth, low, high), mask, back)
+
+    def _biased(self, spot: Spot, sample: int) -> str:
+        """(z + bias) + slope, or with a w-buffer (1 / rhw - near) / range in the place of z."""
+        w, key, primitive = self.w, self.key, spot.row.primitive
+        z = spot.depths[sample]
+        if key.w_buffer:
+            rhw = primitive.at(RHW, primitive.row(RHW, spot.row.ways[sample]), spot.ways[sample])
+            near, range_ = (self._splat("double", name) for name in ("near", "range"))
+            z = w(f"fdiv {w.d} {w(f'fsub {w.d} {reciprocal(w, rhw)}, {near}')}, {range_}")
+        if key.biased:
+            z = w(f"fadd {w.d} {z}, {self._splat('double', 'bias')}")
+        return w(f"fadd {w.d} {z}, {primitive.splat(SLOPE)}") if key.sloped else z
+
+    # Shading
+
+    def _shade(self, spot: Spot) -> Shaded:
+        w, row = self.w, spot.row
+        central = (row.primitive.along(spot.x, QUADS), row.down)
+        covered = self._centroids(central, spot.inside) if self.key.by_sample else None
+        site = Site(row.primitive, spot.x, row.y, central, covered, row.planes, self.key.unclamped)
+        shaded = self.shader(site)
+        if row.coverage is not None:
+            for color in shaded.colors.values():
+                alpha = color[3].floats(w)
+                color[3] = Lane(w(f"fmul {w.f} {alpha}, {row.coverage}"))
+        return shaded
+
+    def _centroids(self, central: Way, inside: Sequence[str]) -> Way:
+        """The way to where lanes are covered: to the centre or else the first sample that is."""
+        w = self.w
+        dx, dy = ZERO, ZERO
+        turned = [w.turned(w.b, mask) for mask in inside]
+        candidates = (*zip(self.places, turned, strict=False), (CENTRE, turned[-1]))
+        for place, mask in (*candidates[-2::-1], candidates[-1]):
+            along, down = (f"splat (double {number(way / ONE)})" for way in place)
+            dx, dy = w.select(mask, w.d, along, dx), w.select(mask, w.d, down, dy)
+        x, y = central
+        return w(f"fadd {w.d} {x}, {dx}"), w(f"fadd {w.d} {y}, {dy}")
+
+    def _color(self, spot: Spot, passed: Sequence[str], shaded: Shaded) -> None:
+        for sample, mask in enumerate(passed):
+            self.coloring.write(spot.x, spot.row.y, sample, mask, shaded.colors)

@@ -1,0 +1,57 @@
+"""Kernels against the stages they take the place of: memory and counts have to be equal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.d3d.dxgi import ROWS
+from dp2emu.errors import Disagreement
+from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.packets import Draw
+from dp2emu.gpu.work import Work
+from dp2emu.shader.text import dump
+
+Bytes = NDArray[np.uint8]
+
+
+def compared(draw: Draw, stages: Callable[[], Work], kernel: Callable[[], Work]) -> Work:
+    """Draw through the stages and by a kernel; what the stages did, if both are equal.
+
+    Raises Disagreement for the first pixel of the first target that differs, or for the counts.
+    """
+    surfaces = list({id(s): s for s in (*draw.colors, draw.depth) if s is not None}.values())
+    before = [surface.data.copy() for surface in surfaces]
+    work = stages()
+    wanted = [surface.data.copy() for surface in surfaces]
+    for surface, data in zip(surfaces, before, strict=True):
+        surface.data[:] = data
+    other = kernel()
+    told = [difference for surface, data in zip(surfaces, wanted, strict=True)
+            if (difference := _memory(draw, surface, data))]  # fmt: skip
+    told += [f"{name} are {count} and {asdict(other)[name]}"
+             for name, count in asdict(work).items() if asdict(other)[name] != count]  # fmt: skip
+    if told:
+        raise Disagreement(f"kernel: {'; '.join(told)}", dump(draw.pipeline.pixel), 0)
+    return work
+
+
+def _memory(draw: Draw, surface: Surface, wanted: Bytes) -> str | None:
+    """The first pixel that differs, and how many bytes do."""
+    differing = np.flatnonzero(surface.data != wanted)
+    if not len(differing):
+        return None
+    row = ROWS[surface.format]
+    y, column = divmod(int(differing[0]), surface.pitch)
+    sample = column // row.size
+    start = y * surface.pitch + sample * row.size
+    values = " and ".join(
+        "0x" + each[start : start + row.size][::-1].tobytes().hex()
+        for each in (wanted, surface.data)
+    )
+    target = "depth" if surface is draw.depth else f"target {draw.colors.index(surface)}"
+    place = f"pixel {sample // surface.samples}, {y} sample {sample % surface.samples}"
+    return f"{target} {place} is {values}, {len(differing)} bytes differ"

@@ -1,0 +1,52 @@
+"""Kernels as functions in memory."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import lru_cache
+
+from dp2emu.gpu.kernel.blocks import Blocks
+from dp2emu.gpu.kernel.key import Key
+from dp2emu.gpu.kernel.layout import layout_of
+from dp2emu.gpu.kernel.spans import spans
+from dp2emu.gpu.kernel.writing import WIDTH, Code
+from dp2emu.shader.jit.code import loaded
+from dp2emu.shader.jit.compiling import host
+from dp2emu.shader.jit.writer import Target, module
+
+NAME = "kernel"
+PASSES = ("always_inliner", "sroa")
+"""What is done with the text: programs go where they are called, and variables to registers."""
+
+Kernel = Callable[[int, int, int, int], None]
+"""Addresses of arguments and results, the first row and one past the last.  It runs without
+Python's lock.
+"""
+
+
+def text(key: Key, target: Target) -> str:
+    """The module of a kernel."""
+    w = Code(target)
+    blocks = Blocks(w, key, layout_of(key))
+    spans(blocks)
+    blocks.finish()
+    w.do("ret void")
+    parameters = "ptr noalias %arguments, ptr noalias %results, i32 %first, i32 %end"
+    routines = [
+        routine.text(target, inline=key.samples == 1)
+        for routine in blocks.coloring.routines.values()
+    ]
+    if blocks.runs:
+        routines.append(blocks.routine.text(target, inline=True))
+    return module(*routines, (f"define void @{NAME}({parameters}) nounwind", w))
+
+
+@lru_cache(maxsize=1 << 10)
+def kernel(key: Key) -> Kernel:
+    """The kernel of a key, compiled now or by an earlier process."""
+    code = loaded(text(key, Target(WIDTH, host().fused)), NAME, PASSES)
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32)
+    function = kind(code.address)
+    function.code = code  # type: ignore[attr-defined]
+    return function

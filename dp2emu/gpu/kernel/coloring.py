@@ -1,0 +1,124 @@
+"""From the colours of a block to its targets: alpha test, output program, bits, masked writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dp2emu.d3d.dxgi import ROWS
+from dp2emu.gpu.kernel.depth import compare
+from dp2emu.gpu.kernel.key import ColorKey, Key
+from dp2emu.gpu.kernel.layout import Layout
+from dp2emu.gpu.kernel.memory import Words
+from dp2emu.gpu.kernel.packing import HALF, combined, double, mixed, pack, unorm, unpack
+from dp2emu.gpu.kernel.planes import lanes_from
+from dp2emu.gpu.kernel.shading import NOTHING, Routine, Shaded
+from dp2emu.gpu.kernel.writing import QUADS, Code, Lane
+from dp2emu.gpu.rasterops import COPY
+from dp2emu.shader.fixed.output import output_program
+from dp2emu.shader.jit.operations import EMIT
+from dp2emu.shader.jit.writer import ZERO
+
+COMPONENTS = "xyzw"
+ALPHA_BITS = 16
+"""Of what the alpha test compares (``merge.alpha_passes``)."""
+
+Colors = Mapping[int, Sequence[Lane]]
+"""Four vectors in QUADS order for each target of the program."""
+
+
+def alive_after(w: Code, key: Key, shaded: Shaded, reference: str) -> list[str]:
+    """Lanes, by sample, that neither their program nor their alpha drops, in QUADS order.
+
+    ``reference`` is what the alpha test compares with, i32.
+    """
+    alive = [shaded.alive] * key.samples
+    if key.alpha_test is None and not key.alpha_to_coverage:
+        return alive
+    alpha = EMIT["saturate"](w, shaded.colors[0][3].floats(w) if 0 in shaded.colors else ZERO)
+    if key.alpha_test is not None:
+        right = compare(w, key.alpha_test, unorm(w, alpha, ALPHA_BITS), reference)
+        alive = [w.both(shaded.alive, right)] * key.samples
+    if key.alpha_to_coverage:
+        kept = _samples_kept(w, alpha, key.samples)
+        alive = [w.both(on, w(f"icmp sgt {w.i} {kept}, splat (i32 {sample})"))
+                 for sample, on in enumerate(alive)]  # fmt: skip
+    return alive
+
+
+def _samples_kept(w: Code, alpha: str, samples: int) -> str:
+    """floor(alpha * samples + 0.5), i32 (``multisample.alpha_covers``)."""
+    wide = w(f"fmul {w.d} {w(f'fpext {w.f} {alpha} to {w.d}')}, {double(samples)}")
+    return w(f"fptosi {w.d} {w(f'fadd {w.d} {wide}, {HALF}')} to {w.i}")
+
+
+class Coloring:
+    """Mutable: what a kernel writes colours with; ``routines`` are its output programs."""
+
+    def __init__(self, w: Code, key: Key, layout: Layout) -> None:
+        self.w, self.key, self.layout = w, key, layout
+        self.routines = {color: Routine(f"output{color.number}", output_program(color.output))
+                         for color in key.colors if not color.output.plain}  # fmt: skip
+        self._words = {color: self._target(color) for color in key.colors}
+
+    def _argument(self, type: str, color: ColorKey, name: str) -> str:
+        number = self.layout.arguments[f"color{color.number}.{name}"]
+        return self.w.word(type, "%arguments", number)
+
+    def _target(self, color: ColorKey) -> Words:
+        base = self._argument("ptr", color, "base")
+        pitch = self._argument("i64", color, "pitch")
+        return Words(self.w, base, pitch, ROWS[color.format].size, self.key.samples)
+
+    def write(self, x: str, y: str, sample: int, mask: str, colors: Colors) -> None:
+        """Merge colours with a sample of the block at x, y of every target.
+
+        ``mask`` is in MEMORY order.
+        """
+        for color in self.key.colors:
+            self._write(color, x, y, sample, mask, colors)
+
+    def _write(
+        self, color: ColorKey, x: str, y: str, sample: int, mask: str, colors: Colors
+    ) -> None:
+        w, row = self.w, ROWS[color.format]
+        block = self._words[color].at(x, y, sample)
+        blends, combines = color.output.blend is not None, color.operation != COPY
+        there = block.load(mask) if blends or combines or not color.whole else []
+        rgba = colors[color.number]
+        if color in self.routines:
+            before = unpack(w, row, [w.turned(w.i, part) for part in there]) if blends else []
+            first, second = (
+                [lane.floats(w) for lane in each] for each in (rgba, colors.get(1, NOTHING))
+            )
+            rgba = [Lane(each) for each in self._merged(color, first, before, second, (x, y))]
+        words = [w.turned(w.i, part) for part in pack(w, row, rgba)]
+        if combines:
+            words = [combined(w, color.operation, new, old)
+                     for new, old in zip(words, there, strict=True)]  # fmt: skip
+        if not color.whole:
+            bits = [self._bits(color, part) for part in range(len(words))]
+            words = [mixed(w, *each) for each in zip(bits, words, there, strict=True)]
+        block.store(mask, words)
+
+    def _bits(self, color: ColorKey, part: int) -> str:
+        """Bits of a part that are written."""
+        return self.w.spread("i32", self._argument("i32", color, f"bits{part}"))
+
+    def _merged(
+        self,
+        color: ColorKey,
+        source: Sequence[str],
+        before: Sequence[str],
+        second: Sequence[str],
+        place: tuple[str, str],
+    ) -> list[str]:
+        """What the output program gives."""
+        w, routine = self.w, self.routines[color]
+        lanes = {"source": source, "destination": before, "second": second}
+        inputs = {f"{name}.{c}": lane for name, rgba in lanes.items()
+                  for c, lane in zip(COMPONENTS, rgba, strict=False)}  # fmt: skip
+        for axis, first, among in zip("xy", place, (QUADS.columns, QUADS.rows), strict=True):
+            whole = lanes_from(w, first, among)
+            inputs[f"vpos.{axis}"] = w(f"sitofp {w.i} {whole} to {w.f}")
+        outputs, _ = routine.call(w, self._argument("ptr", color, "program"), inputs)
+        return [outputs[f"result.{component}"] for component in COMPONENTS]

@@ -1,0 +1,195 @@
+"""What a kernel is compiled for, and what none is compiled for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from dp2emu.d3d.enums import CmpFunc, FillMode
+from dp2emu.d3d.formats import AnyFormat
+from dp2emu.gpu.assembly import CORNERS
+from dp2emu.gpu.color import ColorTarget
+from dp2emu.gpu.geometry import is_color
+from dp2emu.gpu.merge import DepthTarget
+from dp2emu.gpu.packets import Draw
+from dp2emu.gpu.quads import in_quads
+from dp2emu.gpu.state import Pipeline, StencilState
+from dp2emu.shader.fixed.output import Output
+from dp2emu.shader.ir import (
+    Assign,
+    Derivative,
+    Fetch,
+    If,
+    Input,
+    Load,
+    Lod,
+    Loop,
+    Program,
+    Sample,
+    Slot,
+    Statement,
+    Store,
+    operands,
+    walk,
+    written,
+)
+from dp2emu.shader.ports import CENTROID
+
+
+@dataclass(frozen=True, slots=True)
+class ColorKey:
+    """A colour target: ``whole`` if all bits of its pixels are written."""
+
+    number: int
+    format: AnyFormat
+    output: Output
+    operation: int
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DepthKey:
+    """A depth-stencil buffer: how depth is tested, whether it is ``written``, and the stencil;
+    ``stores`` if anything in the buffer can change.
+    """
+
+    format: AnyFormat
+    func: CmpFunc
+    written: bool
+    stencil: StencilState | None
+    stores: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """All that changes the text of a kernel.
+
+    ``triangles``: it sets up and covers triangles itself; otherwise it is given spans.
+    ``by_sample``: each sample of a pixel is covered for itself.  ``smooth``: spans have coverage.
+    ``clipped``: some fragments go for their z.  ``plain`` varyings are planes, ``perspective``
+    ones quotients of planes.  ``biased`` and ``sloped`` are the two depth biases.
+    ``unclamped``: programs read z as it is.
+    """
+
+    program: Program
+    colors: tuple[ColorKey, ...]
+    depth: DepthKey | None
+    plain: tuple[str, ...]
+    perspective: tuple[str, ...]
+    triangles: bool = False
+    samples: int = 1
+    by_sample: bool = False
+    smooth: bool = False
+    clipped: bool = False
+    stippled: bool = False
+    late: bool = False
+    alpha_test: CmpFunc | None = None
+    alpha_to_coverage: bool = False
+    w_buffer: bool = False
+    biased: bool = False
+    sloped: bool = False
+    unclamped: bool = False
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """Inputs of the program by name."""
+        return frozenset(port.name for port in self.program.inputs)
+
+
+def color_key(target: ColorTarget) -> ColorKey:
+    """The part of a key that is a colour target."""
+    row = target.row
+    whole = target.bits == (1 << 8 * row.size) - 1
+    return ColorKey(target.number, row.format, target.output, target.raster_op, whole)
+
+
+def depth_key(target: DepthTarget | None) -> DepthKey | None:
+    """The part of a key that is a depth-stencil buffer."""
+    if target is None:
+        return None
+    stencil = None if target.stencil is None else target.stencil.state
+    state = target.state
+    return DepthKey(target.row.format, state.func, state.write, stencil, target.writes)
+
+
+def draws_lines(draw: Draw) -> bool:
+    """Whether what is covered are lines, be they edges of triangles."""
+    fill = draw.pipeline.raster.fill
+    return CORNERS[draw.topology] == 2 or (is_triangles(draw) and fill is FillMode.WIREFRAME)
+
+
+def is_triangles(draw: Draw) -> bool:
+    """Whether primitives are triangles, filled or not."""
+    return CORNERS[draw.topology] == 3
+
+
+def _fetches(pipeline: Pipeline) -> bool:
+    return any(isinstance(s, Fetch) for s in walk(pipeline.pixel.statements))
+
+
+def _differences(pipeline: Pipeline) -> bool:
+    """Whether a program takes differences of what is taken where pixels are covered.
+
+    What its helpers have there depends on which of a quad's pixels are shaded together.
+    """
+    if pipeline.samples == 1 or not in_quads(pipeline.pixel, pipeline.samplers):
+        return False
+    return _differs(pipeline.pixel)
+
+
+REASONS: dict[str, Callable[[Pipeline], bool]] = {
+    "a pixel program that fetches": _fetches,
+    "resources of Direct3D 10 shaders": lambda p: bool(p.units),
+    "early depth and stencil tests": lambda p: p.early,
+    "programs by sample": lambda p: p.by_sample,
+    "differences of what is taken at centroids": _differences,
+}
+"""What no kernel is compiled for: the stages of ``gpu.draw`` draw it, around compiled programs."""
+
+
+@lru_cache(maxsize=1 << 10)
+def reason(pipeline: Pipeline) -> str | None:
+    """Why no kernel is compiled for a pipeline; None if one is."""
+    return next((name for name, holds in REASONS.items() if holds(pipeline)), None)
+
+
+@lru_cache(maxsize=1 << 10)
+def _differs(program: Program) -> bool:
+    """Whether differences in a quad may depend on colours or centroids.
+
+    What is assigned in blocks counts as dependent if any condition does.
+    """
+    central = {port.name for port in program.inputs
+               if port.name.startswith(CENTROID) or is_color(port.name)}  # fmt: skip
+    statements = [*walk(program.statements)]
+    tainted = {s.slot for s in statements if isinstance(s, Input) and s.port in central}
+    files: set[str] = set()
+    size = -1
+    while len(tainted) + len(files) > size:
+        size = len(tainted) + len(files)
+        if any(isinstance(s, If | Loop) and _reads(s, tainted) for s in statements):
+            return True
+        for statement in statements:
+            _spread(statement, tainted, files)
+    return any(_asks(s) and _reads(s, tainted) for s in statements)
+
+
+def _spread(statement: Statement, tainted: set[int], files: set[str]) -> None:
+    """What a statement makes of dependent values depends too."""
+    dependent = _reads(statement, tainted)
+    if isinstance(statement, Store) and dependent:
+        files.add(statement.file)
+    dependent |= isinstance(statement, Load) and statement.file in files
+    if dependent and isinstance(statement, Assign | Load | Derivative | Sample):
+        tainted.update(written(statement))
+
+
+def _reads(statement: Statement, slots: set[int]) -> bool:
+    return any(isinstance(each, Slot) and each.number in slots for each in operands(statement))
+
+
+def _asks(statement: Statement) -> bool:
+    """Whether a statement looks at the neighbours of a lane."""
+    found = isinstance(statement, Sample) and statement.lod in (Lod.IMPLICIT, Lod.BIAS)
+    return found or isinstance(statement, Derivative)

@@ -1,0 +1,67 @@
+"""Records and planes: ``gpu.planes`` in LLVM instructions, in the same order of operations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dp2emu.gpu.kernel.layout import FLAGS, X0, Y0, Layout
+from dp2emu.gpu.kernel.writing import Code, Order, numbers
+from dp2emu.shader.jit.writer import number
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """The record of a primitive, at an address."""
+
+    code: Code
+    layout: Layout
+    address: str
+
+    def splat(self, word: int) -> str:
+        """A double of the record in all lanes."""
+        w = self.code
+        return w.spread("double", w.word("double", self.address, word))
+
+    def flag(self, bit: int) -> str:
+        """An i1: whether a bit of the flags is set."""
+        w = self.code
+        found = w(f"and i64 {w.word('i64', self.address, FLAGS)}, {bit}")
+        return w(f"icmp ne i64 {found}, 0")
+
+    def down(self, y: str, order: Order) -> str:
+        """Rows from the anchor to the lanes of blocks that begin in row ``y``."""
+        return self._way(Y0, y, order.rows)
+
+    def along(self, x: str, order: Order) -> str:
+        """Columns from the anchor to the lanes of a block that begins in column ``x``."""
+        return self._way(X0, x, order.columns)
+
+    def _way(self, anchor: int, first: str, lanes: tuple[int, ...]) -> str:
+        w = self.code
+        places = w(f"sitofp {w.i} {lanes_from(w, first, lanes)} to {w.d}")
+        return w(f"fsub {w.d} {places}, {self.splat(anchor)}")
+
+    def row(self, plane: str, dy: str) -> str:
+        """What a row has of a plane: value + ddy * dy."""
+        w, at = self.code, self.layout.planes[plane]
+        return w(f"fadd {w.d} {self.splat(at)}, {w(f'fmul {w.d} {self.splat(at + 2)}, {dy}')}")
+
+    def at(self, plane: str, row: str, dx: str) -> str:
+        """The plane where lanes are: row + ddx * dx."""
+        w, at = self.code, self.layout.planes[plane]
+        return w(f"fadd {w.d} {row}, {w(f'fmul {w.d} {self.splat(at + 1)}, {dx}')}")
+
+
+def lanes_from(w: Code, first: str, lanes: tuple[int, ...]) -> str:
+    """Columns or rows of lanes, i32."""
+    return w(f"add {w.i} {w.spread('i32', first)}, {numbers('i32', lanes)}")
+
+
+def offset(w: Code, way: str, grid: int, one: int) -> str:
+    """A way, doubles, and that many ``one``-ths of a pixel."""
+    return w(f"fadd {w.d} {way}, splat (double {number(grid / one)})")
+
+
+def reciprocal(w: Code, value: str) -> str:
+    """1 / doubles."""
+    return w(f"fdiv {w.d} splat (double {number(1.0)}), {value}")

@@ -1,0 +1,206 @@
+"""The programs of a kernel: what the pixel program reads and gives, and what becomes of colours.
+
+All lanes are in QUADS order.  Programs are functions of the same text (``shader.jit.bodies``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from dp2emu.gpu.geometry import is_color
+from dp2emu.gpu.kernel.depth import clamped
+from dp2emu.gpu.kernel.key import Key
+from dp2emu.gpu.kernel.layout import DEPTH, DIVIDED, DIVISOR, FRONT, NUMBER, RHW
+from dp2emu.gpu.kernel.planes import Primitive, lanes_from, reciprocal
+from dp2emu.gpu.kernel.writing import QUADS, Code, Lane
+from dp2emu.gpu.shade import COLOR_PORTS, absent_value, targets_of
+from dp2emu.gpu.state import DEPTH_PORT
+from dp2emu.shader.ir import Constant, Program
+from dp2emu.shader.jit.bodies import body
+from dp2emu.shader.jit.writer import ZERO, Target, Writer, constant, number
+from dp2emu.shader.ports import CENTROID, CONSTANT, varying
+from dp2emu.shader.types import Type
+
+Way = tuple[str, str]
+"""From the anchor to lanes, along x and down y: doubles."""
+ONES = f"splat (double {number(1.0)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """A program as a function of the text, called ``name``."""
+
+    name: str
+    program: Program
+
+    def text(self, target: Target, *, inline: bool) -> tuple[str, Writer]:
+        """Header and text of the function."""
+        names = tuple(port.name for port in self.program.inputs)
+        header, text = body(self.program, names, target=target, masked=False, name=self.name)
+        header = header.replace("define ", "define internal ", 1)
+        return f"{header} {'alwaysinline' if inline else 'noinline'}", text
+
+    def call(
+        self, w: Code, bindings: str, inputs: Mapping[str, str]
+    ) -> tuple[dict[str, str], str]:
+        """Outputs by name, and the mask of the lanes that are alive."""
+        given = w.allocate(w.f, max(1, len(self.program.inputs)))
+        found = w.allocate(w.f, max(1, len(self.program.outputs)))
+        for row, port in enumerate(self.program.inputs):
+            place = w.place(given, str(row * w.target.row))
+            w.do(f"store {w.vector(port.type)} {inputs[port.name]}, ptr {place}, align 4")
+        bits = w(f"call i32 @{self.name}(ptr {bindings}, ptr {given}, ptr {found}, i32 -1)")
+        outputs = {}
+        for row, port in enumerate(self.program.outputs):
+            place = w.place(found, str(row * w.target.row))
+            outputs[port.name] = w(f"load {w.vector(port.type)}, ptr {place}, align 4")
+        return outputs, w.mask(bits)
+
+
+NOTHING = (Lane(ZERO),) * 4
+"""What a target has that the program does not write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shaded:
+    """What the program gives: lanes by target, its depth if it has one, who is alive."""
+
+    colors: dict[int, list[Lane]]
+    depth: str | None
+    alive: str
+
+
+@dataclass(slots=True)
+class Site:
+    """Lanes of a block that are shaded.  Mutable: planes are evaluated when they are first read.
+
+    ``central`` is the way to the pixels' centres, ``covered`` the one to where they are covered,
+    None if that is the centre everywhere; ``rows`` has rows of planes at centres.  ``unclamped``:
+    z is read as it is.
+    """
+
+    primitive: Primitive
+    x: str
+    y: str
+    central: Way
+    covered: Way | None = None
+    rows: Mapping[str, str] = field(default_factory=dict)
+    unclamped: bool = False
+    reciprocals: dict[bool, str] = field(default_factory=dict)
+
+    def plane(self, name: str, moved: bool = False) -> str:
+        """A plane's values: doubles."""
+        if moved and self.covered is not None:
+            dx, dy = self.covered
+            return self.primitive.at(name, self.primitive.row(name, dy), dx)
+        row = self.rows.get(name) or self.primitive.row(name, self.central[1])
+        return self.primitive.at(name, row, self.central[0])
+
+    def rhw(self, moved: bool) -> str:
+        """What quotients of planes are multiplied by: 1 / divisor, 1 without perspective."""
+        moved = moved and self.covered is not None
+        if moved not in self.reciprocals:
+            w = self.primitive.code
+            found = w.variable(w.d, ONES)
+            with w.when(self.primitive.flag(DIVIDED)):
+                found.set(reciprocal(w, self.plane(DIVISOR, moved)))
+            self.reciprocals[moved] = found.value
+        return self.reciprocals[moved]
+
+
+def _column(site: Site) -> str:
+    return _whole(site, site.x, QUADS.columns)
+
+
+def _row(site: Site) -> str:
+    return _whole(site, site.y, QUADS.rows)
+
+
+def _whole(site: Site, first: str, lanes: tuple[int, ...]) -> str:
+    w = site.primitive.code
+    return w(f"sitofp {w.i} {lanes_from(w, first, lanes)} to {w.f}")
+
+
+def _face(site: Site) -> str:
+    return rounded(site.primitive.code, site.primitive.splat(FRONT))
+
+
+def _depth(site: Site) -> str:
+    w, z = site.primitive.code, site.plane(DEPTH)
+    return rounded(w, z if site.unclamped else clamped(w, z))
+
+
+def _eye_w(site: Site) -> str:
+    w = site.primitive.code
+    return rounded(w, reciprocal(w, site.plane(RHW)))
+
+
+def _number(site: Site) -> str:
+    w = site.primitive.code
+    return w.spread("i32", w.word("i32", site.primitive.address, NUMBER))
+
+
+SYSTEM: dict[str, Callable[[Site], str]] = {
+    "vpos.x": _column,
+    "vpos.y": _row,
+    "vface.x": _face,
+    "depth.x": _depth,
+    "w.x": _eye_w,
+    "primitive_id.x": _number,
+}
+"""Inputs that no vertex provides."""
+
+
+def rounded(w: Code, value: str) -> str:
+    """Doubles as floats."""
+    return w(f"fptrunc {w.d} {value} to {w.f}")
+
+
+@dataclass(frozen=True, slots=True)
+class Shader:
+    """The pixel program of a kernel; ``bindings`` is a pointer to what it reads."""
+
+    code: Code
+    key: Key
+    routine: Routine
+    bindings: str
+
+    def __call__(self, site: Site) -> Shaded:
+        """Run the program for all lanes."""
+        w, program = self.code, self.key.program
+        inputs = {port.name: self._input(site, port.name) for port in program.inputs}
+        outputs, alive = self.routine.call(w, self.bindings, inputs)
+        whole = {port.name for port in program.outputs if port.type is Type.I32}
+        colors = {
+            n: [Lane(outputs.get(name, ZERO), name in whole) for name in COLOR_PORTS[n]]
+            for n in targets_of(program)
+        }
+        return Shaded(colors, outputs.get(DEPTH_PORT), alive)
+
+    def _input(self, site: Site, name: str) -> str:
+        if name in SYSTEM:
+            return SYSTEM[name](site)
+        key, source = self.key, varying(name)
+        if source not in key.plain and source not in key.perspective:
+            return _constant(name)
+        moved = name.startswith(CENTROID) or is_color(name)
+        value = site.plane(source, moved)
+        if source in key.perspective:
+            w = self.code
+            value = w(f"fmul {w.d} {value}, {site.rhw(moved)}")
+        return self._typed(name, value)
+
+    def _typed(self, name: str, value: str) -> str:
+        w = self.code
+        if name.startswith(CONSTANT):
+            return w.call("llvm.fptosi.sat.v8i32.v8f64", w.i, (w.d, value))
+        return rounded(w, value)
+
+
+def _constant(name: str) -> str:
+    """An input that no vertex wrote."""
+    value = absent_value(name)
+    if name.startswith(CONSTANT):
+        return f"splat (i32 {int(value)})" if value else ZERO
+    return constant(Constant.of(Type.F32, value))

@@ -1,0 +1,156 @@
+"""LLVM text with variables, branches and loops, and the lanes of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from dp2emu.shader.jit.operations import canonical
+from dp2emu.shader.jit.writer import Target, Writer
+
+WIDTH = 8
+"""Lanes of a kernel: a block of ``COLUMNS`` by ``ROWS`` pixels."""
+COLUMNS, ROWS = 4, 2
+
+TURNED = (0, 1, 4, 5, 2, 3, 6, 7)
+"""Either order of lanes from the other one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Column and row, within the block, of each lane."""
+
+    columns: tuple[int, ...]
+    rows: tuple[int, ...]
+
+
+MEMORY = Order((0, 1, 2, 3) * 2, (0,) * 4 + (1,) * 4)
+QUADS = Order((0, 1, 0, 1, 2, 3, 2, 3), (0, 0, 1, 1) * 2)
+
+
+class Code(Writer):
+    """Mutable: the text of a kernel."""
+
+    def __init__(self, target: Target) -> None:
+        super().__init__(target)
+        self.h = f"<{WIDTH // 2} x i1>"
+
+    def variable(self, type: str, value: str) -> Variable:
+        """Memory that LLVM makes a register of, holding a value from here on."""
+        made = Variable(self, type, self.allocate(type))
+        made.set(value)
+        return made
+
+    @contextmanager
+    def when(self, condition: str) -> Iterator[None]:
+        """What is written inside runs if an i1 is set."""
+        inside, after = self.fresh_label(), self.fresh_label()
+        self.do(f"br i1 {condition}, label {inside}, label {after}")
+        self.label(inside)
+        yield
+        self.do(f"br label {after}")
+        self.label(after)
+
+    @contextmanager
+    def count(self, type: str, first: str, end: str, step: int) -> Iterator[str]:
+        """What is written inside runs for every ``step``-th number from ``first`` to ``end``."""
+        number = self.variable(type, first)
+        test, inside, after = (self.fresh_label() for _ in range(3))
+        self.do(f"br label {test}")
+        self.label(test)
+        value = number.value
+        more = self(f"icmp slt {type} {value}, {end}")
+        self.do(f"br i1 {more}, label {inside}, label {after}")
+        self.label(inside)
+        yield value
+        number.set(self(f"add {type} {value}, {step}"))
+        self.do(f"br label {test}")
+        self.label(after)
+
+    def place(self, base: str, offset: str) -> str:
+        """An address so many bytes, an i64, from another one."""
+        return self(f"getelementptr i8, ptr {base}, i64 {offset}")
+
+    def word(self, type: str, base: str, number: int) -> str:
+        """A scalar in the 64-bit word of that number."""
+        return self(f"load {type}, ptr {self.place(base, str(8 * number))}, align 8")
+
+    def larger(self, type: str, x: str, y: str) -> str:
+        """Of two signed scalars."""
+        return self(f"select i1 {self(f'icmp sgt {type} {x}, {y}')}, {type} {x}, {type} {y}")
+
+    def smaller(self, type: str, x: str, y: str) -> str:
+        """Of two signed scalars."""
+        return self(f"select i1 {self(f'icmp slt {type} {x}, {y}')}, {type} {x}, {type} {y}")
+
+    def both(self, x: str, y: str) -> str:
+        """Lanes of two masks."""
+        return self(f"and {self.b} {x}, {y}")
+
+    def either(self, x: str, y: str) -> str:
+        """Lanes of one mask or the other."""
+        return self(f"or {self.b} {x}, {y}")
+
+    def population(self, mask: str) -> str:
+        """How many lanes are on, an i64."""
+        bits = self(f"bitcast {self.b} {mask} to i{WIDTH}")
+        counted = self.call(f"llvm.ctpop.i{WIDTH}", f"i{WIDTH}", (f"i{WIDTH}", bits))
+        return self(f"zext i{WIDTH} {counted} to i64")
+
+    def turned(self, type: str, value: str) -> str:
+        """Lanes of one order in the other."""
+        return self.picked(type, value, "poison", TURNED)
+
+    def picked(self, type: str, x: str, y: str, lanes: tuple[int, ...]) -> str:
+        """Lanes of two vectors, numbered through."""
+        order = ", ".join(f"i32 {lane}" for lane in lanes)
+        picks = f"<{len(lanes)} x i32> <{order}>"
+        return self(f"shufflevector {type} {x}, {type} {y}, {picks}")
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of a text."""
+
+    code: Code
+    type: str
+    address: str
+
+    @property
+    def value(self) -> str:
+        """What it holds where the text has got to."""
+        return self.code(f"load {self.type}, ptr {self.address}")
+
+    def set(self, value: str) -> None:
+        """Let it hold another value."""
+        self.code.do(f"store {self.type} {value}, ptr {self.address}")
+
+    def add(self, value: str) -> None:
+        """Let it hold an integer more."""
+        self.set(self.code(f"add {self.type} {self.value}, {value}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A component of colours: an F32 vector or, if it is ``whole``, the I32 bits of whatever the
+    target has (``encodings.encode``).
+    """
+
+    value: str
+    whole: bool = False
+
+    def floats(self, w: Code) -> str:
+        """As F32, every NaN that comes from bits the canonical one."""
+        return (
+            canonical(w, w(f"bitcast {w.i} {self.value} to {w.f}")) if self.whole else self.value
+        )
+
+    def bits(self, w: Code) -> str:
+        """As I32."""
+        return self.value if self.whole else w(f"bitcast {w.f} {self.value} to {w.i}")
+
+
+def numbers(type: str, lanes: tuple[int, ...]) -> str:
+    """A vector of integer constants."""
+    return f"<{', '.join(f'{type} {lane}' for lane in lanes)}>"

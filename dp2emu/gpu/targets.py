@@ -1,0 +1,40 @@
+"""What a draw writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dp2emu.gpu.color import ColorTarget, color_targets
+from dp2emu.gpu.merge import DepthTarget, depth_target
+from dp2emu.gpu.packets import Draw, Rect
+from dp2emu.gpu.shade import targets_of
+from dp2emu.shader.reference import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Colour targets that change and the depth-stencil buffer, if it is tested; ``region`` is
+    inside all that is bound.
+    """
+
+    region: Rect
+    colors: tuple[ColorTarget, ...]
+    depth: DepthTarget | None
+
+    @classmethod
+    def of(cls, draw: Draw, run: Run) -> Targets:
+        """Those of a draw, whose output programs ``run`` runs.
+
+        Raises Unsupported for what is not built.
+        """
+        pipeline = draw.pipeline
+        tested = pipeline.depth.enable or pipeline.stencil is not None
+        depth = draw.depth if tested else None
+        bound = [surface for surface in (*draw.colors, depth) if surface is not None]
+        somewhere = bound or pipeline.raster.targetless
+        region = draw.scissor if somewhere else Rect(0, 0, 0, 0)
+        for surface in bound:
+            region = region.intersect(Rect(0, 0, surface.width, surface.height))
+        return cls(
+            region, color_targets(draw, targets_of(pipeline.pixel), run), depth_target(draw)
+        )
