@@ -154,9 +154,7 @@ def _census(capture: Capture) -> dict[str, int]:
             call = record.call
             stream = CommandStream(call, call.commands or b"")
             try:
-                for scan in stream.scans(interfaces.get(call.dwhContext, 9)):
-                    found.update(command[1].name for command in scan.commands)
-                    found["(malformed)"] += scan.problem is not None
+                found.update(stream.census(interfaces.get(call.dwhContext, 9)))
             except Fault:
                 found["(bad vertex format)"] += 1
     return {name: count for name, count in found.most_common() if count}

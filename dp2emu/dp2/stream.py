@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+
+import numpy as np
 
 from dp2emu.d3d.fvf import fvf_size
 from dp2emu.dp2.call import Call
+from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.walk import VERTEX_ALIGNMENT, Scan, scan
+from dp2emu.shader.engines import can_compile
 
+LONG = 1 << 20
+"""Bytes of commands whose tokens are counted by compiled code."""
 _STRETCH = 4096
 """Tokens found at a time, so that memory does not follow the number of commands."""
 
@@ -29,14 +36,38 @@ class CommandStream:
         self.start = lead
         self.end = lead + min(len(data), call.dwCommandLength)
 
+    def census(self, interface: int = 9) -> Counter[str]:
+        """How often each token occurs, and "(malformed)" if the walk cannot go on.
+
+        Raises Fault as ``scans`` does.
+        """
+        found: Counter[str] = Counter()
+        if self.end - self.start < LONG or not can_compile():
+            for each in self.scans(interface):
+                found.update(command[1].name for command in each.commands)
+                found["(malformed)"] += each.problem is not None
+            return found
+        # Importing a compiler takes longer than walking through less.
+        from dp2emu.dp2.headers import headers
+
+        data, at, problem = np.frombuffer(self.memory, np.uint8), self.start, None
+        while problem is None and at < self.end:
+            offsets, at, problem = headers(self.memory, at, self.end, self._vertex_size(interface))
+            ops = np.bincount(data[offsets], minlength=256)
+            found.update({TABLE[op].name: int(ops[op]) for op in np.flatnonzero(ops).tolist()})
+        found["(malformed)"] += problem is not None
+        return found
+
     def scans(self, interface: int = 9) -> Iterator[Scan]:
         """The tokens in stretches of bounded size, for an application of DirectX ``interface``.
 
         Only the last one may have a problem.  Raises Fault for a bad vertex format.
         """
-        size = self._call.dwVertexSize or fvf_size(self._call.dwVertexType, interface)
-        stretches = self.stretches(size)
+        stretches = self.stretches(self._vertex_size(interface))
         return map(self._moved, stretches) if self.base else stretches
+
+    def _vertex_size(self, interface: int) -> int:
+        return self._call.dwVertexSize or fvf_size(self._call.dwVertexType, interface)
 
     def stretches(self, vertex_size: int) -> Iterator[Scan]:
         """The same with offsets into ``memory``, for inline vertices of that many bytes."""

@@ -1,0 +1,227 @@
+"""The walk over headers as machine code, for those who only want to know where tokens are.
+
+    i64 headers(ptr words)      ``WORDS`` -> how many tokens were found; ``at`` is where it stopped
+
+The token table is compiled into rows of numbers.  What cannot be said by these, such as a payload
+whose size depends on flags, and everything that is wrong, is left to ``dp2.walk``, a token at a
+time: there is one walk, and this is the quick part of it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.dp2.table import TABLE, Tail, Token
+from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, scan
+from dp2emu.errors import Malformed
+from dp2emu.layout import Buffer
+from dp2emu.shader.jit.code import loaded
+from dp2emu.shader.jit.scalars import Code, Value
+from dp2emu.shader.jit.writer import Writer, module
+
+STRETCH = 1 << 16
+"""Tokens found at a time unless a number is given."""
+
+_I64 = NDArray[np.int64]
+
+WORDS = ("data", "at", "end", "vertex_size", "table", "offsets", "limit")
+"""Addresses of the bytes, of 256 rows of ``ROW`` words and of room for ``limit`` i64; where the
+walk is and ends; bytes of a vertex."""
+
+ROW = ("kind", "base", "each", "item", "field0", "bytes0", "field1", "bytes1")
+"""What an opcode's payload is, n being the number in the header."""
+OTHER, LINEAR, VERTICES, TAILS = range(4)
+"""Kinds of payload: none of the following; ``base + each * n`` bytes; ``item`` bytes and, aligned,
+``base + each * n`` vertices; and ``base + each * n`` items of ``item`` bytes, with up to two
+fields of 32 bits that say how many times so many ``bytes`` lie behind them."""
+_LOG_ROW = 6
+
+_PROBES = 64
+_MOST_N = 0xFFFF
+
+
+class Headers(NamedTuple):
+    """Offsets of the tokens up to ``stop``, int64, and what is wrong there (``walk.Scan``)."""
+
+    offsets: _I64
+    stop: int
+    problem: Malformed | None
+
+
+def headers(
+    buffer: Buffer, start: int, end: int, vertex_size: int = 0, limit: int = STRETCH
+) -> Headers:
+    """Where the tokens of ``buffer[start:end]`` are, as ``walk.scan`` finds them.
+
+    Raises ImportError without llvmlite, and never for what the bytes contain.
+    """
+    data = np.frombuffer(buffer, np.uint8)
+    room = max(min(limit, (end - start) // HEADER_BYTES), 0)
+    offsets = np.empty(room + 1, np.int64)
+    words = np.array([_address(data), start, end, vertex_size, _address(_table()),
+                      _address(offsets), 0], np.int64)  # fmt: skip
+    found = 0
+    while found < limit:
+        words[5:] = _address(offsets[found:]), min(limit, room) - found
+        found += _compiled()(_address(words))
+        if found >= limit:
+            break
+        # Another kind of token, something wrong or the end.
+        rest = scan(buffer, int(words[1]), end, vertex_size, limit=1)
+        if not rest.commands:
+            return Headers(offsets[:found], rest.stop, rest.problem)
+        offsets[found] = rest.commands[0][0]
+        found, words[1] = found + 1, rest.stop
+    return Headers(offsets[:found], int(words[1]), None)
+
+
+def _address(array: NDArray[Any]) -> int:
+    address: int = array.ctypes.data
+    return address
+
+
+@lru_cache(maxsize=1)
+def _compiled() -> Callable[[int], int]:
+    code = loaded(module(_tails(), _vertices(), _headers()), "headers")
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(code.address)
+    function.code = code  # type: ignore[attr-defined]
+    return function
+
+
+# The table as numbers.
+
+
+@lru_cache(maxsize=1)
+def _table() -> _I64:
+    rows = np.zeros((256, len(ROW)), np.int64)
+    for op, token in TABLE.items():
+        row = row_of(token)
+        rows[op, : len(row)] = row
+    return rows
+
+
+def row_of(token: Token) -> tuple[int, ...]:
+    """The words of a row, those that are 0 at its end left out."""
+    head = token.head_dtype.itemsize if token.head_dtype is not None else 0
+    item = token.item_dtype.itemsize if token.item_dtype is not None else 0
+    if token.vertices is not None:
+        return VERTICES, *_line(token.vertices), head
+    base, each = _line(token.count)
+    if token.tail is not None:
+        fields = (
+            None if head or token.item_dtype is None else _fields(token.tail, token.item_dtype)
+        )
+        return (OTHER,) if fields is None else (TAILS, base, each, item, *fields)
+    if token.implied is not None:
+        return (OTHER,)
+    return LINEAR, head + base * item, each * item
+
+
+def _line(count: Callable[[int], int]) -> tuple[int, int]:
+    """A function of n as base and each."""
+    base = count(0)
+    each = count(1) - base
+    if any(count(n) != base + each * n for n in range(0, _MOST_N + 1, 255)):
+        raise TypeError("a number of items is not linear in n")
+    return base, each
+
+
+def _fields(tail: Tail, item: np.dtype[Any]) -> tuple[int, ...] | None:
+    """Offset and bytes of each field that counts what is behind an item.
+
+    None if no sum of products of at most two DWORDs is what ``Tail.size`` says for many numbers.
+    """
+    names = [name for name in item.names or () if item[name] == np.dtype("<u4")]
+    nothing = dict.fromkeys(item.names or (), 0)
+    counted = {name: tail.size(nothing | {name: 1}) for name in names}
+    used = {name: bytes for name, bytes in counted.items() if bytes}
+    random = Random(1)
+    for _ in range(_PROBES):
+        probe = {name: random.getrandbits(random.randint(1, 32)) for name in names}
+        if tail.size(nothing | probe) != sum(probe[name] * used[name] for name in used):
+            return None
+    if len(used) > 2 or (len(names) < len(nothing) and _reads_others(tail, item, names)):
+        return None
+    offsets: Mapping[str, Any] = item.fields or {}
+    return tuple(word for name, bytes in used.items() for word in (offsets[name][1], bytes))
+
+
+def _reads_others(tail: Tail, item: np.dtype[Any], names: list[str]) -> bool:
+    """Whether fields that are no DWORDs have a say in what is behind an item."""
+    nothing = dict.fromkeys(item.names or (), 0)
+    others = [name for name in nothing if name not in names]
+    return any(tail.size(nothing | {name: value}) for name in others for value in (1, 255))
+
+
+# The walk.
+
+
+def _headers() -> tuple[str, Writer]:
+    k = Code("headers", ("ptr words",), "i64")
+    words = k["words"]
+    data, table, offsets = (k.load("ptr", words, WORDS.index(name))
+                            for name in ("data", "table", "offsets"))  # fmt: skip
+    end, limit = (k.load("i64", words, WORDS.index(name)) for name in ("end", "limit"))
+    vertex_size = k.load("i64", words, WORDS.index("vertex_size"))
+    place = k.at(words, WORDS.index("at"), "i64")
+    at, found = k.variable("i64", k.load("i64", place)), k.variable("i64", 0)
+    # The compiler keeps both in registers, so the caller's copy is written at the end.
+    going = k.variable("i1", 1)
+    with k.while_(lambda: going.get() & (at.get() + HEADER_BYTES <= end) & (found.get() < limit)):
+        here = at.get()
+        op = k.load("i8", data, here).unsigned("i64")
+        n = k.load("i16", k.at(data, here + 2)).unsigned("i64")
+        row = k.at(table, op << _LOG_ROW)
+        kind, base, each = (k.load("i64", row, ROW.index(name)) for name in ROW[:3])
+        number = base + each * n
+        stop = k.variable("i64", here + HEADER_BYTES + number)
+        with k.when(kind.equals(VERTICES)):
+            stop.set(k.call("@vertices", "i64", row, here, number, vertex_size))
+        with k.when(kind.equals(TAILS)):
+            stop.set(k.call("@tails", "i64", row, data, here, end, number))
+        fits = kind.differs(OTHER) & (stop.get() <= end)
+        k.store(here, offsets, found.get())
+        going.set(fits)
+        found.add(fits.unsigned("i64"))
+        at.set(fits.choose(stop.get(), here))
+    k.store(at.get(), place)
+    k.give(found.get())
+    return k.text()
+
+
+def _vertices() -> tuple[str, Writer]:
+    """Where so many vertices end, which begin at a multiple of 4."""
+    k = Code("vertices", ("ptr row", "i64 at", "i64 number", "i64 vertex_size"), "i64")
+    body = k["at"] + k.load("i64", k["row"], ROW.index("item")) + HEADER_BYTES
+    aligned = (body + (VERTEX_ALIGNMENT - 1)) & -VERTEX_ALIGNMENT
+    k.give(aligned + k["number"] * k["vertex_size"])
+    return k.text(internal=True)
+
+
+def _tails() -> tuple[str, Writer]:
+    """Where so many items with what is behind them end; past the end if they do not fit."""
+    k = Code("tails", ("ptr row", "ptr data", "i64 at", "i64 end", "i64 number"), "i64")
+    row, data, end = k["row"], k["data"], k["end"]
+    item = k.load("i64", row, ROW.index("item"))
+    at = k.variable("i64", k["at"] + HEADER_BYTES)
+    with k.loop(k["number"]):
+        here = at.get()
+        tail = here + item
+        k.give_if(tail > end, lambda tail=tail: tail)  # type: ignore[misc]
+        size = [_behind(k, row, data, here, field) for field in range(2)]
+        at.set(tail + size[0] + size[1])
+    k.give(at.get())
+    return k.text(internal=True)
+
+
+def _behind(k: Code, row: Value, data: Value, item: Value, field: int) -> Value:
+    """Bytes that a field counts."""
+    place, bytes = (k.load("i64", row, ROW.index(f"{what}{field}")) for what in ("field", "bytes"))
+    return k.load("i32", k.at(data, item + place)).unsigned("i64") * bytes
