@@ -553,7 +553,11 @@ class ComposeRectsOp(SdkEnum, prefix="D3DCOMPOSERECTS_"):
 
 
 class Format(SdkEnum, prefix="D3DFMT_"):
-    """Surface formats; what each one means is in ``formats``."""
+    """Surface formats; what each one means is in ``formats``.
+
+    S1D15, S8D24, X8D24 and X4S4D24 are of the driver interface alone: depth buffers of
+    applications of DirectX 6 and 7.
+    """
 
     UNKNOWN = 0
     R8G8B8 = 20
@@ -586,9 +590,13 @@ class Format(SdkEnum, prefix="D3DFMT_"):
     A2W10V10U10 = 67
     D16_LOCKABLE = 70
     D32 = 71
+    S1D15 = 72
     D15S1 = 73
+    S8D24 = 74
     D24S8 = 75
+    X8D24 = 76
     D24X8 = 77
+    X4S4D24 = 78
     D24X4S4 = 79
     D16 = 80
     L16 = 81

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from functools import cached_property
 
 from dp2emu.capture.apitrace import TraceCall
 from dp2emu.capture.records import Record
@@ -14,6 +15,7 @@ from dp2emu.retrace.losses import Losses
 from dp2emu.retrace.methods import METHODS
 from dp2emu.retrace.objects import Objects
 from dp2emu.rig import Rig
+from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.numbers import Numbers
 
 _SENSELESS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error)
@@ -26,6 +28,7 @@ class Program:
     ``rig`` is driven and ``record`` told everything.  ``numbers`` are handed to every session, so
     that devices that live at the same time do not share handles or contexts.  ``endings`` are
     called when the trace is over, as each device's runtime hands in what still waits.
+    ``handles`` are what the program knows by number.
     """
 
     def __init__(self, rig: Rig, record: Callable[[Record], None]) -> None:
@@ -37,6 +40,14 @@ class Program:
         self.numbers = Numbers()
         self.endings: list[Callable[[], None]] = []
         self._last = 0
+        self.handles: dict[int, object] = {}
+
+    @cached_property
+    def ddraw(self) -> DirectDraw:
+        """The memory that all DirectDraw objects of the program share."""
+        made = DirectDraw(self.rig, record=self.record, numbers=self.numbers, answers=False)
+        self.endings.append(made.finish)
+        return made
 
     def play(self, call: TraceCall) -> None:
         """Do what a call did.  What cannot be done is a loss."""

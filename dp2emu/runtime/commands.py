@@ -88,6 +88,15 @@ class CommandBuffer:
             self._append(op, first, data[: room * each], min(room, len(data) // each))
             data = data[room * each :]
 
+    def emit_counted(self, op: Op, count: int, head: Any, data: bytes = b"") -> None:
+        """Append a token whose n is ``count``, which is not the number of its records ``data``.
+
+        Raises UsageError for more than the header can say, or what fits no command buffer.
+        """
+        if not 0 <= count <= MAX_ITEMS:
+            raise UsageError(f"{op.name} of {count}")
+        self._append(op, pack(TABLE[op].head_dtype, head, op), data, count)
+
     def emit_tailed(self, op: Op, item: Any, tail: bytes) -> None:
         """Append a token of one item with the variable bytes its fields announce."""
         row = TABLE[op]

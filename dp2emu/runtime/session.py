@@ -7,6 +7,7 @@ The session is where "the runtime" of the driver documentation lives (reference 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 from dp2emu.capture.records import (
@@ -68,12 +69,31 @@ class UserMemory(NamedTuple):
     stride: int
 
 
+@dataclass(frozen=True, slots=True)
+class CallVertices:
+    """What the drawing tokens of DirectX 6 and 7 in one call read: ``count`` vertices of
+    ``stride`` bytes and an FVF, in ``data`` or from the start of a surface on.
+    """
+
+    format: int
+    stride: int
+    count: int
+    data: bytes | None = None
+    surface: int = 0
+
+
+def _no_vertices() -> CallVertices | None:
+    """Applications since DirectX 8 draw from streams."""
+    return None
+
+
 class Session:
     """A context on a rig, its command buffer and its query ids.
 
     Surfaces are made first, then ``open`` makes the context.  ``record`` is told everything in
     order, so that any session is a capture, but for the driver's answers with ``answers`` False.
-    Sessions on the same rig share ``numbers``.  Mutable: it is a conversation.
+    Sessions on the same rig share ``numbers``.  Whenever what waits is submitted, ``vertices`` is
+    asked for what it draws.  Mutable: it is a conversation.
     """
 
     def __init__(
@@ -98,6 +118,7 @@ class Session:
         self._answers = answers
         self._query_ids = 0
         self._listeners: dict[int, Listener] = {}
+        self.vertices: Callable[[], CallVertices | None] = _no_vertices
         self._buffer = self.create_surface(SurfaceKind.MEMORY, command_bytes).handle
 
     # Memory and context
@@ -203,11 +224,11 @@ class Session:
         A RESPONSECONTINUE that brought nothing, or only answers to no END, ends it: the rest comes
         with a later call.
         """
-        more = self._call(commands, vertices)
+        more = self._call(commands, vertices or self.vertices())
         while more:
             more = self._call(b"", None)
 
-    def _call(self, commands: bytes, vertices: UserMemory | None) -> bool:
+    def _call(self, commands: bytes, vertices: UserMemory | CallVertices | None) -> bool:
         call = self._compose(commands, vertices)
         number = self.calls
         self.calls += 1
@@ -220,7 +241,7 @@ class Session:
         except Dp2Error as error:
             raise error.at(call=number) from None
 
-    def _compose(self, commands: bytes, vertices: UserMemory | None) -> Call:
+    def _compose(self, commands: bytes, vertices: UserMemory | CallVertices | None) -> Call:
         call = Call(
             self.context,
             lpDDCommands=self._buffer,
@@ -229,14 +250,15 @@ class Session:
         )
         if vertices is None:
             return call
-        return Call(
-            call.dwhContext,
-            lpDDCommands=call.lpDDCommands,
-            dwCommandLength=call.dwCommandLength,
-            dwFlags=Dp2Flags.USERMEMVERTICES,
-            dwVertexLength=len(vertices.data) // vertices.stride,
+        early = vertices if isinstance(vertices, CallVertices) else None
+        user = Dp2Flags.USERMEMVERTICES if vertices.data is not None else Dp2Flags(0)
+        return replace(
+            call,
+            dwFlags=user,
+            dwVertexType=early.format if early else 0,
+            lpDDVertex=early.surface if early else 0,
+            dwVertexLength=early.count if early else len(vertices.data or b"") // vertices.stride,
             dwVertexSize=vertices.stride,
-            commands=commands,
             vertices=vertices.data,
         )
 

@@ -1,0 +1,123 @@
+"""DDPIXELFORMAT: which D3DFORMAT a description of pixels means.
+
+Source: the DirectX 7 documentation of DDPIXELFORMAT; the members that count are told by dwFlags,
+and the others hold anything.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dp2emu.d3d.ddraw import PixelFlags
+from dp2emu.d3d.enums import Format
+from dp2emu.d3d.formats import FORMATS, FormatRow
+from dp2emu.errors import Unsupported
+
+
+class PixelFormat(NamedTuple):
+    """The members of DDPIXELFORMAT; ``bits`` is the first union (dwRGBBitCount), ``masks`` the
+    four behind it: of red, green, blue and alpha, or what shares their place.
+    """
+
+    flags: int
+    fourcc: int = 0
+    bits: int = 0
+    masks: tuple[int, int, int, int] = (0, 0, 0, 0)
+
+
+_KINDS = PixelFlags.RGB, PixelFlags.LUMINANCE, PixelFlags.BUMPDUDV, PixelFlags.ZBUFFER
+
+_INDEXED = PixelFlags.PALETTEINDEXED1 | PixelFlags.PALETTEINDEXED2 | PixelFlags.PALETTEINDEXED4
+_DISPLAY = {8: Format.P8, 15: Format.X1R5G5B5, 16: Format.R5G6B5, 24: Format.R8G8B8,
+            32: Format.X8R8G8B8}  # fmt: skip
+
+
+def display_format(bits: int) -> Format:
+    """What a display of that many bits a pixel holds.  Raises Unsupported for other numbers."""
+    if bits not in _DISPLAY:
+        raise Unsupported(f"display of {bits} bits")
+    return _DISPLAY[bits]
+
+
+def format_of(pixels: PixelFormat) -> Format:
+    """The format.  Raises Unsupported, by name, for pixels there are none of here."""
+    flags = pixels.flags
+    if flags & PixelFlags.FOURCC:
+        return _fourcc(pixels.fourcc)
+    if flags & PixelFlags.PALETTEINDEXED8:
+        return Format.P8
+    if flags & _INDEXED:
+        raise Unsupported("palette indexes of less than 8 bits")
+    if flags & PixelFlags.ALPHA and pixels.bits == FORMATS[Format.A8].size * 8:
+        return Format.A8
+    found = _BY_MASKS.get(_key(pixels))
+    if found is None:
+        named = ", ".join(f"{mask:#x}" for mask in pixels.masks)
+        raise Unsupported(f"pixels of {pixels.bits} bits, flags {flags:#x}, masks {named}")
+    return found
+
+
+def _fourcc(code: int) -> Format:
+    if code not in Format._value2member_map_ or Format(code) not in FORMATS:
+        raise Unsupported(f"pixels of FOURCC {code.to_bytes(4, 'little')!a}")
+    return Format(code)
+
+
+def _key(pixels: PixelFormat) -> tuple[int, int, tuple[int, ...]]:
+    """What tells formats apart: kind, bits, and the masks that mean something."""
+    kind = next((kind for kind in _KINDS if pixels.flags & kind), 0)
+    alpha = pixels.masks[3] if pixels.flags & PixelFlags.ALPHAPIXELS else 0
+    first, second, third, _ = pixels.masks
+    if kind == PixelFlags.ZBUFFER:
+        stenciled = pixels.flags & PixelFlags.STENCILBUFFER
+        return kind, pixels.bits, (second or _every(pixels.bits), third if stenciled else 0)
+    if kind == PixelFlags.LUMINANCE:
+        return kind, pixels.bits, (first, alpha)
+    if kind == PixelFlags.BUMPDUDV:
+        gray = third if pixels.flags & PixelFlags.BUMPLUMINANCE else 0
+        return kind, pixels.bits, (first, second, gray)
+    return kind, pixels.bits, (first, second, third, alpha)
+
+
+def _every(bits: int) -> int:
+    return (1 << bits) - 1 if 0 < bits <= 32 else 0
+
+
+def _mask(row: FormatRow, channel: str) -> int:
+    found = row.channels.get(channel)
+    return found.max << found.shift if found else 0
+
+
+def _described(row: FormatRow, kind: int, channels: str) -> tuple[int, int, tuple[int, ...]]:
+    return kind, 8 * row.size, tuple(_mask(row, channel) for channel in channels)
+
+
+_LISTED: dict[int, tuple[str, tuple[Format, ...]]] = {
+    PixelFlags.RGB: (
+        "rgba",
+        (
+            Format.R8G8B8, Format.A8R8G8B8, Format.X8R8G8B8, Format.R5G6B5, Format.X1R5G5B5,
+            Format.A1R5G5B5, Format.A4R4G4B4, Format.X4R4G4B4, Format.R3G3B2,
+            Format.A8R3G3B2, Format.A8B8G8R8, Format.X8B8G8R8, Format.A2B10G10R10,
+            Format.A2R10G10B10, Format.G16R16,
+        ),
+    ),
+    PixelFlags.LUMINANCE: ("la", (Format.L8, Format.A8L8, Format.A4L4, Format.L16)),
+    PixelFlags.BUMPDUDV: (
+        "uvl", (Format.V8U8, Format.L6V5U5, Format.X8L8V8U8, Format.V16U16)
+    ),
+    PixelFlags.ZBUFFER: (
+        "ds",
+        (
+            Format.D16, Format.D32, Format.S1D15, Format.D15S1, Format.S8D24, Format.D24S8,
+            Format.X8D24, Format.D24X8, Format.X4S4D24, Format.D24X4S4,
+        ),
+    ),
+}  # fmt: skip
+"""Formats that masks describe, and the channels whose masks are looked at, in order."""
+
+_BY_MASKS = {
+    _described(FORMATS[format], kind, channels): format
+    for kind, (channels, formats) in _LISTED.items()
+    for format in formats
+}

@@ -1,0 +1,147 @@
+"""Structures of ddraw.h and d3dtypes.h in a trace, as what runtimes take (FORMAT7.md, 2).
+
+Members that share memory are all recorded, with the same bits; flags tell which is meant.
+"""
+
+from __future__ import annotations
+
+from dp2emu.capture.apitrace.values import Struct
+from dp2emu.d3d.ddraw import Caps, Described
+from dp2emu.d3d.pixelformats import PixelFormat
+from dp2emu.gpu.memory import ColorKey
+from dp2emu.gpu.packets import Rect, Viewport
+from dp2emu.retrace.arguments import Arguments, array, integer, member, members, real, structure
+from dp2emu.runtime.arguments import Box
+from dp2emu.runtime.drawblits import Effects
+from dp2emu.runtime.drawsurfaces import Description
+from dp2emu.runtime.objects import Light, Material
+
+_KEY = "dwColorSpaceLowValue", "dwColorSpaceHighValue"
+_MASKS = "dwRBitMask", "dwGBitMask", "dwBBitMask", "dwRGBAlphaBitMask"
+
+
+def pixel_format(of: Struct) -> PixelFormat:
+    """DDPIXELFORMAT."""
+    red, green, blue, alpha = members(of, _MASKS, integer)
+    flags, fourcc, bits = members(of, ("dwFlags", "dwFourCC", "dwRGBBitCount"), integer)
+    return PixelFormat(flags, fourcc, bits, (red, green, blue, alpha))
+
+
+def color_key(of: Struct) -> ColorKey:
+    """DDCOLORKEY."""
+    low, high = members(of, _KEY, integer)
+    return low, high
+
+
+def description(of: Struct) -> Description:
+    """DDSURFACEDESC and DDSURFACEDESC2; of the first the second word of capabilities is 0."""
+    flags = integer(member(of, "dwFlags"))
+    caps = structure(member(of, "ddsCaps"))
+    second = "dwCaps2" in caps.signature.members
+    return Description(
+        flags=flags,
+        caps=integer(member(caps, "dwCaps")),
+        caps2=integer(member(caps, "dwCaps2")) if second else 0,
+        width=integer(member(of, "dwWidth")) if flags & Described.WIDTH else 0,
+        height=integer(member(of, "dwHeight")) if flags & Described.HEIGHT else 0,
+        back_buffers=_when(of, flags, Described.BACKBUFFERCOUNT, "dwBackBufferCount"),
+        levels=_when(
+            of, flags, Described.MIPMAPCOUNT | Described.ZBUFFERBITDEPTH, "dwMipMapCount"
+        ),
+        pixels=pixel_format(structure(member(of, "ddpfPixelFormat")))
+        if flags & Described.PIXELFORMAT else None,
+        source_key=_key_when(of, flags, Described.CKSRCBLT, "ddckCKSrcBlt"),
+        target_key=_key_when(of, flags, Described.CKDESTBLT, "ddckCKDestBlt"),
+    )  # fmt: skip
+
+
+def _when(of: Struct, flags: int, wanted: int, name: str) -> int:
+    return integer(member(of, name)) if flags & wanted else 0
+
+
+def _key_when(of: Struct, flags: int, wanted: int, name: str) -> ColorKey | None:
+    return color_key(structure(member(of, name))) if flags & wanted else None
+
+
+def capabilities(of: Struct) -> tuple[Caps, int]:
+    """DDSCAPS and DDSCAPS2: both words, the second 0 where there is none."""
+    second = "dwCaps2" in of.signature.members
+    return Caps(integer(member(of, "dwCaps"))), integer(member(of, "dwCaps2")) if second else 0
+
+
+def rectangle(call: Arguments, name: str) -> Rect | None:
+    """A RECT; None for NULL."""
+    if not call.has(name):
+        return None
+    return Rect(*members(call.struct(name), ("left", "top", "right", "bottom"), integer))
+
+
+def rectangles(call: Arguments, count: str, name: str) -> list[Box] | None:
+    """D3DRECTs; None for none of them."""
+    if not call.has(name) or not call.integer(count):
+        return None
+    corners = "x1", "y1", "x2", "y2"
+    found = [members(structure(each), corners, integer) for each in array(call.value(name))]
+    return [(a, b, c, d) for a, b, c, d in found]
+
+
+def effects(call: Arguments) -> Effects:
+    """DDBLTFX; nothing for NULL."""
+    if not call.has("lpDDBltFx"):
+        return Effects()
+    of = call.struct("lpDDBltFx")
+    fx, fill, rop = members(of, ("dwDDFX", "dwFillColor", "dwROP"), integer)
+    keys = [color_key(structure(member(of, name)))
+            for name in ("ddckSrcColorkey", "ddckDestColorkey")]  # fmt: skip
+    return Effects(fx, fill, rop, *keys)
+
+
+_MATRIX = [f"_{row}{column}" for row in range(1, 5) for column in range(1, 5)]
+
+
+def matrix(of: Struct) -> tuple[float, ...]:
+    """D3DMATRIX: 16 floats by rows."""
+    return members(of, _MATRIX, real)
+
+
+def _color(of: object) -> tuple[float, float, float, float]:
+    red, green, blue, alpha = members(structure(of), ("r", "g", "b", "a"), real)
+    return red, green, blue, alpha
+
+
+def _vector(of: object) -> tuple[float, float, float]:
+    x, y, z = members(structure(of), ("x", "y", "z"), real)
+    return x, y, z
+
+
+_COLORS = "diffuse", "ambient", "specular", "emissive"
+
+
+def material(of: Struct) -> Material:
+    """D3DMATERIAL7 and D3DMATERIAL, which differ in how their members are spelled."""
+    long = "dcvDiffuse" in of.signature.members
+    names = [f"dcv{name.title()}" if long else name for name in _COLORS]
+    power = "dvPower" if "dvPower" in of.signature.members else "power"
+    diffuse, ambient, specular, emissive = members(of, names, _color)
+    return Material(diffuse, ambient, specular, emissive, real(member(of, power)))
+
+
+_NUMBERS = (
+    "dvRange", "dvFalloff", "dvAttenuation0", "dvAttenuation1", "dvAttenuation2", "dvTheta",
+    "dvPhi",
+)  # fmt: skip
+
+
+def light7(of: Struct) -> Light:
+    """D3DLIGHT7."""
+    diffuse, specular, ambient = members(of, ("dcvDiffuse", "dcvSpecular", "dcvAmbient"), _color)
+    position, direction = members(of, ("dvPosition", "dvDirection"), _vector)
+    kind = integer(member(of, "dltType"))
+    numbers = members(of, _NUMBERS, real)
+    return Light(kind, diffuse, specular, ambient, position, direction, *numbers)  # type: ignore[arg-type]
+
+
+def viewport7(of: Struct) -> Viewport:
+    """D3DVIEWPORT7."""
+    x, y, width, height = members(of, ("dwX", "dwY", "dwWidth", "dwHeight"), integer)
+    return Viewport(x, y, width, height, *members(of, ("dvMinZ", "dvMaxZ"), real))

@@ -1,0 +1,166 @@
+"""Draws of DirectX 6 and 7: vertices travel with the call, indices in the command buffer.
+
+As the runtimes did it, vertices of several draws that have one format are collected and share a
+call (reference 3.4); what is in a vertex buffer is drawn from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from dp2emu.d3d.fvf import fvf_size
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.legacy import PrimitiveType7
+from dp2emu.dp2.table import Op
+from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.runtime.arguments import needed
+from dp2emu.runtime.session import CallVertices, Refused, Session
+
+COMMAND_BYTES = 1 << 18
+"""Command surface of a session that draws so: 65,535 indices go into one token."""
+VERTEX_BYTES = 1 << 20
+"""Vertices collected for one call, unless a single draw has more."""
+_MOST_VERTICES = 0xFFFF
+"""D3DMAXNUMVERTICES; a token names the first by 16 bits as well."""
+_TOKEN_BYTES = 8
+_INDEX = np.dtype("<u2")
+
+
+class Tokens(NamedTuple):
+    """How a topology is drawn: without indices, with them, and primitives of n vertices."""
+
+    plain: Op
+    indexed: Op
+    primitives: Callable[[int], int]
+
+
+TOKENS: dict[PrimitiveType7, Tokens] = {
+    PrimitiveType7.POINTLIST: Tokens(Op.POINTS, Op.POINTS, lambda n: n),
+    PrimitiveType7.LINELIST: Tokens(Op.LINELIST, Op.INDEXEDLINELIST2, lambda n: n // 2),
+    PrimitiveType7.LINESTRIP: Tokens(Op.LINESTRIP, Op.INDEXEDLINESTRIP, lambda n: n - 1),
+    PrimitiveType7.TRIANGLELIST: Tokens(
+        Op.TRIANGLELIST, Op.INDEXEDTRIANGLELIST2, lambda n: n // 3
+    ),
+    PrimitiveType7.TRIANGLESTRIP: Tokens(
+        Op.TRIANGLESTRIP, Op.INDEXEDTRIANGLESTRIP, lambda n: n - 2
+    ),
+    PrimitiveType7.TRIANGLEFAN: Tokens(Op.TRIANGLEFAN, Op.INDEXEDTRIANGLEFAN, lambda n: n - 2),
+}
+_CORNERS = {Op.INDEXEDLINELIST2: 2, Op.INDEXEDTRIANGLELIST2: 3}
+"""Indices of a primitive of a list; of what is left over none are sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class VertexBuffer:
+    """IDirect3DVertexBuffer: ``count`` vertices of an FVF."""
+
+    desc: SurfaceDesc
+    format: int
+    stride: int
+    count: int
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """What the next call draws from.  Mutable: vertices are added; ``buffer`` 0 is user memory."""
+
+    format: int = 0
+    stride: int = 0
+    buffer: int = 0
+    count: int = 0
+    data: bytearray | None = None
+
+    def same(self, format: int, stride: int, buffer: int) -> bool:
+        """Whether more of such vertices can go into the same call."""
+        return (self.format, self.stride, self.buffer) == (format, stride, buffer)
+
+
+class CallDraws:
+    """The draws of a session whose application speaks DirectX 6 or 7.  Mutable: it collects."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._waiting = _Waiting()
+        session.vertices = self._take
+
+    def user(
+        self, primitive: int, format: int, vertices: bytes, count: int,
+        indices: Sequence[int] | None = None,
+    ) -> None:  # fmt: skip
+        """DrawPrimitive and DrawIndexedPrimitive of ``count`` vertices behind a pointer.
+
+        Raises Refused for what is no primitive or too much, UsageError for too few bytes.
+        """
+        tokens = _tokens(primitive)
+        stride = fvf_size(format, self._session.interface)
+        if not stride or count > _MOST_VERTICES:
+            raise Refused(HResult.D3DERR_INVALIDVERTEXFORMAT, f"{count} vertices of {format:#x}")
+        used = needed(vertices, count * stride, "vertices")
+        self._prepare(format, stride, 0, indices)
+        start = self._waiting.count
+        if start + count > _MOST_VERTICES or start * stride + len(used) > VERTEX_BYTES:
+            self._session.flush()
+            start = self._waiting.count
+        self._waiting.data = self._waiting.data or bytearray()
+        self._waiting.data += used
+        self._waiting.count += count
+        self._emit(tokens, start, count, indices)
+
+    def buffer(
+        self, primitive: int, buffer: VertexBuffer, start: int, count: int,
+        indices: Sequence[int] | None = None,
+    ) -> None:  # fmt: skip
+        """DrawPrimitiveVB and DrawIndexedPrimitiveVB; ``indices`` count from ``start``."""
+        tokens = _tokens(primitive)
+        if start + count > buffer.count or start > _MOST_VERTICES:
+            what = f"vertices {start} to {start + count} of {buffer.count}"
+            raise Refused(HResult.D3DERR_INVALIDCALL, what)
+        self._prepare(buffer.format, buffer.stride, buffer.desc.handle, indices)
+        self._waiting.count = buffer.count
+        self._emit(tokens, start, count, indices)
+
+    def _prepare(
+        self, format: int, stride: int, buffer: int, indices: Sequence[int] | None
+    ) -> None:
+        """Room for the token, which must share a call with its vertices."""
+        if not self._waiting.same(format, stride, buffer):
+            self._session.flush()
+            self._waiting = _Waiting(format, stride, buffer)
+        self._session.commands.reserve(_TOKEN_BYTES + 4 * len(indices or ()))
+
+    def _emit(self, tokens: Tokens, start: int, count: int, indices: Sequence[int] | None) -> None:
+        read = count if indices is None else len(indices)
+        primitives = tokens.primitives(read)
+        if primitives <= 0:
+            return
+        if tokens.plain is Op.POINTS:
+            runs = [(count, start)] if indices is None else [(1, start + i) for i in indices]
+            self._session.emit(Op.POINTS, runs)
+        elif indices is None:
+            self._session.commands.emit_counted(tokens.plain, primitives, (start,))
+        else:
+            corners = _CORNERS.get(tokens.indexed)
+            used = indices[: primitives * corners] if corners else indices
+            data = np.array(used, _INDEX).tobytes()
+            self._session.commands.emit_counted(tokens.indexed, primitives, (start,), data)
+
+    def _take(self) -> CallVertices | None:
+        """What the call that goes now draws from; the next one begins anew."""
+        waiting = self._waiting
+        self._waiting = _Waiting(waiting.format, waiting.stride, waiting.buffer)
+        if waiting.count == 0:
+            return None
+        data = None if waiting.buffer else bytes(waiting.data or b"")
+        return CallVertices(waiting.format, waiting.stride, waiting.count, data, waiting.buffer)
+
+
+def _tokens(primitive: int) -> Tokens:
+    try:
+        return TOKENS[PrimitiveType7(primitive)]
+    except ValueError:
+        what = f"primitive type {primitive}"
+        raise Refused(HResult.D3DERR_INVALIDPRIMITIVETYPE, what) from None

@@ -1,0 +1,211 @@
+"""DirectDraw: surfaces in one memory, their locks and flips, and the palettes on them.
+
+Sessions of Direct3D devices draw on the same surfaces; whatever DirectDraw does comes behind all
+they have sent (``settle``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from dp2emu.capture.records import PictureKind, Record
+from dp2emu.d3d.ddraw import KeyFlags
+from dp2emu.d3d.formats import FORMATS
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.pixelformats import PixelFormat
+from dp2emu.dp2.blt import Blt
+from dp2emu.gpu.memory import ColorKey
+from dp2emu.gpu.packets import Rect
+from dp2emu.rig import Rig
+from dp2emu.runtime.calldraws import COMMAND_BYTES
+from dp2emu.runtime.drawsurfaces import Description, DrawSurface, Palette, create_surface
+from dp2emu.runtime.numbers import Numbers
+from dp2emu.runtime.session import Refused, Session
+
+DESKTOP = 1024, 768
+"""Size of the display until somebody says another."""
+_TRUE_COLOR = PixelFormat(0x40, bits=32, masks=(0xFF0000, 0xFF00, 0xFF, 0))
+_HIGH_COLOR = PixelFormat(0x40, bits=16, masks=(0xF800, 0x7E0, 0x1F, 0))
+_DISPLAYS = {
+    8: PixelFormat(0x60, bits=8),
+    16: _HIGH_COLOR,
+    24: PixelFormat(0x40, bits=24, masks=(0xFF0000, 0xFF00, 0xFF, 0)),
+    32: _TRUE_COLOR,
+}
+
+
+class OnSurfaces(Protocol):
+    """A device that draws on surfaces."""
+
+    session: Session
+    target: DrawSurface
+
+    def set_lod(self, texture: DrawSurface, level: int) -> None:
+        """The most detailed level of a managed texture that is used."""
+
+
+class DirectDraw:
+    """IDirectDraw of any version: what the interfaces of all versions share.
+
+    Mutable: ``display`` is the mode, ``devices`` are those on its surfaces, oldest first.
+    """
+
+    def __init__(
+        self, rig: Rig, *, record: Callable[[Record], None] | None = None,
+        numbers: Numbers | None = None, answers: bool = True,
+    ) -> None:  # fmt: skip
+        self.rig = rig
+        self._record = record
+        self._numbers = numbers or Numbers()
+        self._answers = answers
+        self._palettes = 0
+        self._memory = Session(
+            rig, context=0, command_bytes=1, record=record, numbers=self._numbers
+        )
+        self.devices: list[OnSurfaces] = []
+        self.display = Description(0, 0, 0, *DESKTOP, pixels=_TRUE_COLOR)
+
+    # Sessions
+
+    def session(self, interface: int) -> Session:
+        """A session for a device of that DirectX version."""
+        return Session(
+            self.rig, context=self._numbers.next_context(), interface=interface,
+            command_bytes=COMMAND_BYTES, record=self._record, numbers=self._numbers,
+            answers=self._answers,
+        )  # fmt: skip
+
+    def settle(self) -> Session:
+        """Submit what all devices have waiting; the session that has memory only."""
+        for device in self.devices:
+            device.session.flush()
+        return self._memory
+
+    def finish(self) -> None:
+        """The application is over: submit what waits."""
+        self.settle()
+
+    # The display and surfaces
+
+    def set_display(self, width: int, height: int, bits: int) -> None:
+        """SetDisplayMode, or what the application was told the mode is."""
+        if bits not in _DISPLAYS or min(width, height) < 1:
+            raise Refused(HResult.DDERR_INVALIDMODE, f"{width} x {height} of {bits} bits")
+        self.display = replace(self.display, width=width, height=height, pixels=_DISPLAYS[bits])
+
+    def create(self, asked: Description) -> DrawSurface:
+        """CreateSurface (``create_surface``)."""
+        return create_surface(self._memory, asked, self.display)
+
+    def resize(self, surface: DrawSurface, width: int, height: int) -> None:
+        """A primary surface, and the buffers behind it, in the size that they turn out to have;
+        what they held is lost.
+        """
+        self.display = replace(self.display, width=width, height=height)
+        memory = self.settle()
+        for each in (surface, *surface.flipped()):
+            desc = each.desc
+            each.desc = memory.create_surface(
+                desc.kind, width, height, desc.format, usage=desc.usage
+            )
+            memory.destroy_surface(each.handle)
+            each.handle = each.desc.handle
+
+    def destroy(self, surface: DrawSurface) -> None:
+        """The last reference to a surface is gone, and with it all it was made with."""
+        self.settle()
+        for each in dict.fromkeys((*_family(surface), *surface.flipped())):
+            if not each.gone:
+                each.gone = True
+                self._memory.destroy_surface(each.handle)
+
+    # Locks
+
+    def store(self, surface: DrawSurface, rect: Rect | None, pitch: int, data: bytes) -> None:
+        """Unlock: what the application had written to a rectangle, in rows ``pitch`` apart.
+
+        Of compressed formats they are rows of blocks.  Bytes past the rectangle are ignored, rows
+        that are missing stay.
+        """
+        row, part = FORMATS[surface.format], surface.part
+        area = (rect or surface.bounds).intersect(surface.bounds)
+        wide, high = row.block
+        left, top = area.left // wide, area.top // high
+        size = (-(-area.right // wide) - left) * row.size
+        rows = -(-area.bottom // high) - top
+        memory = self.settle()
+        memory.lock(surface.handle)
+        start = top * part.pitch + left * row.size
+        if pitch == part.pitch == size:
+            memory.write(surface.handle, start, data[: rows * size])
+            return
+        for number in range(rows):
+            line = data[number * pitch : number * pitch + size]
+            if line:
+                memory.write(surface.handle, start + number * part.pitch, line)
+
+    def picture(self, call: int, kind: PictureKind, surface: DrawSurface) -> None:
+        """The application looks at a surface, or shows it, in its call of that number."""
+        self.settle().picture(call, kind, surface.desc.handle, surface.index)
+
+    # Moves
+
+    def blit(self, blt: Blt) -> None:
+        """DdBlt, behind everything that was drawn."""
+        self.settle().blit(blt)
+
+    def flip(self, front: DrawSurface, override: DrawSurface | None = None) -> None:
+        """Flip: the buffers of a chain move up by one, or front and ``override`` change places.
+
+        Raises Refused for a surface with nothing to flip to.
+        """
+        chain = [override] if override is not None else front.flipped()
+        if not chain:
+            raise Refused(HResult.DDERR_NOTFLIPPABLE, "a surface without back buffers")
+        memory = self.settle()
+        for before, behind in zip([front, *chain[:-1]], chain, strict=True):
+            memory.flip(before.handle, behind.handle)
+            before.drawn, behind.drawn = behind.drawn, before.drawn
+
+    def mark_frame(self, surface: DrawSurface) -> None:
+        """A frame ends, showing a surface."""
+        self.settle().mark_frame(surface.handle)
+
+    # Colour keys and palettes
+
+    def set_color_key(self, surface: DrawSurface, flags: int, key: ColorKey | None) -> None:
+        """SetColorKey: DDCKEY_SRCBLT keys blits from the surface and draws with it."""
+        if flags & KeyFlags.SRCBLT:
+            surface.source_key = key
+            self.settle().set_color_key(surface.handle, key)
+        if flags & KeyFlags.DESTBLT:
+            surface.target_key = key
+
+    def create_palette(self, *, alpha: bool = False) -> Palette:
+        """CreatePalette."""
+        self._palettes += 1
+        return Palette(self._palettes, alpha)
+
+    def set_entries(
+        self, palette: Palette, first: int, entries: Sequence[tuple[int, int, int, int]]
+    ) -> None:
+        """SetEntries.  Raises Refused for entries that a palette does not have."""
+        if first + len(entries) > len(palette.entries):
+            raise Refused(HResult.DDERR_INVALIDPARAMS, f"palette entries past {first}")
+        palette.entries[first : first + len(entries)] = entries
+        palette.version += 1
+
+
+def _family(surface: DrawSurface) -> list[DrawSurface]:
+    """The levels and faces that were made together with a surface, itself among them."""
+    found: list[DrawSurface] = []
+    waiting = [surface]
+    while waiting:
+        each = waiting.pop()
+        if each in found or each.desc is not surface.desc:
+            continue
+        found.append(each)
+        waiting += each.attached
+    return found

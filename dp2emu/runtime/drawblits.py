@@ -1,0 +1,164 @@
+"""Blt and BltFast: what the runtime does before it asks the driver for a blit.
+
+Rectangles are filled in and clipped, colour keys are looked up, and a clipper cuts a blit into one
+for each of its rectangles.  Source: the DirectX 7 documentation of IDirectDrawSurface7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dp2emu.d3d.ddraw import SRCCOPY, BltFlags, FastFlags
+from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.blt import Blt
+from dp2emu.errors import Unsupported
+from dp2emu.gpu.memory import ColorKey
+from dp2emu.gpu.packets import Rect
+from dp2emu.runtime.directdraw import DirectDraw
+from dp2emu.runtime.drawsurfaces import DrawSurface
+from dp2emu.runtime.session import Refused
+
+_REFUSED = {
+    BltFlags.ZBUFFER: "blit with z-buffers",
+    BltFlags.ALPHADEST: "blit with alpha",
+    BltFlags.ALPHASRC: "blit with alpha",
+    BltFlags.ROTATIONANGLE: "blit turned by an angle",
+    BltFlags.DDROPS: "blit with DDROPS",
+}
+"""What no driver that Direct3D has been written for does."""
+_PASSED = (
+    BltFlags.COLORFILL | BltFlags.DEPTHFILL | BltFlags.DDFX | BltFlags.ROP
+    | BltFlags.KEYSRCOVERRIDE | BltFlags.KEYDESTOVERRIDE
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """DDBLTFX: what of it a driver is told."""
+
+    fx: int = 0
+    fill: int = 0
+    rop: int = SRCCOPY
+    source_key: ColorKey = (0, 0)
+    target_key: ColorKey = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A surface and a rectangle of it; None is all of it."""
+
+    surface: DrawSurface
+    rect: Rect | None = None
+
+    @property
+    def area(self) -> Rect:
+        """The rectangle."""
+        return self.rect or self.surface.bounds
+
+
+def blt(
+    ddraw: DirectDraw, target: Side, source: Side | None, flags: int, effects: Effects
+) -> None:
+    """Blt.  Raises Refused for what the interface refuses, Unsupported by name."""
+    for flag, what in _REFUSED.items():
+        if flags & flag:
+            raise Unsupported(what)
+    if flags & (BltFlags.COLORFILL | BltFlags.DEPTHFILL):
+        source = None
+    keyed, effects = _with_keys(target.surface, source, flags, effects)
+    for piece, read in _clipped(target, source):
+        ddraw.blit(_asked(target.surface, piece, source, read, keyed, effects))
+        target.surface.drawn = True
+
+
+def blt_fast(
+    ddraw: DirectDraw, x: int, y: int, target: DrawSurface, source: Side, how: int
+) -> None:
+    """BltFast: an unscaled copy that no clipper looks at."""
+    flags = BltFlags.KEYSRC if how & FastFlags.SRCCOLORKEY else BltFlags(0)
+    flags |= BltFlags.KEYDEST if how & FastFlags.DESTCOLORKEY else BltFlags(0)
+    area = source.area
+    there = Rect(x, y, x + area.right - area.left, y + area.bottom - area.top)
+    keyed, effects = _with_keys(target, source, flags, Effects())
+    for piece, read in _cut(there, area, target.bounds):
+        ddraw.blit(_asked(target, piece, source, read, keyed, effects))
+        target.drawn = True
+
+
+def _with_keys(
+    target: DrawSurface, source: Side | None, flags: int, effects: Effects
+) -> tuple[int, Effects]:
+    """Keys of the surfaces as keys of the blit, which is all that drivers look at."""
+    given, made = effects.source_key, effects.target_key
+    if flags & BltFlags.KEYSRC and source is not None:
+        given = _key(source.surface.source_key)
+        flags |= BltFlags.KEYSRCOVERRIDE
+    if flags & BltFlags.KEYDEST:
+        made = _key(target.target_key)
+        flags |= BltFlags.KEYDESTOVERRIDE
+    told = Effects(effects.fx, effects.fill, effects.rop, given, made)
+    return flags & _PASSED, told
+
+
+def _key(key: ColorKey | None) -> ColorKey:
+    if key is None:
+        raise Refused(HResult.DDERR_INVALIDPARAMS, "a blit with a colour key nobody has set")
+    return key
+
+
+def _clipped(target: Side, source: Side | None) -> Iterator[tuple[Rect, Rect]]:
+    """Pieces of the target and what of the source goes there.
+
+    Without a clipper rectangles must lie inside; the primary surface is as large as a display
+    that may not be known, and clips.
+    """
+    area, surface = target.area, target.surface
+    read = source.area if source else area
+    clipper = surface.clipper
+    if clipper is None and not surface.primary:
+        yield area, read
+        return
+    bounds = surface.bounds
+    regions = (bounds,) if clipper is None or clipper.rects is None else clipper.rects
+    for region in regions:
+        yield from _cut(area, read, region.intersect(bounds))
+
+
+def _cut(area: Rect, read: Rect, bounds: Rect) -> Iterator[tuple[Rect, Rect]]:
+    """What of a stretched rectangle lies in the bounds, if anything does."""
+    piece = area.intersect(bounds)
+    if piece.empty:
+        return
+    left, right = _along(area.left, area.right, read.left, read.right, piece.left, piece.right)
+    top, bottom = _along(area.top, area.bottom, read.top, read.bottom, piece.top, piece.bottom)
+    yield piece, Rect(left, top, right, bottom)
+
+
+def _along(
+    start: int, end: int, first: int, last: int, clip_start: int, clip_end: int
+) -> tuple[int, int]:
+    """One direction: the part of first..last that a part of start..end is made from, cut off to
+    whole pixels, of which there is at least one.
+    """
+    size, given = end - start, last - first
+    begin = first + (clip_start - start) * given // size
+    finish = first + (clip_end - start) * given // size
+    return begin, max(finish, begin + 1)
+
+
+def _asked(
+    target: DrawSurface, piece: Rect, source: Side | None, read: Rect, flags: int, effects: Effects
+) -> Blt:
+    """The driver's view of one piece."""
+    given = source.surface.handle if source else 0
+    rect = (read.left, read.top, read.right, read.bottom) if source else (0, 0, 0, 0)
+    for edge in (piece.left, piece.top, *rect):
+        if edge < 0:
+            raise Refused(HResult.DDERR_INVALIDRECT, f"{piece} or {read}")
+    return Blt(
+        target.handle, piece.left, piece.top, piece.right, piece.bottom, given, *rect,
+        flags=flags, fx=effects.fx, fill=effects.fill, rop=effects.rop,
+        low=effects.source_key[0], high=effects.source_key[1],
+        dest_low=effects.target_key[0], dest_high=effects.target_key[1],
+    )  # fmt: skip

@@ -1,0 +1,263 @@
+"""Surfaces of DirectDraw: single ones, flipping chains, mip maps and cubes, and what they hold.
+
+Source: the DirectX 7 documentation of DDSURFACEDESC2, DDSCAPS2 and of the methods of
+IDirectDrawSurface7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from dp2emu.d3d.ddraw import FACES, Caps, Caps2, Described
+from dp2emu.d3d.enums import Format
+from dp2emu.d3d.flags import Usage
+from dp2emu.d3d.formats import FORMATS, Use
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.pixelformats import PixelFormat, format_of
+from dp2emu.errors import Unsupported
+from dp2emu.gpu.memory import ColorKey, SurfaceDesc, SurfaceKind, layout_of
+from dp2emu.gpu.packets import Rect
+from dp2emu.gpu.subresources import Subresource, full_chain
+from dp2emu.runtime.session import Refused, Session
+
+_WHEREABOUTS = Caps.SYSTEMMEMORY | Caps.VIDEOMEMORY | 0x30000000
+"""DDSCAPS that only say where a surface lies; the last two bits are of video memory."""
+_DEPTH_BITS = {16: Format.D16, 24: Format.X8D24, 32: Format.D32}
+"""Depth buffers of interfaces that describe them by dwZBufferBitDepth alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What of DDSURFACEDESC2 says what a surface shall be; ``flags`` tells what counts.
+
+    ``levels`` is dwMipMapCount, which shares its place with dwZBufferBitDepth; ``pixels`` None is
+    the display's format.
+    """
+
+    flags: int
+    caps: int
+    caps2: int = 0
+    width: int = 0
+    height: int = 0
+    back_buffers: int = 0
+    levels: int = 0
+    pixels: PixelFormat | None = None
+    source_key: ColorKey | None = None
+    target_key: ColorKey | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Palette:
+    """IDirectDrawPalette: 256 PALETTEENTRYs.  Mutable: ``version`` counts how often they changed.
+
+    ``number`` is not used twice; ``alpha`` says whether the entries have one.
+    """
+
+    number: int
+    alpha: bool = False
+    entries: list[tuple[int, int, int, int]] = field(default_factory=lambda: [(0, 0, 0, 0)] * 256)
+    version: int = 1
+
+
+@dataclass(eq=False, slots=True)
+class Clipper:
+    """IDirectDrawClipper.  ``rects`` None is a window's, whose region nobody has recorded."""
+
+    rects: tuple[Rect, ...] | None = None
+
+
+@dataclass(eq=False, slots=True)
+class DrawSurface:
+    """IDirectDrawSurface of any version: one surface of a chain, or one level of one face.
+
+    ``desc`` is the driver's surface, of which this is level ``index``.  ``handle`` names just
+    that level.  ``root`` is what the application made, to which the rest of a chain belongs.
+    Mutable: attachments, keys, palette and clipper; ``drawn`` once the GPU has been told to write
+    it.
+    """
+
+    desc: SurfaceDesc
+    handle: int
+    caps: int
+    caps2: int = 0
+    index: int = 0
+    attached: list[DrawSurface] = field(default_factory=list)
+    source_key: ColorKey | None = None
+    target_key: ColorKey | None = None
+    palette: Palette | None = None
+    clipper: Clipper | None = None
+    root: bool = False
+    drawn: bool = False
+    gone: bool = False
+
+    @property
+    def part(self) -> Subresource:
+        """Where the level lies, and its size."""
+        return layout_of(self.desc)[self.index]
+
+    @property
+    def bounds(self) -> Rect:
+        """All of its pixels."""
+        part = self.part
+        return Rect(0, 0, part.width, part.height)
+
+    @property
+    def format(self) -> Format:
+        """What its pixels are."""
+        return Format(self.desc.format)
+
+    @property
+    def primary(self) -> bool:
+        """Whether it is on the screen."""
+        return bool(self.caps & Caps.PRIMARYSURFACE)
+
+    @property
+    def depth(self) -> DrawSurface | None:
+        """The depth buffer that is attached."""
+        return next((each for each in self.attached if each.caps & Caps.ZBUFFER), None)
+
+    def find(self, caps: int, caps2: int = 0) -> DrawSurface | None:
+        """GetAttachedSurface: the first attached surface that has those capabilities."""
+        wanted = caps & ~_WHEREABOUTS
+        return next(
+            (s for s in self.attached
+             if s.caps & wanted == wanted and s.caps2 & caps2 == caps2), None,
+        )  # fmt: skip
+
+    def flipped(self) -> list[DrawSurface]:
+        """The buffers of a flipping chain behind this one, nearest first."""
+        chain: list[DrawSurface] = []
+        buffer = self.find(Caps.FLIP)
+        while buffer is not None and buffer is not self and buffer not in chain:
+            chain.append(buffer)
+            buffer = buffer.find(Caps.FLIP)
+        return chain
+
+    def levels(self) -> Iterator[DrawSurface]:
+        """This level and the smaller ones of its face."""
+        level: DrawSurface | None = self
+        while level is not None:
+            yield level
+            level = level.find(Caps.MIPMAP, Caps2.MIPMAPSUBLEVEL)
+
+
+def create_surface(session: Session, asked: Description, display: Description) -> DrawSurface:
+    """CreateSurface, with everything that DDSCAPS_COMPLEX asks for.
+
+    ``display`` has the size of the primary surface, and the format of what names none.  Raises
+    Refused for what cannot be, Unsupported by name, and as the session does.
+    """
+    if asked.flags & Described.LPSURFACE:
+        raise Unsupported("surfaces in memory of the application")
+    if asked.caps & Caps.OVERLAY:
+        raise Unsupported("overlay surfaces")
+    format = _format(asked, display)
+    if asked.caps & Caps.TEXTURE:
+        made = _create_texture(session, asked, format)
+    else:
+        size = display if asked.caps & Caps.PRIMARYSURFACE else asked
+        made = _create_chain(session, asked, format, size.width, size.height)
+    made.root = True
+    if asked.flags & Described.CKSRCBLT:
+        made.source_key = asked.source_key
+        session.set_color_key(made.desc.handle, asked.source_key)
+    if asked.flags & Described.CKDESTBLT:
+        made.target_key = asked.target_key
+    return made
+
+
+def _format(asked: Description, display: Description) -> Format:
+    if asked.flags & Described.ZBUFFERBITDEPTH and asked.caps & Caps.ZBUFFER:
+        if asked.levels not in _DEPTH_BITS:
+            raise Unsupported(f"depth buffer of {asked.levels} bits")
+        return _DEPTH_BITS[asked.levels]
+    pixels = asked.pixels if asked.flags & Described.PIXELFORMAT else display.pixels
+    return format_of(pixels or display.pixels or PixelFormat(0))
+
+
+def _usage(caps: int, format: Format) -> int:
+    uses = FORMATS[format].uses
+    target = caps & (Caps.DEVICE3D | Caps.PRIMARYSURFACE | Caps.FLIP) and Use.TARGET in uses
+    return int((Usage.RENDERTARGET if target else 0)
+               | (Usage.DEPTHSTENCIL if caps & Caps.ZBUFFER else 0))  # fmt: skip
+
+
+def _create_chain(
+    session: Session, asked: Description, format: Format, width: int, height: int
+) -> DrawSurface:
+    """A surface, and behind it the back buffers of a flipping chain."""
+    if width < 1 or height < 1:
+        raise Refused(HResult.DDERR_INVALIDPARAMS, f"a surface of {width} x {height}")
+    backs = asked.back_buffers if asked.flags & Described.BACKBUFFERCOUNT else 0
+    front = asked.caps | (Caps.FRONTBUFFER if backs else 0)
+    back = asked.caps & ~Caps.PRIMARYSURFACE | Caps.FLIP
+    chain = []
+    for number in range(1 + backs):
+        caps = front if number == 0 else back | (Caps.BACKBUFFER if number == 1 else 0)
+        desc = session.create_surface(
+            SurfaceKind.SURFACE, width, height, format, usage=_usage(asked.caps, format)
+        )
+        chain.append(DrawSurface(desc, desc.handle, caps, asked.caps2))
+    if backs:
+        for buffer, behind in zip(chain, [*chain[1:], chain[0]], strict=True):
+            buffer.attached.append(behind)
+    return chain[0]
+
+
+def _create_texture(session: Session, asked: Description, format: Format) -> DrawSurface:
+    """All levels of all faces; the first level of the first face is what the application gets."""
+    cube = bool(asked.caps2 & Caps2.CUBEMAP)
+    kind = SurfaceKind.CUBETEXTURE if cube else SurfaceKind.TEXTURE
+    levels = _level_count(asked)
+    desc = session.create_surface(
+        kind, asked.width, asked.height, format,
+        levels=levels, usage=_usage(asked.caps, format),
+    )  # fmt: skip
+    faces = FACES if cube else (Caps2(0),)
+    tops = []
+    for number, face in enumerate(faces):
+        caps2 = asked.caps2 & ~Caps2.CUBEMAP_ALLFACES | face
+        tops.append(_create_levels(session, desc, asked.caps, caps2, number))
+    tops[0].attached += tops[1:]
+    return tops[0]
+
+
+def _level_count(asked: Description) -> int:
+    """How many levels a texture is asked to have; without a number down to a single texel."""
+    if min(asked.width, asked.height) < 1:
+        raise Refused(HResult.DDERR_INVALIDPARAMS, f"a texture of {asked.width} x {asked.height}")
+    most = full_chain(asked.width, asked.height)
+    if not asked.caps & Caps.MIPMAP:
+        return 1
+    if asked.flags & Described.MIPMAPCOUNT:
+        return min(max(asked.levels, 1), most)
+    return most if asked.caps & Caps.COMPLEX else 1
+
+
+def _create_levels(
+    session: Session, desc: SurfaceDesc, caps: int, caps2: int, face: int
+) -> DrawSurface:
+    """The levels of a face, each attached to the one above it."""
+    below: DrawSurface | None = None
+    for level in reversed(range(desc.levels)):
+        sub = Caps2.MIPMAPSUBLEVEL if level else 0
+        made = DrawSurface(desc, 0, caps, caps2 | sub, face * desc.levels + level)
+        made.handle = _level_handle(session, made)
+        if below is not None:
+            made.attached.append(below)
+        below = made
+    assert below is not None
+    return below
+
+
+def _level_handle(session: Session, level: DrawSurface) -> int:
+    """The handle of one level; the texture's own stands for its first."""
+    if level.index == 0:
+        return level.desc.handle
+    part, more = level.part, dict[str, Any](parent=level.desc.handle, index=level.index)
+    return session.create_surface(
+        SurfaceKind.SURFACE, part.width, part.height, level.desc.format,
+        usage=level.desc.usage, **more,
+    ).handle  # fmt: skip

@@ -1,0 +1,128 @@
+"""What an application of DirectX 6 or 7 has set, state blocks included.
+
+The driver keeps the same, but cannot be asked; the runtime needs it where it computes itself:
+for products of matrices and for vertices it processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.legacy import StateBlockType7
+from dp2emu.d3d.stateblocks import (
+    PIXEL_RENDER_STATES,
+    PIXEL_SAMPLER_STATES,
+    PIXEL_STAGE_STATES,
+    VERTEX_RENDER_STATES,
+    VERTEX_STAGE_STATES,
+)
+from dp2emu.dp2.kinds import Kind, stage_index
+from dp2emu.runtime.session import Refused
+
+Key = tuple[Kind, int]
+_PER_STAGE = stage_index(1, 0)
+
+
+def _in_pixel_state(key: Key) -> bool:
+    kind, index = key
+    if kind is Kind.RENDER_STATE:
+        return index in PIXEL_RENDER_STATES
+    states = PIXEL_STAGE_STATES | PIXEL_SAMPLER_STATES
+    return kind is Kind.STAGE_STATE and index % _PER_STAGE in states
+
+
+def _in_vertex_state(key: Key) -> bool:
+    kind, index = key
+    if kind is Kind.RENDER_STATE:
+        return index in VERTEX_RENDER_STATES
+    if kind is Kind.STAGE_STATE:
+        return index % _PER_STAGE in VERTEX_STAGE_STATES
+    return kind in (Kind.LIGHT, Kind.LIGHT_ENABLE)
+
+
+_MEMBERS = {
+    StateBlockType7.ALL: lambda key: True,
+    StateBlockType7.PIXELSTATE: _in_pixel_state,
+    StateBlockType7.VERTEXSTATE: _in_vertex_state,
+}
+
+
+class Settings7:
+    """Settings by kind and index, and blocks of them.  Mutable: it is the register file.
+
+    What is not there has its default.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[Key, Any] = {}
+        self._blocks: dict[int, tuple[dict[Key, Any], StateBlockType7 | None]] = {}
+        self._recording: dict[Key, Any] | None = None
+
+    @property
+    def recording(self) -> bool:
+        """Whether what is set goes into a block only."""
+        return self._recording is not None
+
+    def put(self, kind: Kind, index: int, value: Any) -> None:
+        """Set, or record in the block that is under way."""
+        target = self._values if self._recording is None else self._recording
+        target[kind, index] = value
+
+    def get(self, kind: Kind, index: int, default: Any) -> Any:
+        """What is set."""
+        return self._values.get((kind, index), default)
+
+    def pending(self, kind: Kind, index: int, default: Any) -> Any:
+        """What is recorded in the block that is under way, or else set."""
+        recorded = self._recording or {}
+        return recorded.get((kind, index), self.get(kind, index, default))
+
+    def items(self) -> Iterator[tuple[Key, Any]]:
+        """Everything that is set."""
+        return iter(self._values.items())
+
+    def begin(self) -> None:
+        """BeginStateBlock.  Raises Refused inside another."""
+        if self._recording is not None:
+            raise Refused(HResult.D3DERR_INBEGINSTATEBLOCK, "a state block in a state block")
+        self._recording = {}
+
+    def end(self, handle: int) -> None:
+        """EndStateBlock.  Raises Refused outside of a block."""
+        if self._recording is None:
+            raise Refused(HResult.D3DERR_NOTINBEGINSTATEBLOCK, "no state block has begun")
+        self._blocks[handle], self._recording = (self._recording, None), None
+
+    def create(self, handle: int, type: StateBlockType7) -> None:
+        """CreateStateBlock: everything of a kind, as it is now."""
+        held = {key: value for key, value in self._values.items() if _MEMBERS[type](key)}
+        self._blocks[handle] = held, type
+
+    def capture(self, handle: int) -> None:
+        """CaptureStateBlock."""
+        block, type = self._find(handle)
+        if type is not None:
+            self.create(handle, type)
+            return
+        for key in block:
+            block[key] = self._values.get(key)
+
+    def apply(self, handle: int) -> None:
+        """ApplyStateBlock; what a predefined block found at its default goes back to it."""
+        block, type = self._find(handle)
+        if type is not None:
+            for key in [key for key in self._values if _MEMBERS[type](key)]:
+                del self._values[key]
+        self._values.update({key: value for key, value in block.items() if value is not None})
+
+    def delete(self, handle: int) -> None:
+        """DeleteStateBlock."""
+        self._find(handle)
+        del self._blocks[handle]
+
+    def _find(self, handle: int) -> tuple[dict[Key, Any], StateBlockType7 | None]:
+        if handle not in self._blocks:
+            raise Refused(HResult.D3DERR_INVALIDSTATEBLOCK, f"no state block {handle}")
+        return self._blocks[handle]
