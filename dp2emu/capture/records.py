@@ -182,6 +182,8 @@ IMPORTED = "imported"
 """Key of the annotation before all calls that says: they were composed from the calls of a
 program, so there are no answers of a driver, only what the program itself saw.  Its text names
 where they come from."""
+LABEL = "label.surface."
+"""Key, together with a handle, of the annotation that says what a surface is."""
 TIMING = "timing"
 """Key of the annotation that names the timing model a capture wants."""
 WAIT = "wait"

@@ -7,18 +7,22 @@ from pathlib import PurePath
 from typing import Protocol
 
 import dp2emu.retrace.tables  # noqa: F401  (registers the methods)
-from dp2emu.capture.apitrace import Trace
+from dp2emu.capture.apitrace import Trace, TraceCall
+from dp2emu.capture.apitrace.values import Pointer
 from dp2emu.capture.records import (
     IMPORTED,
+    LABEL,
     Annotation,
     FrameMarker,
     Observed,
     Pictured,
     Record,
+    SurfaceCreated,
 )
 from dp2emu.dp2.driver import Driver
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.core import DRAWING
+from dp2emu.gpu.memory import SurfaceKind
 from dp2emu.replay.frames import EVERY, Frames
 from dp2emu.retrace.losses import Losses
 from dp2emu.retrace.program import Program
@@ -63,9 +67,21 @@ class Import:
         for call in self._trace.calls():
             program.play(call)
             yield from made
+            yield from _labels(call, made)
             made.clear()
         program.end()
         yield from made
+
+
+def _labels(call: TraceCall, made: Iterable[Record]) -> Iterator[Annotation]:
+    """What the surfaces are that a call made: by its number and name, and the address it gave."""
+    name = call.name.partition("::")[2] or call.name
+    given = [value[0] for value in call.arguments if isinstance(value, tuple) and len(value) == 1]
+    address = next((f"{each.value:#x}, " for each in given if isinstance(each, Pointer)), "")
+    for record in made:
+        if isinstance(record, SurfaceCreated) and record.desc.kind is not SurfaceKind.MEMORY:
+            text = f"{address}{name} in call {call.number}"
+            yield Annotation(f"{LABEL}{record.desc.handle}", text)
 
 
 def selected(records: Iterable[Record], frames: Frames) -> Iterator[Record]:

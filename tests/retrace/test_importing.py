@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
@@ -17,12 +18,15 @@ from dp2emu.capture.files import open_source
 from dp2emu.capture.records import (
     IMPORTED,
     Annotation,
+    Called,
     FrameMarker,
     Observed,
     Pictured,
     Record,
+    SurfaceCreated,
 )
 from dp2emu.errors import CaptureError
+from dp2emu.gpu.memory import SurfaceKind
 from dp2emu.replay import Frames
 from dp2emu.retrace import Import, importing, selected
 from tests.capture.apitrace.encoder import Encoder, header, snappy
@@ -41,6 +45,27 @@ def test_first_record_says_that_it_is_an_import_and_of_what(tmp_path: Path) -> N
         capture = Import(trace)
         assert list(capture.records()) == [Annotation(IMPORTED, "game.trace")]
         assert capture.name == str(path)
+
+
+def test_surfaces_are_labelled_with_what_made_them() -> None:
+    path = next(path for path in REAL if path.stem == "sdl_testgeometry")
+    with open_trace(path) as trace:
+        records = list(Import(trace).records())
+    labels = {r.key: r.text for r in records if isinstance(r, Annotation) and r.key != IMPORTED}
+    made = [r.desc for r in records if isinstance(r, SurfaceCreated)]
+    assert labels.keys() == {
+        f"label.surface.{desc.handle}" for desc in made if desc.kind is not SurfaceKind.MEMORY
+    }
+    assert any(re.fullmatch(r"0x[0-9a-f]+, CreateDevice in call \d+", t) for t in labels.values())
+
+
+def test_what_a_program_never_presented_is_handed_in_at_the_end() -> None:
+    path = next(path for path in REAL if path.stem == "d3d9_tri")
+    with path.open("rb") as file:
+        stream = b"".join(expand("snappy", Packed(open_source(file), b""), TraceLimits()))
+    present = stream.index(b"IDirect3DDevice9::Present")
+    *_, last = Import(opened(snappy(stream[: present - 8]))).records()
+    assert isinstance(last, Called)
 
 
 def test_what_cannot_be_expressed_is_counted() -> None:

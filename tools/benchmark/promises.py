@@ -258,6 +258,18 @@ def replay_large(place: Place) -> str:
     return f"{peak} MiB, {time.perf_counter() - start:.0f} s"
 
 
+@benchmark("import of a 1 GiB trace", "< 500 MiB")
+def import_large(place: Place) -> str:
+    """A vertex buffer filled with a MiB, a draw and an answer each frame; peak resident memory."""
+    from benchmark.large_traces import write_large_trace
+
+    path, out = place.folder / "large.trace", place.folder / "large.dp2"
+    write_large_trace(path, place.size(1024))
+    start = time.perf_counter()
+    peak = command("import", str(path), "-o", str(out), "--compression", "none")
+    return f"{peak} MiB, {time.perf_counter() - start:.0f} s"
+
+
 def large_capture(place: Place, frames: int) -> Path:
     """A sealed capture of ``frames`` MiB: each a memory write, a draw in a query, an answer."""
     frames = place.size(frames)

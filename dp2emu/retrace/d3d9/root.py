@@ -105,6 +105,7 @@ def make_device(program: Program, call: Arguments, interface: int) -> None:
         numbers=program.numbers,
         record=program.record,
     )
+    program.endings.append(app.session.flush)
     call.bind("ppReturnedDeviceInterface", app)
 
 
