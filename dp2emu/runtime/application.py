@@ -27,14 +27,17 @@ from dp2emu.runtime.session import Session
 from dp2emu.runtime.settings9 import default_of, setters
 from dp2emu.runtime.textures import TextureShape
 
+_EVICT = 61
+"""The DDI's render state that asks for it (reference 3.6)."""
 _INDEX_BYTES = {Format.INDEX16: 2, Format.INDEX32: 4}
 
 
 class Application:
     """One device of a program on a rig.  Mutable: it is the device.
 
-    ``interface`` is 9 or 8.  ``numbers`` are shared by the devices of a rig, ``record`` is told
-    everything but the driver's answers.
+    ``interface`` is 9 or 8; ``numbered`` are what Direct3D 8 calls by kind and number.
+    ``numbers`` are shared by the devices of a rig, ``record`` is told everything but the driver's
+    answers.
     """
 
     def __init__(
@@ -58,6 +61,7 @@ class Application:
         self.mirror = Mirror(setters(self.device), self._default)
         self.resources: dict[int, Resource] = {}
         self.blocks: list[StateBlock] = []
+        self.numbered: dict[tuple[str, int], object] = {}
         self._dying: dict[int, Resource] = {}
         self.chains = [self._chain(parameters, self.device.back_buffer)]
         self._depth = self._automatic_depth()
@@ -239,6 +243,10 @@ class Application:
         if buffer.desc is not None and data:
             room = max(buffer.desc.width - offset, 0)
             self.session.write(buffer.desc.handle, offset, data[:room])
+
+    def evict(self) -> None:
+        """EvictManagedResources and ResourceManagerDiscardBytes."""
+        self.session.emit(Op.RENDERSTATE, [(_EVICT, 1)])
 
     # Moves
 

@@ -13,6 +13,7 @@ from dp2emu.d3d.enums import (
     TextureStageState,
     ZBufferType,
 )
+from dp2emu.d3d.legacy import RenderState8
 from dp2emu.runtime.device9 import Device9
 from dp2emu.runtime.lights import DEFAULT_LIGHT
 from dp2emu.runtime.mirror import Key, Mirror, Setter
@@ -37,7 +38,14 @@ _ZEROS = (0.0, 0.0, 0.0, 0.0)
 
 
 def setters(device: Device9) -> dict[str, Setter]:
-    """What sends each setting of Direct3D 9, by its name."""
+    """What sends each setting, by its name; the vertex shader of Direct3D 8 is a number."""
+    own: dict[str, Setter] = {"base": lambda base: None}
+    if device.session.interface < 9:
+        own["vertex_shader"] = device.set_vertex_handle
+    return _setters9(device) | own
+
+
+def _setters9(device: Device9) -> dict[str, Setter]:
     return {
         "render": device.set_render_state,
         "stage": device.set_texture_stage_state,
@@ -93,6 +101,7 @@ _DEFAULTS: dict[str, Callable[..., Any]] = {
     "stream": lambda number: (None, 0, 0),
     "frequency": lambda number: 1,
     "indices": lambda: None,
+    "base": lambda: 0,
     "palette": lambda: NO_PALETTE,
     "npatches": lambda: 0.0,
 }
@@ -108,6 +117,8 @@ def default_of(device: Device9, key: Key) -> Any:
         return (0, 0, target.width, target.height, 0.0, 1.0)
     if name == "scissor":
         return (0, 0, target.width, target.height)
+    if name == "vertex_shader" and device.session.interface < 9:
+        return 0
     return _DEFAULTS[name](*numbers)
 
 
@@ -124,12 +135,15 @@ def _stage(stage: int, state: int) -> int:
 
 # What the predefined blocks have
 
-_SAMPLER_OF_WIRE = {wire: int(state) for state, wire in WIRE_SAMPLER_STATES.items()}
+SAMPLER_OF_WIRE = {wire: int(state) for state, wire in WIRE_SAMPLER_STATES.items()}
+"""Sampler states by the numbers that Direct3D 8 and the wire have for them."""
 
 
-def block_keys(mirror: Mirror, kind: StateBlockType) -> Iterator[Key]:
-    """The settings in a predefined block of Direct3D 9."""
-    return _KINDS[kind](mirror)
+def block_keys(mirror: Mirror, kind: StateBlockType, interface: int) -> Iterator[Key]:
+    """The settings in a predefined block of Direct3D 9 or 8."""
+    return _KINDS[kind](
+        mirror, frozenset(map(int, RenderState if interface > 8 else RenderState8))
+    )
 
 
 def _each(name: str, *numbers: Iterable[int]) -> Iterator[Key]:
@@ -151,12 +165,18 @@ def _lights(mirror: Mirror) -> Iterator[Key]:
 
 
 def _samplers(wire: Iterable[int]) -> Iterator[Key]:
-    states = sorted(_SAMPLER_OF_WIRE[each] for each in wire if each in _SAMPLER_OF_WIRE)
+    states = sorted(SAMPLER_OF_WIRE[each] for each in wire if each in SAMPLER_OF_WIRE)
     return _each("sampler", SAMPLERS, states)
 
 
-def _all(mirror: Mirror) -> Iterator[Key]:
-    yield from _each("render", map(int, RenderState))
+_ONES = (
+    "material", "viewport", "scissor", "format", "vertex_shader", "pixel_shader", "indices",
+    "base", "palette", "npatches",
+)  # fmt: skip
+
+
+def _all(mirror: Mirror, states: frozenset[int]) -> Iterator[Key]:
+    yield from _each("render", sorted(states))
     yield from _each("stage", STAGES, map(int, TextureStageState))
     yield from _each("sampler", SAMPLERS, map(int, SamplerState))
     yield from _each("texture", SAMPLERS)
@@ -165,22 +185,24 @@ def _all(mirror: Mirror) -> Iterator[Key]:
     yield from _each("plane", PLANES)
     yield from _each("stream", STREAMS)
     yield from _each("frequency", STREAMS)
-    names = "material viewport scissor format vertex_shader pixel_shader indices palette npatches"
+    names = (
+        "material viewport scissor format vertex_shader pixel_shader indices base palette npatches"
+    )
     yield from ((name,) for name in names.split())
     yield from _registers("vertex")
     yield from _registers("pixel")
 
 
-def _pixel(mirror: Mirror) -> Iterator[Key]:
-    yield from _each("render", sorted(stateblocks.PIXEL_RENDER_STATES & set(RenderState)))
+def _pixel(mirror: Mirror, states: frozenset[int]) -> Iterator[Key]:
+    yield from _each("render", sorted(stateblocks.PIXEL_RENDER_STATES & states))
     yield from _each("stage", STAGES, sorted(stateblocks.PIXEL_STAGE_STATES))
     yield from _samplers(stateblocks.PIXEL_SAMPLER_STATES)
     yield ("pixel_shader",)
     yield from _registers("pixel")
 
 
-def _vertex(mirror: Mirror) -> Iterator[Key]:
-    yield from _each("render", sorted(stateblocks.VERTEX_RENDER_STATES & set(RenderState)))
+def _vertex(mirror: Mirror, states: frozenset[int]) -> Iterator[Key]:
+    yield from _each("render", sorted(stateblocks.VERTEX_RENDER_STATES & states))
     yield from _each("stage", STAGES, sorted(stateblocks.VERTEX_STAGE_STATES))
     yield from _samplers(stateblocks.VERTEX_SAMPLER_STATES)
     yield from _lights(mirror)
@@ -188,7 +210,7 @@ def _vertex(mirror: Mirror) -> Iterator[Key]:
     yield from _registers("vertex")
 
 
-_KINDS: dict[StateBlockType, Callable[[Mirror], Iterator[Key]]] = {
+_KINDS: dict[StateBlockType, Callable[[Mirror, frozenset[int]], Iterator[Key]]] = {
     StateBlockType.ALL: _all,
     StateBlockType.PIXELSTATE: _pixel,
     StateBlockType.VERTEXSTATE: _vertex,

@@ -21,7 +21,7 @@ from dp2emu.retrace.d3d9.held import (
     rect,
     silent,
 )
-from dp2emu.retrace.d3d9.root import EVERY_DEVICE
+from dp2emu.retrace.d3d9.root import DEVICES, EVERY_DEVICE
 from dp2emu.retrace.locks import Lock
 from dp2emu.retrace.program import Program
 from dp2emu.runtime.application import Application
@@ -285,6 +285,12 @@ def preload(program: Program, call: Arguments) -> None:
 
 
 silent(f"{_SURFACES} {_BUFFERS}", "PreLoad", "Where buffers and surfaces lie does not change.")
+
+
+@on(DEVICES, "EvictManagedResources")
+def evict_managed_resources(program: Program, call: Arguments) -> None:
+    """Managed textures lose their place in video memory."""
+    application(call).evict()
 
 
 @on(_TEXTURES, "SetAutoGenFilterType")

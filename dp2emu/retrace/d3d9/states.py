@@ -213,7 +213,7 @@ def create_state_block(program: Program, call: Arguments) -> None:
     """A block of a predefined kind, with what is set now."""
     app = application(call)
     kind = enumerator(StateBlockType, call.integer("Type"))
-    block = app.mirror.create(block_keys(app.mirror, kind))
+    block = app.mirror.create(block_keys(app.mirror, kind, 9))
     keep_block(program, call, "ppSB", block)
 
 
