@@ -22,8 +22,9 @@ class Frequency(NamedTuple):
 
     @classmethod
     def of(cls, value: int) -> Frequency:
-        """What a DWORD says."""
-        return cls(StreamSource(value) & _FLAGS, value & ~_FLAGS)
+        """What a DWORD says; a number of 0 beside a flag is 1."""
+        flags, number = StreamSource(value) & _FLAGS, value & ~_FLAGS
+        return cls(flags, number or int(bool(flags)))
 
     def allowed(self, stream: int) -> bool:
         """Whether a stream may have it: not 0, not of both kinds, no instances in stream 0."""

@@ -205,7 +205,7 @@ class _Asked:
             min=min_,
             mip=mip if levels else TextureFilter.NONE,
             anisotropy=max(1, min(most, MAX_ANISOTROPY)) if stretched else 1,
-            srgb=bool(self.row[SRGB_TEXTURE]),
+            srgb=bool(self.row[SRGB_TEXTURE] & 1),
             levels=levels,
             alpha_palette=bound.alpha_palette,
             color_key=self.keyed,
@@ -233,13 +233,18 @@ class _Asked:
         return TextureBinding(
             surface=bound.surface,
             lod_bias=bits_float(self.row[TextureStageState8.MIPMAPLODBIAS]),
-            max_level=min(self.row[TextureStageState8.MAXMIPLEVEL], last),
+            max_level=min(self.max_level(), last),
             most_detailed=min(bound.most_detailed, last),
             border=self.row[TextureStageState8.BORDERCOLOR],
             palette=bound.palette,
             color_key=bound.color_key,
             weights=weights_of(self.convolution.rows, self.convolution.columns),
         )
+
+    def max_level(self) -> int:
+        """D3DSAMP_MAXMIPLEVEL, which without a mip filter does not count."""
+        _, _, mip = self.filters()
+        return 0 if mip is TextureFilter.NONE else self.row[TextureStageState8.MAXMIPLEVEL]
 
     def addresses(self, kind: TextureKind) -> Addresses:
         """WRAP where the shape has no such coordinate; faces of a cube end at their edges."""

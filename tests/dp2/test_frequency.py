@@ -71,9 +71,14 @@ def test_without_a_number_of_instances_there_is_one() -> None:
     assert len(list(instances(streams, {0: Frequency.of(3)}, first=None))) == 1
 
 
+def test_a_flag_alone_is_a_number_of_one() -> None:
+    assert frequency_of(3, INDEXED) == Frequency.of(INDEXED | 1)
+    assert frequency_of(3, INSTANCED) == Frequency.of(INSTANCED | 1)
+
+
 @pytest.mark.parametrize(
     ("stream", "value"),
-    [(0, 0), (3, 0), (3, INDEXED), (0, INSTANCED | 1), (3, INDEXED | INSTANCED | 1)],
+    [(0, 0), (3, 0), (0, INSTANCED | 1), (0, INSTANCED), (3, INDEXED | INSTANCED | 1)],
 )
 def test_frequencies_without_a_meaning_are_refused(stream: int, value: int) -> None:
     with pytest.raises(Fault, match="frequency"):

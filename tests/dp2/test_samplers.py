@@ -157,7 +157,9 @@ def test_anisotropy_is_bounded_and_of_its_filter(value: int, probes: int) -> Non
 
 
 def test_srgb_is_a_state_of_its_own() -> None:
-    assert [key({SRGB_TEXTURE: value}).srgb for value in (0, 1, 5)] == [False, True, True]
+    """Its lowest bit, whatever the others are."""
+    found = [key({SRGB_TEXTURE: value}).srgb for value in (0, 1, 2, 5, 100, 0x7E41882A)]
+    assert found == [False, True, False, True, False, False]
 
 
 def test_numbers_of_the_sampler_reach_its_binding() -> None:
@@ -165,6 +167,7 @@ def test_numbers_of_the_sampler_reach_its_binding() -> None:
     states = {
         TextureStageState8.MIPMAPLODBIAS: bias,
         TextureStageState8.MAXMIPLEVEL: 2,
+        TextureStageState8.MIPFILTER: 1,
         TextureStageState8.BORDERCOLOR: 0x12345678,
     }
     palette, surface = np.arange(256, dtype=np.uint32), texture(levels=4)
@@ -179,9 +182,15 @@ def test_numbers_of_the_sampler_reach_its_binding() -> None:
 
 
 def test_levels_beyond_the_last_are_the_last() -> None:
-    states = {int(TextureStageState8.MAXMIPLEVEL): 0xFFFFFFFF}
+    states = {int(TextureStageState8.MAXMIPLEVEL): 0xFFFFFFFF, TextureStageState8.MIPFILTER: 1}
     _, binding = asked(states, texture(levels=3), most_detailed=9)
     assert (binding.max_level, binding.most_detailed) == (2, 2)
+
+
+def test_without_mip_filter_only_the_texture_s_own_level_counts() -> None:
+    states = {int(TextureStageState8.MAXMIPLEVEL): 2, TextureStageState8.MIPFILTER: 0}
+    _, binding = asked(states, texture(levels=3), most_detailed=1)
+    assert (binding.max_level, binding.most_detailed) == (0, 1)
 
 
 @pytest.mark.parametrize(

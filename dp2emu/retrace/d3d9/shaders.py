@@ -15,7 +15,6 @@ from dp2emu.retrace.d3d9.held import (
     silent,
 )
 from dp2emu.retrace.d3d9.root import DEVICES
-from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Program
 from dp2emu.runtime.objects import Declaration, PixelShader, VertexElement, VertexShader
 
@@ -62,10 +61,10 @@ def get_vertex_declaration(program: Program, call: Arguments) -> None:
 
 @on(DEVICES, "SetFVF")
 def set_fvf(program: Program, call: Arguments) -> None:
-    """A vertex format; 0 leaves what is set."""
-    if fvf := call.integer("FVF"):
-        if fvf & 1:
-            raise Inexpressible(f"FVF {fvf:#x}")
+    """A vertex format without its reserved bit, which on the wire tells declarations apart; 0
+    leaves what is set.
+    """
+    if fvf := call.integer("FVF") & ~1:
         application(call).mirror.put("format", Declaration(fvf))
 
 

@@ -75,6 +75,18 @@ def fog_factor(mode: FogMode, distance: Value, start: Value, end: Value, density
     return distance.builder.saturate(factor)
 
 
+def vertex_fog_factor(
+    mode: FogMode, distance: Value, start: Value, end: Value, density: Value
+) -> Value:
+    """The factor of a vertex: as that of a pixel, but linear fog that ends where it starts covers
+    everything.
+    """
+    factor = fog_factor(mode, distance, start, end, density)
+    if mode is not FogMode.LINEAR:
+        return factor
+    return distance.builder.select(start.eq(end), 0.0, factor)
+
+
 def blend_fog(b: Builder, fog: Fog, rgb: Sequence[Value]) -> tuple[Value, Value, Value]:
     """c f + fog colour (1 - f) for red, green and blue.
 

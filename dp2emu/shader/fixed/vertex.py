@@ -18,7 +18,7 @@ from functools import lru_cache
 
 from dp2emu.d3d.enums import FogMode
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.fixed.fog import fog_factor
+from dp2emu.shader.fixed.fog import vertex_fog_factor
 from dp2emu.shader.fixed.layout import MATRIX_SIZE, NORMAL_SIZE
 from dp2emu.shader.fixed.lighting import Surface, light_colors
 from dp2emu.shader.fixed.records import FixedVertex, IndexForm
@@ -177,7 +177,7 @@ def _fog(registers: Registers, position: Vector | None) -> None:
         return
     assert position is not None
     distance = length(position) if key.range_fog else b.abs(position[2])
-    b.output("fog0.x", fog_factor(key.fog, distance, *registers.load("fog", 3)))
+    b.output("fog0.x", vertex_fog_factor(key.fog, distance, *registers.load("fog", 3)))
 
 
 def _point_size(registers: Registers, position: Vector | None) -> None:
