@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dp2emu.errors import Dp2Error
 
 KEPT = 1000
-"""Losses kept one by one; those beyond are counted."""
+"""Losses kept one by one, and reasons told apart; those beyond are counted."""
 _SHOWN = 10
 """Numbers of calls in a line."""
 
@@ -38,6 +38,8 @@ class Losses:
 
     def __init__(self) -> None:
         self._kept: list[Loss] = []
+        self._groups: dict[tuple[str, str], tuple[int, list[int]]] = {}
+        self._others: Counter[str] = Counter()
         self.total = 0
         self.by_name: Counter[str] = Counter()
 
@@ -47,19 +49,23 @@ class Losses:
         self.by_name[name] += 1
         if len(self._kept) < KEPT:
             self._kept.append(Loss(call, name, reason))
+        group = name, reason
+        if group not in self._groups and len(self._groups) >= KEPT:
+            self._others[name] += 1
+            return
+        count, numbers = self._groups.get(group, (0, []))
+        self._groups[group] = count + 1, numbers
+        if len(numbers) < _SHOWN:
+            numbers.append(call)
 
     def lines(self) -> Iterator[str]:
         """For reading: a line for each function and reason, with the numbers of its calls."""
-        calls: dict[tuple[str, str], list[int]] = {}
-        for loss in self._kept:
-            calls.setdefault((loss.name, loss.reason), []).append(loss.call)
-        for (name, reason), numbers in calls.items():
-            shown = ", ".join(map(str, numbers[:_SHOWN]))
-            more = len(numbers) - _SHOWN
-            noun = "call" if len(numbers) == 1 else "calls"
-            yield f"{noun} {shown}{f' and {more} more' if more > 0 else ''}: {name}: {reason}"
-        if self.total > len(self._kept):
-            yield f"and {self.total - len(self._kept)} losses more"
+        for (name, reason), (count, numbers) in self._groups.items():
+            shown = ", ".join(map(str, numbers))
+            more = f" and {count - len(numbers)} more" if count > len(numbers) else ""
+            yield f"{'call' if count == 1 else 'calls'} {shown}{more}: {name}: {reason}"
+        for name, count in sorted(self._others.items()):
+            yield f"{count} calls more: {name}: for other reasons"
 
     def __iter__(self) -> Iterator[Loss]:
         return iter(self._kept)

@@ -171,8 +171,21 @@ def test_losses_are_told_by_function_and_reason() -> None:
     ]
 
 
-def test_losses_beyond_those_kept_are_told_by_number() -> None:
+def test_every_loss_is_told_however_many_there_are() -> None:
     losses = Losses()
     for number in range(KEPT + 5):
         losses.add(number, "I::Do", "why")
-    assert list(losses.lines())[1:] == ["and 5 losses more"]
+    (line,) = losses.lines()
+    assert line.endswith(f"9 and {KEPT - 5} more: I::Do: why")
+
+
+def test_reasons_beyond_those_kept_are_told_by_function() -> None:
+    losses = Losses()
+    for number in range(KEPT + 5):
+        losses.add(number, f"I::Do{number % 2}", f"why {number}")
+    lines = list(losses.lines())
+    assert lines[-2:] == [
+        "3 calls more: I::Do0: for other reasons",
+        "2 calls more: I::Do1: for other reasons",
+    ]
+    assert len(lines) == KEPT + 2
