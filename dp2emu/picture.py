@@ -17,7 +17,6 @@ from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from dp2emu.d3d.blocks import decode
 from dp2emu.d3d.dxgi import ROWS
@@ -67,6 +66,9 @@ class Picture:
 def encode_png(image: NDArray[Any]) -> bytes:
     """A PNG file of an image: uint8 (height, width, 3 or 4), or grey, uint8 or uint16."""
     file = io.BytesIO()
+    # Many a picture is only compared.
+    from PIL import Image
+
     Image.fromarray(image).save(file, "PNG", compress_level=_COMPRESS_LEVEL)
     return file.getvalue()
 

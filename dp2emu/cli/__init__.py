@@ -5,9 +5,11 @@ Nothing but click is imported until a verb runs, so that help and completion ans
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import NoReturn
 
 import click
@@ -59,7 +61,7 @@ class Verbs(click.Group):
         """Import a verb."""
         if name not in VERBS:
             return None
-        command = import_module(f"dp2emu.cli.{_MODULES.get(name, name)}").command
+        command = _imported(f"dp2emu.cli.{_MODULES.get(name, name)}").command
         assert isinstance(command, click.Command)
         return command
 
@@ -90,6 +92,18 @@ def cli() -> None:
     FILE is a capture; "-" is standard input or output.  Data goes to standard output, everything
     said about it to standard error.
     """
+
+
+def _imported(name: str) -> ModuleType:
+    """A module, without looking for garbage meanwhile: imports make many objects that stay."""
+    if not gc.isenabled():
+        return import_module(name)
+    gc.disable()
+    try:
+        return import_module(name)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

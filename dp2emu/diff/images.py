@@ -5,14 +5,16 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, UnidentifiedImageError
 
 from dp2emu.diff.regions import Region, regions
 from dp2emu.errors import UsageError
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 Pixels = NDArray[np.uint8]
 """(height, width, 3 or 4): red, green, blue and perhaps alpha."""
@@ -144,6 +146,9 @@ def pixels_of(image: NDArray[Any]) -> Pixels:
 
 def read_image(path: Path) -> Pixels:
     """A picture file.  Raises UsageError for one that is none or is too large, and OSError."""
+    # Whoever compares with no files has no need of it.
+    from PIL import Image, UnidentifiedImageError
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from dp2emu.d3d.enums import CmpFunc, Cull, FillMode, StencilOp
 from dp2emu.d3d.formats import AnyFormat
@@ -19,8 +20,11 @@ from dp2emu.gpu.rasterops import COPY
 from dp2emu.shader.fixed.blend import BlendEquation as BlendEquation
 from dp2emu.shader.fixed.blend import BlendState as BlendState
 from dp2emu.shader.ir import Kill, Program, walk
-from dp2emu.shader.sm4.lower.lowered import Unit
 from dp2emu.shader.texture.records import SamplerKey
+
+if TYPE_CHECKING:
+    # Whoever draws without such shaders has no need of all that they are made of.
+    from dp2emu.shader.sm4.lower.lowered import Unit
 
 DEPTH_PORT = "depth.x"
 """The output of a pixel program that takes the place of the depth of its fragment."""

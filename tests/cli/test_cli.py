@@ -32,6 +32,8 @@ from tests.cli.running import dp2emu
 from tests.replay.authoring import SETTING, called, clear, sealed
 
 ROOT = Path(__file__).parents[2]
+UNNEEDED = ("PIL", "rich", "dp2emu.runtime.device9", "dp2emu.shader.sm4", "dp2emu.ddi10",
+            "dp2emu.scene", "dp2emu.retrace")  # fmt: skip
 HEAVY = ("numpy", "construct", "rich", "PIL", "mcap", "zstandard")
 
 
@@ -133,6 +135,15 @@ def test_help_imports_nothing_heavy() -> None:
         f"print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
     )
     assert python("-c", script).stderr == "[]\n"
+
+
+def test_a_replay_imports_nothing_that_it_has_no_need_of() -> None:
+    script = (
+        "import sys\nfrom dp2emu.cli import run\n"
+        "run(['replay', 'streams/first_light.dp2', '--json', '-'])\n"
+        f"print([name for name in {UNNEEDED} if name in sys.modules], file=sys.stderr)"
+    )
+    assert python("-c", script).stderr.splitlines()[-1] == "[]"
 
 
 def test_completing_a_verb_imports_nothing_heavy() -> None:
