@@ -110,7 +110,8 @@ def together(data: Struct, format: int, count: int, interface: int) -> bytes:
     stride = fvf_size(format, interface)
     made = np.zeros((count, stride), np.uint8)
     for element in fvf_layout(format, interface).elements:
-        size = TYPE_BYTES[DeclType(element.type)]
+        assert isinstance(element.type, DeclType)
+        size = TYPE_BYTES[element.type]
         part = _member_of(data, element.usage, element.index)
         offset = _offset_in(element.usage, element.offset)
         made[:, element.offset : element.offset + size] = _column(part, offset, size, count)
