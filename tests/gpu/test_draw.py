@@ -148,8 +148,8 @@ def test_counters_say_what_was_read_tested_and_written() -> None:
     color, depth = color_surface(), depth_surface(word=0xFFFFFF00)
     work, counters = run(quad(0, 0, 10, 10), color=color, depth=depth)
     assert work == Work(
-        vertices=6, vertex_bytes=120, primitives=2, triangles=2, fragments=100, pixels=100,
-        shaded=100, clipped=2, invocations=100,
+        vertices=6, vertex_bytes=120, primitives=2, entered=2, triangles=2, fragments=100,
+        pixels=100, shaded=100, clipped=2, invocations=100,
         pixel_bytes=100 * (4 + 4 + 4),
     )  # fmt: skip
     assert counters == Counters(
