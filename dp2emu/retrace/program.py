@@ -28,7 +28,7 @@ class Program:
     ``rig`` is driven and ``record`` told everything.  ``numbers`` are handed to every session, so
     that devices that live at the same time do not share handles or contexts.  ``endings`` are
     called when the trace is over, as each device's runtime hands in what still waits.
-    ``handles`` are what the program knows by number.
+    ``handles`` are what the program knows by a kind and a number.
     """
 
     def __init__(self, rig: Rig, record: Callable[[Record], None]) -> None:
@@ -40,7 +40,7 @@ class Program:
         self.numbers = Numbers()
         self.endings: list[Callable[[], None]] = []
         self._last = 0
-        self.handles: dict[int, object] = {}
+        self.handles: dict[tuple[str, int], object] = {}
 
     @cached_property
     def ddraw(self) -> DirectDraw:

@@ -15,6 +15,7 @@ from dp2emu.runtime.arguments import Box
 from dp2emu.runtime.drawblits import Effects
 from dp2emu.runtime.drawsurfaces import Description
 from dp2emu.runtime.objects import Light, Material
+from dp2emu.runtime.viewports import early_light
 
 _KEY = "dwColorSpaceLowValue", "dwColorSpaceHighValue"
 _MASKS = "dwRBitMask", "dwGBitMask", "dwBBitMask", "dwRGBAlphaBitMask"
@@ -139,6 +140,14 @@ def light7(of: Struct) -> Light:
     kind = integer(member(of, "dltType"))
     numbers = members(of, _NUMBERS, real)
     return Light(kind, diffuse, specular, ambient, position, direction, *numbers)  # type: ignore[arg-type]
+
+
+def light(of: Struct) -> Light:
+    """D3DLIGHT and D3DLIGHT2."""
+    (color,) = members(of, ("dcvColor",), _color)
+    position, direction = members(of, ("dvPosition", "dvDirection"), _vector)
+    kind = integer(member(of, "dltType"))
+    return early_light(kind, color, position, direction, members(of, _NUMBERS, real))
 
 
 def viewport7(of: Struct) -> Viewport:

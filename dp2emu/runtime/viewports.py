@@ -1,0 +1,100 @@
+"""Viewports, lights and materials of DirectX 5 and 6, which are objects of their own.
+
+Source: the DirectX 6 documentation of IDirect3DViewport3, D3DVIEWPORT, D3DVIEWPORT2, D3DLIGHT2 and
+D3DLIGHTTYPE.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dp2emu.d3d.enums import LightType
+from dp2emu.dp2.state import IDENTITY
+from dp2emu.gpu.packets import Viewport
+from dp2emu.runtime.objects import Light, Material, Triple
+
+_PARALLEL_POINT, _GL_SPOT = 4, 5
+"""D3DLIGHT_PARALLELPOINT and D3DLIGHT_GLSPOT, which no driver is told of."""
+_NOTHING: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ClipVolume:
+    """What of the space behind the projection is seen: x and y from ``left`` and ``top``, which
+    is the largest y, over ``width`` and ``height``, and z.
+    """
+
+    left: float = -1.0
+    top: float = 1.0
+    width: float = 2.0
+    height: float = 2.0
+    min_z: float = 0.0
+    max_z: float = 1.0
+
+    @classmethod
+    def scaled(
+        cls, view: Viewport, scale_x: float, scale_y: float, min_z: float, max_z: float
+    ) -> ClipVolume:
+        """Of a D3DVIEWPORT: pixels per unit around the middle of the viewport."""
+        width = view.width / scale_x if scale_x else 2.0
+        height = view.height / scale_y if scale_y else 2.0
+        return cls(-width / 2, height / 2, width, height, min_z, max_z)
+
+    def matrix(self) -> tuple[float, ...]:
+        """What brings the volume to -1..1 and 0..1; the identity for a volume without inside."""
+        depth = self.max_z - self.min_z
+        if not (self.width and self.height and depth):
+            return IDENTITY
+        x, y, z = 2 / self.width, 2 / self.height, 1 / depth
+        moved = (-1 - x * self.left, 1 - y * self.top, -z * self.min_z)
+        return (x, 0.0, 0.0, 0.0, 0.0, y, 0.0, 0.0, 0.0, 0.0, z, 0.0, *moved, 1.0)
+
+
+@dataclass(eq=False, slots=True)
+class EarlyMaterial:
+    """IDirect3DMaterial.  Mutable: its data may be set again."""
+
+    material: Material = field(default_factory=Material)
+
+
+@dataclass(eq=False, slots=True)
+class EarlyLight:
+    """IDirect3DLight.  Mutable: ``index`` is its number on the device of its viewport."""
+
+    light: Light | None = None
+    index: int | None = None
+
+
+@dataclass(eq=False, slots=True)
+class EarlyViewport:
+    """IDirect3DViewport.  Mutable: rectangle, clip volume, lights and background; ``view`` None
+    before it was set.
+    """
+
+    view: Viewport | None = None
+    volume: ClipVolume = field(default_factory=ClipVolume)
+    lights: list[EarlyLight] = field(default_factory=list)
+    background: EarlyMaterial | None = None
+
+    @property
+    def background_color(self) -> int:
+        """The A8R8G8B8 colour that Clear fills with: the diffuse one of the background."""
+        diffuse = self.background.material.diffuse if self.background else _NOTHING
+        red, green, blue, alpha = (int(min(max(lane, 0.0), 1.0) * 255 + 0.5) for lane in diffuse)
+        return alpha << 24 | red << 16 | green << 8 | blue
+
+
+def early_light(
+    kind: int, color: tuple[float, float, float, float], position: Triple, direction: Triple,
+    numbers: tuple[float, ...],
+) -> Light:  # fmt: skip
+    """D3DLIGHT as D3DLIGHT7: one colour for diffuse and specular light, and none that is ambient.
+
+    A parallel-point light shines from its position to the origin.
+    """
+    if kind == _PARALLEL_POINT:
+        x, y, z = position
+        kind, direction = LightType.DIRECTIONAL, (-x, -y, -z)
+    elif kind == _GL_SPOT:
+        kind = LightType.SPOT
+    return Light(LightType(kind), color, color, _NOTHING, position, direction, *numbers)
