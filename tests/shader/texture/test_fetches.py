@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from dp2emu.d3d.dxgi import DxgiFormat
 from dp2emu.d3d.enums import CmpFunc, Format, TextureAddress, TextureFilter
-from dp2emu.d3d.formats import FORMATS, Channel, Coding, FormatRow, Use
 from dp2emu.errors import Unsupported
 from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
 from dp2emu.shader.reference import run
@@ -132,19 +132,17 @@ def test_what_a_format_lacks_is_the_same_out_of_range() -> None:
 
 
 @pytest.mark.parametrize(
-    ("coding", "wanted"),
-    [(Coding.UINT, (0xABCD, 0x12, 0x80, 1)), (Coding.SINT, (0xFFFFABCD, 0x12, 0xFFFFFF80, 1))],
+    ("format", "wanted"),
+    [
+        (DxgiFormat.R8G8B8A8_UINT, (0xCD, 0xAB, 0x12, 0x80)),
+        (DxgiFormat.R8G8B8A8_SINT, (0xFFFFFFCD, 0xFFFFFFAB, 0x12, 0xFFFFFF80)),
+        (DxgiFormat.R16G16_UINT, (0xABCD, 0x8012, 0, 1)),
+        (DxgiFormat.R16G16_SINT, (0xFFFFABCD, 0xFFFF8012, 0, 1)),
+    ],
 )
-def test_integers_are_loaded_as_they_are(
-    monkeypatch: pytest.MonkeyPatch, coding: Coding, wanted: tuple[int, ...]
-) -> None:
-    fields = {"r": (0, 16), "g": (16, 8), "b": (24, 8)}
-    channels = {name: Channel(*place, coding) for name, place in fields.items()}
-    row = FormatRow(Format.R8G8B8, 4, channels, Use.TEXTURE)
-    monkeypatch.setitem(FORMATS, Format.R8G8B8, row)
+def test_integers_are_loaded_as_they_are(format: DxgiFormat, wanted: tuple[int, ...]) -> None:
     files = {**Array(2, (1, 1), 1, 1).files, "texels": np.array([0x8012ABCD - 2**32], np.int32)}
-    load_program.cache_clear()
-    key = SamplerKey(TEX2D, Format.R8G8B8)
+    key = SamplerKey(TEX2D, format)
     found = answered(
         load_program(key, Stage.VERTEX), files, number_x=[0], number_y=[0], level_x=[0]
     )
