@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.blocks import decode
 from dp2emu.d3d.dxgi import ROWS
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel, Coding, FormatRow, Lane, Use
 from dp2emu.errors import Unsupported
@@ -91,8 +92,10 @@ def take_picture(surface: Surface) -> Picture:
     return Picture(surface.format, crc32, image)
 
 
-def has_picture(format: int) -> bool:
+def has_picture(format: int | DxgiFormat) -> bool:
     """Whether surfaces of a format can be shown."""
+    if isinstance(format, DxgiFormat):
+        return _shows(ROWS.get(format))
     known = format in Format._value2member_map_
     return known and _shows(FORMATS.get(Format(format)))
 

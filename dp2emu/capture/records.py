@@ -210,8 +210,8 @@ class EntryCalled:
     ``interface`` is the version of the device.  ``entry`` is its name without ``pfn``, with
     ``DXGI`` before it for functions of that table, ``Adapter`` for those of the adapter and
     ``Host`` for what the host did to memory.  ``codes`` were given to pfnSetErrorCb, ``result``
-    is what it returned, and ``written`` is pairs of the number of memory of the runtime's and the
-    bytes that it has now, for what the driver was asked to fill.
+    is what it returned.  Memory that is only there to be filled is told by the bytes in it before;
+    ``written`` has pairs of a place among these, from 0, and the bytes in it now, of what changed.
     """
 
     device: int

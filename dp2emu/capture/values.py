@@ -21,6 +21,7 @@ tag   value                         what follows
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from collections.abc import Callable
@@ -235,3 +236,20 @@ _GET: tuple[Callable[[_Reader, int], Value], ...] = (
     _Reader._structure,
 )
 """By tag."""
+
+
+def json_of(value: Value) -> Any:
+    """A value for ``json.dumps``: bytes are ``{"hex": ..}``, floats that JSON lacks strings."""
+    return _JSON[type(value)](value)
+
+
+_JSON: dict[type[Any], Callable[[Any], Any]] = {
+    type(None): lambda value: None,
+    int: int,
+    float: lambda value: value if math.isfinite(value) else str(value),
+    str: str,
+    bytes: lambda value: {"hex": value.hex()},
+    Memory: lambda value: {"memory": value.number, "size": value.size},
+    tuple: lambda value: [json_of(element) for element in value],
+    Structure: lambda value: {value.name: [json_of(member) for member in value.members]},
+}

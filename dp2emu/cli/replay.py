@@ -145,7 +145,8 @@ def _raw_summary(raw: RawFrames) -> str:
 
 def _summary(name: str, tally: Tally) -> str:
     parts = [
-        _count(tally.calls, "call"),
+        _count(tally.calls, "call") if tally.calls or not tally.entries else "",
+        _count(tally.entries, "call") + " of the 10/11 interface" if tally.entries else "",
         _as_recorded(tally),
         f"{tally.answered} of {tally.issued} queries answered",
         _count(tally.pictures, "picture") if tally.pictures else "",

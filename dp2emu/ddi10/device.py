@@ -24,6 +24,7 @@ from dp2emu.ddi10.residency import QueryResidencyCb
 from dp2emu.ddi10.statistics import Statistics, statistics
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.queries import Counters
 
 
@@ -43,6 +44,8 @@ class Device:
 
     ``functions`` maps the names of the version's table, without ``pfn``, to the entries.  What is
     not built yet raises Unsupported.  ``dxgi_functions`` are those of DXGI, which return HRESULTs.
+    ``entries`` and ``dxgi_entries`` are what is behind them where it is built: their annotations
+    say what each takes.
     """
 
     def __init__(
@@ -64,15 +67,32 @@ class Device:
         )
         context = Context(adapter.gpu, self._commands, adapter.contract, interface)
         self._parts = Parts(context, query_residency)
-        built = self._built()
+        self.entries = built = self._built()
         self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(
             {name: partial(self._call, name, built.get(name)) for name in names_of(interface)}
         )
 
-        dxgi = self._parts.dxgi.entries()
+        self.dxgi_entries = dxgi = self._parts.dxgi.entries()
         self.dxgi_functions: Mapping[str, Callable[..., int]] = MappingProxyType(
             {name: partial(self._call_dxgi, name, dxgi[name]) for name in DXGI_FUNCTIONS}
         )
+
+    @property
+    def destroyed(self) -> bool:
+        """Whether DestroyDevice was called."""
+        return self._destroyed
+
+    @property
+    def target(self) -> Surface | None:
+        """What it draws to first, None if that is nothing."""
+        view = self._parts.setters.bindings.targets[0]
+        return view.surface() if view is not None else None
+
+    @property
+    def shown(self) -> Surface | None:
+        """What is on the screen, None before anything was presented."""
+        found = self._parts.dxgi.shown
+        return found[0].surface if found is not None else None
 
     @property
     def counters(self) -> Counters:

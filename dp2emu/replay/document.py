@@ -29,7 +29,8 @@ class Document:
         self._out = out
         self._rows = 0
         self._opening = f'{{"schema": {SCHEMA},\n"calls": ['
-        self._spools = {"pictures": _Spool(), "queries": _Spool()}
+        names = ("pictures", "queries", "entries", "disturbances")
+        self._spools = {name: _Spool() for name in names}
 
     def __enter__(self) -> Self:
         return self
@@ -52,6 +53,14 @@ class Document:
     def query(self, row: Mapping[str, Any]) -> None:
         """Add a row to ``queries``."""
         self._spool("queries", row)
+
+    def entry(self, row: Mapping[str, Any]) -> None:
+        """Add a row to ``entries``."""
+        self._spool("entries", row)
+
+    def disturbance(self, row: Mapping[str, Any]) -> None:
+        """Add a row to ``disturbances``."""
+        self._spool("disturbances", row)
 
     def finish(self, rest: Mapping[str, Any]) -> None:
         """Write the lists that wait and ``rest``, key by key."""

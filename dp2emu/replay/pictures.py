@@ -213,10 +213,9 @@ class Photographer:
         known = self._taken.get(key) == shot.call
         if shot.surface == 0 or (known and raw is None):
             return
-        format = self._rig.surface(shot.surface).format
-        if shot.shows == "color" and not has_picture(format):
-            name = sdk_name(Format, format) or f"format {format:#x}"
-            raise Unsupported(f"picture of surface {shot.surface}, {name}")
+        desc = self._rig.surface(shot.surface)
+        if shot.shows == "color" and not has_picture(desc.dxgi or desc.format):
+            raise Unsupported(f"picture of surface {shot.surface}, {_format_name(desc)}")
         self._taken[key] = shot.call
         self._rig.observe(shot.surface, lambda seen: self._develop(shot, seen, known, raw))
 
@@ -283,3 +282,9 @@ def _row(shot: Shot, picture: Picture, file: str | None) -> dict[str, Any]:
         "frame": shot.frame,
         "shows": shot.shows,
     }
+
+
+def _format_name(desc: SurfaceDesc) -> str:
+    if desc.dxgi is not None:
+        return desc.dxgi.sdk
+    return sdk_name(Format, desc.format) or f"format {desc.format:#x}"

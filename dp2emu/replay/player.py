@@ -41,6 +41,7 @@ from dp2emu.gpu.timing import Timing, instant, parse_timing
 from dp2emu.replay.calls import Performed, row_of, submit
 from dp2emu.replay.compare import Difference, differences
 from dp2emu.replay.document import Document
+from dp2emu.replay.facade import PRESENT, Facade, Reply, entry_differences, entry_row
 from dp2emu.replay.ledger import Outcome, QueryLedger
 from dp2emu.replay.pictures import Judged, Observable, Photographer, Pictures, Task
 from dp2emu.replay.tally import Tally
@@ -148,6 +149,8 @@ class Player:
         self._ledgers: dict[int, QueryLedger] = {}
         self._pending: Performed | None = None
         self._photographer: Photographer | None = None
+        self._wanted: Pictures | None = None
+        self._facade: Facade | None = None
         self._imported = False
         self._polls: dict[int, Call] = {}
 
@@ -155,6 +158,7 @@ class Player:
         """Take pictures from now on.  Raises UsageError if the rig has none."""
         if not hasattr(self._rig, "observe"):
             raise UsageError(f"{type(self._rig).__name__} cannot be photographed")
+        self._wanted = wanted
         self._photographer = Photographer(cast(Observable, self._rig), wanted, self._picture)
 
     def perform(self, record: Record) -> None:
@@ -166,6 +170,7 @@ class Player:
     def close(self, damage: CaptureError | None) -> Tally:
         """The capture has ended: last pictures, all work finished, the document complete."""
         self._settle(None)
+        self._leave()
         for context, ledger in self._ledgers.items():
             self._photograph(Photographer.context_goes, context)
             ledger.close()
@@ -179,6 +184,16 @@ class Player:
             {"summary": asdict(self.tally) | {"damage": str(damage) if damage else None}}
         )
         return self.tally
+
+    def _leave(self) -> None:
+        """The devices of the Direct3D 10/11 interface that are left when the capture ends."""
+        if self._facade is None:
+            return
+        self._facade.finish()
+        for device in self._facade.devices():
+            self._photograph(Photographer.context_goes, device)
+        for time, cause in self._facade.disturbances:
+            self._document.disturbance({"time": time, "cause": cause.value})
 
     # Records
 
@@ -283,7 +298,43 @@ class Player:
             brought = performed.responses.more and bool(performed.responses.records)
 
     def _enter(self, record: EntryCalled) -> None:
-        raise Unsupported(f"{record.entry} of the Direct3D 10/11 interface in a replay")
+        """A function of the Direct3D 10/11 interface: what comes of it now."""
+        facade, number = self._entered(), self.tally.entries
+        self.tally.entries += 1
+        if record.entry == "DestroyDevice":
+            self._photograph(Photographer.context_goes, record.device)
+        recorded, replayed = Reply.recorded(record), facade.perform(record)
+        if self._photographer is not None:
+            self._photographer.called(record.device or None)
+        if recorded != Reply() or replayed != Reply():
+            self._document.entry(entry_row(number, record, replayed, facade.adapter.gpu.now))
+            self._settle_entry(number, record.entry, recorded, replayed)
+        if record.entry == PRESENT and replayed.error is None:
+            self.tally.frames += 1
+            self._photograph(Photographer.frame_ends, facade.shown(record.device))
+
+    def _entered(self) -> Facade:
+        """The Direct3D 10/11 interface of the GPU; pictures are its from its first call on, unless
+        there were D3dDrawPrimitives2 calls before.
+        """
+        if self._facade is None:
+            if not isinstance(self._rig, Driver):
+                raise Unsupported(f"Direct3D 10/11 interface of {type(self._rig).__name__}")
+            self._facade = Facade(self._rig.gpu)
+            if self._wanted is not None and self.tally.calls == 0:
+                self._photographer = Photographer(self._facade, self._wanted, self._picture)
+        return self._facade
+
+    def _settle_entry(self, number: int, entry: str, recorded: Reply, replayed: Reply) -> None:
+        if replayed.failed_as(recorded):
+            self.tally.known_faults += 1
+        elif replayed.error is not None:
+            self._tell(replayed.error.at(call=number))
+        found = list(entry_differences(number, entry, recorded, replayed))
+        for difference in found:
+            self._watcher.difference(difference)
+        self.tally.compared += 1
+        self.tally.different += bool(found)
 
     # What comes of them
 

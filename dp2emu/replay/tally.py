@@ -11,16 +11,19 @@ from dp2emu.errors import CaptureError
 class Tally:
     """Counts of a replay.  Mutable: they grow while it goes on.
 
-    ``faults`` are failures that were not recorded as such, ``unsupported`` of them because
-    something is not built; ``known_faults`` failed exactly as recorded.  ``compared`` answers had
-    a recorded one, ``different`` of them differ; likewise ``observed`` of what the program itself
-    saw, ``observed_different`` of it, and ``judged`` pictures, which have a reference, ``unlike``
-    of them not as close to it as they must be.  ``answered`` of the ``issued`` query ENDs were
-    delivered.  ``damage`` is what ended the capture early, if anything did.
+    ``calls`` are those of D3dDrawPrimitives2, ``entries`` functions of the Direct3D 10/11
+    interface.  ``faults`` are failures that were not recorded as such, ``unsupported`` of them
+    because something is not built; ``known_faults`` failed exactly as recorded.  ``compared``
+    answers had a recorded one, ``different`` of them differ; likewise ``observed`` of what the
+    program itself saw, ``observed_different`` of it, and ``judged`` pictures, which have a
+    reference, ``unlike`` of them not as close to it as they must be.  ``answered`` of the
+    ``issued`` query ENDs were delivered.  ``damage`` is what ended the capture early, if anything
+    did.
     """
 
     timing: str = ""
     calls: int = 0
+    entries: int = 0
     frames: int = 0
     faults: int = 0
     known_faults: int = 0

@@ -52,7 +52,7 @@ def play_scene(
     try:
         document = read_json(source)
         if is_of_direct3d_10(document):
-            return _play_other(source, out, driver)
+            return _play_other(source, out, driver, capture)
         scene = take_apart(document)
         with ExitStack() as stack:
             record: Callable[[Record], None] | None = None
@@ -65,12 +65,15 @@ def play_scene(
 
 
 def _play_other(
-    source: Path | str | Mapping[str, Any], out: Path | str, driver: Driver
+    source: Path | str | Mapping[str, Any],
+    out: Path | str,
+    driver: Driver,
+    capture: Path | str | None,
 ) -> SceneResult:
     """A scene of Direct3D 10 or 11, on the GPU of the driver."""
     from dp2emu.scene10 import play_scene10  # its half of the package is not needed otherwise
 
-    return play_scene10(source, out, gpu=driver.gpu)
+    return play_scene10(source, out, gpu=driver.gpu, capture=capture)
 
 
 def _play(

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from dp2emu.capture.recorder import Recorder
+from dp2emu.capture.records import TIMING, Annotation
+from dp2emu.capture.writer import CaptureWriter
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.errors import Dp2Error, SceneError
 from dp2emu.gpu.core import Gpu
@@ -26,27 +30,41 @@ def play_scene10(
     *,
     shaders: Path | str | None = None,
     gpu: Gpu | None = None,
+    capture: Path | str | None = None,
 ) -> SceneResult:
     """Play a scene (a file, or its content) and write NAME.json and pictures into ``out``.
 
     ``shaders`` is the folder of compiled shaders, by default ``shaders`` beside the folder of a
-    file.  What is not built is in the result's ``problems``, and then no files are written.
-    Raises SceneError for what is no scene, ShaderError and OSError.
+    file.  ``capture`` saves the calls of the driver's functions as a sealed capture.  What is not
+    built is in the result's ``problems``, and then no files are written.  Raises SceneError for
+    what is no scene, ShaderError and OSError.
     """
     stream = None if isinstance(source, Mapping) else str(source)
     try:
         scene = take_apart(read_json(source))
         folder = _beside(source) if shaders is None else Path(shaders)
-        return _play(scene, Path(out), Library(folder), Adapter(gpu))
+        with ExitStack() as stack:
+            adapter: Adapter | Recorder = Adapter(gpu)
+            if capture is not None:
+                writer = stack.enter_context(CaptureWriter(capture))
+                adapter = _recorded(Adapter(gpu), scene, writer)
+            return _play(scene, Path(out), Library(folder), adapter)
     except Dp2Error as error:
         raise error.at(stream=stream) from None
+
+
+def _recorded(adapter: Adapter, scene: Scene, writer: CaptureWriter) -> Recorder:
+    recorder = Recorder(adapter, writer.write)
+    recorder.put(Annotation("title", f"{scene.category}/{scene.name}"))
+    recorder.put(Annotation(TIMING, adapter.gpu.timing.name))
+    return recorder
 
 
 def _beside(source: Path | str | Mapping[str, Any]) -> Path | None:
     return None if isinstance(source, Mapping) else Path(source).parent.parent / SHADERS
 
 
-def _play(scene: Scene, out: Path, library: Library, adapter: Adapter) -> SceneResult:
+def _play(scene: Scene, out: Path, library: Library, adapter: Adapter | Recorder) -> SceneResult:
     player = Player(Device(adapter, scene.api), library)
     done = _run(player, scene)
     results = player.results

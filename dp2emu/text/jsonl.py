@@ -26,13 +26,13 @@ from dp2emu.capture.records import (
     Pictured,
     Record,
 )
+from dp2emu.capture.values import json_of
 from dp2emu.text.answers import payload, response_blocks
 from dp2emu.text.codec import Codec, Place, Run, aligned, codec_of
 from dp2emu.text.commands import Found
 from dp2emu.text.contexts import Contexts
 from dp2emu.text.forms import BY_RECORD, enumerated, value_name
 from dp2emu.text.shape import Shape
-from dp2emu.text.values import json_of
 
 Encode = Callable[[bytes, int, int, int], str]
 """(memory, n, start, end of the payload) -> members of a token's object, each after a comma."""

@@ -1,4 +1,4 @@
-"""Values of the Direct3D 10/11 interface as text and as JSON.
+"""Values of the Direct3D 10/11 interface as text.
 
 In text a value is ``null``, a number (floats have a point, an exponent or ``inf``), a quoted
 string, ``{hex="00 ff"}``, ``{memory=3 size=40}``, ``[value ...]`` for a list, or
@@ -71,23 +71,6 @@ _SHOWN: dict[type[Any], Callable[[ValueText, Any], str]] = {
     Memory: lambda text, value: f"{{memory={value.number} size={value.size}}}",
     tuple: ValueText._list,
     Structure: ValueText._structure,
-}
-
-
-def json_of(value: Known) -> Any:
-    """A value for ``json.dumps``: bytes are ``{"hex": ..}``, floats that JSON lacks strings."""
-    return _JSON[type(value)](value)
-
-
-_JSON: dict[type[Any], Callable[[Any], Any]] = {
-    type(None): lambda value: None,
-    int: int,
-    float: lambda value: value if math.isfinite(value) else str(value),
-    str: str,
-    bytes: lambda value: {"hex": value.hex()},
-    Memory: lambda value: {"memory": value.number, "size": value.size},
-    tuple: lambda value: [json_of(element) for element in value],
-    Structure: lambda value: {value.name: [json_of(member) for member in value.members]},
 }
 
 

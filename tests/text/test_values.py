@@ -8,10 +8,10 @@ import struct
 import pytest
 
 from dp2emu.capture.records import EntryCalled
-from dp2emu.capture.values import Memory, Structure, Value
+from dp2emu.capture.values import Memory, Structure, Value, json_of
 from dp2emu.text import TextError
 from dp2emu.text.textfile import TextCapture
-from dp2emu.text.values import ValueText, json_of
+from dp2emu.text.values import ValueText
 
 HEAD = "dp2emu-text version=1\nentry device=1 interface=110\n"
 

@@ -1,0 +1,242 @@
+"""Calls of the Direct3D 10/11 interface in a replay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from dp2emu.capture import open_capture
+from dp2emu.capture.records import EntryCalled, FrameMarker, Record
+from dp2emu.capture.values import Memory, Structure, Value
+from dp2emu.ddi10.adapter import Adapter, Cause
+from dp2emu.gpu.timing import fixed
+from dp2emu.replay import Pictures, Watcher, replay
+from dp2emu.scene10 import play_scene10
+from tests.capture.samples import VALUES, sealed
+from tests.capture.test_recorder import Recording
+from tests.cli.running import dp2emu
+from tests.golden10.comparing import HERE
+from tests.golden10.playing import write_shaders
+
+from .running import Run
+
+SCENES = ("clip/clip_inside", "msaa/msaa_quad", "predication/pred_occ_visible_value0",
+          "protocol/proto_timestamp", "query_use/q_mixed_overlap", "shaders/sh_blend")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shaders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_shaders(tmp_path_factory.mktemp("shaders"))
+
+
+def recorded(name: str, folder: Path, shaders: Path) -> Path:
+    """The capture of a golden scene; its results lie beside."""
+    path = HERE / "scenes" / f"{name}.json"
+    capture = folder / "scene.dp2"
+    assert play_scene10(path, folder, shaders=shaders, capture=capture).problems == ()
+    return capture
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_scene_gives_the_same_answers_and_pictures(
+    name: str, tmp_path: Path, shaders: Path
+) -> None:
+    capture = recorded(name, tmp_path, shaders)
+    found = Run(file=capture.read_bytes(), pictures=Pictures(folder=tmp_path / "png"))
+    assert found.faults == [] and found.differences == []
+    assert found.tally.compared > 10 and found.tally.pictures == 1
+    (row,) = found.document["pictures"]
+    drawn, shown = (
+        np.asarray(Image.open(path).convert("RGBA"))
+        for path in (tmp_path / f"{Path(name).name}.rt.png", tmp_path / "png" / row["file"])
+    )
+    assert (drawn == shown).all()
+
+
+def test_a_capture_comes_back_from_text_byte_for_byte(tmp_path: Path, shaders: Path) -> None:
+    capture = recorded("msaa/msaa_samplemask", tmp_path, shaders)
+    text, again = tmp_path / "a.txt", tmp_path / "b.dp2"
+    text.write_bytes(dp2emu("dump", capture).out)
+    assert dp2emu("assemble", text, "-o", again).code == 0
+    assert again.read_bytes() == capture.read_bytes()
+    lines = dp2emu("dump", capture, "--jsonl").out.splitlines()
+    assert sum(line.startswith(b'{"record":"entry"') for line in lines) > 40
+
+
+def test_verbs_tell_of_such_calls(tmp_path: Path, shaders: Path) -> None:
+    capture = recorded("clip/clip_inside", tmp_path, shaders)
+    ran = dp2emu("replay", capture, "--verify")
+    assert ran.code == 0 and "calls of the 10/11 interface" in ran.err
+    assert b"calls of the 10/11 interface" in dp2emu("info", capture).out
+    log = tmp_path / "a.log"
+    assert dp2emu("convert", capture, log).code == 0
+    assert dp2emu("replay", log, "--verify").code == 0
+
+
+def play(records: Iterable[Record], **options: Any) -> Run:
+    return Run(file=sealed(records), **options)
+
+
+def test_disturbances_are_told_with_their_cause() -> None:
+    recording = Recording(Adapter())
+    recording.recorder.advance(7)
+    for cause in Cause:
+        recording.recorder.disturb(cause)
+    found = play(recording.records)
+    assert [row["cause"] for row in found.document["disturbances"]] == [
+        "power state", "throttling", "power supply", "heat"
+    ]  # fmt: skip
+    assert {row["time"] for row in found.document["disturbances"]} == {7}
+
+
+def test_a_removed_device_answers_as_recorded() -> None:
+    recording = Recording()
+    query = recording.query()
+    recording.recorder.remove(after=1)
+    recording.call("QueryEnd", query)
+    recording.call("QueryEnd", query)
+    found = play(recording.records)
+    assert (found.faults, found.differences) == ([], [])
+    assert [row["codes"] for row in found.document["entries"]][-1] == ["0x88760870"]
+
+
+def test_a_difference_says_what_and_where() -> None:
+    recording = Recording()
+    query = recording.query()
+    recording.call("QueryEnd", query)
+    recording.call("QueryGetData", query, bytearray(4), 4, 0)
+    *rest, last = recording.records
+    other = replace(last, written=((0, b"\2\0\0\0"),), codes=(5,), result=1)
+    found = play([*rest, other])
+    assert [str(each) for each in found.differences] == [
+        "call 4: QueryGetData returned: recorded 1, replayed None",
+        "call 4: QueryGetData reported: recorded 0x00000005, replayed nothing",
+        "call 4: QueryGetData filled in: recorded 02 00 00 00, replayed 01 00 00 00",
+    ]
+    assert (found.tally.compared, found.tally.different) == (2, 1)
+
+
+def test_a_slow_gpu_answers_other_things_and_the_replay_goes_on() -> None:
+    recording = Recording()
+    query = recording.query()
+    recording.call("QueryEnd", query)
+    recording.call("QueryGetData", query, bytearray(4), 4, 0)
+    found = play(recording.records, timing=fixed(call=1, delivery=100))
+    assert found.tally.different == 1 and found.faults == []
+
+
+def test_what_was_presented_is_a_frame(tmp_path: Path, shaders: Path) -> None:
+    capture = recorded("clip/clip_inside", tmp_path, shaders)
+    with open_capture(capture) as opened:
+        records = [each for each in opened.records() if isinstance(each, EntryCalled)]
+    texture = next(each for each in records if each.entry == "CreateResource").arguments[1]
+    shown = Structure("PresentArguments", (texture,))
+    clears = [n for n, each in enumerate(records) if each.entry == "Draw"]
+    at = clears[-1] + 1
+    records.insert(at, EntryCalled(1, 110, "DXGI.Present", (shown,), 0))
+    found = play(records, pictures=Pictures(folder=tmp_path / "png"))
+    assert (found.faults, found.tally.frames) == ([], 1)
+    assert found.pictures[0]["frame"] == 0
+
+
+DEVICE = EntryCalled(0, 110, "Adapter.CreateDevice", (1,))
+
+
+@pytest.mark.parametrize(
+    ("record", "what"),
+    [
+        (EntryCalled(2, 110, "Flush"), "device 2, of which there is none"),
+        (EntryCalled(1, 110, "Fly"), "no function Fly in version 110"),
+        (EntryCalled(1, 110, "DXGI.Fly"), "no function DXGI.Fly"),
+        (EntryCalled(1, 110, "Adapter.Fly"), "no function Adapter.Fly"),
+        (EntryCalled(1, 110, "Flush", (1,)), "Flush with 1 arguments"),
+        (EntryCalled(1, 110, "Draw", (1,)), "Draw with 1 arguments"),
+        (EntryCalled(1, 110, "Draw", (1, "2")), "start cannot be '2'"),
+        (EntryCalled(1, 110, "Draw", (1, 1 << 40)), "start cannot be"),
+        (EntryCalled(1, 110, "QueryEnd", (Memory(9, 4),)), "no query"),
+        (EntryCalled(1, 110, "QueryEnd", (Memory(9, 1 << 40),)), "an object of"),
+        (EntryCalled(1, 110, "QueryEnd", (3,)), "memory cannot be 3"),
+        (EntryCalled(1, 110, "CreateQuery", (Structure("Viewport", (1,)), b"", 0)),
+         "Viewport in the place of CreateQuery"),
+        (EntryCalled(1, 110, "CreateQuery", (Structure("CreateQuery", ()), b"", 0)),
+         "CreateQuery with 0 members"),
+        (EntryCalled(1, 110, "CreateBlendState", (Structure("X", ()), b"", 0)), "desc cannot be"),
+        (EntryCalled(1, 110, "CreateBlendState",
+                     (Structure("BlendDesc1", (0, 0, ())), Memory(1, 16), 0)), "IndexError"),
+        (EntryCalled(0, 110, "Adapter.CreateDevice", (1,)), "device 1: it exists"),
+        (EntryCalled(0, 5, "Adapter.CreateDevice", (2,)), "no such interface version"),
+        (EntryCalled(0, 110, "Adapter.CreateDevice", ()), "takes 1 numbers"),
+        (EntryCalled(0, 110, "Adapter.Advance", (-1,)), "takes 1 numbers"),
+        (EntryCalled(0, 110, "Adapter.Disturb", ("rain",)), "one cause"),
+        (EntryCalled(1, 110, "Host.Write", (1,)), "takes a handle"),
+        (EntryCalled(1, 110, "Host.Write", (Memory(1, 4), 0, b"")), "nothing is mapped"),
+    ],
+)  # fmt: skip
+def test_what_no_runtime_does_is_one_fault(record: EntryCalled, what: str) -> None:
+    found = play([DEVICE, record, FrameMarker(0)])
+    assert len(found.faults) == 1
+    assert what in str(found.faults[0])
+
+
+def test_a_fault_that_was_recorded_is_known() -> None:
+    refused = EntryCalled(1, 110, "CreateGeometryShader", (b"", b"", 0),
+                          Structure("Raised", ("Unsupported",)))  # fmt: skip
+    found = play([DEVICE, refused])
+    assert (found.faults, found.tally.known_faults) == ([], 1)
+
+
+@pytest.fixture(scope="module")
+def entries(tmp_path_factory: pytest.TempPathFactory, shaders: Path) -> list[EntryCalled]:
+    folder = tmp_path_factory.mktemp("entries")
+    capture = recorded("shaders/sh_blend", folder, shaders)
+    with open_capture(BytesIO(capture.read_bytes())) as opened:
+        return [each for each in opened.records() if isinstance(each, EntryCalled)]
+
+
+def mutated(value: Value, wild: Value, at: int) -> Value:
+    """A value in which a part is replaced."""
+    if isinstance(value, tuple) and value:
+        place = at % len(value)
+        part = mutated(value[place], wild, at // len(value))
+        return (*value[:place], part, *value[place + 1 :])
+    if isinstance(value, Structure) and at % 3:
+        members = mutated(value.members, wild, at // 3)
+        return Structure(value.name, members if isinstance(members, tuple) else (members,))
+    return wild
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    changes=st.lists(
+        st.tuples(
+            st.integers(0, 200),
+            st.integers(0, 1 << 16),
+            st.one_of(VALUES, st.integers(-3, 70), st.sampled_from([None, (), b"", 1 << 31])),
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    dropped=st.sets(st.integers(0, 60), max_size=2),
+)
+def test_hostile_calls_are_faults_and_nothing_else(
+    changes: list[tuple[int, int, Value]], dropped: set[int], entries: list[EntryCalled]
+) -> None:
+    records = list(entries)
+    for number, at, wild in changes:
+        place = number % len(records)
+        given_ = mutated(records[place].arguments, wild, at)
+        arguments = given_ if isinstance(given_, tuple) else (given_,)
+        records[place] = replace(records[place], arguments=arguments)
+    records = [each for n, each in enumerate(records) if n not in dropped]
+    with open_capture(BytesIO(sealed(records))) as opened:
+        tally = replay(opened, watcher=Watcher())
+    assert tally.entries == len(records)
