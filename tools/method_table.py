@@ -6,10 +6,12 @@ python tools/method_table.py
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import fill
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -20,16 +22,41 @@ BEGIN = ".. The lists below are written by tools/method_table.py.\n\n"
 END = "\n.. The lists above are written by tools/method_table.py.\n"
 FUNCTIONS = "Functions"
 WIDTH = 99
+_VERSIONED = re.compile(r"(.*?)((?:\d(?:Ex)?)?)")
+"""An interface's name and its version, such as 9Ex or nothing."""
 
 
-def interfaces() -> dict[str, dict[str, list[str]]]:
-    """By interface what is done, and for which of its methods."""
-    found: dict[str, dict[str, list[str]]] = {}
+class Family(NamedTuple):
+    """Versions of an interface, and what is done for methods of which of them."""
+
+    interfaces: tuple[str, ...]
+    rows: dict[tuple[str, tuple[str, ...]], list[str]]
+
+
+def families() -> list[Family]:
+    """Every interface with its versions; plain functions come first."""
+    methods: dict[tuple[bool, str], dict[str, dict[str, str]]] = {}
     for row in METHODS.values():
         interface, _, name = row.name.rpartition("::")
-        methods = found.setdefault(interface or FUNCTIONS, {})
-        methods.setdefault(said(row), []).append(name)
-    return dict(sorted(found.items(), key=lambda pair: (pair[0] != FUNCTIONS, pair[0])))
+        family = methods.setdefault(_family(interface), {})
+        family.setdefault(name, {})[interface] = said(row)
+    return [_grouped(methods[family]) for family in sorted(methods)]
+
+
+def _family(interface: str) -> tuple[bool, str]:
+    """Direct3D 8 and 9 are apart from the interfaces before them, whatever these are called."""
+    name, version = _VERSIONED.fullmatch(interface).groups()  # type: ignore[union-attr]
+    return version[:1] in ("8", "9"), name
+
+
+def _grouped(methods: dict[str, dict[str, str]]) -> Family:
+    """The rows of a family, those of equal words and interfaces together."""
+    rows: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for name, told in methods.items():
+        for says in dict.fromkeys(told.values()):
+            of = tuple(sorted(interface for interface in told if told[interface] == says))
+            rows.setdefault((says, of), []).append(name)
+    return Family(tuple(sorted({each for _, of in rows for each in of})), rows)
 
 
 def said(row: Method) -> str:
@@ -38,11 +65,14 @@ def said(row: Method) -> str:
 
 
 def lines() -> Iterator[str]:
-    """The lists: a heading for each interface, then what is done and for what."""
-    for interface, rows in interfaces().items():
-        yield f"{interface}\n{'~' * len(interface)}\n"
-        for says, names in rows.items():
+    """The lists: a heading for each family, then what is done and for what."""
+    for family in families():
+        title = ", ".join(family.interfaces) or FUNCTIONS
+        yield f"{title}\n{'~' * len(title)}\n"
+        for (says, of), names in family.rows.items():
             shown = ", ".join(f"``{name}``" for name in names)
+            if of != family.interfaces:
+                shown += f" of {', '.join(of)}"
             yield fill(shown, WIDTH, break_long_words=False, break_on_hyphens=False)
             yield fill(says, WIDTH, initial_indent="    ", subsequent_indent="    ") + "\n"
 

@@ -154,7 +154,7 @@ def test_counters_say_what_was_read_tested_and_written() -> None:
     )  # fmt: skip
     assert counters == Counters(
         samples=100, fragments=100, vertices=6, primitives=2, triangles=2, vertex_bytes=120,
-        pixel_bytes=1200, clipped=2, invocations=100,
+        pixel_bytes=1200, entered=2, clipped=2, invocations=100,
     )  # fmt: skip
 
 
