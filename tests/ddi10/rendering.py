@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.bindings import Scissor, Viewport
+from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.layout import CreateElementLayout, InputElement
 from dp2emu.ddi10.maps import Map, MappedSubresource
 from dp2emu.ddi10.resource import (
@@ -23,7 +24,7 @@ from dp2emu.ddi10.resource import (
 )
 from dp2emu.ddi10.state import BlendDesc1, DepthStencilDesc, RasterizerDesc
 from dp2emu.ddi10.views import CreateTargetView
-from tests.ddi10.drawing import SIZE, tokens
+from tests.ddi10.drawing import SIZE, strip, tokens
 from tests.ddi10.driving import Driven
 
 RGBA8 = DxgiFormat.R8G8B8A8_UNORM
@@ -133,6 +134,46 @@ class Rendering(Driven):
     def pixels(self, resource: Handle, index: int = 0, size: int = SIZE) -> NDArray[np.uint32]:
         """The words of a square subresource of 32-bit texels."""
         return np.frombuffer(self.read(resource, index), "<u4").reshape(size, -1)
+
+
+RED, GREEN, BLUE, WHITE = (1, 0, 0, 1), (0, 1, 0, 1), (0, 0, 1, 1), (1, 1, 1, 1)
+WORDS = {RED: 0xFF0000FF, GREEN: 0xFF00FF00, BLUE: 0xFFFF0000, WHITE: 0xFFFFFFFF}
+
+
+class Drawing(Rendering):
+    """A device with a target, a depth buffer if wanted, and a strip over all of it."""
+
+    def __init__(
+        self,
+        interface: Interface = Interface.D3D11_0,
+        *,
+        vs: str = "vs_pass",
+        ps: str | None = "ps_color",
+        depth: DepthStencilDesc = NO_DEPTH,
+        samples: int = 1,
+        **states: Any,
+    ) -> None:
+        super().__init__(interface=interface)
+        self.color = self.texture(samples=samples)
+        self.view: bytearray | None = self.target(self.color)
+        self.deep = self.texture(D24S8, bind=BindFlag.DEPTH_STENCIL, samples=samples)
+        self.deep_view = self.depth(self.deep)
+        self.prepare(depth=depth, **states)
+        self.shaders(vs, ps)
+        self.vertices(strip(RED))
+        tested = depth.DepthEnable or depth.StencilEnable
+        self.call("SetRenderTargets", [self.view], 7, self.deep_view if tested else None)
+        self.call("ClearDepthStencilView", self.deep_view, 3, 1.0, 0)
+
+    def drawn(self, color: Sequence[float] = RED) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Where the target is of a colour."""
+        found: np.ndarray[Any, np.dtype[np.bool_]]
+        found = self.pixels(self.color) == WORDS[tuple(color)]
+        return found
+
+    @property
+    def filled(self) -> int:
+        return int(self.drawn().sum())
 
 
 def infos(levels: int, width: int, height: int = 1, depth: int = 1) -> list[MipInfo]:

@@ -2,18 +2,366 @@
 
 from __future__ import annotations
 
-from tests.ddi10.drawing import strip
-from tests.ddi10.rendering import Rendering
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dp2emu.d3d.enums import CmpFunc
+from dp2emu.ddi10.bindings import Scissor, Viewport
+from dp2emu.ddi10.kinds import Query
+from dp2emu.ddi10.layout import InputElement
+from dp2emu.ddi10.resource import BindFlag
+from dp2emu.ddi10.state import (
+    DepthStencilDesc,
+    RasterizerDesc,
+)
+from dp2emu.ddi10.statistics import Statistics
+from dp2emu.errors import Unsupported
+from tests.ddi10.drawing import SIZE, strip
+from tests.ddi10.driving import REMOVED
+from tests.ddi10.rendering import (
+    FLOAT4,
+    GREEN,
+    LIST,
+    NO_DEPTH,
+    RED,
+    WHITE,
+    Drawing,
+)
 
 
 def test_a_strip_fills_its_target_with_its_colour() -> None:
-    driven = Rendering()
-    resource = driven.texture()
-    view = driven.target(resource)
-    driven.prepare()
-    driven.shaders()
+    driven = Drawing()
     driven.vertices(strip((1, 0.5, 0.25, 1)))
-    driven.call("SetRenderTargets", [view], 7, None)
+    assert driven.call("Draw", 4, 0) == []
+    assert (driven.pixels(driven.color) == 0xFF4080FF).all()
+    counted = Statistics(4, 2, 4, 0, 0, 2, 2, SIZE * SIZE)
+    assert driven.device.statistics() == counted
+
+
+# Input assembler
+
+
+def test_a_draw_begins_at_its_start_vertex() -> None:
+    driven = Drawing()
+    driven.vertices([*strip(GREEN), *strip(RED)])
+    driven.call("Draw", 4, 4)
+    assert driven.filled == SIZE * SIZE
+
+
+@pytest.mark.parametrize(("format", "type"), [(57, "<u2"), (42, "<u4")])
+def test_indices_of_both_sizes_have_a_start_an_offset_and_a_base(format: int, type: str) -> None:
+    driven = Drawing()
+    driven.vertices([*strip(GREEN), *strip(RED)])
+    data = b"!?" * 2 + np.array([9, 9, 9, 2, 3, 4, 5], type).tobytes()
+    driven.call("IaSetIndexBuffer", driven.buffer(data, BindFlag.INDEX_BUFFER), format, 4)
+    driven.call("DrawIndexed", 4, 3, 2)
+    assert driven.filled == SIZE * SIZE
+
+
+def test_an_index_of_ones_cuts_a_strip_and_not_a_list() -> None:
+    driven = Drawing()
+    data = np.array([0, 1, 2, 0xFFFF, 1, 3, 2], "<u2").tobytes()
+    driven.call("IaSetIndexBuffer", driven.buffer(data), 57, 0)
+    driven.call("DrawIndexed", 7, 0, 0)
+    assert driven.filled == SIZE * SIZE
+    assert driven.device.statistics().IAPrimitives == 2
+    driven.call("IaSetTopology", LIST)
+    driven.call("DrawIndexed", 7, 0, 0)
+    driven.call("Flush")
+    assert driven.device.statistics().IAPrimitives == 4
+
+
+TOPOLOGY_COUNTS = {
+    1: [(0, 0), (1, 1), (5, 5)],
+    2: [(1, 0), (2, 1), (5, 2)],
+    3: [(1, 0), (2, 1), (5, 4)],
+    4: [(2, 0), (3, 1), (8, 2)],
+    5: [(2, 0), (3, 1), (8, 6)],
+    10: [(3, 0), (4, 1), (11, 2)],
+    11: [(3, 0), (4, 1), (11, 8)],
+    12: [(5, 0), (6, 1), (17, 2)],
+    13: [(5, 0), (6, 1), (7, 1), (8, 2)],
+}
+
+
+@pytest.mark.parametrize(
+    ("topology", "vertices", "primitives"),
+    [(t, v, p) for t, rows in TOPOLOGY_COUNTS.items() for v, p in rows],
+)
+def test_primitives_are_whole(topology: int, vertices: int, primitives: int) -> None:
+    driven = Drawing()
+    driven.call("IaSetTopology", topology)
+    driven.call("Draw", vertices, 0)
+    driven.call("Flush")
+    assert driven.device.statistics().IAPrimitives == primitives
+
+
+def test_neighbours_are_not_drawn_without_a_geometry_shader() -> None:
+    driven = Drawing()
+    (a, b, c, d), far = strip(RED), [9.0] * 8
+    driven.vertices([a, far, b, far, c, far, d, far])
+    driven.call("IaSetTopology", 13)
+    driven.call("Draw", 8, 0)
+    assert driven.filled == SIZE * SIZE
+
+
+@pytest.mark.parametrize("topology", [0, 6, 99])
+def test_without_a_topology_nothing_is_drawn(topology: int) -> None:
+    driven = Drawing()
+    driven.call("IaSetTopology", topology)
     driven.call("Draw", 4, 0)
-    assert (driven.pixels(resource) == 0xFF4080FF).all()
-    assert driven.device.statistics()[:3] == (4, 2, 4)
+    driven.call("Flush")
+    assert driven.device.statistics() == Statistics()
+
+
+@pytest.mark.parametrize("topology", [33, 64])
+def test_patches_say_what_is_missing(topology: int) -> None:
+    driven = Drawing()
+    driven.call("IaSetTopology", topology)
+    with pytest.raises(Unsupported, match="tessellation"):
+        driven.call("Draw", 4, 0)
+
+
+def test_without_a_vertex_shader_or_indices_nothing_is_drawn() -> None:
+    driven = Drawing()
+    driven.call("DrawIndexed", 4, 0, 0)
+    driven.call("VsSetShader", None)
+    driven.call("Draw", 4, 0)
+    driven.call("Flush")
+    assert driven.device.statistics() == Statistics()
+
+
+def test_unbound_vertex_buffers_read_zeros() -> None:
+    driven = Drawing()
+    driven.call("IaSetVertexBuffers", 0, [None], [0], [0])
+    driven.call("Draw", 4, 0)
+    assert driven.filled == 0
+    assert driven.device.statistics().VSInvocations == 4
+
+
+def test_vertex_buffers_have_offsets_and_slots() -> None:
+    driven = Drawing()
+    driven.layout(
+        InputElement(3, 0, FLOAT4.value, InputRegister=0),
+        InputElement(5, 8, FLOAT4.value, InputRegister=1),
+    )
+    rows = np.array(strip(RED), "<f4")
+    places, colors = rows[:, :4].tobytes(), b"." * 8 + rows[:, 4:].tobytes()
+    buffers = [driven.buffer(b"#" * 4 + places), None, driven.buffer(colors)]
+    driven.call("IaSetVertexBuffers", 3, buffers, [16, 0, 16], [4, 0, 0])
+    driven.call("Draw", 4, 0)
+    assert driven.filled == SIZE * SIZE
+
+
+def instanced(rate: int, count: int, first: int) -> list[int]:
+    """The colours of instances side by side, as indices of the elements they read."""
+    driven = Drawing(vs="vs_instance")
+    driven.layout(
+        InputElement(0, 0, FLOAT4.value, InputRegister=0),
+        InputElement(0, 16, FLOAT4.value, InputRegister=1),
+        InputElement(1, 0, FLOAT4.value, 1, rate, InputRegister=3),
+    )
+    step = np.array([0.25, 0, 0, 0], "<f4").tobytes()
+    driven.call("VsSetConstantBuffers", 0, [driven.buffer(step, BindFlag.CONSTANT_BUFFER)])
+    edge = -1 + 2 / 8
+    corners = [(-1, 1), (edge, 1), (-1, -1), (edge, -1)]
+    driven.vertices([[x, y, 0.5, 1, *WHITE] for x, y in corners])
+    colors = [[n / 255, 0, 0, 1] for n in range(10)]
+    driven.call("IaSetVertexBuffers", 1, [driven.buffer(np.array(colors, "<f4").tobytes())],
+                [16], [0])  # fmt: skip
+    driven.call("DrawInstanced", 4, count, 0, first)
+    row = driven.pixels(driven.color)[0, ::2]
+    return [int(word) & 0xFF for word in row[:count]]
+
+
+@pytest.mark.parametrize(
+    ("rate", "first", "expected"),
+    [
+        (1, 0, [0, 1, 2, 3, 4, 5]),
+        (2, 0, [0, 0, 1, 1, 2, 2]),
+        (1, 3, [3, 4, 5, 6, 7, 8]),
+        (4, 2, [2, 2, 2, 2, 3, 3]),
+        (0, 2, [2, 2, 2, 2, 2, 2]),
+    ],
+)
+def test_instances_step_through_their_elements(rate: int, first: int, expected: list[int]) -> None:
+    assert instanced(rate, 6, first) == expected
+
+
+def test_no_instance_draws_nothing_and_each_counts() -> None:
+    driven = Drawing()
+    driven.call("DrawInstanced", 4, 0, 0, 0)
+    driven.call("Flush")
+    assert driven.device.statistics() == Statistics()
+    data = np.arange(4, dtype="<u2").tobytes()
+    driven.call("IaSetIndexBuffer", driven.buffer(data), 57, 0)
+    driven.call("DrawIndexedInstanced", 4, 3, 0, 0, 0)
+    driven.call("Flush")
+    assert driven.device.statistics()[:3] == (12, 6, 12)
+
+
+@pytest.mark.parametrize(
+    ("entry", "arguments"),
+    [("Draw", (0xFFFFFFFF, 0)), ("DrawInstanced", (4, 0xFFFFFFFF, 0, 0))],
+)
+def test_more_than_can_be_drawn_says_so(entry: str, arguments: tuple[int, ...]) -> None:
+    with pytest.raises(Unsupported, match="primitives"):
+        Drawing().call(entry, *arguments)
+
+
+# Constants
+
+
+def test_constants_are_those_of_the_time_of_the_draw() -> None:
+    driven = Drawing(ps="ps_const")
+    buffer = driven.buffer(np.array(GREEN, "<f4").tobytes(), BindFlag.CONSTANT_BUFFER)
+    driven.call("PsSetConstantBuffers", 0, [buffer])
+    half = driven.device.functions["SetViewports"]
+    for color, left in ((GREEN, 0), (RED, SIZE // 2)):
+        data = np.array(color, "<f4").tobytes()
+        driven.call("DefaultConstantBufferUpdateSubresourceUP", buffer, 0, None, data)
+        half(15, [Viewport(left, 0, SIZE // 2, SIZE)])
+        driven.call("Draw", 4, 0)
+    assert driven.drawn(GREEN)[:, : SIZE // 2].all()
+    assert driven.drawn(RED)[:, SIZE // 2 :].all()
+
+
+def test_constants_that_are_not_bound_are_0() -> None:
+    driven = Drawing(ps="ps_const")
+    driven.call("Draw", 4, 0)
+    assert (driven.pixels(driven.color) == 0).all()
+
+
+# Rasterizer
+
+
+@pytest.mark.parametrize("counterclockwise", [0, 1])
+@pytest.mark.parametrize(("cull", "drawn"), [(1, [1, 1]), (2, [0, 1]), (3, [1, 0])])
+def test_faces_are_culled(counterclockwise: int, cull: int, drawn: list[int]) -> None:
+    """The strip is clockwise on the screen: in front unless that is turned."""
+    raster = RasterizerDesc(CullMode=cull, FrontCounterClockwise=counterclockwise)
+    driven = Drawing(raster=raster)
+    driven.call("Draw", 4, 0)
+    assert bool(driven.filled) == bool(drawn[counterclockwise])
+
+
+@pytest.mark.parametrize(("counterclockwise", "color"), [(0, GREEN), (1, RED)])
+def test_pixel_shaders_are_told_the_face(counterclockwise: int, color: Any) -> None:
+    raster = RasterizerDesc(CullMode=1, FrontCounterClockwise=counterclockwise)
+    driven = Drawing(ps="ps_frontface", raster=raster)
+    driven.call("Draw", 4, 0)
+    assert driven.drawn(color).all()
+
+
+def test_wireframe_draws_edges() -> None:
+    driven = Drawing(raster=RasterizerDesc(FillMode=2, CullMode=1))
+    driven.call("Draw", 4, 0)
+    assert 0 < driven.filled < SIZE * SIZE
+
+
+@pytest.mark.parametrize("enabled", [0, 1])
+def test_the_scissor_rectangle_counts_if_it_is_enabled(enabled: int) -> None:
+    driven = Drawing(raster=RasterizerDesc(CullMode=1, ScissorEnable=enabled))
+    driven.call("SetScissorRects", 15, [Scissor(2, 3, 7, 5)])
+    driven.call("Draw", 4, 0)
+    expected = np.full((SIZE, SIZE), not enabled)
+    expected[3:5, 2:7] = True
+    assert (driven.drawn() == expected).all()
+
+
+def test_no_scissor_rectangle_is_an_empty_one() -> None:
+    driven = Drawing(raster=RasterizerDesc(CullMode=1, ScissorEnable=1))
+    driven.call("SetScissorRects", 16, [])
+    driven.call("Draw", 4, 0)
+    assert driven.filled == 0
+
+
+@pytest.mark.parametrize(
+    ("view", "columns"),
+    [
+        (Viewport(4, 0, 8, 16), (4, 12)),
+        (Viewport(3.5, 0, 8, 16), (3, 11)),
+        (Viewport(3.75, 0, 8, 16), (4, 12)),
+        (Viewport(-4, 0, 8, 16), (0, 4)),
+        (Viewport(12, 0, 800, 16), (12, 16)),
+        (Viewport(4, 0, 0, 16), (4, 4)),
+    ],
+)
+def test_pixels_with_their_centre_in_the_viewport_are_drawn(
+    view: Viewport, columns: tuple[int, int]
+) -> None:
+    driven = Drawing()
+    driven.call("SetViewports", 15, [view])
+    driven.call("Draw", 4, 0)
+    expected = np.zeros((SIZE, SIZE), bool)
+    expected[:, slice(*columns)] = True
+    assert (driven.drawn() == expected).all()
+
+
+def test_without_a_viewport_nothing_is_covered() -> None:
+    driven = Drawing()
+    driven.call("SetViewports", 16, [])
+    driven.call("Draw", 4, 0)
+    assert driven.filled == 0
+    assert driven.device.statistics().CInvocations == 2
+
+
+@pytest.mark.parametrize(("clip", "drawn"), [(1, 0), (0, SIZE * SIZE)])
+def test_depth_outside_the_range_is_clipped_if_that_is_enabled(clip: int, drawn: int) -> None:
+    driven = Drawing(raster=RasterizerDesc(CullMode=1, DepthClipEnable=clip))
+    driven.vertices(strip(RED, z=1.5))
+    driven.call("Draw", 4, 0)
+    assert driven.filled == drawn
+
+
+def test_distances_clip() -> None:
+    driven = Drawing(vs="vs_clipdist")
+    plane = np.array([1, 0, 0, 0], "<f4").tobytes()
+    driven.call("VsSetConstantBuffers", 0, [driven.buffer(plane, BindFlag.CONSTANT_BUFFER)])
+    driven.call("Draw", 4, 0)
+    expected = np.zeros((SIZE, SIZE), bool)
+    expected[:, SIZE // 2 :] = True
+    assert (driven.drawn() == expected).all()
+
+
+# Rasterization that is off
+
+
+@pytest.mark.parametrize(
+    ("depth", "entered"),
+    [
+        (NO_DEPTH, 0),
+        (DepthStencilDesc(DepthFunc=CmpFunc.ALWAYS), 2),
+        (DepthStencilDesc(DepthEnable=0, StencilEnable=1), 2),
+    ],
+)
+def test_nothing_is_rasterized_without_a_pixel_shader_and_tests(
+    depth: DepthStencilDesc, entered: int
+) -> None:
+    driven = Drawing(ps=None, depth=depth)
+    query = driven.create(Query.OCCLUSION)
+    driven.call("QueryBegin", query)
+    driven.call("Draw", 4, 0)
+    driven.call("QueryEnd", query)
+    samples = SIZE * SIZE if entered else 0
+    assert driven.data(query, Query.OCCLUSION) == samples.to_bytes(8, "little")
+    assert driven.device.statistics() == Statistics(4, 2, 4, 0, 0, entered, entered, 0)
+
+
+def test_samples_count_without_any_target() -> None:
+    driven = Drawing()
+    driven.call("SetRenderTargets", [], 8, None)
+    query = driven.create(Query.OCCLUSION)
+    driven.call("QueryBegin", query)
+    driven.call("Draw", 4, 0)
+    driven.call("QueryEnd", query)
+    assert driven.data(query, Query.OCCLUSION) == (SIZE * SIZE).to_bytes(8, "little")
+
+
+def test_a_removed_device_draws_nothing() -> None:
+    driven = Drawing()
+    driven.adapter.remove()
+    assert driven.call("Draw", 4, 0) == REMOVED
+    assert driven.call("DrawIndexedInstanced", 4, 1, 0, 0, 0) == REMOVED
