@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
 from dp2emu.errors import Unsupported
-from dp2emu.shader.ir import Lod, Program, Stage
-from dp2emu.shader.reference import Run
+from dp2emu.shader.ir import Assign, Constant, Input, Lod, Program, Stage, Statement
+from dp2emu.shader.reference import Run, Watch
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4.enums import Dimension
 from dp2emu.shader.sm4.lower.lowered import Ask, Unit
@@ -18,16 +18,18 @@ from dp2emu.shader.sm4.shapes import CUBES, SHAPES, Shape
 from dp2emu.shader.texture.bindings import LevelField, LimitField
 from dp2emu.shader.texture.fetches import (
     Side,
+    facts_program,
     gather_program,
     load_program,
     lod_program,
+    place_program,
     raw_program,
     size_program,
     structured_program,
 )
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import sampler_program
-from dp2emu.shader.types import I32, Lanes
+from dp2emu.shader.types import I32, Lanes, Type
 
 _SIDES = (LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH)
 _OF_SAMPLES = frozenset({Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY})
@@ -42,17 +44,42 @@ class Answer:
     program: Program
     ports: tuple[str, ...]
 
+    @classmethod
+    def of(cls, program: Program, ports: tuple[str, ...]) -> Answer:
+        """A program that reads no more than the operands: what a texture of one axis lacks are
+        constants.
+        """
+        inputs = tuple(port for port in program.inputs if port.name in ports)
+        statements = tuple(_given(program, each, ports) for each in program.statements)
+        return cls(replace(program, inputs=inputs, statements=statements), ports)
+
     def words(
-        self, run: Run, operands: tuple[I32, ...], files: Mapping[str, Lanes]
+        self,
+        run: Run,
+        operands: tuple[I32, ...],
+        files: Mapping[str, Lanes],
+        lanes: int = 1,
+        watch: Watch | None = None,
     ) -> tuple[I32, I32, I32, I32]:
-        """What the program says, lane by lane; ``files`` are those of the resource."""
+        """What the program says, for as many ``lanes`` as the operands have if there are any;
+        ``files`` are those of the resource.
+        """
         types = {port.name: port.type.dtype for port in self.program.inputs}
-        lacking = {name: np.full(1, _SECOND_FLOAT.get(name, 0), types[name]) for name in types}
         given = zip(self.ports, operands, strict=True)
         inputs = {name: each.view(types[name]) for name, each in given if name in types}
-        outputs = run(self.program, lacking | inputs, files, len(operands[0])).outputs
+        count = len(operands[0]) if operands else lanes
+        outputs = run(self.program, inputs, files, count, watch=watch).outputs
         x, y, z, w = (outputs[port.name].view(np.int32) for port in self.program.outputs)
         return x, y, z, w
+
+
+def _given(program: Program, statement: Statement, ports: tuple[str, ...]) -> Statement:
+    """A statement at the program's top, where all of its inputs are read."""
+    if not isinstance(statement, Input) or statement.port in ports:
+        return statement
+    type = program.slots[statement.slot]
+    number = Constant.of(type, _SECOND_FLOAT.get(statement.port, 0))
+    return Assign(statement.slot, "imov" if type is Type.I32 else "mov", (number,))
 
 
 @lru_cache(maxsize=1 << 8)
@@ -60,9 +87,9 @@ def answer(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
     """The program for a unit; ``key`` has the format and kind of its view, and its sampler.
 
     A key of one dimension is of a texture that is a texel high, ``layers`` is that of the unit.
-    Raises Unsupported for what is not asked of textures and buffers, and for samples of textures.
+    Raises Unsupported for what is not asked of textures and buffers.
     """
-    if unit.ask not in _ANSWERS or (unit.dimension in _OF_SAMPLES and unit.ask is Ask.LOAD):
+    if unit.ask not in _ANSWERS:
         raise Unsupported(f"{unit.ask.value} of textures")
     return _ANSWERS[unit.ask](unit, key, stage)
 
@@ -87,24 +114,25 @@ def _slopes(unit: Unit) -> list[str]:
 
 def _sample(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
     detail = ["lod.x"] if unit.lod is Lod.EXPLICIT else _slopes(unit)
-    return Answer(sampler_program(key, unit.lod, stage), (*_address(unit), *detail))
+    return Answer.of(sampler_program(key, unit.lod, stage), (*_address(unit), *detail))
 
 
 def _gather(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
     program = gather_program(key, unit.component, unit.offset, stage)
-    return Answer(program, (*_address(unit), *_ports("offset", 2 * unit.offset)))
+    return Answer.of(program, (*_address(unit), *_ports("offset", 2 * unit.offset)))
 
 
 def _lod(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
     address = _ports("coordinate", _shape(unit).axes)
-    return Answer(lod_program(key, stage), (*address, *_slopes(unit)))
+    return Answer.of(lod_program(key, stage), (*address, *_slopes(unit)))
 
 
 def _load(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
     slices = ["layer.x"] * _shape(unit).slices
-    return Answer(
-        load_program(key, stage), (*_ports("number", _shape(unit).axes), *slices, "level.x")
-    )
+    multisampled = unit.dimension in _OF_SAMPLES
+    last = "sample.x" if multisampled else "level.x"
+    program = load_program(key, stage, multisampled=multisampled)
+    return Answer.of(program, (*_ports("number", _shape(unit).axes), *slices, last))
 
 
 def _size(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
@@ -119,6 +147,14 @@ def _raw(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
     return Answer(raw_program(stage), ("at.x",))
 
 
+def _facts(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
+    return Answer(facts_program(stage), ())
+
+
+def _place(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
+    return Answer(place_program(stage), ("number.x",))
+
+
 def _structured(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
     return Answer(structured_program(stage), ("number.x", "at.x"))
 
@@ -131,4 +167,7 @@ _ANSWERS: dict[Ask, Callable[[Unit, SamplerKey, Stage], Answer]] = {
     Ask.SIZE: _size,
     Ask.RAW: _raw,
     Ask.STRUCTURED: _structured,
+    Ask.COUNT: _facts,
+    Ask.SAMPLES: _facts,
+    Ask.SAMPLE_POSITION: _place,
 }

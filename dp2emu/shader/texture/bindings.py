@@ -54,8 +54,8 @@ class NumberField(IntEnum):
 
 class LimitField(IntEnum):
     """Integers of a sampler: levels of each face, the most and the least detailed one to be used,
-    the colour key from ``KEY_LOW`` to ``KEY_HIGH``, which are texels as they are stored, and the
-    slices of an array.
+    the colour key from ``KEY_LOW`` to ``KEY_HIGH``, which are texels as they are stored, the
+    slices of an array, and the samples of a pixel.
     """
 
     LEVELS = 0
@@ -64,6 +64,7 @@ class LimitField(IntEnum):
     KEY_LOW = 3
     KEY_HIGH = 4
     LAYERS = 5
+    SAMPLES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +97,15 @@ def level_rows(levels: Iterable[tuple[int, int, int, int, int, int]]) -> I32:
     return np.array(list(levels), np.int32).reshape(-1)
 
 
-def limits_of(levels: int, first: int, key: tuple[int, int] = (0, 0), layers: int = 1) -> I32:
+def limits_of(
+    levels: int, first: int, key: tuple[int, int] = (0, 0), layers: int = 1, samples: int = 1
+) -> I32:
     """The file ``limits``: ``first`` is any number, and one beyond the chain means its end;
     ``layers`` are slices, of six faces each if they are cubes.
     """
     last = levels - 1
     words = np.array([word & 0xFFFFFFFF for word in key], np.uint32).view(np.int32)
-    return np.array([levels, min(max(first, 0), last), last, *words, layers], np.int32)
+    return np.array([levels, min(max(first, 0), last), last, *words, layers, samples], np.int32)
 
 
 def numbers_of(bias: float, border: int) -> F32:

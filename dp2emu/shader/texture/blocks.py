@@ -18,9 +18,10 @@ from dp2emu.d3d.blocks import (
     YUV_TO_RGB,
     Weights,
 )
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel
-from dp2emu.shader.texture.fields import Decode, Source, bits
+from dp2emu.shader.texture.fields import Decode, Source, bits, signed_bits
 from dp2emu.shader.texture.filters import Texel
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
@@ -119,15 +120,57 @@ def _four_bits(source: Source, address: Value, u: Value, v: Value) -> Value:
 
 
 def _three_bits(source: Source, address: Value, u: Value, v: Value) -> Value:
-    """DXT5: two endpoints, then two times 24 bits, each of which has two rows."""
+    """DXT5: two endpoints, then the codes."""
+    b, low = source.b, source.word(address)
+    first, second = bits(low, 0, 8), bits(low, 8, 8)
+    six = second >= first
+    code = _three_bit_code(source, address, u, v)
+    mix = _Mix.of(EIGHT_ALPHAS, code).unless(six, _Mix.of(SIX_ALPHAS, code))
+    return b.select(six & code.eq(7), 255, mix.between(first, second))
+
+
+def _three_bit_code(source: Source, address: Value, u: Value, v: Value) -> Value:
+    """48 bits behind two bytes, of which each half has two rows."""
     b, low, high = source.b, source.word(address), source.word(address, 1)
     upper = bits(low, 16, 16) | (high & 0xFF) << 16
     rows = b.select((v & 2).eq(0), upper, bits(high, 8, 24))
-    code = bits_at(rows, ((v & 1) * 4 + (u & 3)) * 3, 3)
-    first, second = bits(low, 0, 8), bits(low, 8, 8)
-    six = second >= first
+    return bits_at(rows, ((v & 1) * 4 + (u & 3)) * 3, 3)
+
+
+def _ramp(signed: bool, source: Source, address: Value, u: Value, v: Value) -> Value:
+    """BC4: between two fractions, an F32 rounded once; code 6 and 7 of the shorter ramp are the
+    least and the greatest there are.  With a sign -128 is -1, as -127 is.
+    """
+    b, low = source.b, source.word(address)
+    given = [(signed_bits if signed else bits)(low, 8 * n, 8) for n in range(2)]
+    six = given[1] >= given[0]
+    ends = [b.select(n < -127, -127, n) if signed else n for n in given]
+    code = _three_bit_code(source, address, u, v)
     mix = _Mix.of(EIGHT_ALPHAS, code).unless(six, _Mix.of(SIX_ALPHAS, code))
-    return b.select(six & code.eq(7), 255, mix.between(first, second))
+    most = _LARGEST[signed]
+    steps = b.select(six, float(5 * most), float(7 * most))
+    value = b.itof(ends[0] * mix.first + ends[1] * mix.second) / steps
+    value = b.select(six & code.eq(6), -1.0 if signed else 0.0, value)
+    return b.select(six & code.eq(7), 1.0, value)
+
+
+_LARGEST = {False: 255, True: 127}
+
+
+def _one_ramp(signed: bool, source: Source, address: Value, u: Value, v: Value) -> Texel:
+    return _ramp(signed, source, address, u, v), 0.0, 0.0, 1.0
+
+
+def _two_ramps(signed: bool, source: Source, address: Value, u: Value, v: Value) -> Texel:
+    """BC5: red, then green."""
+    red, green = (_ramp(signed, source, address + 8 * n, u, v) for n in range(2))
+    return red, green, 0.0, 1.0
+
+
+def _one_red_bit(source: Source, address: Value, u: Value, v: Value) -> Texel:
+    """R1: the highest bit is the leftmost texel."""
+    (code,) = source.codes(address)
+    return source.b.itof(bits_at(code, (u & 7) ^ 7, 1)), 0.0, 0.0, 1.0
 
 
 def _rgb_pair(order: str, source: Source, address: Value, u: Value, v: Value) -> Texel:
@@ -178,4 +221,18 @@ DECODERS: dict[AnyFormat, Decode] = {
     Format.G8R8_G8B8: partial(_rgb_pair, PAIRS[Format.G8R8_G8B8]),
     Format.UYVY: partial(_yuv_pair, PAIRS[Format.UYVY]),
     Format.YUY2: partial(_yuv_pair, PAIRS[Format.YUY2]),
+    **dict.fromkeys((DxgiFormat.BC1_UNORM, DxgiFormat.BC1_UNORM_SRGB), _dxt1),
+    **dict.fromkeys(
+        (DxgiFormat.BC2_UNORM, DxgiFormat.BC2_UNORM_SRGB), partial(_beside_alpha, _four_bits)
+    ),
+    **dict.fromkeys(
+        (DxgiFormat.BC3_UNORM, DxgiFormat.BC3_UNORM_SRGB), partial(_beside_alpha, _three_bits)
+    ),
+    DxgiFormat.BC4_UNORM: partial(_one_ramp, False),
+    DxgiFormat.BC4_SNORM: partial(_one_ramp, True),
+    DxgiFormat.BC5_UNORM: partial(_two_ramps, False),
+    DxgiFormat.BC5_SNORM: partial(_two_ramps, True),
+    DxgiFormat.R8G8_B8G8_UNORM: partial(_rgb_pair, "rgbG"),
+    DxgiFormat.G8R8_G8B8_UNORM: partial(_rgb_pair, "grGb"),
+    DxgiFormat.R1_UNORM: _one_red_bit,
 }

@@ -13,7 +13,6 @@ from functools import lru_cache, reduce
 from operator import and_
 
 from dp2emu.d3d.formats import Channel, Coding, FormatRow
-from dp2emu.errors import Unsupported
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import File, Lod, Program, Stage
 from dp2emu.shader.sampling import COMPONENTS
@@ -30,6 +29,8 @@ from dp2emu.shader.values import Number, Value
 from dp2emu.shader.verify import MAX_UNIFORM_SIZE
 
 ONE_BITS = 0x3F800000
+MAX_SAMPLES = 32
+"""Of a pixel: D3D11_MAX_MULTISAMPLE_SAMPLE_COUNT."""
 
 
 class BufferField(IntEnum):
@@ -40,22 +41,28 @@ class BufferField(IntEnum):
 
 
 @lru_cache(maxsize=1 << 8)
-def load_program(key: SamplerKey, stage: Stage) -> Program:
-    """The texel numbered ``number.x`` and so on of ``level.x``, and of ``layer.x`` of an array.
+def load_program(key: SamplerKey, stage: Stage, *, multisampled: bool = False) -> Program:
+    """The texel numbered ``number.x`` and so on of ``level.x``, or sample ``sample.x`` of it if
+    there are several, and of ``layer.x`` of an array.
 
     Out of range what the format has is 0, and what it lacks as ever.
     """
     b = Builder(stage)
     source = Source.of(b, key)
     numbers = [b.input(f"number.{c}", Type.I32) for c in COMPONENTS[: key.kind.axes]]
-    number, levels = b.input("level.x", Type.I32), _limit(source, LimitField.LEVELS)
-    inside, row = [b.apply("ult", number, levels)], number
+    limit = _limit(source, LimitField.SAMPLES if multisampled else LimitField.LEVELS)
+    number = b.input("sample.x" if multisampled else "level.x", Type.I32)
+    inside = [b.apply("ult", number, limit)]
+    row = b.constant(Type.I32, 0) if multisampled else number
+    levels = b.constant(Type.I32, 1) if multisampled else limit
     if key.layers:
         layer = b.input("layer.x", Type.I32)
         inside.append(b.apply("ult", layer, _limit(source, LimitField.LAYERS)))
-        row = layer * levels + number
+        row = layer * levels + row
     level = level_of(source, row)
     inside += [b.apply("ult", n, side) for n, side in zip(numbers, level.sides, strict=True)]
+    if multisampled:
+        numbers[0] = numbers[0] * limit + number
     words = _words(source, _address(source, level, numbers), numbers)
     known = reduce(and_, inside)
     return _answering(b, [_held(b, known, word) for word in words])
@@ -90,6 +97,15 @@ def _words(source: Source, address: Value, numbers: Sequence[Value]) -> list[Val
     ]
 
 
+def _integers(source: Source, address: Value, u: Value, v: Value) -> Texel:
+    """The same of a texel of whole numbers, all of them I32."""
+    words = _words(source, address, (u, v))
+    red, green, blue, alpha = (
+        source.b.constant(Type.I32, word) if isinstance(word, int) else word for word in words
+    )
+    return red, green, blue, alpha
+
+
 def has_integers(row: FormatRow) -> bool:
     """Whether texels are whole numbers, and stay so when they are loaded."""
     return any(isinstance(lane, Channel) and lane.coding in _INTEGERS for lane in row.lanes)
@@ -117,17 +133,17 @@ def gather_program(key: SamplerKey, component: int, offset: bool, stage: Stage) 
     """A component of the four texels around a place in the most detailed level.
 
     Inputs are those of a sampler, and ``offset.x`` and ``offset.y`` in texels if it has them.
-    Raises Unsupported for formats of integers.
     """
     b = Builder(stage)
     sampling = Sampling.of(b, key, Lod.EXPLICIT)
-    if has_integers(sampling.source.row):
-        raise Unsupported("gathered integers")
     level = sampling.row(sampling.limit(LimitField.FIRST))
     at = sampling.coordinates
     if offset:
         by = [b.input(f"offset.{c}", Type.I32) for c in COMPONENTS[:2]]
         at = tuple(shifted(*each) for each in zip(at, by, level.sides, strict=False))
+    if has_integers(sampling.source.row):
+        whole = corners(sampling.source, at, level, _integers)
+        return _answering(b, [each[component] for each in whole])
     found = corners(sampling.source, at, level)
     return _answering(b, [_bits_of(b, each)[component] for each in found])
 
@@ -171,6 +187,27 @@ def _size(files: Files, side: Side, level: Value) -> Value | int:
     if isinstance(side, LimitField):
         return b.load(files.limits, side)
     return b.load(files.levels, side, level, len(LevelField))
+
+
+@lru_cache(maxsize=1 << 2)
+def facts_program(stage: Stage) -> Program:
+    """The four words of the file ``facts``."""
+    b = Builder(stage)
+    facts = b.uniform("facts", Type.I32, len(COMPONENTS))
+    return _answering(b, [b.load(facts, number) for number in range(len(COMPONENTS))])
+
+
+@lru_cache(maxsize=1 << 2)
+def place_program(stage: Stage) -> Program:
+    """Two floats for the number ``number.x`` from the file ``places``, and zeros; behind its end
+    zeros alone.
+    """
+    b = Builder(stage)
+    places = b.uniform("places", Type.I32, 2 * MAX_SAMPLES)
+    number = b.input("number.x", Type.I32)
+    known = b.apply("ult", number, MAX_SAMPLES)
+    found = [_held(b, known, b.load(places, axis, number, 2)) for axis in range(2)]
+    return _answering(b, [*found, 0, 0])
 
 
 @lru_cache(maxsize=1 << 4)

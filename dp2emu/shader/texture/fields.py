@@ -162,7 +162,12 @@ def _depth_float(code: Value) -> Value:
     return code.builder.asfloat(code << 3) * 2.0**112
 
 
-_SMALL_FLOATS: dict[int, Callable[[Value], Value]] = {16: half, 24: _depth_float}
+_SMALL_FLOATS: dict[int, Callable[[Value], Value]] = {
+    10: lambda code: half(code << 5),
+    11: lambda code: half(code << 4),
+    16: half,
+    24: _depth_float,
+}
 """By number of bits."""
 
 _CODINGS: dict[Coding, Callable[[Source, Value, Channel, bool], Value]] = {

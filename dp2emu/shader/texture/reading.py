@@ -11,7 +11,7 @@ from dp2emu.d3d.enums import CmpFunc, TextureAddress
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.texture.address import ONE, Taps, taps
 from dp2emu.shader.texture.bindings import LevelField, NumberField
-from dp2emu.shader.texture.fields import Source
+from dp2emu.shader.texture.fields import Decode, Source
 from dp2emu.shader.texture.filters import LINEAR, Kernel, Texel, Weights
 from dp2emu.shader.texture.texels import texel
 from dp2emu.shader.types import Type
@@ -107,10 +107,10 @@ def _mixed(source: Source, axes: Sequence[_Axis], place: _Place) -> Texel:
     return axis.kernel.mix(around, axis.weights)
 
 
-def _one(source: Source, place: _Place) -> Texel:
+def _one(source: Source, place: _Place, decode: Decode = texel) -> Texel:
     """A single texel, or the border colour if it lies outside along any axis; maybe compared."""
     v, u = place.numbers[-2:]
-    found = texel(source, place.address, u, v)
+    found = decode(source, place.address, u, v)
     if place.inside:
         found = _bordered(source, reduce(and_, place.inside), found)
     return found if source.reference is None else _lit(source, found[0])
@@ -118,12 +118,18 @@ def _one(source: Source, place: _Place) -> Texel:
 
 def _bordered(source: Source, inside: Value, found: Texel) -> Texel:
     red, green, blue, alpha = (
-        source.b.select(inside, channel, outer)
+        source.b.select(inside, channel, _like(channel, outer))
         if isinstance(channel, Value) or channel != outer
         else channel
         for channel, outer in zip(found, _border(source), strict=True)
     )
     return red, green, blue, alpha
+
+
+def _like(channel: Number, outer: Number) -> Number:
+    """A component of the border colour, cut off beside one that is a whole number."""
+    whole = isinstance(channel, Value) and channel.type is Type.I32
+    return outer.builder.ftoi(outer) if whole and isinstance(outer, Value) else outer
 
 
 def _border(source: Source) -> Texel:
@@ -175,7 +181,9 @@ def shifted(coordinate: Value, texels: Value, side: Value) -> Value:
     return coordinate + b.itof(texels) / b.itof(side)
 
 
-def corners(source: Source, coordinates: Sequence[Value], level: Level) -> tuple[Texel, ...]:
+def corners(
+    source: Source, coordinates: Sequence[Value], level: Level, decode: Decode = texel
+) -> tuple[Texel, ...]:
     """The four texels that a linear filter mixes: from the lower left counter-clockwise."""
     modes = _EDGES if source.key.kind is TextureKind.CUBE else source.key.address
     u, v = (
@@ -186,6 +194,6 @@ def corners(source: Source, coordinates: Sequence[Value], level: Level) -> tuple
     )
     start = _Place(level.offset)
     return tuple(
-        _one(source, start.along(v, down).along(u, right))
+        _one(source, start.along(v, down).along(u, right), decode)
         for right, down in ((0, 1), (1, 1), (1, 0), (0, 0))
     )

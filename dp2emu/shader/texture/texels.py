@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import AnyFormat
 from dp2emu.shader.texture import blocks
@@ -69,8 +70,25 @@ def _palette(source: Source, address: Value, u: Value, v: Value) -> Texel:
     )
 
 
+_EXPONENT_SHIFT, _MANTISSA_BITS, _FLOAT_EXPONENT = 27, 9, 23
+_BIAS = 127 - 15 - _MANTISSA_BITS
+"""Of exponents of float32 over those that three mantissas share, which have no leading 1."""
+
+
+def _shared_exponent(source: Source, address: Value, u: Value, v: Value) -> Texel:
+    """R9G9B9E5: each mantissa times 2^(e - 24), which is exact."""
+    (code,) = source.codes(address)
+    exponent = source.b.apply("ushr", code, _EXPONENT_SHIFT) + _BIAS
+    scale = source.b.asfloat(exponent << _FLOAT_EXPONENT)
+    red, green, blue = (
+        source.b.itof(bits(code, _MANTISSA_BITS * n, _MANTISSA_BITS)) * scale for n in range(3)
+    )
+    return red, green, blue, 1.0
+
+
 DECODERS: dict[AnyFormat, Decode] = {
     **blocks.DECODERS,
+    DxgiFormat.R9G9B9E5_SHAREDEXP: _shared_exponent,
     Format.CxV8U8: _computed_blue,
     Format.P8: _palette,
     Format.A8P8: _palette,

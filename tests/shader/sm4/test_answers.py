@@ -126,14 +126,34 @@ def test_slices_come_after_the_address_and_references_after_them() -> None:
     )
 
 
-@pytest.mark.parametrize("ask", [Ask.SAMPLES, Ask.SAMPLE_POSITION, Ask.SNAPPED, Ask.AT_SAMPLE])
+@pytest.mark.parametrize("ask", [Ask.SNAPPED, Ask.AT_SAMPLE])
 def test_what_is_no_question_of_textures_is_named(ask: Ask) -> None:
     key = SamplerKey(TextureKind.TEX2D, Format.A8R8G8B8)
     with pytest.raises(Unsupported, match=f"{ask.value} of textures"):
         answer(Unit(ask), key, Stage.PIXEL)
 
 
-def test_samples_of_textures_wait() -> None:
+def test_samples_are_asked_for_behind_the_address() -> None:
     key = SamplerKey(TextureKind.TEX2D, Format.A8R8G8B8)
-    with pytest.raises(Unsupported, match="load of textures"):
-        answer(Unit(Ask.LOAD, 0, None, Dimension.TEXTURE2DMS), key, Stage.PIXEL)
+    unit = Unit(Ask.LOAD, 0, None, Dimension.TEXTURE2DMSARRAY)
+    ports = ("number.x", "number.y", "layer.x", "sample.x")
+    assert answer(unit, key, Stage.PIXEL).ports == ports
+
+
+@pytest.mark.parametrize("ask", [Ask.COUNT, Ask.SAMPLES])
+def test_facts_are_told_as_they_are(ask: Ask) -> None:
+    key = SamplerKey(TextureKind.TEX2D, Format.A8R8G8B8)
+    files = {"facts": np.array([5, 6, 7, 8], np.int32)}
+    found = answer(Unit(ask, 0), key, Stage.PIXEL).words(run, (), files, 3)
+    assert [each.tolist() for each in found] == [[5] * 3, [6] * 3, [7] * 3, [8] * 3]
+
+
+def test_places_of_samples_are_by_number_and_0_where_there_is_none() -> None:
+    key = SamplerKey(TextureKind.TEX2D, Format.A8R8G8B8)
+    files = {"places": np.array([0.25, -0.5, 0.125, 0.375], np.float32).view(np.int32)}
+    asked = answer(Unit(Ask.SAMPLE_POSITION), key, Stage.PIXEL)
+    numbers = np.array([1, 0, 2, -1, 1 << 30], np.int32)
+    x, y, z, w = asked.words(run, (numbers,), files)
+    assert x.view(np.float32).tolist() == [0.125, 0.25, 0, 0, 0]
+    assert y.view(np.float32).tolist() == [0.375, -0.5, 0, 0, 0]
+    assert not z.any() and not w.any()

@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dp2emu.d3d.dxgi import DxgiFormat
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import CmpFunc, Format, TextureAddress, TextureFilter
-from dp2emu.errors import Unsupported
 from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
 from dp2emu.shader.reference import run
 from dp2emu.shader.texture.bindings import (
@@ -131,25 +130,64 @@ def test_what_a_format_lacks_is_the_same_out_of_range() -> None:
     assert found[1][:3] == (0, 0, 0)
 
 
-@pytest.mark.parametrize(
-    ("format", "wanted"),
-    [
-        (DxgiFormat.R8G8B8A8_UINT, (0xCD, 0xAB, 0x12, 0x80)),
-        (DxgiFormat.R8G8B8A8_SINT, (0xFFFFFFCD, 0xFFFFFFAB, 0x12, 0xFFFFFF80)),
-        (DxgiFormat.R16G16_UINT, (0xABCD, 0x8012, 0, 1)),
-        (DxgiFormat.R16G16_SINT, (0xFFFFABCD, 0xFFFF8012, 0, 1)),
-    ],
-)
-def test_integers_are_loaded_as_they_are(format: DxgiFormat, wanted: tuple[int, ...]) -> None:
-    files = {**Array(2, (1, 1), 1, 1).files, "texels": np.array([0x8012ABCD - 2**32], np.int32)}
+WHOLE = [
+    (DxgiFormat.R16G16_UINT, 0x8012ABCD, (0xABCD, 0x8012, 0, 1)),
+    (DxgiFormat.R16G16_SINT, 0x8012ABCD, (0xFFFFABCD, 0xFFFF8012, 0, 1)),
+    (DxgiFormat.R8G8B8A8_UINT, 0x8012ABCD, (0xCD, 0xAB, 0x12, 0x80)),
+    (DxgiFormat.R8G8B8A8_SINT, 0x8012ABCD, (0xFFFFFFCD, 0xFFFFFFAB, 0x12, 0xFFFFFF80)),
+    (DxgiFormat.R10G10B10A2_UINT, 0x8012ABCD, (0x3CD, 0xAA, 1, 2)),
+    (DxgiFormat.R32_SINT, 0x8012ABCD, (0x8012ABCD, 0, 0, 1)),
+    (DxgiFormat.X24_TYPELESS_G8_UINT, 0x8012ABCD, (0, 0x80, 0, 1)),
+]
+
+
+@pytest.mark.parametrize(("format", "word", "wanted"), WHOLE)
+def test_integers_are_loaded_and_gathered_as_they_are(
+    format: DxgiFormat, word: int, wanted: tuple[int, ...]
+) -> None:
+    texels = np.array([word], np.uint32).view(np.int32)
+    files = {**Array(2, (1, 1), 1, 1).files, "texels": texels}
     key = SamplerKey(TEX2D, format)
     found = answered(
         load_program(key, Stage.VERTEX), files, number_x=[0], number_y=[0], level_x=[0]
     )
     assert found == [wanted]
-    with pytest.raises(Unsupported, match="gathered integers"):
-        gather_program(key, 0, False, Stage.PIXEL)
-    load_program.cache_clear()
+    for component in range(4):
+        program = gather_program(key, component, False, Stage.PIXEL)
+        (four,) = answered(program, files, coordinate_x=[0.5], coordinate_y=[0.5])
+        assert four == (wanted[component],) * 4
+
+
+def test_the_border_of_gathered_integers_is_cut_off() -> None:
+    border = (TextureAddress.BORDER,) * 3
+    key = SamplerKey(TEX2D, DxgiFormat.R32_UINT, border)
+    files = {**Array(2, (1, 1), 1, 1).files, "texels": np.array([7], np.int32)}
+    files["numbers"] = sampler_numbers(0.0, (2.75, -3.5, 0.0, 1.0), (0.0, 0.0))
+    program = gather_program(key, 0, False, Stage.PIXEL)
+    (four,) = answered(program, files, coordinate_x=[0.25], coordinate_y=[0.25])
+    assert four == (2, 7, 2, 2)
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_samples_lie_side_by_side(layers: int) -> None:
+    """Each texel is its number in a texture of 2 by 2 pixels of four samples."""
+    texels = np.arange(16 * layers, dtype=np.int32)
+    rows = [(64 * layer, 32, 64, 2, 2, 1) for layer in range(layers)]
+    files = {
+        **Array(1, (1, 1), 1, 1).files,
+        "texels": texels,
+        "levels": level_rows(rows),
+        "limits": limits_of(1, 0, layers=layers, samples=4),
+    }
+    key = SamplerKey(TEX2D, DxgiFormat.R32_UINT, layers=layers > 1)
+    program = load_program(key, Stage.PIXEL, multisampled=True)
+    lanes = list(itertools.product(range(3), range(3), range(5), range(layers + 1)))
+    x, y, sample, layer = map(list, zip(*lanes, strict=True))
+    found = answered(program, files, number_x=x, number_y=y, sample_x=sample, layer_x=layer)
+    for (u, v, s, n), words in zip(lanes, found, strict=True):
+        slice = n if layers > 1 else 0
+        known = u < 2 and v < 2 and s < 4 and slice < layers
+        assert words[0] == (16 * slice + 8 * v + 4 * u + s if known else 0)
 
 
 @pytest.mark.parametrize("component", range(4))
