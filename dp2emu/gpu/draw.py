@@ -19,6 +19,7 @@ from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.gpu.assembly import CORNERS, vertex_count
 from dp2emu.gpu.depth import DepthPlanes, depth_planes, fragment_depth, kept_by_clipping
 from dp2emu.gpu.encodings import as_floats
+from dp2emu.gpu.fetching import StageFetcher
 from dp2emu.gpu.geometry import Geometry, geometry
 from dp2emu.gpu.merge import (
     Piles,
@@ -95,7 +96,6 @@ def _check(draw: Draw) -> None:
     """Raises Unsupported for what draws can say and is not built."""
     pipeline = draw.pipeline
     for asked, what in (
-        (pipeline.units or pipeline.vertex_units, "resources of Direct3D 10 shaders"),
         (pipeline.early, "early depth and stencil tests"),
         (pipeline.by_sample, "programs by sample"),
     ):
@@ -182,8 +182,8 @@ def _draw_chunk(targets: Targets, texturing: Texturing, draw: Draw, assembled: G
     """Primitives through the stages after the geometry stage."""
     primitives = set_up(draw, assembled, targets.region)
     depth = depth_planes(draw, primitives)
-    sampler = texturing.sampler(Stage.PIXEL)
-    shader = shading(draw, primitives, depth.plane, sampler, texturing.run)
+    sampler, fetcher = texturing.sampler(Stage.PIXEL), _fetcher(draw, texturing, Stage.PIXEL)
+    shader = shading(draw, primitives, depth.plane, sampler, texturing.run, fetcher)
     stages = _Stages(draw, targets, depth, shader)
     work = Work(
         triangles=primitives.triangles,
@@ -202,7 +202,8 @@ def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geome
     sampler, run = texturing.sampler(Stage.VERTEX), texturing.run
     engine = name_of(run)
     if engine == REFERENCE or _uncompiled(draw):
-        return geometry(draw, start, stop, names, sampler, run)
+        fetcher = _fetcher(draw, texturing, Stage.VERTEX)
+        return geometry(draw, start, stop, names, sampler, run, fetcher)
     from dp2emu.gpu.kernel import vertex
 
     if engine == CHECKED:
@@ -210,11 +211,19 @@ def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geome
     return vertex.geometry(draw, start, stop, names, sampler)
 
 
+def _fetcher(draw: Draw, texturing: Texturing, stage: Stage) -> StageFetcher | None:
+    """What shaders of Direct3D 10 fetch with; None for others."""
+    if not texturing.asked.get(stage):
+        return None
+    bindings = draw.textures if stage is Stage.PIXEL else draw.vertex_textures
+    return StageFetcher(texturing, stage, bindings, draw.pipeline.samples)
+
+
 def _uncompiled(draw: Draw) -> bool:
     """Whether the geometry stage has to do what only the reference knows."""
     raster, attributes = draw.pipeline.raster, draw.pipeline.attributes
     elements = (attribute.element for attribute in attributes if attribute.element is not None)
-    own = raster.clip_distances or raster.cull_distances
+    own = raster.clip_distances or raster.cull_distances or draw.pipeline.vertex_units
     return bool(own) or any(isinstance(element.type, DxgiFormat) for element in elements)
 
 

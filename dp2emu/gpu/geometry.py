@@ -28,7 +28,7 @@ from dp2emu.gpu.vertex import COMPONENTS, Vertices, decode, fetch, vertex_number
 from dp2emu.shader.engines import telling
 from dp2emu.shader.ir import Program
 from dp2emu.shader.ports import CONSTANT
-from dp2emu.shader.reference import Run, Sampler
+from dp2emu.shader.reference import Fetcher, Run, Sampler
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.types import Lanes
 
@@ -68,6 +68,7 @@ def geometry(
     names: tuple[str, ...],
     sampler: Sampler | None = None,
     run: Run = run_reference,
+    fetcher: Fetcher | None = None,
 ) -> Geometry:
     """Primitives ``start`` to ``stop`` of a draw, with those varyings of ``names`` they have."""
     sequence = corners(draw.topology, draw.first, start, stop)
@@ -78,7 +79,7 @@ def geometry(
         vertices = fetch(layout, draw.streams, numbers, names, attributes)
         _join(draw, vertices.names, vertices.varyings)
         return Geometry(vertices, np.arange(start, stop), edges)
-    shaded = _shaded(draw, draw.pipeline.vertex, numbers, names, sampler, run)
+    shaded = _shaded(draw, draw.pipeline.vertex, numbers, names, sampler, run, fetcher)
     lanes, written = shaded.lanes, shaded.written
     varyings = slice(4, 4 + len(written))
     _join(draw, written, lanes[varyings])
@@ -152,12 +153,15 @@ def _shaded(
     names: tuple[str, ...],
     sampler: Sampler | None,
     run: Run,
+    fetcher: Fetcher | None,
 ) -> _Shaded:
     """The program run for each vertex once."""
     unique, place = np.unique(numbers.ravel(), return_inverse=True)
     inputs = _inputs(draw, program, unique)
     with telling(lambda lane: f"vertex {unique[lane]}"):
-        outputs = run(program, inputs, draw.vertex_uniforms, len(unique), sampler=sampler).outputs
+        outputs = run(
+            program, inputs, draw.vertex_uniforms, len(unique), sampler=sampler, fetcher=fetcher
+        ).outputs
     nothing = np.zeros(len(unique), np.float32)
     position = np.stack([outputs.get(name, nothing) for name in POSITION]).astype(np.float64)
     written = tuple(name for name in names if name in outputs)

@@ -156,7 +156,8 @@ class TextureBinding:
 
     ``lod_bias`` is D3DSAMP_MIPMAPLODBIAS as a float32 value, ``max_level`` D3DSAMP_MAXMIPLEVEL and
     ``most_detailed`` what SETTEXLOD said, both level numbers; ``border`` is A8R8G8B8, or float32
-    values; ``lods`` are MinLOD and MaxLOD of Direct3D 10; ``palette``
+    values; ``lods`` are MinLOD and MaxLOD of Direct3D 10, ``stride`` the bytes of a structure if
+    the surface is a buffer of them; ``palette``
     has 256 A8R8G8B8 words, for formats that index one.  ``color_key`` is a range of texels as they
     are stored, both ends in it.  ``weights`` are the file of that name (``texture.bindings``) for
     a convolution; None for ones.
@@ -171,6 +172,7 @@ class TextureBinding:
     color_key: tuple[int, int] = (0, 0)
     weights: NDArray[np.float32] | None = None
     lods: tuple[float, float] = (0.0, 0.0)
+    stride: int = 0
 
 
 Textures = Mapping[int, TextureBinding]

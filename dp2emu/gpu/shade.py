@@ -21,7 +21,7 @@ from dp2emu.gpu.vertex import COMPONENTS
 from dp2emu.shader.engines import telling
 from dp2emu.shader.ir import Program
 from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, varying
-from dp2emu.shader.reference import Run, Sampler
+from dp2emu.shader.reference import Fetcher, Run, Sampler
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.types import I32, Lanes
 
@@ -62,6 +62,7 @@ class Shading:
     numbers: I32
     sampler: Sampler | None
     run: Run
+    fetcher: Fetcher | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,7 @@ def shading(
     depth: Plane,
     sampler: Sampler | None = None,
     run: Run = run_reference,
+    fetcher: Fetcher | None = None,
 ) -> Shading:
     """Planes for the corners of primitives; ``depth`` is the plane of their z.
 
@@ -151,6 +153,7 @@ def shading(
         primitives.numbers.astype(np.int32),
         sampler,
         run,
+        fetcher,
     )
 
 
@@ -226,7 +229,14 @@ def _run(shading: Shading, sites: Sites, way: F64 | None) -> Shaded:
     count = len(sites.x)
     inputs, uniforms = _inputs(shading, sites, way), shading.draw.pixel_uniforms
     with telling(lambda lane: f"pixel {sites.x[lane]}, {sites.y[lane]}"):
-        result = shading.run(shading.program, inputs, uniforms, count, sampler=shading.sampler)
+        result = shading.run(
+            shading.program,
+            inputs,
+            uniforms,
+            count,
+            sampler=shading.sampler,
+            fetcher=shading.fetcher,
+        )
     outputs, nothing = result.outputs, np.zeros(count, np.float32)
     colors = {
         n: tuple(outputs.get(name, nothing) for name in COLOR_PORTS[n])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -19,6 +19,7 @@ from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
 from dp2emu.shader.reference import Run
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.sampling import COMPONENTS, Bound, ports
+from dp2emu.shader.sm4.lower.lowered import Unit as Asked
 from dp2emu.shader.texture.bindings import (
     level_rows,
     limits_of,
@@ -34,6 +35,8 @@ from dp2emu.shader.types import F32, I32, Mask
 _ZERO, _ONE = np.zeros(1, np.float32), np.ones(1, np.float32)
 _ABSENT = (_ZERO, _ZERO, _ZERO, _ONE)
 """What a sampler without a texture gives, or with one of another kind than the program says."""
+_UNBOUND = (_ZERO, _ZERO, _ZERO, _ZERO)
+"""The same in Direct3D 10."""
 
 _NO_PALETTE = np.zeros(256, np.int32)
 _NO_TABLE = np.zeros(0, np.float32)
@@ -52,7 +55,7 @@ class Unit:
         """``words`` are the texture's.  Raises Unsupported for formats that are none here."""
         row_of(key)
         surface, palette = binding.surface, binding.palette
-        if surface.samples > 1:
+        if surface.samples > 1 and surface.desc.dxgi is None:
             raise Unsupported("textures of several samples")
         rows = [
             (at.offset, at.pitch, at.slice_pitch, at.width, at.height, at.depth)
@@ -63,7 +66,13 @@ class Unit:
             "texels": words,
             "levels": level_rows(rows),
             "numbers": sampler_numbers(binding.lod_bias, floats_of(binding.border), binding.lods),
-            "limits": limits_of(surface.desc.levels, first, binding.color_key),
+            "limits": limits_of(
+                surface.desc.levels,
+                first,
+                binding.color_key,
+                surface.desc.layers,
+                surface.samples,
+            ),
             "palette": _NO_PALETTE if palette is None else palette.view(np.int32),
             "linear": linear_light() if key.srgb else _NO_TABLE,
             "weights": weights_of() if binding.weights is None else binding.weights,
@@ -75,12 +84,14 @@ class Texturing:
     """What the programs of a draw sample with.
 
     ``cache`` is asked for every texel they read; ``run`` is the engine for samplers that are
-    called.
+    called.  ``asked`` are the units of shaders of Direct3D 10, whose samplers without a texture
+    give 0.
     """
 
     units: Mapping[Stage, Mapping[int, Unit]]
     cache: TextureCache | None = None
     run: Run = run_reference
+    asked: Mapping[Stage, tuple[Asked, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -95,7 +106,9 @@ class Texturing:
         return cls({
             Stage.VERTEX: _units(pipeline.vertex_samplers, draw.vertex_textures, before),
             Stage.PIXEL: _units(pipeline.samplers, draw.textures, before),
-        }, cache, run)  # fmt: skip
+        }, cache, run, {
+            Stage.VERTEX: pipeline.vertex_units, Stage.PIXEL: pipeline.units,
+        })  # fmt: skip
 
     def sampler(self, stage: Stage) -> StageSampler:
         """What the engine calls for programs of a stage."""
@@ -113,7 +126,7 @@ class StageSampler:
         """The program that samples in this way, and what it reads."""
         unit = self._unit(sampler, kind)
         if unit is None:
-            return Bound(_nothing(), {})
+            return Bound(_nothing(self._absent), {})
         return Bound(sampler_program(unit.key, lod, self.stage), unit.files)
 
     def __call__(
@@ -128,10 +141,10 @@ class StageSampler:
         """All lanes are sampled, active or not: differences in a quad are of them all."""
         unit, cache = self._unit(sampler, kind), self.texturing.cache
         if unit is None:
-            return _ABSENT
+            return self._absent
         bound, lanes = self.bound(sampler, kind, lod), len(coordinates[0])
         inputs = dict(zip(ports(kind, lod), coordinates + arguments, strict=True))
-        reads = None if cache is None else _Reads(lanes, active)
+        reads = None if cache is None else Reads(lanes, active)
         outputs = self.texturing.run(
             bound.program, inputs, bound.uniforms, lanes, watch=reads
         ).outputs
@@ -140,17 +153,25 @@ class StageSampler:
         red, green, blue, alpha = (outputs[f"texel.{component}"] for component in COMPONENTS)
         return red, green, blue, alpha
 
+    @property
+    def _absent(self) -> tuple[F32, F32, F32, F32]:
+        return _UNBOUND if self.texturing.asked.get(self.stage) else _ABSENT
+
     def _unit(self, sampler: int, kind: TextureKind) -> Unit | None:
         unit = self.texturing.units[self.stage].get(sampler)
         return unit if unit is not None and unit.key.kind is kind else None
 
 
-@lru_cache(maxsize=1)
-def _nothing() -> Program:
+def _nothing(absent: tuple[F32, F32, F32, F32]) -> Program:
     """A program that gives what samplers without a texture do."""
+    return _constant(tuple(float(value[0]) for value in absent))
+
+
+@lru_cache(maxsize=2)
+def _constant(values: tuple[float, ...]) -> Program:
     b = Builder(Stage.PIXEL)
-    for component, value in zip(COMPONENTS, _ABSENT, strict=True):
-        b.output(f"texel.{component}", float(value[0]))
+    for component, value in zip(COMPONENTS, values, strict=True):
+        b.output(f"texel.{component}", value)
     return b.program()
 
 
@@ -171,7 +192,7 @@ def _units(samplers: Samplers, textures: Textures, before: dict[int, I32]) -> di
     return units
 
 
-class _Reads:
+class Reads:
     """Words of the texture that lanes read, as the engine reports them.  Mutable: it collects."""
 
     def __init__(self, lanes: int, active: Mask | None) -> None:

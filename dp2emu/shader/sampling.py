@@ -27,11 +27,13 @@ def ports(kind: TextureKind, lod: Lod) -> tuple[str, ...]:
 @dataclass(frozen=True, slots=True)
 class Bound:
     """A program that samples, of which the four outputs are red, green, blue and alpha, and what
-    it reads.
+    it reads.  ``ports`` are the inputs, in order, of one that answers to fetches instead, with
+    four words.
     """
 
     program: Program
     uniforms: Mapping[str, Lanes]
+    ports: tuple[str, ...] = ()
 
 
 @runtime_checkable
@@ -40,3 +42,11 @@ class Bindable(Protocol):
 
     def bound(self, sampler: int, kind: TextureKind, lod: Lod) -> Bound:
         """The program that samples in this way."""
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """A fetcher that says which programs do its work."""
+
+    def answered(self, unit: int) -> Bound:
+        """The program that answers to fetches of a unit; its ports are the operands."""

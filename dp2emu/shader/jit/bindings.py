@@ -16,7 +16,7 @@ from dp2emu.shader.jit.code import compiled
 from dp2emu.shader.jit.layout import Asked, Fetched, layout_of
 from dp2emu.shader.jit.writer import Target
 from dp2emu.shader.reference import Fetcher, Sampler, uniform
-from dp2emu.shader.sampling import Bindable, ports
+from dp2emu.shader.sampling import Answering, Bindable, Bound, ports
 from dp2emu.shader.types import Lanes, Mask, Type
 
 Words = NDArray[np.uint64]
@@ -81,16 +81,25 @@ class Bindings:
 
     def _answer(self, asked: Asked) -> tuple[int, int]:
         """A function that answers, and what it is given first."""
-        sampler: object = self.sampler
-        if isinstance(asked, Fetched) or not isinstance(sampler, Bindable):
+        bound, names = self._bound(asked)
+        if bound is None:
             function = _CALLED_BACK(self._callback(asked))
             self.kept.append(function)
             return ctypes.cast(function, ctypes.c_void_p).value or 0, 0
-        bound = sampler.bound(asked.sampler, asked.kind, asked.lod)
-        names = ports(asked.kind, asked.lod)
         code = compiled(bound.program, names, self.target, masked=False)
         self.kept.append(code)
         return code.address, address(self.of(bound.program, bound.uniforms))
+
+    def _bound(self, asked: Asked) -> tuple[Bound | None, tuple[str, ...]]:
+        """The program that answers, and its inputs in order; None if whoever is asked has none."""
+        whoever: object = self.fetcher if isinstance(asked, Fetched) else self.sampler
+        if isinstance(asked, Fetched) and isinstance(whoever, Answering):
+            bound = whoever.answered(asked.unit)
+            return bound, bound.ports
+        if not isinstance(asked, Fetched) and isinstance(whoever, Bindable):
+            bound = whoever.bound(asked.sampler, asked.kind, asked.lod)
+            return bound, ports(asked.kind, asked.lod)
+        return None, ()
 
     def _callback(self, asked: Asked) -> Callable[[int, int, int, int], int]:
         dtype = np.int32 if isinstance(asked, Fetched) else np.float32

@@ -94,6 +94,18 @@ def answer(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
     return _ANSWERS[unit.ask](unit, key, stage)
 
 
+def about_samples(unit: Unit, stage: Stage) -> Answer:
+    """The program for what is the same for all formats: counts, and where samples are."""
+    if unit.ask is Ask.SAMPLE_POSITION:
+        return Answer(place_program(stage), ("number.x",))
+    return facts(stage)
+
+
+def facts(stage: Stage) -> Answer:
+    """A program that tells what it is told, whatever the operands."""
+    return Answer(facts_program(stage), ())
+
+
 def _ports(name: str, count: int) -> list[str]:
     return [f"{name}.{c}" for c in COMPONENTS[:count]]
 
@@ -147,12 +159,8 @@ def _raw(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
     return Answer(raw_program(stage), ("at.x",))
 
 
-def _facts(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
-    return Answer(facts_program(stage), ())
-
-
-def _place(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
-    return Answer(place_program(stage), ("number.x",))
+def _same_for_all(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
+    return about_samples(unit, stage)
 
 
 def _structured(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
@@ -167,7 +175,7 @@ _ANSWERS: dict[Ask, Callable[[Unit, SamplerKey, Stage], Answer]] = {
     Ask.SIZE: _size,
     Ask.RAW: _raw,
     Ask.STRUCTURED: _structured,
-    Ask.COUNT: _facts,
-    Ask.SAMPLES: _facts,
-    Ask.SAMPLE_POSITION: _place,
+    Ask.COUNT: _same_for_all,
+    Ask.SAMPLES: _same_for_all,
+    Ask.SAMPLE_POSITION: _same_for_all,
 }

@@ -1,0 +1,126 @@
+"""The fetches of shaders of Direct3D 10: the textures and buffers of a draw behind their units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.multisample import POSITIONS
+from dp2emu.gpu.packets import TextureBinding
+from dp2emu.gpu.subpixel import ONE
+from dp2emu.gpu.texturing import Reads, Texturing
+from dp2emu.shader.ir import Stage
+from dp2emu.shader.sampling import Bound
+from dp2emu.shader.sm4.answers import Answer, about_samples, answer, facts
+from dp2emu.shader.sm4.enums import Dimension
+from dp2emu.shader.sm4.lower.lowered import Ask
+from dp2emu.shader.sm4.lower.lowered import Unit as Asked
+from dp2emu.shader.types import I32, Lanes, Mask
+
+Files = Mapping[str, Lanes]
+
+
+@dataclass(frozen=True, slots=True)
+class StageFetcher:
+    """What answers to the fetches of programs of a stage: called, or bound to programs.
+
+    ``samples`` are those of the targets; ``bindings`` are of the units that have something.
+    """
+
+    texturing: Texturing
+    stage: Stage
+    bindings: Mapping[int, TextureBinding]
+    samples: int
+
+    def answered(self, unit: int) -> Bound:
+        """The program that answers to fetches of a unit; its ports are the operands.
+
+        Raises Unsupported for what is not built.
+        """
+        found, files = self._answer(unit)
+        return Bound(found.program, files, found.ports)
+
+    def __call__(
+        self, unit: int, operands: tuple[I32, ...], active: Mask | None
+    ) -> tuple[I32, I32, I32, I32]:
+        """All lanes are answered, active or not."""
+        found, files = self._answer(unit)
+        lanes, cache = len(operands[0]) if operands else 1, self.texturing.cache
+        reads = None if cache is None else Reads(lanes, active)
+        given = operands if found.ports else ()
+        words = found.words(self.texturing.run, given, files, lanes, reads)
+        texture = self.texturing.units[self.stage].get(unit)
+        if cache is not None and reads is not None and texture is not None:
+            cache.look_up(texture.texture, reads.words(len(texture.files["texels"])))
+        return words
+
+    def _answer(self, number: int) -> tuple[Answer, Files]:
+        asked = self.texturing.asked[self.stage][number]
+        if asked.resource is None:
+            return _about_targets(asked, self.stage, self.samples)
+        unit = self.texturing.units[self.stage].get(number)
+        if unit is None:
+            return facts(self.stage), _facts(0)
+        files = _FILES.get(asked.ask, _whole)(asked, self.bindings[number], unit.files)
+        return answer(asked, unit.key, self.stage), files
+
+
+def _about_targets(asked: Asked, stage: Stage, samples: int) -> tuple[Answer, Files]:
+    files = _places(samples) if asked.ask is Ask.SAMPLE_POSITION else _facts(samples)
+    return about_samples(asked, stage), files
+
+
+def _whole(asked: Asked, binding: TextureBinding, files: Files) -> Files:
+    return files
+
+
+def _facts(*numbers: int) -> Files:
+    facts = np.zeros(4, np.int32)
+    facts[: len(numbers)] = numbers
+    return {"facts": facts}
+
+
+def _places(samples: int) -> Files:
+    """Of the standard patterns, in pixels from the centre."""
+    places = np.array(POSITIONS[samples], np.float32) / np.float32(ONE)
+    return {"places": places.reshape(-1).view(np.int32)}
+
+
+def _window(surface: Surface) -> I32:
+    """The words of a buffer that a view shows."""
+    (part,) = surface.subresources
+    words: I32 = surface.words[part.offset // 4 : (part.offset + part.size) // 4]
+    return words
+
+
+def _raw(asked: Asked, binding: TextureBinding, files: Files) -> Files:
+    return {"texels": _window(binding.surface)}
+
+
+def _structured(asked: Asked, binding: TextureBinding, files: Files) -> Files:
+    size = binding.surface.subresources[0].size
+    numbers = np.array([binding.stride, size // max(binding.stride, 1)], np.int32)
+    return {"texels": _window(binding.surface), "buffer": numbers}
+
+
+def _count(asked: Asked, binding: TextureBinding, files: Files) -> Files:
+    """Elements; bytes of what is raw; structures."""
+    part = binding.surface.subresources[0]
+    counts = {
+        Dimension.RAW_BUFFER: part.size,
+        Dimension.STRUCTURED_BUFFER: part.size // max(binding.stride, 1),
+    }
+    return _facts(*[counts.get(asked.dimension or Dimension.BUFFER, part.width)] * 4)
+
+
+_FILES: dict[Ask, Callable[[Asked, TextureBinding, Files], Files]] = {
+    Ask.RAW: _raw,
+    Ask.STRUCTURED: _structured,
+    Ask.COUNT: _count,
+    Ask.SAMPLES: lambda asked, binding, files: _facts(binding.surface.samples),
+    Ask.SAMPLE_POSITION: lambda asked, binding, files: _places(binding.surface.samples),
+}
+"""What programs read that do not read texels as samplers do."""
