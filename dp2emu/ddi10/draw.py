@@ -20,6 +20,7 @@ from dp2emu.d3d.formats import Coding
 from dp2emu.ddi10.bindings import Bindings, Scissor, Viewport
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.resource import Resource, Resources
+from dp2emu.ddi10.sampling import NOTHING, Read, read
 from dp2emu.ddi10.shader import INSTANCE_FILE, Shader
 from dp2emu.ddi10.stages import Stage, Stages
 from dp2emu.ddi10.state import RasterizerDesc
@@ -127,8 +128,9 @@ class Draws:
         at, pixel = self._bindings, self._stages.pixel.shader
         view = at.viewports[0] if at.viewports else Viewport(0, 0, 0, 0)
         colors = tuple(target.surface() if target else None for target in at.targets)
+        given = _read(self._stages.vertex), _read(self._stages.pixel)
         return Draw(
-            pipeline=self._pipeline(vertex, pixel, colors),
+            pipeline=self._pipeline(vertex, pixel, colors, given),
             topology=topology,
             first=start,
             count=primitives,
@@ -151,6 +153,8 @@ class Draws:
             pixel_buffers=_constants(self._stages.pixel),
             instances=_instances(at, vertex, instances),
             cuts=base is not None and topology in _STRIPS,
+            vertex_textures=given[0].textures,
+            textures=given[1].textures,
         )
 
     def _used(self, indexed: bool) -> Iterator[Resource]:
@@ -165,7 +169,11 @@ class Draws:
         yield from (view.resource for view in (*at.targets, at.depth) if view is not None)
 
     def _pipeline(
-        self, vertex: Shader, pixel: Shader | None, colors: tuple[Surface | None, ...]
+        self,
+        vertex: Shader,
+        pixel: Shader | None,
+        colors: tuple[Surface | None, ...],
+        given: tuple[Read, Read],
     ) -> Pipeline:
         at, depth = self._bindings, self._bindings.depth
         layout, state = at.layout, at.depth_stencil
@@ -187,6 +195,10 @@ class Draws:
             stencil=state.stencil if depth else None,
             alpha_to_coverage=at.blending.alpha_to_coverage,
             counts_pixels=pixel is not None,
+            vertex_samplers=given[0].samplers,
+            samplers=given[1].samplers,
+            vertex_units=vertex.lowered.units,
+            units=pixel.lowered.units if pixel else (),
         )
 
     def _raster(self, vertex: Shader) -> RasterState:
@@ -204,6 +216,7 @@ class Draws:
             targetless=True,
             turned=bool(desc.FrontCounterClockwise),
             clip_distances=sum(port.name.startswith("clip") for port in outputs),
+            cull_distances=sum(port.name.startswith("cull") for port in outputs),
             enabled=self._rasterizes(),
         )
 
@@ -222,6 +235,13 @@ class Draws:
         lines = (topology and CORNERS[topology] == 2) or desc.FillMode == FillMode.WIREFRAME
         only_lines = self._interface >= Interface.D3D10_1
         return bool(desc.MultisampleEnable) or (only_lines and not lines)
+
+
+def _read(stage: Stage) -> Read:
+    """What the shader of a stage reads."""
+    if stage.shader is None:
+        return NOTHING
+    return read(stage.shader.lowered.units, stage.resources, stage.samplers)
 
 
 def _topology(number: int) -> Topology | None:

@@ -30,8 +30,7 @@ from dp2emu.shader.ir import (
 )
 from dp2emu.shader.ports import CONSTANT
 from dp2emu.shader.sm4 import decode
-from dp2emu.shader.sm4.enums import SystemValue
-from dp2emu.shader.sm4.lower import Lowered4, lower
+from dp2emu.shader.sm4.lower import Ask, Lowered4, lower
 from dp2emu.shader.sm4.versions import Stage
 from dp2emu.shader.types import I32, Type
 from dp2emu.shader.verify import verify
@@ -82,11 +81,9 @@ def vertex_shader(code: bytes) -> Shader:
     """A vertex shader from its tokens.
 
     Raises ShaderError, with an offset, for tokens that cannot be meant, and Unsupported for other
-    stages, for distances to cull by and for what reads textures.
+    stages.
     """
     lowered = _lowered(code, Stage.VERTEX)
-    if any(register.name is SystemValue.CULL_DISTANCE for register in lowered.outputs):
-        raise Unsupported("cull distances")
     return Shader(_Writer.of(lowered, _VERTEX_INPUTS, "o", "v").program(), lowered)
 
 
@@ -95,7 +92,7 @@ def pixel_shader(code: bytes) -> Shader:
     """A pixel shader from its tokens.
 
     Raises ShaderError, with an offset, for tokens that cannot be meant, and Unsupported for other
-    stages, and for textures, coverage and what runs by sample.
+    stages, and for coverage and what runs by sample.
     """
     lowered = _lowered(code, Stage.PIXEL)
     if lowered.forces_early or lowered.per_sample or lowered.writes_coverage:
@@ -108,9 +105,12 @@ def _lowered(code: bytes, stage: Stage) -> Lowered4:
     if program.version.stage is not stage:
         raise Unsupported(f"a {program.version.stage.name.lower()} shader in another's place")
     lowered = lower(program)
-    if lowered.units:
-        raise Unsupported("resources of shaders of the Direct3D 10/11 interface")
+    if any(unit.ask in _ELSEWHERE for unit in lowered.units):
+        raise Unsupported("inputs of pixel shaders evaluated elsewhere")
     return lowered
+
+
+_ELSEWHERE = (Ask.SNAPPED, Ask.AT_SAMPLE)
 
 
 @dataclass(slots=True)
@@ -243,4 +243,5 @@ _PIXEL_INPUTS: dict[str, _Inputs] = {
     "noperspective": _interpolated,
     "position": _place,
     "is_front_face": _facing,
+    "primitive_id": _as_it_is,
 }

@@ -20,7 +20,7 @@ from dp2emu.ddi10.resource import BUFFER_TYPES, BindFlag, Resource, Resources, R
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import Surface, SurfaceKind
 from dp2emu.gpu.subresources import CUBE_FACES
-from dp2emu.gpu.views import buffer_view, target_view, texture_view
+from dp2emu.gpu.views import buffer_view, structured_view, target_view, texture_view
 
 ALL = 0xFFFFFFFF
 """As a number of levels or slices: all there are from the first one on."""
@@ -111,10 +111,16 @@ class ShaderView:
     count: int = 0
     flags: int = 0
 
+    @property
+    def stride(self) -> int:
+        """Bytes of a structure; 0 of what has a format."""
+        return 0 if self.format else self.resource.desc.ByteStride
+
     def surface(self) -> Surface:
         """The levels and slices as a texture of the view's format, or elements of a buffer."""
         whole = self.resource.surface
-        assert self.format is not None
+        if self.format is None:
+            return structured_view(whole, self.stride, self.first, self.count)
         if self.resource.is_buffer:
             return buffer_view(whole, self.format, self.first, self.count)
         cube = self.dimension is ResourceType.TEXTURECUBE

@@ -51,6 +51,13 @@ def buffer_view(surface: Surface, format: DxgiFormat, first: int, count: int) ->
     return _view(surface, format, (row,))
 
 
+def structured_view(surface: Surface, stride: int, first: int, count: int) -> Surface:
+    """``count`` structures of a buffer, as words in a row."""
+    words = stride * count // 4
+    row = Subresource(first * stride, stride * count, 1, words, 1, 1)
+    return _view(surface, DxgiFormat.R32_UINT, (row,))
+
+
 def _view(surface: Surface, format: DxgiFormat, layout: tuple[Subresource, ...]) -> Surface:
     root, first = surface.parent or surface, layout[0]
     desc = replace(

@@ -15,13 +15,7 @@ WAITING = frozenset(
         "stream output",
         "tessellation",
         "compute shaders",
-        "cut strips",
-        "instances",
-        "clip distances without planes",
-        "primitive_id.x as an input of a shader",
         "pixel shaders by sample, with coverage, or with tests before them",
-        "resources of shaders of the Direct3D 10/11 interface",
-        "vertex elements of DXGI_FORMAT_R32G32B32A32_SINT",
     }
 )
 """What is not built, as errors name it."""

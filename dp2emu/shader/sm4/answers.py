@@ -152,7 +152,7 @@ def _size(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
     shape = _shape(unit)
     told = shape.slices and unit.dimension not in CUBES
     sides: list[Side] = [*_SIDES[: shape.lengths], *[LimitField.LAYERS] * told, None, None]
-    return Answer(size_program((sides[0], sides[1], sides[2]), stage), ("level.x",))
+    return Answer(size_program(sides[0], sides[1], sides[2], stage), ("level.x",))
 
 
 def _raw(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dp2emu.d3d.enums import TextureAddress
+from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 FRACTION_BITS = 8
@@ -51,14 +52,22 @@ class Taps:
 
 
 def taps(
-    mode: TextureAddress, coordinate: Value, side: Value, places: Sequence[int], back: int
+    mode: TextureAddress,
+    coordinate: Value,
+    side: Value,
+    places: Sequence[int],
+    back: int,
+    moves: Value | None = None,
 ) -> Taps:
     """The texels at ``places`` from the one that lies ``back`` half texels before a coordinate;
-    ``side`` is I32.
+    ``side`` is I32.  Where ``moves`` is true an edge between two texels, but not that of the
+    texture, belongs to the one before.
     """
     b, row, centred = coordinate.builder, MODES[mode], len(places) > 1
     shift = 0.5 - ONE // 2 * back
     position = b.ftoi(b.floor(row.reduce(coordinate) * (b.itof(side) * float(ONE)) + shift))
+    if moves is not None:
+        position = position - b.select(moves & (position > 0), b.constant(Type.I32, 1), 0)
     first = position >> FRACTION_BITS
     near = [first if place == 0 else first + place for place in places]
     reach = [Reach(max(1 - p, 0), max(p, 0)) if centred else Reach(0, 1) for p in places]

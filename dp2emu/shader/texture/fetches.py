@@ -169,14 +169,15 @@ def _buffer(b: Builder) -> File:
 Side = LevelField | LimitField | None
 
 
-@lru_cache(maxsize=1 << 4)
-def size_program(sides: tuple[Side, Side, Side], stage: Stage) -> Program:
+# Fields of different enumerations may have the same number, and are not the same.
+@lru_cache(maxsize=1 << 4, typed=True)
+def size_program(first: Side, second: Side, third: Side, stage: Stage) -> Program:
     """Three sizes of ``level.x``, 0 if there is no such level, and how many levels there are."""
     b = Builder(stage)
     files = Files.of(b)
     number, levels = b.input("level.x", Type.I32), b.load(files.limits, LimitField.LEVELS)
     exists = b.apply("ult", number, levels)
-    found = [_size(files, side, number) for side in sides]
+    found = [_size(files, side, number) for side in (first, second, third)]
     return _answering(b, [*(_held(b, exists, each) for each in found), levels])
 
 

@@ -75,15 +75,28 @@ class _Place:
 
 
 def read(
-    source: Source, kernels: Sequence[Kernel], coordinates: Sequence[Value], level: Level
+    source: Source,
+    kernels: Sequence[Kernel],
+    coordinates: Sequence[Value],
+    level: Level,
+    moves: Sequence[Value | None] = (None, None, None),
 ) -> Texel:
-    """What the kernels make of the texels at ``coordinates``; there is one of each per axis."""
+    """What the kernels make of the texels at ``coordinates``; there is one of each per axis, and
+    whether it ``moves`` from pixel to pixel if that matters.
+    """
     modes = _EDGES if source.key.kind is TextureKind.CUBE else source.key.address
+    places = zip(
+        kernels, modes, moved(source, coordinates, level), level.sides, moves, strict=False
+    )
     axes = [
-        _axis(source, kernel, number, level, taps(mode, at, side, kernel.places, kernel.back))
-        for number, (kernel, mode, at, side) in enumerate(
-            zip(kernels, modes, moved(source, coordinates, level), level.sides, strict=False)
+        _axis(
+            source,
+            kernel,
+            number,
+            level,
+            taps(mode, at, side, kernel.places, kernel.back, None if kernel.back else move),
         )
+        for number, (kernel, mode, at, side, move) in enumerate(places)
     ]
     return _mixed(source, axes, _Place(level.offset))
 

@@ -34,7 +34,9 @@ class SamplerKey:
     Direct3D 10 has more.  ``layers``: the texture is an array, of whose slices the nearest counts.
     ``compare``: each texel read becomes 1 where the reference compares with its red, else 0.
     ``offset`` is added to texel addresses before the address modes.  ``ranged``: levels are
-    clamped to MinLOD and MaxLOD, fractions and all.
+    clamped to MinLOD and MaxLOD, fractions and all.  ``ties``: a coordinate that changes from
+    pixel to pixel and is on the edge between two texels, to 1/256, takes the one before where one
+    alone is read; otherwise it is always the one after.
 
     What is sampled is red, green, blue and alpha, with Direct3D 9's values where a format lacks
     them.  A bump format gives its U, V and W (or luminance) as red, green and blue and its Q as
@@ -57,6 +59,7 @@ class SamplerKey:
     compare: CmpFunc | None = None
     offset: tuple[int, int, int] = (0, 0, 0)
     ranged: bool = False
+    ties: bool = False
 
     @property
     def convolves(self) -> bool:

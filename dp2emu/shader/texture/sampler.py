@@ -56,7 +56,7 @@ def sampler_program(key: SamplerKey, lod: Lod, stage: Stage) -> Program:
 
 def needs_detail(key: SamplerKey) -> bool:
     """Whether the level of detail makes a difference to what is read."""
-    return not key.convolves and (_mipmapped(key) or _minifies_otherwise(key))
+    return not key.convolves and (_mipmapped(key) or _minifies_otherwise(key) or key.ties)
 
 
 def _mipmapped(key: SamplerKey) -> bool:
@@ -96,6 +96,7 @@ class Sampling:
     lod: Lod
     coordinates: tuple[Value, ...]
     face: Face | None
+    moves: tuple[Value | None, ...] = (None, None, None)
 
     @classmethod
     def of(cls, b: Builder, key: SamplerKey, lod: Lod) -> Sampling:
@@ -114,8 +115,18 @@ class Sampling:
         """Level of detail, choice of filter, reads."""
         if self.key.convolves:
             return convolved(self.source, self.coordinates, self.row(self.limit(LimitField.FIRST)))
+        if self.key.ties and self.lod is not Lod.EXPLICIT:
+            return replace(self, moves=self._moving())._filtered()
+        return self._filtered()
+
+    def _moving(self) -> tuple[Value, ...]:
+        """Which coordinates change from pixel to pixel."""
+        right, down = self._gradient()
+        return tuple(x.ne(0.0) | y.ne(0.0) for x, y in zip(right, down, strict=True))
+
+    def _filtered(self) -> Texel:
         kernel = _kernel(self.key, self.key.min)
-        if not needs_detail(self.key):
+        if not (_mipmapped(self.key) or _minifies_otherwise(self.key)):
             return self._read(kernel, self.limit(LimitField.FIRST))
         covered = None if self.lod is Lod.EXPLICIT else self.footprint()
         level = self.b.input("lod.x") if covered is None else level_from(covered.longest)
@@ -218,7 +229,7 @@ class Sampling:
 
     def _read(self, kernel: Kernel, level: Value) -> Texel:
         kernels = (kernel,) * self.key.kind.axes
-        return read(self.source, kernels, self.coordinates, self.row(level))
+        return read(self.source, kernels, self.coordinates, self.row(level), self.moves)
 
     def row(self, level: Value) -> Level:
         """A level, which is the first row where there is only one."""

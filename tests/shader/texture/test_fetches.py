@@ -313,10 +313,10 @@ def test_level_of_detail_is_told_held_and_as_it_is(
 def test_sizes_are_of_a_level_and_levels_are_always_told() -> None:
     texture = Array(11, (8, 4, 2), 3, 1)
     sides = (LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH)
-    found = answered(size_program(sides, Stage.VERTEX), texture.files, level_x=[0, 1, 2, 3, -1])
+    found = answered(size_program(*sides, Stage.VERTEX), texture.files, level_x=[0, 1, 2, 3, -1])
     assert found == [(8, 4, 2, 3), (4, 2, 1, 3), (2, 1, 1, 3), (0, 0, 0, 3), (0, 0, 0, 3)]
     texture = Array(11, (8, 4), 1, 5)
-    program = size_program((LevelField.WIDTH, LimitField.LAYERS, None), Stage.VERTEX)
+    program = size_program(LevelField.WIDTH, LimitField.LAYERS, None, Stage.VERTEX)
     assert answered(program, texture.files, level_x=[0]) == [(8, 5, 0, 1)]
 
 
