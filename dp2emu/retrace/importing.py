@@ -75,13 +75,16 @@ class Import:
 
 def _labels(call: TraceCall, made: Iterable[Record]) -> Iterator[Annotation]:
     """What the surfaces are that a call made: by its number and name, and the address it gave."""
+    for record in made:
+        if isinstance(record, SurfaceCreated) and record.desc.kind is not SurfaceKind.MEMORY:
+            yield Annotation(f"{LABEL}{record.desc.handle}", _maker(call))
+
+
+def _maker(call: TraceCall) -> str:
     name = call.name.partition("::")[2] or call.name
     given = [value[0] for value in call.arguments if isinstance(value, tuple) and len(value) == 1]
     address = next((f"{each.value:#x}, " for each in given if isinstance(each, Pointer)), "")
-    for record in made:
-        if isinstance(record, SurfaceCreated) and record.desc.kind is not SurfaceKind.MEMORY:
-            text = f"{address}{name} in call {call.number}"
-            yield Annotation(f"{LABEL}{record.desc.handle}", text)
+    return f"{address}{name} in call {call.number}"
 
 
 def selected(records: Iterable[Record], frames: Frames) -> Iterator[Record]:
