@@ -48,8 +48,13 @@ def depth_planes(draw: Draw, primitives: Primitives) -> DepthPlanes:
     slope = None if primitives.tilt is None else state.slope * primitives.tilt
     if biased and (state.bias_of_float or state.bias_clamp):
         bias, slope = 0.0, _offset(state, z, slope)
-    held = (draw.viewport.min_z, draw.viewport.max_z) if state.in_viewport else (0.0, 1.0)
-    return DepthPlanes(plane(frame, z), clipped, rhw, draw.w_range, bias, slope, held)
+    return DepthPlanes(plane(frame, z), clipped, rhw, draw.w_range, bias, slope, depth_range(draw))
+
+
+def depth_range(draw: Draw) -> tuple[float, float]:
+    """What depth is clamped to."""
+    view = draw.viewport
+    return (view.min_z, view.max_z) if draw.pipeline.depth.in_viewport else (0.0, 1.0)
 
 
 _LAST_PLACE = 24

@@ -129,7 +129,7 @@ def shading(
         corners = {name: f for name, f in corners.items() if name not in across}
     rhw = vertices.position[3].astype(np.float64)
     true_rhw = plane(frame, rhw) if _reads(program, "w.x") else None
-    linear = _linear(draw.pipeline) & corners.keys()
+    linear = linear_varyings(draw.pipeline) & corners.keys()
     plain |= {name: plane(frame, corners.pop(name)) for name in linear}
     equal = (rhw == rhw[0]).all(axis=0)
     divided: dict[str, Plane] = {}
@@ -157,7 +157,7 @@ def shading(
     )
 
 
-def _linear(pipeline: Pipeline) -> frozenset[str]:
+def linear_varyings(pipeline: Pipeline) -> frozenset[str]:
     """Varyings that are linear on the screen."""
     flattened = "" if pipeline.raster.perspective else TEXTURE_COORDINATE
     return _without_perspective(pipeline.pixel, flattened)

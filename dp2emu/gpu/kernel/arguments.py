@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.gpu.arrays import F64
+from dp2emu.d3d.enums import Cull
+from dp2emu.gpu.arrays import F32, F64
 from dp2emu.gpu.color import ColorTarget
-from dp2emu.gpu.depth import DepthPlanes
+from dp2emu.gpu.depth import DepthPlanes, depth_range
+from dp2emu.gpu.geometry import Geometry
 from dp2emu.gpu.kernel.key import Key
 from dp2emu.gpu.kernel.layout import (
     CLIPPED,
@@ -23,16 +25,18 @@ from dp2emu.gpu.kernel.layout import (
     NUMBER,
     RHW,
     SLOPE,
+    TOGETHER,
     X0,
     Y0,
     Layout,
 )
 from dp2emu.gpu.kernel.writing import WIDTH
 from dp2emu.gpu.merge import DepthTarget
-from dp2emu.gpu.packets import Draw
+from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.planes import Plane
 from dp2emu.gpu.setup import Primitives
 from dp2emu.gpu.shade import Shading
+from dp2emu.gpu.spans import Spans
 from dp2emu.shader.fixed.output import output_program
 from dp2emu.shader.jit.bindings import Bindings, address
 from dp2emu.shader.jit.compiling import host
@@ -53,6 +57,11 @@ class Arguments:
     @classmethod
     def of(cls, layout: Layout) -> Arguments:
         return cls(layout, np.zeros(len(layout.arguments), np.uint64), [])
+
+    def region(self, region: Rect) -> None:
+        """The rectangle that is drawn to."""
+        for side in ("left", "top", "right", "bottom"):
+            self.number(side, getattr(region, side))
 
     def copy(self) -> Arguments:
         """Others, for another thread."""
@@ -78,14 +87,14 @@ def of_draw(
     layout: Layout,
     colors: tuple[ColorTarget, ...],
     depth: DepthTarget | None,
-    planes: DepthPlanes,
+    bias: float,
 ) -> Arguments:
     """The arguments of a draw, without its programs and primitives."""
     given = Arguments.of(layout)
     numbers = draw.merge
-    near, far = planes.w_range
-    given.double("bias", planes.bias)
-    for end, value in zip(("low", "high"), planes.range, strict=True):
+    near, far = draw.w_range
+    given.double("bias", bias)
+    for end, value in zip(("low", "high"), depth_range(draw), strict=True):
         given.double(f"depth.{end}", value)
     given.double("near", near)
     given.double("range", far - near)
@@ -99,6 +108,36 @@ def of_draw(
     for color in colors:
         _of_color(given, color)
     return given
+
+
+_CULLED = {Cull.NONE: 0, Cull.CW: 1, Cull.CCW: -1}
+"""Sign of the area that is culled."""
+
+
+def with_triangles(given: Arguments, key: Key, draw: Draw, geometry: Geometry) -> None:
+    """Add what triangles are set up from, and room for their records."""
+    vertices, state = geometry.vertices, draw.pipeline.depth
+    count = len(geometry.numbers)
+    given.number("count", count)
+    given.number("culled", _CULLED[draw.pipeline.raster.cull])
+    given.double("front", -1.0 if draw.pipeline.raster.turned else 1.0)
+    given.double("slope", state.slope)
+    given.double("clamp", state.bias_clamp)
+    position, varyings = (_doubles(each) for each in (vertices.position, vertices.varyings))
+    given.array("in.numbers", np.ascontiguousarray(geometry.numbers))
+    given.number("in.corner", position.strides[1])
+    for name, lane in zip(("x", "y", "z", "rhw"), position, strict=True):
+        given.array(f"in.{name}", lane)
+    read = dict(zip(vertices.names, varyings, strict=True))
+    for name in (*key.plain, *key.perspective):
+        given.array(f"in.{name}", read[name])
+    groups = -(-count // TOGETHER)
+    given.array("records", np.empty((groups, given.layout.size, TOGETHER)))
+
+
+def _doubles(lanes: F32 | F64) -> F64:
+    """In one piece, so that a corner is as far from the next one in all of them."""
+    return np.ascontiguousarray(lanes, np.float64)
 
 
 def _of_depth(given: Arguments, depth: DepthTarget) -> None:
@@ -137,23 +176,42 @@ def with_programs(
     return own
 
 
+def with_spans(given: Arguments, spans: Spans) -> Arguments:
+    """With what spans cover."""
+    own = given.copy()
+    runs = spans if spans.runs is None else spans.runs
+    own.array("span.owner", np.ascontiguousarray(spans.primitive))
+    own.array("span.y", np.ascontiguousarray(spans.y))
+    own.array("span.left", np.ascontiguousarray(runs.left))
+    own.array("span.right", np.ascontiguousarray(runs.right))
+    if spans.coverage is not None:
+        own.array("span.coverage", spans.coverage)
+    own.number("span.spans", len(spans))
+    return own
+
+
 def records(
     layout: Layout, key: Key, primitives: Primitives, depth: DepthPlanes, shader: Shading
 ) -> F64:
-    """Records of primitives that were set up, shape (n, words)."""
+    """Records of primitives that were set up, shape (groups, words, ``TOGETHER``)."""
     frame = primitives.frame
-    found = np.zeros((len(frame.x0), layout.size))
-    found[:, X0], found[:, Y0], found[:, FRONT] = frame.x0, frame.y0, primitives.front
-    found.view(np.int64)[:, NUMBER] = primitives.numbers
+    count = len(frame.x0)
+    groups = -(-count // TOGETHER)
+    words = np.zeros((layout.size, groups * TOGETHER))
+    found = words[:, :count]
+    found[X0], found[Y0], found[FRONT] = frame.x0, frame.y0, primitives.front
+    integers = words.view(np.int64)[:, :count]
+    integers[NUMBER] = primitives.numbers
     divided = DIVIDED if shader.divisor is not None else 0
-    found.view(np.int64)[:, FLAGS] = depth.clipped * CLIPPED + divided
+    integers[FLAGS] = depth.clipped * CLIPPED + divided
     if depth.slope is not None:
-        found[:, SLOPE] = depth.slope
+        found[SLOPE] = depth.slope
     planes: dict[str, Plane | None] = {DEPTH: depth.plane, RHW: depth.rhw or shader.rhw,
                                        DIVISOR: shader.divisor}  # fmt: skip
     planes |= shader.plain | shader.divided
     for name, word in layout.planes.items():
         plane = planes[name]
         assert plane is not None
-        found[:, word], found[:, word + 1], found[:, word + 2] = plane.value, plane.ddx, plane.ddy
-    return found
+        found[word], found[word + 1], found[word + 2] = plane.value, plane.ddx, plane.ddy
+    grouped = words.reshape(layout.size, groups, TOGETHER).transpose(1, 0, 2)
+    return np.ascontiguousarray(grouped)

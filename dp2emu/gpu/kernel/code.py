@@ -8,12 +8,14 @@ from functools import lru_cache
 
 from dp2emu.gpu.kernel.blocks import Blocks
 from dp2emu.gpu.kernel.key import Key
-from dp2emu.gpu.kernel.layout import layout_of
+from dp2emu.gpu.kernel.layout import SET_UP, layout_of
+from dp2emu.gpu.kernel.setup import Setup
 from dp2emu.gpu.kernel.spans import spans
+from dp2emu.gpu.kernel.triangles import triangles
 from dp2emu.gpu.kernel.writing import WIDTH, Code
 from dp2emu.shader.jit.code import loaded
 from dp2emu.shader.jit.compiling import host
-from dp2emu.shader.jit.writer import Target, module
+from dp2emu.shader.jit.writer import Target, Writer, module
 
 NAME = "kernel"
 PASSES = ("always_inliner", "sroa")
@@ -28,18 +30,33 @@ Python's lock.
 def text(key: Key, target: Target) -> str:
     """The module of a kernel."""
     w = Code(target)
+    if key.triangles:
+        with w.when(w(f"icmp eq i32 %first, {SET_UP}")):
+            w.do("call void @setup(ptr %arguments, ptr %results, i32 %first, i32 %end)")
+            w.leave()
     blocks = Blocks(w, key, layout_of(key))
-    spans(blocks)
+    (triangles if key.triangles else spans)(blocks)
     blocks.finish()
     w.do("ret void")
-    parameters = "ptr noalias %arguments, ptr noalias %results, i32 %first, i32 %end"
     routines = [
         routine.text(target, inline=key.samples == 1)
         for routine in blocks.coloring.routines.values()
     ]
     if blocks.runs:
         routines.append(blocks.routine.text(target, inline=True))
-    return module(*routines, (f"define void @{NAME}({parameters}) nounwind", w))
+    if key.triangles:
+        routines.append(_setup(key, target))
+    return module(*routines, (f"define void @{NAME}({_PARAMETERS}) nounwind", w))
+
+
+_PARAMETERS = "ptr noalias %arguments, ptr noalias %results, i32 %first, i32 %end"
+
+
+def _setup(key: Key, target: Target) -> tuple[str, Writer]:
+    w = Code(target)
+    Setup(w, key, layout_of(key)).whole()
+    w.do("ret void")
+    return f"define internal void @setup({_PARAMETERS}) nounwind", w
 
 
 @lru_cache(maxsize=1 << 10)

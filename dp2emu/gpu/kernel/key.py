@@ -70,6 +70,9 @@ class Key:
     ``clipped``: some fragments go for their z.  ``plain`` varyings are planes, ``perspective``
     ones quotients of planes.  ``biased`` and ``sloped`` are the two depth biases.
     ``unclamped``: programs read z as it is.
+
+    Triangles that are set up have ``flat`` varyings, which are level, are ``tilted`` if the slope
+    counts, and have the depth bias of Direct3D 10: ``bias_of_float``, and ``clamp``, its sign.
     """
 
     program: Program
@@ -90,6 +93,15 @@ class Key:
     biased: bool = False
     sloped: bool = False
     unclamped: bool = False
+    flat: frozenset[str] = frozenset()
+    tilted: bool = False
+    bias_of_float: bool = False
+    clamp: int = 0
+
+    @property
+    def offset(self) -> bool:
+        """Whether depth is offset as Direct3D 10 does."""
+        return self.bias_of_float or self.clamp != 0
 
     @property
     def reads(self) -> frozenset[str]:
@@ -117,6 +129,11 @@ def draws_lines(draw: Draw) -> bool:
     """Whether what is covered are lines, be they edges of triangles."""
     fill = draw.pipeline.raster.fill
     return CORNERS[draw.topology] == 2 or (is_triangles(draw) and fill is FillMode.WIREFRAME)
+
+
+def fills_triangles(draw: Draw) -> bool:
+    """Whether a kernel sets up and covers the primitives itself."""
+    return is_triangles(draw) and draw.pipeline.raster.fill is FillMode.SOLID
 
 
 def is_triangles(draw: Draw) -> bool:

@@ -2,6 +2,7 @@
 
 A record belongs to a primitive: where its planes are anchored, what it is, then its planes, three
 doubles each.  Those of triangles that the kernel covers itself have their corners behind them.
+Records lie in groups of eight, a word of each of them beside the others'.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from functools import lru_cache
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.gpu.kernel.key import ColorKey, Key
+from dp2emu.gpu.kernel.writing import Code
 
 X0, Y0, FRONT, FLAGS, SLOPE, NUMBER = range(6)
 """Words of a record: anchor in pixels, +1 or -1 as a double, bits, the sloped bias,
@@ -22,11 +24,19 @@ PLANE = 3
 """Words of a plane: value at the anchor, change along x and along y."""
 DEPTH, RHW, DIVISOR = "depth", "rhw", "divisor"
 """Names of planes beside those of the varyings."""
-CORNER_WORDS = 7
+CORNER_WORDS = 8
 """Corners 0 to 2 in grid units, x before y, oriented, then the first row and one past the last."""
+TOGETHER = 8
+"""Records of a group."""
+GROUP = 8 * TOGETHER
+"""Bytes from a word of a record to its next one."""
 
 RESULTS = ("fragments", "tested", "passed", "invocations")
 """What a kernel counts."""
+SETUP_RESULTS = ("triangles", "large", "area")
+"""What it counts when it sets triangles up, which it does when the first row is ``SET_UP``;
+the area is doubled, in pixels."""
+SET_UP = -1
 
 _COMMON = (
     "records", "count", "left", "top", "right", "bottom",
@@ -35,6 +45,12 @@ _COMMON = (
     "bias", "near", "range", "depth.low", "depth.high",
     "alpha.reference", "sample.mask", "stipple", "stipple.rows",
     "stencil.reference", "stencil.mask", "stencil.write",
+)  # fmt: skip
+
+
+_SETUP = (
+    "in.x", "in.y", "in.z", "in.rhw", "in.corner", "in.numbers",
+    "culled", "front", "slope", "clamp",
 )  # fmt: skip
 
 
@@ -58,6 +74,8 @@ def layout_of(key: Key) -> Layout:
     planes = {name: _PLANES + PLANE * number for number, name in enumerate(names)}
     corners = _PLANES + PLANE * len(names)
     arguments = [*_COMMON, *(name for color in key.colors for name in _color_words(color))]
+    if key.triangles:
+        arguments += [*_SETUP, *(f"in.{name}" for name in (*key.plain, *key.perspective))]
     return Layout(
         planes,
         corners,
@@ -71,3 +89,10 @@ def _color_words(color: ColorKey) -> list[str]:
     parts = range(max(1, ROWS[color.format].size // 4))
     return [f"{target}.base", f"{target}.pitch", f"{target}.program",
             *(f"{target}.bits{part}" for part in parts)]  # fmt: skip
+
+
+def record_at(w: Code, layout: Layout, base: str, number: str) -> str:
+    """Where the first word of record ``number``, an i64, lies."""
+    group = w(f"mul i64 {w(f'lshr i64 {number}, 3')}, {layout.size * GROUP}")
+    within = w(f"shl i64 {w(f'and i64 {number}, {TOGETHER - 1}')}, 3")
+    return w.place(base, w(f"add i64 {group}, {within}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dp2emu.gpu.kernel.layout import FLAGS, X0, Y0, Layout
+from dp2emu.gpu.kernel.layout import FLAGS, GROUP, X0, Y0, Layout
 from dp2emu.gpu.kernel.writing import Code, Order, numbers
 from dp2emu.shader.jit.writer import number
 
@@ -19,13 +19,20 @@ class Primitive:
 
     def splat(self, word: int) -> str:
         """A double of the record in all lanes."""
+        return self.code.spread("double", self._word("double", word))
+
+    def integer(self, word: int) -> str:
+        """An i64 of the record."""
+        return self._word("i64", word)
+
+    def _word(self, type: str, word: int) -> str:
         w = self.code
-        return w.spread("double", w.word("double", self.address, word))
+        return w(f"load {type}, ptr {w.place(self.address, str(GROUP * word))}, align 8")
 
     def flag(self, bit: int) -> str:
         """An i1: whether a bit of the flags is set."""
         w = self.code
-        found = w(f"and i64 {w.word('i64', self.address, FLAGS)}, {bit}")
+        found = w(f"and i64 {self.integer(FLAGS)}, {bit}")
         return w(f"icmp ne i64 {found}, 0")
 
     def down(self, y: str, order: Order) -> str:

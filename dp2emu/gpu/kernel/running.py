@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dp2emu.gpu.color import ColorTarget
 from dp2emu.gpu.depth import DepthPlanes, depth_planes
-from dp2emu.gpu.geometry import Geometry
-from dp2emu.gpu.kernel.arguments import Arguments, of_draw, records, with_programs
+from dp2emu.gpu.geometry import Geometry, is_flat
+from dp2emu.gpu.kernel.arguments import (
+    Arguments,
+    of_draw,
+    records,
+    with_programs,
+    with_spans,
+    with_triangles,
+)
 from dp2emu.gpu.kernel.code import kernel
-from dp2emu.gpu.kernel.key import Key, color_key, depth_key, draws_lines, is_triangles, reason
-from dp2emu.gpu.kernel.layout import RESULTS, layout_of
+from dp2emu.gpu.kernel.key import (
+    Key,
+    color_key,
+    depth_key,
+    draws_lines,
+    fills_triangles,
+    is_triangles,
+    reason,
+)
+from dp2emu.gpu.kernel.layout import RESULTS, SET_UP, SETUP_RESULTS, layout_of
 from dp2emu.gpu.merge import DepthTarget
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.setup import set_up
-from dp2emu.gpu.shade import Shading, shading, varyings_of
-from dp2emu.gpu.spans import Spans
+from dp2emu.gpu.shade import Shading, linear_varyings, shading, varyings_of
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.work import Work
 from dp2emu.shader.jit.bindings import address
@@ -43,63 +58,105 @@ class Drawing:
 
     def chunk(self, draw: Draw, assembled: Geometry) -> Work:
         """Draw primitives of a part; all work but what reading vertices is."""
+        work = Work(clip_triangles=assembled.extra, clipped=len(assembled.numbers))
+        if not len(assembled.numbers):
+            return work
+        if fills_triangles(draw):
+            found = self._triangles(draw, assembled)
+            if found is not None:
+                return work + found
+        return work + self._spans(draw, assembled)
+
+    def _triangles(self, draw: Draw, assembled: Geometry) -> Work | None:
+        """Set up, cover and draw triangles; None if some are too large for that."""
+        key = self._triangle_key(draw, assembled)
+        given = self._given(key, draw, draw.pipeline.depth.bias)
+        given.region(self.region)
+        with_triangles(given, key, draw, assembled)
+        results = np.zeros(len(SETUP_RESULTS), np.int64)
+        kernel(key)(address(given.words), address(results), SET_UP, SET_UP)
+        triangles, large, _ = results.tolist()
+        if large:
+            return None
+        return Work(triangles=triangles) + self._run(key, draw, given)
+
+    def _spans(self, draw: Draw, assembled: Geometry) -> Work:
+        """Draw what primitives cover, as the stages find it."""
         primitives = set_up(draw, assembled, self.region)
         depth = depth_planes(draw, primitives)
         shader = shading(draw, primitives, depth.plane)
-        key = self._key(draw, depth, shader)
-        layout = layout_of(key)
-        given = of_draw(draw, key, layout, self.colors, self.depth, depth)
-        given = with_programs(given, key, draw.pixel_uniforms, self.colors, self.sampler)
-        given.array("records", records(layout, key, primitives, depth, shader))
-        work = Work(
-            triangles=primitives.triangles,
-            clip_triangles=assembled.extra,
-            clipped=len(assembled.numbers),
-        )
+        key = self._span_key(draw, depth, shader)
+        given = self._given(key, draw, depth.bias)
+        given.array("records", records(given.layout, key, primitives, depth, shader))
+        work = Work(triangles=primitives.triangles)
         for spans in primitives.spans:
             if len(spans):
-                work += self._work(key, draw, self._run(key, given, spans))
+                work += self._run(key, draw, with_spans(given, spans))
         return work
 
-    def _key(self, draw: Draw, depth: DepthPlanes, shader: Shading) -> Key:
-        pipeline = draw.pipeline
+    def _given(self, key: Key, draw: Draw, bias: float) -> Arguments:
+        given = of_draw(draw, key, layout_of(key), self.colors, self.depth, bias)
+        return with_programs(given, key, draw.pixel_uniforms, self.colors, self.sampler)
+
+    def _triangle_key(self, draw: Draw, assembled: Geometry) -> Key:
+        pipeline, vertices = draw.pipeline, assembled.vertices
         raster, state = pipeline.raster, pipeline.depth
-        read = varyings_of(pipeline.pixel)
-        samples, lines = pipeline.samples, draws_lines(draw)
+        names = [name for name in varyings_of(pipeline.pixel) if name in vertices.names]
+        flat = frozenset(name for name in names if is_flat(name, raster.flat))
+        plain = flat | linear_varyings(pipeline)
+        rhw = vertices.position[3]
+        if (rhw == rhw[0]).all():
+            plain |= set(names)
+        key = self._key(draw, names, plain)
+        offset = state.bias_of_float or bool(state.bias_clamp)
+        return replace(
+            key,
+            triangles=True,
+            flat=flat,
+            biased=bool(state.bias) and not offset,
+            sloped=bool(state.slope) or offset,
+            tilted=bool(state.slope),
+            bias_of_float=state.bias_of_float,
+            clamp=(state.bias_clamp > 0) - (state.bias_clamp < 0),
+        )
+
+    def _span_key(self, draw: Draw, depth: DepthPlanes, shader: Shading) -> Key:
+        pipeline = draw.pipeline
+        lines = draws_lines(draw)
+        key = self._key(draw, varyings_of(pipeline.pixel), frozenset(shader.plain))
+        return replace(
+            key,
+            perspective=tuple(name for name in key.perspective if name in shader.divided),
+            by_sample=key.by_sample and not lines,
+            smooth=pipeline.samples == 1 and pipeline.raster.smooth_lines and lines,
+            biased=bool(depth.bias),
+            sloped=depth.slope is not None,
+        )
+
+    def _key(self, draw: Draw, names: Iterable[str], plain: frozenset[str]) -> Key:
+        """What keys of either front have in common."""
+        pipeline = draw.pipeline
         return Key(
             pipeline.pixel,
             tuple(map(color_key, self.colors)),
             depth_key(self.depth),
-            tuple(name for name in read if name in shader.plain),
-            tuple(name for name in read if name in shader.divided),
-            samples=samples,
-            by_sample=samples > 1 and raster.multisample and not lines,
-            smooth=samples == 1 and raster.smooth_lines and lines,
-            clipped=raster.clip and pipeline.vertex is None,
+            tuple(name for name in names if name in plain),
+            tuple(name for name in names if name not in plain),
+            samples=pipeline.samples,
+            by_sample=pipeline.samples > 1 and pipeline.raster.multisample,
+            clipped=pipeline.raster.clip and pipeline.vertex is None,
             stippled=bool(draw.stipple) and is_triangles(draw),
             late=pipeline.tests_late,
             alpha_test=pipeline.alpha_test,
             alpha_to_coverage=pipeline.alpha_to_coverage,
-            w_buffer=state.w_buffer,
-            biased=bool(depth.bias),
-            sloped=depth.slope is not None,
-            unclamped=state.in_viewport,
+            w_buffer=pipeline.depth.w_buffer,
+            unclamped=pipeline.depth.in_viewport,
         )
 
-    def _run(self, key: Key, given: Arguments, spans: Spans) -> list[int]:
-        """Counts of ``RESULTS``."""
-        given = given.copy()
-        given.array("span.owner", np.ascontiguousarray(spans.primitive))
-        given.array("span.y", np.ascontiguousarray(spans.y))
-        runs = spans if spans.runs is None else spans.runs
-        given.array("span.left", np.ascontiguousarray(runs.left))
-        given.array("span.right", np.ascontiguousarray(runs.right))
-        if spans.coverage is not None:
-            given.array("span.coverage", spans.coverage)
-        given.number("span.spans", len(spans))
+    def _run(self, key: Key, draw: Draw, given: Arguments) -> Work:
         results = np.zeros(len(RESULTS), np.int64)
         kernel(key)(address(given.words), address(results), 0, self.region.bottom)
-        return [int(count) for count in results]
+        return self._work(key, draw, results.tolist())
 
     def _work(self, key: Key, draw: Draw, counts: list[int]) -> Work:
         """What counts mean, in bytes as well."""

@@ -138,7 +138,8 @@ def _eye_w(site: Site) -> str:
 
 def _number(site: Site) -> str:
     w = site.primitive.code
-    return w.spread("i32", w.word("i32", site.primitive.address, NUMBER))
+    number = w(f"trunc i64 {site.primitive.integer(NUMBER)} to i32")
+    return w.spread("i32", number)
 
 
 SYSTEM: dict[str, Callable[[Site], str]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dp2emu.gpu.kernel.blocks import Blocks, Bounds
+from dp2emu.gpu.kernel.layout import record_at
 from dp2emu.gpu.kernel.packing import splat
 from dp2emu.gpu.kernel.planes import Primitive
 from dp2emu.gpu.kernel.writing import MEMORY, Code, numbers
@@ -31,9 +32,8 @@ def _item(w: Code, base: str, number: str) -> str:
 def _span(blocks: Blocks, number: str, y: str, count: str) -> None:
     w, key = blocks.w, blocks.key
     owner = w(f"getelementptr i64, ptr {blocks.argument('ptr', 'span.owner')}, i64 {number}")
-    size = 8 * blocks.layout.size
-    start = w(f"mul i64 {w(f'load i64, ptr {owner}')}, {size}")
-    record = w.place(blocks.argument("ptr", "records"), start)
+    base, number_ = blocks.argument("ptr", "records"), w(f"load i64, ptr {owner}")
+    record = record_at(w, blocks.layout, base, number_)
     here = w(f"icmp eq {w.i} {numbers('i32', MEMORY.rows)}, "
              f"{w.spread('i32', w(f'and i32 {y}, 1'))}")  # fmt: skip
     lefts, rights = (blocks.argument("ptr", f"span.{side}") for side in ("left", "right"))
@@ -47,8 +47,11 @@ def _span(blocks: Blocks, number: str, y: str, count: str) -> None:
               for left, right in pairs]  # fmt: skip
     first, end = pairs[0]
     for left, right in pairs[1:]:
-        # Of an empty run, which is one from 0 to 0, the left end only makes the way longer.
-        first, end = w.smaller("i32", first, left), w.larger("i32", end, right)
+        # An empty run is one from 0 to 0.
+        empty = w(f"icmp sge i32 {left}, {right}")
+        near = w.smaller("i32", first, left)
+        first = w(f"select i1 {empty}, i32 {first}, i32 {near}")
+        end = w.larger("i32", end, right)
     coverage = _coverage(blocks, number) if key.smooth else None
     even = w(f"and i32 {y}, -2")
     blocks.rows(Primitive(w, blocks.layout, record), even, bounds, (first, end), coverage)

@@ -52,6 +52,11 @@ class Code(Writer):
         self.do(f"br label {after}")
         self.label(after)
 
+    def leave(self) -> None:
+        """Return, from within a block."""
+        self.do("ret void")
+        self.label(self.fresh_label())
+
     @contextmanager
     def count(self, type: str, first: str, end: str, step: int) -> Iterator[str]:
         """What is written inside runs for every ``step``-th number from ``first`` to ``end``."""

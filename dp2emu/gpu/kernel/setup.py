@@ -1,0 +1,354 @@
+"""Triangles set up by code of the machine: ``gpu.setup``, ``gpu.planes`` and ``gpu.depth``.
+
+Lanes are triangles here, ``WIDTH`` of them at a time, and become the records of a group.  One that
+is not drawn has no rows.  Coordinates that int64 cannot rasterise are only counted: whoever called
+goes another way then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dp2emu.gpu.kernel.depth import ONE
+from dp2emu.gpu.kernel.key import Key
+from dp2emu.gpu.kernel.layout import (
+    CLIPPED,
+    DEPTH,
+    DIVIDED,
+    DIVISOR,
+    FLAGS,
+    FRONT,
+    GROUP,
+    NUMBER,
+    RHW,
+    SLOPE,
+    X0,
+    Y0,
+    Layout,
+)
+from dp2emu.gpu.kernel.packing import double
+from dp2emu.gpu.kernel.writing import WIDTH, Code, numbers
+from dp2emu.gpu.subpixel import EXACT_LIMIT, HALF
+from dp2emu.gpu.subpixel import ONE as GRID
+from dp2emu.shader.jit.writer import ZERO
+
+GRID_BITS = GRID.bit_length() - 1
+
+Triple = tuple[str, str, str]
+"""Something at corners 0 to 2."""
+
+
+def long(value: int) -> str:
+    """An i64 in all lanes."""
+    return f"splat (i64 {value})" if value else ZERO
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """``planes.Frame`` without the anchor, doubles."""
+
+    dx1: str
+    dy1: str
+    dx2: str
+    dy2: str
+    area: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Masks of triangles that are drawn, and of those too large to tell; doubled areas, pixels."""
+
+    kept: str
+    large: str
+    area: str
+
+
+class Setup:
+    """Mutable: the text that sets up the triangles of a chunk."""
+
+    def __init__(self, w: Code, key: Key, layout: Layout) -> None:
+        self.w, self.key, self.layout = w, key, layout
+        self.group = self.mask = ""
+
+    def whole(self) -> None:
+        """Set up all of them, and count those left after culling and those that are too large."""
+        w = self.w
+        triangles, large = (w.variable("i64", "0") for _ in range(2))
+        area = w.variable(w.l, ZERO)
+        count = self.argument("i64", "count")
+        with w.count("i64", "0", count, WIDTH) as first:
+            self._group(first, count)
+            found = self._triangles(first)
+            triangles.add(w.population(found.kept))
+            large.add(w.population(found.large))
+            area.add(w.select(found.kept, w.l, found.area, ZERO))
+        total = w.call(f"llvm.vector.reduce.add.v{WIDTH}i64", "i64", (w.l, area.value))
+        for word, value in enumerate((triangles.value, large.value, total)):
+            w.do(f"store i64 {value}, ptr {w.place('%results', str(8 * word))}")
+
+    def argument(self, type: str, name: str) -> str:
+        """A word of the arguments."""
+        return self.w.word(type, "%arguments", self.layout.arguments[name])
+
+    def _group(self, first: str, count: str) -> None:
+        """Where the records go, and which lanes there are triangles for."""
+        w = self.w
+        start = w(f"mul i64 {w(f'lshr i64 {first}, 3')}, {self.layout.size * GROUP}")
+        self.group = w.place(self.argument("ptr", "records"), start)
+        lanes = w(f"add {w.l} {w.spread('i64', first)}, {numbers('i64', tuple(range(WIDTH)))}")
+        self.mask = w(f"icmp slt {w.l} {lanes}, {w.spread('i64', count)}")
+
+    def _store(self, word: int, type: str, value: str) -> None:
+        w = self.w
+        w.do(f"store {type} {value}, ptr {w.place(self.group, str(word * GROUP))}, align 8")
+
+    def _corners(self, name: str, first: str) -> Triple:
+        """Doubles at three corners."""
+        w, base = self.w, self.argument("ptr", f"in.{name}")
+        stride, found = self.argument("i64", "in.corner"), []
+        for corner in range(3):
+            row = w.place(base, w(f"mul i64 {stride}, {corner}"))
+            found.append(self._load("f64", w.d, row, first))
+        return found[0], found[1], found[2]
+
+    def _load(self, suffix: str, type: str, row: str, first: str) -> str:
+        w = self.w
+        place = w(f"getelementptr i64, ptr {row}, i64 {first}")
+        return w.call(
+            f"llvm.masked.load.v{WIDTH}{suffix}.p0", type, ("ptr", place), ("i32", "8"),
+            (w.b, self.mask), (type, ZERO),
+        )  # fmt: skip
+
+    # Triangles
+
+    def _triangles(self, first: str) -> _Found:
+        """Set up those of a group."""
+        w = self.w
+        x, y = (self._snapped(name, first) for name in "xy")
+        fits = self._each([self._within(each, EXACT_LIMIT) for each in (*x, *y)])
+        finite = self._each([self._within(each, float("inf")) for each in (*x, *y)])
+        large = w.both(self.mask, w(f"xor {w.b} {fits}, {finite}"))
+        ix, iy = (self._whole(axis, fits) for axis in (x, y))
+        area = self._area(ix, iy)
+        kept = w.both(w.both(self.mask, fits), self._drawn(area))
+        self._rows(ix, iy, area, kept)
+        self._records(first, x, y, area)
+        size = w.call("llvm.abs.v8i64", w.l, (w.l, area), ("i1", "false"))
+        return _Found(kept, large, w(f"lshr {w.l} {size}, {long(2 * GRID_BITS)}"))
+
+    def _snapped(self, name: str, first: str) -> Triple:
+        """Grid coordinates (``subpixel.snap``)."""
+        w = self.w
+        scaled = (w(f"fmul {w.d} {each}, {double(GRID)}") for each in self._corners(name, first))
+        a, b, c = (w.call("llvm.rint.v8f64", w.d, (w.d, each)) for each in scaled)
+        return a, b, c
+
+    def _within(self, value: str, limit: float) -> str:
+        """Whether a double is no farther from 0, or with no limit less far than infinity."""
+        w = self.w
+        size = w.call("llvm.fabs.v8f64", w.d, (w.d, value))
+        if limit == float("inf"):
+            return w(f"fcmp one {w.d} {size}, splat (double 0x7FF0000000000000)")
+        return w(f"fcmp ole {w.d} {size}, {double(limit)}")
+
+    def _each(self, masks: list[str]) -> str:
+        found = masks[0]
+        for mask in masks[1:]:
+            found = self.w.both(found, mask)
+        return found
+
+    def _whole(self, axis: Triple, fits: str) -> Triple:
+        """Grid coordinates as i64, 0 where they do not fit."""
+        w = self.w
+        held = (w.select(fits, w.d, each, ZERO) for each in axis)
+        a, b, c = (w(f"sext {w.i} {w(f'fptosi {w.d} {each} to {w.i}')} to {w.l}") for each in held)
+        return a, b, c
+
+    def _area(self, x: Triple, y: Triple) -> str:
+        """Doubled signed area in grid units, exact."""
+        w = self.w
+        (x1, x2), (y1, y2) = ([w(f"sub {w.l} {each}, {axis[0]}") for each in axis[1:]]
+                              for axis in (x, y))  # fmt: skip
+        one, other = w(f"mul {w.l} {x1}, {y2}"), w(f"mul {w.l} {x2}, {y1}")
+        return w(f"sub {w.l} {one}, {other}")
+
+    def _drawn(self, area: str) -> str:
+        """Which have an area, of a sign that is not culled."""
+        w = self.w
+        culled = w.spread("i64", self.argument("i64", "culled"))
+        some = w(f"icmp ne {w.l} {area}, {ZERO}")
+        above = w(f"icmp sgt {w.l} {area}, {ZERO}")
+        signed = w.select(above, w.l, culled, w(f"sub {w.l} {ZERO}, {culled}"))
+        return w.both(some, w(f"icmp sle {w.l} {signed}, {ZERO}"))
+
+    def _rows(self, x: Triple, y: Triple, area: str, kept: str) -> None:
+        """Corners, turned so that the area is positive, and rows of the region, if any."""
+        w = self.w
+        swap = w(f"icmp slt {w.l} {area}, {ZERO}")
+        corners = []
+        for axis in (x, y):
+            second, third = (w.select(swap, w.l, axis[a], axis[b]) for a, b in ((2, 1), (1, 2)))
+            corners.append((axis[0], second, third))
+        words = [corner for pair in zip(*corners, strict=True) for corner in pair]
+        left, right = self._extent(x, "left", "right")
+        top, bottom = self._extent(y, "top", "bottom")
+        some = w.both(kept, w(f"icmp slt {w.l} {left}, {right}"))
+        bottom = w.select(some, w.l, bottom, top)
+        for word, value in enumerate((*words, top, bottom)):
+            self._store(self.layout.corners + word, w.l, value)
+
+    def _extent(self, axis: Triple, low: str, high: str) -> tuple[str, str]:
+        """First pixel of the region that may have a sample inside, and one past the last."""
+        w, reach = self.w, HALF if self.key.by_sample else 0
+        least, most = self._extreme("smin", axis), self._extreme("smax", axis)
+        raised = w(f"add {w.l} {least}, {long(GRID - 1 - reach)}")
+        beyond = w(f"add {w.l} {most}, {long(reach + GRID)}")
+        first, end = (w(f"ashr {w.l} {each}, {long(GRID_BITS)}") for each in (raised, beyond))
+        bounds = (w.spread("i64", self.argument("i64", name)) for name in (low, high))
+        start, stop = bounds
+        return self._pair("smax", first, start), self._pair("smin", end, stop)
+
+    def _extreme(self, how: str, axis: Triple) -> str:
+        return self._pair(how, self._pair(how, axis[0], axis[1]), axis[2])
+
+    def _pair(self, how: str, one: str, other: str) -> str:
+        w = self.w
+        return w.call(f"llvm.{how}.v{WIDTH}i64", w.l, (w.l, one), (w.l, other))
+
+    # Records
+
+    def _records(self, first: str, x: Triple, y: Triple, area: str) -> None:
+        w = self.w
+        frame = self._frame(x, y, area)
+        front = self._front(frame.area)
+        numbers_ = self._load("i64", w.l, self.argument("ptr", "in.numbers"), first)
+        self._store(FRONT, w.d, front)
+        self._store(NUMBER, w.l, numbers_)
+        z = self._corners("z", first)
+        ddx, ddy = self._plane(DEPTH, frame, z)
+        if self.key.sloped:
+            self._store(SLOPE, w.d, self._slope(z, ddx, ddy))
+        divided = self._varyings(first, frame)
+        clipped = self._outside(z) if self.key.clipped else ZERO
+        flags = w(f"or {w.l} {self._bit(clipped, CLIPPED)}, {self._bit(divided, DIVIDED)}")
+        self._store(FLAGS, w.l, flags)
+
+    def _bit(self, mask: str, bit: int) -> str:
+        return self.w.select(mask, self.w.l, long(bit), ZERO)
+
+    def _frame(self, x: Triple, y: Triple, area: str) -> _Frame:
+        w = self.w
+        (x0, x1, x2), (y0, y1, y2) = ([w(f"fdiv {w.d} {each}, {double(GRID)}") for each in axis]
+                                      for axis in (x, y))  # fmt: skip
+        self._store(X0, w.d, x0)
+        self._store(Y0, w.d, y0)
+        dx1, dx2 = (w(f"fsub {w.d} {each}, {x0}") for each in (x1, x2))
+        dy1, dy2 = (w(f"fsub {w.d} {each}, {y0}") for each in (y1, y2))
+        wide = w(f"sitofp {w.l} {area} to {w.d}")
+        return _Frame(dx1, dy1, dx2, dy2, w(f"fdiv {w.d} {wide}, {double(GRID**2)}"))
+
+    def _front(self, area: str) -> str:
+        """+1 or -1, by the sign of the area and what the argument says of it."""
+        w = self.w
+        sign = w.spread("double", self.argument("double", "front"))
+        above = w(f"fcmp ogt {w.d} {area}, {ZERO}")
+        return w.select(above, w.d, sign, w(f"fneg {w.d} {sign}"))
+
+    def _plane(self, name: str, frame: _Frame, corners: Triple) -> tuple[str, str]:
+        """Store a plane, whose changes along x and y it gives."""
+        w, at = self.w, self.layout.planes[name]
+        f0, f1, f2 = corners
+        d1, d2 = (w(f"fsub {w.d} {each}, {f0}") for each in (f1, f2))
+        ddx = self._change((d1, frame.dy2), (d2, frame.dy1), frame.area)
+        ddy = self._change((d2, frame.dx1), (d1, frame.dx2), frame.area)
+        for word, value in enumerate((f0, ddx, ddy)):
+            self._store(at + word, w.d, value)
+        return ddx, ddy
+
+    def _change(self, one: tuple[str, str], other: tuple[str, str], area: str) -> str:
+        w = self.w
+        first, second = (w(f"fmul {w.d} {a}, {b}") for a, b in (one, other))
+        return w(f"fdiv {w.d} {w(f'fsub {w.d} {first}, {second}')}, {area}")
+
+    def _flat(self, name: str, value: str) -> None:
+        """A plane that is level."""
+        for word, part in enumerate((value, ZERO, ZERO)):
+            self._store(self.layout.planes[name] + word, self.w.d, part)
+
+    def _varyings(self, first: str, frame: _Frame) -> str:
+        """Planes of all but z; the mask of triangles with perspective."""
+        w, key, planes = self.w, self.key, self.layout.planes
+        rhw: Triple | None = None
+        if RHW in planes or DIVISOR in planes:
+            rhw = self._corners("rhw", first)
+        if RHW in planes and rhw is not None:
+            self._plane(RHW, frame, rhw)
+        divided = ZERO
+        if DIVISOR in planes and rhw is not None:
+            divided, rhw = self._divisor(rhw)
+            self._plane(DIVISOR, frame, rhw)
+        for name in (*key.plain, *key.perspective):
+            corners = self._corners(name, first)
+            if name in key.flat:
+                self._flat(name, corners[0])
+                continue
+            if name in key.perspective and rhw is not None:
+                a, b, c = (w(f"fmul {w.d} {f}, {r}") for f, r in zip(corners, rhw, strict=True))
+                corners = a, b, c
+            self._plane(name, frame, corners)
+        return divided
+
+    def _divisor(self, rhw: Triple) -> tuple[str, Triple]:
+        """Which triangles have perspective, and what counts as rhw: 1 if all three are equal."""
+        w = self.w
+        first, second, third = rhw
+        same = w.both(*(w(f"fcmp oeq {w.d} {each}, {first}") for each in (second, third)))
+        same = w.both(same, w(f"fcmp oeq {w.d} {first}, {first}"))
+        a, b, c = (w.select(same, w.d, ONE, each) for each in rhw)
+        return w(f"xor {w.b} {same}, splat (i1 true)"), (a, b, c)
+
+    def _outside(self, z: Triple) -> str:
+        """Whether some corner is not within 0..1."""
+        w = self.w
+        inside = [w.both(w(f"fcmp oge {w.d} {each}, {ZERO}"), w(f"fcmp ole {w.d} {each}, {ONE}"))
+                  for each in z]  # fmt: skip
+        return w(f"xor {w.b} {self._each(inside)}, splat (i1 true)")
+
+    def _slope(self, z: Triple, ddx: str, ddy: str) -> str:
+        """What depth is offset by: ``depth.depth_planes``, with what Direct3D 10 has more."""
+        w, key = self.w, self.key
+        across, down = (w.call("llvm.fabs.v8f64", w.d, (w.d, each)) for each in (ddx, ddy))
+        tilt = w.select(w(f"fcmp ogt {w.d} {across}, {down}"), w.d, across, down)
+        slope = w(f"fmul {w.d} {self._number('slope')}, {tilt}") if key.tilted else None
+        if not key.offset:
+            return slope or ZERO
+        bias = self._number("bias")
+        if key.bias_of_float:
+            bias = w(f"fmul {w.d} {bias}, {self._last_place(z)}")
+        offset = bias if slope is None else w(f"fadd {w.d} {bias}, {slope}")
+        if key.clamp:
+            limit = self._number("clamp")
+            how = "olt" if key.clamp > 0 else "ogt"
+            offset = w.select(w(f"fcmp {how} {w.d} {offset}, {limit}"), w.d, offset, limit)
+        return offset
+
+    def _number(self, name: str) -> str:
+        return self.w.spread("double", self.argument("double", name))
+
+    def _last_place(self, z: Triple) -> str:
+        """2^(e - 23), e the exponent of the greatest z as a float."""
+        w = self.w
+        sizes = [w.call("llvm.fabs.v8f64", w.d, (w.d, each)) for each in z]
+        greatest = sizes[0]
+        for size in sizes[1:]:
+            more = w(f"fcmp ogt {w.d} {size}, {greatest}")
+            greatest = w.select(more, w.d, size, greatest)
+            greatest = w.select(w(f"fcmp uno {w.d} {size}, {ZERO}"), w.d, size, greatest)
+        rounded = w(f"fpext {w.f} {w(f'fptrunc {w.d} {greatest} to {w.f}')} to {w.d}")
+        field = w(f"lshr {w.l} {w(f'bitcast {w.d} {rounded} to {w.l}')}, {long(52)}")
+        # Of 0, and of what is no number, the exponent counts as 0.
+        odd = w(f"icmp eq {w.l} {field}, {ZERO}")
+        odd = w.either(odd, w(f"icmp eq {w.l} {field}, {long(0x7FF)}"))
+        field = w.select(odd, w.l, long(1022), field)
+        moved = w(f"shl {w.l} {w(f'sub {w.l} {field}, {long(23)}')}, {long(52)}")
+        return w(f"bitcast {w.l} {moved} to {w.d}")
