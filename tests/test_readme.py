@@ -91,8 +91,14 @@ def test_python_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "S_OK" in second and second.endswith("0xff203040")
 
 
+def test_example_of_direct3d_11_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    _, example, _ = blocks("python")
+    exec(compile("\n".join(example), "README.rst", "exec"), {})
+    assert capsys.readouterr().out == "1\n"
+
+
 def test_opcode_example_is_the_real_thing() -> None:
-    _, example = blocks("python")
+    *_, example = blocks("python")
     source = (ROOT / "dp2emu" / "dp2" / "tokens" / "target.py").read_text("utf-8")
     assert "\n".join(example) in source
 

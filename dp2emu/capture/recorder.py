@@ -29,7 +29,7 @@ from dp2emu.capture.entry_values import (
     unmaps,
     value_of,
 )
-from dp2emu.capture.records import EntryCalled, Record
+from dp2emu.capture.records import TIMING, Annotation, EntryCalled, Record
 from dp2emu.capture.values import Structure, Value
 from dp2emu.ddi10.adapter import Adapter, Cause
 from dp2emu.ddi10.device import Device
@@ -39,13 +39,17 @@ from dp2emu.errors import Dp2Error
 
 
 class Recorder:
-    """An adapter whose calls go to ``record``.  Mutable: it counts devices and memory."""
+    """An adapter whose calls go to ``record``, behind the name of its timing model.
+
+    Mutable: it counts devices and memory.
+    """
 
     def __init__(self, adapter: Adapter, record: Callable[[Record], None]) -> None:
         self._adapter = adapter
         self._record = record
         self._devices = 0
         self.memories = Memories()
+        self.put(Annotation(TIMING, adapter.gpu.timing.name))
 
     def create_device(
         self,

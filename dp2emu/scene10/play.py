@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dp2emu.capture.recorder import Recorder
-from dp2emu.capture.records import TIMING, Annotation
+from dp2emu.capture.records import Annotation
 from dp2emu.capture.writer import CaptureWriter
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.errors import Dp2Error, SceneError
@@ -56,7 +56,6 @@ def play_scene10(
 def _recorded(adapter: Adapter, scene: Scene, writer: CaptureWriter) -> Recorder:
     recorder = Recorder(adapter, writer.write)
     recorder.put(Annotation("title", f"{scene.category}/{scene.name}"))
-    recorder.put(Annotation(TIMING, adapter.gpu.timing.name))
     return recorder
 
 

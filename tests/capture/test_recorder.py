@@ -157,7 +157,7 @@ def test_structures_of_memory_and_tables_of_dxgi_are_recorded() -> None:
 def test_other_records_may_stand_between() -> None:
     found: list[Record] = []
     Recorder(Adapter(), found.append).put(Annotation("title", "x"))
-    assert found == [Annotation("title", "x")]
+    assert found == [Annotation("timing", "instant"), Annotation("title", "x")]
 
 
 def test_what_no_capture_holds_is_refused() -> None:
