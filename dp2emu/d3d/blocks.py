@@ -79,11 +79,29 @@ def _dxt3(blocks: Bytes) -> Bytes:
 
 
 def _dxt5(blocks: Bytes) -> Bytes:
+    return _with_alpha(blocks[..., 8:], _alphas(blocks))
+
+
+def _alphas(blocks: Bytes) -> I32:
+    """The 16 values of a block of two ends and 3-bit codes: shape (rows, columns, 16)."""
     first, second = blocks[..., 0].astype(np.int32), blocks[..., 1].astype(np.int32)
     six = [*_mixed(first, second, SIX_ALPHAS), np.zeros_like(first), np.full_like(first, 255)]
     eight = _mixed(first, second, EIGHT_ALPHAS)
     alphas = np.where((first > second)[..., None], np.stack(eight, -1), np.stack(six, -1))
-    return _with_alpha(blocks[..., 8:], np.take_along_axis(alphas, _codes(blocks[..., 2:8], 3), 2))
+    return np.take_along_axis(alphas, _codes(blocks[..., 2:8], 3), 2)
+
+
+def _ati1(blocks: Bytes) -> Bytes:
+    """One value, in all four."""
+    value = _alphas(blocks).reshape(*blocks.shape[:2], 4, 4, 1)
+    return np.repeat(value, 4, -1).astype(np.uint8)
+
+
+def _ati2(blocks: Bytes) -> Bytes:
+    """Green, then red; blue and alpha are 1."""
+    green, red = _alphas(blocks[..., :8]), _alphas(blocks[..., 8:])
+    full = np.full_like(red, 255)
+    return np.stack((red, green, full, full), -1).reshape(*blocks.shape[:2], 4, 4, 4).astype("u1")
 
 
 def _with_alpha(blocks: Bytes, alphas: I32) -> Bytes:
@@ -187,6 +205,8 @@ _TEXELS: dict[Format, _Texels] = {
     Format.DXT3: _dxt3,
     Format.DXT4: _dxt5,
     Format.DXT5: _dxt5,
+    Format.ATI1N: _ati1,
+    Format.ATI2N: _ati2,
     Format.R8G8_B8G8: _rgb_pairs(PAIRS[Format.R8G8_B8G8]),
     Format.G8R8_G8B8: _rgb_pairs(PAIRS[Format.G8R8_G8B8]),
     Format.UYVY: _yuv_pairs(PAIRS[Format.UYVY]),

@@ -117,9 +117,11 @@ class FormatRow:
         """Red, green, blue and alpha as a sampler reads them.
 
         Luminance is red, green and blue; with U and V it is blue, and U, V, W, Q are the lanes in
-        order.
+        order.  A depth that is read and not compared is all four.
         """
         has = self.channels
+        if "d" in has and Use.SHADOW not in self.uses:
+            return (has["d"],) * 4
         gray = has.get("l")
         red = has.get("r") or has.get("u") or gray
         green = has.get("g") or has.get("v") or gray
@@ -208,6 +210,7 @@ def _block(format: Format, size: int, width: int, height: int, uses: Use) -> For
 
 
 _TEXTURE, _SHADOW = Use.TEXTURE, Use.TEXTURE | Use.DEPTH | Use.SHADOW
+_READABLE = Use.TEXTURE | Use.DEPTH
 _TARGET, _BUMP, _PALETTE = _TEXTURE | Use.TARGET, _TEXTURE | Use.BUMP, _TEXTURE | Use.PALETTE
 
 FORMATS: dict[AnyFormat, FormatRow] = {
@@ -265,6 +268,9 @@ FORMATS: dict[AnyFormat, FormatRow] = {
         _row(Format.D24FS8, _SHADOW),
         _row(Format.D32_LOCKABLE, _SHADOW),
         _row(Format.S8_LOCKABLE, Use.DEPTH),
+        _row(Format.INTZ, _READABLE, layout="D24S8"),
+        _row(Format.DF16, _READABLE, layout="D16"),
+        _row(Format.DF24, _READABLE, layout="D24X8"),
         _block(Format.A1, 1, 8, 1, _TEXTURE),
         _block(Format.UYVY, 4, 2, 1, _TEXTURE),
         _block(Format.YUY2, 4, 2, 1, _TEXTURE),
@@ -275,6 +281,8 @@ FORMATS: dict[AnyFormat, FormatRow] = {
         _block(Format.DXT3, 16, 4, 4, _TEXTURE),
         _block(Format.DXT4, 16, 4, 4, _TEXTURE),
         _block(Format.DXT5, 16, 4, 4, _TEXTURE),
+        _block(Format.ATI1N, 8, 4, 4, _TEXTURE),
+        _block(Format.ATI2N, 16, 4, 4, _TEXTURE),
     )
 }
 """Every format there is here."""

@@ -7,6 +7,7 @@ chains, and which of those that were released are still in use.  Direct3D 9 and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from dp2emu.capture.records import Record
@@ -30,6 +31,11 @@ from dp2emu.runtime.textures import TextureShape
 _EVICT = 61
 """The DDI's render state that asks for it (reference 3.6)."""
 _INDEX_BYTES = {Format.INDEX16: 2, Format.INDEX32: 4}
+
+
+def stored_as(format: Format) -> Format:
+    """What the driver is asked for: D3DFMT_NULL is a target whose colours nobody reads."""
+    return Format.A8R8G8B8 if format is Format.NULL else format
 
 
 class Application:
@@ -115,6 +121,7 @@ class Application:
         """
         if pool is Pool.SCRATCH:
             return Resource(None, pool)
+        shape = replace(shape, format=stored_as(shape.format))
         desc = self.device.textures.create(shape, []).desc
         visible = 1 if shape.usage & Usage.AUTOGENMIPMAP else desc.levels
         return self._own(Resource(desc, pool, visible=visible))
@@ -129,7 +136,7 @@ class Application:
         if pool is Pool.SCRATCH:
             return Resource(None, pool)
         desc = self.session.create_surface(
-            SurfaceKind.SURFACE, width, height, format, samples=samples, usage=usage
+            SurfaceKind.SURFACE, width, height, stored_as(format), samples=samples, usage=usage
         )
         return self._own(Resource(desc, pool))
 

@@ -102,6 +102,17 @@ def test_dxt5_has_interpolated_alphas(format: Format, first: int, second: int, c
     assert (texels[..., :3] == wide(1)).all()
 
 
+@given(st.integers(0, 255), st.integers(0, 255), st.integers(0, 2**48 - 1))
+def test_ati_formats_have_one_or_two_values(first: int, second: int, codes: int) -> None:
+    block = struct.pack("<Q", first | second << 8 | codes << 16)
+    values = [model_alpha(first, second, codes >> 3 * index & 7) for index in range(16)]
+    one = decode(Format.ATI1N, block, 4, 4).reshape(-1, 4).tolist()
+    assert one == [[value] * 4 for value in values]
+    flat = struct.pack("<Q", 9 | 9 << 8)
+    two = decode(Format.ATI2N, block + flat, 4, 4).reshape(-1, 4).tolist()
+    assert two == [[9, value, 255, 255] for value in values]
+
+
 def clamped(value: int) -> int:
     return min(max(value, 0), 255)
 

@@ -82,11 +82,25 @@ DRIVERS_ONLY = {
 """Members that the headers of drivers have beside those of applications."""
 
 
+VENDORS = {
+    "D3DFORMAT": {
+        f"D3DFMT_{code}": int.from_bytes(spelled.encode(), "little")
+        for code, spelled in (
+            ("ATI1N", "ATI1"), ("ATI2N", "ATI2"), ("DF16", "DF16"), ("DF24", "DF24"),
+            ("INTZ", "INTZ"), ("NULL", "NULL"),
+        )
+    }
+}  # fmt: skip
+"""Members that makers of hardware agreed on beside the header, by their four characters."""
+
+
 @pytest.mark.parametrize("name", ENUMS)
 def test_enumeration_has_exactly_the_names_and_values_of_the_header(name: str) -> None:
     enum = ENUMS[name]
     named = {enum._prefix + member: int(value) for member, value in enum.__members__.items()}
-    assert named == layout()["enums"][name]["values"] | DRIVERS_ONLY.get(name, {})
+    assert named == layout()["enums"][name]["values"] | DRIVERS_ONLY.get(name, {}) | VENDORS.get(
+        name, {}
+    )
 
 
 @pytest.mark.parametrize("prefix", FLAGS)

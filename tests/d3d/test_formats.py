@@ -60,6 +60,9 @@ LAYOUTS: dict[str, tuple[int, str]] = {
     "D24FS8": (4, "s0:8i d8:24f"),
     "D32_LOCKABLE": (4, "d0:32"),
     "S8_LOCKABLE": (1, "s0:8i"),
+    "INTZ": (4, "s0:8i d8:24"),
+    "DF16": (2, "d0:16"),
+    "DF24": (4, "d8:24"),
 }
 """Bytes, and each channel as name, lowest bit, number of bits, coding (none: UNORM)."""
 
@@ -73,11 +76,16 @@ BLOCKS = {
     "DXT2": (16, (4, 4)),
     "DXT3": (16, (4, 4)),
     "DXT4": (16, (4, 4)),
+    "ATI1N": (8, (4, 4)),
+    "ATI2N": (16, (4, 4)),
     "DXT5": (16, (4, 4)),
 }
 """Bytes of a block, and the pixels in it."""
 
 LANES = {
+    "INTZ": ("d", "d", "d", "d"),
+    "DF16": ("d", "d", "d", "d"),
+    "DF24": ("d", "d", "d", "d"),
     "R5G6B5": ("r", "g", "b", 1.0),
     "A8": (0.0, 0.0, 0.0, "a"),
     "L8": ("l", "l", "l", 1.0),

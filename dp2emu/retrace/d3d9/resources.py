@@ -39,6 +39,8 @@ _VOLUMES = "IDirect3DVolume9 IDirect3DVolume8"
 _BUFFERS = (
     "IDirect3DVertexBuffer9 IDirect3DIndexBuffer9 IDirect3DVertexBuffer8 IDirect3DIndexBuffer8"
 )
+_WITHOUT_PITCH = (Format.ATI1N, Format.ATI2N)
+"""Formats whose blocks lie without holes, whatever pitch a program was told."""
 _ALL = f"{_TEXTURES} {_SURFACES} {_VOLUMES} {_BUFFERS}"
 _SIDES = {
     "CreateTexture": ("Width", "Height"),
@@ -235,7 +237,8 @@ def _unlock(program: Program, call: Arguments) -> None:
     box, flags = lock.place
     part = resource.part(index)
     whole = Box(0, 0, part.width, part.height, 0, part.depth)
-    stored = Stored(lock.data, lock.pitch, lock.slice)
+    pitch = 0 if resource.root.desc.format in _WITHOUT_PITCH else lock.pitch
+    stored = Stored(lock.data, pitch, lock.slice)
     app.store(resource, index, box or whole, stored, dirty=not flags & NO_DIRTY_UPDATE)
 
 

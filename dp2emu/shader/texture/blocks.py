@@ -173,6 +173,19 @@ def _one_red_bit(source: Source, address: Value, u: Value, v: Value) -> Texel:
     return source.b.itof(bits_at(code, (u & 7) ^ 7, 1)), 0.0, 0.0, 1.0
 
 
+def _ati1(source: Source, address: Value, u: Value, v: Value) -> Texel:
+    """One value, in all four."""
+    value = source.shade(_three_bits(source, address, u, v), color=False)
+    return value, value, value, value
+
+
+def _ati2(source: Source, address: Value, u: Value, v: Value) -> Texel:
+    """Green, then red; blue and alpha are 1."""
+    green = source.shade(_three_bits(source, address, u, v), color=False)
+    red = source.shade(_three_bits(source, address + 8, u, v), color=False)
+    return red, green, 1.0, 1.0
+
+
 def _rgb_pair(order: str, source: Source, address: Value, u: Value, v: Value) -> Texel:
     """Red and blue of both, and the green of one."""
     word = source.word(address)
@@ -217,6 +230,8 @@ DECODERS: dict[AnyFormat, Decode] = {
     Format.DXT3: partial(_beside_alpha, _four_bits),
     Format.DXT4: partial(_beside_alpha, _three_bits),
     Format.DXT5: partial(_beside_alpha, _three_bits),
+    Format.ATI1N: _ati1,
+    Format.ATI2N: _ati2,
     Format.R8G8_B8G8: partial(_rgb_pair, PAIRS[Format.R8G8_B8G8]),
     Format.G8R8_G8B8: partial(_rgb_pair, PAIRS[Format.G8R8_G8B8]),
     Format.UYVY: partial(_yuv_pair, PAIRS[Format.UYVY]),
