@@ -121,10 +121,12 @@ class Application:
         """
         if pool is Pool.SCRATCH:
             return Resource(None, pool)
-        shape = replace(shape, format=stored_as(shape.format))
-        desc = self.device.textures.create(shape, []).desc
+        stored = replace(shape, format=stored_as(shape.format))
+        desc = self.device.textures.create(stored, []).desc
         visible = 1 if shape.usage & Usage.AUTOGENMIPMAP else desc.levels
-        return self._own(Resource(desc, pool, visible=visible))
+        made = self._own(Resource(desc, pool, visible=visible))
+        made.format = shape.format
+        return made
 
     def create_surface(
         self, width: int, height: int, format: Format, pool: Pool, *,
@@ -138,7 +140,18 @@ class Application:
         desc = self.session.create_surface(
             SurfaceKind.SURFACE, width, height, stored_as(format), samples=samples, usage=usage
         )
-        return self._own(Resource(desc, pool))
+        made = self._own(Resource(desc, pool))
+        made.format = format
+        return made
+
+    def set_target(self, index: int, surface: Resource | None) -> None:
+        """SetRenderTarget of Direct3D 9; viewport and scissor follow a new first target."""
+        desc = surface.desc if surface else None
+        colorless = surface is not None and surface.root.format is Format.NULL
+        self.device.set_render_target(index, desc, colorless=colorless)
+        if index == 0 and desc is not None:
+            self.mirror.know("viewport", (0, 0, desc.width, desc.height, 0.0, 1.0))
+            self.mirror.know("scissor", (0, 0, desc.width, desc.height))
 
     def create_buffer(self, kind: SurfaceKind, size: int, pool: Pool, usage: int = 0) -> Resource:
         """CreateVertexBuffer and CreateIndexBuffer of that many bytes, which are zero."""

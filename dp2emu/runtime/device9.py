@@ -304,9 +304,15 @@ class Device9:
         """SetScissorRect; effective while D3DRS_SCISSORTESTENABLE is TRUE."""
         self._targets.set_scissor(Rect(left, top, right, bottom))
 
-    def set_render_target(self, index: int, surface: SurfaceDesc | None) -> None:
-        """SetRenderTarget; a new target 0 resets viewport and scissor to all of it."""
-        self._targets.set_color(index, surface)
+    def set_render_target(
+        self, index: int, surface: SurfaceDesc | None, *, colorless: bool = False
+    ) -> None:
+        """SetRenderTarget; a new target 0 resets viewport and scissor to all of it.
+
+        A ``colorless`` surface is one of D3DFMT_NULL: only its size counts, and that not for
+        drawing.
+        """
+        self._targets.set_color(index, surface, colorless=colorless)
 
     def set_depth_stencil(self, surface: SurfaceDesc | None) -> None:
         """SetDepthStencilSurface; None for none."""

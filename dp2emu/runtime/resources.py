@@ -28,8 +28,8 @@ class Resource:
     """A texture, surface or buffer; or, with an ``owner``, the level ``index`` of a texture.
 
     ``desc`` is None for what has no memory at the driver.  ``visible`` levels can be locked, those
-    below are generated.  ``implicit`` ones belong to a swap chain, ``format`` is that of an index
-    buffer.  Mutable: ``dirty`` has the
+    below are generated.  ``implicit`` ones belong to a swap chain, ``format`` is the one that
+    was asked for.  Mutable: ``dirty`` has the
     boxes of each face's top level that UpdateTexture has not copied yet, ``drawn`` the
     subresources that a blit wrote and nobody has read since.
     """

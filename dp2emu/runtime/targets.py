@@ -23,6 +23,7 @@ class Targets:
         self._states = states
         self.colors: dict[int, SurfaceDesc] = {}
         self.depth: SurfaceDesc | None = None
+        self._colorless = False
         self.viewport = Viewport(0, 0, 0, 0)
         self.scissor = Rect(0, 0, 0, 0)
 
@@ -37,13 +38,21 @@ class Targets:
         self.colors[0], self.depth = color, depth
         self.set_viewport(Viewport(0, 0, color.width, color.height))
 
-    def set_color(self, index: int, surface: SurfaceDesc | None) -> None:
-        """SetRenderTarget; a new target 0 resets viewport and scissor to all of it."""
+    def set_color(
+        self, index: int, surface: SurfaceDesc | None, *, colorless: bool = False
+    ) -> None:
+        """SetRenderTarget; a new target 0 resets viewport and scissor to all of it.
+
+        Of a ``colorless`` one, D3DFMT_NULL, the driver is told that there is none.
+        """
         if surface is None and index == 0:
             raise Refused(HResult.D3DERR_INVALIDCALL, "target 0 must be a surface")
         if surface is not None and not surface.usage & Usage.RENDERTARGET:
             raise Refused(HResult.D3DERR_INVALIDCALL, "a surface not made as a target")
-        self._session.emit(Op.SETRENDERTARGET2, [(index, handle_of(surface))])
+        handle = 0 if colorless else handle_of(surface)
+        self._session.emit(Op.SETRENDERTARGET2, [(index, handle)])
+        if index == 0:
+            self._colorless = colorless
         if surface is None:
             self.colors.pop(index, None)
             return
@@ -81,13 +90,18 @@ class Targets:
             raise Refused(HResult.D3DERR_INVALIDCALL, f"Clear of {flags:#x}")
         if flags & Clear.TARGET and flags & deep and self.depth_is_smaller:
             return
-        items = clip_boxes(rects, self._bounds())
+        flags &= ~int(Clear.TARGET) if self._colorless else flags
+        if not flags:
+            return
+        items = clip_boxes(rects, self._bounds(flags))
         if items:
             head = (flags, color & 0xFFFFFFFF, unit(z), stencil & 0xFFFFFFFF)
             self._session.emit(Op.CLEAR, items, head=head)
 
-    def _bounds(self) -> Rect:
-        target, view = self.colors[0], self.viewport
+    def _bounds(self, flags: int) -> Rect:
+        """What of the viewport lies on what is cleared: depth alone may be larger than targets."""
+        alone = self.depth if not flags & Clear.TARGET else None
+        target, view = alone or self.colors[0], self.viewport
         bounds = Rect(0, 0, target.width, target.height).intersect(
             Rect(view.x, view.y, view.x + view.width, view.y + view.height)
         )

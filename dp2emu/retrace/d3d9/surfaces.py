@@ -23,7 +23,6 @@ from dp2emu.retrace.d3d9.root import DEVICES, EVERY_DEVICE
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.methods import lost
 from dp2emu.retrace.program import Program
-from dp2emu.runtime.application import Application
 from dp2emu.runtime.chains import samples_of
 from dp2emu.runtime.resources import Resource
 
@@ -82,18 +81,8 @@ def create_offscreen_plain_surface(program: Program, call: Arguments) -> None:
 @on(DEVICES, "SetRenderTarget")
 def set_render_target(program: Program, call: Arguments) -> None:
     """A colour target; a new first one has viewport and scissor all of it."""
-    app = application(call)
-    index, surface = call.integer("RenderTargetIndex"), optional(call, Resource, "pRenderTarget")
-    app.device.set_render_target(index, surface.desc if surface else None)
-    if index == 0:
-        follow_target(app)
-
-
-def follow_target(app: Application) -> None:
-    """Viewport and scissor as they are with a new first target."""
-    target = app.device.targets[0]
-    app.mirror.know("viewport", (0, 0, target.width, target.height, 0.0, 1.0))
-    app.mirror.know("scissor", (0, 0, target.width, target.height))
+    surface = optional(call, Resource, "pRenderTarget")
+    application(call).set_target(call.integer("RenderTargetIndex"), surface)
 
 
 @on(DEVICES, "SetDepthStencilSurface")
