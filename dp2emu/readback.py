@@ -20,8 +20,9 @@ from dp2emu.d3d.blocks import decode
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, FormatRow, Use
 from dp2emu.d3d.hresult import HResult
+from dp2emu.d3d.sdk import sdk_name
 from dp2emu.errors import Fault, Unsupported
-from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.memory import Surface, SurfaceDesc, layout_of
 from dp2emu.gpu.resolve import resolve
 from dp2emu.gpu.subresources import Subresource
 from dp2emu.grey import grey
@@ -43,19 +44,24 @@ class Rows(NamedTuple):
     height: int
 
 
-def read_rows(surface: Surface, index: int = 0) -> Rows:
-    """Level ``index`` of a surface as a program reads it.
-
-    Raises Fault if there is no such level, Unsupported for what is no pixels.
+def check_readback(desc: SurfaceDesc, index: int = 0) -> None:
+    """Whether level ``index`` of a surface can be read: raises Fault if there is no such level,
+    Unsupported for what is no pixels of the interfaces before Direct3D 10.
     """
-    format = surface.format
-    if not isinstance(format, Format) or format not in FORMATS:
-        raise Unsupported(f"picture of {format.sdk}")
-    row = FORMATS[format]
-    if index >= len(surface.subresources):
-        what = f"surface {surface.handle} has {len(surface.subresources)} levels, not {index}"
+    if desc.dxgi is not None or desc.format not in FORMATS:
+        name = desc.dxgi.sdk if desc.dxgi else sdk_name(Format, desc.format)
+        raise Unsupported(f"picture of {name or f'format {desc.format:#x}'}")
+    levels = len(layout_of(desc))
+    if index >= levels:
+        what = f"surface {desc.handle} has {levels} levels, not {index}"
         raise Fault(HResult.DDERR_INVALIDPARAMS, what)
-    level = surface.subresources[index]
+
+
+def read_rows(surface: Surface, index: int = 0) -> Rows:
+    """Level ``index`` of a surface as a program reads it.  Raises like ``check_readback``."""
+    check_readback(surface.desc, index)
+    format = Format(surface.desc.format)
+    row, level = FORMATS[format], surface.subresources[index]
     slices = level.rows * row.block[1] * level.depth
     height = level.height if level.depth == 1 else slices
     return Rows(format, row, _tight(surface, row, level), level.width, height)

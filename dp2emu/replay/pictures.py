@@ -17,7 +17,7 @@ from dp2emu.gpu.memory import Surface, SurfaceDesc
 from dp2emu.grey import DEPTHS, STENCILS, take_depth, take_stencil
 from dp2emu.outputs import write_file
 from dp2emu.picture import Picture, encode_png, has_picture, take_picture
-from dp2emu.readback import take_readback
+from dp2emu.readback import check_readback, take_readback
 from dp2emu.replay.compare import Difference
 from dp2emu.replay.frames import EVERY, Frames
 from dp2emu.replay.raw import RawFrames
@@ -238,6 +238,7 @@ class Photographer:
 
     def _take_told(self, record: Pictured, frame: int) -> None:
         """Take a picture as the program did.  Raises like ``_take``."""
+        check_readback(self._rig.surface(record.handle), record.index)
         self._rig.observe(record.handle, lambda seen: self._develop_told(record, frame, seen))
 
     def _develop_told(self, record: Pictured, frame: int, surface: Surface) -> None:

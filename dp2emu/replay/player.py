@@ -38,6 +38,7 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import CaptureError, Dp2Error, Unsupported, UsageError
 from dp2emu.gpu.timing import Timing, instant, parse_timing
+from dp2emu.readback import check_readback
 from dp2emu.replay.calls import Performed, row_of, submit
 from dp2emu.replay.compare import Difference, differences
 from dp2emu.replay.document import Document
@@ -268,6 +269,7 @@ class Player:
         self._photograph(Photographer.told, record)
         if record.data and hasattr(self._rig, "observe"):
             frame, rig = self.tally.frames, cast(Observable, self._rig)
+            check_readback(rig.surface(record.handle), record.index)
             rig.observe(record.handle, lambda seen: self._note(pixels_differ(record, seen, frame)))
 
     def _observe(self, record: Observed) -> None:

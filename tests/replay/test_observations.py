@@ -112,6 +112,20 @@ def test_picture_that_cannot_be_taken_is_told(handle: int, index: int, tmp_path:
     assert len(run.faults) == 1 and run.pictures == []
 
 
+@pytest.mark.parametrize("data", [b"", b"rows"])
+@pytest.mark.parametrize("handle, index", [(99, 0), (BUFFER, 0), (TARGET, 1)])
+def test_what_cannot_be_read_is_told_at_once_however_late_the_gpu_is(
+    data: bytes, handle: int, index: int, tmp_path: Path
+) -> None:
+    seen = Pictured(3, PictureKind.LOCK, handle, index, data)
+    timing = parse_timing("fixed:call=1,packet=500")
+    pictures = None if data else Pictures(tmp_path)
+    run = Run(*START, called(clear(1)), seen, called(), timing=timing, pictures=pictures)
+    (fault,) = run.faults
+    assert fault.what.startswith("before call 1: ")
+    assert all(call["fault"] is None for call in run.calls)
+
+
 def test_pixels_the_program_read_are_compared() -> None:
     words = np.full((4, 8), 0xFF000001, "<u4")
     same = Run(*START, called(clear(1)), present(3, data=words.tobytes()))
