@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -18,6 +18,9 @@ CREATE_DEVICE, DISTURB, REMOVE, ADVANCE, FINISH = (
 """What is the adapter's: a device by number, a cause in words, calls, ticks, and nothing."""
 DXGI = "DXGI."
 """Before names of DXGI functions."""
+FILLED = "Filled"
+"""The structure in the place of a result when arguments came back changed: the result, and pairs
+of a place among the arguments and what is there now."""
 RAISED = "Raised"
 """The structure in the place of a result when a function did not come back: why, in a word."""
 
@@ -69,6 +72,29 @@ def result_of(entry: str, found: Any, number: Number) -> Value:
         data = bytes(found.pData) if found.pData.readonly else None
         return Structure("MappedSubresource", (data, found.RowPitch, found.DepthPitch))
     return value_of(found, number)
+
+
+def filled(result: Value, given: Sequence[Value], arguments: Sequence[Any]) -> Value:
+    """What a function returned, with the structures and lists among its arguments that it changed;
+    ``given`` is what all were before.
+    """
+    changed = tuple(
+        (place, value)
+        for place, (old, each) in enumerate(zip(given, arguments, strict=False))
+        if _is_filled(each) and (value := value_of(each, _unnumbered)) != old
+    )
+    return Structure(FILLED, (result, changed)) if changed else result
+
+
+def _is_filled(argument: Any) -> bool:
+    """Whether a function can change it: tuples, and so most structures, stay as they are."""
+    if isinstance(argument, list):
+        return not any(memories(argument))
+    return is_dataclass(argument) and not isinstance(argument, (Structure, Memory))
+
+
+def _unnumbered(memory: bytearray) -> None:
+    """No objects are in what is filled."""
 
 
 def memories(found: Any) -> Iterator[bytearray]:

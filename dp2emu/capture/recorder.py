@@ -23,6 +23,7 @@ from dp2emu.capture.entry_values import (
     REMOVE,
     WRITE,
     ends,
+    filled,
     makes,
     memories,
     result_of,
@@ -135,7 +136,7 @@ class RecordedDevice:
         found, result = None, None
         try:
             found = function(*arguments)
-            result = result_of(name, found, self._memories.number)
+            result = filled(result_of(name, found, self._memories.number), given, arguments)
         except Dp2Error as error:
             result = Structure(RAISED, (type(error).__name__,))
             raise

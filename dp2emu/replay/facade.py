@@ -21,6 +21,7 @@ from dp2emu.capture.entry_values import (
     REMOVE,
     WRITE,
     ends,
+    filled,
     makes,
     memories,
     result_of,
@@ -178,7 +179,8 @@ class Facade:
         self._note(name, at, typed, found)
         changed = enumerate(zip(before, map(bytes, self._filled), strict=True))
         written = tuple((place, new) for place, (old, new) in changed if old != new)
-        return Reply(result_of(name, found, _unnumbered), tuple(at.codes), written)
+        result = filled(result_of(name, found, _unnumbered), record.arguments, typed)
+        return Reply(result, tuple(at.codes), written)
 
     def _note(self, name: str, at: _Device, typed: Any, found: Any) -> None:
         """Objects that came or went, and memory that is mapped."""

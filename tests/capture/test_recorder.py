@@ -149,6 +149,9 @@ def test_structures_of_memory_and_tables_of_dxgi_are_recorded() -> None:
     assert found.arguments[1] == Structure("StringOut", (bytes(40), 40))
     ((place, text),) = found.written
     assert place == 0 and text.startswith(b"GPU")
+    assert isinstance(found.result, Structure) and found.result.name == "Filled"
+    _, changed = found.result.members
+    assert changed == ((1, Structure("StringOut", (text, name.length))),)
     recording.device.dxgi_functions["QueryResourceResidency"]([], None)
     assert recording.records[-1].entry == "DXGI.QueryResourceResidency"
     assert recording.records[-1].result == 0

@@ -18,6 +18,9 @@ from dp2emu.capture import open_capture
 from dp2emu.capture.records import EntryCalled, FrameMarker, Record
 from dp2emu.capture.values import Memory, Structure, Value
 from dp2emu.ddi10.adapter import Adapter, Cause
+from dp2emu.ddi10.counters import StringOut
+from dp2emu.ddi10.dxgi import GammaCaps
+from dp2emu.ddi10.resource import CreateResource, MipInfo, ResourceType
 from dp2emu.gpu.timing import fixed
 from dp2emu.replay import Pictures, Watcher, replay
 from dp2emu.scene10 import play_scene10
@@ -123,6 +126,23 @@ def test_a_difference_says_what_and_where() -> None:
         "call 4: QueryGetData filled in: recorded 02 00 00 00, replayed 01 00 00 00",
     ]
     assert (found.tally.compared, found.tally.different) == (2, 1)
+
+
+def test_structures_and_lists_that_are_filled_are_compared() -> None:
+    recording = Recording()
+    description = CreateResource((MipInfo(4),), None, ResourceType.BUFFER)
+    memory = bytearray(recording.device.functions["CalcPrivateResourceSize"](description))
+    recording.call("CreateResource", description, memory, 0)
+    recording.device.dxgi_functions["QueryResourceResidency"]([memory], [0])
+    recording.device.dxgi_functions["GetGammaCaps"](GammaCaps())
+    recording.call("CheckCounter", 0x1000, StringOut(bytearray(99), 99), StringOut(None), None)
+    *_, residency, gamma, strings = recording.records
+    assert residency.result == Structure("Filled", (0, ((1, (1,)),)))
+    assert "Filled" in repr(gamma.result) and "Filled" in repr(strings.result)
+    found = play(recording.records)
+    assert (found.faults, found.differences) == ([], [])
+    wrong = replace(residency, result=Structure("Filled", (0, ((1, (3,)),))))
+    assert play([*recording.records[:-3], wrong]).tally.different == 1
 
 
 def test_a_slow_gpu_answers_other_things_and_the_replay_goes_on() -> None:
