@@ -153,7 +153,7 @@ class Player:
         self._wanted: Pictures | None = None
         self._facade: Facade | None = None
         self._imported = False
-        self._polls: dict[int, Call] = {}
+        self._buffers: dict[int, int] = {}
 
     def photograph(self, wanted: Pictures) -> None:
         """Take pictures from now on.  Raises UsageError if the rig has none."""
@@ -241,7 +241,7 @@ class Player:
         self._settle(None)
         call = record.call
         ledger = self._ledgers.get(call.dwhContext)
-        self._polls[call.dwhContext] = Call(call.dwhContext, call.lpDDCommands, commands=b"")
+        self._buffers[call.dwhContext] = call.lpDDCommands
         self._pending = submit(self._rig, self.tally.calls, call, ledger)
         self.tally.calls += 1
         if self._photographer is not None:
@@ -290,9 +290,10 @@ class Player:
         """Where the program waited for an answer: time and empty calls, as long as they bring
         some.  They have no numbers; what the recording waited with is in it already.
         """
-        call = self._polls.get(record.context)
-        if call is None or not ledger.is_due(record.query):
+        buffer = self._buffers.get(record.context)
+        if buffer is None or not ledger.is_due(record.query):
             return
+        call = Call(record.context, buffer, commands=b"")
         self._rig.finish()
         brought = True
         while brought and ledger.is_due(record.query):
