@@ -26,7 +26,7 @@ from dp2emu.gpu.packets import (
     whole_part,
 )
 from dp2emu.gpu.queries import Counters
-from dp2emu.gpu.resample import Axis, Lanes, area, linear, point, resample
+from dp2emu.gpu.resample import Axis, Lanes, linear, point, resample
 from dp2emu.gpu.resolve import resolve
 from dp2emu.gpu.texels import Blocks, blocks, read_texels, whole_blocks, write_texels
 from dp2emu.gpu.work import Work
@@ -55,7 +55,7 @@ def execute_copy(copy: Copy, counters: Counters) -> Work:
 
 def execute_generate_levels(packet: GenerateLevels, counters: Counters) -> Work:
     """Make levels from those above them."""
-    surface, along = packet.surface, point if packet.point else area
+    surface, along = packet.surface, point if packet.point else linear
     work = Work()
     for index in range(len(surface.subresources)):
         if index % surface.desc.levels:

@@ -408,7 +408,7 @@ class Compose:
 @dataclass(frozen=True, slots=True, eq=False)
 class GenerateLevels:
     """Make every level of each face but the first from the one above: ``point`` takes one texel,
-    otherwise it is the mean of the area.  The format can be rendered to.
+    otherwise it is filtered linearly.  The format can be rendered to.
     """
 
     surface: Surface

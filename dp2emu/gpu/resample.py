@@ -56,21 +56,6 @@ def linear(source: int, target: int) -> Axis:
     return Axis(((whole, SUBTEXELS - weight), (whole + 1, weight)), SUBTEXELS)
 
 
-def area(source: int, target: int) -> Axis:
-    """The texels a target texel covers, each by the share that is covered, for a ``source`` less
-    than three times the target, or three times if that is 1.
-    """
-    start = np.arange(target, dtype=np.int64) * source
-    taps = []
-    for tap in range(3):
-        texel = start // target + tap
-        covered = np.minimum(start + source, (texel + 1) * target) - np.maximum(
-            start, texel * target
-        )
-        taps.append((np.minimum(texel, source - 1), np.maximum(covered, 0)))
-    return Axis(tuple(taps), source)
-
-
 def resample(read: Reader, z: Axis, y: Axis, x: Axis) -> Lanes:
     """Lanes of shape (depth, height, width) of the target.
 

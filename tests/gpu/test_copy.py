@@ -275,23 +275,28 @@ def test_what_is_resolved_may_be_stretched_and_converted() -> None:
 # Generated levels
 
 
-def mean_of(above: np.ndarray, size: tuple[int, int], x: int, y: int) -> list[Fraction]:
-    """The mean colour of the area a texel of the next level covers."""
+def mix_of(above: np.ndarray, size: tuple[int, int], x: int, y: int) -> list[Fraction]:
+    """The colour around the centre of a texel of the next level, in steps of 1/256 of a texel."""
     height, width = above.shape
     sums = [Fraction(0)] * 4
-    for row in range(height):
-        for column in range(width):
-            share = Fraction(1)
-            for at, texel, most, made in ((x, column, width, size[0]), (y, row, height, size[1])):
-                low, high = Fraction(at * most, made), Fraction((at + 1) * most, made)
-                share *= max(Fraction(0), min(high, texel + 1) - max(low, texel)) / (high - low)
+    for row, down in nearest(y, height, size[1]):
+        for column, across in nearest(x, width, size[0]):
             word = channels(int(above[row, column]))
-            sums = [total + share * value for total, value in zip(sums, word, strict=True)]
+            sums = [total + down * across * value for total, value in zip(sums, word, strict=True)]
     return sums
 
 
+def nearest(at: int, most: int, made: int) -> list[tuple[int, Fraction]]:
+    """The two texels whose centres are around one of the next level, and their shares."""
+    place = (at + Fraction(1, 2)) * most / made - Fraction(1, 2)
+    first = floor(place)
+    share = Fraction(floor((place - first) * 256 + Fraction(1, 2)), 256)
+    pairs = ((first, 1 - share), (first + 1, share))
+    return [(min(max(texel, 0), most - 1), part) for texel, part in pairs]
+
+
 @pytest.mark.parametrize(("width", "height"), [(8, 8), (7, 5), (1, 6), (5, 1), (3, 3)])
-def test_levels_are_means_of_the_level_above(width: int, height: int) -> None:
+def test_levels_are_linear_blits_of_the_level_above(width: int, height: int) -> None:
     levels = max(width, height).bit_length()
     texture = surface(A8, width, height, SurfaceKind.TEXTURE, levels=levels)
     top = words(texture).copy()
@@ -302,7 +307,7 @@ def test_levels_are_means_of_the_level_above(width: int, height: int) -> None:
         size = made.shape[1], made.shape[0]
         for y in range(size[1]):
             for x in range(size[0]):
-                wanted = mean_of(above, size, x, y)
+                wanted = mix_of(above, size, x, y)
                 found = channels(int(made[y, x]))
                 assert all(abs(a - b) <= Fraction(1, 2) + Fraction(1, 10**4)
                            for a, b in zip(found, wanted, strict=True))  # fmt: skip

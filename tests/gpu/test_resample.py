@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.gpu.arrays import I64
-from dp2emu.gpu.resample import Axis, Lanes, area, linear, point, resample
+from dp2emu.gpu.resample import Axis, Lanes, linear, point, resample
 
 SIZES = st.integers(1, 300)
 
@@ -46,20 +46,6 @@ def test_linear_mixes_the_two_nearest_centres_in_256_steps(source: int, target: 
         assert shares(axis, i) == {texel: part for texel, part in pairs if part}
 
 
-@given(SIZES)
-def test_a_texel_of_the_next_level_is_the_mean_of_the_area_it_covers(source: int) -> None:
-    target = max(source // 2, 1)
-    axis = area(source, target)
-    for i in range(target):
-        low, high = Fraction(i * source, target), Fraction((i + 1) * source, target)
-        covered = {
-            texel: Fraction(min(high, texel + 1) - max(low, texel)) * target / source
-            for texel in range(floor(low), source)
-            if max(low, texel) < min(high, texel + 1)
-        }
-        assert shares(axis, i) == covered
-
-
 @pytest.mark.parametrize("along", [point, linear])
 def test_a_size_that_stays_leaves_texels_alone(along: Callable[[int, int], Axis]) -> None:
     axis = along(7, 7)
@@ -73,7 +59,7 @@ def texels(data: list[list[list[float]]]) -> Callable[[I64, I64, I64], Lanes]:
 
 def test_all_directions_count_and_are_taken_together() -> None:
     read = texels([[[0, 1], [2, 3]], [[4, 5], [6, 7]]])
-    (mean,) = resample(read, area(2, 1), area(2, 1), area(2, 1))
+    (mean,) = resample(read, linear(2, 1), linear(2, 1), linear(2, 1))
     assert mean.tolist() == [[[3.5]]]
     (picked,) = resample(read, point(2, 2), point(2, 1), point(2, 1))
     assert picked.tolist() == [[[3.0]], [[7.0]]]
@@ -94,6 +80,6 @@ def test_an_infinite_texel_of_no_weight_is_not_looked_at() -> None:
 
 def test_infinities_of_both_signs_come_to_no_number() -> None:
     read = texels([[[float("inf"), float("-inf"), 3e38, 3e38]]])
-    (lane,) = resample(read, area(1, 1), area(1, 1), area(4, 2))
+    (lane,) = resample(read, linear(1, 1), linear(1, 1), linear(4, 2))
     assert np.isnan(lane[0, 0, 0])
     assert lane[0, 0, 1] == np.float32(3e38)
