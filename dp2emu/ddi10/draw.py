@@ -199,6 +199,8 @@ class Draws:
             samplers=given[1].samplers,
             vertex_units=vertex.lowered.units,
             units=pixel.lowered.units if pixel else (),
+            early=pixel is not None and pixel.lowered.forces_early,
+            by_sample=pixel is not None and pixel.lowered.per_sample,
         )
 
     def _raster(self, vertex: Shader) -> RasterState:

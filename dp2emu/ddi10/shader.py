@@ -15,6 +15,7 @@ import numpy as np
 
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.packets import Uniforms
+from dp2emu.gpu.state import COVERAGE_PORT
 from dp2emu.shader.ir import (
     Address,
     Assign,
@@ -92,11 +93,9 @@ def pixel_shader(code: bytes) -> Shader:
     """A pixel shader from its tokens.
 
     Raises ShaderError, with an offset, for tokens that cannot be meant, and Unsupported for other
-    stages, and for coverage and what runs by sample.
+    stages and inputs evaluated elsewhere.
     """
     lowered = _lowered(code, Stage.PIXEL)
-    if lowered.forces_early or lowered.per_sample or lowered.writes_coverage:
-        raise Unsupported("pixel shaders by sample, with coverage, or with tests before them")
     return Shader(_Writer.of(lowered, _PIXEL_INPUTS, "target", "target").program(), lowered)
 
 
@@ -191,7 +190,7 @@ class _Writer:
             slot = self.slot(Type.F32)
             yield Assign(slot, "asfloat", (value,))
             value = Slot(slot)
-        self.outputs[name] = Port(name, Type.F32)
+        self.outputs[name] = Port(name, Type.I32 if name == COVERAGE_PORT else Type.F32)
         yield Output(name, value)
 
 
@@ -244,4 +243,7 @@ _PIXEL_INPUTS: dict[str, _Inputs] = {
     "position": _place,
     "is_front_face": _facing,
     "primitive_id": _as_it_is,
+    "sample": _interpolated,
+    "sample_index": _as_it_is,
+    "coverage": _as_it_is,
 }

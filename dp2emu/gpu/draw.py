@@ -8,13 +8,12 @@ a say in coverage, and any program before an alpha test, runs before the depth t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 import numpy as np
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
-from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.gpu.assembly import CORNERS, vertex_count
 from dp2emu.gpu.depth import DepthPlanes, depth_planes, fragment_depth, kept_by_clipping
@@ -39,11 +38,13 @@ from dp2emu.gpu.shade import (
     Shaded,
     Shading,
     covered,
+    joined,
     shade,
     shading,
     varyings_of,
 )
 from dp2emu.gpu.spans import Fragments, batches
+from dp2emu.gpu.state import decides_coverage
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.tessellator import tessellated
 from dp2emu.gpu.texture_cache import TextureCache
@@ -74,7 +75,6 @@ def execute_draw(
     the engine otherwise; one that compiles draws on ``threads``.  Raises Unsupported for state
     that is not built, before anything is written, and Disagreement if engines are checked.
     """
-    _check(draw)
     if observe_cache:
         run = reference.run
     targets = Targets.of(draw, run)
@@ -90,17 +90,6 @@ def execute_draw(
         cache.count(counters)
     _count(draw, work, counters)
     return work
-
-
-def _check(draw: Draw) -> None:
-    """Raises Unsupported for what draws can say and is not built."""
-    pipeline = draw.pipeline
-    for asked, what in (
-        (pipeline.early, "early depth and stencil tests"),
-        (pipeline.by_sample, "programs by sample"),
-    ):
-        if asked:
-            raise Unsupported(what)
 
 
 def _executed(draw: Draw, targets: Targets, texturing: Texturing, threads: int) -> Work:
@@ -280,6 +269,8 @@ class _Stages:
         if pipeline.alpha_test is not None:
             reference = self.draw.merge.alpha_reference
             alive = alive & alpha_passes(pipeline.alpha_test, alpha, reference)
+        if shaded.drawn is not None:
+            return alive & (shaded.drawn >> here.x % self.samples & 1).astype(np.bool_)
         if pipeline.alpha_to_coverage:
             alive = alive & alpha_covers(alpha, here.x % self.samples, self.samples)
         return alive
@@ -294,17 +285,30 @@ class _Stages:
             passed = target.test(z, faces, here.y * target.pitch + here.x, stacks)
             pixels = int(np.count_nonzero(passed))
             moved += target.bytes_moved(len(here.x), pixels)
+        runs = self._invocations(here, passed) if shaded is None else 0
         if self.targets.colors and pixels:
+            if self._drops_after_tests:
+                shaded = self._shade(here)
+                alive = self._alive(here, shaded)
+                passed = alive if passed is None else passed & alive
             self._color(here, shaded, stacks, passed)
             moved += pixels * sum(color.pixel_bytes for color in self.targets.colors)
-        runs = self._invocations(here, passed) if shaded is None else 0
         return Work(pixels=pixels, pixel_bytes=moved, invocations=runs)
 
+    @property
+    def _drops_after_tests(self) -> bool:
+        """Whether a program that runs late drops fragments that passed the tests."""
+        pipeline = self.draw.pipeline
+        says = decides_coverage(pipeline.pixel) or pipeline.alpha_to_coverage
+        return pipeline.early and says
+
     def _invocations(self, here: Sites, passed: Mask | None) -> int:
-        """Pixels, of a primitive each, that have fragments here that passed."""
+        """Pixels, of a primitive each, that have fragments here that passed; or fragments, for
+        each of which a program runs by sample.
+        """
         if not self.draw.pipeline.counts_pixels:
             return 0
-        if self.samples > 1:
+        if self.samples > 1 and not self.draw.pipeline.by_sample:
             return pixel_count(here, self.samples, passed)
         return len(here.x) if passed is None else int(np.count_nonzero(passed))
 
@@ -338,8 +342,22 @@ class _Stages:
         if self.samples == 1:
             shaded, coverage = shade(self.shading, here), here.spans.coverage
             return shaded if coverage is None else covered(shaded, coverage[here.span])
+        if self.draw.pipeline.by_sample:
+            return self._shade_samples(here)
         pixels, pixel = pixels_of(self.shading.frame, here, self.samples)
         return shade(self.shading, pixels).part(pixel)
+
+    def _shade_samples(self, here: Sites) -> Shaded:
+        """Run the program for each sample, all first ones together, then the second ones."""
+        of_sample = [np.flatnonzero(here.x % self.samples == n) for n in range(self.samples)]
+        parts = []
+        for sample, chosen in enumerate(of_sample):
+            if len(chosen):
+                pixels, pixel = pixels_of(self.shading.frame, here.part(chosen), self.samples)
+                shading = replace(self.shading, sample=sample)
+                parts.append(shade(shading, pixels).part(pixel))
+        order = np.concatenate(of_sample)
+        return joined(parts).part(np.argsort(order, kind="stable"))
 
     def _stacks(self, here: Sites) -> Piles:
         """Fragments by pixel, or by sample; those of a single primitive have one each."""

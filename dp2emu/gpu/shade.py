@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -11,16 +11,17 @@ import numpy as np
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
 from dp2emu.gpu.encodings import as_floats
 from dp2emu.gpu.geometry import is_color, is_flat
-from dp2emu.gpu.multisample import centroids
+from dp2emu.gpu.multisample import POSITIONS, centroids, coverage
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.planes import Frame, Plane, Sites, plane
 from dp2emu.gpu.quads import in_quads, quads
 from dp2emu.gpu.setup import Primitives
-from dp2emu.gpu.state import DEPTH_PORT, Pipeline
+from dp2emu.gpu.state import COVERAGE_PORT, DEPTH_PORT, Pipeline
+from dp2emu.gpu.subpixel import ONE
 from dp2emu.gpu.vertex import COMPONENTS
 from dp2emu.shader.engines import telling
 from dp2emu.shader.ir import Program
-from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, varying
+from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, SAMPLE, varying
 from dp2emu.shader.reference import Fetcher, Run, Sampler
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.types import I32, Lanes
@@ -47,7 +48,8 @@ class Shading:
     ``divided`` are planes of varyings times rhw, and ``divisor`` is the plane of rhw; ``plain``
     are planes of the varyings themselves.  ``depth`` is the plane of z and ``rhw`` that of the
     true rhw, where the program reads them; ``front`` is +1 or -1 for each primitive.
-    ``numbers`` are those of the primitives in their draw.  ``run`` is the engine.
+    ``numbers`` are those of the primitives in their draw.  ``run`` is the engine.  ``sample`` is
+    the one the program runs for, if it does so by sample.
     """
 
     program: Program
@@ -63,24 +65,32 @@ class Shading:
     sampler: Sampler | None
     run: Run
     fetcher: Fetcher | None = None
+    sample: int = 0
+
+    @property
+    def moved(self) -> bool:
+        """Whether samples lie beside the centre."""
+        return self.draw.pipeline.samples > 1 and self.draw.pipeline.raster.multisample
 
 
 @dataclass(frozen=True, slots=True)
 class Shaded:
     """Colours of fragments by target, four lanes each: float32, not clamped, or int32, which are
-    the bits of whatever the target has; the depth the program wrote, if it writes one; and which
-    fragments it did not kill.
+    the bits of whatever the target has; the depth the program wrote, if it writes one; which
+    fragments it did not kill; and which samples of their pixels it draws, None if all.
     """
 
     colors: dict[int, tuple[F32 | I32, ...]]
     depth: F32 | None
     alive: Mask
+    drawn: I32 | None = None
 
     def part(self, chosen: I64) -> Shaded:
         """Some of the fragments."""
         depth = None if self.depth is None else self.depth[chosen]
         colors = {n: tuple(c[chosen] for c in rgba) for n, rgba in self.colors.items()}
-        return Shaded(colors, depth, self.alive[chosen])
+        drawn = None if self.drawn is None else self.drawn[chosen]
+        return Shaded(colors, depth, self.alive[chosen], drawn)
 
 
 def covered(shaded: Shaded, coverage: F32) -> Shaded:
@@ -199,12 +209,18 @@ def shade(shading: Shading, sites: Sites) -> Shaded:
     cuts = [np.arange(at, min(at + LANES, count)) for at in range(0, count, LANES)]
     if len(cuts) == 1:
         return _shade(shading, sites)
-    parts = [_shade(shading, sites.part(cut)) for cut in cuts]
+    return joined([_shade(shading, sites.part(cut)) for cut in cuts])
+
+
+def joined(parts: Sequence[Shaded]) -> Shaded:
+    """Fragments one after the other; there are some parts."""
     depths = [part.depth for part in parts if part.depth is not None]
+    masks = [part.drawn for part in parts if part.drawn is not None]
     return Shaded(
         {n: _joined([part.colors[n] for part in parts]) for n in parts[0].colors},
         np.concatenate(depths) if depths else None,
         np.concatenate([part.alive for part in parts]),
+        np.concatenate(masks) if masks else None,
     )
 
 
@@ -215,19 +231,43 @@ def _joined(parts: list[tuple[F32 | I32, ...]]) -> tuple[F32 | I32, ...]:
 def _shade(shading: Shading, sites: Sites) -> Shaded:
     pipeline = shading.draw.pipeline
     way = centroids(sites, pipeline.samples) if pipeline.samples > 1 else None
+    reads = _reads(shading.program, COVERAGE_PORT)
+    mask = _coverage(shading, sites) if reads else _NO_COVERAGE
     if not in_quads(shading.program, pipeline.samplers):
-        return _run(shading, sites, way)
+        return _run(shading, sites, way, mask)
     completed = quads(shading.frame, sites)
     if way is not None:
         beside, way = way, np.zeros((2, len(completed.sites.x)))
         way[:, completed.lane] = beside
-    return _run(shading, completed.sites, way).part(completed.lane)
+    if reads:
+        covered, mask = mask, np.zeros(len(completed.sites.x), np.int32)
+        mask[completed.lane] = covered
+    return _run(shading, completed.sites, way, mask).part(completed.lane)
 
 
-def _run(shading: Shading, sites: Sites, way: F64 | None) -> Shaded:
-    """``way`` leads from the sites to where pixels are covered, None if nowhere else."""
+_NO_COVERAGE = np.zeros(1, np.int32)
+
+
+def _coverage(shading: Shading, sites: Sites) -> I32:
+    """Bits of the samples of pixels that are covered and may be drawn to; one is all of a pixel
+    that has no others.
+    """
+    samples, mask = shading.draw.pipeline.samples, shading.draw.merge.sample_mask
+    if samples == 1:
+        return np.ones(1, np.int32)
+    bits = np.left_shift(coverage(sites, samples), np.arange(samples), dtype=np.int64)
+    covered: I32 = (bits.sum(axis=1) & mask).astype(np.int32)
+    return covered
+
+
+def _run(shading: Shading, sites: Sites, way: F64 | None, mask: I32) -> Shaded:
+    """``way`` leads from the sites to where pixels are covered, None if nowhere else; ``mask``
+    is which of their samples are.
+    """
     count = len(sites.x)
     inputs, uniforms = _inputs(shading, sites, way), shading.draw.pixel_uniforms
+    if _reads(shading.program, COVERAGE_PORT):
+        inputs[COVERAGE_PORT] = mask
     with telling(lambda lane: f"pixel {sites.x[lane]}, {sites.y[lane]}"):
         result = shading.run(
             shading.program,
@@ -242,29 +282,38 @@ def _run(shading: Shading, sites: Sites, way: F64 | None) -> Shaded:
         n: tuple(outputs.get(name, nothing) for name in COLOR_PORTS[n])
         for n in targets_of(shading.program)
     }
-    return Shaded(colors, outputs.get(DEPTH_PORT), result.alive)
+    drawn = outputs.get(COVERAGE_PORT)
+    return Shaded(colors, outputs.get(DEPTH_PORT), result.alive, drawn)
 
 
 def _inputs(shading: Shading, sites: Sites, way: F64 | None) -> dict[str, Lanes]:
     """Inputs of the program by name; those of a varying not written have shape (1,).
 
     Constants are int32, all else float32.  Colours and centroids are taken where the pixel is
-    covered.
+    covered, and what is of samples at the one the program runs for.
     """
-    names = [port.name for port in shading.program.inputs]
-    if way is None:
-        inputs = _interpolated(shading, sites, names)
-    else:
-        covered = [name for name in names if name.startswith(CENTROID) or is_color(name)]
-        central = [name for name in names if name not in covered]
-        inputs = _interpolated(shading, sites, central)
+    names = [port.name for port in shading.program.inputs if port.name != COVERAGE_PORT]
+    moved = [name for name in names if shading.moved and name.startswith(SAMPLE)]
+    covered = [name for name in names
+               if way is not None and (name.startswith(CENTROID) or is_color(name))]  # fmt: skip
+    central = [name for name in names if name not in covered and name not in moved]
+    inputs = _interpolated(shading, sites, central)
+    if way is not None:
         inputs |= _interpolated(shading, sites.moved(way), covered)
+    if moved:
+        inputs |= _interpolated(shading, sites.moved(_way_to(shading, sites)), moved)
     for name in names:
         if name in _SYSTEM:
             inputs[name] = _SYSTEM[name](shading, sites)
         elif name not in inputs:
             inputs[name] = _absent(name)
     return inputs
+
+
+def _way_to(shading: Shading, sites: Sites) -> F64:
+    """From pixels to the sample that the program runs for, shape (2, n)."""
+    x, y = POSITIONS[shading.draw.pipeline.samples][shading.sample]
+    return np.repeat([[x / ONE], [y / ONE]], len(sites.x), axis=1)
 
 
 def _interpolated(shading: Shading, sites: Sites, names: list[str]) -> dict[str, Lanes]:
@@ -327,6 +376,10 @@ def _eye_w(shading: Shading, sites: Sites) -> F32:
     return (1.0 / sites.at(shading.rhw)).astype(np.float32)
 
 
+def _sample(shading: Shading, sites: Sites) -> Lanes:
+    return np.array([shading.sample], np.int32)
+
+
 def _number(shading: Shading, sites: Sites) -> Lanes:
     """Of the primitive in the draw, or in its instance."""
     return shading.numbers[sites.spans.primitive][sites.span]
@@ -339,5 +392,6 @@ _SYSTEM: dict[str, Callable[[Shading, Sites], Lanes]] = {
     "depth.x": _depth,
     "w.x": _eye_w,
     "primitive_id.x": _number,
+    "sample_index.x": _sample,
 }
 """Inputs of a pixel program that no vertex provides."""

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 DEPTH_PORT = "depth.x"
 """The output of a pixel program that takes the place of the depth of its fragment."""
+COVERAGE_PORT = "coverage.x"
+"""The I32 output that says, bit by bit, which samples of its pixel are drawn; and the input that
+says which are covered, of those that the sample mask lets through."""
 
 Samplers = tuple[tuple[int, SamplerKey], ...]
 """How the samplers of a program that have a texture read it, by number."""
@@ -219,5 +222,5 @@ class Pipeline:
 @lru_cache(maxsize=1 << 10)
 def decides_coverage(program: Program) -> bool:
     """Whether a pixel program has a say in which fragments pass."""
-    writes_depth = any(port.name == DEPTH_PORT for port in program.outputs)
-    return writes_depth or any(isinstance(s, Kill) for s in walk(program.statements))
+    decided = any(port.name in (DEPTH_PORT, COVERAGE_PORT) for port in program.outputs)
+    return decided or any(isinstance(s, Kill) for s in walk(program.statements))

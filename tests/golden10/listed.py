@@ -15,7 +15,6 @@ WAITING = frozenset(
         "stream output",
         "tessellation",
         "compute shaders",
-        "pixel shaders by sample, with coverage, or with tests before them",
     }
 )
 """What is not built, as errors name it."""

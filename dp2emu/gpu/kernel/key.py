@@ -14,7 +14,7 @@ from dp2emu.gpu.geometry import is_color
 from dp2emu.gpu.merge import DepthTarget
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.quads import in_quads
-from dp2emu.gpu.state import Pipeline, StencilState
+from dp2emu.gpu.state import COVERAGE_PORT, Pipeline, StencilState
 from dp2emu.shader.fixed.output import Output
 from dp2emu.shader.ir import (
     Assign,
@@ -155,11 +155,18 @@ def _differences(pipeline: Pipeline) -> bool:
     return _differs(pipeline.pixel)
 
 
+def _sampled(pipeline: Pipeline) -> bool:
+    """Whether a program has to do with the samples of its pixel."""
+    ports = (*pipeline.pixel.inputs, *pipeline.pixel.outputs)
+    return pipeline.by_sample or any(port.name in _OF_SAMPLES for port in ports)
+
+
+_OF_SAMPLES = (COVERAGE_PORT, "sample_index.x")
 REASONS: dict[str, Callable[[Pipeline], bool]] = {
     "a pixel program that fetches": _fetches,
     "resources of Direct3D 10 shaders": lambda p: bool(p.units),
     "early depth and stencil tests": lambda p: p.early,
-    "programs by sample": lambda p: p.by_sample,
+    "programs by sample, or with coverage": _sampled,
     "differences of what is taken at centroids": _differences,
 }
 """What no kernel is compiled for: the stages of ``gpu.draw`` draw it, around compiled programs."""

@@ -1,0 +1,183 @@
+"""Pixel shaders by sample, with coverage, and behind the tests, in both engines at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.ddi10.adapter import Adapter
+from dp2emu.ddi10.kinds import Query
+from dp2emu.ddi10.resource import BindFlag
+from dp2emu.ddi10.state import BlendDesc1, DepthStencilDesc, RasterizerDesc
+from dp2emu.gpu.core import Gpu
+from dp2emu.shader.engines import CHECKED, engine
+from tests.ddi10.drawing import SIZE, strip, tokens
+from tests.ddi10.rendering import Rendering
+from tests.ddi10.test_sampling import ps
+
+F = DxgiFormat
+SAMPLES = 4
+PLACES = ((-2, -6), (6, -2), (-6, 2), (2, 6))
+"""Of the standard pattern, in 1/16 pixel."""
+MULTISAMPLED = RasterizerDesc(CullMode=1, MultisampleEnable=1)
+HALF = [[x, y, 0.5, 1, 1, 1, 1, 1] for x, y in ((-1, 1), (0.03125, 1), (-1, -1), (0.03125, -1))]
+"""Over columns 0 to 7, and the first quarter of column 8."""
+
+
+class Sampled(Rendering):
+    """Draws to four samples of 32 bits each, which are read one by one."""
+
+    def __init__(self, format: DxgiFormat = F.R32_UINT) -> None:
+        super().__init__(adapter=Adapter(Gpu(run=engine(CHECKED)), checking=True))
+        self.resource = self.texture(
+            format, bind=BindFlag.RENDER_TARGET | BindFlag.SHADER_RESOURCE, samples=SAMPLES
+        )
+        self.view = self.target(self.resource, format)
+
+    def run(
+        self,
+        code: bytes,
+        vertices: Sequence[Sequence[float]] | None = None,
+        *,
+        sample_mask: int = 0xF,
+        blend: BlendDesc1 | None = None,
+        raster: RasterizerDesc = MULTISAMPLED,
+    ) -> NDArray[np.uint32]:
+        """The words of all samples, shape (SIZE, SIZE, SAMPLES)."""
+        self.prepare(raster=raster, sample_mask=sample_mask, blend=blend)
+        self.call("VsSetShader", self.make("VertexShader", tokens("vs_pass")))
+        self.call("PsSetShader", self.make("PixelShader", code))
+        self.vertices(strip() if vertices is None else vertices)
+        self.call("SetRenderTargets", [self.view], 7, None)
+        self.call("Draw", 4, 0)
+        self.call("Flush")
+        self.adapter.gpu.finish()
+        surface = self.device._parts.resources.objects.open(self.resource, "a test").surface
+        return surface.data.view(np.uint32).reshape(SIZE, SIZE, SAMPLES)
+
+
+INDEX = "dcl_input_ps_sgv constant v1.x, sampleIndex"
+
+
+def test_a_program_that_asks_for_its_sample_runs_for_each() -> None:
+    driven = Sampled()
+    found = driven.run(ps(["iadd o0, v1.xxxx, l(7, 7, 7, 7)"], INDEX))
+    assert (found == np.arange(7, 7 + SAMPLES)).all()
+    assert driven.device.statistics()[7] == SIZE * SIZE * SAMPLES
+
+
+def test_what_is_of_samples_is_taken_there() -> None:
+    head = "dcl_input_ps linear noperspective sample v1.xy"
+    ramp = [[x, y, 0.5, 1, 8 * (x + 1), 8 * (1 - y), 0, 0] for x, y, *_ in strip()]
+    code = ps(["mov o0, v1.xxxx"], head, "ps_4_1")
+    found = Sampled(F.R32_FLOAT).run(code, ramp).view(np.float32)
+    code = ps(["mov o0, v1.yyyy"], head, "ps_4_1")
+    down = Sampled(F.R32_FLOAT).run(code, ramp).view(np.float32)
+    for sample, (x, y) in enumerate(PLACES):
+        columns = np.arange(SIZE) + 0.5 + x / 16
+        assert (found[3, :, sample] == columns).all()
+        assert (down[:, 3, sample] == np.arange(SIZE) + 0.5 + y / 16).all()
+
+
+def test_the_rest_is_taken_at_the_centre_even_by_sample() -> None:
+    head = INDEX.replace("v1", "v2") + "\ndcl_input_ps linear noperspective v1.x"
+    ramp = [[x, y, 0.5, 1, 8 * (x + 1), 0, 0, 0] for x, y, *_ in strip()]
+    found = Sampled(F.R32_FLOAT).run(ps(["mov o0, v1.xxxx"], head), ramp).view(np.float32)
+    assert (found[5] == (np.arange(SIZE) + 0.5)[:, None]).all()
+
+
+def test_differences_of_a_sample_are_of_the_same_sample_beside_it() -> None:
+    head = "dcl_input_ps linear noperspective sample v1.x"
+    ramp = [[x, y, 0.5, 1, 16 * (x + 1), 0, 0, 0] for x, y, *_ in strip()]
+    code = ps(["deriv_rtx o0, v1.xxxx"], head, "ps_4_1")
+    found = Sampled(F.R32_FLOAT).run(code, ramp).view(np.float32)
+    assert (found == 2.0).all()
+
+
+def test_the_coverage_of_a_pixel_is_what_is_covered_and_permitted() -> None:
+    code = ps(["mov o0, vCoverage.xxxx"], "dcl_input vCoverage")
+    found = Sampled().run(code, HALF)
+    own = 1 << np.arange(SAMPLES)
+    # Where two triangles share a pixel each has its own samples.
+    assert (found[:, :8] & own == own).all()
+    assert (np.bitwise_or.reduce(found[:, :8], axis=2) == 0b1111).all()
+    assert (found[0, 0] == 0b1111).all()
+    assert (found[:, 8] == [0, 0, 0b0100, 0]).all()
+    assert not found[:, 9:].any()
+    cover = [[-1, 1], [3, 1], [-1, -3], [-1, -3]]
+    whole = [[x, y, 0.5, 1, 0, 0, 0, 0] for x, y in cover]
+    masked = Sampled().run(code, whole, sample_mask=0b0110)
+    assert (masked == [0, 0b0110, 0b0110, 0]).all()
+
+
+def test_samples_a_program_leaves_out_are_not_drawn_and_do_not_count() -> None:
+    driven = Sampled()
+    code = ps(["mov o0, l(9, 9, 9, 9)", "mov oMask, l(0xA)"], "dcl_output oMask", "ps_4_1")
+    query = driven.create(Query.OCCLUSION)
+    driven.call("QueryBegin", query)
+    found = driven.run(code)
+    driven.call("QueryEnd", query)
+    assert (found == [0, 9, 0, 9]).all()
+    driven.call("Flush")
+    driven.adapter.gpu.finish()
+    data = driven.data(query, Query.OCCLUSION)
+    assert data == (SIZE * SIZE * 2).to_bytes(8, "little")
+
+
+def test_a_written_mask_takes_the_place_of_alpha() -> None:
+    code = ps(["mov o0, l(0, 0, 0, 0)", "mov oMask, l(0x1)"], "dcl_output oMask", "ps_4_1")
+    found = Sampled(F.R8G8B8A8_UNORM).run(code, blend=BlendDesc1(AlphaToCoverageEnable=1))
+    assert (found[..., 1:] == 0).all()
+    white = ps(["mov o0, l(1.0, 1.0, 1.0, 0)", "mov oMask, l(0x4)"], "dcl_output oMask", "ps_4_1")
+    found = Sampled(F.R8G8B8A8_UNORM).run(white, blend=BlendDesc1(AlphaToCoverageEnable=1))
+    assert (found == [0, 0, 0xFFFFFF, 0]).all()
+
+
+EARLY = "dcl_globalFlags refactoringAllowed | forceEarlyDepthStencil"
+DISCARD = ["mov o0, l(1.0, 1.0, 1.0, 1.0)", "discard_nz l(-1)"]
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_forced_tests_come_before_a_program_that_discards(early: bool) -> None:
+    """What it discards has passed, has written its depth and counts; it has no colour."""
+    driven = Rendering(adapter=Adapter(Gpu(run=engine(CHECKED)), checking=True))
+    color, buffer = driven.texture(), driven.texture(F.D32_FLOAT, bind=BindFlag.DEPTH_STENCIL)
+    depth = driven.depth(buffer, F.D32_FLOAT)
+    driven.call("ClearDepthStencilView", depth, 1, 1.0, 0)
+    driven.prepare(depth=DepthStencilDesc(DepthEnable=1, DepthWriteMask=1, DepthFunc=2))
+    driven.call("VsSetShader", driven.make("VertexShader", tokens("vs_pass")))
+    code = ps(DISCARD, EARLY if early else "")
+    driven.call("PsSetShader", driven.make("PixelShader", code))
+    driven.vertices(strip(z=0.25))
+    driven.call("SetRenderTargets", [driven.target(color)], 7, depth)
+    query = driven.create(Query.OCCLUSION)
+    driven.call("QueryBegin", query)
+    driven.call("Draw", 4, 0)
+    driven.call("QueryEnd", query)
+    assert not driven.pixels(color).any()
+    written = driven.pixels(buffer).view(np.float32)
+    assert (written == (0.25 if early else 1.0)).all()
+    data = driven.data(query, Query.OCCLUSION)
+    assert data == (SIZE * SIZE if early else 0).to_bytes(8, "little")
+
+
+def test_of_two_fragments_that_pass_early_the_one_that_is_not_discarded_is_seen() -> None:
+    """The second of two strips discards what the first has drawn over."""
+    text = ps(
+        ["lt r1.x, v1.x, l(0.5)", "discard_nz r1.x", "mov o0, v1"],
+        EARLY + "\ndcl_input_ps linear v1.xyzw",
+    )
+    driven = Rendering(adapter=Adapter(Gpu(run=engine(CHECKED)), checking=True))
+    color = driven.texture()
+    driven.prepare()
+    driven.call("VsSetShader", driven.make("VertexShader", tokens("vs_pass")))
+    driven.call("PsSetShader", driven.make("PixelShader", text))
+    first, second = strip((1, 1, 1, 1)), strip((0, 0, 0, 0))
+    driven.vertices([*first, first[-1], second[0], *second])
+    driven.call("SetRenderTargets", [driven.target(color)], 7, None)
+    driven.call("Draw", 10, 0)
+    assert (driven.pixels(color) == 0xFFFFFFFF).all()
