@@ -29,7 +29,13 @@ _ENGINE = click.option(
     type=click.Choice(ENGINES),
     default=REFERENCE,
     show_default=True,
-    help="What runs programs: NumPy, machine code, or both with an error where they differ.",
+    help="What draws: NumPy, machine code, or both with an error where they differ.",
+)
+_THREADS = click.option(
+    "--threads",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Threads that draw, with an engine that compiles; 0, the default: one a processor.",
 )
 
 
@@ -38,12 +44,14 @@ def with_readings(verb: Verb) -> Verb:
 
     @wraps(verb)
     def run(
-        *given: Any, strict: bool, wrap_occlusion: bool, engine: str, **others: Any
+        *given: Any, strict: bool, wrap_occlusion: bool, engine: str, threads: int, **others: Any
     ) -> int | None:
         if engine == JIT and not can_compile():
-            say("no llvmlite here: programs run on the reference engine")
-        options = Options(strict=strict, wrap_occlusion=wrap_occlusion, engine=engine)
+            say("no llvmlite here: the reference engine draws")
+        options = Options(
+            strict=strict, wrap_occlusion=wrap_occlusion, engine=engine, threads=threads
+        )
         return verb(*given, options=options, **others)
 
-    decorated: Verb = _STRICT(_WRAP(_ENGINE(run)))
+    decorated: Verb = _STRICT(_WRAP(_ENGINE(_THREADS(run))))
     return decorated

@@ -25,6 +25,7 @@ from dp2emu.dp2.table import TABLE, Token
 from dp2emu.dp2.walk import decode, scan
 from dp2emu.errors import Dp2Error, Fault, Malformed
 from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.kernel.threads import cores
 from dp2emu.gpu.memory import BUFFERS, ColorKey, Limits, Surface, SurfaceDesc
 from dp2emu.gpu.packets import Observe, Part, Swap
 from dp2emu.gpu.timing import Timing
@@ -73,7 +74,12 @@ class Driver:
         limits: Limits | None = None,
     ) -> None:
         self.options = options or Options()
-        self.gpu = Gpu(timing, limits, engine(self.options.engine))
+        self.gpu = Gpu(
+            timing,
+            limits,
+            engine(self.options.engine),
+            threads=self.options.threads or cores(),
+        )
         self.unknown_command: Callable[[UnknownCommand], int | None] | None = None
         self.command_taps: list[Callable[[Call, int, Token, int], None]] = []
         self._contexts: dict[int, Context] = {}

@@ -19,11 +19,13 @@ class Options:
     DirectX 8 predefined state blocks (3.6).
     ``wrap_occlusion``: occlusion counts beyond 32 bits wrap; by default they saturate (7.1).
     ``engine`` runs the programs of draws: one of ``dp2emu.shader.engines``, all of which give the
-    same bits.
+    same bits.  One that compiles draws on ``threads``, 0 meaning as many as there are processors;
+    any number gives the same bits too.
     ``query_types``: announced and accepted types; None means all that the emulator has.
     """
 
     strict: bool = False
     wrap_occlusion: bool = False
     engine: str = REFERENCE
+    threads: int = 0
     query_types: tuple[int, ...] | None = None

@@ -308,7 +308,7 @@ def test_without_llvm_a_line_says_which_engine_serves(tmp_path: Path) -> None:
         ran, other = (dp2emu("replay", path, "--engine", name) for name in ("jit", "reference"))
         checked = dp2emu("replay", path, "--engine", "checked")
     assert ran.code == other.code == 0
-    notice = "no llvmlite here: programs run on the reference engine\n"
+    notice = "no llvmlite here: the reference engine draws\n"
     assert ran.err == notice + other.err
     assert checked.code == 2
     assert "llvmlite" in checked.err

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.color import ColorTarget
 from dp2emu.gpu.depth import DepthPlanes, depth_planes
 from dp2emu.gpu.geometry import Geometry, is_flat
@@ -18,7 +19,7 @@ from dp2emu.gpu.kernel.arguments import (
     with_spans,
     with_triangles,
 )
-from dp2emu.gpu.kernel.code import kernel
+from dp2emu.gpu.kernel.code import Kernel, kernel
 from dp2emu.gpu.kernel.key import (
     Key,
     color_key,
@@ -29,6 +30,7 @@ from dp2emu.gpu.kernel.key import (
     reason,
 )
 from dp2emu.gpu.kernel.layout import RESULTS, SET_UP, SETUP_RESULTS, layout_of
+from dp2emu.gpu.kernel.threads import WORTH, bands, share
 from dp2emu.gpu.merge import DepthTarget
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.setup import set_up
@@ -75,10 +77,10 @@ class Drawing:
         with_triangles(given, key, draw, assembled)
         results = np.zeros(len(SETUP_RESULTS), np.int64)
         kernel(key)(address(given.words), address(results), SET_UP, SET_UP)
-        triangles, large, _ = results.tolist()
+        triangles, large, area = results.tolist()
         if large:
             return None
-        return Work(triangles=triangles) + self._run(key, draw, given)
+        return Work(triangles=triangles) + self._run(key, draw, given, area // 2)
 
     def _spans(self, draw: Draw, assembled: Geometry) -> Work:
         """Draw what primitives cover, as the stages find it."""
@@ -91,12 +93,13 @@ class Drawing:
         work = Work(triangles=primitives.triangles)
         for spans in primitives.spans:
             if len(spans):
-                work += self._run(key, draw, with_spans(given, spans))
+                pixels = int(np.sum(spans.right - spans.left))
+                work += self._run(key, draw, with_spans(given, spans), pixels)
         return work
 
     def _given(self, key: Key, draw: Draw, bias: float) -> Arguments:
-        given = of_draw(draw, key, layout_of(key), self.colors, self.depth, bias)
-        return with_programs(given, key, draw.pixel_uniforms, self.colors, self.sampler)
+        """Arguments without primitives and without what programs read."""
+        return of_draw(draw, key, layout_of(key), self.colors, self.depth, bias)
 
     def _triangle_key(self, draw: Draw, assembled: Geometry) -> Key:
         pipeline, vertices = draw.pipeline, assembled.vertices
@@ -153,10 +156,22 @@ class Drawing:
             unclamped=pipeline.depth.in_viewport,
         )
 
-    def _run(self, key: Key, draw: Draw, given: Arguments) -> Work:
-        results = np.zeros(len(RESULTS), np.int64)
-        kernel(key)(address(given.words), address(results), 0, self.region.bottom)
-        return self._work(key, draw, results.tolist())
+    def _run(self, key: Key, draw: Draw, given: Arguments, pixels: int) -> Work:
+        """Draw about so many pixels of primitives."""
+        parts = bands(self.region.top, self.region.bottom)
+        if not parts:
+            return Work()
+        wanted = self.threads if pixels * key.samples >= WORTH else 1
+        workers = [self._worker(key, draw, given) for _ in range(min(wanted, len(parts)))]
+        if len(workers) == 1:
+            parts = [(self.region.top, self.region.bottom)]
+        share(parts, [worker.run for worker in workers])
+        counts = np.sum([worker.results for worker in workers], axis=0)
+        return self._work(key, draw, counts.tolist())
+
+    def _worker(self, key: Key, draw: Draw, given: Arguments) -> _Worker:
+        own = with_programs(given, key, draw.pixel_uniforms, self.colors, self.sampler)
+        return _Worker(kernel(key), own, np.zeros(len(RESULTS), np.int64))
 
     def _work(self, key: Key, draw: Draw, counts: list[int]) -> Work:
         """What counts mean, in bytes as well."""
@@ -171,3 +186,16 @@ class Drawing:
             shaded=fragments if key.late else passed,
             invocations=invocations if draw.pipeline.counts_pixels else 0,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Worker:
+    """What a thread runs, with memory of its own for what programs write, and what it counts."""
+
+    kernel: Kernel
+    given: Arguments
+    results: I64
+
+    def run(self, first: int, end: int) -> None:
+        """Draw some rows."""
+        self.kernel(address(self.given.words), address(self.results), first, end)
