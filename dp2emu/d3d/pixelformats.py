@@ -70,7 +70,9 @@ def _key(pixels: PixelFormat) -> tuple[int, int, tuple[int, ...]]:
     first, second, third, _ = pixels.masks
     if kind == PixelFlags.ZBUFFER:
         stenciled = pixels.flags & PixelFlags.STENCILBUFFER
-        return kind, pixels.bits, (second or _every(pixels.bits), third if stenciled else 0)
+        # Depth of 24 bits lies in 32, whatever a description says.
+        bits = 32 if pixels.bits == 24 else pixels.bits
+        return kind, bits, (second or _every(pixels.bits), third if stenciled else 0)
     if kind == PixelFlags.LUMINANCE:
         return kind, pixels.bits, (first, alpha)
     if kind == PixelFlags.BUMPDUDV:

@@ -149,6 +149,7 @@ def resolve(
             states,
             interface,
             planes=0 if layout.transformed else len(planes),
+            clip=_clips(states, interface, tested=test.enable or not layout.transformed),
             wrap=wraps(state, source, pixel.program),
         ),
         depth=test,
@@ -182,7 +183,7 @@ def resolve(
 
 
 def _raster_state(
-    states: list[int], interface: int, *, planes: int, wrap: tuple[int, ...]
+    states: list[int], interface: int, *, planes: int, clip: bool, wrap: tuple[int, ...]
 ) -> RasterState:
     smooth_lines = (
         RenderState.ANTIALIASEDLINEENABLE if interface >= 9 else RenderState7.EDGEANTIALIAS
@@ -191,9 +192,9 @@ def _raster_state(
     return RasterState(
         cull=enum_state(Cull, states, RenderState.CULLMODE),
         flat=enum_state(ShadeMode, states, RenderState.SHADEMODE) is ShadeMode.FLAT,
-        clip=bool(states[RenderState.CLIPPING]),
+        clip=clip,
         last_pixel=bool(states[RenderState.LASTPIXEL]),
-        clip_planes=(1 << planes) - 1,
+        clip_planes=(1 << planes) - 1 if states[RenderState.CLIPPING] else 0,
         fill=enum_state(FillMode, states, RenderState.FILLMODE),
         point_sprites=bool(states[RenderState.POINTSPRITEENABLE]),
         wrap=wrap,
@@ -201,6 +202,15 @@ def _raster_state(
         perspective=perspective(states, interface),
         multisample=bool(states[multisample]),
     )
+
+
+def _clips(states: list[int], interface: int, *, tested: bool) -> bool:
+    """Whether depth outside 0..1 is cut off.
+
+    Vertices on the screen are not cut while depth is not ``tested``.  Before DirectX 8
+    D3DRENDERSTATE_CLIPPING only says whether the runtime need look: drivers cut all the same.
+    """
+    return tested and (interface < 8 or bool(states[RenderState.CLIPPING]))
 
 
 def point_size(state: State) -> PointSize:

@@ -14,6 +14,8 @@ from dp2emu.gpu.memory import SurfaceDesc
 from dp2emu.gpu.packets import Rect
 from dp2emu.runtime.session import Refused
 
+LEAST_DEPTH = 0.001
+"""How far apart the ends of a depth range are at least."""
 INDEX_BYTES = {Format.INDEX16: 2, Format.INDEX32: 4}
 
 Box = tuple[int, int, int, int]
@@ -58,6 +60,13 @@ def needed(data: bytes, size: int, what: str) -> bytes:
 def unit(z: float) -> float:
     """Depth in 0..1; a NaN counts as 0."""
     return min(z, 1.0) if z > 0.0 else 0.0
+
+
+def depth_range(min_z: float, max_z: float) -> tuple[float, float]:
+    """The depth range of a viewport as sent: at least a thousandth, which the runtimes of
+    programs have been found to see to.
+    """
+    return min_z, max(max_z, min_z + LEAST_DEPTH)
 
 
 def clip_boxes(boxes: Iterable[Box] | None, bounds: Rect) -> list[Box]:

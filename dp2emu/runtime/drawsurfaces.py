@@ -10,15 +10,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from dp2emu.d3d.ddraw import FACES, Caps, Caps2, Described
+from dp2emu.d3d.ddraw import FACES, BltFlags, Caps, Caps2, Described
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.flags import Usage
 from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.pixelformats import PixelFormat, format_of
+from dp2emu.dp2.blt import Blt
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import ColorKey, SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.gpu.packets import Rect
+from dp2emu.gpu.pixels import unused_bits
 from dp2emu.gpu.subresources import Subresource, full_chain
 from dp2emu.runtime.session import Refused, Session
 
@@ -199,11 +201,20 @@ def _create_chain(
         desc = session.create_surface(
             SurfaceKind.SURFACE, width, height, format, usage=_usage(asked.caps, format)
         )
+        _blacken(session, desc)
         chain.append(DrawSurface(desc, desc.handle, caps, asked.caps2))
     if backs:
         for buffer, behind in zip(chain, [*chain[1:], chain[0]], strict=True):
             buffer.attached.append(behind)
     return chain[0]
+
+
+def _blacken(session: Session, desc: SurfaceDesc) -> None:
+    """Bits of no channel are ones in all that boards draw; a new target begins so."""
+    unused = unused_bits(FORMATS[Format(desc.format)])
+    if desc.usage & Usage.RENDERTARGET and unused:
+        flags = BltFlags.COLORFILL
+        session.blit(Blt(desc.handle, 0, 0, desc.width, desc.height, flags=flags, fill=unused))
 
 
 def _create_texture(session: Session, asked: Description, format: Format) -> DrawSurface:

@@ -19,7 +19,7 @@ from dp2emu.dp2.state import IDENTITY, TEXTURE_BIND, transform_product
 from dp2emu.dp2.table import Op
 from dp2emu.dp2.tokens.stateset import StateSetOperation
 from dp2emu.gpu.packets import Rect, Viewport
-from dp2emu.runtime.arguments import Box, clip_boxes, unit
+from dp2emu.runtime.arguments import Box, clip_boxes, depth_range, unit
 from dp2emu.runtime.calldraws import CallDraws, VertexBuffer
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.drawsurfaces import DrawSurface
@@ -140,7 +140,7 @@ class EarlyDevice:
 
     def _send_viewport(self, view: Viewport) -> None:
         self.session.emit(Op.VIEWPORTINFO, [(view.x, view.y, view.width, view.height)])
-        self.session.emit(Op.ZRANGE, [(view.min_z, view.max_z)])
+        self.session.emit(Op.ZRANGE, [depth_range(view.min_z, view.max_z)])
 
     def set_target(self, target: DrawSurface) -> None:
         """SetRenderTarget; the viewport stays as it is."""

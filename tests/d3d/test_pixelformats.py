@@ -43,6 +43,8 @@ LISTED = [
     (PixelFormat(Z, bits=16, masks=(0, 0xFFFF, 0, 0)), Format.D16),
     (PixelFormat(Z, bits=16, masks=(7, 0, 0, 0)), Format.D16),
     (PixelFormat(Z, bits=32, masks=(0, 0xFFFFFF, 0, 0)), Format.X8D24),
+    (PixelFormat(Z, bits=24, masks=(0, 0xFFFFFF, 0, 0)), Format.X8D24),
+    (PixelFormat(Z, bits=24), Format.X8D24),
     (PixelFormat(Z, bits=32, masks=(0, 0xFFFFFF00, 0, 0)), Format.D24X8),
     (PixelFormat(Z, bits=32, masks=(0, 0xFFFFFFFF, 0, 0)), Format.D32),
     (PixelFormat(Z | STENCIL, bits=32, masks=(8, 0xFFFFFF, 0xFF000000, 0)), Format.S8D24),

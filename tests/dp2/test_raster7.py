@@ -311,3 +311,20 @@ def test_all_states_of_directx_6_and_7_are_spoken_of() -> None:
     patterns = {state for state in EARLY if state.name.startswith("STIPPLEPATTERN")}
     assert set(EARLY) == set(VALUES) | patterns
     assert all(WITHOUT_EFFECT.values())
+
+
+@pytest.mark.parametrize(
+    ("interface", "clipping", "tested", "drawn"),
+    [
+        (7, 1, 1, False), (7, 0, 1, False), (7, 1, 0, True), (6, 0, 1, False),
+        (9, 1, 1, False), (9, 0, 1, True), (9, 1, 0, True),
+    ],
+)  # fmt: skip
+def test_depth_outside_is_cut_off_while_it_is_tested(
+    interface: int, clipping: int, tested: int, drawn: bool
+) -> None:
+    made = bench(interface)
+    always = render_state(RenderState.ZFUNC, 8) + render_state(RenderState.ZENABLE, tested)
+    made.ok(always + render_state(RenderState.CLIPPING, clipping))
+    made.ok(triangle_list(0, 2), rectangle(0, 0, 8, 8, z=5.0))
+    assert bool(pixels(made)[3, 3] & BLUE) is drawn

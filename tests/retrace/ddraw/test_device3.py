@@ -23,6 +23,7 @@ from tests.retrace.ddraw.making import (
 )
 
 RED, GREEN, BLUE = 0xFFFF0000, 0xFF00FF00, 0xFF0000FF
+BLACK = 0xFF000000
 VIEW, LIGHT, MATERIAL, TEXTURE = 0x80, 0x90, 0xA0, 0xB0
 STRIP = 5
 WHITE = (1.0, 1.0, 1.0)
@@ -97,7 +98,7 @@ def shine(played: Played, red: float = 1.0) -> None:
 def test_clears_stay_in_their_viewport(played: Played) -> None:
     place(played, x=3)
     clear(played)
-    assert played.got()[0] == [0] * 3 + [GREEN] * 5
+    assert played.got()[0] == [BLACK] * 3 + [GREEN] * 5
 
 
 def test_clear_fills_with_the_background(played: Played) -> None:
@@ -106,7 +107,7 @@ def test_clear_fills_with_the_background(played: Played) -> None:
     played.on(VIEW, "IDirect3DViewport3::SetBackground", hMat=5)
     rects = (struct("D3DRECT", x1=0, y1=0, x2=1, y2=1),)
     played.on(VIEW, "IDirect3DViewport3::Clear", dwCount=1, lpRects=rects, dwFlags=1)
-    assert played.got()[0][:2] == [0xFF00FFFF, 0]
+    assert played.got()[0][:2] == [0xFF00FFFF, BLACK]
 
 
 def test_draws_fill_the_viewport(played: Played) -> None:
@@ -129,7 +130,7 @@ def test_the_clip_volume_is_what_fills_the_viewport(played: Played, later: bool)
         played, "SetTransform", dtstTransformStateType=3, lpD3DMatrix=matrix(1.0, 1.0, 1.0, 1.0)
     )
     quad(played)
-    assert played.got()[3] == [0, 0, RED, RED, RED, RED, 0, 0]
+    assert played.got()[3] == [BLACK] * 2 + [RED] * 4 + [BLACK] * 2
 
 
 def test_scales_of_the_first_viewports(played: Played) -> None:
@@ -138,7 +139,7 @@ def test_scales_of_the_first_viewports(played: Played) -> None:
     played.on(VIEW, "IDirect3DViewport::SetViewport", lpData=(data,))
     choose(played)
     quad(played)
-    assert played.got()[3] == [0, 0, RED, RED, RED, RED, 0, 0]
+    assert played.got()[3] == [BLACK] * 2 + [RED] * 4 + [BLACK] * 2
 
 
 def test_lights_shine_in_their_viewport_on_a_material(played: Played) -> None:

@@ -23,6 +23,7 @@ from tests.retrace.ddraw.making import (
 )
 
 RED, GREEN, BLUE = 0xFFFF0000, 0xFF00FF00, 0xFF0000FF
+BLACK = 0xFF000000
 FVF, STRIP, BUFFER, MEMORY = 0x44, 5, 0x60, 0x2000
 
 
@@ -67,7 +68,7 @@ def test_clears_and_draws(played: Played) -> None:
 
 def test_rectangles_of_clear(played: Played) -> None:
     clear(played, RED, (struct("D3DRECT", x1=1, y1=0, x2=2, y2=1),))
-    assert played.got()[0][:3] == [0, RED, 0]
+    assert played.got()[0][:3] == [BLACK, RED, BLACK]
 
 
 def test_indexed_draws(played: Played) -> None:
@@ -160,7 +161,7 @@ def test_matrices_and_viewports(played: Played) -> None:
     data = b"".join(packing.pack("<3fI", x, y, 0, RED) for x, y in ends)
     device(played, "DrawPrimitive", d3dptPrimitiveType=STRIP, d3dvtVertexType=0x42,
            lpvVertices=data, dwVertexCount=4, dwFlags=0)  # fmt: skip
-    assert played.got()[3] == [RED] * 4 + [0] * 4
+    assert played.got()[3] == [RED] * 4 + [BLACK] * 4
 
 
 def color(red: float, green: float, blue: float) -> object:
@@ -202,7 +203,7 @@ def test_another_target(played: Played) -> None:
     played.create(BUFFER, surface_desc(Caps.DEVICE3D, format=RGB32))
     device(played, "SetRenderTarget", lpNewRenderTarget=Pointer(BUFFER), dwFlags=0)
     clear(played)
-    assert (played.got(BUFFER)[0][0], played.got()[0][0]) == (GREEN, 0)
+    assert (played.got(BUFFER)[0][0], played.got()[0][0]) == (GREEN, BLACK)
     device(played, "GetRenderTarget", lplpRenderTarget=out(0x70))
     assert played.program.objects.get(0x70) is played.program.objects.get(BUFFER)
 

@@ -21,7 +21,7 @@ from tests.retrace.ddraw.making import (
 )
 
 OTHER, MEMORY = 0x50, 0x1000
-RED, GREEN = 0xFFFF0000, 0xFF00FF00
+RED, GREEN, BLACK = 0xFFFF0000, 0xFF00FF00, 0xFF000000
 PLAIN = Caps.OFFSCREENPLAIN
 
 
@@ -104,7 +104,7 @@ def test_a_copy_to_the_screen_ends_a_frame() -> None:
     (picture,) = played.pictures()
     assert (picture.call, picture.how) == (number, PictureKind.PRESENT)
     assert sum(isinstance(record, FrameMarker) for record in played.records) == 1
-    assert played.got(PRIMARY)[2][3:6] == [0, GREEN, GREEN]
+    assert played.got(PRIMARY)[2][3:6] == [BLACK, GREEN, GREEN]
 
 
 def test_a_flip_shows_the_back_buffer() -> None:

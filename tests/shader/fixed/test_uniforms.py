@@ -31,6 +31,15 @@ def test_normal_matrix_is_the_inverse_transpose() -> None:
     assert np.abs(normal_matrix(matrices) - wanted).max() < 1e-5
 
 
+def test_normals_of_projections_are_those_of_planes() -> None:
+    source = random.Random(3)
+    numbers = [[source.uniform(-2, 2) for _ in range(16)] for _ in range(20)]
+    matrices = np.array(numbers, np.float32).reshape(-1, 4, 4)
+    wanted = np.linalg.inv(matrices.astype(np.float64)).swapaxes(1, 2)[:, :3, :3]
+    off = np.abs(normal_matrix(matrices) - wanted) / np.abs(wanted).max(axis=(1, 2))[:, None, None]
+    assert off.max() < 1e-4
+
+
 def test_a_matrix_without_an_inverse_moves_normals_itself() -> None:
     flat = np.diag([1, 0, 2, 1]).astype(np.float32)
     assert normal_matrix(flat).tolist() == flat[:3, :3].tolist()
