@@ -12,7 +12,7 @@ from dp2emu.d3d.formats import Channel, Coding, FormatRow
 from dp2emu.gpu.arrays import F32, I64, Words
 from dp2emu.gpu.encodings import as_floats
 from dp2emu.gpu.memory import Surface
-from dp2emu.gpu.packets import Draw, Uniforms
+from dp2emu.gpu.packets import Draw, MergeNumbers, Uniforms
 from dp2emu.gpu.pixels import (
     color_format,
     every_bit,
@@ -25,6 +25,7 @@ from dp2emu.gpu.pixels import (
 )
 from dp2emu.gpu.rasterops import COPY, combine
 from dp2emu.gpu.state import Pipeline
+from dp2emu.recall import while_it_lives
 from dp2emu.shader.engines import telling
 from dp2emu.shader.exact import saturate
 from dp2emu.shader.fixed.blend import BLEND_FILE
@@ -121,28 +122,29 @@ def color_targets(draw: Draw, written: Sequence[int], run: Run) -> tuple[ColorTa
     A target the program has no colour for keeps what it has.  Raises Unsupported for a format
     that cannot be rendered to, whether it changes or not.
     """
-    pipeline = draw.pipeline
-    masks = zip(draw.colors, pipeline.write_masks, strict=False)
-    rows = [(n, surface, color_format(surface), mask)
-            for n, (surface, mask) in enumerate(masks) if surface is not None]  # fmt: skip
-    planes = draw.merge.plane_mask | ~PLANES
-    found = ((n, surface, row, write_bits(row, mask) & planes) for n, surface, row, mask in rows)
-    return tuple(
-        _target(draw, number, surface, row, bits, run)
-        for number, surface, row, bits in found
-        if number in written and bits
+    found = (
+        _target(surface, number, draw.pipeline, draw.merge, run)
+        for number, surface in enumerate(draw.colors[: len(draw.pipeline.write_masks)])
+        if surface is not None
     )
+    return tuple(each for each in found if each is not None and each.number in written)
 
 
+@while_it_lives
 def _target(
-    draw: Draw, number: int, surface: Surface, row: FormatRow, bits: int, run: Run
-) -> ColorTarget:
+    surface: Surface, number: int, pipeline: Pipeline, numbers: MergeNumbers, run: Run
+) -> ColorTarget | None:
+    """Target ``number``; None if it is masked."""
+    row = color_format(surface)
+    bits = write_bits(row, pipeline.write_masks[number]) & (numbers.plane_mask | ~PLANES)
+    if not bits:
+        return None
     words, pitch = row.view(surface.data), surface.pitch // row.size
-    output = _output(draw.pipeline, row, number)
-    uniforms = {BLEND_FILE: _blend_factor(draw, output)}
+    output = _output(pipeline, row, number)
+    uniforms = {BLEND_FILE: _blend_factor(numbers, output)}
     if output.srgb:
         uniforms[LINEAR_FILE] = linear_light()
-    operation = draw.pipeline.raster_op
+    operation = pipeline.raster_op
     if operation != COPY:
         bits &= ~unused_bits(row)
     return ColorTarget(
@@ -150,9 +152,9 @@ def _target(
     )
 
 
-def _blend_factor(draw: Draw, output: Output) -> F32:
+def _blend_factor(numbers: MergeNumbers, output: Output) -> F32:
     """Within what the target holds."""
-    factor = np.array(floats_of(draw.merge.blend_factor), np.float32)
+    factor = np.array(floats_of(numbers.blend_factor), np.float32)
     if output.signed:
         return np.clip(factor, np.float32(-1), np.float32(1))
     return saturate(factor) if output.clamped else factor

@@ -7,7 +7,7 @@ a say in coverage, and any program before an alpha test, runs before the depth t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
@@ -44,7 +44,7 @@ from dp2emu.gpu.shade import (
     varyings_of,
 )
 from dp2emu.gpu.spans import Fragments, batches
-from dp2emu.gpu.state import decides_coverage
+from dp2emu.gpu.state import Pipeline, decides_coverage
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.tessellator import tessellated
 from dp2emu.gpu.texture_cache import TextureCache
@@ -111,14 +111,17 @@ def _executed(draw: Draw, targets: Targets, texturing: Texturing, threads: int) 
 
 def _drawn(draw: Draw, texturing: Texturing, rest: _Rest) -> Work:
     """All of a draw."""
-    work = Work()
+    work: Work | None = None
     for part in _parts(draw):
-        work += _draw_part(part, texturing, rest)
-    return work
+        done = _draw_part(part, texturing, rest)
+        work = done if work is None else work + done
+    return work or Work()
 
 
-def _parts(draw: Draw) -> Iterator[Draw]:
+def _parts(draw: Draw) -> Iterable[Draw]:
     """Draws of one instance each, without cuts and patches."""
+    if draw.instances is None and draw.patch is None and not draw.cuts:
+        return (draw,)
     return (part for one in instanced(draw) for part in tessellated(uncut(one)))
 
 
@@ -133,10 +136,10 @@ def _draw_part(draw: Draw, texturing: Texturing, rest: _Rest) -> Work:
         vertices=vertices,
         vertex_bytes=vertices * vertex_bytes(draw.pipeline.layout),
         primitives=draw.count,
+        entered=draw.count if draw.pipeline.raster.enabled else 0,
     )
     if not draw.pipeline.raster.enabled:
         return work
-    work += Work(entered=draw.count)
     for start in range(0, draw.count, CHUNK):
         stop = min(start + CHUNK, draw.count)
         work += rest(draw, _assembled(draw, texturing, start, stop))
@@ -190,7 +193,7 @@ def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geome
     names = _geometry_names(draw.pipeline.pixel)
     sampler, run = texturing.sampler(Stage.VERTEX), texturing.run
     engine = name_of(run)
-    if engine == REFERENCE or _uncompiled(draw):
+    if engine == REFERENCE or _uncompiled(draw.pipeline):
         fetcher = _fetcher(draw, texturing, Stage.VERTEX)
         return geometry(draw, start, stop, names, sampler, run, fetcher)
     from dp2emu.gpu.kernel import vertex
@@ -208,11 +211,12 @@ def _fetcher(draw: Draw, texturing: Texturing, stage: Stage) -> StageFetcher | N
     return StageFetcher(texturing, stage, bindings, draw.pipeline.samples)
 
 
-def _uncompiled(draw: Draw) -> bool:
+@lru_cache(maxsize=1 << 10)
+def _uncompiled(pipeline: Pipeline) -> bool:
     """Whether the geometry stage has to do what only the reference knows."""
-    raster, attributes = draw.pipeline.raster, draw.pipeline.attributes
+    raster, attributes = pipeline.raster, pipeline.attributes
     elements = (attribute.element for attribute in attributes if attribute.element is not None)
-    own = raster.clip_distances or raster.cull_distances or draw.pipeline.vertex_units
+    own = raster.clip_distances or raster.cull_distances or pipeline.vertex_units
     return bool(own) or any(isinstance(element.type, DxgiFormat) for element in elements)
 
 

@@ -16,7 +16,8 @@ from dp2emu.d3d.enums import CmpFunc
 from dp2emu.d3d.formats import FormatRow
 from dp2emu.gpu.arrays import F32, F64, I64, Mask, Words
 from dp2emu.gpu.compare import COMPARE
-from dp2emu.gpu.packets import Draw
+from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.packets import Draw, MergeNumbers
 from dp2emu.gpu.pixels import (
     depth_format,
     quantise_depth,
@@ -25,8 +26,9 @@ from dp2emu.gpu.pixels import (
     with_depth,
     with_stencil,
 )
-from dp2emu.gpu.state import DepthState
+from dp2emu.gpu.state import DepthState, StencilState
 from dp2emu.gpu.stencil import StencilTest
+from dp2emu.recall import while_it_lives
 from dp2emu.shader.exact import saturate
 
 
@@ -166,13 +168,20 @@ def depth_target(draw: Draw) -> DepthTarget | None:
     state, stencil = draw.pipeline.depth, draw.pipeline.stencil
     if draw.depth is None or not (state.enable or stencil):
         return None
-    row = depth_format(draw.depth)
+    return _tested(draw.depth, state, stencil, draw.merge)
+
+
+@while_it_lives
+def _tested(
+    surface: Surface, state: DepthState, stencil: StencilState | None, numbers: MergeNumbers
+) -> DepthTarget:
+    row = depth_format(surface)
     test = None
     if stencil is not None and row.stencil is not None:
-        test = StencilTest.of(stencil, draw.merge, row.stencil.max)
-    words = draw.depth.data.view(row.word)
+        test = StencilTest.of(stencil, numbers, row.stencil.max)
+    words = surface.data.view(row.word)
     used = state if state.enable and row.depth else DepthState(func=CmpFunc.ALWAYS)
-    return DepthTarget(words, draw.depth.pitch // row.word.itemsize, row, used, test)
+    return DepthTarget(words, surface.pitch // row.word.itemsize, row, used, test)
 
 
 def last_of_each(piles: Piles, passed: Mask | None) -> I64:

@@ -150,7 +150,7 @@ Plane = tuple[float, float, float, float]
 """a, b, c, d: what has a * x + b * y + c * z + d * w < 0 is cut off."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class TextureBinding:
     """A texture and the numbers of the sampler that reads it.
 

@@ -8,7 +8,7 @@ rectangles) is a binding and travels in the packet.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -207,6 +207,16 @@ class Pipeline:
     def blending(self) -> bool:
         """Whether any target is blended."""
         return self.blend is not None or any(each is not None for each in self.blends)
+
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # A pipeline is the key of what is looked up for every draw, so it is hashed once.
+        parts = (getattr(self, part.name) for part in fields(self) if part.compare)
+        object.__setattr__(self, "_hash", hash(tuple(parts)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     @property
     def tests_late(self) -> bool:

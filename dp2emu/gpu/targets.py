@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dp2emu.gpu.color import ColorTarget, color_targets
 from dp2emu.gpu.merge import DepthTarget, depth_target
@@ -30,11 +31,25 @@ class Targets:
         pipeline = draw.pipeline
         tested = pipeline.depth.enable or pipeline.stencil is not None
         depth = draw.depth if tested else None
-        bound = [surface for surface in (*draw.colors, depth) if surface is not None]
-        somewhere = bound or pipeline.raster.targetless
-        region = draw.scissor if somewhere else Rect(0, 0, 0, 0)
-        for surface in bound:
-            region = region.intersect(Rect(0, 0, surface.width, surface.height))
-        return cls(
-            region, color_targets(draw, targets_of(pipeline.pixel), run), depth_target(draw)
+        sizes = tuple(
+            (surface.width, surface.height)
+            for surface in (*draw.colors, depth)
+            if surface is not None
         )
+        somewhere = sizes or pipeline.raster.targetless
+        return cls(
+            _inside(draw.scissor, sizes) if somewhere else _NOWHERE,
+            color_targets(draw, targets_of(pipeline.pixel), run),
+            depth_target(draw),
+        )
+
+
+_NOWHERE = Rect(0, 0, 0, 0)
+
+
+@lru_cache(maxsize=256)
+def _inside(scissor: Rect, sizes: tuple[tuple[int, int], ...]) -> Rect:
+    """The part of a rectangle that is inside all sizes."""
+    for width, height in sizes:
+        scissor = scissor.intersect(Rect(0, 0, width, height))
+    return scissor

@@ -14,8 +14,9 @@ from dp2emu.gpu.packets import Draw, TextureBinding, Textures, Uniforms
 from dp2emu.gpu.pixels import floats_of
 from dp2emu.gpu.state import Samplers
 from dp2emu.gpu.texture_cache import TextureCache
+from dp2emu.recall import while_it_lives
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
+from dp2emu.shader.ir import Lod, Stage, TextureKind
 from dp2emu.shader.reference import Run
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.sampling import COMPONENTS, Bound, ports
@@ -42,7 +43,7 @@ _NO_PALETTE = np.zeros(256, np.int32)
 _NO_TABLE = np.zeros(0, np.float32)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Unit:
     """One sampler: the key of its program, what that reads, and the texture's serial number."""
 
@@ -52,7 +53,10 @@ class Unit:
 
     @classmethod
     def of(cls, key: SamplerKey, binding: TextureBinding, words: I32) -> Unit:
-        """``words`` are the texture's.  Raises Unsupported for formats that are none here."""
+        """``words`` are the texture's, or a copy of them.
+
+        Raises Unsupported for formats that are none here.
+        """
         row_of(key)
         surface, palette = binding.surface, binding.palette
         if surface.samples > 1 and surface.desc.dxgi is None:
@@ -102,7 +106,11 @@ class Texturing:
         What is drawn to is read as it was before the draw.  Raises Unsupported for what is no
         texture here.
         """
-        pipeline, before = draw.pipeline, _before(draw)
+        pipeline = draw.pipeline
+        asked = pipeline.units or pipeline.vertex_units
+        if not (asked or draw.textures or draw.vertex_textures):
+            return cls(_NOTHING_BOUND, cache, run)
+        before = _before(draw)
         return cls({
             Stage.VERTEX: _units(pipeline.vertex_samplers, draw.vertex_textures, before),
             Stage.PIXEL: _units(pipeline.samplers, draw.textures, before),
@@ -126,8 +134,8 @@ class StageSampler:
         """The program that samples in this way, and what it reads."""
         unit = self._unit(sampler, kind)
         if unit is None:
-            return Bound(_nothing(self._absent), {})
-        return Bound(sampler_program(unit.key, lod, self.stage), unit.files)
+            return _nothing(tuple(float(value[0]) for value in self._absent))
+        return _sampled(unit, lod, self.stage)
 
     def __call__(
         self,
@@ -162,17 +170,16 @@ class StageSampler:
         return unit if unit is not None and unit.key.kind is kind else None
 
 
-def _nothing(absent: tuple[F32, F32, F32, F32]) -> Program:
-    """A program that gives what samplers without a texture do."""
-    return _constant(tuple(float(value[0]) for value in absent))
-
-
 @lru_cache(maxsize=2)
-def _constant(values: tuple[float, ...]) -> Program:
+def _nothing(values: tuple[float, ...]) -> Bound:
+    """What gives what samplers without a texture do."""
     b = Builder(Stage.PIXEL)
     for component, value in zip(COMPONENTS, values, strict=True):
         b.output(f"texel.{component}", value)
-    return b.program()
+    return Bound(b.program(), {})
+
+
+_NOTHING_BOUND: Mapping[Stage, Mapping[int, Unit]] = {Stage.VERTEX: {}, Stage.PIXEL: {}}
 
 
 def _before(draw: Draw) -> dict[int, I32]:
@@ -186,10 +193,22 @@ def _before(draw: Draw) -> dict[int, I32]:
 def _units(samplers: Samplers, textures: Textures, before: dict[int, I32]) -> dict[int, Unit]:
     units = {}
     for number, key in samplers:
-        if number in textures:
-            words = textures[number].surface.words
-            units[number] = Unit.of(key, textures[number], before.get(id(words), words))
+        binding = textures.get(number)
+        if binding is not None:
+            copy = before.get(id(binding.surface.words)) if before else None
+            units[number] = _bound(binding, key) if copy is None else Unit.of(key, binding, copy)
     return units
+
+
+@while_it_lives
+def _bound(binding: TextureBinding, key: SamplerKey) -> Unit:
+    """What is bound and not drawn to."""
+    return Unit.of(key, binding, binding.surface.words)
+
+
+@while_it_lives
+def _sampled(unit: Unit, lod: Lod, stage: Stage) -> Bound:
+    return Bound(sampler_program(unit.key, lod, stage), unit.files)
 
 
 class Reads:

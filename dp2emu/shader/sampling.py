@@ -24,11 +24,11 @@ def ports(kind: TextureKind, lod: Lod) -> tuple[str, ...]:
     return (*(f"coordinate.{c}" for c in COMPONENTS[: kind.coordinates]), *arguments)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Bound:
     """A program that samples, of which the four outputs are red, green, blue and alpha, and what
     it reads.  ``ports`` are the inputs, in order, of one that answers to fetches instead, with
-    four words.
+    four words.  What is found out about it is kept as long as it is.
     """
 
     program: Program

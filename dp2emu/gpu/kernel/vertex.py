@@ -21,7 +21,6 @@ from dp2emu.gpu import geometry as reference
 from dp2emu.gpu.arrays import Mask
 from dp2emu.gpu.assembly import CORNERS
 from dp2emu.gpu.geometry import Geometry, planes_used
-from dp2emu.gpu.kernel.identity import by_identity
 from dp2emu.gpu.kernel.vertex_code import ASSEMBLE, vertices
 from dp2emu.gpu.kernel.vertex_frame import Frame, double, frame_of
 from dp2emu.gpu.kernel.vertex_place import FIXED_PLANES
@@ -29,8 +28,9 @@ from dp2emu.gpu.kernel.vertex_plan import Plan, plan_of
 from dp2emu.gpu.kernel.vertex_words import DOUBLES, DRAW, SOURCE, TAKING
 from dp2emu.gpu.packets import Draw, Indices, Stream, Uniforms
 from dp2emu.gpu.vertex import Vertices, bytes_of, type_of
+from dp2emu.recall import by_identity
 from dp2emu.shader.ir import Program
-from dp2emu.shader.jit.bindings import Bindings, address
+from dp2emu.shader.jit.bindings import UNIFORMS_KEPT, Bindings, address
 from dp2emu.shader.jit.compiling import target
 from dp2emu.shader.jit.engine import run as run_compiled
 from dp2emu.shader.reference import Run, Sampler
@@ -107,7 +107,7 @@ def _bound(program: Program, draw: Draw, sampler: Sampler | None) -> tuple[Bindi
     return bindings, address(bindings.of(program, draw.vertex_uniforms))
 
 
-@by_identity
+@by_identity(UNIFORMS_KEPT)
 def _bound_uniforms(uniforms: Uniforms, program: Program) -> tuple[Bindings, int]:
     """The same where nothing is sampled, so that it may be used again."""
     bindings = Bindings(target(), None, None)

@@ -9,10 +9,10 @@ import numpy as np
 
 from dp2emu.d3d.vertices import Element
 from dp2emu.gpu.geometry import VERTEX_NUMBER, is_flat, wraps
-from dp2emu.gpu.kernel.identity import by_identity
 from dp2emu.gpu.kernel.vertex_words import FLAT, HALF, RAW, SIGNED, SMOOTH, UNSIGNED, WRAPPED
 from dp2emu.gpu.state import Pipeline, RasterState
 from dp2emu.gpu.vertex import COMPONENTS, VertexType, sources_of, type_of
+from dp2emu.recall import by_identity
 from dp2emu.shader.ir import Program
 
 WORD_BITS = 32
@@ -59,7 +59,7 @@ class Plan:
         return tuple(dict.fromkeys(component.element for component in self.components))
 
 
-@by_identity
+@by_identity()
 def plan_of(pipeline: Pipeline, names: tuple[str, ...]) -> Plan:
     """The plan for those varyings of ``names`` that there are.
 

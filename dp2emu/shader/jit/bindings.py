@@ -5,21 +5,25 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.errors import Unsupported
+from dp2emu.recall import by_identity, while_it_lives
 from dp2emu.shader.ir import File, Program
 from dp2emu.shader.jit.code import compiled
 from dp2emu.shader.jit.layout import Asked, Fetched, layout_of
 from dp2emu.shader.jit.writer import Target
 from dp2emu.shader.reference import Fetcher, Sampler, uniform
-from dp2emu.shader.sampling import Answering, Bindable, Bound, ports
+from dp2emu.shader.sampling import Bound, ports
 from dp2emu.shader.types import Lanes, Mask, Type
 
 Words = NDArray[np.uint64]
+
+UNIFORMS_KEPT = 64
+"""Of how many draws lately uniforms stay in memory: those of the next are often the same."""
 
 
 def address(array: NDArray[Any]) -> int:
@@ -52,16 +56,17 @@ class Bindings:
 
         Raises KeyError and ValueError for files as the reference engine does.
         """
+        return self._filled(program, _read(uniforms, program))
+
+    def _filled(self, program: Program, read: _Read) -> Words:
+        """With what is this run's own."""
         layout = layout_of(program)
-        words = np.zeros(max(layout.size, 1), np.uint64)
-        for file in program.files:
-            at = layout.files[file.name]
-            if file.uniform:
-                scalars = uniform(file, uniforms)
-                words[at + 1] = len(scalars)
-                words[at] = self._keep(_padded(scalars, layout.fixed[file.name]))
-            else:
-                words[at] = self._keep(self._rows(file))
+        self.kept.append(read)
+        if not layout.asked and not layout.local:
+            return read.words
+        words = read.words.copy()
+        for file in layout.local:
+            words[layout.files[file.name]] = self._keep(self._rows(file))
         for asked, at in layout.asked.items():
             words[at : at + 2] = self._answer(asked)
         self.kept.append(words)
@@ -88,18 +93,18 @@ class Bindings:
             return ctypes.cast(function, ctypes.c_void_p).value or 0, 0
         code = compiled(bound.program, names, self.target, masked=False)
         self.kept.append(code)
-        return code.address, address(self.of(bound.program, bound.uniforms))
+        return code.address, address(self._filled(bound.program, _sampled(bound)))
 
     def _bound(self, asked: Asked) -> tuple[Bound | None, tuple[str, ...]]:
         """The program that answers, and its inputs in order; None if whoever is asked has none."""
-        whoever: object = self.fetcher if isinstance(asked, Fetched) else self.sampler
-        if isinstance(asked, Fetched) and isinstance(whoever, Answering):
-            bound = whoever.answered(asked.unit)
-            return bound, bound.ports
-        if not isinstance(asked, Fetched) and isinstance(whoever, Bindable):
-            bound = whoever.bound(asked.sampler, asked.kind, asked.lod)
-            return bound, ports(asked.kind, asked.lod)
-        return None, ()
+        # Whether they are Answering or Bindable: asking as protocols do takes far longer.
+        if isinstance(asked, Fetched):
+            answered = getattr(self.fetcher, "answered", None)
+            bound: Bound | None = None if answered is None else answered(asked.unit)
+            return bound, () if bound is None else bound.ports
+        bind = getattr(self.sampler, "bound", None)
+        bound = None if bind is None else bind(asked.sampler, asked.kind, asked.lod)
+        return bound, ports(asked.kind, asked.lod)
 
     def _callback(self, asked: Asked) -> Callable[[int, int, int, int], int]:
         dtype = np.int32 if isinstance(asked, Fetched) else np.float32
@@ -132,6 +137,34 @@ class Bindings:
         return self.sampler(
             asked.sampler, asked.kind, operands[:count], asked.lod, operands[count:], active
         )
+
+
+class _Read(NamedTuple):
+    """The words of a program's uniform files, all others 0, and what they point to."""
+
+    words: Words
+    kept: tuple[Lanes, ...]
+
+
+@by_identity(UNIFORMS_KEPT)
+def _read(uniforms: Mapping[str, Lanes], program: Program) -> _Read:
+    return _reading(program, uniforms)
+
+
+@while_it_lives
+def _sampled(bound: Bound) -> _Read:
+    return _reading(bound.program, bound.uniforms)
+
+
+def _reading(program: Program, uniforms: Mapping[str, Lanes]) -> _Read:
+    layout = layout_of(program)
+    words, kept = np.zeros(max(layout.size, 1), np.uint64), []
+    for file in program.files:
+        if file.uniform:
+            at, scalars = layout.files[file.name], uniform(file, uniforms)
+            kept.append(_padded(scalars, layout.fixed[file.name]))
+            words[at : at + 2] = address(kept[-1]), len(scalars)
+    return _Read(words, tuple(kept))
 
 
 def _vectors(start: int, rows: int, width: int) -> Lanes:

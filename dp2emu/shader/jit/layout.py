@@ -54,13 +54,15 @@ Asked = Sampled | Fetched
 class Layout:
     """First words of the files and of what is asked; ``size`` words in all.
 
-    ``fixed`` scalars of each uniform file are read without asking how many there are.
+    ``fixed`` scalars of each uniform file are read without asking how many there are; ``local``
+    are the files that are not uniform.
     """
 
     files: dict[str, int]
     asked: dict[Asked, int]
     fixed: dict[str, int]
     size: int
+    local: tuple[File, ...]
 
 
 @lru_cache(maxsize=1 << 10)
@@ -81,7 +83,8 @@ def layout_of(program: Program) -> Layout:
         elif isinstance(statement, Sample | Fetch) and asked_by(statement) not in asked:
             asked[asked_by(statement)] = size
             size += 2
-    return Layout(files, asked, fixed, size)
+    local = tuple(file for file in program.files if not file.uniform)
+    return Layout(files, asked, fixed, size, local)
 
 
 def within(file: File, address: Address) -> bool:

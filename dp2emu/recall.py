@@ -1,0 +1,74 @@
+"""What was derived from an object, found again by the object itself, not by what it equals.
+
+Comparing large records takes longer than drawing something small, and who makes them keeps them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
+
+ROOM = 1 << 10
+"""Results a function keeps unless told otherwise; of more, the latest."""
+ROOM_EACH = 64
+"""Results it keeps for an object that may go away; more than these, and it begins anew."""
+
+_A = TypeVar("_A")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def by_identity(
+    room: int = ROOM,
+) -> Callable[[Callable[Concatenate[_A, _P], _T]], Callable[Concatenate[_A, _P], _T]]:
+    """A function of a frozen object, and of what can be hashed, that remembers its results.
+
+    The object is kept with the result, so that no other one gets its identity; called from
+    several threads a result may be computed more than once.
+    """
+
+    def remembering(
+        compute: Callable[Concatenate[_A, _P], _T],
+    ) -> Callable[Concatenate[_A, _P], _T]:
+        known: dict[tuple[Any, ...], tuple[_A, _T]] = {}
+
+        @wraps(compute)
+        def look_up(first: _A, /, *others: _P.args, **named: _P.kwargs) -> _T:
+            key = id(first), others
+            found = known.get(key)
+            if found is None:
+                found = first, compute(first, *others, **named)
+                while len(known) >= room:
+                    known.pop(next(iter(known)), None)
+                known[key] = found
+            return found[1]
+
+        return look_up
+
+    return remembering
+
+
+def while_it_lives(
+    compute: Callable[Concatenate[_A, _P], _T],
+) -> Callable[Concatenate[_A, _P], _T]:
+    """The same for objects that are not kept, and may change in what does not matter.
+
+    They are told apart by identity (``eq=False``) and can be referred to weakly; results must not
+    refer to them.
+    """
+    known: WeakKeyDictionary[_A, dict[tuple[Any, ...], _T]] = WeakKeyDictionary()
+
+    @wraps(compute)
+    def look_up(first: _A, /, *others: _P.args, **named: _P.kwargs) -> _T:
+        results = known.get(first)
+        if results is None:
+            results = known.setdefault(first, {})
+        if others not in results:
+            if len(results) >= ROOM_EACH:
+                results.clear()
+            results[others] = compute(first, *others, **named)
+        return results[others]
+
+    return look_up
