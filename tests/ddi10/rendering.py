@@ -24,6 +24,7 @@ from dp2emu.ddi10.resource import (
 )
 from dp2emu.ddi10.state import BlendDesc1, DepthStencilDesc, RasterizerDesc
 from dp2emu.ddi10.views import CreateTargetView
+from dp2emu.gpu.timing import Timing
 from tests.ddi10.drawing import SIZE, strip, tokens
 from tests.ddi10.driving import Driven
 
@@ -151,9 +152,10 @@ class Drawing(Rendering):
         ps: str | None = "ps_color",
         depth: DepthStencilDesc = NO_DEPTH,
         samples: int = 1,
+        timing: Timing | None = None,
         **states: Any,
     ) -> None:
-        super().__init__(interface=interface)
+        super().__init__(timing, interface=interface)
         self.color = self.texture(samples=samples)
         self.view: bytearray | None = self.target(self.color)
         self.deep = self.texture(D24S8, bind=BindFlag.DEPTH_STENCIL, samples=samples)

@@ -1,4 +1,4 @@
-"""Any calls of the query entries, against a plain model of states, order and time."""
+"""Any calls of queries, draws and clears, against a plain model of states, order and time."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from dp2emu.ddi10.kinds import Query
 from dp2emu.ddi10.query import FIFO_BASE
 from dp2emu.gpu.packets import Clear
 from dp2emu.gpu.timing import Timing, instant
+from tests.ddi10.drawing import SIZE
 from tests.ddi10.driving import DO_NOT_FLUSH, STILL
-from tests.ddi10.predicating import Predicating
+from tests.ddi10.rendering import RED, Drawing
 
 CALL = 10
+POINTS = 1
 TYPES = [Query.EVENT, Query.OCCLUSION, Query.TIMESTAMP, Query.OCCLUSIONPREDICATE]
 
 
@@ -37,7 +39,7 @@ class Modelled:
 
 @dataclass(frozen=True)
 class Command:
-    """What was recorded: begin, end, draw (of samples) or clear, under a predicate perhaps."""
+    """What was recorded: begin, end, draw (of pixels) or clear, under a predicate perhaps."""
 
     name: str
     query: Modelled | None = None
@@ -52,6 +54,7 @@ class Model:
     now: int = 0
     free: int = 0
     samples: int = 0
+    lit: int = 0
     recorded: list[Command] = field(default_factory=list)
     queued: list[tuple[Command, int]] = field(default_factory=list)
     due: list[tuple[int, Modelled, int, bytes]] = field(default_factory=list)
@@ -69,7 +72,7 @@ class Model:
         while self.queued:
             command, submitted = self.queued[0]
             start = max(self.free, submitted)
-            predicate = command.query if command.name == "clear" else None
+            predicate = command.query if command.name in ("clear", "draw") else None
             holds, known = self.found[id(predicate)] if predicate else (None, 0)
             if predicate and not predicate.hint:
                 start = max(start, known)
@@ -83,8 +86,10 @@ class Model:
     def execute(self, command: Command) -> None:
         if command.name == "clear":
             self.clears.append(self.free)
+            self.lit = 0
         elif command.name == "draw":
             self.samples += command.number
+            self.lit = max(self.lit, command.number)
         elif command.name == "begin":
             assert command.query
             command.query.begun[command.number] = self.samples
@@ -131,8 +136,15 @@ class Machine(RuleBasedStateMachine):
             instant().cost,
             lambda kind, number: delay(kind - FIFO_BASE, number),
         )
-        self.driven = Predicating(timing)
-        self.model = Model()
+        self.driven = Drawing(timing=timing)
+        self.driven.call("IaSetTopology", POINTS)
+        top = 1 - 1 / SIZE
+        places = [-1 + (2 * n + 1) / SIZE for n in range(5)]
+        self.driven.vertices([[x, top, 0.5, 1, *RED] for x in places])
+        self.driven.call("Flush")
+        self.driven.adapter.finish()
+        (self.target,) = self.driven.device._parts.views.targets.values()
+        self.model = Model(now=self.driven.adapter.gpu.now)
         self.current: Modelled | None = None
         self.value = False
         self.clears: list[int] = []
@@ -184,10 +196,10 @@ class Machine(RuleBasedStateMachine):
         assert self.driven.call("Flush") == []
         self.model.flush()
 
-    @rule(samples=st.integers(0, 5))
-    def draw(self, samples: int) -> None:
-        self.driven.passes(samples)
-        self.model.recorded.append(Command("draw", number=samples))
+    @rule(pixels=st.integers(1, 5))
+    def draw(self, pixels: int) -> None:
+        assert self.driven.call("Draw", pixels, 0) == []
+        self.model.recorded.append(Command("draw", self.current, pixels, self.value))
 
     @rule(made=queries, value=st.booleans())
     def predicate(self, made: tuple[bytearray, Modelled], value: bool) -> None:
@@ -198,25 +210,27 @@ class Machine(RuleBasedStateMachine):
 
     @rule()
     def clear(self) -> None:
-        self.driven.call("ClearRenderTargetView")
+        self.driven.call("ClearRenderTargetView", self.driven.view, (0, 0, 0, 0))
         self.model.recorded.append(Command("clear", self.current, value=self.value))
 
     @rule(
-        target=queries, samples=st.integers(0, 1), hint=st.booleans(), value=st.booleans(),
+        target=queries, draws=st.booleans(), hint=st.booleans(), value=st.booleans(),
         flushed=st.booleans(),
     )  # fmt: skip
     def clear_under(
-        self, samples: int, hint: bool, value: bool, flushed: bool
+        self, draws: bool, hint: bool, value: bool, flushed: bool
     ) -> tuple[bytearray, Modelled]:
         """All that predication takes, which single calls come to seldom."""
         made = self.create(Query.OCCLUSIONPREDICATE, hint)
         self.begin(made)
-        self.draw(samples)
+        if draws:
+            self.draw(1)
         self.end(made)
         if flushed:
             self.flush()
         self.predicate(made, value)
         self.clear()
+        self.draw(2)
         return made
 
     def _unbind(self, query: Modelled) -> None:
@@ -249,6 +263,8 @@ class Machine(RuleBasedStateMachine):
             assert states.state(memory).name == query.state
         assert self.driven.adapter.gpu.now == self.model.now
         assert self.clears == self.model.clears
+        seen = self.target.surface().data
+        assert seen.reshape(-1, 4).any(axis=1).sum() == self.model.lit
 
 
 TestMachine = Machine.TestCase

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,12 +13,17 @@ from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.entries import names_of
 from dp2emu.ddi10.kinds import KINDS, Query
+from dp2emu.ddi10.maps import Map
+from dp2emu.ddi10.resource import BindFlag, ResourceType, Usage
+from dp2emu.ddi10.views import CreateShaderResourceView
 from dp2emu.errors import ContractError
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.packets import Clear, Predicated, Rect
 from dp2emu.gpu.timing import fixed, instant
+from tests.ddi10.drawing import strip
 from tests.ddi10.driving import REMOVED, Driven
 from tests.ddi10.predicating import HINT, PREDICATE, QUERYING, Predicating
+from tests.ddi10.rendering import GREEN, RGBA8, Drawing
 
 DELIVERY, PACKET = 1000, 10
 
@@ -231,3 +237,103 @@ def test_a_predicated_packet_counts_in_the_queue_as_what_it_brings_along() -> No
     wrapped = gpu._queued_bytes
     gpu.submit(clear)
     assert gpu._queued_bytes == 2 * wrapped > 0
+
+
+# What the entries do, and do not do
+
+
+class Ready(Drawing):
+    """A device with something for every entry to change, and a predicate that skips."""
+
+    def __init__(self) -> None:
+        super().__init__(samples=4)
+        both = BindFlag.SHADER_RESOURCE | BindFlag.RENDER_TARGET
+        self.given = self.texture(bind=both, levels=2)
+        self.made = self.texture(bind=both, levels=2)
+        self.call("ClearRenderTargetView", self.target(self.given), (1, 1, 1, 1))
+        self.call("ClearRenderTargetView", self.target(self.given, RGBA8, 1), (1, 1, 1, 1))
+        self.call("ClearRenderTargetView", self.view, (1, 1, 1, 1))
+        desc = CreateShaderResourceView(self.given, RGBA8.value, ResourceType.TEXTURE2D)
+        self.levels = self.make("ShaderResourceView", desc)
+        self.predicate = self.create(Query.OCCLUSIONPREDICATE)
+        self.call("QueryEnd", self.predicate)
+
+    def memory_of_all(self) -> list[bytes]:
+        self.call("Flush")
+        self.adapter.finish()
+        resources = self.device._parts.resources.objects.values()
+        return [bytes(resource.surface.data) for resource in resources]
+
+
+REAL: dict[str, Callable[[Ready], tuple[Any, ...]]] = {
+    "Draw": lambda d: (4, 0),
+    "DrawInstanced": lambda d: (4, 2, 0, 0),
+    "ClearRenderTargetView": lambda d: (d.view, (0, 0, 1, 1)),
+    "ClearDepthStencilView": lambda d: (d.deep_view, 3, 0.0, 1),
+    "ResourceCopy": lambda d: (d.made, d.given),
+    "ResourceCopyRegion": lambda d: (d.made, 0, 0, 0, 0, d.given, 0, None),
+    "ResourceConvert": lambda d: (d.made, d.given),
+    "ResourceConvertRegion": lambda d: (d.made, 0, 0, 0, 0, d.given, 0, None),
+    "ResourceUpdateSubresourceUP": lambda d: (d.made, 1, None, b"!" * 256, 32, 0),
+    "DefaultConstantBufferUpdateSubresourceUP": lambda d: (d.made, 1, None, b"!" * 256, 32, 0),
+    "ResourceResolveSubresource": lambda d: (d.made, 0, d.color, 0, RGBA8.value),
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_what_is_predicated_changes_memory_only_if_it_is_not_skipped(name: str) -> None:
+    driven = Ready()
+    arguments = REAL[name](driven)
+    before = driven.memory_of_all()
+    driven.call("SetPredication", driven.predicate, 0)
+    assert driven.call(name, *arguments) == []
+    assert driven.memory_of_all() == before
+    driven.call("SetPredication", driven.predicate, 1)
+    assert driven.call(name, *arguments) == []
+    assert driven.memory_of_all() != before
+
+
+def test_levels_are_predicated() -> None:
+    driven = Ready()
+    driven.call("ClearRenderTargetView", driven.target(driven.given), (0, 0, 1, 1))
+    before = driven.memory_of_all()
+    driven.call("SetPredication", driven.predicate, 0)
+    driven.call("GenMips", driven.levels)
+    assert driven.memory_of_all() == before
+    driven.call("SetPredication", None, 0)
+    driven.call("GenMips", driven.levels)
+    assert driven.memory_of_all() != before
+
+
+def test_maps_states_and_queries_are_not_predicated() -> None:
+    driven = Ready()
+    driven.call("SetPredication", driven.predicate, 0)
+    staging = driven.buffer(bytes(4), usage=Usage.STAGING)
+    found = driven.device.functions["StagingResourceMap"](staging, 0, Map.WRITE)
+    found.pData[:] = b"here"
+    driven.call("StagingResourceUnmap", staging, 0)
+    driven.call("IaSetTopology", 1)
+    query = driven.create(Query.PIPELINESTATS)
+    driven.call("QueryBegin", query)
+    driven.call("SetPredication", None, 0)
+    driven.call("Draw", 4, 0)
+    driven.call("QueryEnd", query)
+    assert driven.read(staging) == b"here"
+    data = driven.data(query, Query.PIPELINESTATS) or b""
+    assert int.from_bytes(data[8:16], "little") == 4
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+def test_what_was_seen_decides_what_is_drawn(drawn: bool) -> None:
+    driven = Drawing()
+    predicate = driven.create(Query.OCCLUSIONPREDICATE)
+    driven.call("QueryBegin", predicate)
+    if drawn:
+        driven.call("Draw", 4, 0)
+    driven.call("QueryEnd", predicate)
+    driven.vertices(strip(GREEN))
+    driven.call("SetPredication", predicate, 0)
+    driven.call("Draw", 4, 0)
+    assert driven.drawn(GREEN).all() == drawn
+    counted = driven.device.statistics().IAVertices
+    assert counted == (8 if drawn else 0)
