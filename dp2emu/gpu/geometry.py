@@ -90,7 +90,7 @@ def geometry(
         edges = None if edges is None else edges[:, kept]
     depth = draw.pipeline.raster.clip
     clipped = clip(lanes, edges, CORNERS[draw.topology], depth=depth, user=shaded.user)
-    projected = _project(clipped.lanes, draw.viewport)
+    projected = on_screen(clipped.lanes, draw.viewport)
     if draw.pipeline.raster.half_centres:
         projected[:2] -= 0.5
     vertices = Vertices(projected, written, clipped.lanes[varyings])
@@ -234,7 +234,8 @@ def planes_used(draw: Draw) -> tuple[int, ...]:
     return tuple(n for n in range(len(draw.clip_planes)) if bits >> n & 1) if bits else ()
 
 
-def _project(lanes: F64, view: Viewport | FloatViewport) -> F64:
+def on_screen(lanes: F64, view: Viewport | FloatViewport) -> F64:
+    """Screen x, y, z and rhw of positions in clip space, the first four of the lanes."""
     x, y, z, w = lanes[:4]
     width, height, depth = view.width / 2, view.height / 2, view.max_z - view.min_z
     return np.stack((

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dp2emu.d3d.fvf import NORMAL
 from dp2emu.d3d.legacy import RenderState7, TransformState7
 from dp2emu.dp2.kinds import Kind
-from dp2emu.dp2.state import IDENTITY, transform_product
+from dp2emu.dp2.state import IDENTITY, State, transform_product
 from dp2emu.dp2.table import Op
 from dp2emu.gpu.packets import Viewport
 from dp2emu.runtime.arguments import Box
@@ -143,6 +143,13 @@ class Device3(EarlyDevice):
         self.set_render_state(RenderState7.TEXTUREHANDLE, handle)
 
     # Drawing
+
+    def processing_state(self) -> State:
+        """The driver's registers, its projection among them."""
+        state, projection = super().processing_state(), int(TransformState7.PROJECTION)
+        product = transform_product(self.transform(projection), self._clip)
+        state.set_transform(projection, product)
+        return state
 
     def draw(
         self, primitive: int, format: int, vertices: bytes, count: int,

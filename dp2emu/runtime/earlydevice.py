@@ -7,7 +7,7 @@ the driver as the application had it.  State numbers and filters are those of th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 from dp2emu.d3d.flags import Clear
 from dp2emu.d3d.hresult import HResult
@@ -15,7 +15,7 @@ from dp2emu.d3d.legacy import RenderState7, StateBlockType7
 from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireRenderState
 from dp2emu.dp2.kinds import ONLY, Kind, stage_index
-from dp2emu.dp2.state import IDENTITY, TEXTURE_BIND, transform_product
+from dp2emu.dp2.state import IDENTITY, TEXTURE_BIND, State, transform_product
 from dp2emu.dp2.table import Op
 from dp2emu.dp2.tokens.stateset import StateSetOperation
 from dp2emu.gpu.packets import Rect, Viewport
@@ -23,9 +23,10 @@ from dp2emu.runtime.arguments import Box, clip_boxes, depth_range, unit
 from dp2emu.runtime.calldraws import CallDraws, VertexBuffer
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.drawsurfaces import DrawSurface
-from dp2emu.runtime.lights import Lights
+from dp2emu.runtime.lights import DEFAULT_LIGHT, Lights
 from dp2emu.runtime.objects import Light, Material
 from dp2emu.runtime.palettes import DevicePalettes
+from dp2emu.runtime.processing import Span, process, state_of
 from dp2emu.runtime.session import Refused
 from dp2emu.runtime.settings7 import Settings7
 
@@ -123,6 +124,8 @@ class EarlyDevice:
 
     def light_enable(self, index: int, enable: bool) -> None:
         """LightEnable; a light nobody described is then a white directional one along z."""
+        if self.settings.pending(Kind.LIGHT, index, None) is None:
+            self.settings.put(Kind.LIGHT, index, DEFAULT_LIGHT)
         self.settings.put(Kind.LIGHT_ENABLE, index, enable)
         self._lights.enable(index, enable)
 
@@ -238,6 +241,20 @@ class EarlyDevice:
         """DrawPrimitiveVB and DrawIndexedPrimitiveVB; ``indices`` count from ``start``."""
         self._before_draw()
         self._draws.buffer(primitive, buffer, start, count, indices)
+
+    def process(self, made: Span, given: Span, operation: int, flags: int) -> None:
+        """ProcessVertices, under the states there are."""
+        memory, state = self.ddraw.settle(), self.processing_state()
+        process(memory, made, given, operation, flags, state, self._sent_viewport)
+
+    def processing_state(self) -> State:
+        """The driver's registers, as far as they matter to vertices."""
+        return state_of(self.settings.all())
+
+    @property
+    def _sent_viewport(self) -> Viewport:
+        near, far = depth_range(self.viewport.min_z, self.viewport.max_z)
+        return replace(self.viewport, min_z=near, max_z=far)
 
     def load(
         self, target: DrawSurface, point: tuple[int, int], source: DrawSurface, rect: Rect

@@ -6,7 +6,7 @@ for products of matrices and for vertices it processes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any
 
 from dp2emu.d3d.hresult import HResult
@@ -79,9 +79,9 @@ class Settings7:
         recorded = self._recording or {}
         return recorded.get((kind, index), self.get(kind, index, default))
 
-    def items(self) -> Iterator[tuple[Key, Any]]:
+    def all(self) -> Mapping[Key, Any]:
         """Everything that is set."""
-        return iter(self._values.items())
+        return self._values
 
     def begin(self) -> None:
         """BeginStateBlock.  Raises Refused inside another."""

@@ -21,6 +21,7 @@ from dp2emu.retrace.methods import inert, method
 from dp2emu.retrace.program import Program
 from dp2emu.runtime.calldraws import VertexBuffer
 from dp2emu.runtime.earlydevice import EarlyDevice
+from dp2emu.runtime.processing import Span
 
 DEVICES = "IDirect3DDevice3", "IDirect3DDevice7"
 BUFFERS = "IDirect3DVertexBuffer", "IDirect3DVertexBuffer7"
@@ -196,3 +197,30 @@ def draw_indexed_buffer(program: Program, call: Arguments) -> None:
     device.flags = call.integer("dwFlags")
     indices = indices_of(call, "lpwIndices")
     device.draw_buffer(call.integer("d3dptPrimitiveType"), buffer, start, count, indices or [])
+
+
+@method(*rows(BUFFERS, "ProcessVertices"))
+def process_vertices(program: Program, call: Arguments) -> None:
+    """Vertices of one buffer, transformed by the runtime, go into another."""
+    device = call.thing("lpD3DDevice", EarlyDevice)
+    count = call.integer("dwCount")
+    made = Span(call.thing("this", VertexBuffer), call.integer("dwDestIndex"), count)
+    source = call.thing("lpSrcBuffer", VertexBuffer)
+    given = Span(source, call.integer("dwSrcIndex"), count)
+    device.process(made, given, call.integer("dwVertexOp"), call.integer("dwFlags"))
+
+
+@method("IDirect3DVertexBuffer7::ProcessVerticesStrided")
+def process_strided(program: Program, call: Arguments) -> None:
+    """Vertices whose parts lie apart are brought together in a buffer of their own."""
+    device, count = call.thing("lpD3DDevice", EarlyDevice), call.integer("dwCount")
+    format = call.integer("dwVertexTypeDesc") & ~_RESERVED
+    vertices = together(call.struct("lpVertexArray"), format, count, device.interface)
+    memory = program.ddraw.settle()
+    desc = memory.create_surface(SurfaceKind.VERTEXBUFFER, max(len(vertices), 1))
+    memory.write(desc.handle, 0, vertices)
+    source = VertexBuffer(desc, format, fvf_size(format, device.interface), count)
+    made = Span(call.thing("this", VertexBuffer), call.integer("dwDestIndex"), count)
+    given = Span(source, 0, count)
+    device.process(made, given, call.integer("dwVertexOp"), call.integer("dwFlags"))
+    memory.destroy_surface(desc.handle)

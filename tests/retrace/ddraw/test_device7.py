@@ -223,3 +223,23 @@ def test_scenes_and_the_end_of_a_device(played: Played) -> None:
     assert found not in played.program.ddraw.devices
     assert played.program.objects.get(TARGET) is not None
     assert played.got()[0][0] == GREEN
+
+
+def test_vertices_are_processed_into_another_buffer(played: Played) -> None:
+    made, given = BUFFER, BUFFER + 8
+    for address, format in ((made, FVF), (given, 0x42)):
+        asked = struct("D3DVERTEXBUFFERDESC", dwCaps=0, dwFVF=format, dwNumVertices=4)
+        played.on(D3D, "IDirect3D7::CreateVertexBuffer", lpD3DVertBufDesc=(asked,),
+                  lplpD3DVertBuf=out(address))  # fmt: skip
+    ends = ((-1, -1), (-1, 1), (1, -1), (1, 1))
+    data = b"".join(packing.pack("<3fI", x, y, 0, BLUE) for x, y in ends)
+    played.on(given, "IDirect3DVertexBuffer7::Lock", dwFlags=0, lplpData=out(MEMORY))
+    played.play("memcpy", None, dest=Pointer(MEMORY), src=data, n=len(data))
+    played.on(given, "IDirect3DVertexBuffer7::Unlock")
+    played.on(made, "IDirect3DVertexBuffer7::ProcessVertices", dwVertexOp=1, dwDestIndex=0,
+              dwCount=4, lpSrcBuffer=Pointer(given), dwSrcIndex=0, lpD3DDevice=Pointer(DEVICE),
+              dwFlags=0)  # fmt: skip
+    device(played, "DrawPrimitiveVB", d3dptPrimitiveType=STRIP, lpD3DVertexBuf=Pointer(made),
+           dwStartVertex=0, dwNumVertices=4, dwFlags=0)  # fmt: skip
+    assert played.got()[3][4] == BLUE
+    assert not played.losses()
