@@ -274,7 +274,8 @@ def _indices(at: Bindings, base: int | None) -> Indices | None:
 
 def _instances(at: Bindings, vertex: Shader, given: Instances) -> Instances | None:
     """None for a single instance that is like no instance."""
-    streams = tuple(sorted(at.layout.rates.items()))
+    bound = (row for row in at.layout.rates.items() if row[0] in at.vertex_buffers)
+    streams = tuple(sorted(bound))
     if given.count == 1 and not streams:
         return None
     reads = any(file.name == INSTANCE_FILE for file in vertex.program.files)

@@ -91,12 +91,24 @@ _DIRECT: dict[str, tuple[str, tuple[tuple[str, _Read | None], ...]]] = {
 """Function of the driver, and its arguments as they stand in the scene."""
 
 
+_NEEDS = ("GenMips", "ResourceCopy")
+"""Functions of the driver that act on objects, which there must be."""
+
+
 def _direct(entry: str, arguments: tuple[tuple[str, _Read | None], ...]) -> Action:
     def act(player: Player, fields: Fields) -> None:
         values = [fields.take(name, read or player.handle) for name, read in arguments]
+        if entry in _NEEDS:
+            _check_given(*values)
         player.device.call(entry, *values)
 
     return act
+
+
+def _check_given(*handles: object) -> None:
+    """Raises Refused (E_INVALIDARG) for null where a driver is never given it."""
+    if None in handles:
+        raise Refused(Result.E_INVALIDARG, "no object")
 
 
 OPS |= {name: _direct(*row) for name, row in _DIRECT.items()}
@@ -188,7 +200,9 @@ def _set_unordered(player: Player, fields: Fields) -> None:
 @op("ClearRenderTargetView")
 def _clear_target(player: Player, fields: Fields) -> None:
     color = tuple(fields.take(name, floating) for name in "rgba")
-    player.device.call("ClearRenderTargetView", fields.take("view", player.handle), color)
+    view = fields.take("view", player.handle)
+    _check_given(view)
+    player.device.call("ClearRenderTargetView", view, color)
 
 
 @op("ClearDepthStencilView")
@@ -196,6 +210,7 @@ def _clear_depth(player: Player, fields: Fields) -> None:
     view = fields.take("view", player.handle)
     depth, stencil = fields.take("Depth", floating), fields.take("Stencil", whole(0, 255))
     flags = ClearFlag.DEPTH | ClearFlag.STENCIL
+    _check_given(view)
     player.device.call("ClearDepthStencilView", view, int(flags), depth, stencil)
 
 

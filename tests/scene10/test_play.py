@@ -102,6 +102,33 @@ def test_what_is_not_built_matters_when_it_is_used(tmp_path: Path) -> None:
     assert str(result.problems[0]) == "call 1 (GSSetShader): geometry shaders"
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"op": "ClearRenderTargetView", "view": None, "r": 0, "g": 0, "b": 0, "a": 0},
+        {"op": "ClearDepthStencilView", "view": None, "Depth": 1, "Stencil": 0},
+        {"op": "GenerateMips", "view": None},
+        {"op": "CopyResource", "dst": "t", "src": None},
+    ],
+)
+def test_what_acts_on_an_object_is_refused_without_one(
+    call: dict[str, Any], tmp_path: Path
+) -> None:
+    _, found = play(tmp_path, [TEXTURE], call)
+    assert found["failed_calls"] == [{"call": 0, "op": call["op"], "hr": "0x80070057"}]
+
+
+def test_elements_of_instances_without_a_buffer_are_zeros(tmp_path: Path) -> None:
+    path = HERE / "scenes" / "instancing" / "inst_start.json"
+    given = read_json(path)
+    given["calls"] = [
+        {**call, "buffer": None} if call["op"] == "IASetVertexBuffer" and call["Slot"] else call
+        for call in given["calls"]
+    ]
+    shaders = write_shaders(tmp_path / "shaders")
+    assert play_scene10(given, tmp_path, shaders=shaders).problems == ()
+
+
 def test_what_is_refused_is_a_failed_call_and_the_scene_goes_on(tmp_path: Path) -> None:
     lost = {"op": "CreatePredicate", "name": "lost", "Query": 1, "MiscFlags": 0}
     _, found = play(
