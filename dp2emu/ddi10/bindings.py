@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.context import Context
-from dp2emu.ddi10.contract import Rule
+from dp2emu.ddi10.contract import Rule, is_uint
 from dp2emu.ddi10.layout import NOTHING, SLOTS, ElementLayout, ElementLayouts
 from dp2emu.ddi10.resource import Resource, Resources
 from dp2emu.ddi10.state import (
@@ -26,6 +26,9 @@ from dp2emu.errors import Unsupported
 
 VIEWPORTS = 16
 """Viewports and scissor rectangles there can be at a time."""
+
+STRIDE = 2048
+"""D3D11_REQ_MULTI_ELEMENT_STRUCTURE_SIZE_IN_BYTES: most bytes from vertex to vertex."""
 
 INDEX_BYTES = {DxgiFormat.R16_UINT.value: 2, DxgiFormat.R32_UINT.value: 4}
 
@@ -138,6 +141,8 @@ class Setters:
         entry = "IaSetVertexBuffers"
         fits = 0 <= start <= SLOTS - len(buffers) and len(buffers) == len(strides) == len(offsets)
         self._contract.hold(fits, Rule.SLOTS, entry)
+        numbers = all(map(is_uint, offsets)) and all(0 <= each <= STRIDE for each in strides)
+        self._contract.hold(numbers, Rule.NUMBERS, entry)
         for slot, memory in enumerate(buffers, start):
             resource = self._resources.objects.maybe(memory, entry)
             self.bindings.vertex_buffers.pop(slot, None)
@@ -153,6 +158,7 @@ class Setters:
             self.bindings.index_buffer = None
             return
         self._contract.hold(format in INDEX_BYTES, Rule.KNOWN_STATE, entry)
+        self._contract.hold(is_uint(offset), Rule.NUMBERS, entry)
         self.bindings.index_buffer = IndexBuffer(resource, INDEX_BYTES[format], offset)
 
     def set_topology(self, topology: int) -> None:
@@ -216,8 +222,13 @@ class Setters:
             raise Unsupported("views for unordered access")
         self._contract.hold(0 <= clear <= TARGETS - len(targets), Rule.SLOTS, entry)
         found = [self._views.targets.maybe(memory, entry) for memory in targets]
+        deep = self._views.depths.maybe(depth, entry)
+        samples = {
+            view.resource.desc.SampleDesc.Count for view in (*found, deep) if view is not None
+        }
+        self._contract.hold(len(samples) <= 1, Rule.SAME_SAMPLES, entry)
         self.bindings.targets = found + [None] * (TARGETS - len(found))
-        self.bindings.depth = self._views.depths.maybe(depth, entry)
+        self.bindings.depth = deep
 
     def set_stream_targets(
         self, targets: Sequence[bytearray | None], clear: int = 0, offsets: Sequence[int] = ()

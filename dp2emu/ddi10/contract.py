@@ -51,6 +51,8 @@ class Rule(Enum):
     NOT_MAPPED = "the subresource is mapped"
     MAPPED = "the subresource is not mapped"
     SLOTS = "there are no such slots"
+    NUMBERS = "a number does not fit into its type"
+    SAME_SAMPLES = "targets have different numbers of samples"
 
 
 ALWAYS = frozenset(
@@ -74,9 +76,16 @@ ALWAYS = frozenset(
         Rule.INSIDE,
         Rule.SAME_TEXELS,
         Rule.SLOTS,
+        Rule.NUMBERS,
+        Rule.SAME_SAMPLES,
     }
 )
 """Promises without which there is nothing that could be done."""
+
+
+def is_uint(number: int) -> bool:
+    """Whether a UINT can be that."""
+    return 0 <= number <= 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ from dp2emu.d3d.enums10 import Topology10
 from dp2emu.d3d.formats import Coding
 from dp2emu.ddi10.bindings import Bindings, Scissor, Viewport
 from dp2emu.ddi10.codes import Interface
+from dp2emu.ddi10.context import Context
+from dp2emu.ddi10.contract import Rule, is_uint
 from dp2emu.ddi10.resource import Resource, Resources
 from dp2emu.ddi10.sampling import NOTHING, Read, read
 from dp2emu.ddi10.shader import INSTANCE_FILE, Shader
@@ -56,15 +58,18 @@ _STRIPS = (
     Topology10.TRIANGLESTRIP_ADJ,
 )
 _PATCHES = range(33, 65)
+_BASE = 1 << 31
+"""What is added to a BaseVertex becomes a UINT."""
 
 
 class Draws:
     """The draw entries of a device."""
 
     def __init__(
-        self, interface: Interface, resources: Resources, stages: Stages, bindings: Bindings
+        self, context: Context, resources: Resources, stages: Stages, bindings: Bindings
     ) -> None:
-        self._interface = interface
+        self._contract = context.contract
+        self._interface = context.interface
         self._resources = resources
         self._stages = stages
         self._bindings = bindings
@@ -105,6 +110,9 @@ class Draws:
         drawn.  Raises Unsupported for what is not built.
         """
         at, vertex = self._bindings, self._stages.vertex.shader
+        numbers = count, start, instances.count, instances.first
+        self._contract.hold(all(map(is_uint, numbers)), Rule.NUMBERS, "Draw")
+        self._contract.hold(base is None or is_uint(base + _BASE), Rule.NUMBERS, "Draw")
         topology = _topology(at.topology)
         if topology is None or vertex is None or (base is not None and at.index_buffer is None):
             return
@@ -147,7 +155,7 @@ class Draws:
                 sample_mask=at.sample_mask,
                 stencil_reference=at.stencil_reference,
                 stencil_mask=at.depth_stencil.read_mask,
-                stencil_write_mask=at.depth_stencil.write_mask,
+                stencil_write_mask=_stencil_write_mask(at),
             ),
             vertex_buffers=_constants(self._stages.vertex),
             pixel_buffers=_constants(self._stages.pixel),
@@ -178,6 +186,7 @@ class Draws:
         at, depth = self._bindings, self._bindings.depth
         layout, state = at.layout, at.depth_stencil
         bound = [view.resource for view in (*at.targets, depth) if view is not None]
+        samples = bound[0].desc.SampleDesc.Count if bound else 1
         blends = _blends(at)
         return Pipeline(
             layout=layout.layout,
@@ -187,13 +196,13 @@ class Draws:
             write_masks=at.blending.write_masks,
             color_formats=tuple(surface.format if surface else None for surface in colors),
             depth_format=depth.format if depth else None,
-            samples=bound[0].desc.SampleDesc.Count if bound else 1,
+            samples=samples,
             vertex=vertex.program,
             attributes=layout.attributes,
             blend=blends[0] if len(set(blends)) == 1 else None,
             blends=blends if len(set(blends)) > 1 else (),
             stencil=state.stencil if depth else None,
-            alpha_to_coverage=at.blending.alpha_to_coverage,
+            alpha_to_coverage=at.blending.alpha_to_coverage and samples > 1,
             counts_pixels=pixel is not None,
             vertex_samplers=given[0].samplers,
             samplers=given[1].samplers,
@@ -306,6 +315,11 @@ def _blends(at: Bindings) -> tuple[BlendState | None, ...]:
     """What the targets that are bound do."""
     last = max((n for n, target in enumerate(at.targets) if target is not None), default=0)
     return at.blending.equations[: last + 1]
+
+
+def _stencil_write_mask(at: Bindings) -> int:
+    read_only = at.depth is not None and at.depth.flags & DepthStencilFlag.READ_ONLY_STENCIL
+    return 0 if read_only else at.depth_stencil.write_mask
 
 
 def _depth(at: Bindings) -> DepthState:

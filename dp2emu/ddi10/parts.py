@@ -37,7 +37,7 @@ class Parts:
             self.setters,
             Maps(context, self.resources),
             Moves(context, self.resources, self.views),
-            Draws(context.interface, self.resources, self.stages, self.setters.bindings),
+            Draws(context, self.resources, self.stages, self.setters.bindings),
         )
 
     def __len__(self) -> int:

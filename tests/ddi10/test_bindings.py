@@ -8,11 +8,12 @@ import pytest
 
 from dp2emu.ddi10.bindings import Viewport
 from dp2emu.ddi10.layout import CreateElementLayout, InputElement
+from dp2emu.ddi10.resource import BindFlag
 from dp2emu.ddi10.stages import PREFIXES
 from dp2emu.errors import ContractError, ShaderError, Unsupported
 from tests.ddi10.drawing import tokens
 from tests.ddi10.driving import REMOVED
-from tests.ddi10.rendering import FLOAT4, Drawing, Rendering
+from tests.ddi10.rendering import D24S8, FLOAT4, Drawing, Rendering
 from tests.shader.sm4.making import container
 
 NAN = float("nan")
@@ -42,6 +43,23 @@ def rule_of(driven: Rendering, entry: str, *arguments: Any) -> str:
 )
 def test_there_are_only_so_many_slots(entry: str, arguments: tuple[Any, ...]) -> None:
     assert rule_of(Rendering(checking=False), entry, *arguments) == "SLOTS"
+
+
+@pytest.mark.parametrize(("stride", "offset"), [(2049, 0), (-1, 0), (0, -1), (0, 1 << 32)])
+def test_numbers_of_vertex_buffers_fit(stride: int, offset: int) -> None:
+    driven = Rendering(checking=False)
+    buffer = driven.buffer(bytes(4))
+    numbers = 0, [buffer], [stride], [offset]
+    assert rule_of(driven, "IaSetVertexBuffers", *numbers) == "NUMBERS"
+
+
+def test_targets_have_the_same_number_of_samples() -> None:
+    driven = Rendering(checking=False)
+    deep = driven.depth(driven.texture(D24S8, bind=BindFlag.DEPTH_STENCIL, samples=4))
+    one, four = (driven.target(driven.texture(samples=count)) for count in (1, 4))
+    assert rule_of(driven, "SetRenderTargets", [one], 7, deep) == "SAME_SAMPLES"
+    assert rule_of(driven, "SetRenderTargets", [four, None, one], 5, None) == "SAME_SAMPLES"
+    assert driven.call("SetRenderTargets", [None, four], 6, deep) == []
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import CmpFunc
 from dp2emu.ddi10.bindings import Scissor, Viewport
@@ -17,7 +19,7 @@ from dp2emu.ddi10.state import (
     RasterizerDesc,
 )
 from dp2emu.ddi10.statistics import Statistics
-from dp2emu.errors import Unsupported
+from dp2emu.errors import ContractError, Unsupported
 from tests.ddi10.drawing import SIZE, strip
 from tests.ddi10.driving import REMOVED
 from tests.ddi10.rendering import (
@@ -209,6 +211,57 @@ def test_no_instance_draws_nothing_and_each_counts() -> None:
 def test_more_than_can_be_drawn_says_so(entry: str, arguments: tuple[int, ...]) -> None:
     with pytest.raises(Unsupported, match="primitives"):
         Drawing().call(entry, *arguments)
+
+
+HOSTILE = [0, 1, 3, 1 << 20, 0x7FFFFFFF, 0xFFFFFFFF]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_whatever_the_numbers_are_a_draw_ends(data: st.DataObject) -> None:
+    """In pixels, nothing, or the name of what is too much."""
+    driven = Drawing(vs="vs_instance")
+    driven.layout(
+        InputElement(0, 4, FLOAT4.value, InputRegister=0),
+        InputElement(data.draw(st.integers(0, 3)), 0, FLOAT4.value, 1, 2, InputRegister=3),
+    )
+    number = st.sampled_from(HOSTILE)
+    offsets = [data.draw(number) for _ in range(2)]
+    strides = [data.draw(st.sampled_from([0, 1, 32, 2048])) for _ in range(2)]
+    buffers = [driven.buffer(bytes(99)) for _ in range(2)]
+    driven.call("IaSetVertexBuffers", 0, buffers, strides, offsets)
+    driven.call("IaSetIndexBuffer", buffers[0], 57, data.draw(number))
+    driven.call("IaSetTopology", data.draw(st.sampled_from([1, 2, 3, 4, 5, 10, 11, 12, 13])))
+    base = data.draw(st.sampled_from([0, -1, 1, 0x7FFFFFFF, -0x80000000]))
+    counts = data.draw(number), data.draw(st.sampled_from([0, 1, 5, 0xFFFFFFFF]))
+    numbers = (*counts, data.draw(number), base, data.draw(number))
+    try:
+        assert driven.call("DrawIndexedInstanced", *numbers) == []
+        driven.call("Flush")
+    except Unsupported as error:
+        assert "primitives" in error.what
+
+
+@pytest.mark.parametrize(
+    "numbers", [(-1, 0, 0), (1 << 32, 0, 0), (3, -1, 0), (3, 0, 1 << 31), (3, 0, -(1 << 32))]
+)
+def test_numbers_of_draws_fit(numbers: tuple[int, int, int]) -> None:
+    driven = Drawing()
+    with pytest.raises(ContractError) as broken:
+        driven.call("DrawIndexed", *numbers)
+    assert broken.value.rule == "NUMBERS"
+
+
+def test_elements_of_instances_in_buffers_that_are_not_bound_are_zeros() -> None:
+    driven = Drawing(vs="vs_instance")
+    driven.layout(
+        InputElement(0, 0, FLOAT4.value, InputRegister=0),
+        InputElement(0, 16, FLOAT4.value, InputRegister=1),
+        InputElement(7, 0, FLOAT4.value, 1, 1, InputRegister=3),
+    )
+    driven.call("ClearRenderTargetView", driven.view, RED)
+    driven.call("DrawInstanced", 4, 2, 0, 0)
+    assert (driven.pixels(driven.color) == 0).all()
 
 
 # Constants

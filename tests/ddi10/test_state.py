@@ -74,6 +74,28 @@ def test_a_view_may_only_be_read() -> None:
     assert driven.pixels(driven.deep)[0, 0] & 0xFFFFFF == 0xFFFFFF
 
 
+def test_a_view_may_only_be_read_for_stencil() -> None:
+    face = StencilOpDesc(StencilPassOp=StencilOp.INVERT)
+    driven = Drawing(depth=DepthStencilDesc(StencilEnable=1, FrontFace=face, BackFace=face))
+    view = driven.depth(driven.deep, D24S8, 0, 0, 1, 2)
+    driven.call("SetRenderTargets", [driven.view], 7, view)
+    driven.call("Draw", 4, 0)
+    assert (driven.pixels(driven.deep) == 0x800000).all()
+
+
+def test_alpha_covers_samples_and_leaves_targets_of_one_alone() -> None:
+    def seen(samples: int) -> int:
+        driven = Drawing(samples=samples, blend=BlendDesc1(1))
+        driven.vertices(strip((1, 0, 0, 0.5)))
+        query = driven.create(Query.OCCLUSION)
+        driven.call("QueryBegin", query)
+        driven.call("Draw", 4, 0)
+        driven.call("QueryEnd", query)
+        return int.from_bytes(driven.data(query, Query.OCCLUSION) or b"", "little")
+
+    assert (seen(4), seen(1)) == (2 * SIZE * SIZE, SIZE * SIZE)
+
+
 OPERATIONS: dict[StencilOp, Callable[[int], int]] = {
     StencilOp.KEEP: lambda old: old,
     StencilOp.ZERO: lambda old: 0,
