@@ -13,7 +13,6 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.gpu.assembly import CORNERS, vertex_count
 from dp2emu.gpu.depth import DepthPlanes, depth_planes, fragment_depth, kept_by_clipping
@@ -49,12 +48,13 @@ from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.tessellator import tessellated
 from dp2emu.gpu.texture_cache import TextureCache
 from dp2emu.gpu.texturing import Texturing
-from dp2emu.gpu.vertex import vertex_bytes, vertex_numbers
+from dp2emu.gpu.vertex import VERTEX_TYPES, vertex_bytes, vertex_numbers
 from dp2emu.gpu.vertex_cache import observe, observe_unindexed
 from dp2emu.gpu.work import Work
 from dp2emu.shader import reference
 from dp2emu.shader.engines import CHECKED, REFERENCE, name_of
 from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.ports import CONSTANT
 from dp2emu.shader.reference import Run
 
 CHUNK = 1 << 13
@@ -213,11 +213,15 @@ def _fetcher(draw: Draw, texturing: Texturing, stage: Stage) -> StageFetcher | N
 
 @lru_cache(maxsize=1 << 10)
 def _uncompiled(pipeline: Pipeline) -> bool:
-    """Whether the geometry stage has to do what only the reference knows."""
+    """Whether the geometry stage has to do what only the reference knows: integers of vertices
+    are among it.
+    """
+    if any(name.startswith(CONSTANT) for name in varyings_of(pipeline.pixel)):
+        return True
     raster, attributes = pipeline.raster, pipeline.attributes
     elements = (attribute.element for attribute in attributes if attribute.element is not None)
     own = raster.clip_distances or raster.cull_distances or pipeline.vertex_units
-    return bool(own) or any(isinstance(element.type, DxgiFormat) for element in elements)
+    return bool(own) or any(element.type not in VERTEX_TYPES for element in elements)
 
 
 @lru_cache(maxsize=1 << 10)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dp2emu.d3d.dxgi import DXGI, Support
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import DeclType
-from dp2emu.d3d.formats import FormatRow
+from dp2emu.d3d.formats import Coding, FormatRow
 from dp2emu.d3d.vertices import Element, ElementType, VertexLayout, elements_by_name
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32, F64, I64
@@ -75,6 +75,30 @@ VERTEX_TYPES: dict[ElementType, VertexType] = {
     DeclType.FLOAT16_4: VertexType("<f2", 4),
 }
 
+
+def _alike(row: FormatRow) -> VertexType | None:
+    """A format as the type it is by another name, if it is one: whole floats, fractions of 8 or
+    16 bits, or four words whose bits nobody changes.
+    """
+    channels = sorted(row.channels.items(), key=lambda item: item[1].shift)
+    names = [name for name, _ in channels]
+    codings = {(channel.coding, channel.bits) for _, channel in channels}
+    coding, bits = codings.pop()
+    packed = codings or bits * len(names) != 8 * row.size
+    order = tuple(names.index(name) for name in "rgba" if name in names)
+    if packed or sorted(names) != sorted("rgba"[: len(names)]):
+        return None
+    if coding is Coding.UNORM and bits in (8, 16):
+        return VertexType(f"<u{bits // 8}", len(names), (1 << bits) - 1, order)
+    raw = coding is Coding.FLOAT or len(names) == len("rgba")
+    return VertexType("<f4", len(names), order=order) if bits == 32 and raw else None
+
+
+VERTEX_TYPES |= {
+    format: alike
+    for format, row in DXGI.items()
+    if Support.VERTEX in row.support and (alike := _alike(row.texels)) is not None
+}
 
 COMPONENTS = "xyzw"
 
@@ -242,7 +266,7 @@ def decode(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -
     Those of a format of integers have the bits of these.
     """
     raw = _raw(element, streams, numbers)
-    if isinstance(element.type, DxgiFormat):
+    if isinstance(element.type, DxgiFormat) and element.type not in VERTEX_TYPES:
         row = _format_of(element.type)
         words = row.view(np.ascontiguousarray(raw).view(np.uint8))
         return np.stack(unpack_bits(row, words)).view(np.float32)

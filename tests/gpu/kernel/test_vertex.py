@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import DeclType, DeclUsage, Format, PrimitiveType
-from dp2emu.d3d.vertices import Element
+from dp2emu.d3d.vertices import Element, ElementType
 from dp2emu.errors import Disagreement, Unsupported
 from dp2emu.gpu.geometry import Geometry
 from dp2emu.gpu.kernel import vertex
@@ -66,8 +66,8 @@ def test_every_topology(
 
 
 @pytest.mark.parametrize("type", VERTEX_TYPES)
-def test_every_element_type(type: DeclType) -> None:
-    generator = np.random.default_rng(int(type))
+def test_every_element_type(type: ElementType) -> None:
+    generator = np.random.default_rng(int(type.value))
     data = generator.integers(0, 256, 16 * 64, np.uint8).tobytes()
     element = Element(0, 0, type, DeclUsage.COLOR)
     packet = programmed(draw([corner(0, 0)] * 3, count=21))
