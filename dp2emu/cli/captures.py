@@ -157,11 +157,14 @@ def _stream(path: str) -> Iterator[BinaryIO]:
 
 def _trace(file: BinaryIO) -> Trace | None:
     """The trace of API calls that a stream holds, None if it holds something else."""
-    from dp2emu.capture.apitrace import begins_as_trace, open_trace
+    from dp2emu.capture.apitrace import begins_as_trace
 
     stream = cast(BufferedReader, file)
-    name = str(getattr(stream, "name", ""))
-    return open_trace(stream) if begins_as_trace(stream, name) else None
+    if not begins_as_trace(stream, str(getattr(stream, "name", ""))):
+        return None
+    from dp2emu.capture.apitrace import open_trace
+
+    return open_trace(stream)
 
 
 def _imported(trace: Trace, as_what: str | None) -> Import:

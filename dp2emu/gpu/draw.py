@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.gpu.assembly import CORNERS, vertex_count
 from dp2emu.gpu.depth import DepthPlanes, depth_planes, fragment_depth, kept_by_clipping
 from dp2emu.gpu.encodings import as_floats
-from dp2emu.gpu.fetching import StageFetcher
 from dp2emu.gpu.geometry import Geometry, geometry
 from dp2emu.gpu.merge import (
     Piles,
@@ -56,6 +56,9 @@ from dp2emu.shader.engines import CHECKED, REFERENCE, name_of
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.ports import CONSTANT
 from dp2emu.shader.reference import Run
+
+if TYPE_CHECKING:
+    from dp2emu.gpu.fetching import StageFetcher
 
 CHUNK = 1 << 13
 """Primitives assembled together."""
@@ -207,6 +210,9 @@ def _fetcher(draw: Draw, texturing: Texturing, stage: Stage) -> StageFetcher | N
     """What shaders of Direct3D 10 fetch with; None for others."""
     if not texturing.asked.get(stage):
         return None
+    # Only those have need of all that they are made of.
+    from dp2emu.gpu.fetching import StageFetcher
+
     bindings = draw.textures if stage is Stage.PIXEL else draw.vertex_textures
     return StageFetcher(texturing, stage, bindings, draw.pipeline.samples)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +21,6 @@ from dp2emu.shader.ir import Lod, Stage, TextureKind
 from dp2emu.shader.reference import Run
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.sampling import COMPONENTS, Bound, ports
-from dp2emu.shader.sm4.lower.lowered import Unit as Asked
 from dp2emu.shader.texture.bindings import (
     level_rows,
     limits_of,
@@ -32,6 +32,9 @@ from dp2emu.shader.texture.fields import row_of
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import sampler_program
 from dp2emu.shader.types import F32, I32, Mask
+
+if TYPE_CHECKING:
+    from dp2emu.shader.sm4.lower.lowered import Unit as Asked
 
 _ZERO, _ONE = np.zeros(1, np.float32), np.ones(1, np.float32)
 _ABSENT = (_ZERO, _ZERO, _ZERO, _ONE)

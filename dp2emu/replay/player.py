@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, TextIO, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeGuard, cast
 
 from dp2emu.capture.records import (
     IMPORTED,
@@ -42,7 +42,6 @@ from dp2emu.readback import check_readback
 from dp2emu.replay.calls import Performed, row_of, submit
 from dp2emu.replay.compare import Difference, differences
 from dp2emu.replay.document import Document
-from dp2emu.replay.facade import PRESENT, Facade, Reply, entry_differences, entry_row
 from dp2emu.replay.ledger import Outcome, QueryLedger
 from dp2emu.replay.pictures import Judged, Observable, Photographer, Pictures, Task
 from dp2emu.replay.tally import Tally
@@ -55,6 +54,9 @@ from dp2emu.replay.witness import (
     sight_of,
 )
 from dp2emu.rig import Rig
+
+if TYPE_CHECKING:
+    from dp2emu.replay.facade import Facade, Reply
 
 
 def _ignore(_: object) -> None:
@@ -302,6 +304,9 @@ class Player:
 
     def _enter(self, record: EntryCalled) -> None:
         """A function of the Direct3D 10/11 interface: what comes of it now."""
+        # Other captures have no need of all that is behind it.
+        from dp2emu.replay.facade import PRESENT, Reply, entry_row
+
         facade, number = self._entered(), self.tally.entries
         self.tally.entries += 1
         if record.entry == "DestroyDevice":
@@ -320,6 +325,8 @@ class Player:
         """The Direct3D 10/11 interface of the GPU; pictures are its from its first call on, unless
         there were D3dDrawPrimitives2 calls before.
         """
+        from dp2emu.replay.facade import Facade
+
         if self._facade is None:
             if not isinstance(self._rig, Driver):
                 raise Unsupported(f"Direct3D 10/11 interface of {type(self._rig).__name__}")
@@ -329,6 +336,8 @@ class Player:
         return self._facade
 
     def _settle_entry(self, number: int, entry: str, recorded: Reply, replayed: Reply) -> None:
+        from dp2emu.replay.facade import entry_differences
+
         if replayed.failed_as(recorded):
             self.tally.known_faults += 1
         elif replayed.error is not None:

@@ -4,8 +4,9 @@
 who want to place every token themselves.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from dp2emu.late import late
 
 if TYPE_CHECKING:
     from dp2emu.runtime.commands import CommandBuffer as CommandBuffer
@@ -56,9 +57,4 @@ need of a device."""
 
 __all__ = [name for names in _HOMES.values() for name in names]
 
-
-def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f"{__name__}.{home}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = late(__name__, _HOMES)

@@ -1,22 +1,32 @@
 """Traces of API calls as apitrace writes them (trace versions 0 to 6), read call by call."""
 
-from dp2emu.capture.apitrace.limits import TraceLimits
-from dp2emu.capture.apitrace.summary import TraceSummary, ends_frame, summarize
-from dp2emu.capture.apitrace.text import call_line, dump_trace
-from dp2emu.capture.apitrace.trace import Trace, begins_as_trace, open_trace
-from dp2emu.capture.apitrace.values import MISSING, TraceCall, Value
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "MISSING",
-    "Trace",
-    "TraceCall",
-    "TraceLimits",
-    "TraceSummary",
-    "Value",
-    "begins_as_trace",
-    "call_line",
-    "dump_trace",
-    "ends_frame",
-    "open_trace",
-    "summarize",
-]
+from dp2emu.late import late
+
+if TYPE_CHECKING:
+    from dp2emu.capture.apitrace.container import begins_as_trace as begins_as_trace
+    from dp2emu.capture.apitrace.limits import TraceLimits as TraceLimits
+    from dp2emu.capture.apitrace.summary import TraceSummary as TraceSummary
+    from dp2emu.capture.apitrace.summary import ends_frame as ends_frame
+    from dp2emu.capture.apitrace.summary import summarize as summarize
+    from dp2emu.capture.apitrace.text import call_line as call_line
+    from dp2emu.capture.apitrace.text import dump_trace as dump_trace
+    from dp2emu.capture.apitrace.trace import Trace as Trace
+    from dp2emu.capture.apitrace.trace import open_trace as open_trace
+    from dp2emu.capture.apitrace.values import MISSING as MISSING
+    from dp2emu.capture.apitrace.values import TraceCall as TraceCall
+    from dp2emu.capture.apitrace.values import Value as Value
+
+_HOMES = {
+    "container": ("begins_as_trace",),
+    "limits": ("TraceLimits",),
+    "summary": ("TraceSummary", "ends_frame", "summarize"),
+    "text": ("call_line", "dump_trace"),
+    "trace": ("Trace", "open_trace"),
+    "values": ("MISSING", "TraceCall", "Value"),
+}
+"""Names by module.  Those are imported when they are asked for: most captures are no traces."""
+
+__all__ = [name for names in _HOMES.values() for name in names]
+__getattr__ = late(__name__, _HOMES)

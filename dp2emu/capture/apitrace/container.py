@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
+from io import BufferedReader
 from typing import BinaryIO, cast
 
 from dp2emu.capture.apitrace.limits import TraceLimits
@@ -147,3 +148,12 @@ _EXPAND: dict[str, Callable[[Packed, TraceLimits], Iterator[bytes]]] = {
     "zstd": _zstd,
     "brotli": _brotli,
 }
+
+
+def begins_as_trace(stream: BufferedReader, name: str) -> bool:
+    """Whether a stream, of which nothing is read, holds a trace.
+
+    Told by its first bytes or, brotli having none of its own, by a name that ends in ``.trace``.
+    """
+    start = stream.peek(LONGEST_MAGIC)[:LONGEST_MAGIC]
+    return container_of(start) is not None or name.endswith(".trace")

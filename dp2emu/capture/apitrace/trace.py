@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from io import BufferedReader
 from types import TracebackType
 from typing import Self
 
@@ -97,15 +96,6 @@ class Trace:
 
     def _placed(self, error: CaptureError) -> CaptureError:
         return error.at(stream=self.name, offset=self._source.mark)
-
-
-def begins_as_trace(stream: BufferedReader, name: str) -> bool:
-    """Whether a stream, of which nothing is read, holds a trace.
-
-    Told by its first bytes or, brotli having none of its own, by a name that ends in ``.trace``.
-    """
-    start = stream.peek(LONGEST_MAGIC)[:LONGEST_MAGIC]
-    return container_of(start) is not None or name.endswith(".trace")
 
 
 def open_trace(place: Place, *, limits: TraceLimits | None = None) -> Trace:
