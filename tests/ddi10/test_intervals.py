@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,10 +14,12 @@ from hypothesis import strategies as st
 from dp2emu.d3d.enums import PrimitiveType
 from dp2emu.ddi10 import Case, ranges
 from dp2emu.ddi10.intervals import Depth, Interval
+from dp2emu.ddi10.resource import BindFlag
 from dp2emu.ddi10.statistics import Statistics
 from dp2emu.errors import UsageError
 from dp2emu.gpu.packets import Draw
 from tests.ddi10.driving import Driven
+from tests.ddi10.rendering import Drawing
 from tests.gpu.drawing import color_surface, corner, draw, primitives, programmed
 
 POINTS, LINES, LINE_STRIP, LIST, STRIP = 1, 2, 3, 4, 5
@@ -219,3 +222,52 @@ def test_what_the_engine_counts_is_in_the_ranges(
     found, passed = counted(programmed(replace(packet)))
     case = Case(topology, used, indices=indices, positions=places, passed=passed)
     assert ranges([case]).outside(found) == []
+
+
+UINT16 = 57
+"""DXGI_FORMAT_R16_UINT."""
+CUT = 0xFFFF
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    topology=st.sampled_from([1, 2, 3, 4, 5, 10, 11, 12, 13]),
+    places=PLACES,
+    indices=st.none() | st.lists(st.integers(0, 8) | st.just(CUT), max_size=14),
+    instances=st.integers(0, 3),
+    shaded=st.booleans(),
+)
+def test_what_entries_draw_is_in_the_ranges(
+    topology: int,
+    places: Sequence[tuple[float, ...]],
+    indices: list[int] | None,
+    instances: int,
+    shaded: bool,
+) -> None:
+    driven = Drawing(ps="ps_color" if shaded else None)
+    driven.vertices([[*place, 1, 1, 1, 1] for place in places])
+    driven.call("IaSetTopology", topology)
+    if indices is None:
+        driven.call("DrawInstanced", len(places), instances, 0, 0)
+    else:
+        buffer = driven.buffer(np.array([*indices, 0], "<u2").tobytes(), BindFlag.INDEX_BUFFER)
+        driven.call("IaSetIndexBuffer", buffer, UINT16, 0)
+        driven.call("DrawIndexedInstanced", len(indices), instances, 0, 0, 0)
+    driven.call("Flush")
+    driven.adapter.finish()
+    case = Case(
+        topology,
+        len(places),
+        indices=indices,
+        cut=CUT,
+        instances=instances,
+        positions=places,
+        rasterized=shaded,
+        passed=driven.adapter.gpu.counters.samples,
+        depth=Depth.INTERPOLATED if shaded else None,
+    )
+    found = driven.device.statistics()
+    outside = ranges([case]).outside(found)
+    if not shaded:  # whether anything enters clipping then, the documents leave open
+        outside = [name for name in outside if name not in ("CInvocations", "CPrimitives")]
+    assert outside == []
