@@ -84,7 +84,7 @@ class ColorTarget:
         words = pack_color(self.row, rgba)
         if self.raster_op != COPY:
             words = combine(self.raster_op, words, self.words[address])
-        if self.bits != every_bit(self.row):
+        if not self.whole:
             words = with_color(self.row, self.words[address], words, self.bits)
         self.words[address] = words
 
@@ -101,6 +101,11 @@ class ColorTarget:
         with telling(lambda lane: f"pixel {x[lane] // self.samples}, {y[lane]}"):
             outputs = self.run(output_program(self.output), inputs, self.uniforms, len(x)).outputs
         return tuple(outputs[f"result.{component}"] for component in COMPONENTS)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all bits of a pixel are written."""
+        return self.bits == every_bit(self.row)
 
     @property
     def pixel_bytes(self) -> int:
@@ -140,7 +145,7 @@ def _target(
     if not bits:
         return None
     words, pitch = row.view(surface.data), surface.pitch // row.size
-    output = _output(pipeline, row, number)
+    output = output_of(pipeline, row, number)
     uniforms = {BLEND_FILE: _blend_factor(numbers, output)}
     if output.srgb:
         uniforms[LINEAR_FILE] = linear_light()
@@ -161,7 +166,7 @@ def _blend_factor(numbers: MergeNumbers, output: Output) -> F32:
 
 
 @lru_cache(maxsize=1 << 10)
-def _output(pipeline: Pipeline, row: FormatRow, number: int) -> Output:
+def output_of(pipeline: Pipeline, row: FormatRow, number: int) -> Output:
     """What a pipeline does to colours of a format, that of target ``number``."""
     channels = (row.red, row.green, row.blue)
     codings = {channel.coding for channel in row.channels.values()}

@@ -180,8 +180,13 @@ def _tested(
     if stencil is not None and row.stencil is not None:
         test = StencilTest.of(stencil, numbers, row.stencil.max)
     words = surface.data.view(row.word)
-    used = state if state.enable and row.depth else DepthState(func=CmpFunc.ALWAYS)
-    return DepthTarget(words, surface.pitch // row.word.itemsize, row, used, test)
+    pitch = surface.pitch // row.word.itemsize
+    return DepthTarget(words, pitch, row, depth_used(state, row), test)
+
+
+def depth_used(state: DepthState, row: FormatRow) -> DepthState:
+    """The test of a format that may have no depth."""
+    return state if state.enable and row.depth else DepthState(func=CmpFunc.ALWAYS)
 
 
 def last_of_each(piles: Piles, passed: Mask | None) -> I64:

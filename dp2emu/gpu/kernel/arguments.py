@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import Cull
-from dp2emu.gpu.arrays import F32, F64
+from dp2emu.gpu.arrays import F64, I64
 from dp2emu.gpu.color import ColorTarget
 from dp2emu.gpu.depth import DepthPlanes, depth_range
 from dp2emu.gpu.geometry import Geometry
@@ -20,8 +22,10 @@ from dp2emu.gpu.kernel.layout import (
     DEPTH,
     DIVIDED,
     DIVISOR,
+    DOUBLES,
     FLAGS,
     FRONT,
+    INTEGERS,
     NUMBER,
     RHW,
     SLOPE,
@@ -54,26 +58,13 @@ class Arguments:
     words: U64
     kept: list[Any]
 
-    @classmethod
-    def of(cls, layout: Layout) -> Arguments:
-        return cls(layout, np.zeros(len(layout.arguments), np.uint64), [])
-
-    def region(self, region: Rect) -> None:
-        """The rectangle that is drawn to."""
-        for side in ("left", "top", "right", "bottom"):
-            self.number(side, getattr(region, side))
-
     def copy(self) -> Arguments:
         """Others, for another thread."""
         return Arguments(self.layout, self.words.copy(), [*self.kept])
 
     def number(self, name: str, value: int) -> None:
-        """An integer of 64 bits, or the low bits of one."""
-        self.words[self.layout.arguments[name]] = value & 0xFFFFFFFFFFFFFFFF
-
-    def double(self, name: str, value: float) -> None:
-        """A double."""
-        self.words.view(np.float64)[self.layout.arguments[name]] = value
+        """An integer of 64 bits."""
+        self.words[self.layout.arguments[name]] = value
 
     def array(self, name: str, value: NDArray[Any]) -> None:
         """The address of an array, which has to be in one piece."""
@@ -81,80 +72,91 @@ class Arguments:
         self.number(name, address(value))
 
 
-def of_draw(
-    draw: Draw,
-    key: Key,
-    layout: Layout,
-    colors: tuple[ColorTarget, ...],
-    depth: DepthTarget | None,
-    bias: float,
-) -> Arguments:
-    """The arguments of a draw, without its programs and primitives."""
-    given = Arguments.of(layout)
-    numbers = draw.merge
-    near, far = draw.w_range
-    given.double("bias", bias)
-    for end, value in zip(("low", "high"), depth_range(draw), strict=True):
-        given.double(f"depth.{end}", value)
-    given.double("near", near)
-    given.double("range", far - near)
-    given.number("alpha.reference", numbers.alpha_reference * 257)
-    given.number("sample.mask", numbers.sample_mask)
-    if key.stippled:
-        given.array("stipple", np.array(draw.stipple, np.uint32))
-        given.number("stipple.rows", len(draw.stipple))
-    if depth is not None:
-        _of_depth(given, depth)
-    for color in colors:
-        _of_color(given, color)
-    return given
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What triangles are set up from, and room for the records of all of them."""
+
+    position: F64
+    varyings: F64
+    numbers: I64
+    records: F64
+
+    @classmethod
+    def of(cls, geometry: Geometry, layout: Layout) -> Made:
+        """``geometry``'s, in one piece, so that a corner is as far from the next one in all."""
+        vertices = geometry.vertices
+        position, varyings = (np.ascontiguousarray(each, np.float64)
+                              for each in (vertices.position, vertices.varyings))  # fmt: skip
+        groups = -(-len(geometry.numbers) // TOGETHER)
+        room = _room(groups * TOGETHER * layout.size)
+        return cls(position, varyings, np.ascontiguousarray(geometry.numbers), room)
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """As arguments, from the records on."""
+        return (
+            address(self.records), len(self.numbers), address(self.position),
+            address(self.varyings), self.position.strides[0], self.position.strides[1],
+            address(self.numbers),
+        )  # fmt: skip
 
 
+_rooms = threading.local()
+
+
+def _room(size: int) -> F64:
+    """Memory of this thread, at least so many doubles, which no two draws use at a time."""
+    held: F64 | None = getattr(_rooms, "held", None)
+    if held is None or len(held) < size:
+        held = _rooms.held = np.empty(size)
+    return held
+
+
+_NOT_MADE = (0,) * 7
 _CULLED = {Cull.NONE: 0, Cull.CW: 1, Cull.CCW: -1}
 """Sign of the area that is culled."""
+_NUMBERS = struct.Struct(f"={len(INTEGERS)}q{len(DOUBLES)}d")
 
 
-def with_triangles(given: Arguments, key: Key, draw: Draw, geometry: Geometry) -> None:
-    """Add what triangles are set up from, and room for their records."""
-    vertices, state = geometry.vertices, draw.pipeline.depth
-    count = len(geometry.numbers)
-    given.number("count", count)
-    given.number("culled", _CULLED[draw.pipeline.raster.cull])
-    given.double("front", -1.0 if draw.pipeline.raster.turned else 1.0)
-    given.double("slope", state.slope)
-    given.double("clamp", state.bias_clamp)
-    position, varyings = (_doubles(each) for each in (vertices.position, vertices.varyings))
-    given.array("in.numbers", np.ascontiguousarray(geometry.numbers))
-    given.number("in.corner", position.strides[1])
-    for name, lane in zip(("x", "y", "z", "rhw"), position, strict=True):
-        given.array(f"in.{name}", lane)
-    read = dict(zip(vertices.names, varyings, strict=True))
-    for name in (*key.plain, *key.perspective):
-        given.array(f"in.{name}", read[name])
-    groups = -(-count // TOGETHER)
-    given.array("records", np.empty((groups, given.layout.size, TOGETHER)))
+def of_draw(
+    draw: Draw, layout: Layout, region: Rect, bias: float, made: Made | None = None
+) -> Arguments:
+    """The arguments of a draw, without its targets, programs and spans."""
+    words = np.zeros(len(layout.arguments), np.uint64)
+    numbers, state, raster = draw.merge, draw.pipeline.depth, draw.pipeline.raster
+    stipple = np.array(draw.stipple, np.uint32) if draw.stipple else _NO_STIPPLE
+    near, far = draw.w_range
+    _NUMBERS.pack_into(
+        words.data, 0, region.left, region.top, region.right, region.bottom, 0, 0,
+        numbers.alpha_reference * 257, numbers.sample_mask,
+        address(stipple), len(stipple), 0, 0, 0,
+        *(_NOT_MADE if made is None else made.words), _CULLED[raster.cull],
+        bias, near, far - near, *depth_range(draw), -1.0 if raster.turned else 1.0,
+        state.slope, state.bias_clamp,
+    )  # fmt: skip
+    return Arguments(layout, words, [stipple, made])
 
 
-def _doubles(lanes: F32 | F64) -> F64:
-    """In one piece, so that a corner is as far from the next one in all of them."""
-    return np.ascontiguousarray(lanes, np.float64)
+_NO_STIPPLE = np.zeros(1, np.uint32)
 
 
-def _of_depth(given: Arguments, depth: DepthTarget) -> None:
-    given.array("depth.base", depth.words)
-    given.number("depth.pitch", depth.pitch * depth.row.size)
-    if depth.stencil is not None:
-        given.number("stencil.reference", int(depth.stencil.reference))
-        given.number("stencil.mask", int(depth.stencil.mask))
-        given.number("stencil.write", int(depth.stencil.write_mask))
-
-
-def _of_color(given: Arguments, color: ColorTarget) -> None:
-    name = f"color{color.number}"
-    given.array(f"{name}.base", color.words)
-    given.number(f"{name}.pitch", color.pitch * color.row.size)
-    for part in range(max(1, color.row.size // 4)):
-        given.number(f"{name}.bits{part}", color.bits >> 32 * part & 0xFFFFFFFF)
+def with_targets(
+    given: Arguments, colors: tuple[ColorTarget, ...], depth: DepthTarget | None
+) -> None:
+    """Add where colours and depth are."""
+    if depth is not None:
+        given.array("depth.base", depth.words)
+        given.number("depth.pitch", depth.pitch * depth.row.size)
+        if depth.stencil is not None:
+            given.number("stencil.reference", int(depth.stencil.reference))
+            given.number("stencil.mask", int(depth.stencil.mask))
+            given.number("stencil.write", int(depth.stencil.write_mask))
+    for color in colors:
+        size, bits = color.row.size, color.bits
+        parts = [bits >> 32 * part & 0xFFFFFFFF for part in range(max(1, size // 4))]
+        given.kept.append(color.words)
+        at = given.layout.arguments[f"color{color.number}.base"]
+        given.words[at : at + 2 + len(parts)] = address(color.words), color.pitch * size, *parts
 
 
 def with_programs(
@@ -163,36 +165,30 @@ def with_programs(
     uniforms: Mapping[str, NDArray[Any]],
     colors: tuple[ColorTarget, ...],
     sampler: Sampler | None,
-) -> Arguments:
-    """With what programs read, of which a part is a thread's own."""
-    own = given.copy()
+) -> None:
+    """Add what programs read, of which a part is a thread's own."""
     bindings = Bindings(Target(WIDTH, host().fused), sampler, None)
-    own.kept.append(bindings)
-    own.array("program", bindings.of(key.program, uniforms))
+    given.kept.append(bindings)
+    given.array("program", bindings.of(key.program, uniforms))
     for color in colors:
         if not color.output.plain:
             words = bindings.of(output_program(color.output), color.uniforms)
-            own.array(f"color{color.number}.program", words)
-    return own
+            given.array(f"color{color.number}.program", words)
 
 
-def with_spans(given: Arguments, spans: Spans) -> Arguments:
-    """With what spans cover."""
-    own = given.copy()
+def with_spans(given: Arguments, spans: Spans) -> None:
+    """Add what spans cover."""
     runs = spans if spans.runs is None else spans.runs
-    own.array("span.owner", np.ascontiguousarray(spans.primitive))
-    own.array("span.y", np.ascontiguousarray(spans.y))
-    own.array("span.left", np.ascontiguousarray(runs.left))
-    own.array("span.right", np.ascontiguousarray(runs.right))
+    given.array("span.owner", np.ascontiguousarray(spans.primitive))
+    given.array("span.y", np.ascontiguousarray(spans.y))
+    given.array("span.left", np.ascontiguousarray(runs.left))
+    given.array("span.right", np.ascontiguousarray(runs.right))
     if spans.coverage is not None:
-        own.array("span.coverage", spans.coverage)
-    own.number("span.spans", len(spans))
-    return own
+        given.array("span.coverage", spans.coverage)
+    given.number("span.spans", len(spans))
 
 
-def records(
-    layout: Layout, key: Key, primitives: Primitives, depth: DepthPlanes, shader: Shading
-) -> F64:
+def records(layout: Layout, primitives: Primitives, depth: DepthPlanes, shader: Shading) -> F64:
     """Records of primitives that were set up, shape (groups, words, ``TOGETHER``)."""
     frame = primitives.frame
     count = len(frame.x0)

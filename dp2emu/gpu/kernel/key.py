@@ -9,9 +9,7 @@ from functools import lru_cache
 from dp2emu.d3d.enums import CmpFunc, FillMode
 from dp2emu.d3d.formats import AnyFormat
 from dp2emu.gpu.assembly import CORNERS
-from dp2emu.gpu.color import ColorTarget
 from dp2emu.gpu.geometry import is_color
-from dp2emu.gpu.merge import DepthTarget
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.quads import in_quads
 from dp2emu.gpu.state import COVERAGE_PORT, Pipeline, StencilState
@@ -71,8 +69,9 @@ class Key:
     ones quotients of planes.  ``biased`` and ``sloped`` are the two depth biases.
     ``unclamped``: programs read z as it is.
 
-    Triangles that are set up have ``flat`` varyings, which are level, are ``tilted`` if the slope
-    counts, and have the depth bias of Direct3D 10: ``bias_of_float``, and ``clamp``, its sign.
+    Triangles that are set up come with ``lanes`` of varyings, of which ``flat`` ones are level,
+    are ``tilted`` if the slope counts, and have the depth bias of Direct3D 10:
+    ``bias_of_float``, and ``clamp``, its sign.
     """
 
     program: Program
@@ -93,6 +92,7 @@ class Key:
     biased: bool = False
     sloped: bool = False
     unclamped: bool = False
+    lanes: tuple[str, ...] = ()
     flat: frozenset[str] = frozenset()
     tilted: bool = False
     bias_of_float: bool = False
@@ -107,22 +107,6 @@ class Key:
     def reads(self) -> frozenset[str]:
         """Inputs of the program by name."""
         return frozenset(port.name for port in self.program.inputs)
-
-
-def color_key(target: ColorTarget) -> ColorKey:
-    """The part of a key that is a colour target."""
-    row = target.row
-    whole = target.bits == (1 << 8 * row.size) - 1
-    return ColorKey(target.number, row.format, target.output, target.raster_op, whole)
-
-
-def depth_key(target: DepthTarget | None) -> DepthKey | None:
-    """The part of a key that is a depth-stencil buffer."""
-    if target is None:
-        return None
-    stencil = None if target.stencil is None else target.stencil.state
-    state = target.state
-    return DepthKey(target.row.format, state.func, state.write, stencil, target.writes)
 
 
 def draws_lines(draw: Draw) -> bool:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from dp2emu.d3d.dxgi import ROWS
-from dp2emu.gpu.kernel.key import ColorKey, Key
+from dp2emu.d3d.formats import AnyFormat
+from dp2emu.gpu.kernel.key import Key
 from dp2emu.gpu.kernel.writing import Code
 
 X0, Y0, FRONT, FLAGS, SLOPE, NUMBER = range(6)
@@ -38,20 +39,18 @@ SETUP_RESULTS = ("triangles", "large", "area")
 the area is doubled, in pixels."""
 SET_UP = -1
 
-_COMMON = (
-    "records", "count", "left", "top", "right", "bottom",
-    "span.owner", "span.y", "span.left", "span.right", "span.coverage", "span.spans",
-    "program", "depth.base", "depth.pitch",
-    "bias", "near", "range", "depth.low", "depth.high",
+INTEGERS = (
+    "left", "top", "right", "bottom", "depth.base", "depth.pitch",
     "alpha.reference", "sample.mask", "stipple", "stipple.rows",
     "stencil.reference", "stencil.mask", "stencil.write",
+    "records", "count", "in.position", "in.varyings", "in.lane", "in.corner", "in.numbers",
+    "culled",
 )  # fmt: skip
-
-
-_SETUP = (
-    "in.x", "in.y", "in.z", "in.rhw", "in.corner", "in.numbers",
-    "culled", "front", "slope", "clamp",
-)  # fmt: skip
+DOUBLES = ("bias", "near", "range", "depth.low", "depth.high", "front", "slope", "clamp")
+"""Arguments of every kernel, in this order; what begins with ``in`` is what triangles are set up
+from, lane by lane and in these corner by corner.
+"""
+_SPANS = ("owner", "y", "left", "right", "coverage", "spans")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +72,8 @@ def layout_of(key: Key) -> Layout:
     names += [*key.plain, *key.perspective]
     planes = {name: _PLANES + PLANE * number for number, name in enumerate(names)}
     corners = _PLANES + PLANE * len(names)
-    arguments = [*_COMMON, *(name for color in key.colors for name in _color_words(color))]
-    if key.triangles:
-        arguments += [*_SETUP, *(f"in.{name}" for name in (*key.plain, *key.perspective))]
+    arguments = [*INTEGERS, *DOUBLES, *(f"span.{name}" for name in _SPANS), "program"]
+    arguments += [name for color in key.colors for name in color_words(color.number, color.format)]
     return Layout(
         planes,
         corners,
@@ -84,11 +82,11 @@ def layout_of(key: Key) -> Layout:
     )
 
 
-def _color_words(color: ColorKey) -> list[str]:
-    target = f"color{color.number}"
-    parts = range(max(1, ROWS[color.format].size // 4))
-    return [f"{target}.base", f"{target}.pitch", f"{target}.program",
-            *(f"{target}.bits{part}" for part in parts)]  # fmt: skip
+def color_words(number: int, format: AnyFormat) -> list[str]:
+    """Arguments of a colour target: those that vary before the program's."""
+    parts = range(max(1, ROWS[format].size // 4))
+    names = ("base", "pitch", *(f"bits{part}" for part in parts), "program")
+    return [f"color{number}.{name}" for name in names]
 
 
 def record_at(w: Code, layout: Layout, base: str, number: str) -> str:

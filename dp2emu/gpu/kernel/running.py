@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,31 +9,25 @@ import numpy as np
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.color import ColorTarget
 from dp2emu.gpu.depth import DepthPlanes, depth_planes
-from dp2emu.gpu.geometry import Geometry, is_flat
+from dp2emu.gpu.geometry import Geometry
 from dp2emu.gpu.kernel.arguments import (
     Arguments,
+    Made,
     of_draw,
     records,
     with_programs,
     with_spans,
-    with_triangles,
+    with_targets,
 )
-from dp2emu.gpu.kernel.code import Kernel, kernel
-from dp2emu.gpu.kernel.key import (
-    Key,
-    color_key,
-    depth_key,
-    draws_lines,
-    fills_triangles,
-    is_triangles,
-    reason,
-)
-from dp2emu.gpu.kernel.layout import RESULTS, SET_UP, SETUP_RESULTS, layout_of
+from dp2emu.gpu.kernel.code import Kernel
+from dp2emu.gpu.kernel.key import Key, draws_lines, fills_triangles, is_triangles, reason
+from dp2emu.gpu.kernel.layout import RESULTS, SET_UP, SETUP_RESULTS
+from dp2emu.gpu.kernel.plan import Plan, Writes, common_key, planned, triangle_plan
 from dp2emu.gpu.kernel.threads import WORTH, bands, share
 from dp2emu.gpu.merge import DepthTarget
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.setup import set_up
-from dp2emu.gpu.shade import Shading, linear_varyings, shading, varyings_of
+from dp2emu.gpu.shade import Shading, shading, varyings_of
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.work import Work
 from dp2emu.shader.jit.bindings import address
@@ -60,126 +53,97 @@ class Drawing:
 
     def chunk(self, draw: Draw, assembled: Geometry) -> Work:
         """Draw primitives of a part; all work but what reading vertices is."""
-        work = Work(clip_triangles=assembled.extra, clipped=len(assembled.numbers))
-        if not len(assembled.numbers):
-            return work
-        if fills_triangles(draw):
-            found = self._triangles(draw, assembled)
-            if found is not None:
-                return work + found
-        return work + self._spans(draw, assembled)
+        count = len(assembled.numbers)
+        found: Work | None = Work()
+        if count:
+            found = self._triangles(draw, assembled) if fills_triangles(draw) else None
+        found = self._spans(draw, assembled) if found is None else found
+        return replace(found, clip_triangles=assembled.extra, clipped=count)
 
     def _triangles(self, draw: Draw, assembled: Geometry) -> Work | None:
         """Set up, cover and draw triangles; None if some are too large for that."""
-        key = self._triangle_key(draw, assembled)
-        given = self._given(key, draw, draw.pipeline.depth.bias)
-        given.region(self.region)
-        with_triangles(given, key, draw, assembled)
+        vertices = assembled.vertices
+        rhw = vertices.position[3]
+        # What a vertex program made is taken to have perspective, without looking.
+        level = draw.pipeline.vertex is None and bool((rhw == rhw[0]).all())
+        plan = triangle_plan(
+            draw.pipeline, self._writes, vertices.names, level, bool(draw.stipple)
+        )
+        made = Made.of(assembled, plan.layout)
+        given = of_draw(draw, plan.layout, self.region, draw.pipeline.depth.bias, made)
         results = np.zeros(len(SETUP_RESULTS), np.int64)
-        kernel(key)(address(given.words), address(results), SET_UP, SET_UP)
+        plan.kernel(address(given.words), address(results), SET_UP, SET_UP)
         triangles, large, area = results.tolist()
         if large:
             return None
-        return Work(triangles=triangles) + self._run(key, draw, given, area // 2)
+        return self._run(plan, draw, given, area // 2, Work(triangles=triangles))
 
     def _spans(self, draw: Draw, assembled: Geometry) -> Work:
         """Draw what primitives cover, as the stages find it."""
         primitives = set_up(draw, assembled, self.region)
         depth = depth_planes(draw, primitives)
         shader = shading(draw, primitives, depth.plane)
-        key = self._span_key(draw, depth, shader)
-        given = self._given(key, draw, depth.bias)
-        given.array("records", records(given.layout, key, primitives, depth, shader))
+        plan = self._span_plan(draw, depth, shader)
+        given = of_draw(draw, plan.layout, self.region, depth.bias)
+        given.array("records", records(plan.layout, primitives, depth, shader))
         work = Work(triangles=primitives.triangles)
         for spans in primitives.spans:
             if len(spans):
+                with_spans(given, spans)
                 pixels = int(np.sum(spans.right - spans.left))
-                work += self._run(key, draw, with_spans(given, spans), pixels)
+                work = self._run(plan, draw, given, pixels, work)
         return work
 
-    def _given(self, key: Key, draw: Draw, bias: float) -> Arguments:
-        """Arguments without primitives and without what programs read."""
-        return of_draw(draw, key, layout_of(key), self.colors, self.depth, bias)
+    @property
+    def _writes(self) -> Writes:
+        return Writes.of(self.colors, self.depth)
 
-    def _triangle_key(self, draw: Draw, assembled: Geometry) -> Key:
-        pipeline, vertices = draw.pipeline, assembled.vertices
-        raster, state = pipeline.raster, pipeline.depth
-        names = [name for name in varyings_of(pipeline.pixel) if name in vertices.names]
-        flat = frozenset(name for name in names if is_flat(name, raster.flat))
-        plain = flat | linear_varyings(pipeline)
-        rhw = vertices.position[3]
-        if (rhw == rhw[0]).all():
-            plain |= set(names)
-        key = self._key(draw, names, plain)
-        offset = state.bias_of_float or bool(state.bias_clamp)
-        return replace(
-            key,
-            triangles=True,
-            flat=flat,
-            biased=bool(state.bias) and not offset,
-            sloped=bool(state.slope) or offset,
-            tilted=bool(state.slope),
-            bias_of_float=state.bias_of_float,
-            clamp=(state.bias_clamp > 0) - (state.bias_clamp < 0),
-        )
-
-    def _span_key(self, draw: Draw, depth: DepthPlanes, shader: Shading) -> Key:
+    def _span_plan(self, draw: Draw, depth: DepthPlanes, shader: Shading) -> Plan:
         pipeline = draw.pipeline
         lines = draws_lines(draw)
-        key = self._key(draw, varyings_of(pipeline.pixel), frozenset(shader.plain))
-        return replace(
+        key = common_key(pipeline, self._writes, bool(draw.stipple) and is_triangles(draw))
+        read = varyings_of(pipeline.pixel)
+        return planned(replace(
             key,
-            perspective=tuple(name for name in key.perspective if name in shader.divided),
+            plain=tuple(name for name in read if name in shader.plain),
+            perspective=tuple(name for name in read if name in shader.divided),
             by_sample=key.by_sample and not lines,
             smooth=pipeline.samples == 1 and pipeline.raster.smooth_lines and lines,
             biased=bool(depth.bias),
             sloped=depth.slope is not None,
-        )
+        ))  # fmt: skip
 
-    def _key(self, draw: Draw, names: Iterable[str], plain: frozenset[str]) -> Key:
-        """What keys of either front have in common."""
-        pipeline = draw.pipeline
-        return Key(
-            pipeline.pixel,
-            tuple(map(color_key, self.colors)),
-            depth_key(self.depth),
-            tuple(name for name in names if name in plain),
-            tuple(name for name in names if name not in plain),
-            samples=pipeline.samples,
-            by_sample=pipeline.samples > 1 and pipeline.raster.multisample,
-            clipped=pipeline.raster.clip and pipeline.vertex is None,
-            stippled=bool(draw.stipple) and is_triangles(draw),
-            late=pipeline.tests_late,
-            alpha_test=pipeline.alpha_test,
-            alpha_to_coverage=pipeline.alpha_to_coverage,
-            w_buffer=pipeline.depth.w_buffer,
-            unclamped=pipeline.depth.in_viewport,
-        )
+    def _run(self, plan: Plan, draw: Draw, given: Arguments, pixels: int, before: Work) -> Work:
+        """Draw about so many pixels of primitives, after what was done ``before``."""
+        top, bottom = self.region.top, self.region.bottom
+        if top >= bottom:
+            return before
+        with_targets(given, self.colors, self.depth)
+        threads = self.threads if pixels * plan.key.samples >= WORTH else 1
+        workers = [self._worker(plan, draw, given) for _ in range(1, threads)]
+        workers.append(self._worker(plan, draw, given, own=False))
+        if threads == 1:
+            workers[0].run(top, bottom)
+        else:
+            share(bands(top, bottom), [worker.run for worker in workers])
+        counts = [
+            sum(column) for column in zip(*(w.results.tolist() for w in workers), strict=True)
+        ]
+        return self._counted(plan.key, draw, counts, before)
 
-    def _run(self, key: Key, draw: Draw, given: Arguments, pixels: int) -> Work:
-        """Draw about so many pixels of primitives."""
-        parts = bands(self.region.top, self.region.bottom)
-        if not parts:
-            return Work()
-        wanted = self.threads if pixels * key.samples >= WORTH else 1
-        workers = [self._worker(key, draw, given) for _ in range(min(wanted, len(parts)))]
-        if len(workers) == 1:
-            parts = [(self.region.top, self.region.bottom)]
-        share(parts, [worker.run for worker in workers])
-        counts = np.sum([worker.results for worker in workers], axis=0)
-        return self._work(key, draw, counts.tolist())
+    def _worker(self, plan: Plan, draw: Draw, given: Arguments, own: bool = True) -> _Worker:
+        """What a thread runs; with arguments of its ``own`` unless it may have the ones given."""
+        words = given.copy() if own else given
+        with_programs(words, plan.key, draw.pixel_uniforms, self.colors, self.sampler)
+        return _Worker(plan.kernel, words, np.zeros(len(RESULTS), np.int64))
 
-    def _worker(self, key: Key, draw: Draw, given: Arguments) -> _Worker:
-        own = with_programs(given, key, draw.pixel_uniforms, self.colors, self.sampler)
-        return _Worker(kernel(key), own, np.zeros(len(RESULTS), np.int64))
-
-    def _work(self, key: Key, draw: Draw, counts: list[int]) -> Work:
+    def _counted(self, key: Key, draw: Draw, counts: list[int], before: Work) -> Work:
         """What counts mean, in bytes as well."""
         fragments, tested, passed, invocations = counts
         moved = passed * sum(color.pixel_bytes for color in self.colors)
         if self.depth is not None:
             moved += self.depth.bytes_moved(tested, passed)
-        return Work(
+        return before + Work(
             fragments=fragments,
             pixels=passed,
             pixel_bytes=moved,

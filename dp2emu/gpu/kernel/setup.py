@@ -34,6 +34,7 @@ from dp2emu.shader.jit.writer import ZERO
 
 GRID_BITS = GRID.bit_length() - 1
 
+POSITION = ("x", "y", "z", "rhw")
 Triple = tuple[str, str, str]
 """Something at corners 0 to 2."""
 
@@ -104,10 +105,13 @@ class Setup:
 
     def _corners(self, name: str, first: str) -> Triple:
         """Doubles at three corners."""
-        w, base = self.w, self.argument("ptr", f"in.{name}")
+        w, placed = self.w, name in POSITION
+        base = self.argument("ptr", "in.position" if placed else "in.varyings")
+        number = (POSITION if placed else self.key.lanes).index(name)
+        lane = w.place(base, w(f"mul i64 {self.argument('i64', 'in.lane')}, {number}"))
         stride, found = self.argument("i64", "in.corner"), []
         for corner in range(3):
-            row = w.place(base, w(f"mul i64 {stride}, {corner}"))
+            row = w.place(lane, w(f"mul i64 {stride}, {corner}"))
             found.append(self._load("f64", w.d, row, first))
         return found[0], found[1], found[2]
 

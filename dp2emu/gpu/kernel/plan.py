@@ -1,0 +1,106 @@
+"""What a pipeline and its targets mean for a kernel, found once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from dp2emu.d3d.formats import FormatRow
+from dp2emu.gpu.color import ColorTarget, output_of
+from dp2emu.gpu.geometry import is_flat
+from dp2emu.gpu.kernel.code import Kernel, kernel
+from dp2emu.gpu.kernel.key import ColorKey, DepthKey, Key
+from dp2emu.gpu.kernel.layout import Layout, layout_of
+from dp2emu.gpu.merge import DepthTarget, depth_used
+from dp2emu.gpu.shade import linear_varyings, varyings_of
+from dp2emu.gpu.state import Pipeline
+
+_Color = tuple[int, FormatRow, bool]
+"""Number of a target, its format, and whether all bits are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """What a key has to know of targets; the second of ``depth`` is whether it can change."""
+
+    colors: tuple[_Color, ...]
+    depth: tuple[FormatRow, bool] | None
+
+    @classmethod
+    def of(cls, colors: tuple[ColorTarget, ...], depth: DepthTarget | None) -> Writes:
+        """Those of a draw."""
+        found = tuple((color.number, color.row, color.whole) for color in colors)
+        return cls(found, None if depth is None else (depth.row, depth.writes))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A kernel, and where it finds its arguments."""
+
+    key: Key
+    layout: Layout
+    kernel: Kernel
+
+
+@lru_cache(maxsize=1 << 10)
+def triangle_plan(
+    pipeline: Pipeline, writes: Writes, lanes: tuple[str, ...], level: bool, stippled: bool
+) -> Plan:
+    """For triangles with ``lanes`` of varyings; ``level`` if no rhw differs from another."""
+    raster, state = pipeline.raster, pipeline.depth
+    names = [name for name in varyings_of(pipeline.pixel) if name in lanes]
+    flat = frozenset(name for name in names if is_flat(name, raster.flat))
+    plain = frozenset(names) if level else flat | linear_varyings(pipeline)
+    offset = state.bias_of_float or bool(state.bias_clamp)
+    key = replace(
+        common_key(pipeline, writes, stippled),
+        plain=tuple(name for name in names if name in plain),
+        perspective=tuple(name for name in names if name not in plain),
+        lanes=lanes,
+        triangles=True,
+        flat=flat,
+        biased=bool(state.bias) and not offset,
+        sloped=bool(state.slope) or offset,
+        tilted=bool(state.slope),
+        bias_of_float=state.bias_of_float,
+        clamp=(state.bias_clamp > 0) - (state.bias_clamp < 0),
+    )
+    return planned(key)
+
+
+@lru_cache(maxsize=1 << 10)
+def planned(key: Key) -> Plan:
+    """The plan of a key."""
+    return Plan(key, layout_of(key), kernel(key))
+
+
+@lru_cache(maxsize=1 << 10)
+def common_key(pipeline: Pipeline, writes: Writes, stippled: bool) -> Key:
+    """What keys of all primitives have in common."""
+    return Key(
+        pipeline.pixel,
+        tuple(_color_key(pipeline, *color) for color in writes.colors),
+        writes.depth and _depth_key(pipeline, *writes.depth),
+        (),
+        (),
+        samples=pipeline.samples,
+        by_sample=pipeline.samples > 1 and pipeline.raster.multisample,
+        clipped=pipeline.raster.clip and pipeline.vertex is None,
+        stippled=stippled,
+        late=pipeline.tests_late,
+        alpha_test=pipeline.alpha_test,
+        alpha_to_coverage=pipeline.alpha_to_coverage,
+        w_buffer=pipeline.depth.w_buffer,
+        unclamped=pipeline.depth.in_viewport,
+    )
+
+
+def _color_key(pipeline: Pipeline, number: int, row: FormatRow, whole: bool) -> ColorKey:
+    output = output_of(pipeline, row, number)
+    return ColorKey(number, row.format, output, pipeline.raster_op, whole)
+
+
+def _depth_key(pipeline: Pipeline, row: FormatRow, writes: bool) -> DepthKey:
+    used = depth_used(pipeline.depth, row)
+    stencil = None if row.stencil is None else pipeline.stencil
+    return DepthKey(row.format, used.func, used.write, stencil, writes)
