@@ -156,10 +156,19 @@ class DirectDraw:
         """DdBlt, behind everything that was drawn."""
         self.settle().blit(blt)
 
+    def take_over(self, target: DrawSurface, source: DrawSurface) -> None:
+        """What a texture gets with the texels of another: its palette and colour keys."""
+        if source.palette is not None:
+            target.palette = source.palette
+        if source.source_key is not None:
+            target.source_key = source.source_key
+            self.settle().set_color_key(target.handle, source.source_key)
+        if source.target_key is not None:
+            target.target_key = source.target_key
+
     def load(self, target: DrawSurface, source: DrawSurface) -> None:
         """IDirect3DTexture::Load: every level that both have, with palette and colour keys."""
-        target.palette = source.palette
-        self.set_color_key(target, KeyFlags.SRCBLT, source.source_key)
+        self.take_over(target, source)
         given = {level.part.width: level for level in source.levels()}
         for level in target.levels():
             found = given.get(level.part.width)
@@ -182,6 +191,10 @@ class DirectDraw:
             memory.flip(before.handle, behind.handle)
             before.drawn, behind.drawn = behind.drawn, before.drawn
 
+    def label(self, surface: DrawSurface, text: str) -> None:
+        """Say what a surface is, for whoever reads the recording."""
+        self._memory.annotate(f"label.surface.{surface.handle}", text)
+
     def mark_frame(self, surface: DrawSurface) -> None:
         """A frame ends, showing a surface."""
         self.settle().mark_frame(surface.handle)
@@ -189,7 +202,12 @@ class DirectDraw:
     # Colour keys and palettes
 
     def set_color_key(self, surface: DrawSurface, flags: int, key: ColorKey | None) -> None:
-        """SetColorKey: DDCKEY_SRCBLT keys blits from the surface and draws with it."""
+        """SetColorKey: DDCKEY_SRCBLT keys blits from the surface and draws with it.
+
+        Without DDCKEY_COLORSPACE the key is its first colour alone.
+        """
+        if key is not None and not flags & KeyFlags.COLORSPACE:
+            key = key[0], key[0]
         if flags & KeyFlags.SRCBLT:
             surface.source_key = key
             self.settle().set_color_key(surface.handle, key)

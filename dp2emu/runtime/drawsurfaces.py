@@ -26,6 +26,8 @@ from dp2emu.runtime.session import Refused, Session
 
 _WHEREABOUTS = Caps.SYSTEMMEMORY | Caps.VIDEOMEMORY | 0x30000000
 """DDSCAPS that only say where a surface lies; the last two bits are of video memory."""
+MOST_BUFFERS = 255
+"""Back buffers that a chain may have."""
 _DEPTH_BITS = {16: Format.D16, 24: Format.X8D24, 32: Format.D32}
 """Depth buffers of interfaces that describe them by dwZBufferBitDepth alone."""
 
@@ -142,7 +144,15 @@ class DrawSurface:
         level: DrawSurface | None = self
         while level is not None:
             yield level
-            level = level.find(Caps.MIPMAP, Caps2.MIPMAPSUBLEVEL)
+            level = level.below
+
+    @property
+    def below(self) -> DrawSurface | None:
+        """The next smaller level of the same face."""
+        found = self.find(Caps.MIPMAP, Caps2.MIPMAPSUBLEVEL)
+        if found is None or found.desc is not self.desc or found.index != self.index + 1:
+            return None
+        return found
 
 
 def create_surface(session: Session, asked: Description, display: Description) -> DrawSurface:
@@ -193,6 +203,8 @@ def _create_chain(
     if width < 1 or height < 1:
         raise Refused(HResult.DDERR_INVALIDPARAMS, f"a surface of {width} x {height}")
     backs = asked.back_buffers if asked.flags & Described.BACKBUFFERCOUNT else 0
+    if backs > MOST_BUFFERS:
+        raise Refused(HResult.DDERR_INVALIDPARAMS, f"{backs} back buffers")
     front = asked.caps | (Caps.FRONTBUFFER if backs else 0)
     back = asked.caps & ~Caps.PRIMARYSURFACE | Caps.FLIP
     chain = []

@@ -259,12 +259,15 @@ class EarlyDevice:
     def load(
         self, target: DrawSurface, point: tuple[int, int], source: DrawSurface, rect: Rect
     ) -> None:
-        """Load: a rectangle of a texture, on every level that both have."""
+        """Load: a rectangle of a texture, on every level that both have, with palette and keys."""
+        self.ddraw.take_over(target, source)
         item = (
             target.desc.handle, source.desc.handle, point,
             (rect.left, rect.top, rect.right, rect.bottom), 0,
         )  # fmt: skip
         self.session.emit(Op.TEXBLT, [item])
+        for level in (*target.levels(), *(low for top in target.attached for low in top.levels())):
+            level.drawn = True
 
     def set_lod(self, texture: DrawSurface, level: int) -> None:
         """SetLOD of a managed texture."""

@@ -61,6 +61,7 @@ class Screen:
         return rows
 
 
+RANGE = KeyFlags.COLORSPACE
 NUMBERED = [[10 * y + x for x in range(4)] for y in range(3)]
 
 
@@ -214,7 +215,7 @@ def test_source_keys_come_from_the_surface_or_the_call(flags: int, effects: Effe
     screen = Screen()
     given, made = screen.plain(), screen.plain()
     screen.put(given, NUMBERED)
-    screen.ddraw.set_color_key(given, KeyFlags.SRCBLT, (1, 11))
+    screen.ddraw.set_color_key(given, RANGE | KeyFlags.SRCBLT, (1, 11))
     blt(screen.ddraw, Side(made), Side(given), flags, effects)
     assert screen.got(made) == [[0, 0, 0, 0], [0, 0, 12, 13], [20, 21, 22, 23]]
 
@@ -224,9 +225,28 @@ def test_destination_keys_are_of_the_target() -> None:
     given, made = screen.plain(), screen.plain()
     screen.put(given, NUMBERED)
     screen.put(made, [[5, 6, 7, 8]] * 3)
-    screen.ddraw.set_color_key(made, KeyFlags.DESTBLT, (6, 7))
+    screen.ddraw.set_color_key(made, RANGE | KeyFlags.DESTBLT, (6, 7))
     blt(screen.ddraw, Side(made), Side(given), BltFlags.KEYDEST, Effects())
     assert screen.got(made)[1] == [5, 11, 12, 8]
+
+
+def test_a_key_is_one_colour_unless_a_range_is_asked_for() -> None:
+    screen = Screen()
+    surface = screen.plain()
+    screen.ddraw.set_color_key(surface, KeyFlags.SRCBLT, (3, 9))
+    assert surface.source_key == (3, 3)
+
+
+def test_a_chain_has_so_many_buffers_and_no_more() -> None:
+    with pytest.raises(Refused, match="back buffers"):
+        Screen().chain(256)
+
+
+def test_levels_end_whatever_is_attached_to_them() -> None:
+    top = Screen().texture(4, 4, Caps.MIPMAP | Caps.COMPLEX)
+    *_, last = top.levels()
+    last.attached.append(last)
+    assert len(list(top.levels())) == 3
 
 
 def test_a_key_nobody_set_is_refused() -> None:
@@ -244,7 +264,7 @@ def test_fast_blits_are_copies_at_a_point(how: int, row: list[int]) -> None:
     given, made = screen.plain(), screen.plain()
     screen.put(given, NUMBERED)
     screen.put(made, [[9] * 4] * 3)
-    screen.ddraw.set_color_key(given, KeyFlags.SRCBLT, (0, 1))
+    screen.ddraw.set_color_key(given, RANGE | KeyFlags.SRCBLT, (0, 1))
     blt_fast(screen.ddraw, 0, 1, made, Side(given, Rect(0, 0, 4, 1)), how)
     assert screen.got(made) == [[9] * 4, row, [9] * 4]
 

@@ -25,6 +25,7 @@ from dp2emu.runtime.processing import Span
 
 DEVICES = "IDirect3DDevice3", "IDirect3DDevice7"
 BUFFERS = "IDirect3DVertexBuffer", "IDirect3DVertexBuffer7"
+_MOST_VERTICES = 0xFFFF
 _RESERVED = 0x20
 """D3DFVF_RESERVED1, the only part of a format that strided vertices do not have."""
 
@@ -108,6 +109,8 @@ _MEMBERS = {
 
 def together(data: Struct, format: int, count: int, interface: int) -> bytes:
     """Vertices of an FVF from their parts.  Raises Inexpressible if bytes are missing."""
+    if count > _MOST_VERTICES:
+        raise Inexpressible(f"{count} vertices")
     stride = fvf_size(format, interface)
     made = np.zeros((count, stride), np.uint8)
     for element in fvf_layout(format, interface).elements:

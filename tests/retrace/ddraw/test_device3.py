@@ -24,6 +24,7 @@ from tests.retrace.ddraw.making import (
 
 RED, GREEN, BLUE = 0xFFFF0000, 0xFF00FF00, 0xFF0000FF
 BLACK = 0xFF000000
+RANGE = KeyFlags.SRCBLT | KeyFlags.COLORSPACE
 VIEW, LIGHT, MATERIAL, TEXTURE = 0x80, 0x90, 0xA0, 0xB0
 STRIP = 5
 WHITE = (1.0, 1.0, 1.0)
@@ -228,7 +229,7 @@ def test_load_brings_texels_and_keys(played: Played) -> None:
     texture(played, TEXTURE, BLUE, 7)
     texture(played, TEXTURE + 8, 0, 8)
     key = struct("DDCOLORKEY", dwColorSpaceLowValue=5, dwColorSpaceHighValue=6)
-    played.on(TEXTURE, "IDirectDrawSurface4::SetColorKey", dwFlags=KeyFlags.SRCBLT,
+    played.on(TEXTURE, "IDirectDrawSurface4::SetColorKey", dwFlags=RANGE,
               lpDDColorKey=(key,))  # fmt: skip
     played.on(TEXTURE + 8, "IDirect3DTexture2::Load", lpD3DTexture2=Pointer(TEXTURE))
     assert played.got(TEXTURE + 8) == [[BLUE]]

@@ -243,3 +243,23 @@ def test_vertices_are_processed_into_another_buffer(played: Played) -> None:
            dwStartVertex=0, dwNumVertices=4, dwFlags=0)  # fmt: skip
     assert played.got()[3][4] == BLUE
     assert not played.losses()
+
+
+def test_more_strided_vertices_than_there_can_be_are_a_loss(played: Played) -> None:
+    device(played, "DrawPrimitiveStrided", d3dptPrimitiveType=STRIP, dwVertexType=FVF,
+           lpD3DDrawPrimStrideData=strided(BLUE), dwVertexCount=1 << 30, dwFlags=0)  # fmt: skip
+    assert played.losses() == ["1073741824 vertices"]
+
+
+def test_load_brings_texels_keys_and_palette(played: Played) -> None:
+    given, made = BUFFER, BUFFER + 8
+    surfaces = [played.create(a, surface_desc(Caps.TEXTURE, 1, 1, RGB32)) for a in (given, made)]
+    played.lock(given, MEMORY)
+    played.stored(given, MEMORY, packing.pack("<I", BLUE))
+    surfaces[0].source_key = (1, 2)
+    device(played, "Load", lpDestTex=Pointer(made), lpDestPoint=None, lpSrcTex=Pointer(given),
+           lprcSrcRect=None, dwFlags=0)  # fmt: skip
+    assert played.got(made) == [[BLUE]]
+    assert surfaces[1].source_key == (1, 2)
+    played.lock(made, MEMORY)
+    assert len(played.pictures()) == 1

@@ -6,7 +6,7 @@ import struct as packing
 
 import pytest
 
-from dp2emu.capture.records import FrameMarker, PictureKind
+from dp2emu.capture.records import Annotation, FrameMarker, PictureKind
 from dp2emu.d3d.ddraw import BltFlags, Caps, Described, KeyFlags, LockFlags
 from dp2emu.retrace.methods import METHODS
 from tests.retrace.calls import Pointer, out, struct
@@ -22,6 +22,7 @@ from tests.retrace.ddraw.making import (
 
 OTHER, MEMORY = 0x50, 0x1000
 RED, GREEN, BLACK = 0xFFFF0000, 0xFF00FF00, 0xFF000000
+RANGE = KeyFlags.SRCBLT | KeyFlags.COLORSPACE
 PLAIN = Caps.OFFSCREENPLAIN
 
 
@@ -135,7 +136,7 @@ def test_keys_are_set_and_taken_away() -> None:
     surface = played.create(TARGET, surface_desc(PLAIN, format=RGB32))
     key = struct("DDCOLORKEY", dwColorSpaceLowValue=5, dwColorSpaceHighValue=6)
     for given, wanted in (((key,), (5, 6)), (None, None)):
-        played.on(TARGET, "IDirectDrawSurface7::SetColorKey", dwFlags=KeyFlags.SRCBLT,
+        played.on(TARGET, "IDirectDrawSurface7::SetColorKey", dwFlags=RANGE,
                   lpDDColorKey=given)  # fmt: skip
         assert surface.source_key == wanted
         assert played.driver.gpu.heap.get(surface.handle).color_key == wanted  # type: ignore[union-attr]
@@ -200,3 +201,10 @@ def test_every_method_of_a_surface_has_a_row() -> None:
         "Lock", "Unlock", "SetClipper", "SetColorKey", "SetPalette", "SetLOD", "IsLost",
         "QueryInterface", "Release", "AddRef",
     } <= version7  # fmt: skip
+
+
+def test_surfaces_are_labelled_by_the_calls_that_made_them() -> None:
+    played = Played()
+    surface = played.create(TARGET, surface_desc(Caps.TEXTURE, format=RGB32))
+    labels = [(r.key, r.text) for r in played.records if isinstance(r, Annotation)]
+    assert labels == [(f"label.surface.{surface.handle}", "call 1: texture of 8 x 6")]
