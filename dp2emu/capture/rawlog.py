@@ -3,7 +3,7 @@
 A record is {tag, length, time, crc32} and ``length`` bytes of payload, all little-endian; the
 CRC is over tag, length, time and payload.  Tags and payloads are those of ``payloads``.  Tag 0
 ends the log and holds the number of calls, so that a log that was cut says so.
-``streams/dp2log.h`` is the other side.
+``dp2log.h`` in the folder ``c`` is the other side.
 """
 
 from __future__ import annotations

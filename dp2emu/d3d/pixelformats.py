@@ -123,3 +123,37 @@ _BY_MASKS = {
     for kind, (channels, formats) in _LISTED.items()
     for format in formats
 }
+_PLACES: dict[int, tuple[str, str, int]] = {
+    PixelFlags.RGB: ("rgba", "a", PixelFlags.ALPHAPIXELS),
+    PixelFlags.LUMINANCE: ("l  a", "a", PixelFlags.ALPHAPIXELS),
+    PixelFlags.BUMPDUDV: ("uvl ", "l", PixelFlags.BUMPLUMINANCE),
+    PixelFlags.ZBUFFER: (" ds ", "s", PixelFlags.STENCILBUFFER),
+}
+"""The channel behind each of the four masks, and the flag that says that one of them is there."""
+
+
+def _masked(kind: int, row: FormatRow) -> PixelFormat:
+    channels, optional, flag = _PLACES[kind]
+    first, second, third, fourth = (_mask(row, channel) for channel in channels)
+    if kind == PixelFlags.ZBUFFER:  # the first is the number of stencil bits
+        first = third.bit_count()
+    present = flag if _mask(row, optional) else 0
+    return PixelFormat(int(kind | present), 0, 8 * row.size, (first, second, third, fourth))
+
+
+_DESCRIBED = {
+    format: _masked(kind, FORMATS[format])
+    for kind, (_, formats) in _LISTED.items()
+    for format in formats
+} | {
+    Format.P8: PixelFormat(int(PixelFlags.RGB | PixelFlags.PALETTEINDEXED8), 0, 8),
+    Format.A8: PixelFormat(int(PixelFlags.ALPHA), 0, 8),
+}
+
+
+def described(format: Format) -> PixelFormat:
+    """How a surface of this format describes its pixels, the reverse of ``format_of``.
+
+    Formats without masks are told as a FOURCC, which for those of Direct3D is their number.
+    """
+    return _DESCRIBED.get(format) or PixelFormat(int(PixelFlags.FOURCC), int(format))

@@ -9,11 +9,12 @@ import pytest
 
 from dp2emu.capture import payloads, rawlog
 from dp2emu.capture.container import MAGIC, SCHEMA_ENCODING
+from dp2emu.capture.headers import INCLUDES
 from dp2emu.capture.payloads import LAYOUTS, Kind, describe
 from dp2emu.d3d.hal import drawprimitives2data
 
 STREAMS = Path(__file__).parents[2] / "streams"
-HEADER = (STREAMS / "dp2log.h").read_text("ascii")
+HEADER = (INCLUDES / "dp2log.h").read_text("ascii")
 README = (STREAMS / "README.rst").read_text("utf-8")
 DEFINES = dict(re.findall(r"^#define DP2LOG_(\w+) (\d+|0x[0-9a-f]+)$", HEADER, re.MULTILINE))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.pixelformats import PixelFormat, display_format, format_of
+from dp2emu.d3d.formats import FORMATS
+from dp2emu.d3d.pixelformats import PixelFormat, described, display_format, format_of
 from dp2emu.errors import Unsupported
 
 RGB, ALPHAPIXELS, ALPHA, FOURCC, Z, STENCIL = 0x40, 0x1, 0x2, 0x4, 0x400, 0x4000
@@ -84,3 +85,13 @@ def test_displays(bits: int, format: str) -> None:
 def test_other_displays_are_named() -> None:
     with pytest.raises(Unsupported, match="12 bits"):
         display_format(12)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_description_means_the_format_it_was_made_of(format: Format) -> None:
+    assert format_of(described(format)) is format
+
+
+@pytest.mark.parametrize("pixels", [LISTED[0][0], LISTED[2][0], LISTED[15][0], LISTED[24][0]])
+def test_a_description_has_the_documented_masks(pixels: PixelFormat) -> None:
+    assert described(format_of(pixels)) == pixels

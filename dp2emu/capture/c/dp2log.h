@@ -2,7 +2,7 @@
  * dp2log.h: write a raw driver log for dp2emu from inside a display driver.
  *
  * C89, no library, no allocation, no floating point; a few hundred bytes of stack.  The format is
- * specified in README.rst beside this file.  Everything goes out through one function of yours:
+ * specified in streams/README.rst.  Everything goes out through one function of yours:
  *
  *     int my_write(void *to, const void *data, size_t size);      (0 is failure)
  *

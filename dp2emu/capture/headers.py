@@ -1,0 +1,13 @@
+"""The kit for drivers in C: where its headers are.
+
+``dp2.h`` has the structures, numbers and token lengths of the interface, ``dp2walk.h`` finds
+tokens, ``dp2log.h`` writes a raw driver log, and ``dp2stub.h`` serves a driver to a rig over any
+stream of bytes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+INCLUDES = Path(__file__).with_name("c")
+"""The folder to give a C compiler (``-I``)."""

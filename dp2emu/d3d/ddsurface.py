@@ -1,0 +1,113 @@
+"""Structures by which a driver knows surfaces (ddrawint.h, winddi.h), and CreateSurfaceEx.
+
+A surface is three structures: what is its own, what it shares with those that show the same
+memory, and what was added later, which holds the handle that tokens name it by.  The handle and
+the memory are tied together by CreateSurfaceEx.  All have pointers, so they are functions of
+``abi``, 32 or 64; of unions the widest member, or that of surfaces with pixels, is declared.
+Source: the public documentation of DD_SURFACE_LOCAL, DD_SURFACE_GLOBAL, DD_SURFACE_MORE and
+DD_CREATESURFACEEXDATA.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from construct import Struct
+
+from dp2emu.d3d.dp2structs import RECT
+from dp2emu.d3d.words import DWORD, LONG, POINTER, dwords, pad64
+
+DDPIXELFORMAT = dwords(
+    "dwSize", "dwFlags", "dwFourCC", "dwRGBBitCount",
+    "dwRBitMask", "dwGBitMask", "dwBBitMask", "dwRGBAlphaBitMask",
+)  # fmt: skip
+DDCOLORKEY = dwords("dwColorSpaceLowValue", "dwColorSpaceHighValue")
+DDSCAPS = dwords("dwCaps")
+DDSCAPSEX = dwords("dwCaps2", "dwCaps3", "dwCaps4")
+
+
+def surface_global(abi: int) -> Any:
+    """DD_SURFACE_GLOBAL: the memory, ``fpVidMem``, and what lies there.
+
+    ``lPitch`` is the number of bytes (dwLinearSize) for buffers and compressed formats.
+    """
+    return Struct(
+        "lSlicePitch" / LONG,
+        *pad64(abi),
+        "lpVidMemHeap" / POINTER[abi],
+        "fpVidMem" / POINTER[abi],
+        "lPitch" / LONG,
+        "yHint" / LONG,
+        "xHint" / LONG,
+        "wHeight" / DWORD,
+        "wWidth" / DWORD,
+        *pad64(abi),
+        "dwReserved1" / POINTER[abi],
+        "ddpfSurface" / DDPIXELFORMAT,
+        "fpHeapOffset" / POINTER[abi],
+        "hCreatorProcess" / POINTER[abi],
+    )
+
+
+def surface_more(abi: int) -> Any:
+    """DD_SURFACE_MORE: ``dwSurfaceHandle`` is what tokens name the surface by."""
+    return Struct(
+        "dwMipMapCount" / DWORD,
+        *pad64(abi),
+        "lpVideoPort" / POINTER[abi],
+        "dwOverlayFlags" / DWORD,
+        "ddsCapsEx" / DDSCAPSEX,
+        "dwSurfaceHandle" / DWORD,
+        *pad64(abi),
+    )
+
+
+def surface_local(abi: int) -> Any:
+    """DD_SURFACE_LOCAL: what lpDDCommands and lpDDVertex of a call point at."""
+    return Struct(
+        "lpGbl" / POINTER[abi],
+        "dwFlags" / DWORD,
+        "ddsCaps" / DDSCAPS,
+        "dwReserved1" / POINTER[abi],
+        "ddckCKSrcBlt" / DDCOLORKEY,
+        "ddckCKDestBlt" / DDCOLORKEY,
+        "lpSurfMore" / POINTER[abi],
+        "lpAttachList" / POINTER[abi],
+        "lpAttachListFrom" / POINTER[abi],
+        "rcOverlaySrc" / RECT,
+    )
+
+
+def directdraw_local(abi: int) -> Any:
+    """DD_DIRECTDRAW_LOCAL, whose handles are a namespace of their own."""
+    return Struct("lpGbl" / POINTER[abi])
+
+
+def createsurfaceexdata(abi: int) -> Any:
+    """DD_CREATESURFACEEXDATA; memory 0 takes the handle away."""
+    return Struct(
+        "dwFlags" / DWORD,
+        *pad64(abi),
+        "lpDDLcl" / POINTER[abi],
+        "lpDDSLcl" / POINTER[abi],
+        "ddRVal" / DWORD,
+        *pad64(abi),
+    )
+
+
+BY_ABI = {
+    "DD_DIRECTDRAW_LOCAL": directdraw_local,
+    "DD_SURFACE_GLOBAL": surface_global,
+    "DD_SURFACE_MORE": surface_more,
+    "DD_SURFACE_LOCAL": surface_local,
+    "DD_CREATESURFACEEXDATA": createsurfaceexdata,
+}
+"""The structures with pointers by their names, each behind those it has inside."""
+
+PLAIN = {
+    "DDPIXELFORMAT": DDPIXELFORMAT,
+    "DDCOLORKEY": DDCOLORKEY,
+    "DDSCAPS": DDSCAPS,
+    "DDSCAPSEX": DDSCAPSEX,
+}
+"""Those that are the same on 32- and 64-bit hosts."""

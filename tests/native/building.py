@@ -1,0 +1,50 @@
+"""Compilers for the tests of C: what is built is kept for the other tests of the process."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from dp2emu.capture.headers import INCLUDES
+
+HERE = Path(__file__).parent
+GCC = ("gcc",)
+GCC32 = ("i686-w64-mingw32-gcc",) if shutil.which("i686-w64-mingw32-gcc") else ("gcc", "-m32")
+"""What compiles for 32-bit drivers: the compiler of Windows where there is one."""
+STRICT = ("-std=c89", "-pedantic", "-Wall", "-Wextra", "-Werror")
+
+
+def compile_only(compiler: tuple[str, ...], source: str, *options: str) -> None:
+    """Compile text that includes headers of the kit; raises CalledProcessError with warnings."""
+    command = [*compiler, *STRICT, *options, f"-I{INCLUDES}", f"-I{HERE}"]
+    into = folder() / "nothing.o"
+    subprocess.run([*command, "-c", "-x", "c", "-", "-o", into], input=source.encode(), check=True)
+
+
+@cache
+def folder() -> Path:
+    """A folder of this process's own that goes when it ends."""
+    made = Path(tempfile.mkdtemp(prefix="dp2emu-native-"))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
+
+
+@cache
+def built(name: str, sources: tuple[str, ...], *options: str) -> Path:
+    """A program or library of sources in this folder or the kit's, warnings being errors."""
+    made = folder() / name
+    found = [str(HERE / source if (HERE / source).exists() else INCLUDES / source)
+             for source in sources]  # fmt: skip
+    command = [*GCC, *STRICT, "-g", "-O1", f"-I{INCLUDES}", *options, *found, "-o", str(made)]
+    subprocess.run(command, check=True)
+    return made
+
+
+@cache
+def library(name: str, *sources: str, options: tuple[str, ...] = ()) -> Path:
+    """A shared library."""
+    return built(f"{name}.so", sources, "-shared", "-fPIC", *options)

@@ -1,0 +1,110 @@
+"""The kit for drivers compiles everywhere, and finds the tokens that dp2emu finds."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from dp2emu.capture.headers import INCLUDES
+from dp2emu.dp2.generate import generate_stream
+from dp2emu.dp2.table import TABLE
+from dp2emu.dp2.walk import scan
+from tests.native.building import GCC, GCC32, compile_only, library
+from tests.tools.loading import load_tool
+
+HEADERS = sorted(path.name for path in INCLUDES.glob("*.h"))
+VERTEX_BYTES = 32
+
+
+def test_the_header_is_what_the_declarations_make_now() -> None:
+    tool = load_tool("c_header")
+    assert (INCLUDES / "dp2.h").read_text("ascii") == tool.header()
+
+
+def test_the_header_is_written_by_its_tool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = load_tool("c_header")
+    monkeypatch.setattr(tool, "HEADER", tmp_path / "dp2.h")
+    tool.main()
+    assert (tmp_path / "dp2.h").read_bytes() == (INCLUDES / "dp2.h").read_bytes()
+
+
+@pytest.mark.parametrize("header", HEADERS)
+@pytest.mark.parametrize("compiler", [GCC, GCC32], ids=["64 bit", "32 bit"])
+@pytest.mark.parametrize("options", [(), ("-ffreestanding",)], ids=["hosted", "freestanding"])
+def test_every_header_compiles_alone_without_a_warning(
+    header: str, compiler: tuple[str, ...], options: tuple[str, ...]
+) -> None:
+    compile_only(compiler, f'#include "{header}"\n', *options)
+
+
+def test_all_headers_go_together_and_twice() -> None:
+    compile_only(GCC, "".join(f'#include "{header}"\n' for header in HEADERS * 2))
+
+
+def test_structures_may_get_other_names() -> None:
+    compile_only(
+        GCC,
+        "#define DP2_NAME(name) KIT_##name\n"
+        '#include "dp2.h"\n'
+        "KIT_D3DHAL_DP2COMMAND command; KIT_DD_SURFACE_LOCAL surface;\n",
+    )
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_headers_neither_allocate_nor_use_a_library(header: str) -> None:
+    text = (INCLUDES / header).read_text("ascii")
+    assert "//" not in text
+    assert not any(word in text for word in ("malloc", "stdio.h", "string.h", "double"))
+
+
+def walked(data: bytes, start: int = 0, end: int | None = None) -> tuple[list[int], int]:
+    """Offsets of tokens and where it stopped, as the C walk says."""
+    code = ctypes.CDLL(str(library("walking", "walking.c")))
+    code.walk_tokens.restype = ctypes.c_size_t
+    room = len(data) // 4 + 1
+    offsets = (ctypes.c_size_t * room)()
+    stop = ctypes.c_size_t()
+    number = [ctypes.c_size_t(n) for n in (start, len(data) if end is None else end, VERTEX_BYTES)]
+    found = code.walk_tokens(data, *number, offsets, ctypes.c_size_t(room), ctypes.byref(stop))
+    return list(offsets[:found]), stop.value
+
+
+def scanned(data: bytes, start: int = 0, end: int | None = None) -> tuple[list[int], int]:
+    """The same from dp2emu."""
+    found = scan(data, start, len(data) if end is None else end, VERTEX_BYTES)
+    return [command[0] for command in found.commands], found.stop
+
+
+@pytest.mark.parametrize("op", TABLE)
+def test_the_c_walk_passes_samples_of_every_token(op: int) -> None:
+    for sample in TABLE[op].samples:
+        data = sample + b"\x08\0\0\0"
+        assert walked(data) == scanned(data) == ([0, len(sample)], len(data))
+
+
+@pytest.mark.parametrize("op", TABLE)
+def test_the_c_walk_stops_at_every_cut_of_a_token(op: int) -> None:
+    sample = TABLE[op].samples[0]
+    for end in range(len(sample)):
+        assert walked(sample, 0, end) == scanned(sample, 0, end)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_c_walk_finds_the_tokens_of_random_streams(seed: int) -> None:
+    random = Random(seed)
+    data = bytearray(generate_stream(random, 12, vertex_size=VERTEX_BYTES))
+    assert walked(bytes(data)) == scanned(bytes(data))
+    for _ in range(20):
+        data[random.randrange(len(data))] = random.choice((0, 1, 2, 0xFF, random.randrange(256)))
+        assert walked(bytes(data)) == scanned(bytes(data))
+
+
+@pytest.mark.parametrize("op", range(256))
+def test_numbers_that_mean_nothing_end_the_c_walk(op: int) -> None:
+    data = bytes((op, 0, 0, 0)) + bytes(64)
+    assert walked(data) == scanned(data)
