@@ -144,11 +144,12 @@ def _raw_summary(raw: RawFrames) -> str:
 
 
 def _summary(name: str, tally: Tally) -> str:
+    called = tally.calls or not tally.entries
     parts = [
-        _count(tally.calls, "call") if tally.calls or not tally.entries else "",
+        _count(tally.calls, "call") if called else "",
         _count(tally.entries, "call") + " of the 10/11 interface" if tally.entries else "",
         _as_recorded(tally),
-        f"{tally.answered} of {tally.issued} queries answered",
+        f"{tally.answered} of {tally.issued} queries answered" if tally.issued or called else "",
         _count(tally.pictures, "picture") if tally.pictures else "",
         _count(tally.faults, "fault"),
         f"{tally.known_faults} as recorded" if tally.known_faults else "",
