@@ -148,7 +148,6 @@ def _sampled(pipeline: Pipeline) -> bool:
 _OF_SAMPLES = (COVERAGE_PORT, "sample_index.x")
 REASONS: dict[str, Callable[[Pipeline], bool]] = {
     "a pixel program that fetches": _fetches,
-    "resources of Direct3D 10 shaders": lambda p: bool(p.units),
     "early depth and stencil tests": lambda p: p.early,
     "programs by sample, or with coverage": _sampled,
     "differences of what is taken at centroids": _differences,
