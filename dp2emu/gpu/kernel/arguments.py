@@ -16,6 +16,7 @@ from dp2emu.gpu.arrays import F64, I64
 from dp2emu.gpu.color import ColorTarget
 from dp2emu.gpu.depth import DepthPlanes, depth_range
 from dp2emu.gpu.geometry import Geometry
+from dp2emu.gpu.kernel.code import target_of
 from dp2emu.gpu.kernel.key import Key
 from dp2emu.gpu.kernel.layout import (
     CLIPPED,
@@ -34,7 +35,6 @@ from dp2emu.gpu.kernel.layout import (
     Y0,
     Layout,
 )
-from dp2emu.gpu.kernel.writing import WIDTH
 from dp2emu.gpu.merge import DepthTarget
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.planes import Plane
@@ -43,8 +43,6 @@ from dp2emu.gpu.shade import Shading
 from dp2emu.gpu.spans import Spans
 from dp2emu.shader.fixed.output import output_program
 from dp2emu.shader.jit.bindings import Bindings, address
-from dp2emu.shader.jit.compiling import host
-from dp2emu.shader.jit.writer import Target
 from dp2emu.shader.reference import Sampler
 
 U64 = NDArray[np.uint64]
@@ -167,7 +165,7 @@ def with_programs(
     sampler: Sampler | None,
 ) -> None:
     """Add what programs read, of which a part is a thread's own."""
-    bindings = Bindings(Target(WIDTH, host().fused), sampler, None)
+    bindings = Bindings(target_of(key), sampler, None)
     given.kept.append(bindings)
     given.array("program", bindings.of(key.program, uniforms))
     for color in colors:

@@ -15,7 +15,7 @@ from dp2emu.gpu.kernel.memory import Words
 from dp2emu.gpu.kernel.packing import splat
 from dp2emu.gpu.kernel.planes import Primitive, lanes_from, offset, reciprocal
 from dp2emu.gpu.kernel.shading import Routine, Shaded, Shader, Site, Way
-from dp2emu.gpu.kernel.writing import MEMORY, QUADS, Code, Lane
+from dp2emu.gpu.kernel.writing import Code, Lane
 from dp2emu.gpu.multisample import POSITIONS
 from dp2emu.gpu.subpixel import CENTRE, ONE
 from dp2emu.shader.jit.writer import ZERO, number
@@ -117,14 +117,14 @@ class Blocks:
     ) -> None:
         """Work on a pair of rows, between the columns (i32) that no bound exceeds."""
         w = self.w
-        centre = primitive.down(y, MEMORY)
+        centre = primitive.down(y, w.memory)
         ways = [self._offset(centre, down) for _, down in self.places]
-        down = primitive.down(y, QUADS)
+        down = primitive.down(y, w.quads)
         planes = {name: primitive.row(name, down) for name in self._read()}
         depths = [primitive.row(Z, way) for way in ways]
         row = Row(primitive, y, bounds, ways, down, planes, depths, coverage)
-        first = w(f"and i32 {ends[0]}, -4")
-        with w.count("i32", first, ends[1], 4) as x:
+        first = w(f"and i32 {ends[0]}, {-w.columns}")
+        with w.count("i32", first, ends[1], w.columns) as x:
             self._block(row, x)
 
     def _read(self) -> list[str]:
@@ -138,9 +138,9 @@ class Blocks:
 
     def _block(self, row: Row, x: str) -> None:
         w, key = self.w, self.key
-        columns = lanes_from(w, x, MEMORY.columns)
+        columns = lanes_from(w, x, w.memory.columns)
         inside = [self._inside(columns, bounds) for bounds in row.bounds]
-        dx = row.primitive.along(x, MEMORY)
+        dx = row.primitive.along(x, w.memory)
         ways = [self._offset(dx, along) for along, _ in self.places]
         depths = [row.primitive.at(Z, *pair) for pair in zip(row.depths, ways, strict=True)]
         masks = self._samples(inside[: key.samples])
@@ -190,8 +190,10 @@ class Blocks:
             turn = w(f"urem i32 {w(f'add i32 {y}, {line}')}, {rows}")
             place = w(f"getelementptr i32, ptr {base}, i32 {turn}")
             words.append(w.spread("i32", w(f"load i32, ptr {place}")))
-        bits = w.picked(w.i, words[0], words[1], (0, 1, 2, 3, 12, 13, 14, 15))
-        low = w(f"and {w.i} {lanes_from(w, x, MEMORY.columns)}, {splat(31)}")
+        bits = w.picked(
+            w.i, words[0], words[1], (*range(w.columns), *range(3 * w.columns, 4 * w.columns))
+        )
+        low = w(f"and {w.i} {lanes_from(w, x, w.memory.columns)}, {splat(31)}")
         shift = w(f"sub {w.i} {splat(31)}, {low}")
         return w(f"trunc {w.i} {w(f'lshr {w.i} {bits}, {shift}')} to {w.b}")
 
@@ -213,9 +215,10 @@ class Blocks:
         w = self.w
         passed = [self._test(spot, n, mask, None) for n, mask in enumerate(spot.masks)]
         seen = self._union(passed)
-        self._count("tested", spot.masks)
-        self._count("passed", passed)
-        self._count("invocations", [seen])
+        if self.depth is not None:
+            self._count("passed", passed)
+        if len(passed) > 1:
+            self._count("invocations", [seen])
         if self.key.colors:
             with w.when(w.any(seen)):
                 self._color(spot, passed, self._shade(spot))
@@ -224,14 +227,18 @@ class Blocks:
         """The program has a say in what is tested."""
         w = self.w
         shaded = self._shade(spot)
-        self._count("invocations", [self._union(spot.masks)])
-        alive = [w.turned(w.b, mask) for mask in alive_after(w, self.key, shaded, self.reference)]
+        if len(spot.masks) > 1:
+            self._count("invocations", [self._union(spot.masks)])
+        alive = [
+            w.to_memory(w.b, mask) for mask in alive_after(w, self.key, shaded, self.reference)
+        ]
         masks = [w.both(mask, on) for mask, on in zip(spot.masks, alive, strict=True)]
         self._count("tested", masks)
         with w.when(w.any(self._union(masks))):
-            written = None if shaded.depth is None else w.turned(w.f, shaded.depth)
+            written = None if shaded.depth is None else w.to_memory(w.f, shaded.depth)
             passed = [self._test(spot, n, mask, written) for n, mask in enumerate(masks)]
-            self._count("passed", passed)
+            if self.depth is not None:
+                self._count("passed", passed)
             self._color(spot, passed, shaded)
 
     def _test(self, spot: Spot, sample: int, mask: str, written: str | None) -> str:
@@ -263,7 +270,7 @@ class Blocks:
 
     def _shade(self, spot: Spot) -> Shaded:
         w, row = self.w, spot.row
-        central = (row.primitive.along(spot.x, QUADS), row.down)
+        central = (row.primitive.along(spot.x, w.quads), row.down)
         covered = self._centroids(central, spot.inside) if self.key.by_sample else None
         site = Site(row.primitive, spot.x, row.y, central, covered, row.planes, self.key.unclamped)
         shaded = self.shader(site)
@@ -277,7 +284,7 @@ class Blocks:
         """The way to where lanes are covered: to the centre or else the first sample that is."""
         w = self.w
         dx, dy = ZERO, ZERO
-        turned = [w.turned(w.b, mask) for mask in inside]
+        turned = [w.to_quads(w.b, mask) for mask in inside]
         candidates = (*zip(self.places, turned, strict=False), (CENTRE, turned[-1]))
         for place, mask in (*candidates[-2::-1], candidates[-1]):
             along, down = (f"splat (double {number(way / ONE)})" for way in place)

@@ -8,11 +8,11 @@ from functools import lru_cache
 
 from dp2emu.gpu.kernel.blocks import Blocks
 from dp2emu.gpu.kernel.key import Key
-from dp2emu.gpu.kernel.layout import SET_UP, layout_of
+from dp2emu.gpu.kernel.layout import SET_UP, TOGETHER, layout_of
 from dp2emu.gpu.kernel.setup import Setup
 from dp2emu.gpu.kernel.spans import spans
 from dp2emu.gpu.kernel.triangles import triangles
-from dp2emu.gpu.kernel.writing import WIDTH, Code
+from dp2emu.gpu.kernel.writing import Code
 from dp2emu.shader.jit.code import loaded
 from dp2emu.shader.jit.compiling import host
 from dp2emu.shader.jit.writer import Target, Writer, module
@@ -53,16 +53,21 @@ _PARAMETERS = "ptr noalias %arguments, ptr noalias %results, i32 %first, i32 %en
 
 
 def _setup(key: Key, target: Target) -> tuple[str, Writer]:
-    w = Code(target)
+    w = Code(Target(TOGETHER, target.fused))
     Setup(w, key, layout_of(key)).whole()
     w.do("ret void")
     return f"define internal void @setup({_PARAMETERS}) nounwind", w
 
 
+def target_of(key: Key) -> Target:
+    """What the kernel and the programs it calls are written for."""
+    return Target(key.width, host().fused)
+
+
 @lru_cache(maxsize=1 << 10)
 def kernel(key: Key) -> Kernel:
     """The kernel of a key, compiled now or by an earlier process."""
-    code = loaded(text(key, Target(WIDTH, host().fused)), NAME, PASSES)
+    code = loaded(text(key, target_of(key)), NAME, PASSES)
     kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32)
     function = kind(code.address)
     function.code = code  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ from dp2emu.gpu.kernel.memory import Words
 from dp2emu.gpu.kernel.packing import HALF, combined, double, mixed, pack, unorm, unpack
 from dp2emu.gpu.kernel.planes import lanes_from
 from dp2emu.gpu.kernel.shading import NOTHING, Routine, Shaded
-from dp2emu.gpu.kernel.writing import QUADS, Code, Lane
+from dp2emu.gpu.kernel.writing import Code, Lane
 from dp2emu.gpu.rasterops import COPY
 from dp2emu.shader.fixed.output import output_program
 from dp2emu.shader.jit.operations import EMIT
@@ -86,12 +86,13 @@ class Coloring:
         there = block.load(mask) if blends or combines or not color.whole else []
         rgba = colors[color.number]
         if color in self.routines:
-            before = unpack(w, row, [w.turned(w.i, part) for part in there]) if blends else []
+            before = unpack(w, row, [w.to_quads(w.i, part) for part in there]) if blends else []
             first, second = (
                 [lane.floats(w) for lane in each] for each in (rgba, colors.get(1, NOTHING))
             )
             rgba = [Lane(each) for each in self._merged(color, first, before, second, (x, y))]
-        words = [w.turned(w.i, part) for part in pack(w, row, rgba)]
+        held = color in self.routines and color.output.held
+        words = [w.to_memory(w.i, part) for part in pack(w, row, rgba, held)]
         if combines:
             words = [combined(w, color.operation, new, old)
                      for new, old in zip(words, there, strict=True)]  # fmt: skip
@@ -117,7 +118,7 @@ class Coloring:
         lanes = {"source": source, "destination": before, "second": second}
         inputs = {f"{name}.{c}": lane for name, rgba in lanes.items()
                   for c, lane in zip(COMPONENTS, rgba, strict=False)}  # fmt: skip
-        for axis, first, among in zip("xy", place, (QUADS.columns, QUADS.rows), strict=True):
+        for axis, first, among in zip("xy", place, (w.quads.columns, w.quads.rows), strict=True):
             whole = lanes_from(w, first, among)
             inputs[f"vpos.{axis}"] = w(f"sitofp {w.i} {whole} to {w.f}")
         outputs, _ = routine.call(w, self._argument("ptr", color, "program"), inputs)

@@ -66,7 +66,7 @@ def _float24(w: Code, z: str) -> str:
     moved = w(f"sub {w.l} {kept}, splat (i64 {(1023 - 15) << 20})")
     normal = w(f"trunc {w.l} {moved} to {w.i}")
     steps = w(f"fmul {w.d} {z}, {double(2.0**34)}")
-    tiny = w(f"fptosi {w.d} {w.call('llvm.rint.v8f64', w.d, (w.d, steps))} to {w.i}")
+    tiny = w(f"fptosi {w.d} {w.apply('rint', w.d, steps)} to {w.i}")
     # Numbers that are not tiny may be too many steps for an i32, and are not selected.
     return w.select(w(f"fcmp olt {w.d} {z}, {double(2.0**-14)}"), w.i, tiny, normal)
 

@@ -67,7 +67,7 @@ class Key:
     ``by_sample``: each sample of a pixel is covered for itself.  ``smooth``: spans have coverage.
     ``clipped``: some fragments go for their z.  ``plain`` varyings are planes, ``perspective``
     ones quotients of planes.  ``biased`` and ``sloped`` are the two depth biases.
-    ``unclamped``: programs read z as it is.
+    ``unclamped``: programs read z as it is.  ``width`` is how many lanes work together.
 
     Triangles that are set up come with ``lanes`` of varyings, of which ``flat`` ones are level,
     are ``tilted`` if the slope counts, and have the depth bias of Direct3D 10:
@@ -92,6 +92,7 @@ class Key:
     biased: bool = False
     sloped: bool = False
     unclamped: bool = False
+    width: int = 8
     lanes: tuple[str, ...] = ()
     flat: frozenset[str] = frozenset()
     tilted: bool = False

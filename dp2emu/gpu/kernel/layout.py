@@ -7,6 +7,7 @@ Records lie in groups of eight, a word of each of them beside the others'.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -33,7 +34,7 @@ GROUP = 8 * TOGETHER
 """Bytes from a word of a record to its next one."""
 
 RESULTS = ("fragments", "tested", "passed", "invocations")
-"""What a kernel counts."""
+"""What a kernel counts; of what is equal by its key only the first (``counts_of``)."""
 SETUP_RESULTS = ("triangles", "large", "area")
 """What it counts when it sets triangles up, which it does when the first row is ``SET_UP``;
 the area is doubled, in pixels."""
@@ -94,3 +95,15 @@ def record_at(w: Code, layout: Layout, base: str, number: str) -> str:
     group = w(f"mul i64 {w(f'lshr i64 {number}, 3')}, {layout.size * GROUP}")
     within = w(f"shl i64 {w(f'and i64 {number}, {TOGETHER - 1}')}, 3")
     return w.place(base, w(f"add i64 {group}, {within}"))
+
+
+def counts_of(key: Key, results: Sequence[int]) -> tuple[int, int, int, int]:
+    """All of ``RESULTS``: tests before the program are of every fragment, all passes without
+    tests, and the program runs for every fragment or, if it runs after the tests, for what passed.
+    """
+    fragments, tested, passed, invocations = results
+    tested = tested if key.late else fragments
+    passed = tested if key.depth is None else passed
+    if key.samples == 1:
+        invocations = fragments if key.late else passed
+    return fragments, tested, passed, invocations

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.formats import Channel, Coding, FormatRow
 from dp2emu.gpu.kernel.writing import Code, Lane
@@ -21,11 +23,12 @@ _PART = 32
 _EXACT_BITS = range(2, 17)
 """Widths of channels whose codes one fma rounds as the definition does: the product is exact, and
 the only tie, at one half, is rounded up to an even number."""
+_EXACT_LARGEST = (1 << 16) - 1
 _TWO_23 = 2.0**23
 
 
-def pack(w: Code, row: FormatRow, rgba: Sequence[Lane]) -> list[str]:
-    """Parts of pixels of four vectors (``pixels.pack_color``)."""
+def pack(w: Code, row: FormatRow, rgba: Sequence[Lane], held: bool = False) -> list[str]:
+    """Parts of pixels of four vectors (``pixels.pack_color``), ``held`` ones within 0..1."""
     parts: list[str] = []
     channels = (row.red, row.green, row.blue, row.alpha)
     unused = unused_bits(row)
@@ -33,7 +36,7 @@ def pack(w: Code, row: FormatRow, rgba: Sequence[Lane]) -> list[str]:
         word = splat(unused >> _PART * part & 0xFFFFFFFF)
         for lane, channel in zip(rgba, channels, strict=True):
             if channel is not None and channel.shift // _PART == part:
-                code = _placed(w, channel, _coded(w, row, channel, lane))
+                code = _placed(w, channel, _coded(w, row, channel, lane, held))
                 word = w(f"or {w.i} {word}, {code}")
         parts.append(word)
     return parts
@@ -53,10 +56,12 @@ def _placed(w: Code, channel: Channel, code: str) -> str:
     return w(f"shl {w.i} {code}, {splat(shift)}") if shift else code
 
 
-def _coded(w: Code, row: FormatRow, channel: Channel, lane: Lane) -> str:
+def _coded(w: Code, row: FormatRow, channel: Channel, lane: Lane, held: bool) -> str:
     """The bits of a channel (``encodings.encode``)."""
     if channel.coding in _WHOLE:
         return _WHOLE[channel.coding](w, channel, lane.bits(w))
+    if channel.coding is Coding.UNORM and held:
+        return unorm(w, lane.floats(w), channel.bits)
     if channel.coding is not Coding.FLOAT:
         return _FRACTIONS[channel.coding](w, channel, lane.floats(w))
     if channel.bits == _PART:
@@ -67,13 +72,12 @@ def _coded(w: Code, row: FormatRow, channel: Channel, lane: Lane) -> str:
 
 
 def _uint(w: Code, channel: Channel, bits: str) -> str:
-    return w.call("llvm.umin.v8i32", w.i, (w.i, bits), (w.i, splat(channel.max)))
+    return w.apply("umin", w.i, bits, splat(channel.max))
 
 
 def _sint(w: Code, channel: Channel, bits: str) -> str:
     most = channel.max >> 1
-    held = w.call("llvm.smin.v8i32", w.i, (w.i, bits), (w.i, splat(most)))
-    held = w.call("llvm.smax.v8i32", w.i, (w.i, held), (w.i, f"splat (i32 {-most - 1})"))
+    held = w.apply("smax", w.i, w.apply("smin", w.i, bits, splat(most)), splat(-most - 1))
     return w(f"and {w.i} {held}, {splat(channel.max)}")
 
 
@@ -129,7 +133,7 @@ def _small_float(w: Code, channel: Channel, lane: str) -> str:
     steps = w(
         f"fmul {w.f} {w(f'bitcast {w.i} {size} to {w.f}')}, {_float(2.0 ** (14 + mantissa))}"
     )
-    tiny = w.call("llvm.fptosi.sat.v8i32.v8f32", w.i, (w.f, steps))
+    tiny = EMIT["ftoi"](w, steps)
     normal = w(f"lshr {w.i} {w(f'sub {w.i} {size}, {splat(112 << 23)}')}, {splat(23 - mantissa)}")
     found = w.select(w(f"icmp ult {w.i} {size}, {splat(113 << 23)}"), w.i, tiny, normal)
     infinity = 31 << mantissa
@@ -208,8 +212,17 @@ def _snorm_value(w: Code, channel: Channel, field: str) -> str:
 
 
 def fraction(w: Code, value: str, largest: int) -> str:
-    """value / largest, of whole numbers up to it."""
-    return w(f"fdiv {w.f} {value}, {_float(largest)}")
+    """value / largest, of whole numbers up to it.
+
+    A quotient found by the reciprocal, corrected by what is left of the value, is the nearest one
+    for every value and width of ``_EXACT_BITS``.
+    """
+    if not w.target.fused or largest > _EXACT_LARGEST:
+        return w(f"fdiv {w.f} {value}, {_float(largest)}")
+    reciprocal = constant(Constant.of(Type.F32, float(np.float32(1) / np.float32(largest))))
+    about = w(f"fmul {w.f} {value}, {reciprocal}")
+    rest = w.float_call("fma", w(f"fneg {w.f} {about}"), _float(largest), value)
+    return w.float_call("fma", rest, reciprocal, about)
 
 
 def _from_float(w: Code, channel: Channel, field: str) -> str:

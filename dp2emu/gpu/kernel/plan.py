@@ -14,6 +14,12 @@ from dp2emu.gpu.kernel.layout import Layout, layout_of
 from dp2emu.gpu.merge import DepthTarget, depth_used
 from dp2emu.gpu.shade import linear_varyings, varyings_of
 from dp2emu.gpu.state import Pipeline
+from dp2emu.shader.ir import Program, Sample, walk
+
+NARROW, WIDE = 8, 16
+"""Lanes of kernels: more of them wait less for each other, fewer fit small triangles better."""
+LONG = 48
+"""Statements from which on a program is long."""
 
 _Color = tuple[int, FormatRow, bool]
 """Number of a target, its format, and whether all bits are written."""
@@ -92,7 +98,14 @@ def common_key(pipeline: Pipeline, writes: Writes, stippled: bool) -> Key:
         alpha_to_coverage=pipeline.alpha_to_coverage,
         w_buffer=pipeline.depth.w_buffer,
         unclamped=pipeline.depth.in_viewport,
+        width=WIDE if _is_long(pipeline.pixel) else NARROW,
     )
+
+
+def _is_long(program: Program) -> bool:
+    """Whether a program takes long enough to be worth filling vectors for, be it with helpers."""
+    statements = [*walk(program.statements)]
+    return len(statements) >= LONG or any(isinstance(s, Sample) for s in statements)
 
 
 def _color_key(pipeline: Pipeline, number: int, row: FormatRow, whole: bool) -> ColorKey:

@@ -21,7 +21,7 @@ from dp2emu.gpu.kernel.arguments import (
 )
 from dp2emu.gpu.kernel.code import Kernel
 from dp2emu.gpu.kernel.key import Key, draws_lines, fills_triangles, is_triangles, reason
-from dp2emu.gpu.kernel.layout import RESULTS, SET_UP, SETUP_RESULTS
+from dp2emu.gpu.kernel.layout import RESULTS, SET_UP, SETUP_RESULTS, counts_of
 from dp2emu.gpu.kernel.plan import Plan, Writes, common_key, planned, triangle_plan
 from dp2emu.gpu.kernel.threads import WORTH, bands, share
 from dp2emu.gpu.merge import DepthTarget
@@ -139,7 +139,7 @@ class Drawing:
 
     def _counted(self, key: Key, draw: Draw, counts: list[int], before: Work) -> Work:
         """What counts mean, in bytes as well."""
-        fragments, tested, passed, invocations = counts
+        fragments, tested, passed, invocations = counts_of(key, counts)
         moved = passed * sum(color.pixel_bytes for color in self.colors)
         if self.depth is not None:
             moved += self.depth.bytes_moved(tested, passed)

@@ -1,7 +1,7 @@
 """Triangles set up by code of the machine: ``gpu.setup``, ``gpu.planes`` and ``gpu.depth``.
 
-Lanes are triangles here, ``WIDTH`` of them at a time, and become the records of a group.  One that
-is not drawn has no rows.  Coordinates that int64 cannot rasterise are only counted: whoever called
+Lanes are triangles here, ``TOGETHER`` of them, and become the records of a group.  One that is not
+drawn has no rows.  Coordinates that int64 cannot rasterise are only counted: whoever called
 goes another way then.
 """
 
@@ -22,12 +22,13 @@ from dp2emu.gpu.kernel.layout import (
     NUMBER,
     RHW,
     SLOPE,
+    TOGETHER,
     X0,
     Y0,
     Layout,
 )
 from dp2emu.gpu.kernel.packing import double
-from dp2emu.gpu.kernel.writing import WIDTH, Code, numbers
+from dp2emu.gpu.kernel.writing import Code, numbers
 from dp2emu.gpu.subpixel import EXACT_LIMIT, HALF
 from dp2emu.gpu.subpixel import ONE as GRID
 from dp2emu.shader.jit.writer import ZERO
@@ -77,13 +78,13 @@ class Setup:
         triangles, large = (w.variable("i64", "0") for _ in range(2))
         area = w.variable(w.l, ZERO)
         count = self.argument("i64", "count")
-        with w.count("i64", "0", count, WIDTH) as first:
+        with w.count("i64", "0", count, TOGETHER) as first:
             self._group(first, count)
             found = self._triangles(first)
             triangles.add(w.population(found.kept))
             large.add(w.population(found.large))
             area.add(w.select(found.kept, w.l, found.area, ZERO))
-        total = w.call(f"llvm.vector.reduce.add.v{WIDTH}i64", "i64", (w.l, area.value))
+        total = w.call(f"llvm.vector.reduce.add.v{TOGETHER}i64", "i64", (w.l, area.value))
         for word, value in enumerate((triangles.value, large.value, total)):
             w.do(f"store i64 {value}, ptr {w.place('%results', str(8 * word))}")
 
@@ -96,7 +97,7 @@ class Setup:
         w = self.w
         start = w(f"mul i64 {w(f'lshr i64 {first}, 3')}, {self.layout.size * GROUP}")
         self.group = w.place(self.argument("ptr", "records"), start)
-        lanes = w(f"add {w.l} {w.spread('i64', first)}, {numbers('i64', tuple(range(WIDTH)))}")
+        lanes = w(f"add {w.l} {w.spread('i64', first)}, {numbers('i64', tuple(range(TOGETHER)))}")
         self.mask = w(f"icmp slt {w.l} {lanes}, {w.spread('i64', count)}")
 
     def _store(self, word: int, type: str, value: str) -> None:
@@ -119,7 +120,7 @@ class Setup:
         w = self.w
         place = w(f"getelementptr i64, ptr {row}, i64 {first}")
         return w.call(
-            f"llvm.masked.load.v{WIDTH}{suffix}.p0", type, ("ptr", place), ("i32", "8"),
+            f"llvm.masked.load.v{TOGETHER}{suffix}.p0", type, ("ptr", place), ("i32", "8"),
             (w.b, self.mask), (type, ZERO),
         )  # fmt: skip
 
@@ -144,13 +145,13 @@ class Setup:
         """Grid coordinates (``subpixel.snap``)."""
         w = self.w
         scaled = (w(f"fmul {w.d} {each}, {double(GRID)}") for each in self._corners(name, first))
-        a, b, c = (w.call("llvm.rint.v8f64", w.d, (w.d, each)) for each in scaled)
+        a, b, c = (w.apply("rint", w.d, each) for each in scaled)
         return a, b, c
 
     def _within(self, value: str, limit: float) -> str:
         """Whether a double is no farther from 0, or with no limit less far than infinity."""
         w = self.w
-        size = w.call("llvm.fabs.v8f64", w.d, (w.d, value))
+        size = w.apply("fabs", w.d, value)
         if limit == float("inf"):
             return w(f"fcmp one {w.d} {size}, splat (double 0x7FF0000000000000)")
         return w(f"fcmp ole {w.d} {size}, {double(limit)}")
@@ -217,7 +218,7 @@ class Setup:
 
     def _pair(self, how: str, one: str, other: str) -> str:
         w = self.w
-        return w.call(f"llvm.{how}.v{WIDTH}i64", w.l, (w.l, one), (w.l, other))
+        return w.apply(how, w.l, one, other)
 
     # Records
 
@@ -321,7 +322,7 @@ class Setup:
     def _slope(self, z: Triple, ddx: str, ddy: str) -> str:
         """What depth is offset by: ``depth.depth_planes``, with what Direct3D 10 has more."""
         w, key = self.w, self.key
-        across, down = (w.call("llvm.fabs.v8f64", w.d, (w.d, each)) for each in (ddx, ddy))
+        across, down = (w.apply("fabs", w.d, each) for each in (ddx, ddy))
         tilt = w.select(w(f"fcmp ogt {w.d} {across}, {down}"), w.d, across, down)
         slope = w(f"fmul {w.d} {self._number('slope')}, {tilt}") if key.tilted else None
         if not key.offset:
@@ -342,7 +343,7 @@ class Setup:
     def _last_place(self, z: Triple) -> str:
         """2^(e - 23), e the exponent of the greatest z as a float."""
         w = self.w
-        sizes = [w.call("llvm.fabs.v8f64", w.d, (w.d, each)) for each in z]
+        sizes = [w.apply("fabs", w.d, each) for each in z]
         greatest = sizes[0]
         for size in sizes[1:]:
             more = w(f"fcmp ogt {w.d} {size}, {greatest}")

@@ -13,7 +13,7 @@ from dp2emu.gpu.kernel.depth import clamped
 from dp2emu.gpu.kernel.key import Key
 from dp2emu.gpu.kernel.layout import DEPTH, DIVIDED, DIVISOR, FRONT, NUMBER, RHW
 from dp2emu.gpu.kernel.planes import Primitive, lanes_from, reciprocal
-from dp2emu.gpu.kernel.writing import QUADS, Code, Lane
+from dp2emu.gpu.kernel.writing import Code, Lane
 from dp2emu.gpu.shade import COLOR_PORTS, absent_value, targets_of
 from dp2emu.gpu.state import DEPTH_PORT
 from dp2emu.shader.ir import Constant, Program
@@ -37,7 +37,9 @@ class Routine:
     def text(self, target: Target, *, inline: bool) -> tuple[str, Writer]:
         """Header and text of the function."""
         names = tuple(port.name for port in self.program.inputs)
-        header, text = body(self.program, names, target=target, masked=False, name=self.name)
+        header, text = body(
+            self.program, names, target=target, masked=False, name=self.name, visible=False
+        )
         header = header.replace("define ", "define internal ", 1)
         return f"{header} {'alwaysinline' if inline else 'noinline'}", text
 
@@ -110,11 +112,11 @@ class Site:
 
 
 def _column(site: Site) -> str:
-    return _whole(site, site.x, QUADS.columns)
+    return _whole(site, site.x, site.primitive.code.quads.columns)
 
 
 def _row(site: Site) -> str:
-    return _whole(site, site.y, QUADS.rows)
+    return _whole(site, site.y, site.primitive.code.quads.rows)
 
 
 def _whole(site: Site, first: str, lanes: tuple[int, ...]) -> str:
@@ -195,7 +197,7 @@ class Shader:
     def _typed(self, name: str, value: str) -> str:
         w = self.code
         if name.startswith(CONSTANT):
-            return w.call("llvm.fptosi.sat.v8i32.v8f64", w.i, (w.d, value))
+            return w(f"fptosi {w.d} {value} to {w.i}")
         return rounded(w, value)
 
 

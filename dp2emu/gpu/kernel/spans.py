@@ -6,7 +6,7 @@ from dp2emu.gpu.kernel.blocks import Blocks, Bounds
 from dp2emu.gpu.kernel.layout import record_at
 from dp2emu.gpu.kernel.packing import splat
 from dp2emu.gpu.kernel.planes import Primitive
-from dp2emu.gpu.kernel.writing import MEMORY, Code, numbers
+from dp2emu.gpu.kernel.writing import Code, numbers
 from dp2emu.shader.jit.writer import ZERO
 
 _LAST = (1 << 31) - 1
@@ -34,7 +34,7 @@ def _span(blocks: Blocks, number: str, y: str, count: str) -> None:
     owner = w(f"getelementptr i64, ptr {blocks.argument('ptr', 'span.owner')}, i64 {number}")
     base, number_ = blocks.argument("ptr", "records"), w(f"load i64, ptr {owner}")
     record = record_at(w, blocks.layout, base, number_)
-    here = w(f"icmp eq {w.i} {numbers('i32', MEMORY.rows)}, "
+    here = w(f"icmp eq {w.i} {numbers('i32', w.memory.rows)}, "
              f"{w.spread('i32', w(f'and i32 {y}, 1'))}")  # fmt: skip
     lefts, rights = (blocks.argument("ptr", f"span.{side}") for side in ("left", "right"))
     # Samples and, last, centres have an array each, one behind the other.

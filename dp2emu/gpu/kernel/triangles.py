@@ -18,7 +18,6 @@ from dp2emu.gpu.kernel.writing import Code, Variable
 from dp2emu.gpu.multisample import POSITIONS
 from dp2emu.gpu.subpixel import CENTRE, ONE, Offset
 
-_ROWS = (0, 0, 0, 0, 1, 1, 1, 1)
 _EDGES = ((0, 1), (1, 2), (2, 0))
 
 
@@ -232,4 +231,4 @@ def _by_row(w: Code, rows: Sequence[str]) -> str:
     pair = "<2 x i32>"
     both = w(f"insertelement {pair} poison, i32 {rows[0]}, i32 0")
     both = w(f"insertelement {pair} {both}, i32 {rows[1]}, i32 1")
-    return w.picked(pair, both, "poison", _ROWS)
+    return w.picked(pair, both, "poison", w.memory.rows)

@@ -9,12 +9,8 @@ from dataclasses import dataclass
 from dp2emu.shader.jit.operations import canonical
 from dp2emu.shader.jit.writer import Target, Writer
 
-WIDTH = 8
-"""Lanes of a kernel: a block of ``COLUMNS`` by ``ROWS`` pixels."""
-COLUMNS, ROWS = 4, 2
-
-TURNED = (0, 1, 4, 5, 2, 3, 6, 7)
-"""Either order of lanes from the other one."""
+ROWS = 2
+"""Of a block, which is as wide as its lanes allow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +20,35 @@ class Order:
     columns: tuple[int, ...]
     rows: tuple[int, ...]
 
+    def lanes_of(self, other: Order) -> tuple[int, ...]:
+        """Which lanes of another order these are."""
+        places = [*zip(other.columns, other.rows, strict=True)]
+        return tuple(places.index(place) for place in zip(self.columns, self.rows, strict=True))
 
-MEMORY = Order((0, 1, 2, 3) * 2, (0,) * 4 + (1,) * 4)
-QUADS = Order((0, 1, 0, 1, 2, 3, 2, 3), (0, 0, 1, 1) * 2)
+
+def memory_order(width: int) -> Order:
+    """A row after the other."""
+    columns = width // ROWS
+    return Order(tuple(range(columns)) * ROWS, (0,) * columns + (1,) * columns)
+
+
+def quad_order(width: int) -> Order:
+    """What programs want: a quad after the other, each row by row."""
+    quads = range(width // 4)
+    return Order(
+        tuple(2 * quad + column for quad in quads for column in (0, 1, 0, 1)),
+        (0, 0, 1, 1) * len(quads),
+    )
 
 
 class Code(Writer):
-    """Mutable: the text of a kernel."""
+    """Mutable: the text of a kernel, whose lanes have two orders."""
 
     def __init__(self, target: Target) -> None:
         super().__init__(target)
-        self.h = f"<{WIDTH // 2} x i1>"
+        self.width = target.width
+        self.columns = target.width // ROWS
+        self.memory, self.quads = memory_order(self.width), quad_order(self.width)
 
     def variable(self, type: str, value: str) -> Variable:
         """Memory that LLVM makes a register of, holding a value from here on."""
@@ -99,13 +113,24 @@ class Code(Writer):
 
     def population(self, mask: str) -> str:
         """How many lanes are on, an i64."""
-        bits = self(f"bitcast {self.b} {mask} to i{WIDTH}")
-        counted = self.call(f"llvm.ctpop.i{WIDTH}", f"i{WIDTH}", (f"i{WIDTH}", bits))
-        return self(f"zext i{WIDTH} {counted} to i64")
+        word = f"i{self.width}"
+        bits = self(f"bitcast {self.b} {mask} to {word}")
+        counted = self.call(f"llvm.ctpop.{word}", word, (word, bits))
+        return self(f"zext {word} {counted} to i64")
 
-    def turned(self, type: str, value: str) -> str:
-        """Lanes of one order in the other."""
-        return self.picked(type, value, "poison", TURNED)
+    def to_quads(self, type: str, value: str) -> str:
+        """Lanes that are in memory order in quad order."""
+        return self.picked(type, value, "poison", self.quads.lanes_of(self.memory))
+
+    def to_memory(self, type: str, value: str) -> str:
+        """Lanes that are in quad order in memory order."""
+        return self.picked(type, value, "poison", self.memory.lanes_of(self.quads))
+
+    def apply(self, name: str, type: str, *operands: str) -> str:
+        """An intrinsic on vectors of a type to one, such as ``rint`` on doubles."""
+        suffix = {self.f: "f32", self.i: "i32", self.d: "f64", self.l: "i64"}[type]
+        full = f"llvm.{name}.v{self.width}{suffix}"
+        return self.call(full, type, *((type, each) for each in operands))
 
     def picked(self, type: str, x: str, y: str, lanes: tuple[int, ...]) -> str:
         """Lanes of two vectors, numbered through."""
@@ -146,14 +171,16 @@ class Lane:
     whole: bool = False
 
     def floats(self, w: Code) -> str:
-        """As F32, every NaN that comes from bits the canonical one."""
+        """As F32, any NaN."""
         return (
             canonical(w, w(f"bitcast {w.i} {self.value} to {w.f}")) if self.whole else self.value
         )
 
     def bits(self, w: Code) -> str:
-        """As I32."""
-        return self.value if self.whole else w(f"bitcast {w.f} {self.value} to {w.i}")
+        """As I32, of floats every NaN the canonical one."""
+        return (
+            self.value if self.whole else w(f"bitcast {w.f} {canonical(w, self.value)} to {w.i}")
+        )
 
 
 def numbers(type: str, lanes: tuple[int, ...]) -> str:

@@ -48,6 +48,11 @@ class Output:
     signed: bool = False
 
     @property
+    def held(self) -> bool:
+        """Whether the results of blending stay within 0..1, and are numbers."""
+        return self.clamped and self.blend is not None and not self.srgb and not any(self.dither)
+
+    @property
     def plain(self) -> bool:
         """Whether nothing happens that packing does not do."""
         return self.blend is None and not self.srgb and not any(self.dither)

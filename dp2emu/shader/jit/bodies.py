@@ -72,11 +72,20 @@ _QUAD = {
 
 
 def body(
-    program: Program, arguments: tuple[str, ...], *, target: Target, masked: bool, name: str
+    program: Program,
+    arguments: tuple[str, ...],
+    *,
+    target: Target,
+    masked: bool,
+    name: str,
+    visible: bool = True,
 ) -> tuple[str, Writer]:
-    """Header and text.  Row n of ``in`` is the input named by ``arguments[n]``."""
+    """Header and text.  Row n of ``in`` is the input named by ``arguments[n]``.
+
+    NaNs of outputs are the canonical one, unless it is not ``visible`` which they are.
+    """
     w = Writer(target)
-    emitter = _Body(w, program, {port: row for row, port in enumerate(arguments)})
+    emitter = _Body(w, program, {port: row for row, port in enumerate(arguments)}, visible)
     emitter.whole(w.mask("%active") if masked else ALL)
     parameters = "ptr noalias %bindings, ptr noalias %in, ptr noalias %out, i32 %active"
     return f"define i32 @{name}({parameters}) nounwind", w
@@ -91,8 +100,9 @@ class _Body:
     ``active`` everywhere is the name of a mask, ``ALL`` if it is known to be full.
     """
 
-    def __init__(self, w: Writer, program: Program, rows: dict[str, int]) -> None:
+    def __init__(self, w: Writer, program: Program, rows: dict[str, int], visible: bool) -> None:
         self.w = w
+        self.visible = visible
         self.program = program
         self.rows = rows
         self.layout = layout_of(program)
@@ -213,7 +223,7 @@ class _Body:
 
     def _give(self, row: int, type: Type, value: str) -> None:
         w = self.w
-        if type is Type.F32:
+        if type is Type.F32 and self.visible:
             value = canonical(w, value)
         elif type is Type.BOOL:
             value = w(f"zext {w.b} {value} to <{w.target.width} x i8>")
