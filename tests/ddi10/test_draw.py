@@ -11,15 +11,20 @@ from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import CmpFunc
 from dp2emu.ddi10.bindings import Scissor, Viewport
-from dp2emu.ddi10.kinds import Query
+from dp2emu.ddi10.kinds import CreateQuery, Query
 from dp2emu.ddi10.layout import InputElement
-from dp2emu.ddi10.resource import BindFlag
+from dp2emu.ddi10.maps import Map
+from dp2emu.ddi10.resource import BindFlag, Usage
 from dp2emu.ddi10.state import (
+    BlendDesc1,
     DepthStencilDesc,
     RasterizerDesc,
+    RenderTargetBlend,
+    StencilOpDesc,
 )
 from dp2emu.ddi10.statistics import Statistics
 from dp2emu.errors import ContractError, Unsupported
+from dp2emu.gpu.timing import fixed
 from tests.ddi10.drawing import SIZE, strip
 from tests.ddi10.driving import REMOVED
 from tests.ddi10.rendering import (
@@ -418,3 +423,100 @@ def test_a_removed_device_draws_nothing() -> None:
     driven.adapter.remove()
     assert driven.call("Draw", 4, 0) == REMOVED
     assert driven.call("DrawIndexedInstanced", 4, 1, 0, 0, 0) == REMOVED
+
+
+# What queries say of draws
+
+
+def occlusion(driven: Drawing) -> int:
+    query = driven.create(Query.OCCLUSION)
+    driven.call("QueryBegin", query)
+    driven.call("Draw", 4, 0)
+    driven.call("QueryEnd", query)
+    return int.from_bytes(driven.data(query, Query.OCCLUSION) or b"", "little")
+
+
+@pytest.mark.parametrize("samples", [1, 2, 4, 8])
+def test_samples_are_counted_or_pixels_where_there_is_one(samples: int) -> None:
+    assert occlusion(Drawing(samples=samples)) == samples * SIZE * SIZE
+
+
+def test_disabled_tests_count_as_tests_that_always_pass() -> None:
+    always = StencilOpDesc()
+    enabled = DepthStencilDesc(1, 0, CmpFunc.ALWAYS, 1, FrontFace=always, BackFace=always)
+    assert occlusion(Drawing()) == occlusion(Drawing(depth=enabled)) == SIZE * SIZE
+
+
+def test_discarded_pixels_do_not_count() -> None:
+    driven = Drawing(ps="ps_discard")
+    assert occlusion(driven) == SIZE * SIZE // 2
+    assert driven.device.statistics().PSInvocations == SIZE * SIZE
+
+
+def test_masks_of_colours_and_blending_do_not_matter() -> None:
+    off = RenderTargetBlend(1, 1, 2, RenderTargetWriteMask=0)
+    assert occlusion(Drawing(blend=BlendDesc1(RenderTarget=(off,) * 8))) == SIZE * SIZE
+
+
+def test_who_sees_an_event_sees_what_was_written_before() -> None:
+    driven = Drawing(timing=fixed(call=1, packet=500, delivery=300))
+    staging = driven.buffer(bytes(4), usage=Usage.STAGING)
+    memory = driven.device.functions["StagingResourceMap"](staging, 0, Map.READ).pData
+    driven.call("StagingResourceUnmap", staging, 0)
+    driven.call("ResourceCopy", staging, driven.buffer(b"seen"))
+    event = driven.issue(Query.EVENT)
+    looks = []
+    while not looks or looks[-1][0] is None:
+        looks.append((driven.data(event, Query.EVENT), bytes(memory)))
+    assert looks[0] == (None, bytes(4))
+    assert looks[-1] == (b"\x01\0\0\0", b"seen")
+
+
+def test_timestamps_go_up_by_the_work_between_them() -> None:
+    driven = Drawing(timing=fixed(call=0, packet=500))
+    driven.call("Flush")
+    driven.adapter.finish()
+    before = driven.issue(Query.TIMESTAMP)
+    for _ in range(3):
+        driven.call("Draw", 4, 0)
+    after = driven.issue(Query.TIMESTAMP)
+    driven.call("Flush")
+    driven.adapter.finish()
+    first, last = (
+        int.from_bytes(driven.data(query, Query.TIMESTAMP) or b"", "little")
+        for query in (before, after)
+    )
+    assert last - first == 3 * 500
+
+
+# Removal
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("Draw", (4, 0)),
+        ("DrawIndexed", (4, 0, 0)),
+        ("SetViewports", (16, [])),
+        ("SetScissorRects", (16, [])),
+        ("IaSetTopology", (5,)),
+        ("Flush", ()),
+    ],
+)
+@pytest.mark.parametrize("calls", range(3))
+def test_removal_strikes_at_any_entry(name: str, arguments: Any, calls: int) -> None:
+    driven = Drawing()
+    driven.adapter.remove(after=calls)
+    codes = [driven.call(name, *arguments) for _ in range(4)]
+    assert codes == [[]] * calls + [REMOVED] * (4 - calls)
+
+
+def test_what_is_removed_goes_on_telling_sizes_and_letting_go() -> None:
+    driven = Drawing()
+    driven.adapter.remove()
+    for name in driven.device.functions:
+        if name.startswith("CalcPrivate") and name != "CalcPrivateOpenedResourceSize":
+            description = CreateQuery(Query.EVENT) if "Query" in name else None
+            assert driven.call(name, description) == []
+    assert driven.call("DestroyRenderTargetView", driven.view) == []
+    assert driven.call("DestroyResource", driven.color) == []
