@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.ddi10.counters import Watched
 from dp2emu.ddi10.device import Device
 from dp2emu.ddi10.residency import QueryResidencyCb, answer_from
+from dp2emu.ddi10.shared import Shared
 from dp2emu.errors import UsageError
 from dp2emu.gpu.core import Gpu
 
@@ -45,6 +46,7 @@ class Adapter:
         self.gpu = gpu or Gpu()
         self.contract = Contract(checking)
         self.watched = Watched()
+        self.shared: Shared[Any] = Shared()
         self.disturbances: list[Disturbance] = []
         self._until_removal: int | None = None
 

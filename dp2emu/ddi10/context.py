@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.commands import Commands
 from dp2emu.ddi10.contract import Contract
+from dp2emu.ddi10.shared import Shared
 from dp2emu.gpu.core import Gpu
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Of one device."""
+    """Of one device; ``shared`` is of its adapter."""
 
     gpu: Gpu
     commands: Commands
     contract: Contract
     interface: Interface
+    shared: Shared[Any]

@@ -47,6 +47,7 @@ class Rule(Enum):
     SOURCE_MEMORY = "the memory for the data is shorter than the pitches say"
     INSIDE = "the box leaves the subresource"
     SAME_TEXELS = "the resources have not the same texels"
+    SHARED_RESOURCE = "no device shares a resource of this handle"
     MAP_BY_USAGE = "the usage of the resource does not go with this map"
     NOT_MAPPED = "the subresource is mapped"
     MAPPED = "the subresource is not mapped"
@@ -70,6 +71,7 @@ ALWAYS = frozenset(
         Rule.OBJECT_SIZE,
         Rule.KNOWN_RESOURCE,
         Rule.KNOWN_VIEW,
+        Rule.SHARED_RESOURCE,
         Rule.KNOWN_STATE,
         Rule.KNOWN_SUBRESOURCE,
         Rule.SOURCE_MEMORY,

@@ -21,6 +21,7 @@ from dp2emu.ddi10.entries import DXGI_FUNCTIONS, MAY_REPORT, PREDICATED, names_o
 from dp2emu.ddi10.parts import Parts
 from dp2emu.ddi10.query import Queries
 from dp2emu.ddi10.residency import QueryResidencyCb
+from dp2emu.ddi10.shared import Shared
 from dp2emu.ddi10.statistics import Statistics, statistics
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.core import Gpu
@@ -34,6 +35,7 @@ class Host(Protocol):
     gpu: Gpu
     contract: Contract
     watched: Watched
+    shared: Shared[Any]
 
     def count_call(self) -> bool:
         """An entry is called: whether the adapter is there for it."""
@@ -65,7 +67,7 @@ class Device:
         self.queries = Queries(
             adapter.gpu, self._commands, interface, adapter.contract, adapter.watched
         )
-        context = Context(adapter.gpu, self._commands, adapter.contract, interface)
+        context = Context(adapter.gpu, self._commands, adapter.contract, interface, adapter.shared)
         self._parts = Parts(context, query_residency)
         self.entries = built = self._built()
         self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(
@@ -98,6 +100,13 @@ class Device:
     def counters(self) -> Counters:
         """What its draws have counted, as far as the GPU has come."""
         return self._commands.counters
+
+    def kernel_handle(self, resource: bytearray) -> int:
+        """What the kernel calls a shared resource, for OpenResource; 0 if it is not shared.
+
+        Raises ContractError for what is no resource.
+        """
+        return self._parts.resources.objects.open(resource, "kernel_handle").shared
 
     def statistics(self) -> Statistics:
         """The pipeline statistics since the device was created, as far as the GPU has come."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum, IntFlag
 from functools import partial
 from typing import Any, NamedTuple
@@ -71,6 +71,14 @@ class BindFlag(IntFlag):
     UNORDERED_ACCESS = 0x100
 
 
+class ResourceMisc(IntFlag):
+    """D3D10_DDI_RESOURCE_MISC_FLAG, as far as it says something to this driver."""
+
+    AUTO_GEN_MIP_MAP = 0x1
+    SHARED = 0x2
+    DISCARD_ON_PRESENT = 0x8
+
+
 class MipInfo(NamedTuple):
     """D3D10DDI_MIPINFO, without what drivers make of the sizes."""
 
@@ -117,6 +125,12 @@ class CreateResource(NamedTuple):
     ByteStride: int = 0
 
 
+class OpenResource(NamedTuple):
+    """D3D10DDIARG_OPENRESOURCE; the kernel knows the rest of a shared resource by its handle."""
+
+    hKMResource: int
+
+
 BUFFER_TYPES = (ResourceType.BUFFER, ResourceType.BUFFEREX)
 
 _KINDS = {
@@ -133,7 +147,7 @@ class Resource:
 
     ``allocations`` are what its memory is called in ``Gpu.residency``.  ``mapped`` are the
     subresources the host has pointers to, ``pending`` counts commands that use a staging resource
-    and are not done.
+    and are not done.  ``shared`` is what the kernel calls it, 0 if devices do not share it.
     """
 
     desc: CreateResource
@@ -141,6 +155,7 @@ class Resource:
     allocations: tuple[Allocation, ...]
     mapped: set[int]
     pending: int = 0
+    shared: int = 0
 
     @property
     def is_buffer(self) -> bool:
@@ -178,6 +193,8 @@ class Resources:
         return {
             "CalcPrivateResourceSize": self.objects.size,
             "CreateResource": self.create,
+            "CalcPrivateOpenedResourceSize": self.objects.size,
+            "OpenResource": self.open,
             "DestroyResource": self.destroy,
         }
 
@@ -194,6 +211,17 @@ class Resources:
             self._free(resource)
             raise
         self.objects.add(memory, resource)
+        if desc.MiscFlags & ResourceMisc.SHARED:
+            resource.shared = resource.allocations[0].handle
+            self._context.shared.offer(resource.shared, resource)
+
+    def open(self, desc: OpenResource, memory: bytearray, runtime: int = 0) -> None:
+        """OpenResource: what another device shares, in ``memory``."""
+        self.objects.check(memory)
+        found = self._context.shared.open(desc.hKMResource)
+        self._context.contract.hold(found is not None, Rule.SHARED_RESOURCE, "OpenResource")
+        assert found is not None
+        self.objects.add(memory, replace(found, mapped=set(), pending=0))
 
     def destroy(self, memory: bytearray) -> None:
         """DestroyResource: the GPU finishes with its memory what it was told before."""
@@ -265,7 +293,11 @@ class Resources:
             raise Fault(DdiCode.E_OUTOFMEMORY, f"CreateResource: {fault.what}") from fault
 
     def _free(self, resource: Resource) -> None:
-        """Forget its allocations; its bytes go when no packet needs them any more."""
+        """Forget its allocations, unless others have it; its bytes go when no packet needs them
+        any more.
+        """
+        if resource.shared and not self._context.shared.release(resource.shared):
+            return
         for each in resource.allocations:
             self._context.gpu.residency.remove(each.handle)
 
