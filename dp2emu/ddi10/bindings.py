@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.context import Context
-from dp2emu.ddi10.contract import Rule, is_uint
+from dp2emu.ddi10.contract import Rule, float32, is_uint
 from dp2emu.ddi10.layout import NOTHING, SLOTS, ElementLayout, ElementLayouts
 from dp2emu.ddi10.resource import Resource, Resources
 from dp2emu.ddi10.state import (
@@ -196,7 +196,8 @@ class Setters:
         """SetBlendState; none is the default."""
         state = self._states.blends.maybe(memory, "SetBlendState")
         self.bindings.blending = state or Blending()
-        red, green, blue, alpha = factor
+        self._contract.hold(len(factor) == len("rgba"), Rule.NUMBERS, "SetBlendState")
+        red, green, blue, alpha = float32(*factor)
         self.bindings.blend_factor = red, green, blue, alpha
         self.bindings.sample_mask = sample_mask & 0xFFFFFFFF
 

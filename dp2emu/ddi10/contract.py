@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
+
 from dp2emu.errors import ContractError
 
 
@@ -46,6 +48,7 @@ class Rule(Enum):
     KNOWN_SUBRESOURCE = "the resource has no such subresource"
     SOURCE_MEMORY = "the memory for the data is shorter than the pitches say"
     INSIDE = "the box leaves the subresource"
+    WHOLE_BLOCKS = "the box splits blocks"
     SAME_TEXELS = "the resources have not the same texels"
     SHARED_RESOURCE = "no device shares a resource of this handle"
     MAP_BY_USAGE = "the usage of the resource does not go with this map"
@@ -76,6 +79,7 @@ ALWAYS = frozenset(
         Rule.KNOWN_SUBRESOURCE,
         Rule.SOURCE_MEMORY,
         Rule.INSIDE,
+        Rule.WHOLE_BLOCKS,
         Rule.SAME_TEXELS,
         Rule.SLOTS,
         Rule.NUMBERS,
@@ -83,6 +87,12 @@ ALWAYS = frozenset(
     }
 )
 """Promises without which there is nothing that could be done."""
+
+
+def float32(*numbers: float) -> tuple[float, ...]:
+    """Numbers as FLOATs, the nearest there are; what is too large is infinite."""
+    with np.errstate(over="ignore"):
+        return tuple(float(np.float32(number)) for number in numbers)
 
 
 def is_uint(number: int) -> bool:

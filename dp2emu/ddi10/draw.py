@@ -11,8 +11,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from dp2emu.d3d.dxgi import DXGI
 from dp2emu.d3d.enums import FillMode
 from dp2emu.d3d.enums10 import Topology10
@@ -20,7 +18,7 @@ from dp2emu.d3d.formats import Coding
 from dp2emu.ddi10.bindings import Bindings, Scissor, Viewport
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.context import Context
-from dp2emu.ddi10.contract import Rule, is_uint
+from dp2emu.ddi10.contract import Rule, float32, is_uint
 from dp2emu.ddi10.resource import Resource, Resources
 from dp2emu.ddi10.sampling import NOTHING, Read, read
 from dp2emu.ddi10.shader import INSTANCE_FILE, Shader
@@ -335,10 +333,10 @@ def _depth(at: Bindings) -> DepthState:
         enable=state.depth,
         write=state.depth and state.write and not read_only,
         func=state.func,
-        bias=float(np.float32(desc.DepthBias * unit)),
-        slope=float(np.float32(desc.SlopeScaledDepthBias)),
+        bias=float32(desc.DepthBias * unit)[0],
+        slope=float32(desc.SlopeScaledDepthBias)[0],
         bias_of_float=floating and desc.DepthBias != 0,
-        bias_clamp=float(np.float32(desc.DepthBiasClamp)),
+        bias_clamp=float32(desc.DepthBiasClamp)[0],
         in_viewport=True,
     )
 

@@ -12,6 +12,8 @@ from enum import IntFlag
 from functools import partial
 from typing import NamedTuple
 
+from dp2emu.d3d.dxgi import DXGI, Support
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule
 from dp2emu.ddi10.residency import QueryResidencyCb, query_resource_residency
@@ -183,5 +185,14 @@ class Dxgi:
         return resource, whole_part(resource.surface, index)
 
     def _copy(self, source: tuple[Resource, Part], target: tuple[Resource, Part]) -> None:
+        fits = all(map(_convertible, (source[0], target[0])))
+        fits = fits and source[0].surface.samples >= target[0].surface.samples
+        self._context.contract.hold(fits, Rule.SAME_TEXELS, "Blt")
         self._context.commands.predicated = False
         self._resources.record(Copy(source[1], target[1]), source[0], target[0])
+
+
+def _convertible(resource: Resource) -> bool:
+    """Whether texels can be read as colours and written."""
+    row = DXGI[DxgiFormat(resource.desc.Format)]
+    return bool(row.support & Support.TARGET) and not row.integers

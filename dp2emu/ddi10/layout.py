@@ -81,7 +81,8 @@ class ElementLayouts:
         Raises Fault (E_OUTOFMEMORY), and ContractError for slots, registers and formats that
         there are not.
         """
-        known = all(_known(element) for element in desc.pVertexElements)
+        elements = desc.pVertexElements
+        known = len(elements) <= SLOTS and all(map(_known, elements))
         self._contract.hold(known, Rule.KNOWN_STATE, "CreateElementLayout")
         self.objects.add(memory, _resolved(desc.pVertexElements))
 

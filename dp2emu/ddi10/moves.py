@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import IntFlag
 from typing import Any, NamedTuple
 
-from dp2emu.d3d.dxgi import DXGI, castable
+from dp2emu.d3d.dxgi import DXGI, Support, castable
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.formats import FormatRow
 from dp2emu.ddi10.context import Context
-from dp2emu.ddi10.contract import Rule
+from dp2emu.ddi10.contract import Rule, float32
 from dp2emu.ddi10.resource import Resource, Resources
 from dp2emu.ddi10.views import Views
 from dp2emu.gpu.memory import Surface, SurfaceKind
@@ -31,7 +31,7 @@ from dp2emu.gpu.packets import (
     whole_part,
 )
 from dp2emu.gpu.texels import whole_blocks
-from dp2emu.gpu.views import texture_view
+from dp2emu.gpu.views import bits_view, texture_view
 
 
 class DdiBox(NamedTuple):
@@ -85,12 +85,19 @@ class Moves:
     def copy(self, target: bytearray, source: bytearray) -> None:
         """ResourceCopy: all subresources."""
         made, given = self._pair("ResourceCopy", target, source)
-        self._all(made, given, self._copy_part)
+        boxes = [[_whole(each, n) for n in range(each.count)] for each in (made, given)]
+        self._contract.hold(boxes[0] == boxes[1], Rule.SAME_TEXELS, "ResourceCopy")
+        for index, box in enumerate(boxes[0]):
+            self._copy_part(made, index, box, given, index, box)
 
     def convert(self, target: bytearray, source: bytearray) -> None:
-        """ResourceConvert: the same, into another format."""
+        """ResourceConvert: the same, of formats whose texels, or blocks, have the same size."""
         made, given = self._pair("ResourceConvert", target, source)
-        self._all(made, given, self._convert_part)
+        self._check_sizes(made, given)
+        boxes = [[_elements(each, n) for n in range(each.count)] for each in (made, given)]
+        self._contract.hold(boxes[0] == boxes[1], Rule.SAME_TEXELS, "ResourceConvert")
+        for index, box in enumerate(boxes[0]):
+            self._convert_part(made, index, box, given, index, box)
 
     def copy_region(
         self,
@@ -108,9 +115,11 @@ class Moves:
         entry = "ResourceCopyRegion"
         made, given = self._pair(entry, target, source)
         whole = self._box(given, source_index, box, entry)
+        if whole is None:
+            return
         there = self._box(made, target_index, _moved(whole, x, y, z), entry)
-        if whole is not None and there is not None:
-            self._copy_part(made, target_index, there, given, source_index, whole)
+        assert there is not None
+        self._copy_part(made, target_index, there, given, source_index, whole)
 
     def convert_region(
         self,
@@ -124,13 +133,24 @@ class Moves:
         box: DdiBox | None,
         flags: int = 0,
     ) -> None:
-        """ResourceConvertRegion: the same, into another format."""
+        """ResourceConvertRegion: the same, of formats whose texels, or blocks, have the same size.
+
+        The box is in texels of the source, the place in texels of the target.
+        """
         entry = "ResourceConvertRegion"
         made, given = self._pair(entry, target, source)
+        self._check_sizes(made, given)
         whole = self._box(given, source_index, box, entry)
-        there = self._box(made, target_index, _moved(whole, x, y, z), entry)
-        if whole is not None and there is not None:
-            self._convert_part(made, target_index, there, given, source_index, whole)
+        if whole is None:
+            return
+        known = 0 <= target_index < made.count
+        self._contract.hold(known, Rule.KNOWN_SUBRESOURCE, entry)
+        width, height = _block(made)
+        from_box = _elements(given, source_index, whole)
+        to_box = _moved(from_box, x // width, y // height, z)
+        inside = _inside(to_box, _elements(made, target_index))
+        self._contract.hold(inside, Rule.INSIDE, entry)
+        self._convert_part(made, target_index, to_box, given, source_index, from_box)
 
     def resolve(
         self,
@@ -146,16 +166,20 @@ class Moves:
         there = self._box(made, target_index, None, entry)
         whole = self._box(given, source_index, None, entry)
         resolved = DxgiFormat(format) if format in _NUMBERS else DxgiFormat.UNKNOWN
-        fits = whole == there and all(
-            castable(DxgiFormat(each.desc.Format), resolved) for each in (made, given)
-        )
+        castables = [castable(DxgiFormat(each.desc.Format), resolved) for each in (made, given)]
+        counts = given.surface.samples > 1 == made.surface.samples
+        fits = counts and whole == there and all(castables) and _resolvable(resolved)
         self._contract.hold(fits, Rule.SAME_TEXELS, entry)
         parts = _viewed(given, source_index, resolved), _viewed(made, target_index, resolved)
         self._resources.record(Copy(*parts), given, made)
 
     def generate_levels(self, view: bytearray) -> None:
         """GenMips: the levels of a view from the most detailed one on."""
-        found = self._views.shaders.open(view, "GenMips")
+        entry = "GenMips"
+        found = self._views.shaders.open(view, entry)
+        row = DXGI.get(found.format) if found.format else None
+        there = row is not None and Support.MIPS in row.support and not found.resource.is_buffer
+        self._contract.hold(there, Rule.KNOWN_VIEW, entry)
         self._resources.record(GenerateLevels(found.surface()), found.resource)
 
     def update(
@@ -189,7 +213,8 @@ class Moves:
     def clear_target(self, view: bytearray, color: Sequence[float]) -> None:
         """ClearRenderTargetView: all slices of a view, of whatever viewport and scissor."""
         found = self._views.targets.open(view, "ClearRenderTargetView")
-        red, green, blue, alpha = color
+        self._contract.hold(len(color) == len("rgba"), Rule.NUMBERS, "ClearRenderTargetView")
+        red, green, blue, alpha = float32(*color)
         surfaces = found.surfaces()
         rects = (_all_of(surfaces[0]),)
         packet = Clear(rects, surfaces, (red, green, blue, alpha), None, None, None)
@@ -198,7 +223,7 @@ class Moves:
     def clear_depth(self, view: bytearray, flags: int, depth: float, stencil: int) -> None:
         """ClearDepthStencilView: all slices of a view."""
         found = self._views.depths.open(view, "ClearDepthStencilView")
-        z = depth if flags & ClearFlag.DEPTH else None
+        z = float32(depth)[0] if flags & ClearFlag.DEPTH else None
         value = stencil & 0xFF if flags & ClearFlag.STENCIL else None
         for surface in found.surfaces():
             packet = Clear((_all_of(surface),), (), None, surface, z, value)
@@ -222,13 +247,6 @@ class Moves:
         self._contract.hold(same, Rule.SAME_TEXELS, entry)
         return made, given
 
-    def _all(self, made: Resource, given: Resource, copy: Callable[..., None]) -> None:
-        """Copy all subresources of resources that have the same."""
-        boxes = [[_whole(each, n) for n in range(each.count)] for each in (made, given)]
-        self._contract.hold(boxes[0] == boxes[1], Rule.SAME_TEXELS, "ResourceCopy")
-        for index, box in enumerate(boxes[0]):
-            copy(made, index, box, given, index, box)
-
     def _copy_part(
         self, made: Resource, to: int, there: Box, given: Resource, of: int, box: Box
     ) -> None:
@@ -245,8 +263,20 @@ class Moves:
     def _convert_part(
         self, made: Resource, to: int, there: Box, given: Resource, of: int, box: Box
     ) -> None:
-        source, target = Part(given.surface, of, box), Part(made.surface, to, there)
+        """Copy bits of texels or blocks, by which boxes count."""
+        if made.is_buffer:
+            self._copy_part(made, to, there, given, of, box)
+            return
+        source = Part(bits_view(given.surface, of), 0, box)
+        target = Part(bits_view(made.surface, to), 0, there)
         self._resources.record(Copy(source, target), given, made)
+
+    def _check_sizes(self, made: Resource, given: Resource) -> None:
+        """Texels or blocks have as many bytes and samples."""
+        same = made.is_buffer or (
+            _row(made).size == _row(given).size and made.desc.SampleDesc == given.desc.SampleDesc
+        )
+        self._contract.hold(same, Rule.SAME_TEXELS, "ResourceConvert")
 
     def _check_texels(self, made: Resource, given: Resource) -> None:
         """Copies change neither the sizes of texels nor how many samples they have."""
@@ -266,9 +296,8 @@ class Moves:
         found = _box_of(box)
         if min(found.sides) <= 0:
             return None
-        inside = found.left >= 0 <= found.top and found.front >= 0
-        inside = inside and found.right <= whole.right and found.bottom <= whole.bottom
-        self._contract.hold(inside and found.back <= whole.back, Rule.INSIDE, entry)
+        self._contract.hold(_inside(found, whole), Rule.INSIDE, entry)
+        self._contract.hold(_whole_blocks(resource, found, whole), Rule.WHOLE_BLOCKS, entry)
         return found
 
 
@@ -281,10 +310,41 @@ def _box_of(box: DdiBox | Box) -> Box:
     return Box(box.left, box.top, box.right, box.bottom, box.front, box.back)
 
 
-def _moved(box: Box | None, x: int, y: int, z: int) -> Box | None:
+def _inside(box: Box, whole: Box) -> bool:
+    """Whether all of a box lies in one that begins at 0."""
+    low = min(box.left, box.top, box.front) >= 0
+    high = box.right <= whole.right and box.bottom <= whole.bottom and box.back <= whole.back
+    return low and high
+
+
+def _block(resource: Resource) -> tuple[int, int]:
+    return (1, 1) if resource.is_buffer else _row(resource).block
+
+
+def _whole_blocks(resource: Resource, box: Box, whole: Box) -> bool:
+    """Whether a box splits no blocks but those that the edge of the subresource splits."""
+    width, height = _block(resource)
+    sides = (box.left, box.right, whole.right, width), (box.top, box.bottom, whole.bottom, height)
+    return all(
+        low % unit == 0 and (high % unit == 0 or high == edge) for low, high, edge, unit in sides
+    )
+
+
+def _elements(resource: Resource, index: int, box: Box | None = None) -> Box:
+    """A box, or all of a subresource, in blocks."""
+    found = box or _whole(resource, index)
+    width, height = _block(resource)
+    low = found.left // width, found.top // height
+    return Box(*low, -(-found.right // width), -(-found.bottom // height), found.front, found.back)
+
+
+def _resolvable(format: DxgiFormat) -> bool:
+    row = DXGI.get(format)
+    return row is not None and Support.RESOLVE in row.support
+
+
+def _moved(box: Box, x: int, y: int, z: int) -> Box:
     """A box of the same size elsewhere."""
-    if box is None:
-        return Box(0, 0, 0, 0)
     width, height, depth = box.sides
     return Box(x, y, x + width, y + height, z, z + depth)
 

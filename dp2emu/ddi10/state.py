@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from dp2emu.d3d.enums import BlendOp, CmpFunc, Cull, FillMode, StencilOp
 from dp2emu.d3d.enums10 import Blend10
 from dp2emu.ddi10.context import Context
-from dp2emu.ddi10.contract import Rule
+from dp2emu.ddi10.contract import Rule, float32
 from dp2emu.ddi10.objects import Objects
 from dp2emu.gpu.state import BlendEquation, BlendState, StencilFace, StencilState
 
@@ -183,6 +183,8 @@ class Rasterizer:
 def blending(given: BlendDesc | BlendDesc1) -> Blending:
     """Raises ValueError for a factor or operation there is not."""
     desc = given.independent() if isinstance(given, BlendDesc) else given
+    if len(desc.RenderTarget) != TARGETS:
+        raise ValueError(desc.RenderTarget)
     shared = (desc.RenderTarget[0],) * TARGETS
     targets = desc.RenderTarget if desc.IndependentBlendEnable else shared
     return Blending(
@@ -297,4 +299,11 @@ def _sampler(desc: SamplerDesc) -> SamplerDesc:
     for address in (desc.AddressU, desc.AddressV, desc.AddressW):
         TextureAddress(address)
     CmpFunc(desc.ComparisonFunc)
-    return desc
+    if len(desc.BorderColor) != len("rgba"):
+        raise ValueError(desc.BorderColor)
+    return desc._replace(
+        BorderColor=float32(*desc.BorderColor),
+        MipLODBias=float32(desc.MipLODBias)[0],
+        MinLOD=float32(desc.MinLOD)[0],
+        MaxLOD=float32(desc.MaxLOD)[0],
+    )

@@ -51,6 +51,25 @@ def buffer_view(surface: Surface, format: DxgiFormat, first: int, count: int) ->
     return _view(surface, format, (row,))
 
 
+def bits_view(surface: Surface, index: int) -> Surface:
+    """A subresource as whole numbers, one for each block or texel."""
+    found, row = surface.subresources[index], ROWS[surface.format]
+    columns = -(-found.width // row.block[0])
+    part = replace(found, width=columns, height=found.rows)
+    return _view(surface, _WHOLE[row.size], (part,))
+
+
+_WHOLE = {
+    1: DxgiFormat.R8_UINT,
+    2: DxgiFormat.R16_UINT,
+    4: DxgiFormat.R32_UINT,
+    8: DxgiFormat.R32G32_UINT,
+    12: DxgiFormat.R32G32B32_UINT,
+    16: DxgiFormat.R32G32B32A32_UINT,
+}
+"""By bytes."""
+
+
 def structured_view(surface: Surface, stride: int, first: int, count: int) -> Surface:
     """``count`` structures of a buffer, as words in a row."""
     words = stride * count // 4

@@ -96,6 +96,19 @@ def test_viewports_are_possible(view: Viewport) -> None:
     assert rule_of(Rendering(checking=False), "SetViewports", 15, [view]) == "KNOWN_STATE"
 
 
+def test_a_blend_factor_has_four_numbers() -> None:
+    driven = Rendering(checking=False)
+    assert rule_of(driven, "SetBlendState", None, (1, 1, 1), 1) == "NUMBERS"
+    assert driven.call("SetBlendState", None, (1e300, 0, 0, 0), 1) == []
+
+
+def test_a_layout_has_no_more_elements_than_there_are_registers() -> None:
+    driven = Rendering(checking=False)
+    memory = driven.memory_of("ElementLayout")
+    layout = CreateElementLayout([InputElement(0, 0, FLOAT4.value)] * 33)
+    assert rule_of(driven, "CreateElementLayout", layout, memory) == "KNOWN_STATE"
+
+
 @pytest.mark.parametrize("format", [0, 28, 41])
 def test_indices_have_two_formats(format: int) -> None:
     driven = Rendering(checking=False)

@@ -64,6 +64,15 @@ def test_a_blt_resolves_and_converts() -> None:
     assert (driven.pixels(other, size=8) == 0xFFFF0000).all()
 
 
+@pytest.mark.parametrize("format", [DxgiFormat.R32_UINT, DxgiFormat.BC1_UNORM])
+def test_blts_are_of_colours(format: DxgiFormat) -> None:
+    driven = Rendering(checking=False)
+    one, other = filled(driven, 1), driven.texture(format, 8, 8)
+    for target, source in ((one, other), (other, one)):
+        with pytest.raises(ContractError, match="same texels"):
+            call(driven, "Blt", BltArguments(target, 0, 0, 0, 8, 8, source, 0))
+
+
 @pytest.mark.parametrize("rect", [(0, 0, 9, 8), (-1, 0, 8, 8), (4, 0, 4, 8), (0, 5, 8, 4)])
 def test_rectangles_of_blts_lie_inside(rect: tuple[int, int, int, int]) -> None:
     driven = Rendering(checking=False)

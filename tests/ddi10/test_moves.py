@@ -20,6 +20,7 @@ from tests.ddi10.rendering import D24S8, RGBA8, Rendering, infos
 from tests.ddi10.test_resource import noise
 
 FLAT, VOLUME = ResourceType.TEXTURE2D, ResourceType.TEXTURE3D
+READ = BindFlag.SHADER_RESOURCE
 Words = NDArray[np.uint32]
 
 
@@ -176,16 +177,65 @@ def test_samples_are_copied_one_by_one() -> None:
     assert (driven.pixels(resolved, size=8) == 0xFF0000FF).all()
 
 
-def test_conversion_is_from_one_format_to_another() -> None:
+@pytest.mark.parametrize("whole", [True, False])
+def test_conversion_takes_bits_of_texels_for_blocks_and_back(whole: bool) -> None:
     driven = Rendering()
-    one, other = filled(driven, 1), driven.texture(DxgiFormat.B8G8R8A8_UNORM, 8, 8)
-    assert driven.call("ResourceConvert", other, one) == []
-    given, made = (driven.pixels(each, size=8) for each in (one, other))
-    swapped = given & 0xFF00FF00 | (given & 0xFF) << 16 | given >> 16 & 0xFF
-    assert (made == swapped).all()
-    box = DdiBox(0, 0, 0, 1, 1, 1)
-    driven.call("ResourceConvertRegion", other, 0, 7, 7, 0, one, 0, box)
-    assert driven.pixels(other, size=8)[7, 7] == swapped[0, 0]
+    data = noise(4 * 8)
+    texels = driven.texture(DxgiFormat.R32G32_UINT, 2, 2, data=[SubresourceUP(data, 16, 0)])
+    blocks = driven.texture(DxgiFormat.BC1_UNORM, 8, 8)
+    back = driven.texture(DxgiFormat.R16G16B16A16_UINT, 2, 2)
+    if whole:
+        assert driven.call("ResourceConvert", blocks, texels) == []
+        assert driven.call("ResourceConvert", back, blocks) == []
+        assert driven.read(blocks) == driven.read(back) == data
+        return
+    texel = DdiBox(1, 0, 0, 2, 2, 1)
+    driven.call("ResourceConvertRegion", blocks, 0, 0, 0, 0, texels, 0, texel)
+    column = data[8:16] + bytes(8) + data[24:32] + bytes(8)
+    assert driven.read(blocks) == column
+    block = DdiBox(0, 4, 0, 4, 8, 1)
+    driven.call("ResourceConvertRegion", back, 0, 1, 0, 0, blocks, 0, block)
+    assert driven.read(back) == bytes(8) + data[24:32] + bytes(16)
+
+
+def test_conversion_keeps_the_sizes_of_texels_and_stays_inside() -> None:
+    driven = Rendering(checking=False)
+    texels = driven.texture(DxgiFormat.R32G32_UINT, 2, 2)
+    for format, side in ((DxgiFormat.BC2_UNORM, 8), (DxgiFormat.BC1_UNORM, 12), (RGBA8, 2)):
+        with pytest.raises(ContractError, match="same texels"):
+            driven.call("ResourceConvert", driven.texture(format, side, side), texels)
+    blocks = driven.texture(DxgiFormat.BC1_UNORM, 8, 8)
+    with pytest.raises(ContractError, match="leaves"):
+        driven.call("ResourceConvertRegion", blocks, 0, 4, 0, 0, texels, 0, None)
+
+
+def test_conversion_of_buffers_is_a_copy() -> None:
+    driven = Rendering()
+    one, other = driven.buffer(b"abcd"), driven.buffer(bytes(4))
+    driven.call("ResourceConvert", other, one)
+    assert driven.read(other) == b"abcd"
+
+
+@pytest.mark.parametrize(
+    ("box", "possible"),
+    [
+        (DdiBox(0, 0, 0, 4, 4, 1), True),
+        (DdiBox(4, 4, 0, 6, 6, 1), True),
+        (DdiBox(0, 0, 0, 2, 4, 1), False),
+        (DdiBox(2, 0, 0, 6, 4, 1), False),
+        (DdiBox(0, 1, 0, 4, 4, 1), False),
+    ],
+)
+def test_boxes_split_no_blocks(box: DdiBox, possible: bool) -> None:
+    driven = Rendering(checking=False)
+    one = driven.texture(DxgiFormat.BC1_UNORM, 6, 6)
+    try:
+        driven.call("ResourceUpdateSubresourceUP", one, 0, box, bytes(64), 16, 0)
+        driven.call("ResourceCopyRegion", one, 0, box.left, box.top, 0, one, 0, box)
+    except ContractError as error:
+        assert (error.rule, possible) == ("WHOLE_BLOCKS", False)
+    else:
+        assert possible
 
 
 # Updates
@@ -290,6 +340,32 @@ def test_levels_are_made_within_a_view() -> None:
     assert (abs(4 * found - above.sum(axis=(1, 3))) <= 2).all()
 
 
+@pytest.mark.parametrize(
+    ("format", "samples"),
+    [(DxgiFormat.R8G8B8A8_UINT, 4), (DxgiFormat.D24_UNORM_S8_UINT, 4), (RGBA8, 1)],
+)
+def test_only_samples_that_have_a_mean_are_resolved(format: DxgiFormat, samples: int) -> None:
+    driven = Rendering(checking=False)
+    given, made = driven.texture(format, samples=samples), driven.texture(format)
+    with pytest.raises(ContractError) as broken:
+        driven.call("ResourceResolveSubresource", made, 0, given, 0, format.value)
+    assert broken.value.rule == "SAME_TEXELS"
+
+
+def test_levels_are_made_of_formats_with_a_mean() -> None:
+    driven = Rendering(checking=False)
+    for made, dimension, format in (
+        (driven.texture(DxgiFormat.R8G8B8A8_UINT, bind=READ), FLAT, DxgiFormat.R8G8B8A8_UINT),
+        (driven.texture(DxgiFormat.BC1_UNORM, bind=READ), FLAT, DxgiFormat.BC1_UNORM),
+        (driven.buffer(bytes(64), READ), ResourceType.BUFFER, RGBA8),
+    ):
+        desc = CreateShaderResourceView(made, format.value, dimension, NumElements=4)
+        view = driven.make("ShaderResourceView", desc)
+        with pytest.raises(ContractError) as broken:
+            driven.call("GenMips", view)
+        assert broken.value.rule == "KNOWN_VIEW"
+
+
 # Clears
 
 
@@ -321,6 +397,17 @@ def test_a_clear_is_of_any_float() -> None:
     color = (-1.5, 1e30, 0.25, 2.0)
     driven.call("ClearRenderTargetView", driven.target(made, format), color)
     assert driven.read(made) == np.array(color, "<f4").tobytes()
+
+
+def test_a_clear_has_four_numbers_that_may_be_too_large() -> None:
+    driven = Rendering(checking=False)
+    format = DxgiFormat.R32G32B32A32_FLOAT
+    made = driven.texture(format, 1, 1)
+    view = driven.target(made, format)
+    with pytest.raises(ContractError, match="fit"):
+        driven.call("ClearRenderTargetView", view, (1, 1, 1))
+    assert driven.call("ClearRenderTargetView", view, (1e300, -1e300, 0, 1)) == []
+    assert driven.read(made) == np.array([np.inf, -np.inf, 0, 1], "<f4").tobytes()
 
 
 @pytest.mark.parametrize("flags", list(range(4)))

@@ -282,6 +282,9 @@ def test_a_target_of_integers_has_the_bits_of_the_shader() -> None:
         ("RasterizerState", RasterizerDesc(CullMode=0)),
         ("Sampler", SamplerDesc(AddressW=0)),
         ("Sampler", SamplerDesc(ComparisonFunc=9)),
+        ("Sampler", SamplerDesc(BorderColor=(0, 0, 0))),
+        ("BlendState", BlendDesc1(RenderTarget=())),
+        ("BlendState", BlendDesc(BlendEnable=(1,) * 7)),
     ],
 )
 def test_values_that_mean_nothing_are_broken_promises(noun: str, desc: Any) -> None:
