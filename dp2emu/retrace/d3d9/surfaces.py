@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dp2emu.capture.records import PictureKind
-from dp2emu.d3d.enums import Pool, TextureFilter
+from dp2emu.d3d.enums import ComposeRectsOp, Pool, TextureFilter
 from dp2emu.d3d.flags import DP2BLT_LINEAR, DP2BLT_POINT, Usage
+from dp2emu.gpu.memory import SurfaceDesc
 from dp2emu.retrace.arguments import Arguments
 from dp2emu.retrace.d3d9.held import (
     application,
@@ -24,6 +25,7 @@ from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.methods import lost
 from dp2emu.retrace.program import Program
 from dp2emu.runtime.chains import samples_of
+from dp2emu.runtime.moves import Rects
 from dp2emu.runtime.resources import Resource
 
 _FILTERS = {
@@ -159,3 +161,28 @@ def get_render_target_data(program: Program, call: Arguments) -> None:
     app.blit(source, target, (None, None), 0)
     target.root.drawn.discard(target.index)
     picture(call, app, PictureKind.TARGET_DATA, target)
+
+
+@on("IDirect3DDevice9Ex", "ComposeRects")
+def compose_rects(program: Program, call: Arguments) -> None:
+    """Rectangles of one monochrome surface are combined with another."""
+    names = ("pSrc", "pDst", "pSrcRectDescs", "pDstRectDescs")
+    found = [held(call, Resource, name)[1].desc for name in names]
+    source, target, sources, places = (_needed(desc) for desc in found)
+    offset = call.integer("Xoffset"), call.integer("Yoffset")
+    operation = enumerator(ComposeRectsOp, call.integer("Operation"))
+    rects = Rects(sources, places, call.integer("NumRects"), operation, offset)
+    application(call).device.compose_rects(source, target, rects)
+
+
+def _needed(desc: SurfaceDesc | None) -> SurfaceDesc:
+    if desc is None:
+        raise Inexpressible("a surface without memory at the driver")
+    return desc
+
+
+@on("IDirect3DDevice9Ex", "SetConvolutionMonoKernel")
+def set_convolution_mono_kernel(program: Program, call: Arguments) -> None:
+    """The size of the kernel that D3DTEXF_CONVOLUTIONMONO filters with."""
+    size = call.integer("width"), call.integer("height")
+    application(call).device.set_convolution_mono_kernel(*size)
