@@ -33,6 +33,8 @@ STAGE_ROWS = {number: row for row, number in enumerate([*range(PIXEL_SAMPLERS), 
 samplers -> rows (reference 3.6)."""
 TEXTURE_BIND = 0
 """Texture stage state 0 is the DDI's texture bind: a surface handle (3.6)."""
+LEAST_Z_RANGE = np.float32(0.001)
+"""MaxZ that is not so far above MinZ is raised to that (public tests of the runtimes)."""
 SRGB_TEXTURE = 29
 """D3DSAMP_SRGBTEXTURE on the wire (3.6)."""
 TARGETS = 4
@@ -140,10 +142,11 @@ class State:
         self.viewport = Viewport(x, y, width, height, *depth)
 
     def set_z_range(self, min_z: float, max_z: float) -> None:
-        """ZRANGE: the depth range of the viewport."""
+        """ZRANGE: the depth range of the viewport, which is never less than ``LEAST_Z_RANGE``."""
         self.version += 1
         view = self.viewport
-        self.viewport = Viewport(view.x, view.y, view.width, view.height, min_z, max_z)
+        deep = max(max_z, float(np.float32(min_z) + LEAST_Z_RANGE))
+        self.viewport = Viewport(view.x, view.y, view.width, view.height, min_z, deep)
 
     def set_w_range(self, near: float, far: float) -> None:
         """WINFO: the range of a w-buffer."""

@@ -343,10 +343,8 @@ def _absent(name: str) -> Lanes:
     return np.full(1, absent_value(name), _type(name))
 
 
-_ONES = frozenset(
-    [f"color0.{component}" for component in COMPONENTS] + [f"texcoord{n}.w" for n in range(16)]
-)
-"""A varying that no vertex wrote is 0; the diffuse colour is white, coordinates 0, 0, 0, 1."""
+_ONES = frozenset(f"color0.{component}" for component in COMPONENTS)
+"""A varying that no vertex wrote is 0; the diffuse colour is white."""
 
 
 def _column(shading: Shading, sites: Sites) -> F32:

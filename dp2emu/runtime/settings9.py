@@ -148,7 +148,7 @@ def block_keys(mirror: Mirror, kind: StateBlockType, interface: int) -> Iterator
 
 def _each(name: str, *numbers: Iterable[int]) -> Iterator[Key]:
     keys: list[Key] = [(name,)]
-    for choices in numbers:
+    for choices in map(tuple, numbers):
         keys = [(*key, number) for key in keys for number in choices]
     return iter(keys)
 

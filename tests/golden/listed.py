@@ -9,7 +9,6 @@ KINDS = (PASS, EDGE, DEPARTS, FAIL)
 """Every kind of verdict, as the columns of the table."""
 
 DEPARTURES = {
-    "depth/viewport_minz_maxz": "MinZ above MaxZ is a range like any other: depth runs backwards",
     "shader/decl_udec3": "UDEC3 is three fields of 10 bits in a DWORD, not three of 16 bits",
     "stage/all_alphaops": "BLENDFACTORALPHA of alphas blends by the factor's alpha",
 }

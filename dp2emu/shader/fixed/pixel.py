@@ -112,8 +112,10 @@ def _result(
     sources: Mapping[TextureArgument, Color],
     following: Color | None,
 ) -> Color:
-    """What a stage leaves in its result register."""
+    """What a stage leaves in its result register; one that bumps leaves it as it is, alpha too."""
     before = sources[TextureArgument.TEMP if stage.temp else TextureArgument.CURRENT]
+    if stage.color.op in _BUMPS:
+        return before
     whole = OPERATIONS[stage.color.op].replicated
 
     def compute(component: int) -> Value:

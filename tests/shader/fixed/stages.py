@@ -106,6 +106,8 @@ def _after(
     stages: Sequence[TextureStage], number: int, registers: dict[bool, Rgba], world: World
 ) -> Rgba:
     stage = stages[number]
+    if stage.color.op.name in UNTOUCHED[1:]:
+        return registers[stage.temp]
     more = number + 1 < len(stages) and stages[number + 1].texture is not None
     following = world.textures[number + 1] if more else rgba(4, 4, 4, 4)
 

@@ -1,0 +1,154 @@
+"""Locks with the stores the tracer found, moves between surfaces, and what lives how long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dp2emu.capture.records import Pictured, SurfaceDestroyed
+from dp2emu.d3d.enums import Format
+from tests.retrace.calls import Pointer, struct
+from tests.retrace.d3d9.bench import Bench, rect
+
+TEXTURE, SURFACE = "IDirect3DTexture9", "IDirect3DSurface9"
+ALL: dict[str, Any] = {"pSourceRect": None, "pDestRect": None}
+
+
+def texture(bench: Bench, *, size: int = 4, levels: int = 1, pool: int = 1, usage: int = 0) -> int:
+    return bench.make(
+        "CreateTexture", "ppTexture", Width=size, Height=size, Levels=levels, Usage=usage,
+        Format=int(Format.A8R8G8B8), Pool=pool,
+    )  # fmt: skip
+
+
+def store(
+    bench: Bench, address: int, data: bytes, *, pitch: int, bounds: Any = None, level: int = 0,
+    flags: int = 0,
+) -> None:  # fmt: skip
+    bits = Pointer(0x9000)
+    locked = (struct("D3DLOCKED_RECT", Pitch=pitch, pBits=bits),)
+    bench.of(
+        address, TEXTURE, "LockRect", Level=level, pLockedRect=locked, pRect=bounds, Flags=flags
+    )
+    bench.play("memcpy", dest=bits, src=data, n=len(data))
+    bench.of(address, TEXTURE, "UnlockRect", Level=level)
+
+
+def words(*numbers: int) -> bytes:
+    return b"".join(number.to_bytes(4, "little") for number in numbers)
+
+
+@pytest.mark.parametrize("pool", [0, 1, 2])
+def test_rows_come_from_the_program_s_pitch(pool: int) -> None:
+    bench = Bench()
+    address = texture(bench, size=2, pool=pool)
+    store(bench, address, words(1, 2, 0xAA, 3, 4), pitch=12)
+    assert bench.words(bench.resource(address)) == [[1, 2], [3, 4]]
+    assert bench.losses() == []
+
+
+def test_a_rectangle_is_stored_at_its_place() -> None:
+    bench = Bench()
+    address = texture(bench)
+    store(bench, address, words(5, 6, 0, 0, 7, 8), pitch=16, bounds=rect(1, 2, 3, 4))
+    assert bench.words(bench.resource(address)) == [
+        [0, 0, 0, 0], [0, 0, 0, 0], [0, 5, 6, 0], [0, 7, 8, 0],
+    ]  # fmt: skip
+
+
+def test_nothing_of_the_scratch_pool_reaches_the_driver() -> None:
+    bench = Bench()
+    made = len(bench.records)
+    store(bench, texture(bench, pool=3), words(1), pitch=16)
+    assert len(bench.records) == made
+    assert bench.losses() == []
+
+
+def test_update_texture_copies_what_is_dirty() -> None:
+    bench = Bench()
+    source, target = texture(bench, pool=2), texture(bench, pool=0)
+    both = {"pSourceTexture": Pointer(source), "pDestinationTexture": Pointer(target)}
+    store(bench, source, words(*range(16)), pitch=16)
+    bench.device("UpdateTexture", **both)
+    assert bench.words(bench.resource(target))[1] == [4, 5, 6, 7]
+    store(bench, source, words(*[9] * 16), pitch=16, flags=0x8000)
+    bench.device("UpdateTexture", **both)
+    assert bench.words(bench.resource(target))[1] == [4, 5, 6, 7]
+    bench.of(source, TEXTURE, "AddDirtyRect", pDirtyRect=rect(1, 1, 3, 2))
+    bench.device("UpdateTexture", **both)
+    assert bench.words(bench.resource(target)) == [
+        [0, 1, 2, 3], [4, 9, 9, 7], [8, 9, 10, 11], [12, 13, 14, 15],
+    ]  # fmt: skip
+
+
+def test_update_surface_and_stretch_rect_move_rectangles() -> None:
+    bench = Bench()
+    source, target = texture(bench, pool=2), texture(bench, pool=0, usage=1)
+    store(bench, source, words(*range(16)), pitch=16)
+    one, other = (
+        bench.get(each, TEXTURE, "GetSurfaceLevel", "ppSurfaceLevel", Level=0)
+        for each in (source, target)
+    )
+    bench.device(
+        "UpdateSurface", pSourceSurface=Pointer(one), pSourceRect=rect(0, 0, 2, 1),
+        pDestinationSurface=Pointer(other), pDestPoint=(struct("POINT", x=2, y=3),),
+    )  # fmt: skip
+    assert bench.words(bench.resource(other))[3] == [0, 0, 0, 1]
+    back = bench.make("GetBackBuffer", "ppBackBuffer", iSwapChain=0, iBackBuffer=0, Type=0)
+    bench.device(
+        "StretchRect", pSourceSurface=Pointer(other), pSourceRect=rect(3, 3, 4, 4),
+        pDestSurface=Pointer(back), pDestRect=rect(0, 0, 4, 4), Filter=1,
+    )  # fmt: skip
+    assert bench.words(bench.resource(back))[2] == [1, 1, 1, 1, 0, 0, 0, 0]
+
+
+def test_a_lock_of_what_was_drawn_is_pictured() -> None:
+    bench = Bench()
+    back = bench.make("GetBackBuffer", "ppBackBuffer", iSwapChain=0, iBackBuffer=0, Type=0)
+    locked = (struct("D3DLOCKED_RECT", Pitch=32, pBits=Pointer(0x9000)),)
+    number = bench.of(back, SURFACE, "LockRect", pLockedRect=locked, pRect=None, Flags=0x10)
+    found = [record.call for record in bench.records if isinstance(record, Pictured)]
+    assert found == [number]
+    plain = texture(bench)
+    bench.of(plain, TEXTURE, "LockRect", Level=0, pLockedRect=locked, pRect=None, Flags=0x10)
+    assert [record.call for record in bench.records if isinstance(record, Pictured)] == found
+
+
+def test_what_is_bound_lives_on_until_a_present_finds_it_unbound() -> None:
+    bench = Bench()
+    address = texture(bench)
+    handle = bench.resource(address).desc
+    assert handle is not None
+    bench.device("SetTexture", Stage=0, pTexture=Pointer(address))
+    bench.of(address, TEXTURE, "Release", result=Pointer(0))
+    bench.device("Present", **ALL)
+
+    def gone() -> bool:
+        return any(
+            isinstance(record, SurfaceDestroyed) and record.handle == handle.handle
+            for record in bench.records
+        )
+
+    assert not gone()
+    again = bench.make("GetTexture", "ppTexture", Stage=0)
+    bench.device("SetTexture", Stage=0, pTexture=None)
+    bench.device("Present", **ALL)
+    assert not gone()
+    bench.of(again, TEXTURE, "Release", result=Pointer(0))
+    bench.device("Present", **ALL)
+    assert gone()
+
+
+def test_buffers_take_what_lies_in_them() -> None:
+    bench = Bench()
+    address = bench.make("CreateVertexBuffer", "ppVertexBuffer", Length=8, Usage=0, FVF=0, Pool=0)
+    name = "IDirect3DVertexBuffer9"
+    bench.of(
+        address, name, "Lock", OffsetToLock=4, SizeToLock=0, ppbData=(Pointer(0x50),), Flags=0
+    )
+    bench.play("memcpy", dest=Pointer(0x50), src=b"abcdefgh", n=8)
+    bench.of(address, name, "Unlock")
+    desc = bench.resource(address).desc
+    assert desc is not None
+    assert bench.driver.read(desc.handle, 0, 8) == b"\0\0\0\0abcd"

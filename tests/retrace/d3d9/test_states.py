@@ -1,0 +1,121 @@
+"""States, state blocks, draws and queries."""
+
+from __future__ import annotations
+
+import struct as binary
+
+from dp2emu.capture.records import Observed
+from dp2emu.d3d.enums import RenderState, SamplerState
+from tests.retrace.calls import Pointer, out, struct
+from tests.retrace.d3d9.bench import Bench
+
+FOG, LIGHTING = int(RenderState.FOGENABLE), int(RenderState.LIGHTING)
+BLOCK = "IDirect3DStateBlock9"
+DIFFUSE = 0x44
+"""D3DFVF_XYZRHW | D3DFVF_DIFFUSE."""
+
+
+def set_state(bench: Bench, state: int, value: int | float | bool) -> None:
+    bench.device("SetRenderState", State=state, Value=value)
+
+
+def corners(color: int) -> bytes:
+    places = [(-0.5, -0.5), (19.5, -0.5), (-0.5, 19.5)]
+    return b"".join(binary.pack("<4fI", x, y, 0.0, 1.0, color) for x, y in places)
+
+
+def test_floats_of_states_are_sent_by_their_bits() -> None:
+    bench = Bench()
+    set_state(bench, int(RenderState.FOGSTART), 0.5)
+    assert bench.app.device.render_state(RenderState.FOGSTART) == 0x3F000000
+    bench.device("SetSamplerState", Sampler=1, Type=8, Value=-1.0)
+    assert bench.app.device.sampler_state(1, SamplerState.MIPMAPLODBIAS) == 0xBF800000
+
+
+def test_what_is_recorded_is_set_when_it_is_applied() -> None:
+    bench = Bench()
+    bench.device("BeginStateBlock")
+    set_state(bench, FOG, 1)
+    block = bench.make("EndStateBlock", "ppSB")
+    assert bench.app.device.render_state(RenderState.FOGENABLE) == 0
+    bench.of(block, BLOCK, "Apply")
+    assert bench.app.device.render_state(RenderState.FOGENABLE) == 1
+    set_state(bench, FOG, 0)
+    bench.of(block, BLOCK, "Capture")
+    set_state(bench, FOG, 1)
+    bench.of(block, BLOCK, "Apply")
+    assert bench.app.device.render_state(RenderState.FOGENABLE) == 0
+
+
+def test_predefined_blocks_hold_their_kind() -> None:
+    bench = Bench()
+    blocks = [bench.make("CreateStateBlock", "ppSB", Type=kind) for kind in (1, 2, 3)]
+    held = [bench.program.objects.get(block).thing.values for block in blocks]
+    everything, pixel, vertex = held
+    assert ("texture", 3) in everything
+    assert ("render", LIGHTING) in vertex
+    assert ("render", LIGHTING) not in pixel
+    assert ("render", int(RenderState.ZENABLE)) in pixel
+    assert ("viewport",) in everything
+    assert set(pixel) | set(vertex) <= set(everything)
+    set_state(bench, LIGHTING, 0)
+    bench.of(blocks[1], BLOCK, "Apply")
+    assert bench.app.device.render_state(RenderState.LIGHTING) == 0
+    bench.of(blocks[2], BLOCK, "Apply")
+    assert bench.app.device.render_state(RenderState.LIGHTING) == 1
+
+
+def test_matrices_multiply_from_the_left() -> None:
+    bench = Bench()
+    turned = tuple(float(n) for n in range(16))
+    doubled = tuple(2.0 if n % 5 == 0 else float(n == 12) for n in range(16))
+    bench.device("SetTransform", State=256, pMatrix=(struct("D3DMATRIX", m=turned),))
+    bench.device("MultiplyTransform", State=256, pMatrix=(struct("D3DMATRIX", m=doubled),))
+    rows = [[sum(doubled[4 * i + k] * turned[4 * k + j] for k in range(4)) for j in range(4)]
+            for i in range(4)]  # fmt: skip
+    assert bench.app.mirror.get("transform", 256) == tuple(n for row in rows for n in row)
+
+
+def test_a_draw_from_the_program_s_memory_unbinds_stream_0() -> None:
+    bench = Bench()
+    buffer = bench.make("CreateVertexBuffer", "ppVertexBuffer", Length=64, Usage=0, FVF=0, Pool=0)
+    bench.device(
+        "SetStreamSource", StreamNumber=0, pStreamData=Pointer(buffer), OffsetInBytes=0, Stride=16
+    )
+    set_state(bench, int(RenderState.ZENABLE), 0)
+    bench.device("SetFVF", FVF=DIFFUSE | 1)
+    bench.device("BeginScene")
+    bench.device(
+        "DrawPrimitiveUP", PrimitiveType=4, PrimitiveCount=1,
+        pVertexStreamZeroData=corners(0xFF123456), VertexStreamZeroStride=20,
+    )  # fmt: skip
+    assert bench.words(bench.target)[0][0] == 0xFF123456
+    assert bench.app.mirror.get("stream", 0) == (None, 0, 0)
+    assert bench.losses() == []
+
+
+def test_what_a_program_observed_is_recorded_with_its_call() -> None:
+    bench = Bench()
+    query = bench.make("CreateQuery", "ppQuery", Type=9)
+    name = "IDirect3DQuery9"
+    bench.of(query, name, "Issue", dwIssueFlags=2)
+    bench.fill(1)
+    bench.of(query, name, "Issue", dwIssueFlags=1)
+    bench.of(query, name, "GetData", result=1, pData=(7,), dwSize=4, dwGetDataFlags=1)
+    number = bench.of(query, name, "GetData", pData=(32,), dwSize=4, dwGetDataFlags=1)
+    short = bench.of(query, name, "GetData", pData=(0xFFFF0000,), dwSize=2, dwGetDataFlags=1)
+    seen = [(r.call, r.hr, r.data) for r in bench.records if isinstance(r, Observed)]
+    assert seen[-2:] == [(number, 0, b"\x20\0\0\0"), (short, 0, b"\0\0")]
+
+
+def test_objects_that_are_none_are_losses() -> None:
+    bench = Bench()
+    bench.device("SetTexture", Stage=0, pTexture=Pointer(0xBAD))
+    bench.device("CreateTexture", Width=4, Height=4, Levels=1, Usage=0, Format=12345, Pool=0,
+                 ppTexture=out(0x60))  # fmt: skip
+    bench.device("SetSamplerState", Sampler=0, Type=99, Value=1)
+    assert bench.losses() == [
+        "SetTexture: 0xbad is nothing known, not a Held",
+        "CreateTexture: Format 0x3039",
+        "SetSamplerState: SamplerState 0x63",
+    ]
