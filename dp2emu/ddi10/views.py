@@ -17,7 +17,6 @@ from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule
 from dp2emu.ddi10.objects import Objects
 from dp2emu.ddi10.resource import BUFFER_TYPES, BindFlag, Resource, Resources, ResourceType
-from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import Surface, SurfaceKind
 from dp2emu.gpu.subresources import CUBE_FACES
 from dp2emu.gpu.views import buffer_view, structured_view, target_view, texture_view
@@ -77,7 +76,9 @@ class DepthStencilFlag(IntFlag):
 
 @dataclass(frozen=True, eq=False)
 class TargetView:
-    """Some slices of a level of a resource that is drawn to."""
+    """Some slices of a level of a resource that is drawn to, or ``elements`` of a buffer from the
+    ``first`` on.
+    """
 
     resource: Resource
     format: DxgiFormat
@@ -85,10 +86,13 @@ class TargetView:
     first: int
     slices: int
     flags: int = 0
+    elements: int = 0
 
     def surface(self, number: int = 0) -> Surface:
         """The memory of one of the slices, as a surface of the view's format."""
         whole, at = self.resource.surface, self.first + number
+        if self.resource.is_buffer:
+            return buffer_view(whole, self.format, self.first, self.elements)
         if self.resource.desc.ResourceDimension == ResourceType.TEXTURE3D:
             return target_view(whole, self.format, self.mip, at)
         return target_view(whole, self.format, at * whole.desc.levels + self.mip)
@@ -193,7 +197,10 @@ class Views:
     ) -> TargetView:
         resource = self._resources.objects.open(desc.hDrvResource, entry)
         if resource.is_buffer:
-            raise Unsupported("buffers as render targets")
+            buffer = _buffer_target(resource, desc, bound & BindFlag.RENDER_TARGET)
+            self._contract.hold(buffer is not None, Rule.KNOWN_VIEW, entry)
+            assert buffer is not None
+            return buffer
         format = _format(resource, desc.Format, needed)
         slices = _slices(resource, desc.MipSlice)
         last = desc.FirstArraySlice + desc.ArraySize
@@ -211,6 +218,23 @@ class Views:
         return TargetView(
             resource, format, desc.MipSlice, desc.FirstArraySlice, number, desc.Flags
         )
+
+
+def _buffer_target(
+    resource: Resource, desc: CreateTargetView, bound: BindFlag
+) -> TargetView | None:
+    """Elements of a buffer, if they can be drawn to so."""
+    row = DXGI.get(DxgiFormat(desc.Format)) if desc.Format in _NUMBERS else None
+    needed = Support.TARGET | Support.BUFFER
+    if row is None or needed not in row.support or not resource.desc.BindFlags & bound:
+        return None
+    there = resource.surface.width // row.texels.size
+    elements = _some(desc.FirstArraySlice, desc.ArraySize, there)
+    if not elements:
+        return None
+    return TargetView(
+        resource, row.format, 0, elements.start, 1, desc.Flags, elements=len(elements)
+    )
 
 
 def _format(resource: Resource, number: int, needed: Support) -> DxgiFormat | None:

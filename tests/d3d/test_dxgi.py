@@ -141,3 +141,49 @@ def test_check_format_support_follows_from_the_rows() -> None:
     assert ddi_support(F.R32_TYPELESS) == DdiSupport(0)
     for format in (F.BC7_UNORM, F.UNKNOWN, F.NV12):
         assert ddi_support(format) == DdiSupport.NOT_SUPPORTED
+
+
+DEPTHS = {"D16_UNORM", "D24_UNORM_S8_UINT", "D32_FLOAT", "D32_FLOAT_S8X24_UINT"}
+PLANES = {"R24_UNORM_X8_TYPELESS", "R32_FLOAT_X8X24_TYPELESS"}
+STENCILS = {"X24_TYPELESS_G8_UINT", "X32_TYPELESS_G8X24_UINT"}
+COMPARED = PLANES | {"R32_FLOAT", "R16_UNORM"}
+SHOWN = {
+    "R16G16B16A16_FLOAT", "R10G10B10A2_UNORM", "R8G8B8A8_UNORM", "R8G8B8A8_UNORM_SRGB",
+    "B8G8R8A8_UNORM", "B8G8R8A8_UNORM_SRGB", "B8G8R8X8_UNORM", "B8G8R8X8_UNORM_SRGB",
+}  # fmt: skip
+TEXTURES_ALONE = (
+    "BC", "R1_", "R9G9B9E5", "R8G8_B8G8", "G8R8_G8B8", "B5G6R5", "B5G5R5A1", "B4G4R4A4",
+    "B8G8R8X8",
+)  # fmt: skip
+"""What is never in a buffer."""
+UNBUILT = {f.name for f in F if f.name.startswith(("BC6H", "BC7")) or "XR_BIAS" in f.name}
+
+
+def supported(format: DxgiFormat) -> Support:
+    """By the format support tables, from what a name says."""
+    name, none = format.name, Support.NONE
+    if name in UNBUILT or (name.endswith("_TYPELESS") and name not in PLANES):
+        return none
+    if name in DEPTHS:
+        return Support.DEPTH | Support.MULTISAMPLE | Support.LOAD
+    if name in STENCILS:
+        return Support.TEXTURE | Support.LOAD
+    whole = name.endswith(("UINT", "SINT"))
+    found = Support.TEXTURE | (none if whole else Support.SAMPLE)
+    found |= Support.COMPARE if name in COMPARED else none
+    if name in PLANES:
+        return found | Support.LOAD
+    if name.startswith(("BC", "R1_", "R9G9B9E5", "R8G8_B8G8", "G8R8_G8B8")):
+        return found
+    found |= Support.TARGET | Support.MULTISAMPLE | Support.LOAD
+    if not whole:
+        found |= Support.BLEND | Support.RESOLVE | Support.MIPS
+    if not name.startswith(TEXTURES_ALONE) and not name.endswith("SRGB"):
+        found |= Support.BUFFER | (none if name == "A8_UNORM" else Support.VERTEX)
+    found |= Support.DISPLAY if name in SHOWN else none
+    return found | (Support.INDEX if name in ("R16_UINT", "R32_UINT") else none)
+
+
+@pytest.mark.parametrize("format", DXGI)
+def test_what_a_format_is_for(format: DxgiFormat) -> None:
+    assert DXGI[format].support == supported(format)

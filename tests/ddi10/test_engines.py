@@ -104,7 +104,7 @@ def states(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @given(state=states())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_any_state(state: dict[str, Any]) -> None:
     driven = Rendering(adapter=Adapter(Gpu(run=engine(CHECKED)), checking=True))
     samples, format = state["samples"], state["target"]

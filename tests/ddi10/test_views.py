@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
@@ -14,8 +15,9 @@ from dp2emu.ddi10.views import (
     CreateShaderResourceView,
     CreateTargetView,
 )
-from dp2emu.errors import ContractError, Unsupported
+from dp2emu.errors import ContractError
 from dp2emu.gpu.memory import SurfaceKind
+from tests.ddi10.drawing import strip
 from tests.ddi10.rendering import D24S8, FLOAT4, RGBA8, Rendering
 
 FLAT, CUBE, VOLUME = ResourceType.TEXTURE2D, ResourceType.TEXTURECUBE, ResourceType.TEXTURE3D
@@ -106,12 +108,39 @@ def test_a_resource_is_viewed_as_what_it_is_bound_as() -> None:
     assert refused(driven, "ShaderResourceView", desc)
 
 
-def test_buffers_as_targets_say_that_they_are_not_built() -> None:
+def test_elements_of_a_buffer_are_drawn_to() -> None:
     driven = Rendering()
     made = driven.buffer(bytes(64), BindFlag.RENDER_TARGET)
-    desc = CreateTargetView(made, FLOAT4.value, BUFFER)
-    with pytest.raises(Unsupported, match="buffers as render targets"):
-        driven.call("CreateRenderTargetView", desc, driven.memory_of("RenderTargetView"))
+    view = driven.make("RenderTargetView", CreateTargetView(made, RGBA8.value, BUFFER, 0, 3, 5))
+    driven.prepare()
+    driven.shaders()
+    driven.vertices(strip((1, 0.5, 0.25, 1)))
+    driven.call("SetRenderTargets", [view], 7, None)
+    driven.call("Draw", 4, 0)
+    words = np.frombuffer(driven.read(made), "<u4").tolist()
+    assert words == [0] * 3 + [0xFF4080FF] * 5 + [0] * 8
+    driven.call("ClearRenderTargetView", view, (0, 1, 0, 0))
+    assert np.frombuffer(driven.read(made), "<u4")[3:8].tolist() == [0xFF00] * 5
+
+
+@pytest.mark.parametrize(
+    ("bind", "format", "first", "count"),
+    [
+        (BindFlag.VERTEX_BUFFER, RGBA8, 0, 1),
+        (BindFlag.RENDER_TARGET, RGBA8, 0, 17),
+        (BindFlag.RENDER_TARGET, RGBA8, 16, 1),
+        (BindFlag.RENDER_TARGET, RGBA8, 0, 0),
+        (BindFlag.RENDER_TARGET, DxgiFormat.B5G6R5_UNORM, 0, 1),
+        (BindFlag.RENDER_TARGET, DxgiFormat.UNKNOWN, 0, 1),
+    ],
+)
+def test_other_elements_of_buffers_are_no_targets(
+    bind: BindFlag, format: DxgiFormat, first: int, count: int
+) -> None:
+    driven = Rendering(checking=False)
+    made = driven.buffer(bytes(64), bind)
+    desc = CreateTargetView(made, format.value, BUFFER, 0, first, count)
+    assert refused(driven, "RenderTargetView", desc)
 
 
 @pytest.mark.parametrize(
