@@ -191,10 +191,6 @@ class DirectDraw:
             memory.flip(before.handle, behind.handle)
             before.drawn, behind.drawn = behind.drawn, before.drawn
 
-    def label(self, surface: DrawSurface, text: str) -> None:
-        """Say what a surface is, for whoever reads the recording."""
-        self._memory.annotate(f"label.surface.{surface.handle}", text)
-
     def mark_frame(self, surface: DrawSurface) -> None:
         """A frame ends, showing a surface."""
         self.settle().mark_frame(surface.handle)

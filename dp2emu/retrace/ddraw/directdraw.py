@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dp2emu.d3d.ddraw import Caps, PaletteCaps
+from dp2emu.d3d.ddraw import PaletteCaps
 from dp2emu.gpu.packets import Rect
 from dp2emu.retrace.arguments import Arguments, array, integer, member, members, structure
 from dp2emu.retrace.ddraw.lifetimes import bind_argument
@@ -14,12 +14,6 @@ from dp2emu.runtime.drawsurfaces import Clipper, DrawSurface, Palette
 
 DIRECTDRAWS = tuple(f"IDirectDraw{version}" for version in ("", "2", "4", "7"))
 _ASKED = "Only asks; nothing for the driver."
-
-
-_KINDS = {
-    Caps.PRIMARYSURFACE: "primary surface", Caps.ZBUFFER: "depth buffer",
-    Caps.TEXTURE: "texture", Caps.DEVICE3D: "target",
-}  # fmt: skip
 
 
 def rows(name: str) -> tuple[str, ...]:
@@ -57,14 +51,7 @@ def create(program: Program, call: Arguments) -> None:
 def create_surface(program: Program, call: Arguments) -> None:
     """A surface, with all that DDSCAPS_COMPLEX asks for."""
     asked = description(call.struct("lpDDSurfaceDesc"))
-    made = program.ddraw.create(asked)
-    bind_argument(program, call, "lplpDDSurface", made)
-    sides = f"{made.part.width} x {made.part.height}"
-    program.ddraw.label(made, f"call {call.number}: {_kind(made)} of {sides}")
-
-
-def _kind(surface: DrawSurface) -> str:
-    return next((word for flag, word in _KINDS.items() if surface.caps & flag), "surface")
+    bind_argument(program, call, "lplpDDSurface", program.ddraw.create(asked))
 
 
 @method(*rows("DuplicateSurface"))

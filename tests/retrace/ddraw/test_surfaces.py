@@ -6,7 +6,7 @@ import struct as packing
 
 import pytest
 
-from dp2emu.capture.records import Annotation, FrameMarker, PictureKind
+from dp2emu.capture.records import FrameMarker, PictureKind
 from dp2emu.d3d.ddraw import BltFlags, Caps, Described, KeyFlags, LockFlags
 from dp2emu.retrace.methods import METHODS
 from tests.retrace.calls import Pointer, out, struct
@@ -201,10 +201,3 @@ def test_every_method_of_a_surface_has_a_row() -> None:
         "Lock", "Unlock", "SetClipper", "SetColorKey", "SetPalette", "SetLOD", "IsLost",
         "QueryInterface", "Release", "AddRef",
     } <= version7  # fmt: skip
-
-
-def test_surfaces_are_labelled_by_the_calls_that_made_them() -> None:
-    played = Played()
-    surface = played.create(TARGET, surface_desc(Caps.TEXTURE, format=RGB32))
-    labels = [(r.key, r.text) for r in played.records if isinstance(r, Annotation)]
-    assert labels == [(f"label.surface.{surface.handle}", "call 1: texture of 8 x 6")]
