@@ -10,7 +10,7 @@ import click
 
 from dp2emu.cli.outcome import say
 from dp2emu.dp2.options import Options
-from dp2emu.shader.engines import ENGINES, JIT, REFERENCE, can_compile
+from dp2emu.shader.engines import ENGINES, JIT, can_compile
 
 Verb = Callable[..., int | None]
 
@@ -27,7 +27,7 @@ _WRAP = click.option(
 _ENGINE = click.option(
     "--engine",
     type=click.Choice(ENGINES),
-    default=REFERENCE,
+    default=JIT,
     show_default=True,
     help="What draws: NumPy, machine code, or both with an error where they differ.",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dp2emu.shader.engines import REFERENCE
+from dp2emu.shader.engines import JIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,6 @@ class Options:
 
     strict: bool = False
     wrap_occlusion: bool = False
-    engine: str = REFERENCE
+    engine: str = JIT
     threads: int = 0
     query_types: tuple[int, ...] | None = None

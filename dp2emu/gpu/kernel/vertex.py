@@ -33,6 +33,7 @@ from dp2emu.shader.ir import Program
 from dp2emu.shader.jit.bindings import UNIFORMS_KEPT, Bindings, address
 from dp2emu.shader.jit.compiling import target
 from dp2emu.shader.jit.engine import run as run_compiled
+from dp2emu.shader.jit.layout import layout_of
 from dp2emu.shader.reference import Run, Sampler
 
 _EXTRA = struct.Struct("=q")
@@ -101,7 +102,7 @@ _SOURCE = struct.Struct(f"={len(SOURCE)}q")
 
 def _bound(program: Program, draw: Draw, sampler: Sampler | None) -> tuple[Bindings, int]:
     """What the vertex program reads, and where it says so."""
-    if not draw.pipeline.vertex_samplers:
+    if not layout_of(program).asked:
         return _bound_uniforms(draw.vertex_uniforms, program)
     bindings = Bindings(target(), sampler, None)
     return bindings, address(bindings.of(program, draw.vertex_uniforms))

@@ -17,9 +17,10 @@ from dp2emu.gpu.kernel import vertex
 from dp2emu.gpu.memory import Heap, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.packets import Draw, Indices, Stream, Viewport
 from dp2emu.gpu.state import Attribute, RasterState
+from dp2emu.gpu.texturing import Texturing
 from dp2emu.gpu.vertex import VERTEX_TYPES
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.ir import Stage
+from dp2emu.shader.ir import Lod, Stage, TextureKind
 from dp2emu.shader.reference import run
 from dp2emu.shader.types import Type
 from tests.gpu.drawing import (
@@ -206,6 +207,21 @@ def test_a_program_reads_the_vertex_number() -> None:
         moved = replace(packet, first=3 if packet.indices is None else 0)
         found = agreed(programmed(moved, program=b.program()), ("color0.x",))
         assert found.vertices.varyings.any()
+
+
+def test_a_sampler_without_a_texture_gives_black() -> None:
+    b = Builder(Stage.VERTEX)
+    texel = b.sample(TextureKind.TEX2D, 0, (b.input("position0.x"), b.input("position0.y")),
+                     Lod.EXPLICIT, (0.0,))  # fmt: skip
+    for component, value in zip("xyzw", (0.0, 0.0, 0.5, 1.0), strict=True):
+        b.output(f"position0.{component}", value)
+    for component, value in zip("xyzw", texel, strict=True):
+        b.output(f"color0.{component}", value)
+    packet = programmed(draw(scattered(9)), program=b.program())
+    sampler = Texturing.of(packet).sampler(Stage.VERTEX)
+    names = tuple(f"color0.{component}" for component in "xyzw")
+    found = vertex.checked(packet, 0, 3, names, sampler, run)
+    assert found.vertices.varyings[:, 0, 0].tolist() == [0, 0, 0, 1]
 
 
 @given(st.data())
