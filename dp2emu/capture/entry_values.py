@@ -49,8 +49,6 @@ def value_of(found: Any, number: Number) -> Value:
         return found  # type: ignore[no-any-return]
     if isinstance(found, int):
         return int(found)
-    if isinstance(found, str):
-        return str(found)
     if isinstance(found, bytearray):
         known = number(found)
         return bytes(found) if known is None else Memory(known, len(found))

@@ -64,11 +64,6 @@ class Reply:
         """That in a capture."""
         return cls(record.result, record.codes, record.written)
 
-    @property
-    def known(self) -> bool:
-        """Whether nothing failed."""
-        return self.error is None
-
     def failed_as(self, recorded: Reply) -> bool:
         """Whether it failed for the reason it was recorded with."""
         return self.error is not None and self.result == recorded.result

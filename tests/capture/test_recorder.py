@@ -104,6 +104,15 @@ def test_codes_are_recorded_and_still_reported() -> None:
     assert found.written == ()
 
 
+def test_memory_in_which_nothing_was_made_has_no_number() -> None:
+    recording = Recording()
+    recording.adapter.remove()
+    memory = bytearray(28)
+    failed = recording.call("CreateQuery", EVENT, memory, 0)
+    assert failed.codes == (DdiCode.D3DDDIERR_DEVICEREMOVED,)
+    assert not recording.recorder.memories.has(memory)
+
+
 def test_what_fails_is_recorded_with_its_reason() -> None:
     recording = Recording()
     with pytest.raises(Unsupported):

@@ -20,7 +20,8 @@ from dp2emu.capture.values import Memory, Structure, Value
 from dp2emu.ddi10.adapter import Adapter, Cause
 from dp2emu.ddi10.counters import StringOut
 from dp2emu.ddi10.dxgi import GammaCaps
-from dp2emu.ddi10.resource import CreateResource, MipInfo, ResourceType
+from dp2emu.ddi10.maps import Map
+from dp2emu.ddi10.resource import CreateResource, MipInfo, ResourceType, Usage
 from dp2emu.gpu.timing import fixed
 from dp2emu.replay import Pictures, Watcher, replay
 from dp2emu.scene10 import play_scene10
@@ -99,6 +100,33 @@ def test_disturbances_are_told_with_their_cause() -> None:
         "power state", "throttling", "power supply", "heat"
     ]  # fmt: skip
     assert {row["time"] for row in found.document["disturbances"]} == {7}
+
+
+def test_what_the_host_wrote_is_there_again() -> None:
+    recording = Recording()
+    description = CreateResource((MipInfo(4),), None, ResourceType.BUFFER, Usage.STAGING)
+    memory = bytearray(recording.device.functions["CalcPrivateResourceSize"](description))
+    recording.call("CreateResource", description, memory, 0)
+    for kind in (Map.WRITE, Map.READ):
+        mapped = recording.device.functions["StagingResourceMap"](memory, 0, kind, 0)
+        if kind is Map.WRITE:
+            mapped.pData[:] = b"abcd"
+        recording.call("StagingResourceUnmap", memory, 0)
+    found = play(recording.records)
+    assert (found.faults, found.differences) == ([], [])
+    (read,) = (
+        row["result"]["MappedSubresource"][0]
+        for row in found.document["entries"]
+        if row["function"] == "StagingResourceMap" and row["result"]["MappedSubresource"][0]
+    )
+    assert read == {"hex": b"abcd".hex()}
+
+
+def test_pictures_of_all_targets_are_those_of_the_device(tmp_path: Path, shaders: Path) -> None:
+    capture = recorded("clip/clip_inside", tmp_path, shaders)
+    pictures = Pictures(folder=tmp_path / "png", sheet=tmp_path / "a.png", all_targets=True)
+    found = Run(file=capture.read_bytes(), pictures=pictures)
+    assert len(found.pictures) == 1 and (tmp_path / "a.png").exists()
 
 
 def test_a_removed_device_answers_as_recorded() -> None:

@@ -119,6 +119,14 @@ def test_nothing_starts_while_polls_do_not_flush() -> None:
     assert query.wait().hr == Result.S_OK
 
 
+def test_a_gpu_that_polls_give_no_time_is_waited_for() -> None:
+    made = Device(Adapter(Gpu(fixed(call=0, delivery=10))))
+    query = made.create_query(EVENT)
+    query.end()
+    assert ask(query) == ask(query) == Result.S_FALSE
+    assert query.wait().hr == Result.S_OK
+
+
 def test_a_second_end_leaves_the_result_of_the_first() -> None:
     made = device()
     query, moment = made.create_query(DISJOINT), made.create_query(TIMESTAMP)
