@@ -160,7 +160,9 @@ def _texture(state: State, layout: VertexLayout, stage: int) -> TextureOutput:
         what = f"D3DTSS_TEXCOORDINDEX of stage {stage} is {index:#x}"
         raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what) from None
     components = _SIZES.get(found[0], 4) if found else 0
-    return TextureOutput(generator, number, components, min(flags & _COUNT_MASK, 4))
+    count = min(flags & _COUNT_MASK, 4)
+    # D3DTTFF_COUNT1 leaves coordinates alone, as public tests of the runtimes have found.
+    return TextureOutput(generator, number, components, count if count > 1 else 0)
 
 
 # The numbers it reads

@@ -265,3 +265,10 @@ def test_wireframe_leaves_the_inside_and_a_w_buffer_compares_w() -> None:
         drawn(usew, greater, token(42, 2, 0, 0.25, 0, 0, 0, 64, 64), token(29, *nearer))
         == [0x00FF00] * 4
     )
+
+
+@pytest.mark.parametrize(("flags", "count"), [(0, 0), (1, 0), (2, 2), (3, 3), (4, 4), (7, 4)])
+def test_one_coordinate_counted_is_none_transformed(flags: int, count: int) -> None:
+    made = state()
+    made.set_texture_stage_state(0, TextureStageState.TEXTURETRANSFORMFLAGS, flags)
+    assert fixed_vertex(made, layout(XYZ | 0x100), 1).textures[0].count == count
