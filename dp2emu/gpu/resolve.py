@@ -37,7 +37,9 @@ def resolve(row: FormatRow, words: Words, samples: int) -> Words:
 
 
 def _whole_average(row: FormatRow, words: Words, samples: int) -> Words:
-    """Of words (rows, pixels, samples, ...), channel by channel in uint64."""
+    """Of words (rows, pixels, samples, ...)."""
+    if row.words == 1 and row.size <= _LANE // 8:
+        return _narrow_average(row, words, samples)
     bits = 8 * row.word.itemsize
     unused = unused_bits(row)
     parts = [np.full(words.shape[:2], unused >> bits * part & (1 << bits) - 1, np.uint64)
@@ -48,6 +50,43 @@ def _whole_average(row: FormatRow, words: Words, samples: int) -> Words:
         parts[part] |= _mean(source, channel, shift, samples) << np.uint64(shift)
     whole = parts[0] if row.words == 1 else np.stack(parts, axis=-1)
     return whole.astype(row.word)
+
+
+_LANE = 32
+"""Bits in which channels are added that lie far enough from each other."""
+
+
+def _narrow_average(row: FormatRow, words: Words, samples: int) -> Words:
+    """Several channels at a time, as long as their sums have room beside each other."""
+    spare = samples.bit_length() - 1
+    resolved = np.full(words.shape[:2], unused_bits(row), np.uint32)
+    for channels in _groups(row, spare):
+        first = channels[0].shift
+        places = [channel.shift - first for channel in channels]
+        mask = sum(c.max << place for c, place in zip(channels, places, strict=True))
+        half = sum(samples // 2 << place for place in places)
+        fields = words.astype(np.uint32, copy=False) >> np.uint32(first) & np.uint32(mask)
+        total = fields[:, :, 0] + np.uint32(half)
+        for sample in range(1, samples):
+            total += fields[:, :, sample]
+        resolved |= (total >> np.uint32(spare) & np.uint32(mask)) << np.uint32(first)
+    return resolved.astype(row.word, copy=False)
+
+
+def _groups(row: FormatRow, spare: int) -> list[list[Channel]]:
+    """Channels that are added together, each with so many bits to ``spare`` above it."""
+    groups: list[list[Channel]] = []
+    for channel in sorted(row.channels.values(), key=lambda channel: channel.shift):
+        end = channel.shift + channel.bits + spare
+        for group in groups:
+            below = group[-1]
+            apart = channel.shift - below.shift - below.bits >= spare
+            if apart and end - group[0].shift <= _LANE:
+                group.append(channel)
+                break
+        else:
+            groups.append([channel])
+    return groups
 
 
 def _mean(words: Words, channel: Channel, shift: int, samples: int) -> Words:

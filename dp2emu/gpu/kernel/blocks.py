@@ -15,7 +15,7 @@ from dp2emu.gpu.kernel.memory import Words
 from dp2emu.gpu.kernel.packing import splat
 from dp2emu.gpu.kernel.planes import Primitive, lanes_from, offset, reciprocal
 from dp2emu.gpu.kernel.shading import Routine, Shaded, Shader, Site, Way
-from dp2emu.gpu.kernel.writing import Code, Lane
+from dp2emu.gpu.kernel.writing import Code, Lane, union
 from dp2emu.gpu.multisample import POSITIONS
 from dp2emu.gpu.subpixel import CENTRE, ONE
 from dp2emu.shader.jit.writer import ZERO, number
@@ -146,7 +146,7 @@ class Blocks:
         masks = self._samples(inside[: key.samples])
         masks = [self._kept(row, x, mask, z) for mask, z in zip(masks, depths, strict=True)]
         spot = Spot(row, x, inside, masks, depths, ways)
-        with w.when(w.any(self._union(masks))):
+        with w.when(w.any(union(self.w, masks))):
             self._count("fragments", masks)
             (self._late if key.late else self._early)(spot)
 
@@ -201,58 +201,52 @@ class Blocks:
         for mask in masks:
             self.counts[name].add(self.w.population(mask))
 
-    def _union(self, masks: Sequence[str]) -> str:
-        """Lanes of any of the masks: pixels of which a sample is on."""
-        found = masks[0]
-        for mask in masks[1:]:
-            found = self.w.either(found, mask)
-        return found
-
     # The order of tests and program
 
     def _early(self, spot: Spot) -> None:
         """Tests come first; the program runs for what passed."""
         w = self.w
-        passed = [self._test(spot, n, mask, None) for n, mask in enumerate(spot.masks)]
-        seen = self._union(passed)
+        passed = self._test(spot, spot.masks, None)
+        seen = union(self.w, passed)
         if self.depth is not None:
             self._count("passed", passed)
         if len(passed) > 1:
             self._count("invocations", [seen])
         if self.key.colors:
             with w.when(w.any(seen)):
-                self._color(spot, passed, self._shade(spot))
+                self.coloring.write(spot.x, spot.row.y, passed, self._shade(spot).colors)
 
     def _late(self, spot: Spot) -> None:
         """The program has a say in what is tested."""
         w = self.w
         shaded = self._shade(spot)
         if len(spot.masks) > 1:
-            self._count("invocations", [self._union(spot.masks)])
+            self._count("invocations", [union(self.w, spot.masks)])
         alive = [
             w.to_memory(w.b, mask) for mask in alive_after(w, self.key, shaded, self.reference)
         ]
         masks = [w.both(mask, on) for mask, on in zip(spot.masks, alive, strict=True)]
         self._count("tested", masks)
-        with w.when(w.any(self._union(masks))):
+        with w.when(w.any(union(self.w, masks))):
             written = None if shaded.depth is None else w.to_memory(w.f, shaded.depth)
-            passed = [self._test(spot, n, mask, written) for n, mask in enumerate(masks)]
+            passed = self._test(spot, masks, written)
             if self.depth is not None:
                 self._count("passed", passed)
-            self._color(spot, passed, shaded)
+            self.coloring.write(spot.x, spot.row.y, passed, shaded.colors)
 
-    def _test(self, spot: Spot, sample: int, mask: str, written: str | None) -> str:
+    def _test(self, spot: Spot, masks: Sequence[str], written: str | None) -> Sequence[str]:
         """Lanes that pass the tests, whose depth may be the one the program has written."""
         if self.depth is None:
-            return mask
+            return masks
         w, row = self.w, spot.row
-        depth = (
-            self._biased(spot, sample) if written is None else w(f"fpext {w.f} {written} to {w.d}")
-        )
-        front = row.primitive.splat(FRONT)
-        back = w(f"fcmp olt {w.d} {front}, {ZERO}")
+        if written is None:
+            depths = [self._biased(spot, sample) for sample in range(len(masks))]
+        else:
+            depths = [w(f"fpext {w.f} {written} to {w.d}")] * len(masks)
         low, high = (self._splat("double", f"depth.{end}") for end in ("low", "high"))
-        return self.depth(spot.x, row.y, sample, clamped(w, depth, low, high), mask, back)
+        held = [clamped(w, depth, low, high) for depth in depths]
+        back = w(f"fcmp olt {w.d} {row.primitive.splat(FRONT)}, {ZERO}")
+        return self.depth(spot.x, row.y, held, masks, back)
 
     def _biased(self, spot: Spot, sample: int) -> str:
         """(z + bias) + slope, or with a w-buffer (1 / rhw - near) / range in the place of z."""
@@ -291,7 +285,3 @@ class Blocks:
             dx, dy = w.select(mask, w.d, along, dx), w.select(mask, w.d, down, dy)
         x, y = central
         return w(f"fadd {w.d} {x}, {dx}"), w(f"fadd {w.d} {y}, {dy}")
-
-    def _color(self, spot: Spot, passed: Sequence[str], shaded: Shaded) -> None:
-        for sample, mask in enumerate(passed):
-            self.coloring.write(spot.x, spot.row.y, sample, mask, shaded.colors)

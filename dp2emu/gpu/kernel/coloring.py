@@ -8,11 +8,11 @@ from dp2emu.d3d.dxgi import ROWS
 from dp2emu.gpu.kernel.depth import compare
 from dp2emu.gpu.kernel.key import ColorKey, Key
 from dp2emu.gpu.kernel.layout import Layout
-from dp2emu.gpu.kernel.memory import Words
+from dp2emu.gpu.kernel.memory import Parts, Words
 from dp2emu.gpu.kernel.packing import HALF, combined, double, mixed, pack, unorm, unpack
 from dp2emu.gpu.kernel.planes import lanes_from
 from dp2emu.gpu.kernel.shading import NOTHING, Routine, Shaded
-from dp2emu.gpu.kernel.writing import Code, Lane
+from dp2emu.gpu.kernel.writing import Code, Lane, union
 from dp2emu.gpu.rasterops import COPY
 from dp2emu.shader.fixed.output import output_program
 from dp2emu.shader.jit.operations import EMIT
@@ -69,37 +69,53 @@ class Coloring:
         pitch = self._argument("i64", color, "pitch")
         return Words(self.w, base, pitch, ROWS[color.format].size, self.key.samples)
 
-    def write(self, x: str, y: str, sample: int, mask: str, colors: Colors) -> None:
-        """Merge colours with a sample of the block at x, y of every target.
+    def write(self, x: str, y: str, masks: Sequence[str], colors: Colors) -> None:
+        """Merge colours with the samples of the block at x, y of every target.
 
-        ``mask`` is in MEMORY order.
+        ``masks``, by sample, are in memory order.
         """
         for color in self.key.colors:
-            self._write(color, x, y, sample, mask, colors)
+            self._write(color, (x, y), masks, colors)
 
     def _write(
-        self, color: ColorKey, x: str, y: str, sample: int, mask: str, colors: Colors
+        self, color: ColorKey, place: tuple[str, str], masks: Sequence[str], colors: Colors
     ) -> None:
-        w, row = self.w, ROWS[color.format]
-        block = self._words[color].at(x, y, sample)
-        blends, combines = color.output.blend is not None, color.operation != COPY
-        there = block.load(mask) if blends or combines or not color.whole else []
-        rgba = colors[color.number]
+        w, block = self.w, self._words[color].at(*place)
+        reads = color.output.blend is not None or color.operation != COPY or not color.whole
+        there: Sequence[Parts | None] = [None] * len(masks)
+        if reads:
+            there = block.load(union(w, masks))
+        if color.output.blend is None:
+            # All samples of a pixel get the same.
+            drawn = [self._drawn(color, place, None, colors)] * len(masks)
+        else:
+            drawn = [self._drawn(color, place, before, colors) for before in there]
+        block.store(masks, [self._mixed(color, *each) for each in zip(drawn, there, strict=True)])
+
+    def _drawn(
+        self, color: ColorKey, place: tuple[str, str], before: Parts | None, colors: Colors
+    ) -> Parts:
+        """Bits of colours, merged with what was there ``before``, in memory order."""
+        w, row, rgba = self.w, ROWS[color.format], colors[color.number]
         if color in self.routines:
-            before = unpack(w, row, [w.to_quads(w.i, part) for part in there]) if blends else []
+            stored = unpack(w, row, [w.to_quads(w.i, part) for part in before]) if before else []
             first, second = (
                 [lane.floats(w) for lane in each] for each in (rgba, colors.get(1, NOTHING))
             )
-            rgba = [Lane(each) for each in self._merged(color, first, before, second, (x, y))]
+            rgba = [Lane(each) for each in self._merged(color, first, stored, second, place)]
         held = color in self.routines and color.output.held
-        words = [w.to_memory(w.i, part) for part in pack(w, row, rgba, held)]
-        if combines:
-            words = [combined(w, color.operation, new, old)
-                     for new, old in zip(words, there, strict=True)]  # fmt: skip
-        if not color.whole:
-            bits = [self._bits(color, part) for part in range(len(words))]
-            words = [mixed(w, *each) for each in zip(bits, words, there, strict=True)]
-        block.store(mask, words)
+        return [w.to_memory(w.i, part) for part in pack(w, row, rgba, held)]
+
+    def _mixed(self, color: ColorKey, drawn: Parts, there: Parts | None) -> Parts:
+        """After the raster operation and the masks of what is written."""
+        w = self.w
+        if there is None:
+            return drawn
+        words = [combined(w, color.operation, *each) for each in zip(drawn, there, strict=True)]
+        if color.whole:
+            return words
+        bits = [self._bits(color, part) for part in range(len(words))]
+        return [mixed(w, *each) for each in zip(bits, words, there, strict=True)]
 
     def _bits(self, color: ColorKey, part: int) -> str:
         """Bits of a part that are written."""

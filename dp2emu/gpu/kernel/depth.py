@@ -5,16 +5,16 @@ All lanes are in MEMORY order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.enums import CmpFunc, StencilOp
 from dp2emu.d3d.formats import Channel, Coding, FormatRow
 from dp2emu.gpu.kernel.key import DepthKey
-from dp2emu.gpu.kernel.memory import Words
+from dp2emu.gpu.kernel.memory import Parts, Words
 from dp2emu.gpu.kernel.packing import HALF, double, mixed, splat
-from dp2emu.gpu.kernel.writing import Code
+from dp2emu.gpu.kernel.writing import Code, union
 from dp2emu.gpu.state import StencilFace
 from dp2emu.shader.jit.writer import ALL, ZERO
 
@@ -71,10 +71,6 @@ def _float24(w: Code, z: str) -> str:
     return w.select(w(f"fcmp olt {w.d} {z}, {double(2.0**-14)}"), w.i, tiny, normal)
 
 
-Parts = list[str]
-"""Parts of pixels, vectors of i32."""
-
-
 @dataclass(frozen=True, slots=True)
 class Numbers:
     """Stencil reference, mask and write mask of a draw: i32 vectors."""
@@ -82,6 +78,14 @@ class Numbers:
     reference: str
     mask: str
     write: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """The mask of what passed, and what the buffer has after it."""
+
+    passed: str
+    stored: Parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +102,25 @@ class DepthTest:
         """The buffer's format."""
         return ROWS[self.key.format]
 
-    def __call__(self, x: str, y: str, sample: int, z: str, mask: str, back: str) -> str:
-        """Test doubles z in 0..1 of the masked lanes, and store what becomes of the buffer.
-
-        Gives the lanes that passed.
+    def __call__(
+        self, x: str, y: str, depths: Sequence[str], masks: Sequence[str], back: str
+    ) -> list[str]:
+        """Test doubles z in 0..1 of the masked lanes, by sample, and store what becomes of the
+        buffer.  Gives the lanes that passed.
         """
+        block, pixels = self.words.at(x, y), union(self.code, masks)
+        outcomes = [self._outcome(*each, back)
+                    for each in zip(block.load(pixels), depths, masks, strict=True)]  # fmt: skip
+        if self.key.stores:
+            touched = masks if self.key.stencil is not None else [each.passed for each in outcomes]
+            block.store(touched, [each.stored for each in outcomes])
+        return [each.passed for each in outcomes]
+
+    def _outcome(self, stored: Parts, z: str, mask: str, back: str) -> _Outcome:
         w, key = self.code, self.key
         incoming = quantised(w, self.row, z)
-        block = self.words.at(x, y, sample)
-        stored = block.load(mask)
         better = compare(w, key.func, incoming, self._depth(stored), floats=self._floats)
-        new, passed, touched = stored, better, mask
+        new, passed = stored, better
         if key.stencil is not None and self.row.stencil is not None:
             right, value = self._stencil(stored, better, back)
             passed = w.both(better, right)
@@ -117,10 +129,7 @@ class DepthTest:
         if key.written:
             deeper = self._with_depth(new, incoming)
             new = [w.select(passed, w.i, *each) for each in zip(deeper, new, strict=True)]
-            touched = passed if key.stencil is None else mask
-        if key.stores:
-            block.store(touched, new)
-        return passed
+        return _Outcome(passed, new)
 
     @property
     def _floats(self) -> bool:

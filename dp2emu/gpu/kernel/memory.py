@@ -1,14 +1,20 @@
 """Words of pixels: how a block of a target is read and written.
 
-A pixel is one or more parts of 32 bits, or one smaller word.  Lanes that are off are not touched,
-not even read.  Masks and values are in MEMORY order.
+A sample is one or more parts of 32 bits, or one smaller word; the samples of a pixel lie side by
+side.  Lanes that are off are not touched, but for other samples of their pixels, which are read.
+Masks and values are in memory order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dp2emu.gpu.kernel.writing import Code, numbers
+from dp2emu.gpu.kernel.writing import ROWS, Code
+from dp2emu.shader.jit.writer import ZERO
+
+Parts = list[str]
+"""Parts of a sample, vectors of i32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +32,30 @@ class Words:
 
     @property
     def parts(self) -> int:
-        """Words of a pixel."""
+        """Words of a sample."""
         return max(1, self.size // 4)
+
+    @property
+    def together(self) -> int:
+        """Words of a pixel."""
+        return self.samples * self.parts
 
     @property
     def item(self) -> str:
         """LLVM's type of a word."""
         return f"i{8 * min(self.size, 4)}"
 
-    def at(self, x: str, y: str, sample: int) -> Block:
+    @property
+    def row(self) -> str:
+        """LLVM's type of a row of a block."""
+        return f"<{self.code.columns * self.together} x {self.item}>"
+
+    def at(self, x: str, y: str) -> Block:
         """The block whose left top pixel is x, y (i32)."""
         w = self.code
         row = w(f"mul i64 {w(f'sext i32 {y} to i64')}, {self.pitch}")
         column = w(f"mul i64 {w(f'sext i32 {x} to i64')}, {self.size * self.samples}")
-        offset = w(f"add i64 {w(f'add i64 {row}, {column}')}, {sample * self.size}")
-        return Block(self, w.place(self.base, offset))
+        return Block(self, w.place(self.base, w(f"add i64 {row}, {column}")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,52 +65,68 @@ class Block:
     words: Words
     start: str
 
-    def load(self, mask: str) -> list[str]:
-        """Parts of the pixels, i32 each; 0 where the mask is off."""
+    def load(self, mask: str) -> list[Parts]:
+        """Parts by sample; 0 where the mask of pixels is off."""
         words, w = self.words, self.words.code
-        if words.samples > 1 or words.parts > 1:
-            return [self._gather(part, mask) for part in range(words.parts)]
-        upper, lower = (self._half(half, mask) for half in range(2))
-        vector = f"<{w.columns} x {words.item}>"
-        joined = w.picked(vector, upper, lower, tuple(range(w.width)))
-        return [self._wide(joined)]
+        upper, lower = (self._load(row, self._spread(row, mask)) for row in range(ROWS))
+        count = w.columns * words.together
+        lanes = [
+            w.picked(words.row, upper, lower, tuple(
+                row * count + column * words.together + place
+                for row in range(ROWS) for column in range(w.columns)
+            ))
+            for place in range(words.together)
+        ]  # fmt: skip
+        wide = [self._wide(each) for each in lanes]
+        return [wide[at : at + words.parts] for at in range(0, words.together, words.parts)]
 
-    def store(self, mask: str, parts: list[str]) -> None:
-        """Replace pixels."""
+    def store(self, masks: Sequence[str], samples: Sequence[Parts]) -> None:
+        """Replace samples, each where its mask is on."""
         words, w = self.words, self.words.code
-        narrow = [self._narrow(part) for part in parts]
-        if words.samples > 1 or words.parts > 1:
-            for number, part in enumerate(narrow):
-                self._scatter(number, mask, part)
-            return
-        vector, whole = f"<{w.columns} x {words.item}>", f"<{w.width} x {words.item}>"
-        name = f"llvm.masked.store.v{w.columns}{words.item}.p0"
-        w.declared.add(f"declare void @{name}({vector}, ptr, i32, {_mask_type(w)})")
-        for half in range(2):
-            lanes = tuple(range(half * w.columns, (half + 1) * w.columns))
-            value, on = w.picked(whole, narrow[0], "poison", lanes), self._mask(half, mask)
-            given = (
-                f"{vector} {value}, ptr {self._row(half)}, i32 {words.size}, {_mask_type(w)} {on}"
-            )
-            w.do(f"call void @{name}({given})")
+        values = [self._narrow(part) for parts in samples for part in parts]
+        type = f"<{w.width} x {words.item}>"
+        for row in range(ROWS):
+            value = _row(w, type, values, row)
+            self._store(row, self._on(masks, row), value)
 
-    def _row(self, half: int) -> str:
-        return self.words.code.place(self.start, self.words.pitch) if half else self.start
+    def _row(self, row: int) -> str:
+        return self.words.code.place(self.start, self.words.pitch) if row else self.start
 
-    def _mask(self, half: int, mask: str) -> str:
-        w = self.words.code
-        return w.picked(
-            w.b, mask, "poison", tuple(range(half * w.columns, (half + 1) * w.columns))
-        )
+    def _flags(self) -> str:
+        return f"<{self.words.code.columns * self.words.together} x i1>"
 
-    def _half(self, half: int, mask: str) -> str:
+    def _spread(self, row: int, mask: str) -> str:
+        """The mask of a row's words, by that of pixels."""
         words, w = self.words, self.words.code
-        vector = f"<{w.columns} x {words.item}>"
+        columns = range(row * w.columns, (row + 1) * w.columns)
+        return w.picked(w.b, mask, "poison", tuple(
+            column for column in columns for _ in range(words.together)
+        ))  # fmt: skip
+
+    def _on(self, masks: Sequence[str], row: int) -> str:
+        """The mask of a row's words, by those of samples."""
+        words, w = self.words, self.words.code
+        if words.samples == 1:
+            return self._spread(row, masks[0])
+        whole = [w(f"sext {w.b} {mask} to {w.i}") for mask in masks for _ in range(words.parts)]
+        count = w.columns * words.together
+        return w(f"icmp slt <{count} x i32> {_row(w, w.i, whole, row)}, {ZERO}")
+
+    def _load(self, row: int, mask: str) -> str:
+        words, w = self.words, self.words.code
+        name = f"llvm.masked.load.v{w.columns * words.together}{words.item}.p0"
         return w.call(
-            f"llvm.masked.load.v{w.columns}{words.item}.p0", vector, ("ptr", self._row(half)),
-            ("i32", str(words.size)), (_mask_type(w), self._mask(half, mask)),
-            (vector, "zeroinitializer"),
+            name, words.row, ("ptr", self._row(row)), ("i32", str(min(words.size, 4))),
+            (self._flags(), mask), (words.row, ZERO),
         )  # fmt: skip
+
+    def _store(self, row: int, mask: str, value: str) -> None:
+        words, w = self.words, self.words.code
+        name = f"llvm.masked.store.v{w.columns * words.together}{words.item}.p0"
+        w.declared.add(f"declare void @{name}({words.row}, ptr, i32, {self._flags()})")
+        align = min(words.size, 4)
+        given = f"{words.row} {value}, ptr {self._row(row)}, i32 {align}, {self._flags()} {mask}"
+        w.do(f"call void @{name}({given})")
 
     def _wide(self, value: str) -> str:
         item, w = self.words.item, self.words.code
@@ -105,33 +136,17 @@ class Block:
         item, w = self.words.item, self.words.code
         return value if item == "i32" else w(f"trunc {w.i} {value} to <{w.width} x {item}>")
 
-    def _pointers(self, part: int) -> str:
-        words, w = self.words, self.words.code
-        pixel = words.size * words.samples
-        columns = numbers("i64", tuple(pixel * c + 4 * part for c in w.memory.columns))
-        rows = w.spread("i64", words.pitch)
-        down = w(f"mul {w.l} {rows}, {numbers('i64', w.memory.rows)}")
-        return w(f"getelementptr i8, ptr {self.start}, {w.l} {w(f'add {w.l} {down}, {columns}')}")
 
-    def _gather(self, part: int, mask: str) -> str:
-        words, w = self.words, self.words.code
-        vector = f"<{w.width} x {words.item}>"
-        found = w.call(
-            f"llvm.masked.gather.v{w.width}{words.item}.v{w.width}p0", vector,
-            (f"<{w.width} x ptr>", self._pointers(part)), ("i32", str(min(words.size, 4))),
-            (w.b, mask), (vector, "zeroinitializer"),
-        )  # fmt: skip
-        return self._wide(found)
-
-    def _scatter(self, part: int, mask: str, value: str) -> None:
-        words, w = self.words, self.words.code
-        vector, pointers = f"<{w.width} x {words.item}>", f"<{w.width} x ptr>"
-        name = f"llvm.masked.scatter.v{w.width}{words.item}.v{w.width}p0"
-        w.declared.add(f"declare void @{name}({vector}, {pointers}, i32, {w.b})")
-        given = f"{vector} {value}, {pointers} {self._pointers(part)}, i32 {min(words.size, 4)}"
-        w.do(f"call void @{name}({given}, {w.b} {mask})")
-
-
-def _mask_type(w: Code) -> str:
-    """Of a row of a block."""
-    return f"<{w.columns} x i1>"
+def _row(w: Code, type: str, lanes: Sequence[str], row: int) -> str:
+    """A row of vectors of a type, with what belongs to a pixel side by side."""
+    item = type.split()[-1].rstrip(">")
+    together, width, joined = len(lanes), w.width, list(lanes)
+    while len(joined) > 2:
+        pairs = [(joined[at], joined[min(at + 1, len(joined) - 1)])
+                 for at in range(0, len(joined), 2)]  # fmt: skip
+        vector = f"<{width} x {item}>"
+        joined = [w.picked(vector, *pair, tuple(range(2 * width))) for pair in pairs]
+        width *= 2
+    columns = range(row * w.columns, (row + 1) * w.columns)
+    picks = tuple(place * w.width + column for column in columns for place in range(together))
+    return w.picked(f"<{width} x {item}>", joined[0], joined[-1], picks)

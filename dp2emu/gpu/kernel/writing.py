@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -186,3 +186,11 @@ class Lane:
 def numbers(type: str, lanes: tuple[int, ...]) -> str:
     """A vector of integer constants."""
     return f"<{', '.join(f'{type} {lane}' for lane in lanes)}>"
+
+
+def union(w: Code, masks: Sequence[str]) -> str:
+    """Lanes of any of the masks."""
+    found = masks[0]
+    for mask in masks[1:]:
+        found = w.either(found, mask)
+    return found
