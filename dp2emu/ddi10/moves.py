@@ -15,7 +15,7 @@ from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.formats import FormatRow
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32
-from dp2emu.ddi10.resource import Resource, Resources
+from dp2emu.ddi10.resource import Resource, Resources, Usage
 from dp2emu.ddi10.views import Views
 from dp2emu.gpu.memory import Surface, SurfaceKind
 from dp2emu.gpu.packets import (
@@ -194,6 +194,7 @@ class Moves:
         """ResourceUpdateSubresourceUP: what the host has now goes into a box, in order."""
         entry = "ResourceUpdateSubresourceUP"
         made = self._resources.objects.open(target, entry)
+        self._contract.hold(made.desc.Usage != Usage.IMMUTABLE, Rule.IMMUTABLE, entry)
         there = self._box(made, index, box, entry)
         if there is None:
             return
@@ -245,6 +246,7 @@ class Moves:
         made, given = (self._resources.objects.open(each, entry) for each in (target, source))
         same = made.is_buffer == given.is_buffer
         self._contract.hold(same, Rule.SAME_TEXELS, entry)
+        self._contract.hold(made.desc.Usage != Usage.IMMUTABLE, Rule.IMMUTABLE, entry)
         return made, given
 
     def _copy_part(

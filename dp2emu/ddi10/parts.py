@@ -7,6 +7,7 @@ from typing import Any
 
 from dp2emu.ddi10.bindings import Setters
 from dp2emu.ddi10.context import Context
+from dp2emu.ddi10.contract import Rule
 from dp2emu.ddi10.draw import Draws
 from dp2emu.ddi10.dxgi import Dxgi
 from dp2emu.ddi10.layout import ElementLayouts
@@ -25,6 +26,7 @@ class Parts:
     """The objects of a device and the entries that act on them.  Mutable: they are."""
 
     def __init__(self, context: Context, query_residency: QueryResidencyCb) -> None:
+        self._contract = context.contract
         self.resources = Resources(context)
         self.views = Views(context, self.resources)
         self.states = States(context)
@@ -54,12 +56,20 @@ class Parts:
         }
         for part in (*self._makers, *self._users):
             found |= part.entries()
-        return found
+        return found | {"DestroyResource": self._destroy_resource}
+
+    def _destroy_resource(self, memory: bytearray) -> None:
+        """DestroyResource, after its views."""
+        entry, objects = "DestroyResource", self.views.all()
+        resource = self.resources.objects.open(memory, entry)
+        left = any(view.resource is resource for each in objects for view in each.values())
+        self._contract.hold(not left, Rule.VIEWS_LEFT, entry)
+        self.resources.destroy(memory)
 
     def _objects(self) -> tuple[Objects[Any], ...]:
         views, states = self.views, self.states
         return (
-            *(views.targets, views.depths, views.shaders),
+            *views.all(),
             *(states.blends, states.depths, states.rasterizers, states.samplers),
             *(self.layouts.objects, self.stages.objects, self.resources.objects),
         )

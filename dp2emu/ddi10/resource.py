@@ -195,7 +195,6 @@ class Resources:
             "CreateResource": self.create,
             "CalcPrivateOpenedResourceSize": self.objects.size,
             "OpenResource": self.open,
-            "DestroyResource": self.destroy,
         }
 
     def create(self, desc: CreateResource, memory: bytearray, runtime: int = 0) -> None:
@@ -243,7 +242,9 @@ class Resources:
 
     def record(self, packet: Packet, *used: Resource) -> None:
         """Record a packet, behind what brings memory it uses to where the GPU reaches it."""
-        commands = self._context.commands
+        commands, contract = self._context.commands, self._context.contract
+        unmapped = not any(resource.mapped for resource in used)
+        contract.hold(unmapped, Rule.USED_MAPPED, type(packet).__name__)
         wanted = dict.fromkeys(each for resource in used for each in resource.memory.rendering)
         if wanted:
             commands.add(PageIn(tuple(wanted)))

@@ -155,6 +155,10 @@ class Views:
         self.depths: Objects[TargetView] = Objects(contract, "DepthStencilView", b"DSVW")
         self.shaders: Objects[ShaderView] = Objects(contract, "ShaderResourceView", b"SRVW")
 
+    def all(self) -> tuple[Objects[Any], ...]:
+        """Views of every kind."""
+        return self.targets, self.depths, self.shaders
+
     def entries(self) -> Mapping[str, Callable[..., Any]]:
         """The entries about the lives of views, by name."""
         kinds: tuple[tuple[str, Objects[Any], Callable[..., None]], ...] = (

@@ -209,6 +209,17 @@ def test_only_subresources_that_there_are_are_mapped(index: int) -> None:
         driven.call("ResourceMap", driven.buffer(bytes(4)), index, Map.READ)
 
 
+def test_what_is_mapped_is_not_used() -> None:
+    driven = Rendering()
+    staging, made = driven.buffer(bytes(4), usage=Usage.STAGING), driven.buffer(bytes(4))
+    driven.call("StagingResourceMap", staging, 0, Map.WRITE)
+    with pytest.raises(ContractError) as broken:
+        driven.call("ResourceCopy", made, staging)
+    assert broken.value.rule == "USED_MAPPED"
+    driven.call("StagingResourceUnmap", staging, 0)
+    assert driven.call("ResourceCopy", made, staging) == []
+
+
 def test_a_removed_device_maps_nothing() -> None:
     driven = Rendering()
     made = driven.buffer(bytes(4))

@@ -297,6 +297,19 @@ def test_much_data_is_flushed() -> None:
     assert driven.adapter.gpu.counters.upload_bytes >= 1 << 24
 
 
+def test_what_is_immutable_is_not_written() -> None:
+    driven = Rendering()
+    made, given = driven.buffer(bytes(4), usage=Usage.IMMUTABLE), driven.buffer(bytes(4))
+    for entry, arguments in (
+        ("ResourceCopy", (made, given)),
+        ("ResourceUpdateSubresourceUP", (made, 0, None, b"1234")),
+    ):
+        with pytest.raises(ContractError) as broken:
+            driven.call(entry, *arguments)
+        assert broken.value.rule == "IMMUTABLE"
+    assert driven.call("ResourceCopy", given, made) == []
+
+
 # Resolving and levels
 
 

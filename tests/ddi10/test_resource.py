@@ -167,6 +167,17 @@ def test_memory_of_destroyed_resources_is_free() -> None:
     assert driven.adapter.gpu.heap.allocated == before - 4 * 16 * 16
 
 
+def test_views_are_destroyed_before_their_resource() -> None:
+    driven = Rendering()
+    made = driven.texture()
+    view = driven.target(made)
+    with pytest.raises(ContractError) as broken:
+        driven.call("DestroyResource", made)
+    assert broken.value.rule == "VIEWS_LEFT"
+    driven.call("DestroyRenderTargetView", view)
+    assert driven.call("DestroyResource", made) == []
+
+
 def test_packets_keep_memory_of_destroyed_resources() -> None:
     driven = Rendering()
     given, made = driven.buffer(b"abcd"), driven.buffer(bytes(4))
