@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from dp2emu.ddi10.elsewhere import looking
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.packets import Uniforms
 from dp2emu.gpu.state import COVERAGE_PORT
@@ -31,7 +32,7 @@ from dp2emu.shader.ir import (
 )
 from dp2emu.shader.ports import CONSTANT
 from dp2emu.shader.sm4 import decode
-from dp2emu.shader.sm4.lower import Ask, Lowered4, lower
+from dp2emu.shader.sm4.lower import Lowered4, lower
 from dp2emu.shader.sm4.versions import Stage
 from dp2emu.shader.types import I32, Type
 from dp2emu.shader.verify import verify
@@ -93,23 +94,18 @@ def pixel_shader(code: bytes) -> Shader:
     """A pixel shader from its tokens.
 
     Raises ShaderError, with an offset, for tokens that cannot be meant, and Unsupported for other
-    stages and inputs evaluated elsewhere.
+    stages.
     """
     lowered = _lowered(code, Stage.PIXEL)
-    return Shader(_Writer.of(lowered, _PIXEL_INPUTS, "target", "target").program(), lowered)
+    program = _Writer.of(lowered, _PIXEL_INPUTS, "target", "target").program()
+    return Shader(looking(program, lowered), lowered)
 
 
 def _lowered(code: bytes, stage: Stage) -> Lowered4:
     program = decode(code)
     if program.version.stage is not stage:
         raise Unsupported(f"a {program.version.stage.name.lower()} shader in another's place")
-    lowered = lower(program)
-    if any(unit.ask in _ELSEWHERE for unit in lowered.units):
-        raise Unsupported("inputs of pixel shaders evaluated elsewhere")
-    return lowered
-
-
-_ELSEWHERE = (Ask.SNAPPED, Ask.AT_SAMPLE)
+    return lower(program)
 
 
 @dataclass(slots=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from dp2emu.gpu.arrays import F64
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.multisample import POSITIONS
 from dp2emu.gpu.packets import TextureBinding
@@ -21,6 +22,15 @@ from dp2emu.shader.sm4.lower.lowered import Unit as Asked
 from dp2emu.shader.types import I32, Lanes, Mask
 
 Files = Mapping[str, Lanes]
+Words = tuple[I32, I32, I32, I32]
+Look = Callable[[int, I32, F64], Words]
+"""From the number of a register, lanes, and a way in pixels from their centres, shape (2, n), to
+what pixel programs would read of it there."""
+
+ELSEWHERE = (Ask.SNAPPED, Ask.AT_SAMPLE)
+"""What is asked of inputs of pixel programs; the first operand is the lane then."""
+_SNAPS = 16
+"""Steps of a pixel for an input to be snapped to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +38,30 @@ class StageFetcher:
     """What answers to the fetches of programs of a stage: called, or bound to programs.
 
     ``samples`` are those of the targets; ``bindings`` are of the units that have something.
+    ``look`` finds inputs of pixels elsewhere, where there are some.
     """
 
     texturing: Texturing
     stage: Stage
     bindings: Mapping[int, TextureBinding]
     samples: int
+    look: Look | None = None
 
-    def answered(self, unit: int) -> Bound:
-        """The program that answers to fetches of a unit; its ports are the operands.
-
-        Raises Unsupported for what is not built.
+    def answered(self, unit: int) -> Bound | None:
+        """The program that answers to fetches of a unit; its ports are the operands.  None for
+        inputs elsewhere.
         """
+        if self.texturing.asked[self.stage][unit].ask in ELSEWHERE:
+            return None
         found, files = self._answer(unit)
         return Bound(found.program, files, found.ports)
 
-    def __call__(
-        self, unit: int, operands: tuple[I32, ...], active: Mask | None
-    ) -> tuple[I32, I32, I32, I32]:
+    def __call__(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
         """All lanes are answered, active or not."""
+        asked = self.texturing.asked[self.stage][unit]
+        if asked.ask in ELSEWHERE and self.look is not None:
+            way = _ways(asked, operands[1:], self.samples)
+            return self.look(asked.register, operands[0], way)
         found, files = self._answer(unit)
         lanes, cache = len(operands[0]) if operands else 1, self.texturing.cache
         reads = None if cache is None else Reads(lanes, active)
@@ -66,6 +81,19 @@ class StageFetcher:
             return facts(self.stage), _facts(0)
         files = _FILES.get(asked.ask, _whole)(asked, self.bindings[number], unit.files)
         return answer(asked, unit.key, self.stage), files
+
+
+def _ways(asked: Asked, where: Sequence[I32], samples: int) -> F64:
+    """From centres of pixels to where an input is wanted, shape (2, n); a sample that there is
+    not is at the centre.
+    """
+    if asked.ask is Ask.SNAPPED:
+        return np.stack(where).astype(np.float64) / _SNAPS
+    (number,) = where
+    places = np.array((*POSITIONS[samples], (0, 0)), np.float64) / ONE
+    known = (number >= 0) & (number < samples)
+    found: F64 = places[np.where(known, number, samples)].T
+    return found
 
 
 def _about_targets(asked: Asked, stage: Stage, samples: int) -> tuple[Answer, Files]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
 from dp2emu.gpu.encodings import as_floats
+from dp2emu.gpu.fetching import StageFetcher, Words
 from dp2emu.gpu.geometry import is_color, is_flat
 from dp2emu.gpu.multisample import POSITIONS, centroids, coverage
 from dp2emu.gpu.packets import Draw
@@ -22,12 +23,15 @@ from dp2emu.gpu.vertex import COMPONENTS
 from dp2emu.shader.engines import telling
 from dp2emu.shader.ir import Program
 from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, SAMPLE, varying
-from dp2emu.shader.reference import Fetcher, Run, Sampler
+from dp2emu.shader.reference import Run, Sampler
 from dp2emu.shader.reference import run as run_reference
-from dp2emu.shader.types import I32, Lanes
+from dp2emu.shader.types import I32, Lanes, canonical
 
 MAX_TARGETS = 8
 """Of Direct3D 10; before there are four."""
+
+LANE_PORT = "lane.x"
+"""An I32 input: which of the fragments that run together it is."""
 
 COLOR_PORTS = tuple(
     tuple(f"target{number}.{component}" for component in COMPONENTS)
@@ -64,7 +68,7 @@ class Shading:
     numbers: I32
     sampler: Sampler | None
     run: Run
-    fetcher: Fetcher | None = None
+    fetcher: StageFetcher | None = None
     sample: int = 0
 
     @property
@@ -119,7 +123,7 @@ def shading(
     depth: Plane,
     sampler: Sampler | None = None,
     run: Run = run_reference,
-    fetcher: Fetcher | None = None,
+    fetcher: StageFetcher | None = None,
 ) -> Shading:
     """Planes for the corners of primitives; ``depth`` is the plane of their z.
 
@@ -275,7 +279,7 @@ def _run(shading: Shading, sites: Sites, way: F64 | None, mask: I32) -> Shaded:
             uniforms,
             count,
             sampler=shading.sampler,
-            fetcher=shading.fetcher,
+            fetcher=_looking(shading, sites),
         )
     outputs, nothing = result.outputs, np.zeros(count, np.float32)
     colors = {
@@ -284,6 +288,22 @@ def _run(shading: Shading, sites: Sites, way: F64 | None, mask: I32) -> Shaded:
     }
     drawn = outputs.get(COVERAGE_PORT)
     return Shaded(colors, outputs.get(DEPTH_PORT), result.alive, drawn)
+
+
+def _looking(shading: Shading, sites: Sites) -> StageFetcher | None:
+    """The fetcher with eyes for these fragments."""
+    fetcher = shading.fetcher
+    return fetcher and replace(fetcher, look=partial(_looked, shading, sites))
+
+
+def _looked(shading: Shading, sites: Sites, register: int, lanes: I32, way: F64) -> Words:
+    """The bits of an input of some of the fragments at another place."""
+    there = sites.part(lanes.astype(np.int64)).moved(way)
+    names = [f"v{register}.{component}" for component in COMPONENTS]
+    found = _interpolated(shading, there, names)
+    nothing = np.zeros(1, np.float32)
+    x, y, z, w = (canonical(found.get(name, nothing)).view(np.int32) for name in names)
+    return x, y, z, w
 
 
 def _inputs(shading: Shading, sites: Sites, way: F64 | None) -> dict[str, Lanes]:
@@ -374,6 +394,10 @@ def _eye_w(shading: Shading, sites: Sites) -> F32:
     return (1.0 / sites.at(shading.rhw)).astype(np.float32)
 
 
+def _lane(shading: Shading, sites: Sites) -> Lanes:
+    return np.arange(len(sites.x), dtype=np.int32)
+
+
 def _sample(shading: Shading, sites: Sites) -> Lanes:
     return np.array([shading.sample], np.int32)
 
@@ -391,5 +415,6 @@ _SYSTEM: dict[str, Callable[[Shading, Sites], Lanes]] = {
     "w.x": _eye_w,
     "primitive_id.x": _number,
     "sample_index.x": _sample,
+    LANE_PORT: _lane,
 }
 """Inputs of a pixel program that no vertex provides."""

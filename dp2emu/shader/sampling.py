@@ -48,5 +48,7 @@ class Bindable(Protocol):
 class Answering(Protocol):
     """A fetcher that says which programs do its work."""
 
-    def answered(self, unit: int) -> Bound:
-        """The program that answers to fetches of a unit; its ports are the operands."""
+    def answered(self, unit: int) -> Bound | None:
+        """The program that answers to fetches of a unit; its ports are the operands.  None for a
+        unit that has none, which is then called.
+        """

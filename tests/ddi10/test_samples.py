@@ -181,3 +181,43 @@ def test_of_two_fragments_that_pass_early_the_one_that_is_not_discarded_is_seen(
     driven.call("SetRenderTargets", [driven.target(color)], 7, None)
     driven.call("Draw", 10, 0)
     assert (driven.pixels(color) == 0xFFFFFFFF).all()
+
+
+RAMP = [[x, y, 0.5, 1, 8 * (x + 1), 8 * (1 - y), 0, 0] for x, y, *_ in strip()]
+ACROSS = "dcl_input_ps linear noperspective v1.xy"
+
+
+@pytest.mark.parametrize("sample", range(SAMPLES))
+def test_inputs_are_evaluated_at_any_sample(sample: int) -> None:
+    code = ps([f"eval_sample_index o0, v1.xyxy, l({sample})"], ACROSS)
+    found = Sampled(F.R32_FLOAT).run(code, RAMP).view(np.float32)
+    assert (found[3] == (np.arange(SIZE) + 0.5 + PLACES[sample][0] / 16)[:, None]).all()
+    code = ps([f"eval_sample_index o0, v1.yxyx, l({sample})"], ACROSS)
+    found = Sampled(F.R32_FLOAT).run(code, RAMP).view(np.float32)
+    assert (found[:, 3] == (np.arange(SIZE) + 0.5 + PLACES[sample][1] / 16)[:, None]).all()
+
+
+@pytest.mark.parametrize(("x", "y"), [(-8, 7), (7, -8), (0, 0), (3, 24)])
+def test_inputs_are_evaluated_in_sixteenths_of_a_pixel(x: int, y: int) -> None:
+    """Of an offset four bits count."""
+    down = (y + 8) % 16 - 8
+    code = ps(
+        [f"mov r1, l({x}, {y}, 0, 0)", "if_nz r0.x", "eval_snapped o0, v1.xyxy, r1.xyxx",
+         "else", "eval_snapped o0, v1.yyyy, r1.xyxx", "endif"],
+        ACROSS,
+    )  # fmt: skip
+    found = Sampled(F.R32_FLOAT).run(code, RAMP).view(np.float32)
+    assert (found[3, 1:] == (np.arange(1, SIZE) + 0.5 + x / 16)[:, None]).all()
+    assert (found[:, 0] == (np.arange(SIZE) + 0.5 + down / 16)[:, None]).all()
+
+
+def test_evaluation_keeps_perspective() -> None:
+    corners = [[x * w, y * w, 0.5 * w, w, 1 / w, 0, 0, 0] for (x, y, *_), w in
+               zip(strip(), (1, 2, 1, 2), strict=True)]  # fmt: skip
+    head = "dcl_input_ps linear v1.xy"
+    centre = Sampled(F.R32_FLOAT).run(
+        ps(["eval_snapped o0, v1.xxxx, l(0, 0, 0, 0)"], head), corners
+    )
+    plain = Sampled(F.R32_FLOAT).run(ps(["mov o0, v1.xxxx"], head), corners)
+    assert (centre == plain).all()
+    assert len(set(centre[3, :, 0].tolist())) == SIZE
