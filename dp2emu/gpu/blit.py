@@ -13,7 +13,7 @@ from dp2emu.d3d.formats import FORMATS, FormatRow
 from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.memory import ColorKey
 from dp2emu.gpu.packets import Blit, Box, Part
-from dp2emu.gpu.pixels import depth_bits, depth_format, unused_bits
+from dp2emu.gpu.pixels import depth_bits, depth_format
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.resample import point
 from dp2emu.gpu.texels import Blocks, blocks, encode_texels, read_texels, whole_blocks
@@ -71,8 +71,7 @@ def _fill(blit: Blit, row: FormatRow) -> None:
         _stored(blit.target)[whole_blocks(row, blit.target.box)] = one
         return
     old = _pixels(blit.target)
-    unused = np.frombuffer(unused_bits(row).to_bytes(row.size, "little"), np.uint8)
-    new = np.broadcast_to(one | unused, old.shape)
+    new = np.broadcast_to(one, old.shape)
     if blit.depth_only:
         kept = np.frombuffer(
             depth_bits(depth_format(blit.target.surface), depth=True, stencil=False).to_bytes(

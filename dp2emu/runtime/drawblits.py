@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dp2emu.d3d.ddraw import SRCCOPY, BltFlags, FastFlags
+from dp2emu.d3d.ddraw import SRCCOPY, BltFlags, Caps, FastFlags
+from dp2emu.d3d.formats import FORMATS
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.blt import Blt
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import ColorKey
 from dp2emu.gpu.packets import Rect
+from dp2emu.gpu.pixels import unused_bits
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.drawsurfaces import DrawSurface
 from dp2emu.runtime.session import Refused
@@ -97,8 +99,18 @@ def _with_keys(
     if flags & BltFlags.KEYDEST:
         made = _key(target.target_key)
         flags |= BltFlags.KEYDESTOVERRIDE
-    told = Effects(effects.fx, effects.fill, effects.rop, given, made)
+    fill = _stored(target, effects.fill) if flags & BltFlags.COLORFILL else effects.fill
+    told = Effects(effects.fx, fill, effects.rop, given, made)
     return flags & _PASSED, told
+
+
+def _stored(target: DrawSurface, fill: int) -> int:
+    """A pixel with its bits of no channel as whoever fills has them: a board ones, the software
+    that fills system memory zeros.
+    """
+    row = FORMATS[target.format]
+    unused = 0 if row.blocked else unused_bits(row)
+    return fill & ~unused | (0 if target.caps & Caps.SYSTEMMEMORY else unused)
 
 
 def _key(key: ColorKey | None) -> ColorKey:

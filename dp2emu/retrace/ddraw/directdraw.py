@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dp2emu.capture.apitrace.values import Struct
 from dp2emu.d3d.ddraw import PaletteCaps
 from dp2emu.gpu.packets import Rect
 from dp2emu.retrace.arguments import Arguments, array, integer, member, members, structure
@@ -142,12 +143,23 @@ def set_clip_list(program: Program, call: Arguments) -> None:
     if not call.has("lpClipList"):
         clipper.rects = None
         return
-    region = call.struct("lpClipList")
-    if "Buffer" not in region.signature.members:
-        raise Inexpressible("the rectangles of the clip list were not recorded")
-    sides = "left", "top", "right", "bottom"
-    rects = [members(structure(each), sides, integer) for each in array(member(region, "Buffer"))]
-    clipper.rects = tuple(Rect(*sides) for sides in rects)
+    clipper.rects = _region(call.struct("lpClipList"))
+
+
+_SIDES = "left", "top", "right", "bottom"
+
+
+def _region(region: Struct) -> tuple[Rect, ...]:
+    """The rectangles of RGNDATA: one is its own bounds, more must have been recorded."""
+    header = structure(member(region, "rdh"))
+    count = integer(member(header, "nCount"))
+    if count == 1:
+        return (Rect(*members(structure(member(header, "rcBound")), _SIDES, integer)),)
+    recorded = "Buffer" in region.signature.members
+    found = array(member(region, "Buffer")) if recorded else ()
+    if len(found) < count:
+        raise Inexpressible(f"{len(found)} of {count} rectangles of the clip list were recorded")
+    return tuple(Rect(*members(structure(each), _SIDES, integer)) for each in found)
 
 
 # What hangs on surfaces

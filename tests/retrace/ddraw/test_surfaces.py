@@ -201,3 +201,46 @@ def test_every_method_of_a_surface_has_a_row() -> None:
         "Lock", "Unlock", "SetClipper", "SetColorKey", "SetPalette", "SetLOD", "IsLost",
         "QueryInterface", "Release", "AddRef",
     } <= version7  # fmt: skip
+
+
+@pytest.mark.parametrize(("caps", "unused"), [(0, 0xFF000000), (Caps.SYSTEMMEMORY, 0)])
+def test_fills_store_ones_or_zeros_in_bits_of_no_channel(caps: int, unused: int) -> None:
+    played = Played()
+    played.create(TARGET, surface_desc(PLAIN | caps, format=RGB32))
+    fill(played, TARGET, 0x12345678)
+    assert played.got()[0][0] == unused | 0x345678
+
+
+def clip_list(*rects: tuple[int, ...], recorded: bool = True) -> tuple[object]:
+    sides = "left", "top", "right", "bottom"
+    made = tuple(struct("RECT", **dict(zip(sides, each, strict=True))) for each in rects)
+    header = struct("RGNDATAHEADER", nCount=len(rects), rcBound=made[0])
+    return (struct("RGNDATA", rdh=header, **({"Buffer": made} if recorded else {})),)
+
+
+@pytest.mark.parametrize(
+    ("rects", "recorded", "row"),
+    [
+        (((1, 0, 2, 6),), False, [0, RED, 0, 0]),
+        (((0, 0, 1, 6), (2, 0, 3, 6)), True, [RED, 0, RED, 0]),
+        (((0, 0, 1, 6), (2, 0, 3, 6)), False, [RED] * 4),
+    ],
+)
+def test_clip_lists_cut_blits(
+    rects: tuple[tuple[int, ...], ...], recorded: bool, row: list[int]
+) -> None:
+    played = Played()
+    clipper = OTHER + 8
+    for address in (TARGET, OTHER):
+        played.create(address, surface_desc(PLAIN, format=RGB32))
+    fill(played, OTHER, RED)
+    played.on(DDRAW, "IDirectDraw7::CreateClipper", lplpDDClipper=out(clipper))
+    played.on(TARGET, "IDirectDrawSurface7::SetClipper", lpDDClipper=Pointer(clipper))
+    given = clip_list(*rects, recorded=recorded)
+    played.on(clipper, "IDirectDrawClipper::SetClipList", lpClipList=given, dwFlags=0)
+    copied(played, TARGET, OTHER)
+    assert played.got()[0][:4] == row
+    lost = len(rects) > 1 and not recorded
+    assert played.losses() == (
+        ["0 of 2 rectangles of the clip list were recorded"] if lost else []
+    )
