@@ -372,3 +372,100 @@ def test_a_key_has_what_the_unit_and_the_view_say() -> None:
     )
     assert not key_of(SamplerDesc()).ranged
     assert key_of(SamplerDesc(), replace(UNIT, dimension=Dimension.TEXTURE2DARRAY)).layers
+
+
+FLOATS = "(float,float,float,float)"
+POINT_SAMPLER = SamplerDesc(0, 3, 3, 3, ComparisonFunc=CmpFunc.LESS)
+
+
+def counted(*sides: tuple[int, ...]) -> list[SubresourceUP]:
+    """Levels of float texels 1, 2, 3 and so on, each from 1000 times its number on."""
+    found = []
+    for number, side in enumerate(sides):
+        width, height, depth = (*side, 1, 1)[:3]
+        data = np.arange(width * height * depth, dtype=np.float32) + 1 + 1000 * number
+        found.append(SubresourceUP(data.tobytes(), 4 * width, 4 * width * height))
+    return found
+
+
+SAMPLED = [
+    # Kind, name, sides, slices; a place, and the texel that is there.
+    (T1, "1d", (4, 1), 1, (0.625, 0, 0, 0), 3),
+    (T1, "1darray", (4, 1), 3, (0.625, 1.5, 0, 0), 2003),
+    (T2, "2d", (4, 2), 1, (0.625, 0.75, 0, 0), 7),
+    (T2, "2darray", (4, 2), 3, (0.625, 0.75, 0.5, 0), 7),
+    (T2, "2darray", (4, 2), 3, (0.625, 0.75, 9.0, 0), 2007),
+    (T3, "3d", (4, 2, 2), 1, (0.625, 0.75, 0.75, 0), 15),
+    (CUBE, "cube", (2, 2), 6, (0.25, -0.25, -1.0, 0), 5003),
+    (CUBE, "cubearray", (2, 2), 12, (0.25, -0.25, -1.0, 1.0), 11003),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "sides", "slices", "place", "texel"), SAMPLED)
+def test_every_kind_of_texture_is_sampled(
+    kind: int, name: str, sides: tuple[int, ...], slices: int, place: tuple[float, ...], texel: int
+) -> None:
+    driven = Reading()
+    width, height, depth = (*sides, 1)[:3]
+    resource = driven.texture(
+        F.R32_FLOAT, width, height, bind=READ, slices=slices, kind=kind, depth=depth,
+        data=counted(*[sides] * slices),
+    )  # fmt: skip
+    view = driven.view(resource, F.R32_FLOAT, kind)
+    head = f"dcl_sampler s0, mode_default\ndcl_resource_texture{name} {FLOATS} t0"
+    numbers = ", ".join(f"{float(c)!r}" for c in place)
+    for line in (f"sample_l o0, l({numbers}), t0, s0, l(0)", f"sample o0, l({numbers}), t0, s0"):
+        found = driven.run(ps([line], head), [view], POINT_SAMPLER).view(np.float32)
+        assert (found == [texel, 0, 0, 1]).all(), line
+
+
+DEPTH_VIEWS = [
+    (F.R32_TYPELESS, F.R32_FLOAT, np.float32(0.5).view(np.uint32), 4),
+    (F.R16_TYPELESS, F.R16_UNORM, 0x8000, 2),
+    (F.R24G8_TYPELESS, F.R24_UNORM_X8_TYPELESS, 0xFF800000, 4),
+    (F.R32G8X24_TYPELESS, F.R32_FLOAT_X8X24_TYPELESS, np.float32(0.5).view(np.uint32), 8),
+]
+
+
+@pytest.mark.parametrize(("made", "seen", "word", "size"), DEPTH_VIEWS)
+def test_views_of_depth_compare(made: DxgiFormat, seen: DxgiFormat, word: int, size: int) -> None:
+    driven = Reading()
+    texel = int(word).to_bytes(size, "little")
+    resource = driven.texture(
+        made, bind=READ, data=[SubresourceUP(texel * SIZE * SIZE, size * SIZE)]
+    )
+    view = driven.view(resource, seen, T2)
+    head = f"dcl_sampler s0, mode_comparison\ndcl_resource_texture2d {FLOATS} t0"
+    for reference, lit in ((0.25, 1.0), (0.75, 0.0)):
+        line = f"sample_c_lz o0, l(0.5, 0.5, 0, 0), t0, s0, l({reference})"
+        sampler = POINT_SAMPLER._replace(Filter=0x95)
+        found = driven.run(ps([line], head), [view], sampler).view(np.float32)
+        assert (found == lit).all()
+
+
+@pytest.mark.parametrize(("component", "wanted"), [("x", (11, 12, 7, 6)), ("w", (1, 1, 1, 1))])
+def test_four_texels_are_gathered_counter_clockwise_from_the_lower_left(
+    component: str, wanted: tuple[int, ...]
+) -> None:
+    driven = Reading()
+    resource = driven.texture(F.R32_FLOAT, 5, 4, bind=READ, data=counted((5, 4)))
+    view = driven.view(resource, F.R32_FLOAT, T2)
+    head = f"dcl_sampler s0, mode_default\ndcl_resource_texture2d {FLOATS} t0"
+    line = f"gather4 o0, l(0.2, 0.5, 0, 0), t0, s0.{component}"
+    found = driven.run(ps([line], head), [view], POINT_SAMPLER).view(np.float32)
+    assert (found == np.array(wanted)).all()
+
+
+def test_the_level_of_detail_of_a_place_is_told() -> None:
+    driven = Reading()
+    resource = driven.texture(
+        F.R32_FLOAT, 16, 16, bind=READ, levels=3, data=counted((16, 16), (8, 8), (4, 4))
+    )
+    view = driven.view(resource, F.R32_FLOAT, T2)
+    head = f"dcl_sampler s0, mode_default\ndcl_resource_texture2d {FLOATS} t0"
+    lines = ["utof r1, r0", "mul r1, r1, l(0.5, 0.5, 0, 0)", "lod o0, r1, t0, s0"]
+    found = driven.run(ps(lines, head, "ps_4_1"), [view], SamplerDesc(0x15)).view(np.float32)
+    assert (found == [2, 3, 0, 0]).all()
+    clamped = SamplerDesc(0x15, MaxLOD=1.25)
+    found = driven.run(ps(lines, head, "ps_4_1"), [view], clamped).view(np.float32)
+    assert (found == [1.25, 3, 0, 0]).all()
