@@ -182,6 +182,7 @@ def _of_draw(draw: Case) -> Ranges:
         "IAVertices": vertices,
         "IAPrimitives": primitives,
         "VSInvocations": _shaded(draw, shape, runs, vertices),
+        "GSPrimitives": Interval(0, primitives.high),
         "CInvocations": entering,
         "CPrimitives": _leaving(draw, shape, runs, partial) if draw.rasterized else entering,
     }

@@ -160,6 +160,11 @@ def test_pixels_are_between_passed_and_covered(
     assert ranges([Case(LIST, 3, passed=5, failed=7, depth=depth)]).PSInvocations == expected
 
 
+def test_without_a_geometry_shader_its_primitives_may_be_those_that_are_clipped() -> None:
+    found = ranges([Case(STRIP, 6)])
+    assert (found.GSInvocations, found.GSPrimitives) == ((0, 0), (0, 4))
+
+
 def test_nothing_is_clipped_or_shaded_when_nothing_is_rasterized() -> None:
     found = ranges([Case(LIST, 3, positions=INSIDE, rasterized=False, passed=3)])
     assert found.IAPrimitives == (1, 1)
