@@ -28,7 +28,6 @@ from dp2emu.retrace.d3d9.held import (
 )
 from dp2emu.retrace.d3d9.shaders import code_of
 from dp2emu.retrace.losses import Inexpressible
-from dp2emu.retrace.methods import lost
 from dp2emu.retrace.program import Program
 from dp2emu.runtime.application import Application
 from dp2emu.runtime.mirror import StateBlock
@@ -43,7 +42,6 @@ _NO_STREAM = (None, 0, 0)
 silent(DEVICE, "GetInfo GetVertexShader GetPixelShader", _ASK)
 silent(DEVICE, "GetVertexShaderConstant GetVertexShaderDeclaration GetVertexShaderFunction", _ASK)
 silent(DEVICE, "GetPixelShaderConstant GetPixelShaderFunction", _ASK)
-lost(DEVICE, "ProcessVertices", "vertices are processed into a buffer of the program's")
 
 
 # Surfaces

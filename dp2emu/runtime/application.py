@@ -6,13 +6,14 @@ chains, and which of those that were released are still in use.  Direct3D 9 and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from dp2emu.capture.records import Record
-from dp2emu.d3d.enums import Format, Pool, TextureFilter
-from dp2emu.d3d.flags import Usage
+from dp2emu.d3d.enums import DeclUsage, Format, Pool, TextureFilter
+from dp2emu.d3d.fvf import fvf_layout
+from dp2emu.d3d.vertices import Element, VertexLayout
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import TEXTURES, VOLUMES, SurfaceDesc, SurfaceKind
@@ -22,7 +23,7 @@ from dp2emu.runtime.chains import Chain, Presentation
 from dp2emu.runtime.device9 import Device9
 from dp2emu.runtime.mirror import Key, Mirror, StateBlock
 from dp2emu.runtime.numbers import Numbers
-from dp2emu.runtime.objects import IndexBuffer, Texture
+from dp2emu.runtime.objects import Declaration, IndexBuffer, Texture, VertexElement
 from dp2emu.runtime.resources import Resource, Stored, store_pixels
 from dp2emu.runtime.session import Session
 from dp2emu.runtime.settings9 import default_of, setters
@@ -33,6 +34,11 @@ _EVICT = 61
 _INDEX_BYTES = {Format.INDEX16: 2, Format.INDEX32: 4}
 
 
+def layout_of_elements(elements: tuple[Element, ...]) -> VertexLayout:
+    """The layout of a declaration."""
+    return VertexLayout(elements, any(e.usage is DeclUsage.POSITIONT for e in elements))
+
+
 def stored_as(format: Format) -> Format:
     """What the driver is asked for: D3DFMT_NULL is a target whose colours nobody reads."""
     return Format.A8R8G8B8 if format is Format.NULL else format
@@ -41,9 +47,9 @@ def stored_as(format: Format) -> Format:
 class Application:
     """One device of a program on a rig.  Mutable: it is the device.
 
-    ``interface`` is 9 or 8; ``numbered`` are what Direct3D 8 calls by kind and number.
-    ``numbers`` are shared by the devices of a rig, ``record`` is told everything but the driver's
-    answers.
+    ``interface`` is 9 or 8; ``layouts`` are those of declarations by handle, ``numbered`` what
+    Direct3D 8 calls by kind and number.  ``numbers`` are shared by the devices of a rig,
+    ``record`` is told everything but the driver's answers.
     """
 
     def __init__(
@@ -66,6 +72,7 @@ class Application:
         )  # fmt: skip
         self.mirror = Mirror(setters(self.device), self._default)
         self.resources: dict[int, Resource] = {}
+        self.layouts: dict[int, VertexLayout] = {}
         self.blocks: list[StateBlock] = []
         self.numbered: dict[tuple[str, int], object] = {}
         self._dying: dict[int, Resource] = {}
@@ -123,8 +130,7 @@ class Application:
             return Resource(None, pool)
         stored = replace(shape, format=stored_as(shape.format))
         desc = self.device.textures.create(stored, []).desc
-        visible = 1 if shape.usage & Usage.AUTOGENMIPMAP else desc.levels
-        made = self._own(Resource(desc, pool, visible=visible))
+        made = self._own(Resource(desc, pool))
         made.format = shape.format
         return made
 
@@ -353,6 +359,28 @@ class Application:
             self.device.textures.changed([target.root.desc])
 
     # Drawing
+
+    def create_declaration(self, elements: Sequence[VertexElement]) -> Declaration:
+        """CreateVertexDeclaration."""
+        made = self.device.create_vertex_declaration(elements)
+        parts = (Element(e.stream, e.offset, e.type, e.usage, e.index, e.method) for e in elements)
+        self.layouts[made.handle] = layout_of_elements(tuple(parts))
+        return made
+
+    def vertex_layout(self) -> VertexLayout | None:
+        """The format of vertices that fixed functions process; None without one."""
+        if self.session.interface < 9:
+            handle, shader = self.mirror.get("vertex_shader"), None
+        else:
+            format, shader = self.mirror.get("format"), self.mirror.get("vertex_shader")
+            handle = format.handle if format else 0
+        return None if shader is not None else self.layout_of(handle)
+
+    def layout_of(self, handle: int) -> VertexLayout | None:
+        """The layout behind a declaration's handle or a vertex format; None for neither."""
+        if handle & 1 or not handle:
+            return self.layouts.get(handle)
+        return fvf_layout(handle)
 
     def set_filter(self, texture: Resource, filter: TextureFilter) -> None:
         """SetAutoGenFilterType."""

@@ -38,7 +38,7 @@ TRANSFORM, LIGHT = 1, 1 << 10
 DONOTCOPYDATA = 1
 """D3DPV_DONOTCOPYDATA: elements that are not computed stay as they were."""
 _PER_STAGE = stage_index(1, 0)
-_MATERIAL = dtype_of(D3DMATERIAL7)
+MATERIAL_DTYPE = dtype_of(D3DMATERIAL7)
 
 Bytes = NDArray[np.uint8]
 
@@ -85,7 +85,7 @@ def process(
     result = np.frombuffer(before, np.uint8).reshape(made.count, -1).copy()
     layout = fvf_layout(given.buffer.format, 7)
     for element in target.elements:
-        column = _column(element, outputs, view)
+        column = column_of(element, outputs, view)
         if column is None and not flags & DONOTCOPYDATA:
             column = _copied(element, layout, source, given)
         if column is not None:
@@ -102,12 +102,12 @@ def shaded(source: bytes, given: Span, state: State) -> Mapping[str, F32]:
     program = vertex_program(key)
     elements = elements_by_name(layout)
     streams, numbers = (Stream(source, 0, given.buffer.stride),), np.arange(given.count)
-    inputs = {port.name: _lane(elements, port.name, streams, numbers) for port in program.inputs}
+    inputs = {port.name: lane_of(elements, port.name, streams, numbers) for port in program.inputs}
     uniforms = vertex_uniforms(key, fixed_state(state))
     return run(program, inputs, uniforms, given.count).outputs
 
 
-def _lane(
+def lane_of(
     elements: Mapping[str, Element], name: str, streams: tuple[Stream, ...],
     numbers: NDArray[np.int64],
 ) -> F32:  # fmt: skip
@@ -120,7 +120,7 @@ def _lane(
     return decoded
 
 
-def _column(element: Element, outputs: Mapping[str, F32], view: Viewport) -> Bytes | None:
+def column_of(element: Element, outputs: Mapping[str, F32], view: Viewport) -> Bytes | None:
     """Bytes of an element that is computed, (vertices, bytes); None for others."""
     if element.usage is DeclUsage.POSITIONT:
         lanes = np.stack([outputs[name] for name in POSITION]).astype(np.float64)
@@ -159,7 +159,7 @@ _SETTERS: dict[Kind, Callable[[State, int, Any], None]] = {
     ),
     Kind.TRANSFORM: State.set_transform,
     Kind.MATERIAL: lambda state, index, value: state.set_material(
-        np.array([astuple(value)], _MATERIAL)[0]
+        np.array([astuple(value)], MATERIAL_DTYPE)[0]
     ),
     Kind.LIGHT: lambda state, index, value: state.set_light(
         index, np.array([astuple(value)], LIGHT_DTYPE)[0]

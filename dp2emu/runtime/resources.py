@@ -27,11 +27,11 @@ DIRTY_BOXES = 16
 class Resource:
     """A texture, surface or buffer; or, with an ``owner``, the level ``index`` of a texture.
 
-    ``desc`` is None for what has no memory at the driver.  ``visible`` levels can be locked, those
-    below are generated.  ``implicit`` ones belong to a swap chain, ``format`` is the one that
-    was asked for.  Mutable: ``dirty`` has the
-    boxes of each face's top level that UpdateTexture has not copied yet, ``drawn`` the
-    subresources that a blit wrote and nobody has read since.
+    ``desc`` is None for what has no memory at the driver.  ``implicit`` ones belong to a swap
+    chain, ``format`` is the one that was asked for, ``vertices`` the vertex format of a
+    buffer.  Mutable: ``dirty`` has the boxes of each
+    face's top level that UpdateTexture has not copied yet, ``drawn`` the subresources that a blit
+    wrote and nobody has read since.
     """
 
     def __init__(
@@ -41,16 +41,15 @@ class Resource:
         *,
         owner: Resource | None = None,
         index: int = 0,
-        visible: int = 0,
         implicit: bool = False,
     ) -> None:
         self.desc = desc
         self.pool = pool
         self.owner = owner
         self.index = index
-        self.visible = visible or (desc.levels if desc else 1)
         self.implicit = implicit
         self.format = Format.UNKNOWN
+        self.vertices = 0
         self.levels: dict[int, Resource] = {}
         self.drawn: set[int] = set()
         self.dirty: dict[int, list[Box]] = {}

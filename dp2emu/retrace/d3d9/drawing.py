@@ -9,21 +9,20 @@ from dp2emu.retrace.d3d9.held import (
     enumerator,
     format_of,
     hand_out,
+    held,
     on,
     optional,
     rect_of,
 )
 from dp2emu.retrace.d3d9.root import DEVICES, EVERY_DEVICE
-from dp2emu.retrace.methods import lost
+from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Program
 from dp2emu.runtime.application import Application
-from dp2emu.runtime.objects import RectPatchInfo, TriPatchInfo
+from dp2emu.runtime.objects import Declaration, RectPatchInfo, TriPatchInfo
+from dp2emu.runtime.processing9 import Target, process, size_of
 from dp2emu.runtime.resources import Resource
 
 _DEAD_STREAM = (None, 0, 0)
-
-for _device in DEVICES.split():
-    lost(_device, "ProcessVertices", "vertices are processed into a buffer of the program's")
 
 
 @on(EVERY_DEVICE, "BeginScene")
@@ -163,6 +162,22 @@ def draw_indexed_primitive_up(program: Program, call: Arguments) -> None:
 
 def _index_format(call: Arguments) -> Format:
     return format_of(call.integer("IndexDataFormat"))
+
+
+@on(EVERY_DEVICE, "ProcessVertices")
+def process_vertices(program: Program, call: Arguments) -> None:
+    """Vertices of the bound streams, transformed by the runtime, go into a buffer; by fixed
+    functions, for with a vertex shader it is a loss.
+    """
+    app = application(call)
+    buffer = held(call, Resource, "pDestBuffer")[1]
+    named = optional(call, Declaration, "pVertexDecl") if _named(call, "pVertexDecl") else None
+    layout = app.layout_of(named.handle if named else buffer.vertices)
+    if layout is None:
+        raise Inexpressible("a buffer without a vertex format")
+    target = Target(buffer, call.integer("DestIndex"), layout, size_of(layout))
+    first, count = call.integer("SrcStartIndex"), call.integer("VertexCount")
+    process(app, first, count, target, call.integer("Flags"))
 
 
 # Patches

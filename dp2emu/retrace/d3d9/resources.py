@@ -92,6 +92,7 @@ def create_vertex_buffer(program: Program, call: Arguments) -> None:
     app = application(call)
     size, pool = call.integer("Length"), pool_of(call.integer("Pool"))
     made = app.create_buffer(SurfaceKind.VERTEXBUFFER, size, pool, call.integer("Usage"))
+    made.vertices = call.integer("FVF")
     hand_out(program, call, "ppVertexBuffer", app, made)
 
 

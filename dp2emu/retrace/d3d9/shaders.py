@@ -43,7 +43,7 @@ def create_vertex_declaration(program: Program, call: Arguments) -> None:
             break
         types = enumerator(DeclType, kind), enumerator(DeclMethod, method)
         elements.append(VertexElement(stream, offset, *types, enumerator(DeclUsage, usage), index))
-    hand_out(program, call, "ppDecl", app, app.device.create_vertex_declaration(elements))
+    hand_out(program, call, "ppDecl", app, app.create_declaration(elements))
 
 
 @on(DEVICES, "SetVertexDeclaration")

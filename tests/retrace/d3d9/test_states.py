@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import struct as binary
 
+import pytest
+
 from dp2emu.capture.records import Observed
 from dp2emu.d3d.enums import RenderState, SamplerState
 from tests.retrace.calls import Pointer, out, struct
@@ -118,4 +120,43 @@ def test_objects_that_are_none_are_losses() -> None:
         "SetTexture: 0xbad is nothing known, not a Held",
         "CreateTexture: Format 0x3039",
         "SetSamplerState: SamplerState 0x63",
+    ]
+
+
+@pytest.mark.parametrize("version", [9, 8])
+def test_vertices_are_processed_into_a_buffer(version: int) -> None:
+    bench = Bench(version)
+    code = 0x142
+    """D3DFVF_XYZ | D3DFVF_DIFFUSE | D3DFVF_TEX1."""
+    given = binary.pack("<3fI2f", -0.5, 0.5, 0.25, 0x80402010, 0.75, 0.5)
+    buffers = [
+        bench.make("CreateVertexBuffer", "ppVertexBuffer", Length=64, Usage=0, FVF=f, Pool=2)
+        for f in (code, 0x144)
+    ]
+    source, target = (bench.resource(buffer).desc for buffer in buffers)
+    assert source is not None
+    assert target is not None
+    bench.app.store_bytes(bench.resource(buffers[0]), 24, given)
+    stream = {"StreamNumber": 0, "pStreamData": Pointer(buffers[0]), "Stride": 24}
+    if version == 9:
+        bench.device("SetFVF", FVF=code)
+        bench.device("SetStreamSource", **stream, OffsetInBytes=0)
+    else:
+        bench.device("SetVertexShader", Handle=code)
+        bench.device("SetStreamSource", **stream)
+    set_state(bench, int(RenderState.LIGHTING), 0)
+    bench.device(
+        "ProcessVertices", SrcStartIndex=1, DestIndex=1, VertexCount=1,
+        pDestBuffer=Pointer(buffers[1]), Flags=0,
+    )  # fmt: skip
+    made = bench.driver.read(target.handle, 28, 28)
+    # The target has 8 x 4 pixels, whose centres are at whole numbers.
+    assert binary.unpack("<4fI2f", made) == (2.0, 1.0, 0.25, 1.0, 0x80402010, 0.75, 0.5)
+    assert bench.driver.read(target.handle, 0, 28) == bytes(28)
+    bench.device(
+        "ProcessVertices", SrcStartIndex=1, DestIndex=9, VertexCount=1,
+        pDestBuffer=Pointer(buffers[1]), Flags=0,
+    )  # fmt: skip
+    assert bench.losses() == [
+        "ProcessVertices: ProcessVertices of 1 vertices beyond the buffer's end"
     ]
