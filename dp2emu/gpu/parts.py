@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from dp2emu.d3d.enums import PrimitiveType
-from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.assembly import CORNERS, TOPOLOGIES, vertex_count
 from dp2emu.gpu.packets import Draw, Indices, Instances
 from dp2emu.gpu.vertex import vertex_numbers
@@ -69,7 +69,7 @@ def uncut(draw: Draw) -> Draw:
     )
 
 
-def _strips(cut: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[I64, I64]:
+def _strips(cut: Mask) -> tuple[I64, I64]:
     """Where strips between cuts begin, and how many indices they have."""
     ends = np.append(np.flatnonzero(cut), len(cut))
     starts = np.concatenate(([0], ends[:-1] + 1))
