@@ -202,7 +202,10 @@ class Device:
         """The bytes of a buffer, or of a texture's top level with rows without holes."""
         desc = resource.desc
         if desc.SampleDesc.Count > 1:
-            resource = self.resolve(resource)
+            plain = self.resolve(resource)
+            data = self.read(plain)
+            self.release(plain)
+            return data
         top = desc.pMipInfoList[0]
         staging = self._create(
             CreateResource(
@@ -214,8 +217,12 @@ class Device:
         mapped = self.call("StagingResourceMap", staging.memory, 0, int(Map.READ), 0)
         data = _packed(mapped, self._row_bytes(resource), top.TexelHeight)
         self.call("StagingResourceUnmap", staging.memory, 0)
-        self.call("DestroyResource", staging.memory)
+        self.release(staging)
         return data
+
+    def release(self, resource: Resource) -> None:
+        """Release: the resource is gone."""
+        self.call("DestroyResource", resource.memory)
 
     def _row_bytes(self, resource: Resource) -> int:
         width = resource.desc.pMipInfoList[0].TexelWidth

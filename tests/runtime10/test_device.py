@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dp2emu.ddi10.adapter import Adapter
@@ -34,15 +36,31 @@ def test_a_texture_reads_back_without_holes(format: int, size: int) -> None:
     assert device.read(device.create_texture2d(format, (3, 2), 8, data=given)) == data
 
 
+def followed(device: Device) -> list[tuple[str, Any]]:
+    """The calls of functions of the driver from now on."""
+    called: list[tuple[str, Any]] = []
+    call = device.call
+
+    def follow(name: str, *arguments: Any) -> Any:
+        called.append((name, arguments))
+        return call(name, *arguments)
+
+    device.call = follow  # type: ignore[method-assign]
+    return called
+
+
 @pytest.mark.parametrize("api", Api)
 @pytest.mark.parametrize("samples", [1, 4])
 def test_a_target_reads_back_resolved(api: Api, samples: int) -> None:
     device = Device(Adapter(checking=True), api)
+    called = followed(device)
     texture = device.create_texture2d(RGBA8, (4, 2), TARGET, samples=samples)
     desc = CreateTargetView(texture.memory, RGBA8, ResourceType.TEXTURE2D)
     view = device.make("RenderTargetView", desc)
     device.call("ClearRenderTargetView", view.memory, (1.0, 0.0, 0.2, 1.0))
     assert device.read(texture) == b"\xff\x00\x33\xff" * 8
+    made = [name for name, _ in called if name == "CreateResource"]
+    assert len(made) == 1 + [name for name, _ in called].count("DestroyResource")
 
 
 def test_what_the_driver_reports_is_refused() -> None:
