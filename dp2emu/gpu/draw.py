@@ -103,7 +103,8 @@ def _executed(draw: Draw, targets: Targets, texturing: Texturing, threads: int) 
         return _drawn(draw, texturing, stages)
     from dp2emu.gpu.kernel import checking, running
 
-    kernel = running.drawing(draw, targets, texturing.sampler(Stage.PIXEL), threads)
+    sampler, fetcher = texturing.sampler(Stage.PIXEL), _fetcher(draw, texturing, Stage.PIXEL)
+    kernel = running.drawing(draw, targets, sampler, fetcher, threads)
     if kernel is None:
         return _drawn(draw, texturing, stages)
     if engine == CHECKED:

@@ -43,7 +43,7 @@ from dp2emu.gpu.shade import Shading
 from dp2emu.gpu.spans import Spans
 from dp2emu.shader.fixed.output import output_program
 from dp2emu.shader.jit.bindings import Bindings, address
-from dp2emu.shader.reference import Sampler
+from dp2emu.shader.reference import Fetcher, Sampler
 
 U64 = NDArray[np.uint64]
 
@@ -162,16 +162,20 @@ def with_programs(
     key: Key,
     uniforms: Mapping[str, NDArray[Any]],
     colors: tuple[ColorTarget, ...],
-    sampler: Sampler | None,
-) -> None:
-    """Add what programs read, of which a part is a thread's own."""
-    bindings = Bindings(target_of(key), sampler, None)
+    sampler: Sampler,
+    fetcher: Fetcher | None,
+) -> Bindings:
+    """Add what programs read, of which a part is a thread's own; who is called back may have
+    something to complain of.
+    """
+    bindings = Bindings(target_of(key), sampler, fetcher)
     given.kept.append(bindings)
     given.array("program", bindings.of(key.program, uniforms))
     for color in colors:
         if not color.output.plain:
             words = bindings.of(output_program(color.output), color.uniforms)
             given.array(f"color{color.number}.program", words)
+    return bindings
 
 
 def with_spans(given: Arguments, spans: Spans) -> None:

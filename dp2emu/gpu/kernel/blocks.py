@@ -17,6 +17,7 @@ from dp2emu.gpu.kernel.planes import Primitive, lanes_from, offset, reciprocal
 from dp2emu.gpu.kernel.shading import Routine, Shaded, Shader, Site, Way
 from dp2emu.gpu.kernel.writing import Code, Lane, union
 from dp2emu.gpu.multisample import POSITIONS
+from dp2emu.gpu.state import COVERAGE_PORT
 from dp2emu.gpu.subpixel import CENTRE, ONE
 from dp2emu.shader.jit.writer import ZERO, number
 
@@ -205,44 +206,60 @@ class Blocks:
 
     def _early(self, spot: Spot) -> None:
         """Tests come first; the program runs for what passed."""
-        w = self.w
+        w, key = self.w, self.key
         passed = self._test(spot, spot.masks, None)
-        seen = union(self.w, passed)
+        seen = union(w, passed)
         if self.depth is not None:
             self._count("passed", passed)
         if len(passed) > 1:
-            self._count("invocations", [seen])
-        if self.key.colors:
+            self._count("invocations", passed if key.each else [seen])
+        if key.colors:
             with w.when(w.any(seen)):
-                self.coloring.write(spot.x, spot.row.y, passed, self._shade(spot).colors)
+                shaded = self._shaded(spot)
+                drawn = self._alive(passed, shaded) if key.drops else passed
+                self._write(spot, drawn, shaded)
 
     def _late(self, spot: Spot) -> None:
         """The program has a say in what is tested."""
         w = self.w
-        shaded = self._shade(spot)
+        shaded = self._shaded(spot)
         if len(spot.masks) > 1:
-            self._count("invocations", [union(self.w, spot.masks)])
-        alive = [
-            w.to_memory(w.b, mask) for mask in alive_after(w, self.key, shaded, self.reference)
-        ]
-        masks = [w.both(mask, on) for mask, on in zip(spot.masks, alive, strict=True)]
+            run = spot.masks if self.key.each else [union(w, spot.masks)]
+            self._count("invocations", run)
+        masks = self._alive(spot.masks, shaded)
         self._count("tested", masks)
-        with w.when(w.any(union(self.w, masks))):
-            written = None if shaded.depth is None else w.to_memory(w.f, shaded.depth)
+        with w.when(w.any(union(w, masks))):
+            depths = [each.depth for each in shaded]
+            written = [None if z is None else w.to_memory(w.f, z) for z in depths]
             passed = self._test(spot, masks, written)
             if self.depth is not None:
                 self._count("passed", passed)
-            self.coloring.write(spot.x, spot.row.y, passed, shaded.colors)
+            self._write(spot, passed, shaded)
 
-    def _test(self, spot: Spot, masks: Sequence[str], written: str | None) -> Sequence[str]:
+    def _alive(self, masks: Sequence[str], shaded: Sequence[Shaded]) -> list[str]:
+        """Lanes that neither their program nor their alpha drops, of each sample."""
+        w, samples = self.w, range(len(masks))
+        if self.key.each:
+            found = [alive_after(w, self.key, each, self.reference, [sample])[0]
+                     for sample, each in enumerate(shaded)]  # fmt: skip
+        else:
+            found = alive_after(w, self.key, shaded[0], self.reference, samples)
+        return [w.both(mask, w.to_memory(w.b, on)) for mask, on in zip(masks, found, strict=True)]
+
+    def _write(self, spot: Spot, masks: Sequence[str], shaded: Sequence[Shaded]) -> None:
+        self.coloring.write(spot.x, spot.row.y, masks, [each.colors for each in shaded])
+
+    def _test(
+        self, spot: Spot, masks: Sequence[str], written: Sequence[str | None] | None
+    ) -> Sequence[str]:
         """Lanes that pass the tests, whose depth may be the one the program has written."""
         if self.depth is None:
             return masks
         w, row = self.w, spot.row
-        if written is None:
-            depths = [self._biased(spot, sample) for sample in range(len(masks))]
-        else:
-            depths = [w(f"fpext {w.f} {written} to {w.d}")] * len(masks)
+        depths = [
+            self._biased(spot, sample) if z is None else w(f"fpext {w.f} {z} to {w.d}")
+            for sample, z in enumerate(written or [None] * len(masks))
+        ]
         low, high = (self._splat("double", f"depth.{end}") for end in ("low", "high"))
         held = [clamped(w, depth, low, high) for depth in depths]
         back = w(f"fcmp olt {w.d} {row.primitive.splat(FRONT)}, {ZERO}")
@@ -262,17 +279,44 @@ class Blocks:
 
     # Shading
 
-    def _shade(self, spot: Spot) -> Shaded:
-        w, row = self.w, spot.row
-        central = (row.primitive.along(spot.x, w.quads), row.down)
-        covered = self._centroids(central, spot.inside) if self.key.by_sample else None
-        site = Site(row.primitive, spot.x, row.y, central, covered, row.planes, self.key.unclamped)
-        shaded = self.shader(site)
+    def _shaded(self, spot: Spot) -> list[Shaded]:
+        """By sample: of one run of the program, or of one for each of them."""
+        key, row = self.key, spot.row
+        central = (row.primitive.along(spot.x, self.w.quads), row.down)
+        covered = self._centroids(central, spot.inside) if key.by_sample else None
+        if not key.each:
+            return [self._shade(spot, central, covered, 0)] * key.samples
+        return [self._shade(spot, central, covered, sample) for sample in range(key.samples)]
+
+    def _shade(self, spot: Spot, central: Way, covered: Way | None, sample: int) -> Shaded:
+        w, row, key = self.w, spot.row, self.key
+        sampled = None
+        if key.samples > 1 and key.moved:
+            x, y = POSITIONS[key.samples][sample]
+            sampled = offset(w, central[0], x, ONE), offset(w, central[1], y, ONE)
+        coverage = self._coverage(spot) if COVERAGE_PORT in key.reads else ZERO
+        shaded = self.shader(Site(
+            row.primitive, spot.x, row.y, central, covered, sampled, row.planes, sample, coverage,
+            key.unclamped,
+        ))  # fmt: skip
         if row.coverage is not None:
             for color in shaded.colors.values():
                 alpha = color[3].floats(w)
                 color[3] = Lane(w(f"fmul {w.f} {alpha}, {row.coverage}"))
         return shaded
+
+    def _coverage(self, spot: Spot) -> str:
+        """Bits of the samples of pixels that are covered and may be drawn to, in quad order."""
+        w, samples = self.w, self.key.samples
+        if samples == 1:
+            return splat(1)
+        bits = splat((1 << samples) - 1)
+        if self.key.by_sample:
+            bits = ZERO
+            for sample, mask in enumerate(spot.inside[:samples]):
+                bit = w(f"zext {w.b} {w.to_quads(w.b, mask)} to {w.i}")
+                bits = w(f"or {w.i} {bits}, {w(f'shl {w.i} {bit}, {splat(sample)}')}")
+        return w(f"and {w.i} {bits}, {self._splat('i32', 'sample.mask')}")
 
     def _centroids(self, central: Way, inside: Sequence[str]) -> Way:
         """The way to where lanes are covered: to the centre or else the first sample that is."""

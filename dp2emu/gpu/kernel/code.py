@@ -43,7 +43,7 @@ def text(key: Key, target: Target) -> str:
         for routine in blocks.coloring.routines.values()
     ]
     if blocks.runs:
-        routines.append(blocks.routine.text(target, inline=True))
+        routines.append(blocks.routine.text(target, inline=not key.each))
     if key.triangles:
         routines.append(_setup(key, target))
     return module(*routines, (f"define void @{NAME}({_PARAMETERS}) nounwind", w))

@@ -9,7 +9,7 @@ from dp2emu.gpu.kernel.depth import compare
 from dp2emu.gpu.kernel.key import ColorKey, Key
 from dp2emu.gpu.kernel.layout import Layout
 from dp2emu.gpu.kernel.memory import Parts, Words
-from dp2emu.gpu.kernel.packing import HALF, combined, double, mixed, pack, unorm, unpack
+from dp2emu.gpu.kernel.packing import HALF, combined, double, mixed, pack, splat, unorm, unpack
 from dp2emu.gpu.kernel.planes import lanes_from
 from dp2emu.gpu.kernel.shading import NOTHING, Routine, Shaded
 from dp2emu.gpu.kernel.writing import Code, Lane, union
@@ -26,23 +26,28 @@ Colors = Mapping[int, Sequence[Lane]]
 """Four vectors in QUADS order for each target of the program."""
 
 
-def alive_after(w: Code, key: Key, shaded: Shaded, reference: str) -> list[str]:
-    """Lanes, by sample, that neither their program nor their alpha drops, in QUADS order.
+def alive_after(
+    w: Code, key: Key, shaded: Shaded, reference: str, samples: Sequence[int]
+) -> list[str]:
+    """Lanes, by sample, that neither their program nor their alpha drops, in quad order.
 
     ``reference`` is what the alpha test compares with, i32.
     """
-    alive = [shaded.alive] * key.samples
-    if key.alpha_test is None and not key.alpha_to_coverage:
-        return alive
-    alpha = EMIT["saturate"](w, shaded.colors[0][3].floats(w) if 0 in shaded.colors else ZERO)
+    alive = shaded.alive
+    tests = key.alpha_test is not None or key.alpha_to_coverage
+    alpha = ZERO
+    if tests and 0 in shaded.colors:
+        alpha = EMIT["saturate"](w, shaded.colors[0][3].floats(w))
     if key.alpha_test is not None:
         right = compare(w, key.alpha_test, unorm(w, alpha, ALPHA_BITS), reference)
-        alive = [w.both(shaded.alive, right)] * key.samples
-    if key.alpha_to_coverage:
-        kept = _samples_kept(w, alpha, key.samples)
-        alive = [w.both(on, w(f"icmp sgt {w.i} {kept}, splat (i32 {sample})"))
-                 for sample, on in enumerate(alive)]  # fmt: skip
-    return alive
+        alive = w.both(alive, right)
+    if shaded.drawn is not None:
+        shifted = (w(f"lshr {w.i} {shaded.drawn}, {splat(sample)}") for sample in samples)
+        return [w.both(alive, w(f"trunc {w.i} {bit} to {w.b}")) for bit in shifted]
+    if not key.alpha_to_coverage:
+        return [alive] * len(samples)
+    kept = _samples_kept(w, alpha, key.samples)
+    return [w.both(alive, w(f"icmp sgt {w.i} {kept}, {splat(sample)}")) for sample in samples]
 
 
 def _samples_kept(w: Code, alpha: str, samples: int) -> str:
@@ -69,27 +74,32 @@ class Coloring:
         pitch = self._argument("i64", color, "pitch")
         return Words(self.w, base, pitch, ROWS[color.format].size, self.key.samples)
 
-    def write(self, x: str, y: str, masks: Sequence[str], colors: Colors) -> None:
+    def write(self, x: str, y: str, masks: Sequence[str], colors: Sequence[Colors]) -> None:
         """Merge colours with the samples of the block at x, y of every target.
 
-        ``masks``, by sample, are in memory order.
+        ``masks``, in memory order, and ``colors`` are by sample.
         """
         for color in self.key.colors:
             self._write(color, (x, y), masks, colors)
 
     def _write(
-        self, color: ColorKey, place: tuple[str, str], masks: Sequence[str], colors: Colors
+        self,
+        color: ColorKey,
+        place: tuple[str, str],
+        masks: Sequence[str],
+        colors: Sequence[Colors],
     ) -> None:
         w, block = self.w, self._words[color].at(*place)
         reads = color.output.blend is not None or color.operation != COPY or not color.whole
         there: Sequence[Parts | None] = [None] * len(masks)
         if reads:
             there = block.load(union(w, masks))
-        if color.output.blend is None:
+        if color.output.blend is None and not self.key.each:
             # All samples of a pixel get the same.
-            drawn = [self._drawn(color, place, None, colors)] * len(masks)
+            drawn = [self._drawn(color, place, None, colors[0])] * len(masks)
         else:
-            drawn = [self._drawn(color, place, before, colors) for before in there]
+            drawn = [self._drawn(color, place, before, own)
+                     for before, own in zip(there, colors, strict=True)]  # fmt: skip
         block.store(masks, [self._mixed(color, *each) for each in zip(drawn, there, strict=True)])
 
     def _drawn(
@@ -98,7 +108,9 @@ class Coloring:
         """Bits of colours, merged with what was there ``before``, in memory order."""
         w, row, rgba = self.w, ROWS[color.format], colors[color.number]
         if color in self.routines:
-            stored = unpack(w, row, [w.to_quads(w.i, part) for part in before]) if before else []
+            blends = before is not None and color.output.blend is not None
+            turned = [w.to_quads(w.i, part) for part in before or ()]
+            stored = unpack(w, row, turned) if blends else []
             first, second = (
                 [lane.floats(w) for lane in each] for each in (rgba, colors.get(1, NOTHING))
             )

@@ -69,6 +69,9 @@ class Key:
     ones quotients of planes.  ``biased`` and ``sloped`` are the two depth biases.
     ``unclamped``: programs read z as it is.  ``width`` is how many lanes work together.
 
+    ``each``: the program runs for each sample; ``moved``: samples lie beside the centre.
+    ``drops``: of what passed the tests before it, the program or its alpha drops some.
+
     Triangles that are set up come with ``lanes`` of varyings, of which ``flat`` ones are level,
     are ``tilted`` if the slope counts, and have the depth bias of Direct3D 10:
     ``bias_of_float``, and ``clamp``, its sign.
@@ -93,6 +96,9 @@ class Key:
     sloped: bool = False
     unclamped: bool = False
     width: int = 8
+    each: bool = False
+    moved: bool = False
+    drops: bool = False
     lanes: tuple[str, ...] = ()
     flat: frozenset[str] = frozenset()
     tilted: bool = False
@@ -126,32 +132,18 @@ def is_triangles(draw: Draw) -> bool:
     return CORNERS[draw.topology] == 3
 
 
-def _fetches(pipeline: Pipeline) -> bool:
-    return any(isinstance(s, Fetch) for s in walk(pipeline.pixel.statements))
-
-
 def _differences(pipeline: Pipeline) -> bool:
-    """Whether a program takes differences of what is taken where pixels are covered.
+    """Whether a program takes differences of what depends on which samples are covered.
 
     What its helpers have there depends on which of a quad's pixels are shaded together.
     """
-    if pipeline.samples == 1 or not in_quads(pipeline.pixel, pipeline.samplers):
+    if not in_quads(pipeline.pixel, pipeline.samplers):
         return False
-    return _differs(pipeline.pixel)
+    return _differs(pipeline.pixel, pipeline.samples > 1)
 
 
-def _sampled(pipeline: Pipeline) -> bool:
-    """Whether a program has to do with the samples of its pixel."""
-    ports = (*pipeline.pixel.inputs, *pipeline.pixel.outputs)
-    return pipeline.by_sample or any(port.name in _OF_SAMPLES for port in ports)
-
-
-_OF_SAMPLES = (COVERAGE_PORT, "sample_index.x")
 REASONS: dict[str, Callable[[Pipeline], bool]] = {
-    "a pixel program that fetches": _fetches,
-    "early depth and stencil tests": lambda p: p.early,
-    "programs by sample, or with coverage": _sampled,
-    "differences of what is taken at centroids": _differences,
+    "differences of what is taken at centroids, or of coverage": _differences,
 }
 """What no kernel is compiled for: the stages of ``gpu.draw`` draw it, around compiled programs."""
 
@@ -163,13 +155,15 @@ def reason(pipeline: Pipeline) -> str | None:
 
 
 @lru_cache(maxsize=1 << 10)
-def _differs(program: Program) -> bool:
-    """Whether differences in a quad may depend on colours or centroids.
+def _differs(program: Program, multisampled: bool) -> bool:
+    """Whether differences in a quad may depend on coverage, or on colours or centroids.
 
     What is assigned in blocks counts as dependent if any condition does.
     """
-    central = {port.name for port in program.inputs
-               if port.name.startswith(CENTROID) or is_color(port.name)}  # fmt: skip
+    names = [port.name for port in program.inputs]
+    central = {name for name in names if name == COVERAGE_PORT}
+    if multisampled:
+        central |= {name for name in names if name.startswith(CENTROID) or is_color(name)}
     statements = [*walk(program.statements)]
     tainted = {s.slot for s in statements if isinstance(s, Input) and s.port in central}
     files: set[str] = set()
@@ -189,7 +183,7 @@ def _spread(statement: Statement, tainted: set[int], files: set[str]) -> None:
     if isinstance(statement, Store) and dependent:
         files.add(statement.file)
     dependent |= isinstance(statement, Load) and statement.file in files
-    if dependent and isinstance(statement, Assign | Load | Derivative | Sample):
+    if dependent and isinstance(statement, Assign | Load | Derivative | Sample | Fetch):
         tainted.update(written(statement))
 
 

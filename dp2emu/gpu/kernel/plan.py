@@ -13,8 +13,8 @@ from dp2emu.gpu.kernel.key import ColorKey, DepthKey, Key
 from dp2emu.gpu.kernel.layout import Layout, layout_of
 from dp2emu.gpu.merge import DepthTarget, depth_used
 from dp2emu.gpu.shade import linear_varyings, varyings_of
-from dp2emu.gpu.state import Pipeline
-from dp2emu.shader.ir import Program, Sample, walk
+from dp2emu.gpu.state import Pipeline, decides_coverage
+from dp2emu.shader.ir import Fetch, Program, Sample, walk
 
 NARROW, WIDE = 8, 16
 """Lanes of kernels: more of them wait less for each other, fewer fit small triangles better."""
@@ -98,6 +98,9 @@ def common_key(pipeline: Pipeline, writes: Writes, stippled: bool) -> Key:
         alpha_to_coverage=pipeline.alpha_to_coverage,
         w_buffer=pipeline.depth.w_buffer,
         unclamped=pipeline.depth.in_viewport,
+        each=pipeline.by_sample and pipeline.samples > 1,
+        moved=pipeline.samples > 1 and pipeline.raster.multisample,
+        drops=pipeline.early and (decides_coverage(pipeline.pixel) or pipeline.alpha_to_coverage),
         width=WIDE if _is_long(pipeline.pixel) else NARROW,
     )
 
@@ -105,7 +108,7 @@ def common_key(pipeline: Pipeline, writes: Writes, stippled: bool) -> Key:
 def _is_long(program: Program) -> bool:
     """Whether a program takes long enough to be worth filling vectors for, be it with helpers."""
     statements = [*walk(program.statements)]
-    return len(statements) >= LONG or any(isinstance(s, Sample) for s in statements)
+    return len(statements) >= LONG or any(isinstance(s, Sample | Fetch) for s in statements)
 
 
 def _color_key(pipeline: Pipeline, number: int, row: FormatRow, whole: bool) -> ColorKey:

@@ -30,15 +30,17 @@ from dp2emu.gpu.setup import set_up
 from dp2emu.gpu.shade import Shading, shading, varyings_of
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.work import Work
-from dp2emu.shader.jit.bindings import address
-from dp2emu.shader.reference import Sampler
+from dp2emu.shader.jit.bindings import Bindings, address
+from dp2emu.shader.reference import Fetcher, Sampler
 
 
-def drawing(draw: Draw, targets: Targets, sampler: Sampler, threads: int) -> Drawing | None:
+def drawing(
+    draw: Draw, targets: Targets, sampler: Sampler, fetcher: Fetcher | None, threads: int
+) -> Drawing | None:
     """A draw prepared; None if no kernel is compiled for its pipeline (``key.reason``)."""
     if reason(draw.pipeline) is not None:
         return None
-    return Drawing(targets.region, targets.colors, targets.depth, sampler, threads)
+    return Drawing(targets.region, targets.colors, targets.depth, sampler, fetcher, threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class Drawing:
     colors: tuple[ColorTarget, ...]
     depth: DepthTarget | None
     sampler: Sampler
+    fetcher: Fetcher | None
     threads: int
 
     def chunk(self, draw: Draw, assembled: Geometry) -> Work:
@@ -126,6 +129,8 @@ class Drawing:
             workers[0].run(top, bottom)
         else:
             share(bands(top, bottom), [worker.run for worker in workers])
+        for worker in workers:
+            worker.bindings.complain()
         counts = [
             sum(column) for column in zip(*(w.results.tolist() for w in workers), strict=True)
         ]
@@ -134,8 +139,10 @@ class Drawing:
     def _worker(self, plan: Plan, draw: Draw, given: Arguments, own: bool = True) -> _Worker:
         """What a thread runs; with arguments of its ``own`` unless it may have the ones given."""
         words = given.copy() if own else given
-        with_programs(words, plan.key, draw.pixel_uniforms, self.colors, self.sampler)
-        return _Worker(plan.kernel, words, np.zeros(len(RESULTS), np.int64))
+        bindings = with_programs(
+            words, plan.key, draw.pixel_uniforms, self.colors, self.sampler, self.fetcher
+        )
+        return _Worker(plan.kernel, words, bindings, np.zeros(len(RESULTS), np.int64))
 
     def _counted(self, key: Key, draw: Draw, counts: list[int], before: Work) -> Work:
         """What counts mean, in bytes as well."""
@@ -158,6 +165,7 @@ class _Worker:
 
     kernel: Kernel
     given: Arguments
+    bindings: Bindings
     results: I64
 
     def run(self, first: int, end: int) -> None:

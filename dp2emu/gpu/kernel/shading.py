@@ -12,14 +12,15 @@ from dp2emu.gpu.geometry import is_color
 from dp2emu.gpu.kernel.depth import clamped
 from dp2emu.gpu.kernel.key import Key
 from dp2emu.gpu.kernel.layout import DEPTH, DIVIDED, DIVISOR, FRONT, NUMBER, RHW
+from dp2emu.gpu.kernel.packing import splat
 from dp2emu.gpu.kernel.planes import Primitive, lanes_from, reciprocal
 from dp2emu.gpu.kernel.writing import Code, Lane
 from dp2emu.gpu.shade import COLOR_PORTS, absent_value, targets_of
-from dp2emu.gpu.state import DEPTH_PORT
+from dp2emu.gpu.state import COVERAGE_PORT, DEPTH_PORT
 from dp2emu.shader.ir import Constant, Program
 from dp2emu.shader.jit.bodies import body
 from dp2emu.shader.jit.writer import ZERO, Target, Writer, constant, number
-from dp2emu.shader.ports import CENTROID, CONSTANT, varying
+from dp2emu.shader.ports import CENTROID, CONSTANT, SAMPLE, varying
 from dp2emu.shader.types import Type
 
 Way = tuple[str, str]
@@ -66,49 +67,60 @@ NOTHING = (Lane(ZERO),) * 4
 
 @dataclass(frozen=True, slots=True)
 class Shaded:
-    """What the program gives: lanes by target, its depth if it has one, who is alive."""
+    """What the program gives: lanes by target, its depth if it has one, who is alive, and the
+    bits of the samples it draws, None if all.
+    """
 
     colors: dict[int, list[Lane]]
     depth: str | None
     alive: str
+    drawn: str | None
 
 
 @dataclass(slots=True)
 class Site:
     """Lanes of a block that are shaded.  Mutable: planes are evaluated when they are first read.
 
-    ``central`` is the way to the pixels' centres, ``covered`` the one to where they are covered,
-    None if that is the centre everywhere; ``rows`` has rows of planes at centres.  ``unclamped``:
-    z is read as it is.
+    ``central`` is the way to the pixels' centres, where ``rows`` has rows of planes; ``covered``
+    the one to where they are covered and ``sampled`` the one to the sample that the program runs
+    for, None if that is the centre everywhere.  ``sample`` is its number, ``coverage`` the bits
+    of those that are covered, I32.  ``unclamped``: z is read as it is.
     """
 
     primitive: Primitive
     x: str
     y: str
     central: Way
-    covered: Way | None = None
-    rows: Mapping[str, str] = field(default_factory=dict)
-    unclamped: bool = False
-    reciprocals: dict[bool, str] = field(default_factory=dict)
+    covered: Way | None
+    sampled: Way | None
+    rows: Mapping[str, str]
+    sample: int
+    coverage: str
+    unclamped: bool
+    reciprocals: dict[Way | None, str] = field(default_factory=dict)
 
-    def plane(self, name: str, moved: bool = False) -> str:
+    def way_of(self, port: str) -> Way | None:
+        """Where an input is taken; None is the centre."""
+        if port.startswith(SAMPLE):
+            return self.sampled
+        return self.covered if port.startswith(CENTROID) or is_color(port) else None
+
+    def plane(self, name: str, way: Way | None = None) -> str:
         """A plane's values: doubles."""
-        if moved and self.covered is not None:
-            dx, dy = self.covered
-            return self.primitive.at(name, self.primitive.row(name, dy), dx)
+        if way is not None:
+            return self.primitive.at(name, self.primitive.row(name, way[1]), way[0])
         row = self.rows.get(name) or self.primitive.row(name, self.central[1])
         return self.primitive.at(name, row, self.central[0])
 
-    def rhw(self, moved: bool) -> str:
+    def rhw(self, way: Way | None) -> str:
         """What quotients of planes are multiplied by: 1 / divisor, 1 without perspective."""
-        moved = moved and self.covered is not None
-        if moved not in self.reciprocals:
+        if way not in self.reciprocals:
             w = self.primitive.code
             found = w.variable(w.d, ONES)
             with w.when(self.primitive.flag(DIVIDED)):
-                found.set(reciprocal(w, self.plane(DIVISOR, moved)))
-            self.reciprocals[moved] = found.value
-        return self.reciprocals[moved]
+                found.set(reciprocal(w, self.plane(DIVISOR, way)))
+            self.reciprocals[way] = found.value
+        return self.reciprocals[way]
 
 
 def _column(site: Site) -> str:
@@ -144,6 +156,14 @@ def _number(site: Site) -> str:
     return w.spread("i32", number)
 
 
+def _sample(site: Site) -> str:
+    return splat(site.sample)
+
+
+def _coverage(site: Site) -> str:
+    return site.coverage
+
+
 SYSTEM: dict[str, Callable[[Site], str]] = {
     "vpos.x": _column,
     "vpos.y": _row,
@@ -151,6 +171,8 @@ SYSTEM: dict[str, Callable[[Site], str]] = {
     "depth.x": _depth,
     "w.x": _eye_w,
     "primitive_id.x": _number,
+    "sample_index.x": _sample,
+    COVERAGE_PORT: _coverage,
 }
 """Inputs that no vertex provides."""
 
@@ -179,7 +201,7 @@ class Shader:
             n: [Lane(outputs.get(name, ZERO), name in whole) for name in COLOR_PORTS[n]]
             for n in targets_of(program)
         }
-        return Shaded(colors, outputs.get(DEPTH_PORT), alive)
+        return Shaded(colors, outputs.get(DEPTH_PORT), alive, outputs.get(COVERAGE_PORT))
 
     def _input(self, site: Site, name: str) -> str:
         if name in SYSTEM:
@@ -187,11 +209,11 @@ class Shader:
         key, source = self.key, varying(name)
         if source not in key.plain and source not in key.perspective:
             return _constant(name)
-        moved = name.startswith(CENTROID) or is_color(name)
-        value = site.plane(source, moved)
+        way = site.way_of(name)
+        value = site.plane(source, way)
         if source in key.perspective:
             w = self.code
-            value = w(f"fmul {w.d} {value}, {site.rhw(moved)}")
+            value = w(f"fmul {w.d} {value}, {site.rhw(way)}")
         return self._typed(name, value)
 
     def _typed(self, name: str, value: str) -> str:

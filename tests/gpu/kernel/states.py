@@ -91,6 +91,22 @@ def _program(write: Callable[[Builder], None]) -> Program:
     return b.program()
 
 
+def _covering(b: Builder) -> None:
+    """Reads and says which samples are covered, and is taken at the sample it runs for."""
+    covered = b.input("coverage.x", Type.I32)
+    number = b.input("sample_index.x", Type.I32)
+    b.output("coverage.x", covered ^ (number + 2))
+    for component in "xyz":
+        b.output(f"target0.{component}", b.input(f"sample.color0.{component}"))
+    b.output("target0.w", b.itof(covered) / 255.0)
+
+
+def _central(b: Builder) -> None:
+    """Taken where a pixel is covered, and linear on the screen."""
+    for component in "xyzw":
+        b.output(f"target0.{component}", b.input(f"centroid.noperspective.color0.{component}"))
+
+
 def _whole(b: Builder) -> None:
     """Integers, which are the bits of whatever a target has."""
     for component in "xyzw":
@@ -99,7 +115,10 @@ def _whole(b: Builder) -> None:
         b.output(f"target1.{component}", b.asint(b.input(f"color1.{component}") * 2.0 - 1.0))
 
 
-PROGRAMS = tuple(map(_program, (_colored, _placed, _killing, _deep, _twice, _slanted, _whole)))
+_WRITERS = (
+    _colored, _placed, _killing, _deep, _twice, _slanted, _covering, _central, _whole
+)  # fmt: skip
+PROGRAMS = tuple(map(_program, _WRITERS))
 
 Pick = Random
 T = TypeVar("T")
@@ -210,6 +229,8 @@ def _late(pick: Pick) -> dict[str, Any]:
         "dither": _flag(pick),
         "raster_op": _mostly(pick, 13, range(1, 17), 0.2),
         "counts_pixels": _flag(pick),
+        "by_sample": _mostly(pick, False, [True]),
+        "early": _mostly(pick, False, [True]),
     }
 
 
