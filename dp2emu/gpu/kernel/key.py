@@ -12,6 +12,7 @@ from dp2emu.gpu.assembly import CORNERS
 from dp2emu.gpu.geometry import is_color
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.quads import in_quads
+from dp2emu.gpu.shade import LANE_PORT
 from dp2emu.gpu.state import COVERAGE_PORT, Pipeline, StencilState
 from dp2emu.shader.fixed.output import Output
 from dp2emu.shader.ir import (
@@ -142,7 +143,12 @@ def _differences(pipeline: Pipeline) -> bool:
     return _differs(pipeline.pixel, pipeline.samples > 1)
 
 
+def _evaluates(pipeline: Pipeline) -> bool:
+    return any(port.name == LANE_PORT for port in pipeline.pixel.inputs)
+
+
 REASONS: dict[str, Callable[[Pipeline], bool]] = {
+    "inputs evaluated where the program says": _evaluates,
     "differences of what is taken at centroids, or of coverage": _differences,
 }
 """What no kernel is compiled for: the stages of ``gpu.draw`` draw it, around compiled programs."""
