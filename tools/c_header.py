@@ -42,11 +42,19 @@ FLAGS: tuple[tuple[str, type[IntFlag]], ...] = (
     ("RTPATCHFLAG_", PatchFlags),
 )
 RESULTS = (
-    HResult.D3D_OK, HResult.D3DERR_COMMAND_UNPARSED, HResult.D3DERR_DRIVERINVALIDCALL,
-    HResult.D3DHAL_CONTEXT_BAD, HResult.D3DHAL_OUTOFCONTEXTS, HResult.DDERR_INVALIDPARAMS,
-    HResult.DDERR_OUTOFMEMORY, HResult.DDERR_GENERIC, HResult.DDERR_UNSUPPORTED,
-    HResult.DDERR_WASSTILLDRAWING, HResult.DDERR_SURFACELOST, HResult.DDERR_EXCEPTION,
-    HResult.DDERR_CURRENTLYNOTAVAIL,
+    "D3D_OK",
+    "D3DERR_COMMAND_UNPARSED",
+    "D3DERR_DRIVERINVALIDCALL",
+    "D3DHAL_CONTEXT_BAD",
+    "D3DHAL_OUTOFCONTEXTS",
+    "DDERR_INVALIDPARAMS",
+    "DDERR_OUTOFMEMORY",
+    "DDERR_GENERIC",
+    "DDERR_UNSUPPORTED",
+    "DDERR_WASSTILLDRAWING",
+    "DDERR_SURFACELOST",
+    "DDERR_EXCEPTION",
+    "DDERR_CURRENTLYNOTAVAIL",
 )  # fmt: skip
 
 _TOP = """\
@@ -144,7 +152,7 @@ def _constants() -> Iterator[str]:
     yield _defines((kind.sdk, kind) for kind in PrimitiveType)
     for prefix, flags in FLAGS:
         yield _defines(((prefix + str(flag.name), flag) for flag in flags), base=16)
-    yield _defines(((result.name, result) for result in RESULTS), base=16)
+    yield _defines(((name, HResult[name]) for name in RESULTS), base=16)
     yield _defines(
         (
             ("DDHAL_DRIVER_NOTHANDLED", DDHAL_DRIVER_NOTHANDLED),

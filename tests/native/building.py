@@ -48,3 +48,20 @@ def built(name: str, sources: tuple[str, ...], *options: str) -> Path:
 def library(name: str, *sources: str, options: tuple[str, ...] = ()) -> Path:
     """A shared library."""
     return built(f"{name}.so", sources, "-shared", "-fPIC", *options)
+
+
+SAMPLE = ("sample.c", "sample_queries.c", "sample_draws.c")
+
+
+def sample(*bugs: str, sanitized: bool = False) -> Path:
+    """The sample driver as a library, with these mistakes planted."""
+    options = tuple(f"-DBUG_{bug}" for bug in bugs)
+    extra = ("-fsanitize=address", "-fno-omit-frame-pointer", "-O0") if sanitized else ()
+    name = "-".join(("sample", *bugs, *(["asan"] if sanitized else [])))
+    return library(name, *SAMPLE, options=(*options, *extra))
+
+
+def served_sample(*bugs: str) -> Path:
+    """The sample driver as a program that a pipe leads to."""
+    options = tuple(f"-DBUG_{bug}" for bug in bugs)
+    return built("-".join(("served", *bugs)), ("dp2stub.c", *SAMPLE), *options)

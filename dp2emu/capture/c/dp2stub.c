@@ -1,0 +1,82 @@
+/*
+ * dp2stub.c: serve the driver this is linked with over standard input and output, or over the
+ * device that is named as its only argument, such as a serial line.
+ *
+ *     gcc dp2stub.c mydriver.c -o mydriver
+ *     dp2emu replay CAPTURE --rig pipe:./mydriver
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#if defined(_WIN32)
+#include <fcntl.h>
+#include <io.h>
+#endif
+
+#include "dp2stub.h"
+
+#define ROOM (16u << 20)
+
+dp2_u32 DP2_ENTRY D3dDrawPrimitives2(DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) *data);
+dp2_u32 DP2_ENTRY D3dContextCreate(DP2_NAME(D3DHAL_CONTEXTCREATEDATA) *data);
+dp2_u32 DP2_ENTRY D3dContextDestroy(DP2_NAME(D3DHAL_CONTEXTDESTROYDATA) *data);
+dp2_u32 DP2_ENTRY D3dCreateSurfaceEx(DP2_NAME(DD_CREATESURFACEEXDATA) *data);
+
+typedef struct streams {
+    FILE *in;
+    FILE *out;
+} streams;
+
+static int from_stream(void *stream, void *data, size_t size)
+{
+    return fread(data, 1, size, ((streams *)stream)->in) == size;
+}
+
+static int to_stream(void *stream, const void *data, size_t size)
+{
+    FILE *out = ((streams *)stream)->out;
+    return fwrite(data, 1, size, out) == size && fflush(out) == 0;
+}
+
+static void *zeroed(size_t size)
+{
+    return calloc(size ? size : 1, 1);
+}
+
+static int opened(streams *both, int count, char **arguments)
+{
+    both->in = stdin;
+    both->out = stdout;
+#if defined(_WIN32)
+    _setmode(_fileno(stdin), _O_BINARY);
+    _setmode(_fileno(stdout), _O_BINARY);
+#endif
+    if (count < 2)
+        return 1;
+    both->in = fopen(arguments[1], "rb");
+    both->out = fopen(arguments[1], "wb");
+    return both->in && both->out;
+}
+
+int main(int count, char **arguments)
+{
+    static dp2stub stub;
+    streams both;
+    if (!opened(&both, count, arguments)) {
+        perror(arguments[1]);
+        return 2;
+    }
+    stub.driver.draw = D3dDrawPrimitives2;
+    stub.driver.create = D3dContextCreate;
+    stub.driver.destroy = D3dContextDestroy;
+    stub.driver.surface = D3dCreateSurfaceEx;
+    stub.read = from_stream;
+    stub.write = to_stream;
+    stub.stream = &both;
+    stub.reserve = zeroed;
+    stub.release = free;
+    stub.payload = (dp2_u8 *)malloc(ROOM);
+    stub.room = stub.payload ? ROOM : 0;
+    dp2stub_serve(&stub);
+    return 0;
+}
