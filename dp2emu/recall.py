@@ -5,10 +5,10 @@ Comparing large records takes longer than drawing something small, and who makes
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 ROOM = 1 << 10
 """Results a function keeps unless told otherwise; of more, the latest."""
@@ -72,3 +72,30 @@ def while_it_lives(
         return results[others]
 
     return look_up
+
+
+class Together(Generic[_T]):
+    """Results that are each about several objects, and go with the first of them that does.
+
+    Mutable: it remembers, ``ROOM`` results at most.  A key has the identities of the objects in
+    it, which no others can have while the result is there; results must not refer to them.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, tuple[_T, list[ReferenceType[Any]]]] = {}
+
+    def get(self, key: Hashable) -> _T | None:
+        """A result, None if there is none."""
+        found = self._known.get(key)
+        return None if found is None else found[0]
+
+    def put(self, key: Hashable, about: Iterable[object], result: _T) -> None:
+        """Remember a result for as long as all that it is ``about`` is there."""
+        known = self._known
+
+        def forget(_: object) -> None:
+            known.pop(key, None)
+
+        while len(known) >= ROOM:
+            known.pop(next(iter(known)), None)
+        known[key] = result, [ref(each, forget) for each in about]

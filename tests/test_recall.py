@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from weakref import ReferenceType, ref
 
-from dp2emu.recall import ROOM, ROOM_EACH, by_identity, while_it_lives
+from dp2emu.recall import ROOM, ROOM_EACH, Together, by_identity, while_it_lives
 
 
 def test_the_same_object_gives_the_same_result() -> None:
@@ -77,3 +77,22 @@ def test_an_object_has_room_for_so_many_results() -> None:
     assert [counted(thing, n) for n in range(ROOM_EACH + 1)] == list(range(ROOM_EACH + 1))
     assert counted(thing, ROOM_EACH) == ROOM_EACH and calls == ROOM_EACH + 1
     assert counted(thing, 0) == 0 and calls == ROOM_EACH + 2
+
+
+def test_a_result_about_several_goes_with_the_first_that_does() -> None:
+    results: Together[str] = Together()
+    one, other, third = Thing(), Thing(), Thing()
+    results.put("a", (one, other), "of two")
+    results.put("b", (other, third), "of others")
+    assert (results.get("a"), results.get("b"), results.get("c")) == ("of two", "of others", None)
+    del one
+    gc.collect()
+    assert (results.get("a"), results.get("b")) == (None, "of others")
+
+
+def test_results_about_several_have_their_room() -> None:
+    results: Together[int] = Together()
+    thing = Thing()
+    for number in range(ROOM + 1):
+        results.put(number, (thing,), number)
+    assert (results.get(0), results.get(1), results.get(ROOM)) == (None, 1, ROOM)

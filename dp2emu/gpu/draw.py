@@ -47,10 +47,11 @@ from dp2emu.gpu.state import Pipeline, decides_coverage
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.tessellator import tessellated
 from dp2emu.gpu.texture_cache import TextureCache
-from dp2emu.gpu.texturing import Texturing
+from dp2emu.gpu.texturing import Texturing, samples_targets
 from dp2emu.gpu.vertex import VERTEX_TYPES, vertex_bytes, vertex_numbers
 from dp2emu.gpu.vertex_cache import observe, observe_unindexed
 from dp2emu.gpu.work import Work
+from dp2emu.recall import Together
 from dp2emu.shader import reference
 from dp2emu.shader.engines import CHECKED, REFERENCE, name_of
 from dp2emu.shader.ir import Program, Stage
@@ -59,6 +60,7 @@ from dp2emu.shader.reference import Run
 
 if TYPE_CHECKING:
     from dp2emu.gpu.fetching import StageFetcher
+    from dp2emu.gpu.kernel.running import Drawing
 
 CHUNK = 1 << 13
 """Primitives assembled together."""
@@ -80,12 +82,11 @@ def execute_draw(
     """
     if observe_cache:
         run = reference.run
-    targets = Targets.of(draw, run)
     cache = TextureCache() if observe_cache else None
-    texturing = Texturing.of(draw, cache, run)
+    setting = _setting_of(draw, cache, run, threads)
     # NaN and infinity are legal here and each stage says what becomes of them.
     with np.errstate(all="ignore"):
-        work = _executed(draw, targets, texturing, threads)
+        work = _executed(draw, setting)
         if observe_cache:
             for part in _parts(draw):
                 _observe_cache(part, counters)
@@ -95,19 +96,61 @@ def execute_draw(
     return work
 
 
-def _executed(draw: Draw, targets: Targets, texturing: Texturing, threads: int) -> Work:
-    """All of a draw: through the stages, by a compiled kernel, or both ways to compare."""
-    stages = partial(_draw_chunk, targets, texturing)
-    engine = name_of(texturing.run)
-    if engine == REFERENCE:
-        return _drawn(draw, texturing, stages)
-    from dp2emu.gpu.kernel import checking, running
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """What draws of a state have in common: what they write and read, and the kernel that draws
+    them, if there is one.
+    """
 
-    sampler, fetcher = texturing.sampler(Stage.PIXEL), _fetcher(draw, texturing, Stage.PIXEL)
-    kernel = running.drawing(draw, targets, sampler, fetcher, threads)
+    targets: Targets
+    texturing: Texturing
+    kernel: Drawing | None
+
+    @classmethod
+    def of(cls, draw: Draw, cache: TextureCache | None, run: Run, threads: int) -> _Setting:
+        """That of a draw.  Raises Unsupported for state that is not built."""
+        targets, texturing = Targets.of(draw, run), Texturing.of(draw, cache, run)
+        if name_of(run) == REFERENCE:
+            return cls(targets, texturing, None)
+        from dp2emu.gpu.kernel import running
+
+        sampler, fetcher = texturing.sampler(Stage.PIXEL), _fetcher(draw, texturing, Stage.PIXEL)
+        kernel = running.drawing(draw, targets, sampler, fetcher, threads)
+        return cls(targets, texturing, kernel)
+
+
+_settings: Together[_Setting] = Together()
+
+
+def _setting_of(draw: Draw, cache: TextureCache | None, run: Run, threads: int) -> _Setting:
+    """Settings come again; they are kept unless they hold copies or the model of a cache."""
+    if cache is not None:
+        return _Setting.of(draw, cache, run, threads)
+    pipeline, surfaces = draw.pipeline, (*draw.colors, draw.depth)
+    bindings = (*draw.textures.values(), *draw.vertex_textures.values())
+    key = (
+        id(pipeline), *map(id, surfaces), *draw.textures, *map(id, bindings),
+        draw.scissor, draw.merge, run, threads,
+    )  # fmt: skip
+    found = _settings.get(key)
+    if found is None:
+        found = _Setting.of(draw, cache, run, threads)
+        # What fetches refers to its bindings.
+        if not (samples_targets(draw) or pipeline.units or pipeline.vertex_units):
+            bound = (surface for surface in surfaces if surface is not None)
+            _settings.put(key, (pipeline, *bound, *bindings), found)
+    return found
+
+
+def _executed(draw: Draw, setting: _Setting) -> Work:
+    """All of a draw: through the stages, by a compiled kernel, or both ways to compare."""
+    texturing, kernel = setting.texturing, setting.kernel
+    stages = partial(_draw_chunk, setting.targets, texturing)
     if kernel is None:
         return _drawn(draw, texturing, stages)
-    if engine == CHECKED:
+    if name_of(texturing.run) == CHECKED:
+        from dp2emu.gpu.kernel import checking
+
         ways = (partial(_drawn, draw, texturing, way) for way in (stages, kernel.chunk))
         return checking.compared(draw, *ways)
     return _drawn(draw, texturing, kernel.chunk)

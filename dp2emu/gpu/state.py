@@ -140,7 +140,7 @@ class Attribute:
     element: Element | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Pipeline:
     """Everything about a draw that changes the program that executes it.
 

@@ -187,10 +187,20 @@ _NOTHING_BOUND: Mapping[Stage, Mapping[int, Unit]] = {Stage.VERTEX: {}, Stage.PI
 
 def _before(draw: Draw) -> dict[int, I32]:
     """Copies of the words that are both sampled and drawn to, by the identity of these."""
+    return {id(words): words.copy() for words in _shared(draw)}
+
+
+def samples_targets(draw: Draw) -> bool:
+    """Whether a draw samples what it draws to, and so a copy of that."""
+    return bool(_shared(draw))
+
+
+def _shared(draw: Draw) -> list[I32]:
+    """The words that are both sampled and drawn to, each once."""
     targets = {id(s.words) for s in (*draw.colors, draw.depth) if s is not None}
     bound = (*draw.textures.values(), *draw.vertex_textures.values())
     read = {id(binding.surface.words): binding.surface.words for binding in bound}
-    return {number: words.copy() for number, words in read.items() if number in targets}
+    return [words for number, words in read.items() if number in targets]
 
 
 def _units(samplers: Samplers, textures: Textures, before: dict[int, I32]) -> dict[int, Unit]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import math
 from dataclasses import replace
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -21,7 +23,9 @@ from dp2emu.gpu.packets import MergeNumbers, Rect
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.state import DepthState, RasterState
 from dp2emu.gpu.work import Work
+from dp2emu.shader import reference
 from dp2emu.shader.builder import Builder
+from dp2emu.shader.engines import JIT, engine
 from dp2emu.shader.ir import Program, Stage
 from tests.gpu.drawing import (
     SIZED,
@@ -488,3 +492,14 @@ def test_untransformed_vertices_need_a_program() -> None:
     pipeline = replace(packet.pipeline, layout=fvf_layout(0x042))
     with pytest.raises(Unsupported, match="vertex transformation"):
         execute_draw(replace(packet, pipeline=pipeline), Counters())
+
+
+def test_draws_of_a_state_do_not_keep_its_targets() -> None:
+    color, depth = color_surface(), depth_surface()
+    packet = draw([corner(1, 1), corner(9, 1), corner(1, 9)], color=color, depth=depth)
+    for run_programs in (reference.run, engine(JIT)):
+        execute_draw(packet, Counters(), run=run_programs)
+    words = ref(color.words), ref(depth)
+    del color, depth, packet
+    gc.collect()
+    assert [each() for each in words] == [None, None]

@@ -50,15 +50,21 @@ U64 = NDArray[np.uint64]
 
 @dataclass(slots=True)
 class Arguments:
-    """Words of arguments by name.  Mutable; it keeps what they point to."""
+    """Words of arguments by name.  Mutable; it keeps what they point to.
+
+    ``depth`` are those of the depth-stencil buffer: base, pitch, and the stencil's three numbers.
+    ``bindings`` are the programs', and may have something to complain of.
+    """
 
     layout: Layout
     words: U64
     kept: list[Any]
+    depth: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)
+    bindings: Bindings | None = None
 
     def copy(self) -> Arguments:
         """Others, for another thread."""
-        return Arguments(self.layout, self.words.copy(), [*self.kept])
+        return Arguments(self.layout, self.words.copy(), [*self.kept], self.depth, self.bindings)
 
     def number(self, name: str, value: int) -> None:
         """An integer of 64 bits."""
@@ -117,22 +123,24 @@ _NUMBERS = struct.Struct(f"={len(INTEGERS)}q{len(DOUBLES)}d")
 
 
 def of_draw(
-    draw: Draw, layout: Layout, region: Rect, bias: float, made: Made | None = None
+    draw: Draw, template: Arguments, region: Rect, bias: float, made: Made | None = None
 ) -> Arguments:
-    """The arguments of a draw, without its targets, programs and spans."""
-    words = np.zeros(len(layout.arguments), np.uint64)
+    """The arguments of a draw, without its spans; its targets and programs are in a template."""
+    words = template.words.copy()
     numbers, state, raster = draw.merge, draw.pipeline.depth, draw.pipeline.raster
     stipple = np.array(draw.stipple, np.uint32) if draw.stipple else _NO_STIPPLE
     near, far = draw.w_range
+    base, pitch, *stencil = template.depth
     _NUMBERS.pack_into(
-        words.data, 0, region.left, region.top, region.right, region.bottom, 0, 0,
+        words.data, 0, region.left, region.top, region.right, region.bottom, base, pitch,
         numbers.alpha_reference * 257, numbers.sample_mask,
-        address(stipple), len(stipple), 0, 0, 0,
+        address(stipple), len(stipple), *stencil,
         *(_NOT_MADE if made is None else made.words), _CULLED[raster.cull],
         bias, near, far - near, *depth_range(draw), -1.0 if raster.turned else 1.0,
         state.slope, state.bias_clamp,
     )  # fmt: skip
-    return Arguments(layout, words, [stipple, made])
+    kept = [stipple, made, template]
+    return Arguments(template.layout, words, kept, template.depth, template.bindings)
 
 
 _NO_STIPPLE = np.zeros(1, np.uint32)
@@ -143,12 +151,15 @@ def with_targets(
 ) -> None:
     """Add where colours and depth are."""
     if depth is not None:
-        given.array("depth.base", depth.words)
-        given.number("depth.pitch", depth.pitch * depth.row.size)
-        if depth.stencil is not None:
-            given.number("stencil.reference", int(depth.stencil.reference))
-            given.number("stencil.mask", int(depth.stencil.mask))
-            given.number("stencil.write", int(depth.stencil.write_mask))
+        given.kept.append(depth.words)
+        test = depth.stencil
+        given.depth = (
+            address(depth.words),
+            depth.pitch * depth.row.size,
+            0 if test is None else int(test.reference),
+            0 if test is None else int(test.mask),
+            0 if test is None else int(test.write_mask),
+        )
     for color in colors:
         size, bits = color.row.size, color.bits
         parts = [bits >> 32 * part & 0xFFFFFFFF for part in range(max(1, size // 4))]
@@ -164,18 +175,14 @@ def with_programs(
     colors: tuple[ColorTarget, ...],
     sampler: Sampler,
     fetcher: Fetcher | None,
-) -> Bindings:
-    """Add what programs read, of which a part is a thread's own; who is called back may have
-    something to complain of.
-    """
-    bindings = Bindings(target_of(key), sampler, fetcher)
-    given.kept.append(bindings)
+) -> None:
+    """Add what programs read, of which a part is a thread's own."""
+    given.bindings = bindings = Bindings(target_of(key), sampler, fetcher)
     given.array("program", bindings.of(key.program, uniforms))
     for color in colors:
         if not color.output.plain:
             words = bindings.of(output_program(color.output), color.uniforms)
             given.array(f"color{color.number}.program", words)
-    return bindings
 
 
 def with_spans(given: Arguments, spans: Spans) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -25,13 +25,16 @@ from dp2emu.gpu.kernel.layout import RESULTS, SET_UP, SETUP_RESULTS, counts_of
 from dp2emu.gpu.kernel.plan import Plan, Writes, common_key, planned, triangle_plan
 from dp2emu.gpu.kernel.threads import WORTH, bands, share
 from dp2emu.gpu.merge import DepthTarget
-from dp2emu.gpu.packets import Draw, Rect
+from dp2emu.gpu.packets import Draw, Rect, Uniforms
 from dp2emu.gpu.setup import set_up
 from dp2emu.gpu.shade import Shading, shading, varyings_of
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.work import Work
-from dp2emu.shader.jit.bindings import Bindings, address
+from dp2emu.shader.jit.bindings import address
 from dp2emu.shader.reference import Fetcher, Sampler
+
+TEMPLATES = 8
+"""Kept with a drawing: programs of a state are given other numbers now and then."""
 
 
 def drawing(
@@ -40,12 +43,18 @@ def drawing(
     """A draw prepared; None if no kernel is compiled for its pipeline (``key.reason``)."""
     if reason(draw.pipeline) is not None:
         return None
-    return Drawing(targets.region, targets.colors, targets.depth, sampler, fetcher, threads)
+    writes = Writes.of(targets.colors, targets.depth)
+    return Drawing(
+        targets.region, targets.colors, targets.depth, sampler, fetcher, threads, writes
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A draw whose primitives a kernel draws: what its parts have in common."""
+    """How a kernel draws primitives: what draws of a state have in common.
+
+    ``templates`` are arguments by plan and uniforms.
+    """
 
     region: Rect
     colors: tuple[ColorTarget, ...]
@@ -53,15 +62,15 @@ class Drawing:
     sampler: Sampler
     fetcher: Fetcher | None
     threads: int
+    writes: Writes
+    templates: dict[tuple[int, int], Arguments] = field(default_factory=dict)
 
     def chunk(self, draw: Draw, assembled: Geometry) -> Work:
         """Draw primitives of a part; all work but what reading vertices is."""
-        count = len(assembled.numbers)
-        found: Work | None = Work()
-        if count:
-            found = self._triangles(draw, assembled) if fills_triangles(draw) else None
-        found = self._spans(draw, assembled) if found is None else found
-        return replace(found, clip_triangles=assembled.extra, clipped=count)
+        if not len(assembled.numbers):
+            return Work(clip_triangles=assembled.extra)
+        found = self._triangles(draw, assembled) if fills_triangles(draw) else None
+        return self._spans(draw, assembled) if found is None else found
 
     def _triangles(self, draw: Draw, assembled: Geometry) -> Work | None:
         """Set up, cover and draw triangles; None if some are too large for that."""
@@ -69,17 +78,16 @@ class Drawing:
         rhw = vertices.position[3]
         # What a vertex program made is taken to have perspective, without looking.
         level = draw.pipeline.vertex is None and bool((rhw == rhw[0]).all())
-        plan = triangle_plan(
-            draw.pipeline, self._writes, vertices.names, level, bool(draw.stipple)
-        )
+        plan = triangle_plan(draw.pipeline, self.writes, vertices.names, level, bool(draw.stipple))
         made = Made.of(assembled, plan.layout)
-        given = of_draw(draw, plan.layout, self.region, draw.pipeline.depth.bias, made)
+        template = self._template(plan, draw.pixel_uniforms)
+        given = of_draw(draw, template, self.region, draw.pipeline.depth.bias, made)
         results = np.zeros(len(SETUP_RESULTS), np.int64)
         plan.kernel(address(given.words), address(results), SET_UP, SET_UP)
         triangles, large, area = results.tolist()
         if large:
             return None
-        return self._run(plan, draw, given, area // 2, Work(triangles=triangles))
+        return self._run(plan, draw, given, area // 2, _of_geometry(assembled, triangles))
 
     def _spans(self, draw: Draw, assembled: Geometry) -> Work:
         """Draw what primitives cover, as the stages find it."""
@@ -87,9 +95,10 @@ class Drawing:
         depth = depth_planes(draw, primitives)
         shader = shading(draw, primitives, depth.plane)
         plan = self._span_plan(draw, depth, shader)
-        given = of_draw(draw, plan.layout, self.region, depth.bias)
+        template = self._template(plan, draw.pixel_uniforms)
+        given = of_draw(draw, template, self.region, depth.bias)
         given.array("records", records(plan.layout, primitives, depth, shader))
-        work = Work(triangles=primitives.triangles)
+        work = _of_geometry(assembled, primitives.triangles)
         for spans in primitives.spans:
             if len(spans):
                 with_spans(given, spans)
@@ -97,14 +106,10 @@ class Drawing:
                 work = self._run(plan, draw, given, pixels, work)
         return work
 
-    @property
-    def _writes(self) -> Writes:
-        return Writes.of(self.colors, self.depth)
-
     def _span_plan(self, draw: Draw, depth: DepthPlanes, shader: Shading) -> Plan:
         pipeline = draw.pipeline
         lines = draws_lines(draw)
-        key = common_key(pipeline, self._writes, bool(draw.stipple) and is_triangles(draw))
+        key = common_key(pipeline, self.writes, bool(draw.stipple) and is_triangles(draw))
         read = varyings_of(pipeline.pixel)
         return planned(replace(
             key,
@@ -121,28 +126,43 @@ class Drawing:
         top, bottom = self.region.top, self.region.bottom
         if top >= bottom:
             return before
-        with_targets(given, self.colors, self.depth)
         threads = self.threads if pixels * plan.key.samples >= WORTH else 1
-        workers = [self._worker(plan, draw, given) for _ in range(1, threads)]
-        workers.append(self._worker(plan, draw, given, own=False))
+        workers = [_Worker.of(plan, given)]
+        workers += [_Worker.of(plan, self._own(plan, draw, given)) for _ in range(1, threads)]
         if threads == 1:
             workers[0].run(top, bottom)
         else:
             share(bands(top, bottom), [worker.run for worker in workers])
         for worker in workers:
-            worker.bindings.complain()
+            if worker.given.bindings is not None:
+                worker.given.bindings.complain()
         counts = [
             sum(column) for column in zip(*(w.results.tolist() for w in workers), strict=True)
         ]
         return self._counted(plan.key, draw, counts, before)
 
-    def _worker(self, plan: Plan, draw: Draw, given: Arguments, own: bool = True) -> _Worker:
-        """What a thread runs; with arguments of its ``own`` unless it may have the ones given."""
-        words = given.copy() if own else given
-        bindings = with_programs(
-            words, plan.key, draw.pixel_uniforms, self.colors, self.sampler, self.fetcher
-        )
-        return _Worker(plan.kernel, words, bindings, np.zeros(len(RESULTS), np.int64))
+    def _own(self, plan: Plan, draw: Draw, given: Arguments) -> Arguments:
+        """Arguments for another thread, whose programs have memory of their own."""
+        own = given.copy()
+        self._with_programs(own, plan, draw.pixel_uniforms)
+        return own
+
+    def _template(self, plan: Plan, uniforms: Uniforms) -> Arguments:
+        """Arguments with targets and programs, for one thread at a time."""
+        key = id(plan), id(uniforms)
+        found = self.templates.get(key)
+        if found is None:
+            words = np.zeros(len(plan.layout.arguments), np.uint64)
+            found = Arguments(plan.layout, words, [plan, uniforms])
+            with_targets(found, self.colors, self.depth)
+            self._with_programs(found, plan, uniforms)
+            if len(self.templates) >= TEMPLATES:
+                self.templates.clear()
+            self.templates[key] = found
+        return found
+
+    def _with_programs(self, given: Arguments, plan: Plan, uniforms: Uniforms) -> None:
+        with_programs(given, plan.key, uniforms, self.colors, self.sampler, self.fetcher)
 
     def _counted(self, key: Key, draw: Draw, counts: list[int], before: Work) -> Work:
         """What counts mean, in bytes as well."""
@@ -159,14 +179,26 @@ class Drawing:
         )
 
 
+def _of_geometry(assembled: Geometry, triangles: int) -> Work:
+    """What came before coverage."""
+    return Work(
+        triangles=triangles,
+        clip_triangles=assembled.extra,
+        clipped=len(assembled.numbers),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Worker:
     """What a thread runs, with memory of its own for what programs write, and what it counts."""
 
     kernel: Kernel
     given: Arguments
-    bindings: Bindings
     results: I64
+
+    @classmethod
+    def of(cls, plan: Plan, given: Arguments) -> _Worker:
+        return cls(plan.kernel, given, np.zeros(len(RESULTS), np.int64))
 
     def run(self, first: int, end: int) -> None:
         """Draw some rows."""

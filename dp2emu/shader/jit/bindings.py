@@ -75,7 +75,9 @@ class Bindings:
     def complain(self) -> None:
         """Raise what a sampler or fetcher that was called back raised."""
         if self.errors:
-            raise self.errors[0]
+            first = self.errors[0]
+            self.errors.clear()
+            raise first
 
     def _keep(self, array: NDArray[Any]) -> int:
         self.kept.append(array)
