@@ -166,18 +166,6 @@ class DirectDraw:
         if source.target_key is not None:
             target.target_key = source.target_key
 
-    def load(self, target: DrawSurface, source: DrawSurface) -> None:
-        """IDirect3DTexture::Load: every level that both have, with palette and colour keys."""
-        self.take_over(target, source)
-        given = {level.part.width: level for level in source.levels()}
-        for level in target.levels():
-            found = given.get(level.part.width)
-            if found is not None and found.bounds == level.bounds:
-                part = level.part
-                box = 0, 0, part.width, part.height
-                self.blit(Blt(level.handle, *box, found.handle, *box))
-                level.drawn = True
-
     def flip(self, front: DrawSurface, override: DrawSurface | None = None) -> None:
         """Flip: the buffers of a chain move up by one, or front and ``override`` change places.
 

@@ -29,6 +29,7 @@ from dp2emu.runtime.palettes import DevicePalettes
 from dp2emu.runtime.processing import Span, process, state_of
 from dp2emu.runtime.session import Refused
 from dp2emu.runtime.settings7 import Settings7
+from dp2emu.runtime.texturecopies import copy_levels, one_token
 
 _SCENE_CAPTURE = sdk_value(WireRenderState, "D3DRENDERSTATE_SCENECAPTURE") or 0
 _INITIAL = {
@@ -257,15 +258,19 @@ class EarlyDevice:
         return replace(self.viewport, min_z=near, max_z=far)
 
     def load(
-        self, target: DrawSurface, point: tuple[int, int], source: DrawSurface, rect: Rect
-    ) -> None:
-        """Load: a rectangle of a texture, on every level that both have, with palette and keys."""
+        self, target: DrawSurface, point: tuple[int, int], source: DrawSurface, rect: Rect,
+        faces: int = 0,
+    ) -> None:  # fmt: skip
+        """Load: a rectangle of a texture, on every level that both have, with palette and keys.
+
+        ``faces`` are DDSCAPS2_CUBEMAP_* flags, 0 for all.  Raises as ``copy_levels``.
+        """
         self.ddraw.take_over(target, source)
-        item = (
-            target.desc.handle, source.desc.handle, point,
-            (rect.left, rect.top, rect.right, rect.bottom), 0,
-        )  # fmt: skip
-        self.session.emit(Op.TEXBLT, [item])
+        if not one_token(target, source, faces):
+            copy_levels(self.ddraw, target, source, point, rect, faces)
+            return
+        corners = rect.left, rect.top, rect.right, rect.bottom
+        self.session.emit(Op.TEXBLT, [(target.desc.handle, source.desc.handle, point, corners, 0)])
         for level in (*target.levels(), *(low for top in target.attached for low in top.levels())):
             level.drawn = True
 

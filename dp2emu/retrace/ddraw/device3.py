@@ -14,6 +14,7 @@ from dp2emu.retrace.methods import inert, lost, method
 from dp2emu.retrace.program import Program
 from dp2emu.runtime.device3 import LIGHT_STATES, Device3
 from dp2emu.runtime.drawsurfaces import DrawSurface
+from dp2emu.runtime.texturecopies import copy_levels
 from dp2emu.runtime.viewports import ClipVolume, EarlyLight, EarlyMaterial, EarlyViewport
 
 _ASKED = "Only asks; nothing for the driver."
@@ -312,7 +313,9 @@ def swap_texture_handles(program: Program, call: Arguments) -> None:
 def load(program: Program, call: Arguments) -> None:
     """All levels of another texture, with its colour keys and palette."""
     source = call.thing(_first(call, "lpD3DTexture"), DrawSurface)
-    program.ddraw.load(call.thing("this", DrawSurface), source)
+    target = call.thing("this", DrawSurface)
+    program.ddraw.take_over(target, source)
+    copy_levels(program.ddraw, target, source)
 
 
 # Drawing of DirectX 5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dp2emu.d3d.legacy import StateBlockType7
-from dp2emu.gpu.packets import Rect
 from dp2emu.retrace.arguments import Arguments, integer, pointee
 from dp2emu.retrace.ddraw.lifetimes import bind_argument
 from dp2emu.retrace.ddraw.records import (
@@ -172,7 +171,7 @@ def load(program: Program, call: Arguments) -> None:
         place = call.struct("lpDestPoint")
         point = integer(place["x"]), integer(place["y"])
     rect = rectangle(call, "lprcSrcRect") or source.bounds
-    _device(call).load(target, point, source, Rect(rect.left, rect.top, rect.right, rect.bottom))
+    _device(call).load(target, point, source, rect, call.integer("dwFlags"))
 
 
 # State blocks

@@ -1,0 +1,107 @@
+"""Load: levels of one texture go into another.
+
+Source: the documentation of IDirect3DDevice7::Load and of IDirect3DTexture2::Load, and of going
+down a level reference dp2-wire, note on 38.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dp2emu.d3d.ddraw import Caps2
+from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.blt import Blt
+from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.gpu.packets import Rect
+from dp2emu.runtime.directdraw import DirectDraw
+from dp2emu.runtime.drawsurfaces import DrawSurface
+from dp2emu.runtime.session import Refused
+
+
+def one_token(target: DrawSurface, source: DrawSurface, faces: int) -> bool:
+    """Whether TEXBLT says it: of textures of one format, all levels of all faces."""
+    every = not faces or faces & Caps2.CUBEMAP_ALLFACES == Caps2.CUBEMAP_ALLFACES
+    return (
+        target.index == source.index == 0
+        and target.format == source.format
+        and target.desc.kind == source.desc.kind != SurfaceKind.SURFACE
+        and (every or target.desc.kind != SurfaceKind.CUBETEXTURE)
+    )
+
+
+def copy_levels(
+    ddraw: DirectDraw, target: DrawSurface, source: DrawSurface,
+    point: tuple[int, int] = (0, 0), rect: Rect | None = None, faces: int = 0,
+) -> None:  # fmt: skip
+    """Blit levels of the same size, a rectangle of the source's top one to a point.
+
+    ``faces`` are DDSCAPS2_CUBEMAP_* flags, 0 for all.  Raises Refused if there is no such level.
+    """
+    copied = False
+    for made, given in _faces(target, source, faces):
+        for level, blt in _copies(made, given, point, rect or given.bounds):
+            ddraw.blit(blt)
+            level.drawn = copied = True
+    if not copied:
+        raise Refused(HResult.DDERR_INVALIDPARAMS, "no level of a size that both textures have")
+
+
+def _faces(
+    target: DrawSurface, source: DrawSurface, faces: int
+) -> Iterator[tuple[DrawSurface, DrawSurface]]:
+    """Pairs of faces, of two cubes those that are wanted."""
+    made, given = (
+        {top.caps2 & Caps2.CUBEMAP_ALLFACES: top for top in _tops(each)}
+        for each in (target, source)
+    )
+    if len(made) == 1 or len(given) == 1:
+        yield target, source
+        return
+    for face, top in made.items():
+        if not faces or face & faces:
+            yield top, given[face]
+
+
+def _tops(surface: DrawSurface) -> list[DrawSurface]:
+    """The first levels of a whole cube, or one surface."""
+    levels = surface.desc.levels
+    others = [each for each in surface.attached
+              if each.desc is surface.desc and each.index and each.index % levels == 0]  # fmt: skip
+    return [surface, *others] if surface.index == 0 else [surface]
+
+
+def _copies(
+    target: DrawSurface, source: DrawSurface, point: tuple[int, int], rect: Rect
+) -> Iterator[tuple[DrawSurface, Blt]]:
+    """The copies of one face; source levels above the target's first only halve the rectangle."""
+    below: DrawSurface | None = target
+    (x, y), box = point, rect
+    for level in source.levels():
+        if below is None:
+            return
+        if level.bounds == below.bounds:
+            found = _copy(below, level, x, y, box)
+            if found is not None:
+                yield below, found
+            below = below.below
+        x, y, box = x >> 1, y >> 1, _halved(box)
+
+
+def _copy(target: DrawSurface, source: DrawSurface, x: int, y: int, rect: Rect) -> Blt | None:
+    """One level, as far as both have the texels."""
+    read, room = rect.intersect(source.bounds), target.bounds
+    width = min(read.right - read.left, room.right - x)
+    height = min(read.bottom - read.top, room.bottom - y)
+    if min(width, height) < 1:
+        return None
+    return Blt(
+        target.handle, x, y, x + width, y + height,
+        source.handle, read.left, read.top, read.left + width, read.top + height,
+    )  # fmt: skip
+
+
+def _halved(rect: Rect) -> Rect:
+    """A rectangle one level down, at least a texel in each direction."""
+    left, top = rect.left >> 1, rect.top >> 1
+    right, bottom = rect.right + 1 >> 1, rect.bottom + 1 >> 1
+    return Rect(left, top, max(right, left + 1), max(bottom, top + 1))
