@@ -64,9 +64,9 @@ def _faces(
 
 def _tops(surface: DrawSurface) -> list[DrawSurface]:
     """The first levels of a whole cube, or one surface."""
-    levels = surface.desc.levels
+    made, levels = surface.desc, surface.desc.levels
     others = [each for each in surface.attached
-              if each.desc is surface.desc and each.index and each.index % levels == 0]  # fmt: skip
+              if each.desc is made and each.index and each.index % levels == 0]  # fmt: skip
     return [surface, *others] if surface.index == 0 else [surface]
 
 
