@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import PrimitiveType
@@ -207,7 +207,6 @@ PLACES = st.lists(
 )
 
 
-@settings(max_examples=60)
 @given(
     topology=st.sampled_from([POINTS, LINES, LINE_STRIP, LIST, STRIP]),
     places=PLACES,
@@ -234,7 +233,6 @@ UINT16 = 57
 CUT = 0xFFFF
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     topology=st.sampled_from([1, 2, 3, 4, 5, 10, 11, 12, 13]),
     places=PLACES,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -262,7 +262,6 @@ def mutated(value: Value, wild: Value, at: int) -> Value:
     return wild
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     changes=st.lists(
         st.tuples(

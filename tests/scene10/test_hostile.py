@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.errors import Dp2Error
@@ -62,7 +62,6 @@ def changed(scene: dict[str, Any], changes: list[tuple[str, int, int, str, Any]]
     return scene
 
 
-@settings(max_examples=60, deadline=None)
 @given(name=st.sampled_from(SCENES), changes=CHANGES)
 def test_a_scene_with_anything_in_it_plays_or_is_one_error(
     name: str, changes: list[tuple[str, int, int, str, Any]], folder: Path
