@@ -6,7 +6,7 @@ Source: reference of the Direct3D 10/11 interface, section 8.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -19,12 +19,13 @@ from dp2emu.ddi10.bindings import Bindings, Scissor, Viewport
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32, is_uint
+from dp2emu.ddi10.kept import Kept
 from dp2emu.ddi10.resource import Resource, Resources
 from dp2emu.ddi10.sampling import NOTHING, Read, read
 from dp2emu.ddi10.shader import INSTANCE_FILE, Shader
 from dp2emu.ddi10.stages import Stage, Stages
 from dp2emu.ddi10.state import RasterizerDesc
-from dp2emu.ddi10.views import DepthStencilFlag
+from dp2emu.ddi10.views import DepthStencilFlag, TargetView
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.assembly import CORNERS, TOPOLOGIES
 from dp2emu.gpu.memory import Surface
@@ -37,6 +38,7 @@ from dp2emu.gpu.packets import (
     Rect,
     Stream,
     Topology,
+    Uniforms,
 )
 from dp2emu.gpu.state import BlendState, DepthState, Pipeline, RasterState
 from dp2emu.shader.builder import Builder
@@ -71,6 +73,10 @@ class Draws:
         self._resources = resources
         self._stages = stages
         self._bindings = bindings
+        self._kept_colors: Kept[tuple[Surface | None, ...]] = Kept()
+        self._kept_depth: Kept[tuple[Surface | None, ...]] = Kept()
+        self._kept_pipeline: Kept[Pipeline] = Kept()
+        self._readings = tuple(map(_Reading, (stages.vertex, stages.pixel)))
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
         """The entries, by name."""
@@ -133,21 +139,27 @@ class Draws:
     ) -> Draw:
         at, pixel = self._bindings, self._stages.pixel.shader
         view = at.viewports[0] if at.viewports else Viewport(0, 0, 0, 0)
-        colors = tuple(target.surface() if target else None for target in at.targets)
-        given = _read(self._stages.vertex), _read(self._stages.pixel)
+        colors = self._kept_colors.of(*_surfaces(at.targets))
+        (depth,) = self._kept_depth.of(*_surfaces([at.depth]))
+        given = self._readings[0].read(), self._readings[1].read()
+        pipeline = self._kept_pipeline.of(
+            (vertex, pixel, *colors, *given, at.layout, at.depth, at.depth_stencil,
+             at.rasterizer, at.blending, topology),
+            lambda: self._pipeline(vertex, pixel, colors, given),
+        )  # fmt: skip
         return Draw(
-            pipeline=self._pipeline(vertex, pixel, colors, given),
+            pipeline=pipeline,
             topology=topology,
             first=start,
             count=primitives,
             streams=tuple(_streams(at)),
             indices=_indices(at, base),
             colors=colors,
-            depth=at.depth.surface() if at.depth else None,
+            depth=depth,
             scissor=_scissor(at, view),
             viewport=FloatViewport(*view),
-            vertex_uniforms=vertex.uniforms({}),
-            pixel_uniforms=pixel.uniforms({}) if pixel else {},
+            vertex_uniforms=self._readings[0].uniforms(),
+            pixel_uniforms=self._readings[1].uniforms(),
             merge=MergeNumbers(
                 blend_factor=at.blend_factor,
                 sample_mask=at.sample_mask,
@@ -246,11 +258,42 @@ class Draws:
         return bool(desc.MultisampleEnable) or (only_lines and not lines)
 
 
-def _read(stage: Stage) -> Read:
-    """What the shader of a stage reads."""
-    if stage.shader is None:
-        return NOTHING
-    return read(stage.shader.lowered.units, stage.resources, stage.samplers)
+def _surfaces(
+    views: Sequence[TargetView | None],
+) -> tuple[list[object], Callable[[], tuple[Surface | None, ...]]]:
+    """What the surfaces of views are made of, and what makes them."""
+    memory = [view and view.resource.surface for view in views]
+    return [*views, *memory], lambda: tuple(view.surface() if view else None for view in views)
+
+
+class _Reading:
+    """What the shader of a stage reads.  Mutable: it remembers what that was last."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._read: Kept[Read] = Kept()
+        self._uniforms: Kept[Uniforms] = Kept()
+
+    def read(self) -> Read:
+        """Its textures, buffers and samplers."""
+        stage, shader = self._stage, self._stage.shader
+        if shader is None:
+            return NOTHING
+        units = shader.lowered.units
+        views = [stage.resources.get(unit.resource or 0) for unit in units]
+        memory = [view and view.resource.surface for view in views]
+        samplers = [stage.samplers.get(unit.sampler or 0) for unit in units]
+        return self._read.of(
+            (shader, *views, *memory, *samplers),
+            lambda: read(units, stage.resources, stage.samplers),
+        )
+
+    def uniforms(self) -> Uniforms:
+        """What it has of its own; constant buffers are read when the GPU gets to a draw."""
+        shader = self._stage.shader
+        if shader is None:
+            return {}
+        return self._uniforms.of((shader,), lambda: shader.uniforms({}))
 
 
 def _topology(number: int) -> Topology | None:
