@@ -54,6 +54,7 @@ class Rule(Enum):
     MAP_BY_USAGE = "the usage of the resource does not go with this map"
     NOT_MAPPED = "the subresource is mapped"
     MAPPED = "the subresource is not mapped"
+    SAMPLES = "the host does not see samples"
     USED_MAPPED = "a resource that is mapped is used"
     IMMUTABLE = "what is immutable is written"
     VIEWS_LEFT = "views of the resource are still alive"
@@ -84,6 +85,7 @@ ALWAYS = frozenset(
         Rule.INSIDE,
         Rule.WHOLE_BLOCKS,
         Rule.SAME_TEXELS,
+        Rule.SAMPLES,
         Rule.SLOTS,
         Rule.NUMBERS,
         Rule.SAME_SAMPLES,

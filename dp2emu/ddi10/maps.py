@@ -100,6 +100,7 @@ class Maps:
         contract, resource = self._context.contract, self._open(entry, memory, subresource)
         known = kind in _MAPS[entry]
         contract.hold(known, Rule.KNOWN_STATE, entry)
+        contract.hold(resource.surface.samples == 1, Rule.SAMPLES, entry)
         contract.hold(_goes_with(entry, resource), Rule.MAP_BY_USAGE, entry)
         contract.hold(subresource not in resource.mapped, Rule.NOT_MAPPED, entry)
         self._make_safe(resource, Map(kind), flags)

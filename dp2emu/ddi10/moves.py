@@ -195,6 +195,7 @@ class Moves:
         entry = "ResourceUpdateSubresourceUP"
         made = self._resources.objects.open(target, entry)
         self._contract.hold(made.desc.Usage != Usage.IMMUTABLE, Rule.IMMUTABLE, entry)
+        self._contract.hold(made.surface.samples == 1, Rule.SAMPLES, entry)
         there = self._box(made, index, box, entry)
         if there is None:
             return

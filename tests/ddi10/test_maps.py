@@ -209,6 +209,18 @@ def test_only_subresources_that_there_are_are_mapped(index: int) -> None:
         driven.call("ResourceMap", driven.buffer(bytes(4)), index, Map.READ)
 
 
+def test_samples_are_neither_mapped_nor_updated() -> None:
+    driven = Rendering(checking=False)
+    made = driven.texture(samples=4)
+    for entry, arguments in (
+        ("ResourceMap", (made, 0, Map.READ)),
+        ("ResourceUpdateSubresourceUP", (made, 0, None, bytes(1 << 12), 64, 0)),
+    ):
+        with pytest.raises(ContractError) as broken:
+            driven.call(entry, *arguments)
+        assert broken.value.rule == "SAMPLES"
+
+
 def test_what_is_mapped_is_not_used() -> None:
     driven = Rendering()
     staging, made = driven.buffer(bytes(4), usage=Usage.STAGING), driven.buffer(bytes(4))
