@@ -36,6 +36,7 @@ from dp2emu.d3d.hresult import hr_name
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import Op
+from dp2emu.dp2.walk import scan
 from dp2emu.errors import Dp2Error, Fault, ResponseError, UsageError
 from dp2emu.gpu.memory import ColorKey, SurfaceDesc, SurfaceKind
 from dp2emu.rig import Rig
@@ -224,9 +225,29 @@ class Session:
         A RESPONSECONTINUE that brought nothing, or only answers to no END, ends it: the rest comes
         with a later call.
         """
-        more = self._call(commands, vertices or self.vertices())
+        more = self._submit_all(commands, vertices or self.vertices())
         while more:
             more = self._call(b"", None)
+
+    def _submit_all(self, commands: bytes, vertices: UserMemory | CallVertices | None) -> bool:
+        """One call; without ``answers``, whose recording is to hold all that can be done, another
+        behind each token that is refused.  The first refusal is raised in the end.
+        """
+        refused: list[Dp2Error] = []
+        more, left = False, True
+        while left:
+            left = False
+            try:
+                more = self._call(commands, vertices)
+            except Dp2Error as error:
+                refused.append(error)
+                commands = b"" if self._answers else _behind(commands, error, vertices)
+                left = commands != b""
+        if len(refused) > 1:
+            refused[0].what += f"; {len(refused) - 1} more tokens are refused"
+        if refused:
+            raise refused[0]
+        return more
 
     def _call(self, commands: bytes, vertices: UserMemory | CallVertices | None) -> bool:
         call = self._compose(commands, vertices)
@@ -330,6 +351,18 @@ class Session:
     def _now(self) -> int:
         """Host time, from the rig's clock if it shows one."""
         return int(getattr(self.rig, "time", self._time))
+
+
+def _behind(commands: bytes, error: Dp2Error, vertices: UserMemory | CallVertices | None) -> bytes:
+    """The tokens behind the one that was refused; none if it has no end, or one off the grid that
+    vertices among tokens lie on.
+    """
+    if error.offset is None or error.offset >= len(commands):
+        return b""
+    size = vertices.stride if vertices is not None else 0
+    scanned = scan(commands, error.offset, len(commands), size, limit=1)
+    stop = scanned.commands[0][4] if scanned.commands else len(commands)
+    return b"" if stop % 4 else commands[stop:]
 
 
 def _failure(answer: Answer) -> Fault:

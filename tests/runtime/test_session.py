@@ -24,7 +24,7 @@ from dp2emu.capture.records import (
     SurfaceDestroyed,
 )
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.flags import Dp2Flags
+from dp2emu.d3d.flags import Dp2Flags, Usage
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.table import Op
@@ -216,3 +216,21 @@ def test_what_the_application_sees_is_told_behind_everything_before_it() -> None
     seen = [Pictured(12, 2, target, 0, b"rows"), Observed(13, session.context, 5, 1)]
     assert [type(record) for record in told[-4:-2]] == [Called, Answered]
     assert told[-2:] == seen
+
+
+def test_without_answers_what_is_behind_a_refused_token_is_submitted_again() -> None:
+    records: list[Record] = []
+    driver = Driver()
+    session = Session(driver, record=records.append, answers=False)
+    target = session.create_surface(
+        SurfaceKind.SURFACE, 4, 4, Format.A8R8G8B8, usage=Usage.RENDERTARGET
+    )
+    session.open(target.handle)
+    for color in (1, 2):
+        session.emit(Op.SETRENDERTARGET2, [(99, 1)])
+        session.emit(Op.CLEAR, [(0, 0, 4, 4)], head=(1, color, 1.0, 0))
+    with pytest.raises(Fault, match="render target 99; 1 more tokens are refused"):
+        session.flush()
+    assert session.read(target.handle, 0, 4) == b"\2\0\0\0"
+    sizes = [len(r.call.commands or b"") for r in records if isinstance(r, Called)]
+    assert sizes == [96, 84, 36]
