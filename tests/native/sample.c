@@ -47,6 +47,10 @@ static source memory_of(dp2_uptr local)
     return memory;
 }
 
+#ifdef SAMPLE_LOG
+#include "sample_log.h"
+#endif
+
 static int slot_of(dp2_u32 handle)
 {
     int i;
@@ -65,6 +69,9 @@ dp2_u32 DP2_ENTRY D3dCreateSurfaceEx(DD_CREATESURFACEEXDATA *data)
     if (slot < 0)
         slot = slot_of(0);
     data->ddRVal = slot < 0 ? DDERR_OUTOFMEMORY : D3D_OK;
+#ifdef SAMPLE_LOG
+    log_surface(data);
+#endif
     if (slot < 0)
         return DDHAL_DRIVER_HANDLED;
     surfaces[slot].handle = global->fpVidMem ? handle : 0;
@@ -97,6 +104,9 @@ dp2_u32 DP2_ENTRY D3dContextCreate(D3DHAL_CONTEXTCREATEDATA *data)
         target(&contexts[i], data->lpDDSLcl ? handle_of(data->lpDDSLcl) : 0);
         data->dwhContext = (dp2_uptr)i + 1;
         data->ddrval = D3D_OK;
+#ifdef SAMPLE_LOG
+        log_context(data);
+#endif
         break;
     }
     return DDHAL_DRIVER_HANDLED;
@@ -322,10 +332,6 @@ static void run(D3DHAL_DRAWPRIMITIVES2DATA *data, context *of)
             data->dwErrorOffset = (dp2_u32)capacity;
     }
 }
-
-#ifdef SAMPLE_LOG
-#include "sample_log.h"
-#endif
 
 dp2_u32 DP2_ENTRY D3dDrawPrimitives2(D3DHAL_DRAWPRIMITIVES2DATA *data)
 {
