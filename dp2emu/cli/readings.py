@@ -55,3 +55,17 @@ def with_readings(verb: Verb) -> Verb:
 
     decorated: Verb = _STRICT(_WRAP(_ENGINE(_THREADS(run))))
     return decorated
+
+
+EMULATOR = "emulator"
+"""The rig that is driven unless another is named."""
+
+with_rig = click.option(
+    "--rig",
+    metavar="SPEC",
+    default=EMULATOR,
+    show_default=True,
+    help="What is driven: emulator, native:LIBRARY, pipe:COMMAND, recorded:CAPTURE, or NAME:ARG "
+    "of a rig that is installed.",
+)
+"""Gives a verb the name of a rig, for ``rig.spec``."""

@@ -13,12 +13,13 @@ from dp2emu.cli.losses import tell_losses
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, say, worst
 from dp2emu.cli.pictures import Wanted, with_pictures
 from dp2emu.cli.progress import progress_through
-from dp2emu.cli.readings import with_readings
+from dp2emu.cli.readings import EMULATOR, with_readings, with_rig
 from dp2emu.cli.streams import text_output
 from dp2emu.diff import Allowance, Judgement
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.timing import parse_timing
 from dp2emu.replay import Pictures, RawFrames, Recording, Tally, Watcher, replay
+from dp2emu.rig import Rig
 
 _LINES = 20
 """Faults, and differences, that get a line of their own."""
@@ -36,6 +37,7 @@ _LINES = 20
     help="instant, fixed[:call=N,packet=N,delivery=N], work[:call=N,delivery=N], scripted:FILE "
     "or seeded:N; default: what the capture says, else instant.",
 )
+@with_rig
 @click.option("--verify", is_flag=True, help="Exit with 1 if an answer is not as recorded.")
 @with_allowance(tolerance=4, share=99.5, across=16)
 @with_readings
@@ -43,6 +45,7 @@ def command(
     opened: Opened,
     json_path: str | None,
     timing: str | None,
+    rig: str,
     verify: bool,
     wanted: Wanted,
     options: Options,
@@ -61,8 +64,10 @@ def command(
         document = stack.enter_context(text_output(json_path)) if json_path else None
         pictures = stack.enter_context(wanted.opened(allowance))
         advance = stack.enter_context(progress_through(opened.file))
+        chosen = _used(rig, stack)
         tally = replay(
             capture,
+            rig=chosen,
             timing=model,
             options=options,
             document=document,
@@ -80,6 +85,15 @@ def command(
         say(_raw_summary(pictures.raw))
     say(_summary(capture.name, tally))
     return worst(_code(tally, verify=verify), _lost(capture), _unlike(judged, pictures, wanted))
+
+
+def _used(spec: str, stack: ExitStack) -> Rig | None:
+    """The rig of that name, None for the emulator, which needs none of what others do."""
+    if spec == EMULATOR:
+        return None
+    from dp2emu.rig.spec import using_rig
+
+    return stack.enter_context(using_rig(spec))
 
 
 def _refuse_clashes(opened: Opened, json_path: str | None, wanted: Wanted) -> None:

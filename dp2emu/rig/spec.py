@@ -1,0 +1,79 @@
+"""Rigs by name, as commands and fixtures are given them: ``KIND[:ARGUMENT]``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import EntryPoint, entry_points
+
+from dp2emu.capture.opened import open_capture
+from dp2emu.dp2.driver import Driver
+from dp2emu.dp2.options import Options
+from dp2emu.errors import UsageError
+from dp2emu.gpu.timing import Timing
+from dp2emu.rig import Rig
+from dp2emu.rig.native import NativeDriver
+from dp2emu.rig.pipe import PipeRig
+from dp2emu.rig.recorded import RecordedRig
+
+GROUP = "dp2emu.rigs"
+"""Entry points of this group are functions of an argument (text, empty without one) to a rig."""
+
+EMULATOR = "emulator"
+
+
+def open_rig(spec: str, *, timing: Timing | None = None, options: Options | None = None) -> Rig:
+    """A fresh rig: ``emulator``, ``native:LIBRARY``, ``pipe:COMMAND``, ``recorded:CAPTURE``, or
+    ``NAME[:ARGUMENT]`` of an entry point.
+
+    ``timing`` and ``options`` are the emulator's.  Raises UsageError for a name that is none or an
+    argument that is missing, and what the rig raises.
+
+    >>> type(open_rig("emulator")).__name__
+    'Driver'
+    """
+    kind, _, argument = spec.partition(":")
+    if kind == EMULATOR and not argument:
+        return Driver(timing, options)
+    made = _KINDS.get(kind)
+    if made is not None:
+        if not argument:
+            raise UsageError(f"rig {spec!r} lacks what stands behind the colon")
+        return made(argument)
+    return _found(kind)(argument)
+
+
+@contextmanager
+def using_rig(
+    spec: str, *, timing: Timing | None = None, options: Options | None = None
+) -> Iterator[Rig]:
+    """``open_rig`` for as long as the block takes; a rig with ``close`` is closed behind it."""
+    rig = open_rig(spec, timing=timing, options=options)
+    try:
+        yield rig
+    finally:
+        close = getattr(rig, "close", None)
+        if close is not None:
+            close()
+
+
+def _recorded(path: str) -> Rig:
+    with open_capture(path) as capture:
+        return RecordedRig(capture)
+
+
+_KINDS: dict[str, Callable[[str], Rig]] = {
+    "native": NativeDriver,
+    "pipe": PipeRig,
+    "recorded": _recorded,
+}
+
+
+def _found(name: str) -> Callable[[str], Rig]:
+    """The function of an entry point."""
+    points: list[EntryPoint] = list(entry_points(group=GROUP, name=name))
+    if not points:
+        others = sorted({*_KINDS, EMULATOR, *(point.name for point in entry_points(group=GROUP))})
+        raise UsageError(f"no rig {name!r}; there are {', '.join(others)}")
+    made: Callable[[str], Rig] = points[0].load()
+    return made
