@@ -55,7 +55,6 @@ from dp2emu.recall import Together
 from dp2emu.shader import reference
 from dp2emu.shader.engines import CHECKED, REFERENCE, name_of
 from dp2emu.shader.ir import Program, Stage
-from dp2emu.shader.ports import CONSTANT
 from dp2emu.shader.reference import Run
 
 if TYPE_CHECKING:
@@ -263,11 +262,7 @@ def _fetcher(draw: Draw, texturing: Texturing, stage: Stage) -> StageFetcher | N
 
 @lru_cache(maxsize=1 << 10)
 def _uncompiled(pipeline: Pipeline) -> bool:
-    """Whether the geometry stage has to do what only the reference knows: integers of vertices
-    are among it.
-    """
-    if any(name.startswith(CONSTANT) for name in varyings_of(pipeline.pixel)):
-        return True
+    """Whether the geometry stage has to do what only the reference knows."""
     raster, attributes = pipeline.raster, pipeline.attributes
     elements = (attribute.element for attribute in attributes if attribute.element is not None)
     own = raster.clip_distances or raster.cull_distances or pipeline.vertex_units

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from dp2emu.gpu.kernel.vertex_emit import widened
 from dp2emu.gpu.kernel.vertex_place import (
     DEPTH_PLANES,
     FIXED_PLANES,
@@ -161,9 +162,10 @@ def _vertex() -> tuple[str, Writer]:
     with k.loop(varyings) as n:
         v = Words.of(k, VARYING, k.at(w.pointer("varyings"), n * len(VARYING), "i64"))
         begin, value = (k.load("float", v.pointer("row"), lane) for lane in (first, own))
-        joined = k.variable("double", value.wide())
+        mode = v.integer("mode")
+        joined = k.variable("double", widened(k, mode, value))
         with k.when(k["corner"] > 0):
-            joined.set(k.call("@joined", "double", v.integer("mode"), single, begin, value))
+            joined.set(k.call("@joined", "double", mode, single, begin, value))
         k.store(joined.get(), k["to"], n + _PLACE)
     with k.loop(planes) as n:
         row = k.at(w.pointer("distances"), n * w.integer("room"), "double")

@@ -5,9 +5,9 @@ i64 emit(ptr words, i64 taken, i64 cut)     -> how many primitives, -1 if there 
 
 from __future__ import annotations
 
-from dp2emu.gpu.kernel.vertex_words import FLAT, SMOOTH, VARYING, VERTEX_WORDS, WRAPPED
+from dp2emu.gpu.kernel.vertex_words import FLAT, SMOOTH, VARYING, VERTEX_WORDS, WHOLE, WRAPPED
 from dp2emu.gpu.kernel.words import Words
-from dp2emu.shader.jit.scalars import Code
+from dp2emu.shader.jit.scalars import Code, Value
 from dp2emu.shader.jit.writer import Writer
 
 
@@ -73,7 +73,7 @@ def _column() -> tuple[str, Writer]:
         first, *others = (
             k.load("float", row, k.load("i32", each, number).signed("i64")) for each in lanes
         )
-        k.store(first.wide(), ends[0], n)
+        k.store(widened(k, mode, first), ends[0], n)
         for value, end in zip(others, ends[1:], strict=True):
             found = k.variable("double", value.wide())
             with k.when(joins):
@@ -83,11 +83,20 @@ def _column() -> tuple[str, Writer]:
     return k.text(internal=True)
 
 
+def widened(k: Code, mode: Value, value: Value) -> Value:
+    """A corner's varying by itself: a float, or the integer whose bits it has."""
+    found = k.variable("double", value.wide())
+    with k.when(mode.equals(WHOLE)):
+        found.set(value.bits("i32").signed("double"))
+    return found.get()
+
+
 def _joined() -> tuple[str, Writer]:
     """What a corner's varying becomes beside the first corner's."""
     k = Code("joined", ("i64 mode", "i64 single", "float first", "float value"), "double")
     first, value = k["first"], k["value"]
     k.give_if(k["mode"].equals(FLAT), lambda: first.wide())
+    k.give_if(k["mode"].equals(WHOLE), lambda: widened(k, k["mode"], first))
     k.give_if(k["mode"].differs(WRAPPED), lambda: value.wide())
     k.give_if(
         k["single"].differs(0),

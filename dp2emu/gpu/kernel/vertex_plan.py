@@ -9,11 +9,21 @@ import numpy as np
 
 from dp2emu.d3d.vertices import Element
 from dp2emu.gpu.geometry import VERTEX_NUMBER, is_flat, wraps
-from dp2emu.gpu.kernel.vertex_words import FLAT, HALF, RAW, SIGNED, SMOOTH, UNSIGNED, WRAPPED
+from dp2emu.gpu.kernel.vertex_words import (
+    FLAT,
+    HALF,
+    RAW,
+    SIGNED,
+    SMOOTH,
+    UNSIGNED,
+    WHOLE,
+    WRAPPED,
+)
 from dp2emu.gpu.state import Pipeline, RasterState
 from dp2emu.gpu.vertex import COMPONENTS, VertexType, sources_of, type_of
 from dp2emu.recall import by_identity
 from dp2emu.shader.ir import Program
+from dp2emu.shader.ports import CONSTANT
 
 WORD_BITS = 32
 
@@ -115,7 +125,11 @@ def _bits(row: VertexType, number: int) -> tuple[int, int, int, int]:
 
 def _modes(names: Iterable[str], raster: RasterState) -> tuple[int, ...]:
     """What a primitive makes of its corners' varyings (``gpu.geometry``)."""
-    return tuple(
-        FLAT if is_flat(name, raster.flat) else WRAPPED if wraps(name, raster.wrap) else SMOOTH
-        for name in names
-    )
+    return tuple(_mode(name, raster) for name in names)
+
+
+def _mode(name: str, raster: RasterState) -> int:
+    if name.startswith(CONSTANT):
+        return WHOLE
+    flat = is_flat(name, raster.flat)
+    return FLAT if flat else WRAPPED if wraps(name, raster.wrap) else SMOOTH

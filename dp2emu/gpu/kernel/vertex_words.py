@@ -68,7 +68,9 @@ joined as floats, 0 as doubles.  ``polygons`` is room for two polygons of ``most
 for each row and one for the edge that begins there."""
 
 VARYING = ("row", "mode")
-SMOOTH, FLAT, WRAPPED = range(3)
-"""A row of floats, and what a primitive makes of its corners'."""
+SMOOTH, FLAT, WRAPPED, WHOLE = range(4)
+"""A row of floats, and what a primitive makes of its corners'; WHOLE are integers instead, of
+which all corners have the first's.
+"""
 
 VERTEX_WORDS = (*DRAW, *TAKING, *NUMBERS, *SHADING, *PLACING, *EMITTING)

@@ -86,6 +86,21 @@ def test_every_element_type(type: ElementType) -> None:
     agreed(packet)
 
 
+@pytest.mark.parametrize("clip", [False, True])
+def test_integers_of_the_first_corner_are_those_of_all(clip: bool) -> None:
+    b = Builder(Stage.VERTEX)
+    for component in "xyzw":
+        b.output(f"position0.{component}", b.input(f"position0.{component}"))
+        number = (b.asint(b.input(f"color0.{component}")) - 0x3F000000) * 64
+        b.output(f"constant.v1.{component}", number, Type.I32)
+    names = tuple(f"constant.v1.{component}" for component in "xyzw")
+    packet = programmed(draw(scattered(60), raster=RasterState(clip=clip)), program=b.program())
+    found = agreed(packet, names).vertices.varyings
+    assert (found == np.rint(found)).all()
+    assert (found[:, 1:] == found[:, :1]).all()
+    assert found.min() < 0 < found.max()
+
+
 def test_halves_are_what_numpy_makes_of_them() -> None:
     halves = np.arange(1 << 16, dtype=np.uint16)
     element = Element(0, 0, DeclType.FLOAT16_2, DeclUsage.TEXCOORD)
