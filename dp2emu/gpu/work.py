@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from operator import add
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(NamedTuple):
     """Counts of one packet.
 
     ``vertices`` read and the ``vertex_bytes`` they take; ``primitives`` asked for,
@@ -35,20 +35,6 @@ class Work:
     paged_bytes: int = 0
     disk_bytes: int = 0
 
-    def __add__(self, other: Work) -> Work:
-        return Work(
-            self.vertices + other.vertices,
-            self.vertex_bytes + other.vertex_bytes,
-            self.primitives + other.primitives,
-            self.triangles + other.triangles,
-            self.fragments + other.fragments,
-            self.pixels + other.pixels,
-            self.pixel_bytes + other.pixel_bytes,
-            self.clip_triangles + other.clip_triangles,
-            self.shaded + other.shaded,
-            self.entered + other.entered,
-            self.clipped + other.clipped,
-            self.invocations + other.invocations,
-            self.paged_bytes + other.paged_bytes,
-            self.disk_bytes + other.disk_bytes,
-        )
+    def __add__(self, other: Work) -> Work:  # type: ignore[override]
+        """Count by count."""
+        return Work(*map(add, self, other))

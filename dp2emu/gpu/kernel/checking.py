@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +31,9 @@ def compared(draw: Draw, stages: Callable[[], Work], kernel: Callable[[], Work])
     other = kernel()
     told = [difference for surface, data in zip(surfaces, wanted, strict=True)
             if (difference := _memory(draw, surface, data))]  # fmt: skip
-    told += [f"{name} are {count} and {asdict(other)[name]}"
-             for name, count in asdict(work).items() if asdict(other)[name] != count]  # fmt: skip
+    told += [f"{name} are {count} and {found}"
+             for name, count, found in zip(work._fields, work, other, strict=True)
+             if found != count]  # fmt: skip
     if told:
         raise Disagreement(f"kernel: {'; '.join(told)}", dump(draw.pipeline.pixel), 0)
     return work
