@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import CmpFunc
@@ -221,7 +221,6 @@ def test_more_than_can_be_drawn_says_so(entry: str, arguments: tuple[int, ...]) 
 HOSTILE = [0, 1, 3, 1 << 20, 0x7FFFFFFF, 0xFFFFFFFF]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_whatever_the_numbers_are_a_draw_ends(data: st.DataObject) -> None:
     """In pixels, nothing, or the name of what is too much."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
@@ -118,7 +118,6 @@ def plain(function: Any) -> Any:
 NOT_HERE = {"DestroyDevice", "CreateQuery", "DestroyQuery", "QueryGetData", "CheckCounter"}
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_calls_end_well(data: st.DataObject) -> None:
     caller = Caller(data)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -52,7 +52,6 @@ def test_a_copy_is_of_all_subresources() -> None:
         assert driven.read(other, index) == driven.read(one, index)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_a_region_goes_where_it_is_told_and_nothing_else_changes(data: st.DataObject) -> None:
     driven = Rendering()

@@ -11,6 +11,7 @@ from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.contract import Contract
 from dp2emu.ddi10.entries import DXGI_FUNCTIONS
+from dp2emu.ddi10.maps import Map
 from dp2emu.ddi10.residency import (
     Allocation,
     Memory,
@@ -316,3 +317,20 @@ def test_a_destroyed_device_is_not_asked() -> None:
     driven.call("DestroyDevice")
     with pytest.raises(ContractError, match="destroyed"):
         places(driven)
+
+
+def test_a_discard_without_room_is_out_of_memory_and_leaves_what_there_was() -> None:
+    driven = evicting()
+    made = driven.buffer(b"kept" * 150, usage=Usage.DYNAMIC)
+    discard = ("DynamicResourceMapDiscard", made, 0, Map.WRITE_DISCARD)
+    assert driven.call(*discard) == [DdiCode.E_OUTOFMEMORY]
+    assert driven.read(made) == b"kept" * 150
+
+
+def test_unchecked_a_device_takes_its_resources_with_it() -> None:
+    gpu = Gpu(budgets=Budgets(100, 100, 200))
+    driven = Rendering(adapter=Adapter(gpu, checking=False))
+    driven.buffer(bytes(150))
+    driven.call("DestroyDevice")
+    other = Rendering(adapter=driven.adapter)
+    assert places(other, other.buffer(bytes(90))) == [1]

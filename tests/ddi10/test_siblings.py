@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -151,7 +151,6 @@ VERTICES = st.tuples(NUMBERS, NUMBERS, FRACTIONS, st.sampled_from([1.0, 2.0, 0.5
                      FRACTIONS, FRACTIONS, FRACTIONS, FRACTIONS)  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(VERTICES, min_size=3, max_size=9), st.data(), st.booleans())
 def test_the_same_triangles_have_the_same_samples_pixels_and_cost(
     vertices: list[Vertex], data: st.DataObject, blends: bool
