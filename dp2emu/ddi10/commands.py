@@ -10,11 +10,19 @@ from dataclasses import dataclass
 from typing import get_args
 
 from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.packets import Packet, Predicable, Predicated, Write, WriteBytes
+from dp2emu.gpu.packets import (
+    Observe,
+    Packet,
+    PageIn,
+    Predicable,
+    Predicated,
+    Write,
+    WriteBytes,
+)
 from dp2emu.gpu.queries import Counters, QuerySlot
 
 CAPACITY = 1024
-"""Packets a buffer holds."""
+"""Commands a buffer holds."""
 
 CAPACITY_BYTES = 1 << 24
 """Bytes of data they may bring along."""
@@ -24,6 +32,8 @@ _PACKET_BYTES = 16
 
 
 _PREDICABLE = get_args(Predicable)
+_ASIDE = (PageIn, Observe)
+"""Packets that are no commands of a driver: the system's, and our own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +59,15 @@ class Commands:
         self.predicate: Predicate | None = None
         self.predicated = False
         self._recorded: list[Packet] = []
+        self._commands = 0
         self._brought = 0
         self._calls = 0
 
     def add(self, packet: Packet) -> None:
         """Record a packet behind the earlier ones."""
-        if len(self._recorded) >= CAPACITY or self._brought >= CAPACITY_BYTES:
+        if self._commands >= CAPACITY or self._brought >= CAPACITY_BYTES:
             self.flush()
+        self._commands += not isinstance(packet, _ASIDE)
         if isinstance(packet, Write | WriteBytes):
             self._brought += len(packet.data)
         at = self.predicate
@@ -65,9 +77,8 @@ class Commands:
 
     def flush(self) -> None:
         """Give the GPU what was recorded; the entry Flush."""
-        recorded, self._recorded = self._recorded, []
-        size = _PACKET_BYTES * len(recorded) + self._brought
-        self._brought = 0
+        recorded, size = self._recorded, _PACKET_BYTES * self._commands + self._brought
+        self.drop()
         self._gpu.upload(size)
         for packet in recorded:
             self._gpu.submit(packet, self.counters)
@@ -81,8 +92,8 @@ class Commands:
             self._pass_time(0)
 
     def drop(self) -> None:
-        """Forget what was recorded: the device is gone."""
-        self._recorded, self._brought = [], 0
+        """Forget what was recorded: it is the GPU's now, or the device is gone."""
+        self._recorded, self._commands, self._brought = [], 0, 0
 
     def _pass_time(self, size: int) -> None:
         ticks = self._gpu.timing.call(self._calls, size)

@@ -288,6 +288,16 @@ def test_an_update_reads_no_memory_behind_its_data() -> None:
         driven.call("ResourceUpdateSubresourceUP", filled(driven, 1), 0, None, bytes(256), -32, 0)
 
 
+def test_the_data_of_an_update_is_handed_over_with_its_command() -> None:
+    driven = Rendering()
+    one, staging = driven.buffer(bytes(64)), driven.buffer(bytes(64), usage=Usage.STAGING)
+    before = driven.adapter.gpu.counters.upload_bytes
+    driven.call("ResourceUpdateSubresourceUP", one, 0, None, bytes(64))
+    driven.call("ResourceCopy", staging, one)
+    driven.call("Flush")
+    assert driven.adapter.gpu.counters.upload_bytes - before == 2 * 16 + 64
+
+
 def test_much_data_is_flushed() -> None:
     driven = Rendering()
     one = driven.buffer(bytes(1 << 22))
