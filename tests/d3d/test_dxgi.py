@@ -98,7 +98,13 @@ def test_stencil_is_read_as_green() -> None:
         (F.D32_FLOAT, F.R32_TYPELESS),
         (F.D16_UNORM, F.R16_TYPELESS),
         (F.X24_TYPELESS_G8_UINT, F.R24G8_TYPELESS),
+        (F.R24_UNORM_X8_TYPELESS, F.R24G8_TYPELESS),
+        (F.D24_UNORM_S8_UINT, F.R24G8_TYPELESS),
         (F.R32_FLOAT_X8X24_TYPELESS, F.R32G8X24_TYPELESS),
+        (F.X32_TYPELESS_G8X24_UINT, F.R32G8X24_TYPELESS),
+        (F.D32_FLOAT_S8X24_UINT, F.R32G8X24_TYPELESS),
+        (F.R10G10B10_XR_BIAS_A2_UNORM, F.R10G10B10A2_TYPELESS),
+        (F.BC6H_SF16, F.BC6H_TYPELESS),
         (F.BC3_UNORM_SRGB, F.BC3_TYPELESS),
         (F.R11G11B10_FLOAT, F.R11G11B10_FLOAT),
         (F.R8G8_B8G8_UNORM, F.R8G8_B8G8_UNORM),
@@ -141,6 +147,25 @@ def test_check_format_support_follows_from_the_rows() -> None:
     assert ddi_support(F.R32_TYPELESS) == DdiSupport(0)
     for format in (F.BC7_UNORM, F.UNKNOWN, F.NV12):
         assert ddi_support(format) == DdiSupport.NOT_SUPPORTED
+
+
+BLOCKS = {
+    "BC1": (8, 4, 4), "BC2": (16, 4, 4), "BC3": (16, 4, 4), "BC4": (8, 4, 4), "BC5": (16, 4, 4),
+    "BC6H": (16, 4, 4), "BC7": (16, 4, 4), "R1": (1, 8, 1), "R8G8_B8G8": (4, 2, 1),
+    "G8R8_G8B8": (4, 2, 1),
+}  # fmt: skip
+"""Bytes, width and height."""
+
+
+@pytest.mark.parametrize("format", [f for f in DXGI if ROWS[f].blocked])
+def test_texels_of_a_block_share_its_bytes(format: DxgiFormat) -> None:
+    (wanted,) = (size for name, size in BLOCKS.items() if format.name.startswith(f"{name}_"))
+    assert (ROWS[format].size, *ROWS[format].block) == wanted
+
+
+def test_every_name_of_a_block_is_one() -> None:
+    beginnings = {f.name.split("_UNORM")[0].split("_")[0] for f in DXGI if ROWS[f].blocked}
+    assert beginnings == {"BC1", "BC2", "BC3", "BC4", "BC5", "BC6H", "BC7", "R1", "R8G8", "G8R8"}
 
 
 DEPTHS = {"D16_UNORM", "D24_UNORM_S8_UINT", "D32_FLOAT", "D32_FLOAT_S8X24_UINT"}
