@@ -381,6 +381,8 @@ def _sides_fit(infos: Sequence[MipInfo], bounds: _Bounds) -> bool:
     """Whether levels halve from a top level on that is not too large."""
     if not all(1 <= side <= most for side, most in zip(infos[0], bounds[:3], strict=True)):
         return False
+    if bounds.faces == CUBE_FACES and infos[0].TexelWidth != infos[0].TexelHeight:
+        return False
     halved = all(
         info == tuple(max(side >> level, 1) for side in infos[0])
         for level, info in enumerate(infos)

@@ -175,6 +175,29 @@ def test_maps_go_with_the_usage(usage: Usage, entry: str, kind: Map) -> None:
     assert broken.value.rule == "MAP_BY_USAGE"
 
 
+ALLOWED: dict[str, set[Map]] = {
+    "ResourceMap": set(Map),
+    "StagingResourceMap": {Map.READ, Map.WRITE, Map.READWRITE},
+    "DynamicIABufferMapDiscard": {Map.WRITE_DISCARD},
+    "DynamicIABufferMapNoOverwrite": {Map.WRITE_NOOVERWRITE},
+    "DynamicConstantBufferMapDiscard": {Map.WRITE_DISCARD},
+    "DynamicResourceMapDiscard": {Map.WRITE_DISCARD},
+}
+
+
+@pytest.mark.parametrize("kind", list(Map))
+@pytest.mark.parametrize("entry", ALLOWED)
+def test_every_map_goes_with_its_entries(entry: str, kind: Map) -> None:
+    driven = Rendering()
+    usage = Usage.STAGING if entry.startswith("Staging") else Usage.DYNAMIC
+    made = driven.buffer(bytes(4), usage=usage)
+    if kind in ALLOWED[entry]:
+        assert driven.call(entry, made, 0, kind) == []
+        return
+    with pytest.raises(ContractError):
+        driven.call(entry, made, 0, kind)
+
+
 @pytest.mark.parametrize(
     ("entry", "kind"),
     [

@@ -197,6 +197,28 @@ def test_conversion_takes_bits_of_texels_for_blocks_and_back(whole: bool) -> Non
     assert driven.read(back) == bytes(8) + data[24:32] + bytes(16)
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "size"),
+    [
+        (DxgiFormat.R8_UNORM, DxgiFormat.A8_UNORM, 1),
+        (DxgiFormat.R16_FLOAT, DxgiFormat.B5G6R5_UNORM, 2),
+        (DxgiFormat.R10G10B10A2_UNORM, DxgiFormat.R32_FLOAT, 4),
+        (DxgiFormat.R32G32_FLOAT, DxgiFormat.R16G16B16A16_SINT, 8),
+        (DxgiFormat.R32G32B32_FLOAT, DxgiFormat.R32G32B32_UINT, 12),
+        (DxgiFormat.R32G32B32A32_FLOAT, DxgiFormat.R32G32B32A32_SINT, 16),
+    ],
+)
+def test_conversion_is_of_texels_of_any_size(
+    one: DxgiFormat, other: DxgiFormat, size: int
+) -> None:
+    driven = Rendering()
+    data = noise(4 * size)
+    given = driven.texture(one, 2, 2, data=[SubresourceUP(data, 2 * size, 0)])
+    made = driven.texture(other, 2, 2)
+    driven.call("ResourceConvert", made, given)
+    assert driven.read(made) == data
+
+
 def test_conversion_keeps_the_sizes_of_texels_and_stays_inside() -> None:
     driven = Rendering(checking=False)
     texels = driven.texture(DxgiFormat.R32G32_UINT, 2, 2)

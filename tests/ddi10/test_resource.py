@@ -106,6 +106,9 @@ IMPOSSIBLE = {
     "no slices": {"ArraySize": 0},
     "too many slices": {"ArraySize": 2049},
     "a volume in an array": {"ResourceDimension": VOLUME, "ArraySize": 2},
+    "a cube that is none": {
+        "ResourceDimension": CUBE, "ArraySize": 6, "pMipInfoList": [MipInfo(8, 4)],
+    },
     "five faces": {"ResourceDimension": CUBE, "ArraySize": 5},
     "a high texture of one dimension": {"ResourceDimension": ResourceType.TEXTURE1D},
     "no width": {"pMipInfoList": [MipInfo(0, 8)]},
@@ -138,6 +141,44 @@ def test_what_cannot_be_is_a_broken_promise(changes: dict[str, Any]) -> None:
     with pytest.raises(ContractError) as broken:
         driven.call("CreateResource", desc, driven.memory_of("Resource", desc))
     assert broken.value.rule == "KNOWN_RESOURCE"
+
+
+@pytest.mark.parametrize(
+    ("kind", "sides", "slices", "possible"),
+    [
+        (ResourceType.TEXTURE1D, (16384, 1, 1), 1, True),
+        (ResourceType.TEXTURE1D, (16385, 1, 1), 1, False),
+        (ResourceType.TEXTURE1D, (1, 1, 1), 2048, True),
+        (ResourceType.TEXTURE1D, (1, 1, 2), 1, False),
+        (FLAT, (16384, 1, 1), 1, True),
+        (FLAT, (1, 16384, 1), 1, True),
+        (FLAT, (1, 16385, 1), 1, False),
+        (FLAT, (1, 1, 2), 1, False),
+        (FLAT, (1, 1, 1), 2048, True),
+        (VOLUME, (2048, 1, 1), 1, True),
+        (VOLUME, (1, 2048, 1), 1, True),
+        (VOLUME, (1, 1, 2048), 1, True),
+        (VOLUME, (2049, 1, 1), 1, False),
+        (VOLUME, (1, 2049, 1), 1, False),
+        (CUBE, (1, 1, 1), 2046, True),
+        (CUBE, (1, 1, 1), 2052, False),
+        (CUBE, (4, 4, 1), 7, False),
+    ],
+)
+def test_resources_are_as_large_as_direct3d_11_has_them(
+    kind: int, sides: tuple[int, int, int], slices: int, possible: bool
+) -> None:
+    driven = Rendering(checking=False)
+    desc = CreateResource(
+        [MipInfo(*sides)], None, kind, Format=DxgiFormat.R8_UNORM.value, ArraySize=slices
+    )
+    try:
+        driven.call("CreateResource", desc, driven.memory_of("Resource", desc))
+    except ContractError as error:
+        assert (error.rule, possible) == ("KNOWN_RESOURCE", False)
+    else:
+        assert possible
+        assert len(driven.device._parts.resources.objects) == 1
 
 
 @pytest.mark.parametrize("format", [DxgiFormat.BC7_UNORM, DxgiFormat.NV12])
