@@ -35,8 +35,11 @@ def copy_levels(
 ) -> None:  # fmt: skip
     """Blit levels of the same size, a rectangle of the source's top one to a point.
 
-    ``faces`` are DDSCAPS2_CUBEMAP_* flags, 0 for all.  Raises Refused if there is no such level.
+    ``faces`` are DDSCAPS2_CUBEMAP_* flags, 0 for all.  Raises Refused if there is no such level,
+    and for a point outside.
     """
+    if min(point) < 0:
+        raise Refused(HResult.DDERR_INVALIDRECT, f"texels to {point}")
     copied = False
     for made, given in _faces(target, source, faces):
         for level, blt in _copies(made, given, point, rect or given.bounds):

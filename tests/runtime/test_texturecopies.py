@@ -122,3 +122,9 @@ def test_textures_without_a_size_in_common_are_refused() -> None:
     textures = Textures()
     with pytest.raises(Refused):
         copy_levels(textures.ddraw, textures.make(4), textures.make(2))
+
+
+def test_points_outside_are_refused() -> None:
+    textures = Textures()
+    with pytest.raises(Refused):
+        copy_levels(textures.ddraw, textures.make(2), textures.make(2), (0, -1))
