@@ -75,7 +75,11 @@ class Objects(Generic[_T]):
         """The same of a handle that may be null."""
         return None if memory is None else self.open(memory, entry)
 
-    def destroy(self, memory: bytearray) -> _T:
+    def destroy(self, memory: bytearray) -> None:
+        """The entry Destroy..., for objects that take nothing but this with them."""
+        self.take(memory)
+
+    def take(self, memory: bytearray) -> _T:
         """Forget the object, which is returned; the memory is the caller's again.
 
         Raises ContractError if there is none.

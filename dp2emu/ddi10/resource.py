@@ -224,7 +224,7 @@ class Resources:
 
     def destroy(self, memory: bytearray) -> None:
         """DestroyResource: the GPU finishes with its memory what it was told before."""
-        self._free(self.objects.destroy(memory))
+        self._free(self.objects.take(memory))
 
     def destroy_all(self) -> None:
         """The device dies."""

@@ -43,6 +43,14 @@ def test_what_is_destroyed_is_no_object_any_more() -> None:
     assert memory == before
 
 
+def test_destroying_puts_nothing_out() -> None:
+    driven = Rendering()
+    memory, resource = driven.make("BlendState", BlendDesc1()), driven.buffer(bytes(4))
+    functions = driven.device.functions
+    assert functions["DestroyBlendState"](memory) is None
+    assert functions["DestroyResource"](resource) is None
+
+
 def test_objects_are_of_their_kind_and_their_device() -> None:
     driven = Rendering(checking=False)
     memory = driven.make("BlendState", BlendDesc1())
