@@ -122,8 +122,11 @@ class TextWriter:
             yield Shown(Line(f"text: {quote(piece)}", 0))
 
     def _entry(self, record: EntryCalled) -> Iterator[Shown]:
-        text = ValueText()
-        yield Shown(Line(f"name: {record.entry}", 0))
+        # Captures of older interfaces have no need of what knows the functions.
+        from dp2emu.text.parameters import remark_of
+
+        text, said = ValueText(), remark_of(record.entry, len(record.arguments))
+        yield Shown(Line(f"name: {record.entry}", 0), remark=said)
         for name in ("arguments", "codes", "written"):
             if values := getattr(record, name):
                 yield Shown(Line(f"{name}: {' '.join(map(text.show, values))}", 0))
