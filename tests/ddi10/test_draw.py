@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import CmpFunc
+from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.bindings import Scissor, Viewport
 from dp2emu.ddi10.kinds import CreateQuery, Query
 from dp2emu.ddi10.layout import InputElement
@@ -24,7 +25,10 @@ from dp2emu.ddi10.state import (
 )
 from dp2emu.ddi10.statistics import Statistics
 from dp2emu.errors import ContractError, Unsupported
-from dp2emu.gpu.timing import fixed
+from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.packets import Draw, PageIn
+from dp2emu.gpu.residency import Budgets
+from dp2emu.gpu.timing import by_work, fixed
 from tests.ddi10.drawing import SIZE, strip
 from tests.ddi10.driving import REMOVED
 from tests.ddi10.rendering import (
@@ -35,6 +39,7 @@ from tests.ddi10.rendering import (
     RED,
     WHITE,
     Drawing,
+    Rendering,
 )
 
 
@@ -519,3 +524,56 @@ def test_what_is_removed_goes_on_telling_sizes_and_letting_go() -> None:
             assert driven.call(name, description) == []
     assert driven.call("DestroyRenderTargetView", driven.view) == []
     assert driven.call("DestroyResource", driven.color) == []
+
+
+# Memory
+
+
+def test_what_a_draw_uses_is_brought_to_the_gpu_before_it() -> None:
+    driven = Drawing(depth=DepthStencilDesc())
+    constants = driven.buffer(bytes(16), BindFlag.CONSTANT_BUFFER)
+    unused = driven.buffer(bytes(16))
+    driven.call("VsSetConstantBuffers", 3, [constants])
+    indices = driven.buffer(bytes(8), BindFlag.INDEX_BUFFER)
+    driven.call("IaSetIndexBuffer", indices, 57, 0)
+    driven.call("Flush")
+    seen: list[object] = []
+    driven.adapter.gpu.packet_taps.append(lambda packet, start: seen.append(packet))
+    driven.call("DrawIndexed", 4, 0, 0)
+    driven.call("Flush")
+    page_in, draw = seen
+    assert isinstance(page_in, PageIn) and isinstance(draw, Draw)
+    of = {
+        allocation.handle: resource
+        for resource in driven.device._parts.resources.objects.values()
+        for allocation in resource.allocations
+    }
+    opened = driven.device._parts.resources.objects.open
+    used = {id(of[handle]) for handle in page_in.allocations}
+    wanted = (driven.color, driven.deep, constants, indices)
+    assert {id(opened(memory, "")) for memory in wanted} < used
+    assert id(opened(unused, "")) not in used
+    assert len(used) == len(wanted) + 1
+
+
+def test_a_draw_with_what_was_evicted_takes_longer() -> None:
+    def ticks(gpu: int) -> int:
+        memory = Gpu(by_work(), budgets=Budgets(gpu, 1 << 20, 1 << 20))
+        driven = Rendering(adapter=Adapter(memory, checking=True))
+        made = driven.texture()
+        view = driven.target(made)
+        driven.prepare()
+        driven.shaders()
+        driven.vertices(strip(RED))
+        driven.call("SetRenderTargets", [view], 7, None)
+        driven.buffer(bytes(2000))
+        driven.call("Flush")
+        driven.adapter.finish()
+        before = memory.counters.busy_ticks
+        driven.call("Draw", 4, 0)
+        driven.call("Flush")
+        driven.adapter.finish()
+        return memory.counters.busy_ticks - before
+
+    of_the_draw = 4 * SIZE * SIZE + 4 * 32
+    assert ticks(2000) - ticks(1 << 20) == of_the_draw // 2
