@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
 from dp2emu.gpu.encodings import as_floats
-from dp2emu.gpu.fetching import StageFetcher, Words
 from dp2emu.gpu.geometry import is_color, is_flat
 from dp2emu.gpu.multisample import POSITIONS, centroids, coverage
 from dp2emu.gpu.packets import Draw
@@ -26,6 +26,10 @@ from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, SAMPLE, varyi
 from dp2emu.shader.reference import Run, Sampler
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.types import I32, Lanes, canonical
+
+if TYPE_CHECKING:
+    # Draws of older interfaces have no need of what it imports.
+    from dp2emu.gpu.fetching import StageFetcher, Words
 
 MAX_TARGETS = 8
 """Of Direct3D 10; before there are four."""
