@@ -177,11 +177,12 @@ def with_programs(
     fetcher: Fetcher | None,
 ) -> None:
     """Add what programs read, of which a part is a thread's own."""
-    given.bindings = bindings = Bindings(target_of(key), sampler, fetcher)
+    direct = frozenset(asked for asked, _ in key.samplers)
+    given.bindings = bindings = Bindings(target_of(key), sampler, fetcher, direct=direct)
     given.array("program", bindings.of(key.program, uniforms))
-    for color in colors:
-        if not color.output.plain:
-            words = bindings.of(output_program(color.output), color.uniforms)
+    for color, own in zip(colors, key.colors, strict=True):
+        if not own.output.plain:
+            words = bindings.of(output_program(own.output), color.uniforms)
             given.array(f"color{color.number}.program", words)
 
 

@@ -14,7 +14,7 @@ from dp2emu.gpu.kernel.layout import DEPTH as Z
 from dp2emu.gpu.kernel.memory import Words
 from dp2emu.gpu.kernel.packing import splat
 from dp2emu.gpu.kernel.planes import Primitive, lanes_from, offset, reciprocal
-from dp2emu.gpu.kernel.shading import Routine, Shaded, Shader, Site, Way
+from dp2emu.gpu.kernel.shading import Shaded, Shader, Site, Way, pixel_routine
 from dp2emu.gpu.kernel.writing import Code, Lane, union
 from dp2emu.gpu.multisample import POSITIONS
 from dp2emu.gpu.state import COVERAGE_PORT
@@ -70,7 +70,7 @@ class Blocks:
     def __init__(self, w: Code, key: Key, layout: Layout) -> None:
         self.w, self.key, self.layout = w, key, layout
         self.counts = {name: w.variable("i64", "0") for name in RESULTS}
-        self.routine = Routine("pixel", key.program)
+        self.routine = pixel_routine(key)
         self.coloring = Coloring(w, key, layout)
         self.shader = Shader(w, key, self.routine, self.argument("ptr", "program"))
         self.depth = self._depth_test()

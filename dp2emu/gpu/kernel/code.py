@@ -10,6 +10,7 @@ from dp2emu.gpu.kernel.blocks import Blocks
 from dp2emu.gpu.kernel.key import Key
 from dp2emu.gpu.kernel.layout import SET_UP, TOGETHER, layout_of
 from dp2emu.gpu.kernel.setup import Setup
+from dp2emu.gpu.kernel.shading import sampling
 from dp2emu.gpu.kernel.spans import spans
 from dp2emu.gpu.kernel.triangles import triangles
 from dp2emu.gpu.kernel.writing import Code
@@ -43,6 +44,7 @@ def text(key: Key, target: Target) -> str:
         for routine in blocks.coloring.routines.values()
     ]
     if blocks.runs:
+        routines += [routine.text(target, inline=True) for routine in sampling(key.samplers)]
         routines.append(blocks.routine.text(target, inline=not key.each))
     if key.triangles:
         routines.append(_setup(key, target))

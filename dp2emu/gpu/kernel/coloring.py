@@ -115,8 +115,8 @@ class Coloring:
                 [lane.floats(w) for lane in each] for each in (rgba, colors.get(1, NOTHING))
             )
             rgba = [Lane(each) for each in self._merged(color, first, stored, second, place)]
-        held = color in self.routines and color.output.held
-        return [w.to_memory(w.i, part) for part in pack(w, row, rgba, held)]
+        parts = pack(w, row, rgba, color.output.held)
+        return [w.to_memory(w.i, part) for part in parts]
 
     def _mixed(self, color: ColorKey, drawn: Parts, there: Parts | None) -> Parts:
         """After the raster operation and the masks of what is written."""

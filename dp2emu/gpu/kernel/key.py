@@ -33,7 +33,11 @@ from dp2emu.shader.ir import (
     walk,
     written,
 )
+from dp2emu.shader.jit.layout import Sampled
 from dp2emu.shader.ports import CENTROID
+
+Samplers = tuple[tuple[Sampled, Program], ...]
+"""How a program samples, and the programs that do it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,8 @@ class Key:
     ones quotients of planes.  ``biased`` and ``sloped`` are the two depth biases.
     ``unclamped``: programs read z as it is.  ``width`` is how many lanes work together.
 
+    ``samplers`` are programs that sample, which become part of the kernel.
+
     ``each``: the program runs for each sample; ``moved``: samples lie beside the centre.
     ``drops``: of what passed the tests before it, the program or its alpha drops some.
 
@@ -97,6 +103,7 @@ class Key:
     sloped: bool = False
     unclamped: bool = False
     width: int = 8
+    samplers: Samplers = ()
     each: bool = False
     moved: bool = False
     drops: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -9,12 +10,15 @@ from dp2emu.d3d.formats import FormatRow
 from dp2emu.gpu.color import ColorTarget, output_of
 from dp2emu.gpu.geometry import is_flat
 from dp2emu.gpu.kernel.code import Kernel, kernel
-from dp2emu.gpu.kernel.key import ColorKey, DepthKey, Key
+from dp2emu.gpu.kernel.key import ColorKey, DepthKey, Key, Samplers
 from dp2emu.gpu.kernel.layout import Layout, layout_of
 from dp2emu.gpu.merge import DepthTarget, depth_used
-from dp2emu.gpu.shade import linear_varyings, varyings_of
+from dp2emu.gpu.shade import COLOR_PORTS, linear_varyings, varyings_of
 from dp2emu.gpu.state import Pipeline, decides_coverage
-from dp2emu.shader.ir import Fetch, Program, Sample, walk
+from dp2emu.shader.ir import Assign, Fetch, Output, Program, Sample, Slot, Statement, walk, written
+from dp2emu.shader.jit.layout import Sampled
+from dp2emu.shader.jit.layout import layout_of as body_layout
+from dp2emu.shader.reference import Sampler
 
 NARROW, WIDE = 8, 16
 """Lanes of kernels: more of them wait less for each other, fewer fit small triangles better."""
@@ -39,6 +43,29 @@ class Writes:
         return cls(found, None if depth is None else (depth.row, depth.writes))
 
 
+SHORT, FEW = 400, 2
+"""Statements of programs that sample, and how many of these there may be, that become part of
+kernels; others stay functions of their own, which are compiled once for all kernels.
+"""
+
+
+def samplers_of(program: Program, sampler: Sampler) -> Samplers:
+    """What a program samples with that becomes part of its kernel."""
+    asked = _sampled(program)
+    bind = getattr(sampler, "bound", None)
+    if not asked or bind is None:
+        return ()
+    found = [(each, bind(each.sampler, each.kind, each.lod).program) for each in asked]
+    return tuple(each for each in found if len(each[1].statements) <= SHORT)
+
+
+@lru_cache(maxsize=1 << 10)
+def _sampled(program: Program) -> tuple[Sampled, ...]:
+    """How a program samples, if in few ways only."""
+    asked = tuple(each for each in body_layout(program).asked if isinstance(each, Sampled))
+    return asked if len(asked) <= FEW else ()
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A kernel, and where it finds its arguments."""
@@ -50,7 +77,12 @@ class Plan:
 
 @lru_cache(maxsize=1 << 10)
 def triangle_plan(
-    pipeline: Pipeline, writes: Writes, lanes: tuple[str, ...], level: bool, stippled: bool
+    pipeline: Pipeline,
+    writes: Writes,
+    samplers: Samplers,
+    lanes: tuple[str, ...],
+    level: bool,
+    stippled: bool,
 ) -> Plan:
     """For triangles with ``lanes`` of varyings; ``level`` if no rhw differs from another."""
     raster, state = pipeline.raster, pipeline.depth
@@ -59,7 +91,7 @@ def triangle_plan(
     plain = frozenset(names) if level else flat | linear_varyings(pipeline)
     offset = state.bias_of_float or bool(state.bias_clamp)
     key = replace(
-        common_key(pipeline, writes, stippled),
+        common_key(pipeline, writes, samplers, stippled),
         plain=tuple(name for name in names if name in plain),
         perspective=tuple(name for name in names if name not in plain),
         lanes=lanes,
@@ -81,7 +113,7 @@ def planned(key: Key) -> Plan:
 
 
 @lru_cache(maxsize=1 << 10)
-def common_key(pipeline: Pipeline, writes: Writes, stippled: bool) -> Key:
+def common_key(pipeline: Pipeline, writes: Writes, samplers: Samplers, stippled: bool) -> Key:
     """What keys of all primitives have in common."""
     return Key(
         pipeline.pixel,
@@ -98,11 +130,40 @@ def common_key(pipeline: Pipeline, writes: Writes, stippled: bool) -> Key:
         alpha_to_coverage=pipeline.alpha_to_coverage,
         w_buffer=pipeline.depth.w_buffer,
         unclamped=pipeline.depth.in_viewport,
+        samplers=samplers,
         each=pipeline.by_sample and pipeline.samples > 1,
         moved=pipeline.samples > 1 and pipeline.raster.multisample,
         drops=pipeline.early and (decides_coverage(pipeline.pixel) or pipeline.alpha_to_coverage),
-        width=WIDE if _is_long(pipeline.pixel) else NARROW,
+        width=WIDE if _is_long(pipeline.pixel) or _reads_one(pipeline) else NARROW,
     )
+
+
+def _reads_one(pipeline: Pipeline) -> bool:
+    """Whether there is a colour to be blended with, and only one."""
+    return pipeline.blending and pipeline.samples == 1
+
+
+@lru_cache(maxsize=1 << 10)
+def _within(program: Program, number: int) -> bool:
+    """Whether all colours that a program can have for a target are clamped to 0..1, plainly."""
+    statements = [*walk(program.statements)]
+    given = [
+        s.value for s in statements if isinstance(s, Output) and s.port in COLOR_PORTS[number]
+    ]
+    made = {slot: s for s in statements for slot in written(s)}
+    again = len([slot for s in statements for slot in written(s)]) > len(made)
+    return not again and all(isinstance(value, Slot) and _clamps(made[value.number], made)
+                             for value in given)  # fmt: skip
+
+
+def _clamps(statement: Statement, made: Mapping[int, Statement]) -> bool:
+    """Whether a statement, or the one that it copies, clamps."""
+    if not isinstance(statement, Assign) or statement.op not in ("saturate", "mov"):
+        return False
+    source = statement.operands[0]
+    if statement.op == "mov":
+        return isinstance(source, Slot) and _clamps(made[source.number], made)
+    return True
 
 
 def _is_long(program: Program) -> bool:
@@ -113,6 +174,9 @@ def _is_long(program: Program) -> bool:
 
 def _color_key(pipeline: Pipeline, number: int, row: FormatRow, whole: bool) -> ColorKey:
     output = output_of(pipeline, row, number)
+    read = {number, 1} if output.blend is not None and output.blend.second else {number}
+    if output.clamped and all(_within(pipeline.pixel, each) for each in read):
+        output = replace(output, within=True)
     return ColorKey(number, row.format, output, pipeline.raster_op, whole)
 
 

@@ -20,9 +20,9 @@ from dp2emu.gpu.kernel.arguments import (
     with_targets,
 )
 from dp2emu.gpu.kernel.code import Kernel
-from dp2emu.gpu.kernel.key import Key, draws_lines, fills_triangles, is_triangles, reason
+from dp2emu.gpu.kernel.key import Key, Samplers, draws_lines, fills_triangles, is_triangles, reason
 from dp2emu.gpu.kernel.layout import RESULTS, SET_UP, SETUP_RESULTS, counts_of
-from dp2emu.gpu.kernel.plan import Plan, Writes, common_key, planned, triangle_plan
+from dp2emu.gpu.kernel.plan import Plan, Writes, common_key, planned, samplers_of, triangle_plan
 from dp2emu.gpu.kernel.threads import WORTH, bands, share
 from dp2emu.gpu.merge import DepthTarget
 from dp2emu.gpu.packets import Draw, Rect, Uniforms
@@ -78,7 +78,14 @@ class Drawing:
         rhw = vertices.position[3]
         # What a vertex program made is taken to have perspective, without looking.
         level = draw.pipeline.vertex is None and bool((rhw == rhw[0]).all())
-        plan = triangle_plan(draw.pipeline, self.writes, vertices.names, level, bool(draw.stipple))
+        plan = triangle_plan(
+            draw.pipeline,
+            self.writes,
+            self._samplers(draw),
+            vertices.names,
+            level,
+            bool(draw.stipple),
+        )
         made = Made.of(assembled, plan.layout)
         template = self._template(plan, draw.pixel_uniforms)
         given = of_draw(draw, template, self.region, draw.pipeline.depth.bias, made)
@@ -106,10 +113,15 @@ class Drawing:
                 work = self._run(plan, draw, given, pixels, work)
         return work
 
+    def _samplers(self, draw: Draw) -> Samplers:
+        return samplers_of(draw.pipeline.pixel, self.sampler)
+
     def _span_plan(self, draw: Draw, depth: DepthPlanes, shader: Shading) -> Plan:
         pipeline = draw.pipeline
         lines = draws_lines(draw)
-        key = common_key(pipeline, self.writes, bool(draw.stipple) and is_triangles(draw))
+        key = common_key(
+            pipeline, self.writes, self._samplers(draw), bool(draw.stipple) and is_triangles(draw)
+        )
         read = varyings_of(pipeline.pixel)
         return planned(replace(
             key,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from dp2emu.gpu.geometry import is_color
 from dp2emu.gpu.kernel.depth import clamped
-from dp2emu.gpu.kernel.key import Key
+from dp2emu.gpu.kernel.key import Key, Samplers
 from dp2emu.gpu.kernel.layout import DEPTH, DIVIDED, DIVISOR, FRONT, NUMBER, RHW
 from dp2emu.gpu.kernel.packing import splat
 from dp2emu.gpu.kernel.planes import Primitive, lanes_from, reciprocal
@@ -19,8 +19,10 @@ from dp2emu.gpu.shade import COLOR_PORTS, absent_value, targets_of
 from dp2emu.gpu.state import COVERAGE_PORT, DEPTH_PORT
 from dp2emu.shader.ir import Constant, Program
 from dp2emu.shader.jit.bodies import body
+from dp2emu.shader.jit.layout import Asked
 from dp2emu.shader.jit.writer import ZERO, Target, Writer, constant, number
 from dp2emu.shader.ports import CENTROID, CONSTANT, SAMPLE, varying
+from dp2emu.shader.sampling import ports
 from dp2emu.shader.types import Type
 
 Way = tuple[str, str]
@@ -30,17 +32,22 @@ ONES = f"splat (double {number(1.0)})"
 
 @dataclass(frozen=True, slots=True)
 class Routine:
-    """A program as a function of the text, called ``name``."""
+    """A program as a function of the text, called ``name``; its ``arguments`` are its inputs in
+    order unless given, and ``direct`` names the functions that answer what it asks.
+    """
 
     name: str
     program: Program
+    arguments: tuple[str, ...] = ()
+    direct: Mapping[Asked, str] = field(default_factory=dict)
 
     def text(self, target: Target, *, inline: bool) -> tuple[str, Writer]:
         """Header and text of the function."""
-        names = tuple(port.name for port in self.program.inputs)
+        names = self.arguments or tuple(port.name for port in self.program.inputs)
         header, text = body(
-            self.program, names, target=target, masked=False, name=self.name, visible=False
-        )
+            self.program, names,
+            target=target, masked=False, name=self.name, visible=False, direct=self.direct,
+        )  # fmt: skip
         header = header.replace("define ", "define internal ", 1)
         return f"{header} {'alwaysinline' if inline else 'noinline'}", text
 
@@ -63,6 +70,22 @@ class Routine:
 
 NOTHING = (Lane(ZERO),) * 4
 """What a target has that the program does not write."""
+
+
+def sampling(samplers: Samplers) -> list[Routine]:
+    """The programs that sample."""
+    return [
+        Routine(f"sampler{number}", program, ports(asked.kind, asked.lod))
+        for number, (asked, program) in enumerate(samplers)
+    ]
+
+
+def pixel_routine(key: Key) -> Routine:
+    """The pixel program, which calls those that sample."""
+    direct: dict[Asked, str] = {}
+    for (asked, _), routine in zip(key.samplers, sampling(key.samplers), strict=True):
+        direct[asked] = routine.name
+    return Routine("pixel", key.program, direct=direct)
 
 
 @dataclass(frozen=True, slots=True)

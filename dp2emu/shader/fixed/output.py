@@ -38,7 +38,7 @@ class Output:
 
     ``clamped``: the target holds 0..1.  ``srgb``: as 8-bit sRGB codes.  ``dither`` has the largest
     number of red, green and blue, or 0 for one that is not dithered.  ``signed``: the target
-    holds -1..1.
+    holds -1..1.  ``within``: the colours that come are numbers within 0..1 already.
     """
 
     blend: BlendState | None = None
@@ -46,11 +46,13 @@ class Output:
     srgb: bool = False
     dither: tuple[int, int, int] = (0, 0, 0)
     signed: bool = False
+    within: bool = False
 
     @property
     def held(self) -> bool:
-        """Whether the results of blending stay within 0..1, and are numbers."""
-        return self.clamped and self.blend is not None and not self.srgb and not any(self.dither)
+        """Whether what is packed is numbers within 0..1."""
+        blended = self.blend is not None and not self.srgb and not any(self.dither)
+        return self.within if self.plain else self.clamped and blended
 
     @property
     def plain(self) -> bool:
@@ -68,13 +70,13 @@ def output_program(output: Output) -> Program:
     pixel.  Outputs ``result.x`` to ``result.w``.
     """
     b = Builder(Stage.PIXEL)
-    color = _clamped(output, [b.input(f"source.{component}") for component in "xyzw"])
+    color = _coming(output, [b.input(f"source.{component}") for component in "xyzw"])
     if output.blend is not None:
         destination = [b.input(f"destination.{component}") for component in "xyzw"]
         if output.srgb:
             destination[:3] = map(_linear, destination[:3])
         read = "xyzw" if output.blend.second else ""
-        second = _clamped(output, [b.input(f"second.{component}") for component in read])
+        second = _coming(output, [b.input(f"second.{component}") for component in read])
         color = _clamped(output, blended(output.blend, color, destination, second))
     if output.srgb:
         color[:3] = map(_encoded, color[:3])
@@ -83,6 +85,10 @@ def output_program(output: Output) -> Program:
     for component, value in zip("xyzw", color, strict=True):
         b.output(f"result.{component}", value)
     return b.program()
+
+
+def _coming(output: Output, color: Colour) -> Colour:
+    return color if output.within else _clamped(output, color)
 
 
 def _clamped(output: Output, color: Colour) -> Colour:

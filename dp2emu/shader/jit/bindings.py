@@ -43,13 +43,17 @@ _CALLED_BACK = ctypes.CFUNCTYPE(
 
 @dataclass(slots=True)
 class Bindings:
-    """What programs of one run read; it keeps all of that in memory, hence mutable."""
+    """What programs of one run read; it keeps all of that in memory, hence mutable.
+
+    What is asked ``direct`` needs no function here.
+    """
 
     target: Target
     sampler: Sampler | None
     fetcher: Fetcher | None
     kept: list[Any] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
+    direct: frozenset[Asked] = frozenset()
 
     def of(self, program: Program, uniforms: Mapping[str, Lanes]) -> Words:
         """The words that ``layout`` lays out.
@@ -93,9 +97,12 @@ class Bindings:
             function = _CALLED_BACK(self._callback(asked))
             self.kept.append(function)
             return ctypes.cast(function, ctypes.c_void_p).value or 0, 0
+        read = address(self._filled(bound.program, _sampled(bound)))
+        if asked in self.direct:
+            return 0, read
         code = compiled(bound.program, names, self.target, masked=False)
         self.kept.append(code)
-        return code.address, address(self._filled(bound.program, _sampled(bound)))
+        return code.address, read
 
     def _bound(self, asked: Asked) -> tuple[Bound | None, tuple[str, ...]]:
         """The program that answers, and its inputs in order; None if whoever is asked has none."""

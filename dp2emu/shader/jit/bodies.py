@@ -18,7 +18,8 @@ others lie in the frame, from where LLVM lifts them again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from dp2emu.shader.ir import (
@@ -45,7 +46,7 @@ from dp2emu.shader.ir import (
     written,
 )
 from dp2emu.shader.jit.files import Files
-from dp2emu.shader.jit.layout import Fetched, asked_by, layout_of
+from dp2emu.shader.jit.layout import Asked, Fetched, asked_by, layout_of
 from dp2emu.shader.jit.operations import EMIT, canonical
 from dp2emu.shader.jit.writer import ALL, ZERO, Target, Writer, constant
 from dp2emu.shader.temporaries import temporaries
@@ -79,13 +80,16 @@ def body(
     masked: bool,
     name: str,
     visible: bool = True,
+    direct: Mapping[Asked, str] = MappingProxyType({}),
 ) -> tuple[str, Writer]:
     """Header and text.  Row n of ``in`` is the input named by ``arguments[n]``.
 
-    NaNs of outputs are the canonical one, unless it is not ``visible`` which they are.
+    NaNs of outputs are the canonical one, unless it is not ``visible`` which they are.  What is
+    asked ``direct`` is a function of the same module.
     """
     w = Writer(target)
     emitter = _Body(w, program, {port: row for row, port in enumerate(arguments)}, visible)
+    emitter.direct = direct
     emitter.whole(w.mask("%active") if masked else ALL)
     parameters = "ptr noalias %bindings, ptr noalias %in, ptr noalias %out, i32 %active"
     return f"define i32 @{name}({parameters}) nounwind", w
@@ -103,6 +107,7 @@ class _Body:
     def __init__(self, w: Writer, program: Program, rows: dict[str, int], visible: bool) -> None:
         self.w = w
         self.visible = visible
+        self.direct: Mapping[Asked, str] = {}
         self.program = program
         self.rows = rows
         self.layout = layout_of(program)
@@ -304,7 +309,9 @@ def _ask(e: _Body, s: Sample | Fetch, active: str) -> None:
     for row, operand in enumerate(operands(s)):
         w.do(f"store {type} {e.read(operand)}, ptr {e.row(given, row)}")
     word = e.layout.asked[asked]
-    function, bound = (e.files.word("ptr", word + n) for n in range(2))
+    own = e.direct.get(asked)
+    function = e.files.word("ptr", word) if own is None else f"@{own}"
+    bound = e.files.word("ptr", word + 1)
     lanes = w.bits(active)
     w(f"call i32 {function}(ptr {bound}, ptr {given}, ptr {found}, i32 {lanes})")
     for row, slot in enumerate(s.slots):

@@ -74,9 +74,10 @@ class Writer:
         return self._fresh("%at")
 
     def allocate(self, type: str, count: int = 1) -> str:
-        """Memory of the function's frame."""
+        """Memory of the function's frame, of which LLVM makes registers if it can."""
         name = self._fresh("%m")
-        self.entry.append(f"  {name} = alloca {type}, i32 {count}")
+        # An array is a type: of a count of something LLVM makes nothing.
+        self.entry.append(f"  {name} = alloca {type if count == 1 else f'[{count} x {type}]'}")
         return name
 
     def call(self, name: str, result: str, *operands: tuple[str, str]) -> str:
