@@ -23,7 +23,14 @@ from dp2emu.runtime.chains import Chain, Presentation
 from dp2emu.runtime.device9 import Device9
 from dp2emu.runtime.mirror import Key, Mirror, StateBlock
 from dp2emu.runtime.numbers import Numbers
-from dp2emu.runtime.objects import Declaration, IndexBuffer, Texture, VertexElement
+from dp2emu.runtime.objects import (
+    Declaration,
+    IndexBuffer,
+    PixelShader,
+    Texture,
+    VertexElement,
+    VertexShader,
+)
 from dp2emu.runtime.resources import Resource, Stored, store_pixels
 from dp2emu.runtime.session import Session
 from dp2emu.runtime.settings9 import default_of, setters
@@ -42,6 +49,16 @@ def layout_of_elements(elements: tuple[Element, ...]) -> VertexLayout:
 def stored_as(format: Format) -> Format:
     """What the driver is asked for: D3DFMT_NULL is a target whose colours nobody reads."""
     return Format.A8R8G8B8 if format is Format.NULL else format
+
+
+Program = Declaration | VertexShader | PixelShader
+"""What a device makes of descriptions and code."""
+PROGRAMS = (Declaration, VertexShader, PixelShader)
+_DELETE: dict[type[Program], Op] = {
+    Declaration: Op.DELETEVERTEXSHADERDECL,
+    VertexShader: Op.DELETEVERTEXSHADERFUNC,
+    PixelShader: Op.DELETEPIXELSHADER,
+}
 
 
 class Application:
@@ -76,6 +93,7 @@ class Application:
         self.blocks: list[StateBlock] = []
         self.numbered: dict[tuple[str, int], object] = {}
         self._dying: dict[int, Resource] = {}
+        self._retired: dict[Program, None] = {}
         self.chains = [self._chain(parameters, self.device.back_buffer)]
         self._depth = self._automatic_depth()
 
@@ -185,21 +203,32 @@ class Application:
 
     # Lifetime
 
-    def release(self, resource: Resource) -> None:
-        """The program has no reference left; the memory goes once the device has none either."""
-        root = resource.root
-        if root.desc is not None and not root.implicit:
-            self._dying[root.desc.handle] = root
+    def release(self, thing: Resource | Program) -> None:
+        """The program has no reference left; it goes once the device has none either."""
+        if not isinstance(thing, Resource):
+            # Even handles are vertex formats, which nobody made.
+            self._retired |= {thing: None} if thing.handle & 1 else {}
+        elif thing.root.desc is not None and not thing.root.implicit:
+            self._dying[thing.root.desc.handle] = thing.root
 
-    def revive(self, resource: Resource) -> None:
+    def revive(self, thing: Resource | Program) -> None:
         """A getter handed out what the device still had."""
-        if resource.root.desc is not None:
-            self._dying.pop(resource.root.desc.handle, None)
+        if not isinstance(thing, Resource):
+            self._retired.pop(thing, None)
+        elif thing.root.desc is not None:
+            self._dying.pop(thing.root.desc.handle, None)
 
     def sweep(self) -> None:
         """Destroy what was released and is not bound any more."""
-        if not self._dying:
-            return
+        if self._retired:
+            bound = [value for value in self._values() if isinstance(value, PROGRAMS)]
+            for thing in [each for each in self._retired if each not in bound]:
+                del self._retired[thing]
+                self.session.emit(_DELETE[type(thing)], [(thing.handle,)])
+        if self._dying:
+            self._sweep_memory()
+
+    def _sweep_memory(self) -> None:
         used = set(self._used())
         for handle, resource in list(self._dying.items()):
             if handle not in used:
@@ -210,12 +239,17 @@ class Application:
         """Handles of what targets, settings and state blocks refer to."""
         bound = [*self.device.targets.values(), self.device.depth_stencil]
         yield from (desc.parent or desc.handle for desc in bound if desc is not None)
-        values = [self.mirror.values(), *(block.values.values() for block in self.blocks)]
-        for value in (each for several in values for each in several):
+        for value in self._values():
             found = value[0] if isinstance(value, tuple) and value else value
             desc = getattr(found, "desc", found)
             if isinstance(desc, SurfaceDesc):
                 yield desc.handle
+
+    def _values(self) -> Iterator[Any]:
+        """Everything that is set, or would be by a state block."""
+        yield from self.mirror.values()
+        for block in self.blocks:
+            yield from block.values.values()
 
     def _destroy(self, resource: Resource) -> None:
         handles = [level.desc.handle for level in resource.levels.values() if level.desc]

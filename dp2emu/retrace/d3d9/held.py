@@ -14,7 +14,7 @@ from dp2emu.retrace.arguments import Arguments, integer, members
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.methods import Action, inert, method
 from dp2emu.retrace.program import Program
-from dp2emu.runtime.application import Application
+from dp2emu.runtime.application import PROGRAMS, Application
 from dp2emu.runtime.resources import Resource
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ def hand_out(program: Program, call: Arguments, name: str, app: Application, thi
     if not address or thing is None:
         return
     program.objects.bind(address, Held(app, thing))
-    if isinstance(thing, Resource):
+    if isinstance(thing, (Resource, *PROGRAMS)):
         app.revive(thing)
 
 

@@ -17,7 +17,7 @@ from dp2emu.retrace.d3d9.held import (
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.methods import method
 from dp2emu.retrace.program import Program
-from dp2emu.runtime.application import Application
+from dp2emu.runtime.application import PROGRAMS, Application
 from dp2emu.runtime.chains import Presentation, samples_of
 from dp2emu.runtime.resources import Resource
 
@@ -147,7 +147,7 @@ def release(program: Program, call: Arguments) -> None:
 
 def let_go(found: Held) -> None:
     """The program has no reference left."""
-    if isinstance(found.thing, Resource):
+    if isinstance(found.thing, (Resource, *PROGRAMS)):
         found.app.release(found.thing)
     elif found.thing in found.app.blocks:
         found.app.blocks.remove(found.thing)

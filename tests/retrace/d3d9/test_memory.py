@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from dp2emu.capture.records import Pictured, SurfaceDestroyed
+from dp2emu.capture.records import Called, Pictured, SurfaceDestroyed
 from dp2emu.d3d.enums import Format
+from dp2emu.dp2.table import Op
 from tests.retrace.calls import Pointer, struct
 from tests.retrace.d3d9.bench import Bench, rect
 
@@ -138,6 +139,30 @@ def test_what_is_bound_lives_on_until_a_present_finds_it_unbound() -> None:
     bench.of(again, TEXTURE, "Release", result=Pointer(0))
     bench.device("Present", **ALL)
     assert gone()
+
+
+def test_shaders_are_deleted_once_nothing_uses_them() -> None:
+    bench = Bench()
+    code = b"".join(word.to_bytes(4, "little") for word in (0xFFFF0101, 0x0000FFFF))
+    first, second = (bench.make("CreatePixelShader", "ppShader", pFunction=code) for _ in range(2))
+    bench.device("SetPixelShader", pShader=Pointer(first))
+    for shader in (first, second):
+        bench.of(shader, "IDirect3DPixelShader9", "Release", result=Pointer(0))
+    bench.device("Present", **ALL)
+    assert deleted(bench) == [3]
+    bench.device("SetPixelShader", pShader=None)
+    bench.device("Present", **ALL)
+    bench.app.session.flush()
+    assert deleted(bench) == [3, 1]
+    assert bench.losses() == []
+
+
+def deleted(bench: Bench) -> list[int]:
+    """Handles of DELETEPIXELSHADER tokens."""
+    bench.app.session.flush()
+    sent = b"".join(r.call.commands or b"" for r in bench.records if isinstance(r, Called))
+    head = bytes([Op.DELETEPIXELSHADER, 0, 1, 0])
+    return [int.from_bytes(piece[:4], "little") for piece in sent.split(head)[1:]]
 
 
 def test_buffers_take_what_lies_in_them() -> None:

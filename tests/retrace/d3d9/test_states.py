@@ -158,3 +158,17 @@ def test_vertices_are_processed_into_a_buffer(version: int) -> None:
         pDestBuffer=Pointer(buffers[1]), Flags=0,
     )  # fmt: skip
     assert bench.losses() == ["ProcessVertices: 1 processed vertices beyond the buffer's end"]
+
+
+def test_a_vertex_format_has_a_declaration_that_is_not_deleted() -> None:
+    bench = Bench()
+    bench.device("SetFVF", FVF=DIFFUSE)
+    address = bench.make("GetVertexDeclaration", "ppDecl")
+    bench.device("SetFVF", FVF=0x42)
+    bench.device("SetVertexDeclaration", pDecl=Pointer(address))
+    assert bench.app.mirror.get("format").handle == DIFFUSE
+    bench.device("SetFVF", FVF=0x42)
+    bench.of(address, "IDirect3DVertexDeclaration9", "Release", result=Pointer(0))
+    bench.device("Present", pSourceRect=None, pDestRect=None)
+    bench.app.session.flush()
+    assert bench.losses() == []
