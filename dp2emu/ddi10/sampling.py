@@ -132,6 +132,7 @@ def _key(unit: Unit, dimension: Dimension, view: ShaderView, desc: SamplerDesc) 
         offset=unit.texel,
         ranged=desc.MinLOD > 0 or desc.MaxLOD < MAX_LEVELS,
         ties=TextureFilter.POINT in (magnifying, minifying),
+        seams=_KINDS[dimension][1] is TextureKind.CUBE,
     )
 
 

@@ -8,19 +8,21 @@ of the view to its end, and ``buffer`` has the bytes and the number of its struc
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import IntEnum
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from operator import and_
 
 from dp2emu.d3d.formats import Channel, Coding, FormatRow
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import File, Lod, Program, Stage
 from dp2emu.shader.sampling import COMPONENTS
+from dp2emu.shader.texture import seams
 from dp2emu.shader.texture.bindings import Files, LevelField, LimitField
 from dp2emu.shader.texture.detail import level_from
-from dp2emu.shader.texture.fields import WORD_BITS, Source, bits, signed_bits
+from dp2emu.shader.texture.fields import WORD_BITS, Decode, Source, bits, signed_bits
 from dp2emu.shader.texture.filters import Texel
-from dp2emu.shader.texture.reading import Level, corners, level_of, shifted
+from dp2emu.shader.texture.reading import Level, corners, level_of, place_of, shifted
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import Sampling
 from dp2emu.shader.texture.texels import texel
@@ -63,7 +65,7 @@ def load_program(key: SamplerKey, stage: Stage, *, multisampled: bool = False) -
     inside += [b.apply("ult", n, side) for n, side in zip(numbers, level.sides, strict=True)]
     if multisampled:
         numbers[0] = numbers[0] * limit + number
-    words = _words(source, _address(source, level, numbers), numbers)
+    words = _words(source, place_of(source, level, numbers), numbers)
     known = reduce(and_, inside)
     return _answering(b, [_held(b, known, word) for word in words])
 
@@ -74,16 +76,6 @@ def _held(b: Builder, known: Value, word: Value | int) -> Number:
 
 def _limit(source: Source, field: LimitField) -> Value:
     return source.b.load(source.files.limits, field)
-
-
-def _address(source: Source, level: Level, numbers: Sequence[Value]) -> Value:
-    """Where a texel, or the block it is in, begins."""
-    places = level.offset
-    for axis, (number, block) in enumerate(zip(numbers, (*source.row.block, 1), strict=False)):
-        shift = block.bit_length() - 1
-        pitch = level.pitches[axis - 1] if axis else source.row.size
-        places = places + (number >> shift if shift else number) * pitch
-    return places
 
 
 def _words(source: Source, address: Value, numbers: Sequence[Value]) -> list[Value | int]:
@@ -142,10 +134,24 @@ def gather_program(key: SamplerKey, component: int, offset: bool, stage: Stage) 
         by = [b.input(f"offset.{c}", Type.I32) for c in COMPONENTS[:2]]
         at = tuple(shifted(*each) for each in zip(at, by, level.sides, strict=False))
     if has_integers(sampling.source.row):
-        whole = corners(sampling.source, at, level, _integers)
+        whole = _corners(replace(sampling, coordinates=at), level, _integers)
         return _answering(b, [each[component] for each in whole])
-    found = corners(sampling.source, at, level)
+    found = _corners(replace(sampling, coordinates=at), level, texel)
     return _answering(b, [_bits_of(b, each)[component] for each in found])
+
+
+_COUNTER_CLOCKWISE = (2, 3, 1, 0)
+"""Of texels row by row, from the lower left."""
+
+
+def _corners(sampling: Sampling, level: Level, decode: Decode) -> tuple[Texel, ...]:
+    """The four texels around the place, from the lower left counter-clockwise."""
+    if sampling.face is None or not sampling.key.seams:
+        return corners(sampling.source, sampling.coordinates, level, decode)
+    on = partial(sampling.row_on, sampling.limit(LimitField.FIRST))
+    number = sampling.face.number
+    taps = seams.around(sampling.source, sampling.coordinates, number, on, decode).taps
+    return tuple(taps[n].texel for n in _COUNTER_CLOCKWISE)
 
 
 @lru_cache(maxsize=1 << 8)

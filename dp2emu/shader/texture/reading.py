@@ -126,7 +126,22 @@ def _one(source: Source, place: _Place, decode: Decode = texel) -> Texel:
     found = decode(source, place.address, u, v)
     if place.inside:
         found = _bordered(source, reduce(and_, place.inside), found)
+    return compared(source, found)
+
+
+def compared(source: Source, found: Texel) -> Texel:
+    """The texel, or whether the reference compares with it, if that is asked for."""
     return found if source.reference is None else _lit(source, found[0])
+
+
+def place_of(source: Source, level: Level, numbers: Sequence[Value]) -> Value:
+    """Where a texel of a level, or the block it is in, begins."""
+    places = level.offset
+    for axis, (number, block) in enumerate(zip(numbers, (*source.row.block, 1), strict=False)):
+        shift = block.bit_length() - 1
+        pitch = level.pitches[axis - 1] if axis else source.row.size
+        places = places + (number >> shift if shift else number) * pitch
+    return places
 
 
 def _bordered(source: Source, inside: Value, found: Texel) -> Texel:

@@ -36,7 +36,8 @@ class SamplerKey:
     ``offset`` is added to texel addresses before the address modes.  ``ranged``: levels are
     clamped to MinLOD and MaxLOD, fractions and all.  ``ties``: a coordinate that changes from
     pixel to pixel and is on the edge between two texels, to 1/256, takes the one before where one
-    alone is read; otherwise it is always the one after.
+    alone is read; otherwise it is always the one after.  ``seams``: linear filters of cubes read
+    across the edges of faces.
 
     What is sampled is red, green, blue and alpha, with Direct3D 9's values where a format lacks
     them.  A bump format gives its U, V and W (or luminance) as red, green and blue and its Q as
@@ -60,6 +61,7 @@ class SamplerKey:
     offset: tuple[int, int, int] = (0, 0, 0)
     ranged: bool = False
     ties: bool = False
+    seams: bool = False
 
     @property
     def convolves(self) -> bool:

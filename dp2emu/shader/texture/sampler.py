@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from dp2emu.d3d.enums import TextureFilter
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
 from dp2emu.shader.sampling import COMPONENTS
+from dp2emu.shader.texture import seams
 from dp2emu.shader.texture.address import FRACTION_BITS, ONE
 from dp2emu.shader.texture.bindings import CUBE_FACES, LimitField, NumberField
 from dp2emu.shader.texture.convolution import convolved
@@ -34,7 +35,7 @@ from dp2emu.shader.texture.detail import (
     probes,
 )
 from dp2emu.shader.texture.fields import Source
-from dp2emu.shader.texture.filters import Kernel, Texel, between, kernel_of
+from dp2emu.shader.texture.filters import LINEAR, Kernel, Texel, between, kernel_of
 from dp2emu.shader.texture.reading import SIDES, Level, level_field, level_of, read
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.types import Type
@@ -228,20 +229,26 @@ class Sampling:
         return red, green, blue, alpha
 
     def _read(self, kernel: Kernel, level: Value) -> Texel:
+        if self.key.seams and self.face is not None and kernel is LINEAR:
+            on = partial(self.row_on, level)
+            return seams.linear(self.source, self.coordinates, self.face.number, on)
         kernels = (kernel,) * self.key.kind.axes
         return read(self.source, kernels, self.coordinates, self.row(level), self.moves)
 
     def row(self, level: Value) -> Level:
         """A level, which is the first row where there is only one."""
+        return self.row_on(level, None if self.face is None else self.face.number)
+
+    def row_on(self, level: Value, face: Value | None) -> Level:
+        """A level of a face."""
         row = level if self.key.levels else None
-        layer = self._layer()
+        layer = self._layer(face)
         if layer is not None:
             row = layer * self.limit(LimitField.LEVELS) + level
         return level_of(self.source, row)
 
-    def _layer(self) -> Value | None:
+    def _layer(self, face: Value | None) -> Value | None:
         """The face and the slice, of which the nearest counts."""
-        face = None if self.face is None else self.face.number
         if not self.key.layers:
             return face
         number = slice_number(self.b, self.limit(LimitField.LAYERS))

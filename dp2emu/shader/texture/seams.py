@@ -1,0 +1,193 @@
+"""Linear filters across the edges of a cube's faces, as Direct3D 10 has them.
+
+A texel beyond an edge is the one there on the face next to it.  Beyond a corner there is none: it
+counts as the mean of the other three.  Which face lies beyond which edge follows from where the
+faces are (``cube``), and is worked out once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial, reduce
+from itertools import product
+from typing import NamedTuple
+
+from dp2emu.shader.texture.address import FRACTION_BITS, ONE
+from dp2emu.shader.texture.bindings import CUBE_FACES
+from dp2emu.shader.texture.fields import Decode, Source
+from dp2emu.shader.texture.filters import Texel, between
+from dp2emu.shader.texture.reading import Level, compared, place_of
+from dp2emu.shader.texture.texels import texel
+from dp2emu.shader.types import Type
+from dp2emu.shader.values import Value
+
+LEFT, RIGHT, TOP, BOTTOM = EDGES = range(4)
+FIRST, LAST, ALONG, BACK = range(4)
+"""A number on the face beyond: 0, the side less 1, the number along the edge, or that from the
+other end.
+"""
+
+
+class Beyond(NamedTuple):
+    """What lies beyond an edge: a face, and how its texels there are numbered."""
+
+    face: int
+    across: int
+    down: int
+
+
+_DIRECTIONS: tuple[Callable[[Fraction, Fraction], tuple[Fraction, ...]], ...] = (
+    lambda s, t: (Fraction(1), -t, -s),
+    lambda s, t: (Fraction(-1), -t, s),
+    lambda s, t: (s, Fraction(1), t),
+    lambda s, t: (s, Fraction(-1), -t),
+    lambda s, t: (s, -t, Fraction(1)),
+    lambda s, t: (-s, -t, Fraction(-1)),
+)
+"""By face: where a place on it, -1 to 1 each way, is."""
+_SIDE, _AT = 4, 1
+"""A face to try with, and a texel of it that is not the same from both ends."""
+
+
+def _beyond(face: int, edge: int) -> Beyond:
+    across, down = {
+        LEFT: (-1, _AT), RIGHT: (_SIDE, _AT), TOP: (_AT, -1), BOTTOM: (_AT, _SIDE),
+    }[edge]  # fmt: skip
+    s, t = (Fraction(2 * n + 1, _SIDE) - 1 for n in (across, down))
+    wanted = _DIRECTIONS[face](s, t)
+    most = max(map(abs, wanted))
+    for other, i, j in product(range(CUBE_FACES), range(_SIDE), range(_SIDE)):
+        s, t = (Fraction(2 * n + 1, _SIDE) - 1 for n in (i, j))
+        found = _DIRECTIONS[other](s, t)
+        near = (abs(a / most - b) for a, b in zip(wanted, found, strict=True))
+        if other != face and all(each < Fraction(1, _SIDE) for each in near):
+            return Beyond(other, _number(i), _number(j))
+    raise AssertionError(f"nothing beyond edge {edge} of face {face}")
+
+
+def _number(n: int) -> int:
+    return {0: FIRST, _SIDE - 1: LAST, _AT: ALONG, _SIDE - 1 - _AT: BACK}[n]
+
+
+SEAMS = tuple(_beyond(face, edge) for face, edge in product(range(CUBE_FACES), EDGES))
+"""By face and edge."""
+_BITS, _PER_WORD = 4, 8
+
+
+def _packed(numbers: list[int]) -> list[int]:
+    words = [numbers[at : at + _PER_WORD] for at in range(0, len(numbers), _PER_WORD)]
+    return [sum(n << _BITS * place for place, n in enumerate(word)) for word in words]
+
+
+_FACES = _packed([seam.face for seam in SEAMS])
+_CODES = _packed([seam.across | seam.down << 2 for seam in SEAMS])
+
+
+class Tap(NamedTuple):
+    """One of the four texels, and whether it lies beyond a corner."""
+
+    texel: Texel
+    corner: Value
+
+
+class Around(NamedTuple):
+    """The four texels around a place, row by row, and the fractions across and down."""
+
+    taps: tuple[Tap, ...]
+    right: Value
+    bottom: Value
+
+
+def around(
+    source: Source,
+    coordinates: Sequence[Value],
+    face: Value,
+    level_on: Callable[[Value], Level],
+    decode: Decode = texel,
+) -> Around:
+    """The texels around a place on a face; ``level_on`` is the level there is on any face."""
+    side = level_on(face).sides[0]
+    (left, right), (top, bottom) = (_axis(at, side) for at in coordinates)
+    read = partial(_tap, source, decode, face, side, level_on)
+    taps = (read((left + i, top + j)) for j, i in product((0, 1), (0, 1)))
+    return Around(tuple(taps), right, bottom)
+
+
+def linear(
+    source: Source,
+    coordinates: Sequence[Value],
+    face: Value,
+    level_on: Callable[[Value], Level],
+) -> Texel:
+    """The mix of the four texels around a place on a face."""
+    taps, right, bottom = around(source, coordinates, face, level_on)
+    upper, lower = (
+        between(_whole(taps, n), _whole(taps, n + 1), right) for n in range(0, len(taps), 2)
+    )
+    return between(upper, lower, bottom)
+
+
+def _axis(coordinate: Value, side: Value) -> tuple[Value, Value]:
+    """The number of the first of two texels, from -1 to the side less 1, and the fraction from it
+    to the second.
+    """
+    b = coordinate.builder
+    shift = 0.5 - ONE // 2
+    position = b.ftoi(b.floor(coordinate * (b.itof(side) * float(ONE)) + shift))
+    first = position >> FRACTION_BITS
+    first = b.select(first < -1, -1, b.select(first < side, first, side - 1))
+    return first, b.itof(position & (ONE - 1)) * (1.0 / ONE)
+
+
+def _tap(
+    source: Source,
+    decode: Decode,
+    face: Value,
+    side: Value,
+    level_on: Callable[[Value], Level],
+    at: tuple[Value, Value],
+) -> Tap:
+    b, (i, j), last = source.b, at, side - 1
+    in_x, in_y = (b.apply("ult", n, side) for n in at)
+    rows = b.select(j < 0, b.constant(Type.I32, TOP), BOTTOM)
+    edge = b.select(in_x, rows, b.select(i < 0, b.constant(Type.I32, LEFT), RIGHT))
+    along = b.select(in_x, i, j)
+    along = b.select(along < 0, 0, b.select(along < side, along, last))
+    seam, inside = (face << 2) + edge, in_x & in_y
+    code = _entry(_CODES, seam)
+    here = (
+        b.select(inside, i, _numbered(code & 3, last, along)),
+        b.select(inside, j, _numbered(code >> 2, last, along)),
+    )
+    level = level_on(b.select(inside, face, _entry(_FACES, seam)))
+    found = decode(source, place_of(source, level, here), *here)
+    return Tap(compared(source, found), ~(in_x | in_y))
+
+
+def _entry(words: list[int], seam: Value) -> Value:
+    """What packed words have for a seam."""
+    b = seam.builder
+    word = reduce(
+        lambda chosen, n: b.select(seam < _PER_WORD * n, words[n - 1], chosen),
+        range(len(words) - 1, 0, -1),
+        b.constant(Type.I32, words[-1]),
+    )
+    return b.apply("ushr", word, (seam & (_PER_WORD - 1)) << 2) & ((1 << _BITS) - 1)
+
+
+def _numbered(code: Value, last: Value, along: Value) -> Value:
+    b = code.builder
+    ends = b.select(code.eq(FIRST), b.constant(Type.I32, 0), last)
+    return b.select(code < ALONG, ends, b.select(code.eq(ALONG), along, last - along))
+
+
+def _whole(taps: Sequence[Tap], number: int) -> Texel:
+    """A texel; beyond a corner the mean of the others, added in their order."""
+    others = [tap.texel for place, tap in enumerate(taps) if place != number]
+    own, corner = taps[number]
+    red, green, blue, alpha = (
+        corner.builder.select(corner, (a + b + c) / 3.0, each) if isinstance(a, Value) else each
+        for each, a, b, c in zip(own, *others, strict=True)
+    )
+    return red, green, blue, alpha
