@@ -417,6 +417,8 @@ def test_every_kind_of_texture_is_sampled(
     for line in (f"sample_l o0, l({numbers}), t0, s0, l(0)", f"sample o0, l({numbers}), t0, s0"):
         found = driven.run(ps([line], head), [view], POINT_SAMPLER).view(np.float32)
         assert (found == [texel, 0, 0, 1]).all(), line
+        mixed = driven.run(ps([line], head), [view], SamplerDesc(0x15, 1, 2, 4)).view(np.float32)
+        assert (mixed == mixed[0, 0]).all(), line
 
 
 DEPTH_VIEWS = [
