@@ -231,10 +231,14 @@ def _title(counter: Counter) -> str:
     return counter.name.replace("_", " ").capitalize().replace("Gpu", "GPU")
 
 
+_OF_CACHES = (Counter.POST_TRANSFORM_CACHE_HIT_RATE, Counter.TEXTURE_CACHE_HIT_RATE)
+"""Counters of models that only run while somebody asks for them."""
+
+
 def _fraction(
     counter: Counter, cost: int, formula: Callable[[Report], float], description: str
 ) -> Row:
-    watched = counter is Counter.POST_TRANSFORM_CACHE_HIT_RATE
+    watched = counter in _OF_CACHES
     observes = Observes.VERTEX_CACHE if watched else Observes.NOTHING
     layout = _LAYOUTS[CounterType.FLOAT32]
     kind = Kind(

@@ -1,0 +1,83 @@
+"""Counters that watch real draws."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+
+from dp2emu.ddi10.counters import Counter
+from dp2emu.ddi10.kinds import CreateQuery
+from dp2emu.ddi10.resource import BindFlag, ResourceType
+from dp2emu.ddi10.state import SamplerDesc
+from dp2emu.ddi10.views import CreateShaderResourceView
+from dp2emu.gpu.timing import by_work
+from tests.ddi10.rendering import LIST, RGBA8, Drawing
+
+
+def drawing(ps: str = "ps_color") -> Drawing:
+    driven = Drawing(
+        vs="vs_tex" if ps.startswith("ps_tex") else "vs_pass", ps=ps, timing=by_work()
+    )
+    texture = driven.texture(width=8, height=8, bind=BindFlag.SHADER_RESOURCE)
+    desc = CreateShaderResourceView(texture, RGBA8.value, ResourceType.TEXTURE2D)
+    driven.call("PsSetShaderResources", 0, [driven.make("ShaderResourceView", desc)])
+    driven.call("PsSetSamplers", 0, [driven.make("Sampler", SamplerDesc(Filter=0))])
+    data = np.zeros(12, "<u2").tobytes()
+    driven.call("IaSetIndexBuffer", driven.buffer(data, BindFlag.INDEX_BUFFER), 57, 0)
+    driven.call("Flush")
+    driven.adapter.finish()
+    return driven
+
+
+def watched(driven: Drawing, counter: Counter, entry: str = "Draw", *numbers: int) -> float:
+    """What a counter of fractions says of a draw."""
+    description = CreateQuery(counter)
+    memory = bytearray(driven.device.functions["CalcPrivateQuerySize"](description))
+    assert driven.call("CreateQuery", description, memory) == []
+    driven.call("QueryBegin", memory)
+    driven.call("Flush")
+    driven.call(entry, *(numbers or (4, 0)))
+    driven.call("QueryEnd", memory)
+    driven.call("Flush")
+    driven.adapter.finish()
+    data = bytearray(4)
+    assert driven.call("QueryGetData", memory, data, 4) == []
+    driven.call("DestroyQuery", memory)
+    (found,) = struct.unpack("<f", data)
+    return float(found)
+
+
+@pytest.mark.parametrize("ps", ["ps_texture", "ps_texload"])
+def test_texels_that_were_read_before_are_found_in_the_cache(ps: str) -> None:
+    rate = watched(drawing(ps), Counter.TEXTURE_CACHE_HIT_RATE)
+    assert 0.9 < rate < 1
+
+
+def test_without_textures_nothing_is_found() -> None:
+    assert watched(drawing(), Counter.TEXTURE_CACHE_HIT_RATE) == 0
+
+
+def test_vertices_that_were_shaded_before_are_found_in_the_cache() -> None:
+    driven = drawing()
+    driven.call("IaSetTopology", LIST)
+    rate = watched(driven, Counter.POST_TRANSFORM_CACHE_HIT_RATE, "DrawIndexed", 12, 0, 0)
+    assert rate == np.float32(11 / 12)
+    assert watched(driven, Counter.POST_TRANSFORM_CACHE_HIT_RATE, "Draw", 3, 0) == 0
+
+
+@pytest.mark.parametrize(
+    "counter",
+    [
+        Counter.VERTEX_PROCESSING,
+        Counter.PIXEL_PROCESSING,
+        Counter.HOST_ADAPTER_BANDWIDTH_UTILIZATION,
+        Counter.LOCAL_VIDMEM_BANDWIDTH_UTILIZATION,
+        Counter.VERTEX_THROUGHPUT_UTILIZATION,
+        Counter.TRISETUP_THROUGHPUT_UTILIZATION,
+        Counter.FILLRATE_THROUGHPUT_UTILIZATION,
+    ],
+)
+def test_a_draw_is_work_for_every_unit(counter: Counter) -> None:
+    assert 0 < watched(drawing(), counter) <= 1
