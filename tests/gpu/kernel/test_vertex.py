@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import DeclType, DeclUsage, Format, PrimitiveType
@@ -240,7 +240,6 @@ def test_a_sampler_without_a_texture_gives_black() -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
 def test_any_draw(data: st.DataObject) -> None:
     floats = st.floats(width=32) | st.floats(-2, 2, width=32)
     points = st.tuples(floats, floats, floats, floats, st.integers(0, (1 << 32) - 1))
