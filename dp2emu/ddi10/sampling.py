@@ -116,6 +116,8 @@ def _key(unit: Unit, dimension: Dimension, view: ShaderView, desc: SamplerDesc) 
     known = view.format if dimension not in _UNTYPED else None
     format = known or DxgiFormat.R32_UINT
     magnifying, minifying, mipmapping = _filters(desc.Filter)
+    # Of other filters the most probes must not make a sampler of its own.
+    probes = desc.MaxAnisotropy if minifying is TextureFilter.ANISOTROPIC else 1
     u, v, w = map(TextureAddress, (desc.AddressU, desc.AddressV, desc.AddressW))
     return SamplerKey(
         _KINDS[dimension][1],
@@ -124,7 +126,7 @@ def _key(unit: Unit, dimension: Dimension, view: ShaderView, desc: SamplerDesc) 
         magnifying,
         minifying,
         mipmapping,
-        anisotropy=min(max(desc.MaxAnisotropy, 1), MAX_ANISOTROPY),
+        anisotropy=min(max(probes, 1), MAX_ANISOTROPY),
         srgb=ROWS[format].srgb,
         levels=len(view.levels) > 1,
         layers=SHAPES[dimension].slices,

@@ -344,6 +344,12 @@ def test_filters_are_numbered_bit_by_bit(number: int, wanted: tuple[TextureFilte
         assert (key.mag, key.min, key.mip) == wanted
 
 
+@pytest.mark.parametrize(("given", "probes"), [(0, 1), (1, 1), (9, 9), (16, 16), (17, 16)])
+def test_only_anisotropic_filters_have_probes(given: int, probes: int) -> None:
+    assert key_of(SamplerDesc(0x55, MaxAnisotropy=given)).anisotropy == probes
+    assert key_of(SamplerDesc(0x15, MaxAnisotropy=given)).anisotropy == 1
+
+
 @pytest.mark.parametrize("number", [0x100, 0x180, 0x80000000, 0x02])
 def test_other_filters_are_named(number: int) -> None:
     with pytest.raises(Unsupported, match=f"D3D10_FILTER {number:#x}"):
