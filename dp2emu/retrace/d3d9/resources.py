@@ -23,6 +23,7 @@ from dp2emu.retrace.d3d9.held import (
 )
 from dp2emu.retrace.d3d9.root import DEVICES, EVERY_DEVICE
 from dp2emu.retrace.locks import Lock
+from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Program
 from dp2emu.runtime.application import Application
 from dp2emu.runtime.resources import Resource, Stored
@@ -238,9 +239,18 @@ def _unlock(program: Program, call: Arguments) -> None:
     box, flags = lock.place
     part = resource.part(index)
     whole = Box(0, 0, part.width, part.height, 0, part.depth)
+    if box is not None and not _inside(box, whole):
+        raise Inexpressible(f"{box} is outside of {whole}")
     pitch = 0 if resource.root.desc.format in _WITHOUT_PITCH else lock.pitch
     stored = Stored(lock.data, pitch, lock.slice)
     app.store(resource, index, box or whole, stored, dirty=not flags & NO_DIRTY_UPDATE)
+
+
+def _inside(box: Box, whole: Box) -> bool:
+    """Whether a box has an inside, which lies in a level."""
+    starts = box.left >= 0 and box.top >= 0 and box.front >= 0
+    ends = box.right <= whole.right and box.bottom <= whole.bottom and box.back <= whole.back
+    return starts and ends and min(box.sides) > 0
 
 
 # Dirty regions, detail, generated levels

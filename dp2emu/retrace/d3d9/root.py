@@ -34,6 +34,8 @@ OBJECTS = " ".join(
     + [f"IDirect3D{name}8" for name in _CLASSES.split()]
     + ["IDirect3DSwapChain9Ex"]
 )
+_BACK_BUFFERS = 30
+"""D3DPRESENT_BACK_BUFFERS_MAX_EX."""
 _ASK = "A question; the driver is not told."
 _NONE = "Nothing for the driver."
 
@@ -69,13 +71,16 @@ def presentation(found: Struct, depth_member: str = "AutoDepthStencilFormat") ->
     """D3DPRESENT_PARAMETERS as they stand after the call."""
     width, height = (integer(member(found, f"BackBuffer{side}")) for side in ("Width", "Height"))
     number = integer(member(found, "BackBufferFormat"))
+    back_buffers = max(integer(member(found, "BackBufferCount")), 1)
+    if back_buffers > _BACK_BUFFERS:
+        raise Inexpressible(f"{back_buffers} back buffers")
     quality = "MultiSampleQuality" in found.signature.members
     automatic = integer(member(found, "EnableAutoDepthStencil"))
     return Presentation(
         width=width,
         height=height,
         format=format_of(number) if number else Format.X8R8G8B8,
-        back_buffers=max(integer(member(found, "BackBufferCount")), 1),
+        back_buffers=back_buffers,
         samples=samples_of(
             integer(member(found, "MultiSampleType")),
             integer(member(found, "MultiSampleQuality")) if quality else 0,

@@ -112,3 +112,9 @@ def test_parameters_that_are_missing_are_a_loss() -> None:
     bench = Bench()
     bench.device("Reset", pPresentationParameters=None)
     assert bench.losses() == ["Reset: nothing instead of a structure"]
+
+
+def test_more_back_buffers_than_there_can_be_are_a_loss() -> None:
+    bench = Bench()
+    bench.device("Reset", pPresentationParameters=(parameters(BackBufferCount=1 << 31),))
+    assert bench.losses() == [f"Reset: {1 << 31} back buffers"]

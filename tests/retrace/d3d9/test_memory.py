@@ -58,6 +58,15 @@ def test_a_rectangle_is_stored_at_its_place() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("sides", [(0, 0, 5, 4), (-1, 0, 2, 2), (2, 2, 2, 4), (0, 0, 1, 1 << 40)])
+def test_a_rectangle_outside_is_a_loss(sides: tuple[int, int, int, int]) -> None:
+    bench = Bench()
+    address = texture(bench)
+    store(bench, address, words(5, 6, 7, 8), pitch=16, bounds=rect(*sides))
+    assert bench.words(bench.resource(address)) == [[0] * 4] * 4
+    assert [loss.name for loss in bench.program.losses] == ["IDirect3DTexture9::UnlockRect"]
+
+
 def test_nothing_of_the_scratch_pool_reaches_the_driver() -> None:
     bench = Bench()
     made = len(bench.records)
