@@ -187,7 +187,7 @@ def test_indexed_primitives_repeat_and_streams_advance_with_them(
     assert (found == wanted).all()
 
 
-@pytest.mark.parametrize(("stream", "value"), [(0, 0), (1, 0x80000000), (0, 0x80000001)])
+@pytest.mark.parametrize(("stream", "value"), [(0, 0), (1, 0xC0000001), (0, 0x80000001)])
 def test_a_stream_frequency_that_means_nothing_fails(
     play: Play, tmp_path: Path, stream: int, value: int
 ) -> None:
