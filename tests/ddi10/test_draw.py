@@ -223,7 +223,7 @@ def test_more_than_can_be_drawn_says_so(entry: str, arguments: tuple[int, ...]) 
         Drawing().call(entry, *arguments)
 
 
-HOSTILE = [0, 1, 3, 1 << 20, 0x7FFFFFFF, 0xFFFFFFFF]
+HOSTILE = [0, 1, 3, 1 << 12, 0x7FFFFFFF, 0xFFFFFFFF]
 
 
 @given(st.data())
