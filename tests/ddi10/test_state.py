@@ -10,8 +10,10 @@ import pytest
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import CmpFunc, StencilOp
+from dp2emu.ddi10.bindings import Viewport
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.kinds import Query
+from dp2emu.ddi10.resource import BindFlag
 from dp2emu.ddi10.state import (
     BlendDesc,
     BlendDesc1,
@@ -265,6 +267,80 @@ def test_a_target_of_integers_has_the_bits_of_the_shader() -> None:
     x, y = np.meshgrid(np.arange(SIZE), np.arange(SIZE))
     expected = np.stack([x, y, x * y, x ^ y], axis=-1).astype("<u4")
     assert driven.read(made) == expected.tobytes()
+
+
+# Depth that is moved
+
+
+def stored(
+    format: DxgiFormat, raster: RasterizerDesc, z: float = 0.5, view: Viewport | None = None
+) -> int:
+    """What is stored of a strip at a depth: the word of the first pixel."""
+    driven = Drawing(depth=DepthStencilDesc(DepthFunc=CmpFunc.ALWAYS), raster=raster)
+    deep = driven.texture(format, bind=BindFlag.DEPTH_STENCIL)
+    driven.call("SetRenderTargets", [driven.view], 7, driven.depth(deep, format))
+    driven.call("SetViewports", 15, [view or Viewport(0, 0, SIZE, SIZE)])
+    driven.vertices(strip(RED, z))
+    driven.call("Draw", 4, 0)
+    return int.from_bytes(driven.read(deep)[:4], "little")
+
+
+@pytest.mark.parametrize("bias", [0, 5, -7])
+def test_a_bias_counts_in_steps_of_the_format(bias: int) -> None:
+    raster = RasterizerDesc(CullMode=1, DepthBias=bias)
+    z = 0.25
+    assert stored(D24S8, raster, z) & 0xFFFFFF == 0x400000 + bias
+    assert stored(DxgiFormat.D16_UNORM, raster, z) & 0xFFFF == 0x4000 + bias
+    # The last place of a float from 0.25 to 0.5 is 2 ** -25.
+    found = np.uint32(stored(DxgiFormat.D32_FLOAT, raster, z)).view(np.float32)
+    assert found == np.float32(z + bias * 2.0**-25)
+
+
+@pytest.mark.parametrize(("clamp", "moved"), [(0.0, 100), (2.0**-20, 16), (1.0, 100)])
+def test_a_bias_is_clamped(clamp: float, moved: int) -> None:
+    raster = RasterizerDesc(CullMode=1, DepthBias=100, DepthBiasClamp=clamp)
+    found = np.uint32(stored(DxgiFormat.D32_FLOAT, raster)).view(np.float32)
+    assert found == np.float32(0.5 + moved * 2.0**-24)
+
+
+def test_a_slope_moves_what_leans() -> None:
+    driven = Drawing(
+        depth=DepthStencilDesc(), raster=RasterizerDesc(CullMode=1, SlopeScaledDepthBias=2.0)
+    )
+    driven.vertices([[x, y, 0.25 + (x + 1) / 8, 1, *RED]
+                     for x, y in ((-1, 1), (1, 1), (-1, -1), (1, -1))])  # fmt: skip
+    driven.call("Draw", 4, 0)
+    found = driven.pixels(driven.deep)[0] & 0xFFFFFF
+    step = 0.25 / SIZE
+    expected = [(0.25 + (x + 0.5) * step + 2 * step) * 0xFFFFFF for x in range(SIZE)]
+    assert np.abs(found - np.array(expected)).max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("z", "clip", "seen"), [(0.0, 1, 0.25), (1.0, 1, 0.5), (3.0, 0, 0.5), (-3.0, 0, 0.25)]
+)
+def test_depth_goes_to_the_range_of_the_viewport_and_stays_there(
+    z: float, clip: int, seen: float
+) -> None:
+    raster = RasterizerDesc(CullMode=1, DepthClipEnable=clip)
+    view = Viewport(0, 0, SIZE, SIZE, 0.25, 0.5)
+    found = np.uint32(stored(DxgiFormat.D32_FLOAT, raster, z, view)).view(np.float32)
+    assert found == seen
+
+
+def lines(raster: RasterizerDesc) -> set[int]:
+    """Words of a target that a line goes across at a slant."""
+    driven = Drawing(raster=raster)
+    driven.call("IaSetTopology", 2)
+    driven.vertices([[-0.9, -0.6, 0.5, 1, *RED], [0.9, 0.3, 0.5, 1, *RED]])
+    driven.call("Draw", 2, 0)
+    return set(driven.pixels(driven.color).ravel().tolist())
+
+
+def test_antialiased_lines_have_alpha_by_coverage() -> None:
+    assert lines(RasterizerDesc(CullMode=1)) == {0, WORDS[RED]}
+    alphas = {word >> 24 for word in lines(RasterizerDesc(CullMode=1, AntialiasedLineEnable=1))}
+    assert len(alphas) > 2
 
 
 # What there is no state of
