@@ -238,15 +238,14 @@ def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geome
     """Primitives on the screen, by code of the machine if the engine is one that compiles."""
     names = _geometry_names(draw.pipeline.pixel)
     sampler, run = texturing.sampler(Stage.VERTEX), texturing.run
-    engine = name_of(run)
+    fetcher, engine = _fetcher(draw, texturing, Stage.VERTEX), name_of(run)
     if engine == REFERENCE or _uncompiled(draw.pipeline):
-        fetcher = _fetcher(draw, texturing, Stage.VERTEX)
         return geometry(draw, start, stop, names, sampler, run, fetcher)
     from dp2emu.gpu.kernel import vertex
 
     if engine == CHECKED:
-        return vertex.checked(draw, start, stop, names, sampler, run)
-    return vertex.geometry(draw, start, stop, names, sampler)
+        return vertex.checked(draw, start, stop, names, sampler, run, fetcher)
+    return vertex.geometry(draw, start, stop, names, sampler, fetcher)
 
 
 def _fetcher(draw: Draw, texturing: Texturing, stage: Stage) -> StageFetcher | None:
@@ -262,11 +261,9 @@ def _fetcher(draw: Draw, texturing: Texturing, stage: Stage) -> StageFetcher | N
 
 @lru_cache(maxsize=1 << 10)
 def _uncompiled(pipeline: Pipeline) -> bool:
-    """Whether the geometry stage has to do what only the reference knows."""
-    raster, attributes = pipeline.raster, pipeline.attributes
-    elements = (attribute.element for attribute in attributes if attribute.element is not None)
-    own = raster.clip_distances or raster.cull_distances or pipeline.vertex_units
-    return bool(own) or any(element.type not in VERTEX_TYPES for element in elements)
+    """Whether vertices are of formats that only the reference reads."""
+    elements = (attribute.element for attribute in pipeline.attributes)
+    return any(e is not None and e.type not in VERTEX_TYPES for e in elements)
 
 
 @lru_cache(maxsize=1 << 10)

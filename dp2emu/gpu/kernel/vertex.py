@@ -34,7 +34,7 @@ from dp2emu.shader.jit.bindings import UNIFORMS_KEPT, Bindings, address
 from dp2emu.shader.jit.compiling import target
 from dp2emu.shader.jit.engine import run as run_compiled
 from dp2emu.shader.jit.layout import layout_of
-from dp2emu.shader.reference import Run, Sampler
+from dp2emu.shader.reference import Fetcher, Run, Sampler
 
 _EXTRA = struct.Struct("=q")
 _EXTRA_AT = 8 * (len(DRAW) + TAKING.index("extra"))
@@ -49,6 +49,7 @@ def geometry(
     stop: int,
     names: tuple[str, ...],
     sampler: Sampler | None = None,
+    fetcher: Fetcher | None = None,
 ) -> Geometry:
     """Primitives ``start`` to ``stop`` of a draw, with those varyings of ``names`` they have.
 
@@ -57,24 +58,22 @@ def geometry(
     """
     plan = plan_of(draw.pipeline, names)
     frame = frame_of(plan, draw.topology, stop - start, planes_used(draw))
-    bindings, kept = _set(frame, plan, draw, start, stop, sampler)
+    bound = None if plan.program is None else _bound(plan.program, draw, sampler, fetcher)
+    kept = _set(frame, draw, start, stop, 0 if bound is None else bound[1])
     found = vertices()(frame.start, ASSEMBLE, 0)
-    if bindings is not None:
-        bindings.complain()
+    if bound is not None:
+        bound[0].complain()
     made = _gathered(frame, plan, draw, found & _LOW_HALF, found >> 32)
     # Until here what the frame's words point at had to be there.
     del kept
     if made is None:
-        return reference.geometry(draw, start, stop, names, sampler, run_compiled)
+        return reference.geometry(draw, start, stop, names, sampler, run_compiled, fetcher)
     return made
 
 
-def _set(
-    frame: Frame, plan: Plan, draw: Draw, start: int, stop: int, sampler: Sampler | None
-) -> tuple[Bindings | None, list[Any]]:
-    """Fill in what is the draw's own: bindings, and what has to stay while the frame is used."""
+def _set(frame: Frame, draw: Draw, start: int, stop: int, bound: int) -> list[Any]:
+    """Fill in what is the draw's own; what comes back has to stay while the frame is used."""
     kept: list[Any] = []
-    bindings, bound = (None, 0) if plan.program is None else _bound(plan.program, draw, sampler)
     edges, pitch = (0, 0) if draw.edge_flags is None else _edge_words(draw.edge_flags, kept)
     indices: tuple[int, ...] = (0, 0, 0, 1, 0, 0, draw.first)
     if draw.indices is not None:
@@ -92,19 +91,21 @@ def _set(
         at += _SOURCE.size
     if draw.clip_planes:
         for number, plane in zip(planes_used(draw), frame.planes, strict=False):
-            plane[1:] = [double(float(value)) for value in draw.clip_planes[number]]
-    return bindings, kept
+            plane[2:] = [double(float(value)) for value in draw.clip_planes[number]]
+    return kept
 
 
 _DRAW = struct.Struct(f"={len(DRAW) - DOUBLES}q{DOUBLES}d")
 _SOURCE = struct.Struct(f"={len(SOURCE)}q")
 
 
-def _bound(program: Program, draw: Draw, sampler: Sampler | None) -> tuple[Bindings, int]:
+def _bound(
+    program: Program, draw: Draw, sampler: Sampler | None, fetcher: Fetcher | None
+) -> tuple[Bindings, int]:
     """What the vertex program reads, and where it says so."""
     if not layout_of(program).asked:
         return _bound_uniforms(draw.vertex_uniforms, program)
-    bindings = Bindings(target(), sampler, None)
+    bindings = Bindings(target(), sampler, fetcher)
     return bindings, address(bindings.of(program, draw.vertex_uniforms))
 
 
@@ -203,13 +204,14 @@ def checked(
     names: tuple[str, ...],
     sampler: Sampler | None,
     run: Run,
+    fetcher: Fetcher | None = None,
 ) -> Geometry:
     """The reference's, whose programs ``run`` runs.
 
     Raises Disagreement if compiled code makes anything else.
     """
-    wanted = reference.geometry(draw, start, stop, names, sampler, run)
-    found = geometry(draw, start, stop, names, sampler)
+    wanted = reference.geometry(draw, start, stop, names, sampler, run, fetcher)
+    found = geometry(draw, start, stop, names, sampler, fetcher)
     for what, each, other in _compared(wanted, found):
         if each.shape != other.shape or not np.array_equal(each, other, equal_nan=True):
             raise Disagreement(f"{what} of primitives {start} to {stop} differ", "", start)

@@ -81,8 +81,9 @@ _own = _Own()
 
 
 def frame_of(plan: Plan, topology: Topology, count: int, planes: tuple[int, ...]) -> Frame:
-    """A frame for ``count`` primitives; using one makes what the last held worthless.
+    """A frame for ``count`` primitives and those of the user's planes.
 
+    Using one makes what the last held worthless.
     Raises ImportError without llvmlite.
     """
     capacity = max(_FEWEST, 1 << (3 * count - 1).bit_length())
@@ -112,7 +113,8 @@ class _Layout:
 
     def __init__(self, plan: Plan, capacity: int, planes: tuple[int, ...], room: _Room) -> None:
         self.plan = plan
-        self.planes = planes
+        self.planes = (*planes, *range(plan.own_planes))
+        self.used = len(planes)
         self.capacity = capacity
         take = room.take
         program = plan.program
@@ -120,7 +122,8 @@ class _Layout:
         self.identity = take(capacity, 4)
         self.outputs = [take(capacity, 4) for _ in (program.outputs if program else ())]
         self.alive = take(capacity, 1)
-        self.most = FIXED_PLANES + len(planes) + 2 + 3
+        count = len(self.planes)
+        self.most = FIXED_PLANES + count + 2 + 3
         self.words: dict[str, int] = {
             "numbers": take(capacity, 8),
             "distinct": take(capacity, 8),
@@ -132,10 +135,10 @@ class _Layout:
             "screen": take(4 * capacity, 8),
             "inside": take(capacity, 8),
             "depth": int(plan.depth),
-            "plane_count": len(planes),
-            "distances": take(len(planes) * capacity, 8),
+            "plane_count": count,
+            "distances": take(count * capacity, 8),
             "chosen": take(capacity, 4),
-            "polygons": take(2 * self.most * (5 + len(plan.names) + len(planes)), 8),
+            "polygons": take(2 * self.most * (5 + len(plan.names) + count), 8),
             "most": self.most,
         }
         self.zeros, self.ones = constants(capacity)
@@ -159,8 +162,12 @@ class _Layout:
         self.words |= dict(zip("xyzw", self._positions(), strict=True))
         if self.plan.program is not None:
             kept.append(self._program())
-            for row, number in zip(planes, self.planes, strict=False):
-                row[0] = self._output(f"clip{number}.x", 0)
+            for place, number in enumerate(self.planes):
+                planes[place, 0] = self._output(f"clip{number}.x", 0)
+                planes[place, 1] = place >= self.used
+            culls = [self._output(f"cull{n}.x", 0) for n in range(self.plan.culls)]
+            kept.append(np.array(culls or [0], np.int64))
+            self.words |= {"cull_count": len(culls), "culls": address(kept[-1])}
         words = np.zeros(len(VERTEX_WORDS), np.int64)
         for name, value in self.words.items():
             words[_PLACES[name]] = value

@@ -20,8 +20,10 @@ from dp2emu.shader.jit.writer import Writer
 DEPTH_PLANES, BAND_PLANES = 2, 4
 FIXED_PLANES = DEPTH_PLANES + BAND_PLANES
 """Planes before the user's, whose bits follow."""
-_FINITE, _IN_FRONT = 1 << 62, 1 << 61
-"""Bits of a vertex beside those of the planes it is inside of."""
+_FINITE_BIT, _IN_FRONT_BIT, _NOWHERE_BIT = 62, 61, 60
+_FINITE, _IN_FRONT = 1 << _FINITE_BIT, 1 << _IN_FRONT_BIT
+"""Bits of a vertex beside those of the planes it is inside of.  With a distance that is no number
+it is nowhere, which counts as not finite."""
 _VIEW = ("view_x", "half_width", "view_y", "half_height", "min_z", "z_range", "centre")
 CUT = 1 << 31
 """The bit of a primitive that has to be cut."""
@@ -46,11 +48,11 @@ def distance(number: int, x: Value, y: Value, z: Value, w: Value) -> Value:
 
 
 def _distances() -> tuple[str, Writer]:
-    """Distances of a vertex to the user's planes -> bits of those it is inside of."""
+    """Distances of a vertex to the user's planes, and those that cull -> bits."""
     k = Code("user", ("ptr words", "i64 n", "double x", "double y", "double z", "double w"), "i64")
     w = Words.of(k, VERTEX_WORDS)
-    bits = k.variable("i64", 0)
-    with k.loop(w.integer("plane_count")) as number:
+    bits, planes = k.variable("i64", 0), w.integer("plane_count")
+    with k.loop(planes) as number:
         plane = Words.of(k, PLANE, k.at(w.pointer("planes"), number * len(PLANE), "i64"))
         a, b, c, d = (plane.double(name) for name in "abcd")
         away = k.variable("double", ((a * k["x"] + b * k["y"]) + c * k["z"]) + d * k["w"])
@@ -59,7 +61,12 @@ def _distances() -> tuple[str, Writer]:
         row = k.at(w.pointer("distances"), number * w.integer("room"), "double")
         k.store(away.get(), row, k["n"])
         inside = (away.get() >= 0).unsigned("i64")
-        bits.set(bits.get() | inside << number + FIXED_PLANES)
+        nowhere = away.get().differs(away.get()).unsigned("i64") & plane.integer("strict")
+        bits.set(bits.get() | inside << number + FIXED_PLANES | nowhere << _NOWHERE_BIT)
+    with k.loop(w.integer("cull_count")) as number:
+        row = k.load("ptr", w.pointer("culls"), number)
+        inside = (k.load("float", row, k["n"]) >= 0).unsigned("i64")
+        bits.set(bits.get() | inside << number + planes + FIXED_PLANES)
     k.give(bits.get())
     return k.text(internal=True)
 
@@ -68,7 +75,7 @@ def _place() -> tuple[str, Writer]:
     k = Code("place", ("ptr words", "i64 lanes"))
     w = Words.of(k, VERTEX_WORDS)
     rows, depth = w.pointers("x", "y", "z", "w"), w.integer("depth")
-    some = w.integer("plane_count") > 0
+    some = (w.integer("plane_count") | w.integer("cull_count")) > 0
     inside = w.pointer("inside")
     outside_depth = depth.equals(0).choose(k.constant("i64", (1 << DEPTH_PLANES) - 1), 0)
     project = Projection(k, w)
@@ -78,7 +85,9 @@ def _place() -> tuple[str, Writer]:
         point = [k.load("float", row, n).wide() for row in rows]
         bits = k.variable("i64", _bits(k, *point) | outside_depth)
         with k.when(some):
-            bits.set(bits.get() | k.call("@user", "i64", k["words"], n, *point))
+            found = k.call("@user", "i64", k["words"], n, *point)
+            nowhere = (found.shifted(_NOWHERE_BIT) & 1) << _FINITE_BIT
+            bits.set((bits.get() | found) & (nowhere ^ -1))
         k.store(bits.get(), inside, n)
         for row, value in enumerate(project.of(*point)):
             k.store(value, screens[row], n)
@@ -88,11 +97,11 @@ def _place() -> tuple[str, Writer]:
 
 def _bits(k: Code, x: Value, y: Value, z: Value, w: Value) -> Value:
     """Bits of the fixed planes, and of a place that is finite and in front of the eye."""
-    bits = (w > 0).unsigned("i64") << int(math.log2(_IN_FRONT))
+    bits = (w > 0).unsigned("i64") << _IN_FRONT_BIT
     finite = k.constant("i1", 1)
     for value in (x, y, z, w):
         finite = finite & (k.intrinsic("fabs", value) < math.inf)
-    bits = bits | finite.unsigned("i64") << int(math.log2(_FINITE))
+    bits = bits | finite.unsigned("i64") << _FINITE_BIT
     for number in range(FIXED_PLANES):
         inside = (distance(number, x, y, z, w) >= 0).unsigned("i64")
         bits = bits | inside << number
@@ -121,10 +130,11 @@ class Projection:
 def _choose() -> tuple[str, Writer]:
     k = Code("choose", ("ptr words",), "i64")
     w = Words.of(k, VERTEX_WORDS)
-    count, planes = w.integers("count", "plane_count")
+    count, planes, culls = w.integers("count", "plane_count", "cull_count")
     inside, places, chosen = w.pointers("inside", "places", "chosen")
-    every = ((k.constant("i64", 1) << planes + FIXED_PLANES) - 1) | _FINITE
-    whole = every | _IN_FRONT
+    one = k.constant("i64", 1)
+    every = ((one << culls + planes + FIXED_PLANES) - 1) | _FINITE
+    whole = ((one << planes + FIXED_PLANES) - 1) | (_FINITE | _IN_FRONT)
     corners = [k.at(places, count * corner, "i32") for corner in range(3)]
     taken, cut = k.variable("i64", 0), k.variable("i64", 0)
     with k.loop(count) as n:

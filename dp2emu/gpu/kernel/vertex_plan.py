@@ -49,6 +49,7 @@ class Plan:
     """``sources`` of what the program reads, or without one of position and varyings.
 
     ``names`` are the varyings there are, ``modes`` what becomes of them.  ``depth``: z is clipped.
+    ``own_planes`` and ``culls`` are the distances that clip without a plane, and that cull.
     """
 
     program: Program | None
@@ -56,6 +57,8 @@ class Plan:
     names: tuple[str, ...]
     modes: tuple[int, ...]
     depth: bool
+    own_planes: int = 0
+    culls: int = 0
 
     @property
     def components(self) -> tuple[Component, ...]:
@@ -83,7 +86,8 @@ def plan_of(pipeline: Pipeline, names: tuple[str, ...]) -> Plan:
     outputs = {port.name for port in pipeline.vertex.outputs}
     written = tuple(name for name in names if name in outputs)
     inputs, raster = _inputs(pipeline, pipeline.vertex), pipeline.raster
-    return Plan(pipeline.vertex, inputs, written, _modes(written, raster), raster.clip)
+    own = raster.clip_distances, raster.cull_distances
+    return Plan(pipeline.vertex, inputs, written, _modes(written, raster), raster.clip, *own)
 
 
 def _inputs(pipeline: Pipeline, program: Program) -> tuple[Source, ...]:

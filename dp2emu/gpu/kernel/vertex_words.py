@@ -51,13 +51,16 @@ RAW, SIGNED, UNSIGNED, HALF = range(4)
 """Modes: the bits as they are, integers with and without a sign, and a float of 16 bits."""
 
 PLACING = ("x", "y", "z", "w", "room", "screen", "inside", "depth",
-           "plane_count", "planes", "distances")  # fmt: skip
+           "plane_count", "planes", "distances", "cull_count", "culls")  # fmt: skip
 """``x`` to ``w`` are rows of floats, in clip space if there is a program.  ``screen`` takes four
 rows of ``room`` doubles, x, y, z and 1 / w; ``inside`` an i64 for each vertex; ``distances`` a row
-for each user plane.  ``planes`` has ``PLANE`` words for each.  ``depth`` is 1 if z is clipped."""
+for each user plane.  ``planes`` has ``PLANE`` words for each.  ``depth`` is 1 if z is clipped.
+``culls`` are ``cull_count`` rows of floats, of each of which a primitive needs one above or at 0.
+"""
 
-PLANE = ("row", "a", "b", "c", "d")
-"""Floats of distances, or 0 and the plane's doubles."""
+PLANE = ("row", "strict", "a", "b", "c", "d")
+"""Floats of distances, or 0 and the plane's doubles.  ``strict`` is 1 if a distance that is no
+number drops the primitive."""
 
 EMITTING = (
     "chosen", "corners", "varying_count", "varyings", "single", "polygons", "most",

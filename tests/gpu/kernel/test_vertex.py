@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -222,6 +223,49 @@ def test_a_program_reads_the_vertex_number() -> None:
         moved = replace(packet, first=3 if packet.indices is None else 0)
         found = agreed(programmed(moved, program=b.program()), ("color0.x",))
         assert found.vertices.varyings.any()
+
+
+@pytest.mark.parametrize("topology", PrimitiveType)
+@pytest.mark.parametrize(("clips", "culls"), [(1, 0), (2, 1), (0, 2), (3, 3)])
+def test_distances_clip_and_cull_without_planes(
+    topology: PrimitiveType, clips: int, culls: int
+) -> None:
+    b = Builder(Stage.VERTEX)
+    place = [b.input(f"position0.{component}") for component in "xyzw"]
+    for component, value in zip("xyzw", place, strict=True):
+        b.output(f"position0.{component}", value)
+    for number in range(clips):
+        b.output(f"clip{number}.x", place[number] - 0.25)
+    for number in range(culls):
+        b.output(f"cull{number}.x", place[2 - number])
+    raster = RasterState(clip_distances=clips, cull_distances=culls)
+    vertices = [*scattered(120), corner(math.nan, 0), corner(0.1, math.nan), *scattered(40, 6)]
+    packet = draw(vertices, topology=topology, raster=raster)
+    found = agreed(programmed(packet, program=b.program()))
+    assert len(found.numbers) > 0 and len(set(found.numbers.tolist())) < packet.count
+
+
+def test_a_distance_that_is_no_number_drops_a_primitive() -> None:
+    b = Builder(Stage.VERTEX)
+    for component in "xyzw":
+        b.output(f"position0.{component}", b.input(f"position0.{component}"))
+    b.output("clip0.x", b.input("color0.x"))
+    seen = [corner(x, y, 0.5, 0xFF800000) for x, y in ((0, 0), (0.5, 0), (0, 0.5))]
+    packet = programmed(draw(seen * 2, raster=RasterState(clip_distances=1)), program=b.program())
+    data = bytearray(packet.streams[0].data)  # type: ignore[union-attr, arg-type]
+    colors = Element(0, 16, DeclType.FLOAT1, DeclUsage.COLOR)
+    data[16 + 20 * 4 : 20 + 20 * 4] = np.float32(np.nan).tobytes()
+    attributes = tuple(Attribute(a.name, colors) if a.name == "color0" else a
+                       for a in packet.pipeline.attributes)  # fmt: skip
+    for vertex_number in (0, 1, 2, 3, 5):
+        at = 16 + 20 * vertex_number
+        data[at : at + 4] = np.float32(1).tobytes()
+    packet = replace(
+        packet,
+        pipeline=replace(packet.pipeline, attributes=attributes),
+        streams=(Stream(bytes(data), 0, 20),),
+    )
+    assert agreed(packet).numbers.tolist() == [0]
 
 
 def test_a_sampler_without_a_texture_gives_black() -> None:
