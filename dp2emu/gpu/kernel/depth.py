@@ -127,8 +127,7 @@ class DepthTest:
             new = _with(w, self.row.stencil, new, value)
         passed = w.both(mask, passed)
         if key.written:
-            deeper = self._with_depth(new, incoming)
-            new = [w.select(passed, w.i, *each) for each in zip(deeper, new, strict=True)]
+            new = self._with_depth(new, self._deeper(passed, stored, incoming))
         return _Outcome(passed, new)
 
     @property
@@ -142,6 +141,15 @@ class DepthTest:
             return ZERO
         found = _field(w, depth, stored)
         return w(f"bitcast {w.i} {found} to {w.f}") if self._floats else found
+
+    def _deeper(self, passed: str, stored: Parts, incoming: str) -> str:
+        """The depth that lanes have afterwards.
+
+        It is chosen before it is put among the other bits of its word: for the choice between
+        words of which one has some of the other's bits LLVM 22 writes wrong code with AVX-512.
+        """
+        w, type = self.code, self.code.f if self._floats else self.code.i
+        return w.select(passed, type, incoming, self._depth(stored))
 
     def _with_depth(self, stored: Parts, incoming: str) -> Parts:
         w, depth = self.code, self.row.depth

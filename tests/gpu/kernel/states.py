@@ -206,7 +206,7 @@ def _merge(pick: Pick) -> MergeNumbers:
     )
 
 
-def _surface(pick: Pick, format: AnyFormat, samples: int) -> Surface:
+def made_surface(pick: Pick, format: AnyFormat, samples: int) -> Surface:
     """Old contents are anything."""
     older = isinstance(format, Format)
     made = Heap().create(SurfaceDesc(
@@ -238,8 +238,8 @@ def random_draw(seed: int) -> Draw:
     """A draw with any state a kernel can have, on targets of any format."""
     pick = Random(seed)
     samples = _mostly(pick, 1, [2, 4, 8], 0.4)
-    colors = [_surface(pick, pick.choice(COLORS), samples) for _ in range(pick.randint(0, 2))]
-    depth = _surface(pick, pick.choice(DEPTHS), samples)
+    colors = [made_surface(pick, pick.choice(COLORS), samples) for _ in range(pick.randint(0, 2))]
+    depth = made_surface(pick, pick.choice(DEPTHS), samples)
     fvf = pick.choice([COLORED, SPECULAR, SIZED])
     packet = draw(
         [_vertex(pick, fvf) for _ in range(pick.randint(3, 15))],

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.draw import execute_draw
-from dp2emu.gpu.kernel import checking, running
-from dp2emu.gpu.kernel import threads as threads_
+from dp2emu.gpu.kernel import checking
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.work import Work
 from dp2emu.shader.engines import CHECKED, JIT, REFERENCE, engine
@@ -21,30 +20,6 @@ from tests.gpu.kernel.states import random_draw
 @given(st.integers(0, 1 << 32))
 def test_any_state_is_drawn_as_the_stages_draw_it(seed: int) -> None:
     execute_draw(random_draw(seed), Counters(), run=engine(CHECKED))
-
-
-@pytest.mark.parametrize("threads", [2, 3, 7])
-def test_any_number_of_threads_draws_the_same(
-    threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(running, "WORTH", 0)
-    monkeypatch.setattr(threads_, "ROWS", 4)
-    for seed in range(12):
-        execute_draw(random_draw(seed), Counters(), run=engine(CHECKED), threads=threads)
-
-
-def test_bands_cover_every_row_once() -> None:
-    assert threads_.bands(5, 140) == [(5, 64), (64, 128), (128, 140)]
-    assert threads_.bands(64, 64) == []
-    assert threads_.bands(70, 71) == [(70, 71)]
-
-
-def test_what_a_worker_raises_is_raised() -> None:
-    def fails(first: int, end: int) -> None:
-        raise ValueError(f"{first} to {end}")
-
-    with pytest.raises(ValueError, match="0 to 64"):
-        threads_.share([(0, 64)], [fails])
 
 
 def test_what_differs_is_told_by_target_pixel_and_count() -> None:

@@ -1,0 +1,67 @@
+"""What no kernel is compiled for, and what is known of colours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from dp2emu.gpu.kernel.key import REASONS, reason
+from dp2emu.gpu.kernel.plan import _within
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.fixed import FixedPixel, pixel_program
+from dp2emu.shader.ir import Axis, Program, Stage
+from dp2emu.shader.types import Type
+from dp2emu.shader.values import Value
+from tests.gpu.drawing import color_surface, corner, draw
+from tests.gpu.kernel.states import PROGRAMS
+
+
+def _reason(program: Program, samples: int) -> str | None:
+    packet = draw([corner(0, 0)] * 3, color=color_surface(), pixel=program)
+    return reason(replace(packet.pipeline, samples=samples))
+
+
+def _program(value: Callable[[Builder], Value]) -> Program:
+    b = Builder(Stage.PIXEL)
+    b.output("target0.x", value(b))
+    return b.program()
+
+
+_CENTRAL = "differences of what is taken at centroids, or of coverage"
+
+
+def _nested(b: Builder) -> Value:
+    kept = b.variable(Type.F32, 0.0)
+    with b.if_(b.input("color0.x") > 0.5):
+        kept.value = b.input("vpos.x")
+    return b.derivative(Axis.X, kept.value)
+
+
+@pytest.mark.parametrize(("value", "samples", "wanted"), [
+    (lambda b: b.derivative(Axis.X, b.input("color0.x")), 4, _CENTRAL),
+    (lambda b: b.derivative(Axis.X, b.input("color0.x") * 2.0 + 1.0), 4, _CENTRAL),
+    (lambda b: b.derivative(Axis.X, b.input("centroid.texcoord0.x")), 2, _CENTRAL),
+    (lambda b: b.derivative(Axis.Y, b.itof(b.input("coverage.x", Type.I32))), 1, _CENTRAL),
+    (_nested, 4, _CENTRAL),
+    (lambda b: b.derivative(Axis.X, b.input("color0.x")), 1, None),
+    (lambda b: b.derivative(Axis.X, b.input("texcoord0.x")) * b.input("color0.x"), 4, None),
+    (lambda b: b.itof(b.input("lane.x", Type.I32)), 1, "inputs evaluated where the program says"),
+])  # fmt: skip
+def test_why_there_is_no_kernel(
+    value: Callable[[Builder], Value], samples: int, wanted: str | None
+) -> None:
+    assert _reason(_program(value), samples) == wanted
+    assert wanted is None or wanted in REASONS
+
+
+def test_other_states_have_kernels() -> None:
+    assert {_reason(program, samples) for program in PROGRAMS for samples in (1, 4)} == {None}
+
+
+def test_colours_that_are_clamped_plainly_are_known() -> None:
+    assert _within(pixel_program(FixedPixel()), 0)
+    assert not _within(_program(lambda b: b.input("color0.x")), 0)
+    assert _within(_program(lambda b: b.copy(b.saturate(b.input("color0.x")))), 0)
+    assert not _within(_program(lambda b: b.saturate(b.input("color0.x")) * 2.0), 0)
