@@ -47,6 +47,19 @@ PROGRAMS: list[tuple[Sequence[str], str]] = [
     (["utof r1, v2.xxxx", "mul o0, r1, l(0.25, 0.5, 0.125, 0.25)"],
      "dcl_input_ps_sgv constant v2.x, sampleIndex"),
     (["mov o0, v1"], "dcl_input_ps linear centroid v1.xyzw"),
+    (["eval_sample_index o0, v1.yxwz, l(1)"], COLOR),
+    (["eval_snapped o0, v1, l(-3, 5, 0, 0)"], COLOR),
+    (["gather4 o0, v1.xyxx, t0, s0.y"], f"{HEAD}\n{COLOR}"),
+    (["utof r1, vCoverage.xxxx", "mul o0, r1, l(0.0625, 0.125, 0.25, 0.0625)"],
+     "dcl_input vCoverage"),
+    (["utof r1, v2.xxxx", "mul o0, r1, l(0.25, 0.5, 0.125, 0.25)"],
+     "dcl_input_ps_sgv constant v2.x, primitive_id"),
+    (["movc o0, v2.xxxx, l(0.25, 0.5, 0.75, 1.0), l(1.0, 0.5, 0, 0.25)"],
+     "dcl_input_ps_sgv constant v2.x, is_front_face"),
+    (["mov o0, v1"], "dcl_input_ps constant v1.xyzw"),
+    (["mov o0, v1"], "dcl_input_ps linear noperspective sample v1.xyzw"),
+    (["lod r1, v1.xyxx, t0, s0", "mul o0, r1.xyxy, l(0.5, 0.125, 0.25, 0.25)"],
+     f"{HEAD}\n{COLOR}"),
 ]  # fmt: skip
 VALUES = st.sampled_from((-1.25, -1.0, -0.5, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 3.0))
 FACTORS = st.sampled_from((*range(1, 12), 14, 15))
