@@ -117,6 +117,7 @@ class Moves:
         whole = self._box(given, source_index, box, entry)
         if whole is None:
             return
+        whole = _rounded(given, whole)
         there = self._box(made, target_index, _moved(whole, x, y, z), entry)
         assert there is not None
         self._copy_part(made, target_index, there, given, source_index, whole)
@@ -299,7 +300,7 @@ class Moves:
         found = _box_of(box)
         if min(found.sides) <= 0:
             return None
-        self._contract.hold(_inside(found, whole), Rule.INSIDE, entry)
+        self._contract.hold(_inside(found, _rounded(resource, whole)), Rule.INSIDE, entry)
         self._contract.hold(_whole_blocks(resource, found, whole), Rule.WHOLE_BLOCKS, entry)
         return found
 
@@ -331,6 +332,13 @@ def _whole_blocks(resource: Resource, box: Box, whole: Box) -> bool:
     return all(
         low % unit == 0 and (high % unit == 0 or high == edge) for low, high, edge, unit in sides
     )
+
+
+def _rounded(resource: Resource, box: Box) -> Box:
+    """A box with all of the blocks it touches, which may lie over the edge."""
+    width, height = _block(resource)
+    right, bottom = -(-box.right // width) * width, -(-box.bottom // height) * height
+    return Box(box.left, box.top, right, bottom, box.front, box.back)
 
 
 def _elements(resource: Resource, index: int, box: Box | None = None) -> Box:

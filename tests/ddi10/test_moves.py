@@ -166,6 +166,18 @@ def test_compressed_blocks_are_copied_whole() -> None:
     assert driven.read(other) == bytes(16) + data[32:48] + bytes(32)
 
 
+def test_blocks_over_the_edge_of_a_level_are_copied_to_where_there_is_more() -> None:
+    driven = Rendering()
+    format = DxgiFormat.BC1_UNORM
+    data = [SubresourceUP(noise(8 * n), 16, 0) for n in (4, 1, 1)]
+    one = driven.texture(format, 8, 8, levels=3, data=data)
+    other = driven.texture(format, 8, 8)
+    driven.call("ResourceCopyRegion", other, 0, 4, 4, 0, one, 2, None)
+    assert driven.read(other) == bytes(24) + driven.read(one, 2)
+    driven.call("ResourceCopyRegion", one, 2, 0, 0, 0, one, 0, DdiBox(4, 0, 0, 8, 4, 1))
+    assert driven.read(one, 2) == driven.read(one)[8:16]
+
+
 def test_samples_are_copied_one_by_one() -> None:
     driven = Rendering()
     one, other = (driven.texture(width=8, height=8, samples=4) for _ in range(2))
