@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -21,7 +22,6 @@ from dp2emu.gpu.kernel.vertex_words import (
 )
 from dp2emu.gpu.state import Pipeline, RasterState
 from dp2emu.gpu.vertex import COMPONENTS, VertexType, sources_of, type_of
-from dp2emu.recall import by_identity
 from dp2emu.shader.ir import Program
 from dp2emu.shader.ports import CONSTANT
 
@@ -72,7 +72,7 @@ class Plan:
         return tuple(dict.fromkeys(component.element for component in self.components))
 
 
-@by_identity()
+@lru_cache(maxsize=1 << 10)
 def plan_of(pipeline: Pipeline, names: tuple[str, ...]) -> Plan:
     """The plan for those varyings of ``names`` that there are.
 
