@@ -20,6 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "picture",
         "grey",
         "readback",
+        "conform",
         "diff",
         "lettering",
         "replay",

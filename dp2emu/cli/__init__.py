@@ -28,6 +28,7 @@ VERBS = {
     "assemble": "Turn dump's text back into a capture.",
     "convert": "Rewrite a capture in another form.",
     "shader": "Disassemble or assemble a shader.",
+    "conform": "Try whether a driver follows the rules.",
     "scene": "Play Direct3D 9 scene files.",
     "diff-images": "Compare pictures.",
 }
@@ -38,7 +39,8 @@ _MODULES = {"import": "imports", "diff-images": "diff_images"}
 EPILOG = """\b
 Exit codes:
   0    fine (a fault that matches its recorded answer is fine)
-  1    something differs: from what was recorded (replay --verify), or pictures
+  1    something differs: from what was recorded (replay --verify), or pictures,
+       or a driver from the rules (conform)
   2    unusable input, output or arguments
   3    the stream had faults, needs what is not built, or has calls with losses
   130  interrupted;  141  the reader of standard output went away

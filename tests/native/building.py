@@ -39,7 +39,7 @@ def built(name: str, sources: tuple[str, ...], *options: str) -> Path:
     made = folder() / name
     found = [str(HERE / source if (HERE / source).exists() else INCLUDES / source)
              for source in sources]  # fmt: skip
-    command = [*GCC, *STRICT, "-g", "-O1", f"-I{INCLUDES}", *options, *found, "-o", str(made)]
+    command = [*GCC, *STRICT, "-g", "-O0", f"-I{INCLUDES}", *options, *found, "-o", str(made)]
     subprocess.run(command, check=True)
     return made
 
@@ -56,7 +56,7 @@ SAMPLE = ("sample.c", "sample_queries.c", "sample_draws.c")
 def sample(*bugs: str, sanitized: bool = False) -> Path:
     """The sample driver as a library, with these mistakes planted."""
     options = tuple(f"-DBUG_{bug}" for bug in bugs)
-    extra = ("-fsanitize=address", "-fno-omit-frame-pointer", "-O0") if sanitized else ()
+    extra = ("-fsanitize=address", "-fno-omit-frame-pointer") if sanitized else ()
     name = "-".join(("sample", *bugs, *(["asan"] if sanitized else [])))
     return library(name, *SAMPLE, options=(*options, *extra))
 

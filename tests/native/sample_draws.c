@@ -2,12 +2,9 @@
 #include "sample.h"
 
 #define CULLMODE 22
-#define ZENABLE 7
-#define ZFUNC 23
 #define SCISSORTEST 174
 #define CULL_CW 2
 #define CULL_CCW 3
-#define NEVER 1
 
 typedef struct point {
     dp2_i32 x, y;  /* 1/256 of a pixel */
@@ -85,8 +82,6 @@ void sample_triangle(context *of, const dp2_u8 *a, const dp2_u8 *b, const dp2_u8
     corners[2].x = fixed(c), corners[2].y = fixed(c + 4);
     area = side(corners[0], corners[1], corners[2].x, corners[2].y);
     if (area == 0 || culled(of, area > 0))
-        return;
-    if (of->states[ZENABLE] && of->states[ZFUNC] == NEVER)
         return;
     if (area < 0)
         swapped = corners[1], corners[1] = corners[2], corners[2] = swapped;

@@ -1,0 +1,68 @@
+"""``dp2emu conform``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from dp2emu.cli.outcome import DIFFERS, FINE, say
+from dp2emu.cli.readings import with_rig
+from dp2emu.cli.streams import text_output
+from dp2emu.conform import Outcome, Verdict, kit, run_kit
+from dp2emu.conform.exporting import export
+from dp2emu.conform.report import counts, document, junit, table
+from dp2emu.outputs import open_output
+from dp2emu.rig.spec import using_rig
+
+
+@click.command("conform")
+@click.argument("families", metavar="[CASE...]", nargs=-1)
+@with_rig
+@click.option("--json", "json_path", metavar="PATH", help='Write outcomes as JSON; "-" is stdout.')
+@click.option("--junit", "junit_path", metavar="PATH", help="Write outcomes as JUnit XML.")
+@click.option(
+    "--export", "folder", metavar="DIR", help="Write the cases as files, and run nothing."
+)
+@click.option("--list", "listing", is_flag=True, help="Say which cases there are.")
+def command(
+    families: tuple[str, ...],
+    rig: str,
+    json_path: str | None,
+    junit_path: str | None,
+    folder: str | None,
+    listing: bool,
+) -> int:
+    """Whether a driver follows the rules: small captures of one rule each.
+
+    CASE is how the names of some cases begin, such as "query" or "walk.length"; default: all.
+    """
+    cases = kit(*families)
+    if listing:
+        for case in cases:
+            click.echo(f"{case.name}: {case.rule} ({case.source})")
+        return FINE
+    if folder is not None:
+        say(f"{export(cases, Path(folder))} cases in {folder}")
+        return FINE
+    with using_rig(rig) as driven:
+        outcomes = list(run_kit(cases, driven))
+    if json_path != "-":
+        click.echo("\n".join(table(outcomes)))
+    _write(rig, outcomes, json_path, junit_path)
+    found = counts(outcomes)
+    say(", ".join(f"{number} {verdict}" for verdict, number in found.items()))
+    return DIFFERS if found[Verdict.FAILED.value] else FINE
+
+
+def _write(
+    rig: str, outcomes: list[Outcome], json_path: str | None, junit_path: str | None
+) -> None:
+    if json_path is not None:
+        with text_output(json_path) as page:
+            json.dump(document(rig, outcomes), page, indent=1)
+            page.write("\n")
+    if junit_path is not None:
+        with open_output(junit_path) as file:
+            file.write(junit(rig, outcomes))

@@ -1,0 +1,63 @@
+"""One case of the kit: what is done to a driver, and all that it may answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dp2emu.capture.records import Called, Record
+
+ANY_FAILURE = -1
+"""A ``ddrval`` that stands for every result but D3D_OK."""
+ANY_RESULT = -2
+"""A ``ddrval`` that stands for all results: only that the driver lives matters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """What one call must come back with.
+
+    ``ddrval`` may be ``ANY_FAILURE`` or ``ANY_RESULT``; ``offset`` is dwErrorOffset of a failure;
+    ``silent`` says that nothing may be written by this call, though answers may be ready.
+    """
+
+    ddrval: int = 0
+    offset: int = 0
+    silent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """An answer that must come: the first bytes of its payload, and how many there are.
+
+    Answers of the same type come in the order in which they are listed.
+    """
+
+    context: int
+    query: int
+    type: int
+    begins: bytes
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A rule and a conversation that shows whether it is followed.
+
+    ``name`` is unique, ``FAMILY.WHAT``; ``rule`` says the rule in a sentence and ``source`` where
+    it is written.  ``expected`` has a row for each ``Called`` in ``records``.  When all is done
+    the answers in ``owed``, and no others, have come with these calls or with empty ones behind
+    them.  An ``optional`` case is passed over if the driver refuses its first call.
+    """
+
+    name: str
+    rule: str
+    source: str
+    records: tuple[Record, ...]
+    expected: tuple[Expect, ...]
+    owed: tuple[Owed, ...] = ()
+    optional: bool = False
+
+    @property
+    def calls(self) -> tuple[Called, ...]:
+        """Its calls."""
+        return tuple(record for record in self.records if isinstance(record, Called))

@@ -1,0 +1,242 @@
+"""Running cases on a rig and judging what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from dp2emu.capture.records import (
+    Called,
+    ContextCreated,
+    ContextDestroyed,
+    MemoryWritten,
+    Record,
+    SurfaceCreated,
+    SurfaceDestroyed,
+)
+from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect, Owed
+from dp2emu.d3d.hresult import HResult, hr_name
+from dp2emu.dp2.call import Answer, Call
+from dp2emu.errors import Dp2Error, ResponseError
+from dp2emu.rig import Rig
+from dp2emu.rig.failure import RigFailure
+from dp2emu.runtime.responses import Response, parse_responses
+
+POLLS = 256
+"""Empty calls a driver may take to bring what it owes."""
+
+
+class Verdict(Enum):
+    """What became of a case."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The verdict on a case; ``why`` says what was not as it must be, or why it was skipped."""
+
+    case: Case
+    verdict: Verdict
+    why: str = ""
+
+
+class _Broken(Exception):
+    """The rule is not followed; its text says how."""
+
+
+class _Refused(Exception):
+    """The driver has not what an optional case needs."""
+
+
+def run_kit(cases: Iterable[Case], rig: Rig) -> Iterator[Outcome]:
+    """Run cases one after the other on one rig, which is started again where it failed."""
+    for case in cases:
+        yield run_case(case, rig)
+
+
+def run_case(case: Case, rig: Rig, heard: Callable[[Call, Answer], None] | None = None) -> Outcome:
+    """Run one case.  Never raises for what the driver does; ``heard`` is told every answer."""
+    conversation = _Conversation(case, rig, heard)
+    try:
+        conversation.run()
+    except _Refused as refused:
+        return Outcome(case, Verdict.SKIPPED, str(refused))
+    except _Broken as broken:
+        return Outcome(case, Verdict.FAILED, str(broken))
+    except RigFailure as failure:
+        conversation.restart()
+        return Outcome(case, Verdict.FAILED, failure.what)
+    except Dp2Error as error:
+        return Outcome(case, Verdict.FAILED, error.what)
+    finally:
+        conversation.leave()
+    return Outcome(case, Verdict.PASSED)
+
+
+@dataclass(slots=True)
+class _Conversation:
+    """A case on its way.  Mutable: answers come in."""
+
+    case: Case
+    rig: Rig
+    heard: Callable[[Call, Answer], None] | None
+    calls: int = 0
+    contexts: list[int] = field(default_factory=list)
+    surfaces: dict[int, int] = field(default_factory=dict)
+    pending: list[Owed] = field(default_factory=list)
+    last: Call | None = None
+
+    def run(self) -> None:
+        """All of it, then empty calls until everything has come, then one more."""
+        self.pending = list(self.case.owed)
+        for record in self.case.records:
+            if isinstance(record, ContextDestroyed):
+                break
+            _PERFORM[type(record)](self, record)
+        self._drain()
+
+    def leave(self) -> None:
+        """Undo what was made; a rig that has failed is started again."""
+        try:
+            for context in self.contexts:
+                self.rig.destroy_context(context)
+            for handle in reversed(self.surfaces):
+                self.rig.destroy_surface(handle)
+        except RigFailure:
+            self.restart()
+        except Dp2Error:
+            pass  # the driver lost what the case had made, and the next case makes its own
+
+    def restart(self) -> None:
+        """A fresh driver, if the rig can have one; nothing of this case is left."""
+        self.contexts.clear()
+        self.surfaces.clear()
+        restart = getattr(self.rig, "restart", None)
+        if restart is not None:
+            restart()
+
+    # Records
+
+    def create_context(self, record: ContextCreated) -> None:
+        self.rig.create_context(record.context, interface=record.interface, color=record.color)
+        self.contexts.append(record.context)
+
+    def create_surface(self, record: SurfaceCreated) -> None:
+        self.rig.create_surface(record.desc)
+        self.surfaces[record.desc.handle] = record.desc.width
+
+    def write(self, record: MemoryWritten) -> None:
+        self.rig.write(record.handle, record.offset, record.data)
+
+    def call(self, record: Called) -> None:
+        expect = self.case.expected[self.calls]
+        self.calls += 1
+        answer = self._submit(record.call)
+        if self.case.optional and self.calls == 1 and answer.ddrval:
+            raise _Refused(f"the driver refuses it: {hr_name(answer.ddrval)}")
+        self._judge(expect, answer, record.call)
+
+    # Judging
+
+    def _submit(self, call: Call) -> Answer:
+        self.last = call
+        answer = self.rig.submit(call)
+        if self.heard is not None:
+            self.heard(call, answer)
+        return answer
+
+    def _judge(self, expect: Expect, answer: Answer, call: Call) -> bool:
+        """Compare a call's result; True if there is more to fetch."""
+        where = f"call {self.calls}"
+        if expect.ddrval == ANY_RESULT:
+            return False
+        failed, wanted = answer.ddrval != HResult.D3D_OK, expect.ddrval != HResult.D3D_OK
+        named = expect.ddrval not in (ANY_FAILURE, answer.ddrval)
+        if failed != wanted or (wanted and named):
+            should = "a failure" if expect.ddrval == ANY_FAILURE else hr_name(expect.ddrval)
+            raise _Broken(f"{where}: ddrval is {hr_name(answer.ddrval)}, not {should}")
+        if failed:
+            if answer.dwErrorOffset != expect.offset:
+                what = f"dwErrorOffset is {answer.dwErrorOffset}, not {expect.offset}"
+                raise _Broken(f"{where}: {what}")
+            return False
+        return self._take(where, expect, answer, call)
+
+    def _take(self, where: str, expect: Expect, answer: Answer, call: Call) -> bool:
+        room = self.surfaces.get(call.lpDDCommands, 0)
+        if answer.dwErrorOffset > room or len(answer.response) != answer.dwErrorOffset:
+            raise _Broken(f"{where}: {answer.dwErrorOffset} bytes answered over {room}")
+        try:
+            found = parse_responses(answer.response, lambda query: self._size(call, query))
+        except ResponseError as error:
+            raise _Broken(f"{where}: {error}") from None
+        if expect.silent and answer.dwErrorOffset:
+            raise _Broken(f"{where}: dwErrorOffset is {answer.dwErrorOffset} without an answer")
+        for record in found.records:
+            self._deliver(where, call.dwhContext, record)
+        return found.more
+
+    def _size(self, call: Call, query: int) -> int | None:
+        """The size of a query's payload, as far as an answer may come at all."""
+        sizes = {owed.query: owed.size for owed in self.case.owed
+                 if owed.context == call.dwhContext}  # fmt: skip
+        return sizes.get(query)
+
+    def _deliver(self, where: str, context: int, record: Response) -> None:
+        """An answer must be the first that is due of its type in its context."""
+        kinds = {owed.type for owed in self.pending
+                 if (owed.context, owed.query) == (context, record.query)}  # fmt: skip
+        due = next((owed for owed in self.pending
+                    if owed.context == context and owed.type in kinds), None)  # fmt: skip
+        if due is None:
+            raise _Broken(f"{where}: query {record.query} is answered and nothing is due")
+        if due.query != record.query:
+            raise _Broken(f"{where}: query {record.query} is answered before {due.query}")
+        if not record.data.startswith(due.begins):
+            what = f"{record.data.hex()} instead of {due.begins.hex()}"
+            raise _Broken(f"{where}: query {record.query} is answered {what}")
+        self.pending.remove(due)
+
+    def _drain(self) -> None:
+        """Empty calls, with each context, until nothing is pending; one more brings nothing."""
+        self.rig.finish()
+        for context in self.contexts:
+            self._drain_context(context)
+
+    def _drain_context(self, context: int) -> None:
+        calls = [call.call for call in self.case.calls if call.call.dwhContext == context]
+        if not calls:
+            return
+        poll = Call(context, lpDDCommands=calls[-1].lpDDCommands)
+        for _ in range(POLLS):
+            left = self._left(context)
+            self.calls += 1
+            more = self._judge(Expect(), self._submit(poll), poll)
+            if not left:
+                return
+            left = self._left(context)
+            if left and not more:
+                names = ", ".join(str(owed.query) for owed in left)
+                raise _Broken(f"queries {names} are not answered and no RESPONSECONTINUE says so")
+        raise _Broken(f"answers are due after {POLLS} empty calls")
+
+    def _left(self, context: int) -> list[Owed]:
+        return [owed for owed in self.pending if owed.context == context]
+
+
+def _ignored(conversation: _Conversation, record: Record) -> None:
+    """Nothing to do before the end."""
+
+
+_PERFORM: dict[type[Record], Callable[[_Conversation, Any], None]] = {
+    ContextCreated: _Conversation.create_context,
+    SurfaceCreated: _Conversation.create_surface,
+    MemoryWritten: _Conversation.write,
+    Called: _Conversation.call,
+    SurfaceDestroyed: _ignored,
+}

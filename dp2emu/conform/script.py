@@ -1,0 +1,170 @@
+"""Writing cases down: records, calls and what is expected of them, in order."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+
+from dp2emu.capture.records import (
+    Called,
+    ContextCreated,
+    ContextDestroyed,
+    MemoryWritten,
+    Record,
+    SurfaceCreated,
+    SurfaceDestroyed,
+)
+from dp2emu.conform.case import Case, Expect, Owed
+from dp2emu.d3d.devinfo import PAYLOADS
+from dp2emu.d3d.enums import Format, QueryType
+from dp2emu.d3d.flags import Dp2Flags, Issue
+from dp2emu.dp2.call import Call
+from dp2emu.dp2.table import Op
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+
+CONTEXT, OTHER_CONTEXT = 1, 2
+COMMANDS, TARGET, SMALL, VERTICES, INDICES, MANAGED = 1, 2, 3, 4, 5, 6
+"""Handles: command buffer, target, another command buffer, vertex and index buffer, texture."""
+COMMAND_BYTES = 1024
+WIDTH, HEIGHT = 32, 16
+"""The target, in pixels."""
+FVF_XYZRHW = 0x004
+VERTEX_BYTES = 16
+
+_BEGIN, _END = int(Issue.BEGIN), int(Issue.END)
+
+Corner = tuple[float, float]
+
+
+def token(op: int, payload: bytes = b"", n: int = 1) -> bytes:
+    """A token with this payload."""
+    return struct.pack("<BBH", op, 0, n) + payload
+
+
+def dwords(op: int, *words: int) -> bytes:
+    """A token with one item of these DWORDs."""
+    return token(op, struct.pack(f"<{len(words)}I", *(word & 0xFFFFFFFF for word in words)))
+
+
+def create(query: int, kind: int = QueryType.EVENT) -> bytes:
+    """CREATEQUERY."""
+    return dwords(Op.CREATEQUERY, query, kind)
+
+
+def issue(query: int, flags: int) -> bytes:
+    """ISSUEQUERY."""
+    return dwords(Op.ISSUEQUERY, query, flags)
+
+
+def begin(query: int) -> bytes:
+    """BEGIN of a query."""
+    return issue(query, _BEGIN)
+
+
+def end(query: int) -> bytes:
+    """END of a query."""
+    return issue(query, _END)
+
+
+def delete(query: int) -> bytes:
+    """DELETEQUERY."""
+    return dwords(Op.DELETEQUERY, query)
+
+
+def render_state(state: int, value: int) -> bytes:
+    """RENDERSTATE with one state."""
+    return dwords(Op.RENDERSTATE, state, value)
+
+
+def vertices(corners: Iterable[Corner]) -> bytes:
+    """Transformed vertices (XYZRHW), ``VERTEX_BYTES`` each."""
+    return b"".join(struct.pack("<4f", x, y, 0.5, 1.0) for x, y in corners)
+
+
+class Script:
+    """A case in the making, with a context, a command buffer and a target.
+
+    Mutable: it is written from top to bottom.
+    """
+
+    def __init__(self, command_bytes: int = COMMAND_BYTES) -> None:
+        self.records: list[Record] = []
+        self._expected: list[Expect] = []
+        self._owed: list[Owed] = []
+        self._surfaces: list[int] = []
+        self._contexts: list[int] = []
+        self.buffer(COMMANDS, SurfaceKind.MEMORY, command_bytes)
+        target = SurfaceDesc(TARGET, SurfaceKind.SURFACE, WIDTH, HEIGHT, Format.A8R8G8B8)
+        self._make(target)
+        self.context(CONTEXT)
+
+    def buffer(self, handle: int, kind: SurfaceKind, size: int, data: bytes = b"") -> None:
+        """A buffer of so many bytes, and what is in it."""
+        self._make(SurfaceDesc(handle, kind, size))
+        if data:
+            self.records.append(MemoryWritten(handle, 0, data))
+
+    def managed(self, handle: int) -> None:
+        """A texture that the driver manages, of three levels."""
+        self._make(
+            SurfaceDesc(handle, SurfaceKind.TEXTURE, 4, 4, Format.A8R8G8B8, levels=3, managed=1)
+        )
+
+    def context(self, number: int) -> None:
+        """Another context, of DirectX 9."""
+        self.records.append(ContextCreated(number, 9, TARGET))
+        self._contexts.append(number)
+
+    def call(
+        self,
+        *tokens: bytes,
+        expect: Expect | None = None,
+        offset: int = 0,
+        buffer: int = COMMANDS,
+        context: int = CONTEXT,
+        corners: Sequence[Corner] = (),
+        vertex_bytes: int = VERTEX_BYTES,
+    ) -> None:
+        """A call with these tokens and, as user memory, the vertices of ``corners``."""
+        commands = b"".join(tokens)
+        user = vertices(corners) if corners else None
+        call = Call(
+            context,
+            lpDDCommands=buffer,
+            dwCommandOffset=offset,
+            dwCommandLength=len(commands),
+            dwFlags=int(Dp2Flags.USERMEMVERTICES) if corners else 0,
+            dwVertexType=FVF_XYZRHW,
+            dwVertexLength=len(corners),
+            dwVertexSize=vertex_bytes,
+            commands=commands,
+            vertices=user,
+        )
+        self.records.append(Called(call))
+        self._expected.append(expect or Expect())
+
+    def owe(self, query: int, kind: int, begins: bytes = b"", context: int = CONTEXT) -> None:
+        """An answer must come, whose payload begins so."""
+        size = PAYLOADS[QueryType(kind)].sizeof()
+        self._owed.append(Owed(context, query, kind, begins, size))
+
+    def owe_event(self, query: int, context: int = CONTEXT) -> None:
+        """An event must be signalled; its answer is never FALSE."""
+        self.owe(query, QueryType.EVENT, struct.pack("<I", 1), context)
+
+    def owe_count(self, query: int, pixels: int) -> None:
+        """An occlusion query must count so many pixels."""
+        self.owe(query, QueryType.OCCLUSION, struct.pack("<I", pixels))
+
+    def case(self, name: str, rule: str, source: str, *, optional: bool = False) -> Case:
+        """The finished case; whatever it made goes at its end."""
+        contexts = tuple(ContextDestroyed(number) for number in self._contexts)
+        surfaces = tuple(SurfaceDestroyed(handle) for handle in reversed(self._surfaces))
+        records = (*self.records, *contexts, *surfaces)
+        return Case(
+            name, rule, source, records, tuple(self._expected), tuple(self._owed), optional
+        )
+
+    def _make(self, desc: SurfaceDesc) -> None:
+        self.records.append(SurfaceCreated(desc))
+        self._surfaces.append(desc.handle)
