@@ -33,15 +33,8 @@ from dp2emu.gpu.planes import Sites, sites
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.rasterops import COPY
 from dp2emu.gpu.setup import POINT_SIZE, set_up
-from dp2emu.gpu.shade import (
-    Shaded,
-    Shading,
-    covered,
-    joined,
-    shade,
-    shading,
-    varyings_of,
-)
+from dp2emu.gpu.shade import Shading, shade, shading, varyings_of
+from dp2emu.gpu.shaded import Shaded, covered, joined
 from dp2emu.gpu.spans import Fragments, batches
 from dp2emu.gpu.state import Pipeline, decides_coverage
 from dp2emu.gpu.targets import Targets

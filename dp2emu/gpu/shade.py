@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dp2emu.gpu.arrays import F32, F64, I64, Mask
-from dp2emu.gpu.encodings import as_floats
+from dp2emu.gpu.arrays import F32, F64
 from dp2emu.gpu.geometry import is_color, is_flat
 from dp2emu.gpu.multisample import POSITIONS, centroids, coverage
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.planes import Frame, Plane, Sites, plane
 from dp2emu.gpu.quads import in_quads, quads
 from dp2emu.gpu.setup import Primitives
+from dp2emu.gpu.shaded import COLOR_PORTS, Shaded, joined, targets_of
 from dp2emu.gpu.state import COVERAGE_PORT, DEPTH_PORT, Pipeline
 from dp2emu.gpu.subpixel import ONE
 from dp2emu.gpu.vertex import COMPONENTS
@@ -31,16 +31,8 @@ if TYPE_CHECKING:
     # Draws of older interfaces have no need of what it imports.
     from dp2emu.gpu.fetching import StageFetcher, Words
 
-MAX_TARGETS = 8
-"""Of Direct3D 10; before there are four."""
-
 LANE_PORT = "lane.x"
 """An I32 input: which of the fragments that run together it is."""
-
-COLOR_PORTS = tuple(
-    tuple(f"target{number}.{component}" for component in COMPONENTS)
-    for number in range(MAX_TARGETS)
-)
 
 TEXTURE_COORDINATE = "texcoord"
 """What names of texture coordinates begin with."""
@@ -81,44 +73,11 @@ class Shading:
         return self.draw.pipeline.samples > 1 and self.draw.pipeline.raster.multisample
 
 
-@dataclass(frozen=True, slots=True)
-class Shaded:
-    """Colours of fragments by target, four lanes each: float32, not clamped, or int32, which are
-    the bits of whatever the target has; the depth the program wrote, if it writes one; which
-    fragments it did not kill; and which samples of their pixels it draws, None if all.
-    """
-
-    colors: dict[int, tuple[F32 | I32, ...]]
-    depth: F32 | None
-    alive: Mask
-    drawn: I32 | None = None
-
-    def part(self, chosen: I64) -> Shaded:
-        """Some of the fragments."""
-        depth = None if self.depth is None else self.depth[chosen]
-        colors = {n: tuple(c[chosen] for c in rgba) for n, rgba in self.colors.items()}
-        drawn = None if self.drawn is None else self.drawn[chosen]
-        return Shaded(colors, depth, self.alive[chosen], drawn)
-
-
-def covered(shaded: Shaded, coverage: F32) -> Shaded:
-    """With all alphas multiplied by how much of each pixel is covered."""
-    colors = {n: (*rgba[:3], as_floats(rgba[3]) * coverage) for n, rgba in shaded.colors.items()}
-    return replace(shaded, colors=colors)
-
-
 @lru_cache(maxsize=1 << 10)
 def varyings_of(program: Program) -> tuple[str, ...]:
     """The varyings a pixel program reads."""
     names = (varying(port.name) for port in program.inputs if port.name not in _SYSTEM)
     return tuple(dict.fromkeys(names))
-
-
-@lru_cache(maxsize=1 << 10)
-def targets_of(program: Program) -> tuple[int, ...]:
-    """The targets a pixel program has a colour for."""
-    names = {port.name for port in program.outputs}
-    return tuple(n for n, ports in enumerate(COLOR_PORTS) if not names.isdisjoint(ports))
 
 
 def shading(
@@ -218,22 +177,6 @@ def shade(shading: Shading, sites: Sites) -> Shaded:
     if len(cuts) == 1:
         return _shade(shading, sites)
     return joined([_shade(shading, sites.part(cut)) for cut in cuts])
-
-
-def joined(parts: Sequence[Shaded]) -> Shaded:
-    """Fragments one after the other; there are some parts."""
-    depths = [part.depth for part in parts if part.depth is not None]
-    masks = [part.drawn for part in parts if part.drawn is not None]
-    return Shaded(
-        {n: _joined([part.colors[n] for part in parts]) for n in parts[0].colors},
-        np.concatenate(depths) if depths else None,
-        np.concatenate([part.alive for part in parts]),
-        np.concatenate(masks) if masks else None,
-    )
-
-
-def _joined(parts: list[tuple[F32 | I32, ...]]) -> tuple[F32 | I32, ...]:
-    return tuple(np.concatenate(lanes) for lanes in zip(*parts, strict=True))
 
 
 def _shade(shading: Shading, sites: Sites) -> Shaded:

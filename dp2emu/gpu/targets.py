@@ -8,7 +8,7 @@ from functools import lru_cache
 from dp2emu.gpu.color import ColorTarget, color_targets
 from dp2emu.gpu.merge import DepthTarget, depth_target
 from dp2emu.gpu.packets import Draw, Rect
-from dp2emu.gpu.shade import targets_of
+from dp2emu.gpu.shaded import targets_of
 from dp2emu.shader.reference import Run
 
 

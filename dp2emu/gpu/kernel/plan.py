@@ -13,7 +13,8 @@ from dp2emu.gpu.kernel.code import Kernel, kernel
 from dp2emu.gpu.kernel.key import ColorKey, DepthKey, Key, Samplers
 from dp2emu.gpu.kernel.layout import Layout, layout_of
 from dp2emu.gpu.merge import DepthTarget, depth_used
-from dp2emu.gpu.shade import COLOR_PORTS, linear_varyings, varyings_of
+from dp2emu.gpu.shade import linear_varyings, varyings_of
+from dp2emu.gpu.shaded import COLOR_PORTS
 from dp2emu.gpu.state import Pipeline, decides_coverage
 from dp2emu.shader.ir import Assign, Fetch, Output, Program, Sample, Slot, Statement, walk, written
 from dp2emu.shader.jit.layout import Sampled

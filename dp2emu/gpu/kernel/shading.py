@@ -15,7 +15,8 @@ from dp2emu.gpu.kernel.layout import DEPTH, DIVIDED, DIVISOR, FRONT, NUMBER, RHW
 from dp2emu.gpu.kernel.packing import splat
 from dp2emu.gpu.kernel.planes import Primitive, lanes_from, reciprocal
 from dp2emu.gpu.kernel.writing import Code, Lane
-from dp2emu.gpu.shade import COLOR_PORTS, absent_value, targets_of
+from dp2emu.gpu.shade import absent_value
+from dp2emu.gpu.shaded import COLOR_PORTS, targets_of
 from dp2emu.gpu.state import COVERAGE_PORT, DEPTH_PORT
 from dp2emu.shader.ir import Constant, Program
 from dp2emu.shader.jit.bodies import body
