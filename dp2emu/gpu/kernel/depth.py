@@ -143,11 +143,7 @@ class DepthTest:
         return w(f"bitcast {w.i} {found} to {w.f}") if self._floats else found
 
     def _deeper(self, passed: str, stored: Parts, incoming: str) -> str:
-        """The depth that lanes have afterwards.
-
-        It is chosen before it is put among the other bits of its word: for the choice between
-        words of which one has some of the other's bits LLVM 22 writes wrong code with AVX-512.
-        """
+        """The depth that lanes have afterwards."""
         w, type = self.code, self.code.f if self._floats else self.code.i
         return w.select(passed, type, incoming, self._depth(stored))
 

@@ -125,6 +125,15 @@ class Writer:
         return self(f"bitcast {word} {self(f'trunc i32 {bits} to {word}')} to {self.b}")
 
     def select(self, mask: str, type: str, x: str, y: str) -> str:
+        """x in the lanes of a mask, y in the others.
+
+        Integers are chosen bit by bit: what LLVM 22 makes with AVX-512 of a selection between y
+        and some bits of y joined with bits of others is wrong.
+        """
+        if type == self.i:
+            wide = self(f"sext {self.b} {mask} to {type}")
+            differing = self(f"and {type} {self(f'xor {type} {x}, {y}')}, {wide}")
+            return self(f"xor {type} {differing}, {y}")
         return self(f"select {self.b} {mask}, {type} {x}, {type} {y}")
 
     def _fresh(self, prefix: str) -> str:
