@@ -24,7 +24,7 @@ from dp2emu.gpu.copy import (
     execute_write,
     execute_write_bytes,
 )
-from dp2emu.gpu.draw import execute_draw
+from dp2emu.gpu.draw import execute_draw, prepare
 from dp2emu.gpu.memory import Heap, Limits
 from dp2emu.gpu.packets import (
     RECT_BYTES,
@@ -94,6 +94,7 @@ class Gpu:
         self.overlap = overlap
         self.skipped: frozenset[type[Packet]] = frozenset()
         self._run_programs = run
+        prepare(run)
         self._threads = threads
         self._draws = 0
         self.timing = timing or instant()

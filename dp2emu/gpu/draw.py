@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,6 +57,16 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 13
 """Primitives assembled together."""
+
+
+def prepare(run: Run) -> None:
+    """Import what an engine draws with, so that the first draw need not.
+
+    LLVM is not among it: that waits until a draw needs it.
+    """
+    if name_of(run) != REFERENCE:
+        for name in ("checking", "running", "vertex"):
+            import_module(f"dp2emu.gpu.kernel.{name}")
 
 
 def execute_draw(
