@@ -26,7 +26,7 @@ from dp2emu.retrace.d3d9.held import (
     rect_of,
     silent,
 )
-from dp2emu.retrace.d3d9.shaders import code_of
+from dp2emu.retrace.d3d9.shaders import code_of, put_constants
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Program
 from dp2emu.runtime.application import Application
@@ -251,7 +251,7 @@ def _constants(call: Arguments, setting: str) -> None:
         flat = call.reals("pConstantData")
     flat = flat[: 4 * call.integer("ConstantCount")]
     rows = [tuple(flat[i : i + 4]) for i in range(0, len(flat) // 4 * 4, 4)]
-    application(call).mirror.put_rows(setting, call.integer("Register"), rows)
+    put_constants(application(call), setting, call.integer("Register"), rows)
 
 
 @on(DEVICE, "SetVertexShaderConstant")

@@ -16,6 +16,20 @@ from dp2emu.runtime.commands import pack
 from dp2emu.runtime.objects import VertexElement
 from dp2emu.runtime.session import Session
 
+_TOGETHER = 1024
+"""Constant registers in one token, so that any number of them fits command buffers."""
+
+_HARDWARE = {0xFFFE02FF: 0xFFFE0201, 0xFFFE03FF: 0xFFFE0300,
+             0xFFFF02FF: 0xFFFF0201, 0xFFFF03FF: 0xFFFF0300}  # fmt: skip
+"""Versions of shaders for software -> those of hardware with the same instructions."""
+
+
+def hardware_code(code: Sequence[int]) -> list[int]:
+    """Shader code as drivers take it: vs_2_sw becomes vs_2_x, vs_3_sw vs_3_0, pixel shaders
+    likewise, for the driver processes all vertices.
+    """
+    return [_HARDWARE.get(word, word) for word in code[:1]] + list(code[1:])
+
 
 class Shaders:
     """Mutable: it numbers what it creates, and knows the vertex function that is set.
@@ -76,5 +90,7 @@ class Shaders:
 
     def set_constants(self, op: Op, first: int, rows: Sequence[Any], dtype: type[Any]) -> None:
         """Constant registers from ``first`` on, a row or a boolean each."""
-        data = np.array(rows, dtype).tobytes()
-        self._session.commands.emit_tailed(op, (first, len(rows)), data)
+        for start in range(0, len(rows), _TOGETHER):
+            part = rows[start : start + _TOGETHER]
+            data = np.array(part, dtype).tobytes()
+            self._session.commands.emit_tailed(op, (first + start, len(part)), data)

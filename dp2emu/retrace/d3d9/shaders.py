@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage
 from dp2emu.retrace.arguments import Arguments, integer, members
@@ -15,8 +16,12 @@ from dp2emu.retrace.d3d9.held import (
     silent,
 )
 from dp2emu.retrace.d3d9.root import DEVICES
+from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Program
+from dp2emu.runtime.application import Application
 from dp2emu.runtime.objects import Declaration, PixelShader, VertexElement, VertexShader
+from dp2emu.runtime.settings9 import REGISTERS
+from dp2emu.runtime.shaders import hardware_code
 
 _END = 0xFF
 """The stream of the element that ends a declaration."""
@@ -77,18 +82,23 @@ def code_of(call: Arguments, name: str = "pFunction") -> list[int]:
     return list(struct.unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4]))
 
 
+def hardware_of(call: Arguments) -> list[int]:
+    """Shader code as the driver takes it."""
+    return hardware_code(code_of(call))
+
+
 @on(DEVICES, "CreateVertexShader")
 def create_vertex_shader(program: Program, call: Arguments) -> None:
-    """A vertex function."""
+    """A vertex function; one for software is taken for one of hardware."""
     app = application(call)
-    hand_out(program, call, "ppShader", app, app.device.create_vertex_shader(code_of(call)))
+    hand_out(program, call, "ppShader", app, app.device.create_vertex_shader(hardware_of(call)))
 
 
 @on(DEVICES, "CreatePixelShader")
 def create_pixel_shader(program: Program, call: Arguments) -> None:
     """A pixel shader."""
     app = application(call)
-    hand_out(program, call, "ppShader", app, app.device.create_pixel_shader(code_of(call)))
+    hand_out(program, call, "ppShader", app, app.device.create_pixel_shader(hardware_of(call)))
 
 
 @on(DEVICES, "SetVertexShader")
@@ -117,13 +127,23 @@ def get_pixel_shader(program: Program, call: Arguments) -> None:
     hand_out(program, call, "ppShader", app, app.mirror.get("pixel_shader"))
 
 
+def put_constants(app: Application, setting: str, first: int, values: list[Any]) -> None:
+    """Constant registers from ``first`` on.  Raises Inexpressible for those that hardware lacks,
+    which software vertex processing has; the others are set.
+    """
+    room = max(REGISTERS[setting] - first, 0)
+    app.mirror.put_rows(setting, first, values[:room])
+    if len(values) > room:
+        raise Inexpressible(f"{len(values) - room} constants from {first + room} on")
+
+
 def _rows(call: Arguments, setting: str, size: int) -> None:
     """Constant registers of ``size`` numbers each, from the first on."""
     kind = setting.partition("_")[2]
     flat = call.reals("pConstantData") if kind == "floats" else call.integers("pConstantData")
     rows = [tuple(flat[i : i + size]) for i in range(0, len(flat) // size * size, size)]
-    values = [row[0] != 0 for row in rows] if kind == "booleans" else rows
-    application(call).mirror.put_rows(setting, call.integer("StartRegister"), values)
+    values: list[Any] = [row[0] != 0 for row in rows] if kind == "booleans" else rows
+    put_constants(application(call), setting, call.integer("StartRegister"), values)
 
 
 @on(DEVICES, "SetVertexShaderConstantF")

@@ -172,3 +172,40 @@ def test_a_vertex_format_has_a_declaration_that_is_not_deleted() -> None:
     bench.device("Present", pSourceRect=None, pDestRect=None)
     bench.app.session.flush()
     assert bench.losses() == []
+
+
+@pytest.mark.parametrize(
+    ("made", "name", "version", "code"),
+    [
+        ("CreateVertexShader", "vs_2_sw", 0xFFFE02FF, (0x02000001, 0xC00F0000, 0xA0E400FF)),
+        ("CreateVertexShader", "vs_3_sw", 0xFFFE03FF, (
+            0x0200001F, 0x80000000, 0xE00F0000, 0x02000001, 0xE00F0000, 0xA0E400FF)),
+        ("CreatePixelShader", "ps_2_sw", 0xFFFF02FF, (0x02000001, 0x800F0800, 0xA0E4001F)),
+        ("CreatePixelShader", "ps_3_sw", 0xFFFF03FF, (0x02000001, 0x800F0800, 0xA0E4001F)),
+    ],
+)  # fmt: skip
+def test_shaders_for_software_are_the_driver_s(
+    made: str, name: str, version: int, code: tuple[int, ...]
+) -> None:
+    bench = Bench()
+    words = (version, *code, 0xFFFF)
+    bench.make(made, "ppShader", pFunction=binary.pack(f"<{len(words)}I", *words))
+    assert bench.losses() == [], name
+
+
+@pytest.mark.parametrize(
+    ("method", "setting", "count"),
+    [
+        ("SetVertexShaderConstantF", "vertex_floats", 256),
+        ("SetPixelShaderConstantF", "pixel_floats", 224),
+        ("SetVertexShaderConstantI", "vertex_integers", 16),
+        ("SetVertexShaderConstantB", "vertex_booleans", 16),
+    ],
+)
+def test_constants_of_software_alone_are_losses(method: str, setting: str, count: int) -> None:
+    bench = Bench()
+    size = 1 if setting.endswith("booleans") else 4
+    value = 1.0 if setting.endswith("floats") else 1
+    bench.device(method, StartRegister=count - 1, pConstantData=(value,) * (8192 * size))
+    assert bench.losses() == [f"{method}: 8191 constants from {count} on"]
+    assert bench.app.mirror.get(setting, count - 1) in ((1.0,) * 4, True)
