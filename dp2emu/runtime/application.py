@@ -12,6 +12,7 @@ from typing import Any
 
 from dp2emu.capture.records import Record
 from dp2emu.d3d.enums import DeclUsage, Format, Pool, TextureFilter
+from dp2emu.d3d.formats import FORMATS
 from dp2emu.d3d.fvf import fvf_layout
 from dp2emu.d3d.vertices import Element, VertexLayout
 from dp2emu.dp2.table import Op
@@ -21,7 +22,9 @@ from dp2emu.gpu.packets import Box
 from dp2emu.rig import Rig
 from dp2emu.runtime.chains import Chain, Presentation
 from dp2emu.runtime.device9 import Device9
+from dp2emu.runtime.fills import block_of, filled_by_gpu
 from dp2emu.runtime.mirror import Key, Mirror, StateBlock
+from dp2emu.runtime.moves import Area
 from dp2emu.runtime.numbers import Numbers
 from dp2emu.runtime.objects import (
     Declaration,
@@ -382,9 +385,22 @@ class Application:
         """ColorFill of an A8R8G8B8 colour."""
         if target.desc is None:
             raise Unsupported("a fill of what has no memory at the driver")
-        whole = (0, 0, target.desc.width, target.desc.height)
-        self.session.emit(Op.COLORFILL, [(target.desc.handle, rect or whole, color & 0xFFFFFFFF)])
+        box = Area(target.desc, rect).box
+        if filled_by_gpu(Format(target.desc.format)):
+            self.session.emit(Op.COLORFILL, [(target.desc.handle, box, color & 0xFFFFFFFF)])
+        else:
+            self._fill_blocks(target, Box(*box), color)
         self.wrote(target)
+
+    def _fill_blocks(self, target: Resource, box: Box, color: int) -> None:
+        """A fill of what the driver cannot fill, as through a lock."""
+        assert target.desc is not None
+        format = Format(target.desc.format)
+        block, (width, height) = block_of(format, color), FORMATS[format].block
+        columns = -(-box.right // width) - box.left // width
+        rows = -(-box.bottom // height) - box.top // height
+        self.lock(target)
+        self.store(target, 0, box, Stored(block * (columns * rows)))
 
     def wrote(self, target: Resource) -> None:
         """A blit wrote a surface: levels made from it are stale, a Lock reads something new."""

@@ -128,7 +128,7 @@ def stretch_rect(program: Program, call: Arguments) -> None:
 
 @on(DEVICES, "ColorFill")
 def color_fill(program: Program, call: Arguments) -> None:
-    """A fill on the GPU."""
+    """A fill on the GPU, or of what is no format of targets a store."""
     app = application(call)
     target = held(call, Resource, "pSurface")[1]
     app.fill(target, rect(call, "pRect"), call.dword("color"))

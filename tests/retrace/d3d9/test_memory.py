@@ -186,3 +186,20 @@ def test_buffers_take_what_lies_in_them() -> None:
     desc = bench.resource(address).desc
     assert desc is not None
     assert bench.driver.read(desc.handle, 0, 8) == b"\0\0\0\0abcd"
+
+
+def test_what_the_driver_cannot_fill_is_stored() -> None:
+    bench = Bench()
+    address = bench.make(
+        "CreateOffscreenPlainSurface", "ppSurface", Width=8, Height=8, Format=int(Format.DXT1),
+        Pool=0,
+    )  # fmt: skip
+    bench.device("ColorFill", pSurface=Pointer(address), pRect=None, color=0xFFFF0000)
+    bench.device("ColorFill", pSurface=Pointer(address), pRect=rect(4, 0, 8, 4), color=0xFF0000FF)
+    bench.device("ColorFill", pSurface=Pointer(address), pRect=rect(4, 0, 12, 4), color=0)
+    red, blue = 0xF800F800, 0x001F001F
+    desc = bench.resource(address).desc
+    assert desc is not None
+    held = bench.app.session.read(desc.handle, 0, 32)
+    assert held == words(red, 0, blue, 0, red, 0, red, 0)
+    assert len(bench.losses()) == 1
