@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.formats import Channel, Coding, FormatRow
 from dp2emu.gpu.kernel.writing import Code, Lane
 from dp2emu.gpu.pixels import unused_bits
 from dp2emu.gpu.rasterops import COPY
 from dp2emu.shader.ir import Constant
+from dp2emu.shader.jit.fractions import fraction
 from dp2emu.shader.jit.operations import EMIT, canonical
 from dp2emu.shader.jit.writer import ZERO, constant, number
 from dp2emu.shader.types import Type
@@ -23,7 +22,6 @@ _PART = 32
 _EXACT_BITS = range(2, 17)
 """Widths of channels whose codes one fma rounds as the definition does: the product is exact, and
 the only tie, at one half, is rounded up to an even number."""
-_EXACT_LARGEST = (1 << 16) - 1
 _TWO_23 = 2.0**23
 
 
@@ -209,20 +207,6 @@ def _snorm_value(w: Code, channel: Channel, field: str) -> str:
     value = fraction(w, _whole_value(w, channel, field), channel.max >> 1)
     least = _float(-1.0)
     return w.select(w(f"fcmp olt {w.f} {value}, {least}"), w.f, least, value)
-
-
-def fraction(w: Code, value: str, largest: int) -> str:
-    """value / largest, of whole numbers up to it.
-
-    A quotient found by the reciprocal, corrected by what is left of the value, is the nearest one
-    for every value and width of ``_EXACT_BITS``.
-    """
-    if not w.target.fused or largest > _EXACT_LARGEST:
-        return w(f"fdiv {w.f} {value}, {_float(largest)}")
-    reciprocal = constant(Constant.of(Type.F32, float(np.float32(1) / np.float32(largest))))
-    about = w(f"fmul {w.f} {value}, {reciprocal}")
-    rest = w.float_call("fma", w(f"fneg {w.f} {about}"), _float(largest), value)
-    return w.float_call("fma", rest, reciprocal, about)
 
 
 def _from_float(w: Code, channel: Channel, field: str) -> str:

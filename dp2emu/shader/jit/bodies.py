@@ -38,6 +38,7 @@ from dp2emu.shader.ir import (
     Output,
     Program,
     Sample,
+    Slot,
     Statement,
     Store,
     blocks,
@@ -46,6 +47,7 @@ from dp2emu.shader.ir import (
     written,
 )
 from dp2emu.shader.jit.files import Files
+from dp2emu.shader.jit.fractions import divisor, fraction, whole_numbers
 from dp2emu.shader.jit.layout import Asked, Fetched, asked_by, layout_of
 from dp2emu.shader.jit.operations import EMIT, canonical
 from dp2emu.shader.jit.writer import ALL, ZERO, Target, Writer, constant
@@ -113,6 +115,7 @@ class _Body:
         self.layout = layout_of(program)
         self.files = Files(w, {file.name: file for file in program.files}, self.layout)
         self.unmasked = temporaries(program)
+        self.whole_numbers = whole_numbers(program)
         self.types: dict[Key, Type] = dict(enumerate(program.slots))
         self.types |= {_output(port.name): port.type for port in program.outputs}
         self.types[ALIVE] = Type.BOOL
@@ -274,6 +277,11 @@ def _put(e: _Body, s: Output, active: str) -> None:
 
 
 def _assign(e: _Body, s: Assign, active: str) -> None:
+    if s.op == "div":
+        first, largest = s.operands[0], divisor(s.operands[1])
+        if largest and isinstance(first, Slot) and first.number in e.whole_numbers:
+            e.write(s.slot, fraction(e.w, e.read(first), largest), active)
+            return
     e.write(s.slot, EMIT[s.op](e.w, *map(e.read, s.operands)), active)
 
 

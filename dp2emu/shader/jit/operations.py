@@ -138,12 +138,24 @@ def _convert(word: str) -> Emit:
     return lambda w, x: w(f"{word} {w.i} {x} to {w.f}")
 
 
-def _saturating(word: str) -> Emit:
-    """Floats cut towards zero; out of range is the end of the range, a NaN 0."""
+def _saturating(word: str, low: float, high: float) -> Emit:
+    """Floats cut towards zero; out of range is the end of the range, a NaN 0.
+
+    LLVM has an intrinsic for that, of which it makes branches for each lane.
+    """
+    least, most = (constant(Constant.of(Type.F32, end)) for end in (low, high))
+    ends = (f"splat (i32 {int(low)})", f"splat (i32 {int(high) - 1})")
 
     def emit(w: Writer, x: str) -> str:
-        width = w.target.width
-        return w.call(f"llvm.{word}.sat.v{width}i32.v{width}f32", w.i, (w.f, x))
+        below = w(f"fcmp olt {w.f} {x}, {least}")
+        above = w(f"fcmp oge {w.f} {x}, {most}")
+        ordered = w(f"fcmp oge {w.f} {x}, {least}")
+        inside = w(f"and {w.b} {ordered}, {w(f'xor {w.b} {above}, {ALL}')}")
+        found = w(f"{word} {w.f} {w.select(inside, w.f, x, ZERO)} to {w.i}")
+        for outside, end in zip((below, above), ends, strict=True):
+            wide = w(f"sext {w.b} {outside} to {w.i}")
+            found = w(f"or {w.i} {found}, {w(f'and {w.i} {wide}, {end}')}")
+        return found
 
     return emit
 
@@ -207,8 +219,8 @@ EMIT: dict[str, Emit] = {
     "bnot": lambda w, x: w(f"xor {w.b} {x}, {ALL}"),
     "bselect": _select("b"),
     # Conversions
-    "ftoi": _saturating("fptosi"),
-    "ftou": _saturating("fptoui"),
+    "ftoi": _saturating("fptosi", -(2.0**31), 2.0**31),
+    "ftou": _saturating("fptoui", 0.0, 2.0**32),
     "itof": _convert("sitofp"),
     "utof": _convert("uitofp"),
     "asint": lambda w, x: w(f"bitcast {w.f} {canonical(w, x)} to {w.i}"),

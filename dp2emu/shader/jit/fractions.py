@@ -1,0 +1,62 @@
+"""Codes as fractions of the largest one, without dividing: c / (2^n - 1), as texels are read.
+
+The quotient is found by the reciprocal and corrected by what is left of the number, which gives
+the nearest float for every whole number below 2^16 and every n up to 16.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from dp2emu.shader.ir import Assign, Constant, Operand, Program, Slot, walk, written
+from dp2emu.shader.jit.writer import Writer, constant
+from dp2emu.shader.types import Type
+
+BITS = 16
+"""Of the largest number, and of the largest divisor."""
+_LARGEST = (1 << BITS) - 1
+_DIVISORS = {
+    Constant.of(Type.F32, float((1 << bits) - 1)): (1 << bits) - 1 for bits in range(1, BITS + 1)
+}
+
+
+def fraction(w: Writer, value: str, largest: int) -> str:
+    """value / largest, of whole numbers of at most ``BITS`` bits with any sign."""
+    divisor = constant(Constant.of(Type.F32, float(largest)))
+    if not w.target.fused or largest > _LARGEST:
+        return w(f"fdiv {w.f} {value}, {divisor}")
+    reciprocal = constant(Constant.of(Type.F32, float(np.float32(1) / np.float32(largest))))
+    about = w(f"fmul {w.f} {value}, {reciprocal}")
+    rest = w.float_call("fma", w(f"fneg {w.f} {about}"), divisor, value)
+    return w.float_call("fma", rest, reciprocal, about)
+
+
+def divisor(operand: Operand) -> int | None:
+    """The number that a constant is, if it is one of those."""
+    return _DIVISORS.get(operand) if isinstance(operand, Constant) else None
+
+
+def whole_numbers(program: Program) -> frozenset[int]:
+    """F32 slots that never hold anything but whole numbers of ``BITS`` bits.
+
+    They are assigned in one place, and so is what they are made of; before that they hold 0.
+    """
+    statements = [*walk(program.statements)]
+    places = Counter(slot for statement in statements for slot in written(statement))
+    once = {slot for slot, count in places.items() if count == 1}
+    made = {s.slot: s for s in statements if isinstance(s, Assign) and s.slot in once}
+    small = {slot for slot, s in made.items() if _is_small(s)}
+    converted = {slot: s.operands[0] for slot, s in made.items() if s.op in ("itof", "utof")}
+    return frozenset(slot for slot, value in converted.items()
+                     if isinstance(value, Slot) and value.number in small)  # fmt: skip
+
+
+def _is_small(statement: Assign) -> bool:
+    """Whether some low bits of an integer are all that is left."""
+    last = statement.operands[-1]
+    if not isinstance(last, Constant):
+        return False
+    masked = statement.op == "iand" and 0 <= last.bits <= _LARGEST
+    return masked or (statement.op == "ushr" and BITS <= last.bits < 32)
