@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect
 from dp2emu.conform.coverage import area
@@ -82,15 +83,20 @@ def draw_cases() -> Iterator[Case]:
 _UNCULLED = render_state(RenderState.CULLMODE, Cull.NONE)
 
 
-def _counted(
+def counted(
     name: str, rule: str, source: str, pixels: int, corners: Sequence[Corner], *tokens: bytes
 ) -> Case:
+    """A case that draws from ``corners`` without culling and counts so many pixels."""
     script = Script()
     script.call(
         create(1, QueryType.OCCLUSION), _UNCULLED, begin(1), *tokens, end(1), corners=corners
     )
     script.owe_count(1, pixels)
-    return script.case(f"draw.{name}", rule, source)
+    return script.case(name, rule, source)
+
+
+def _counted(name: str, rule: str, source: str, pixels: int, *rest: Any) -> Case:
+    return counted(f"draw.{name}", rule, source, pixels, *rest)
 
 
 _PLAIN = ((Op.TRIANGLELIST, _LIST, 2), (Op.TRIANGLESTRIP, _STRIP, 4), (Op.TRIANGLEFAN, _FAN, 4))
@@ -227,6 +233,16 @@ def _streams() -> Iterator[Case]:
     yield _streamed(
         "drawindexedprimitive", "indices count from the base vertex, and begin at StartIndex",
         indexed, _INDEX, draw,
+    )  # fmt: skip
+    hinted = dwords(Op.DRAWINDEXEDPRIMITIVE, _LIST, _EXTRA, 7, 1, 2, 2)
+    yield _streamed(
+        "index_hints", "MinIndex and NumVertices are hints, and move nothing", indexed, _INDEX,
+        hinted,
+    )  # fmt: skip
+    yield _streamed(
+        "negative_base", "the base vertex may be negative",
+        pixels_of(_AWAY, ((0, 1, 2),)), _INDEX,
+        dwords(Op.DRAWINDEXEDPRIMITIVE, _LIST, -2, 0, 9, 5, 1),
     )  # fmt: skip
     yield _streamed(
         "no_indices", "index buffer 0 takes the buffer away", 0, _INDEX,

@@ -7,6 +7,7 @@ from dp2emu.conform.case import Case
 from dp2emu.conform.draws import draw_cases
 from dp2emu.conform.queries import query_cases
 from dp2emu.conform.responses import response_cases
+from dp2emu.conform.states import state_cases
 from dp2emu.conform.walks import walk_cases
 from dp2emu.errors import UsageError
 
@@ -19,7 +20,7 @@ def kit(*families: str) -> tuple[Case, ...]:
     >>> [case.name for case in kit("query.order")]
     ['query.order.event', 'query.order.occlusion']
     """
-    cases = (*query_cases(), *response_cases(), *draw_cases(), *walk_cases())
+    cases = (*query_cases(), *response_cases(), *draw_cases(), *state_cases(), *walk_cases())
     chosen = tuple(case for case in cases if not families or case.name.startswith(families))
     if not chosen:
         raise UsageError(f"no case begins with {' or '.join(families)}")

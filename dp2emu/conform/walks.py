@@ -22,6 +22,7 @@ def walk_cases() -> Iterator[Case]:
     """Every case of this family."""
     for op in sorted(TABLE):
         yield from _cuts(TABLE[op])
+        yield from _none(TABLE[op])
     for name, payload, op, n in _LENGTHS:
         yield _length(name, token(op, payload, n))
 
@@ -37,6 +38,20 @@ def _cuts(row: Token) -> Iterator[Case]:
         script.call(sample[:cut], expect=Expect(_UNPARSED, 0), vertex_bytes=_VERTEX_BYTES)
         rule = f"{row.op.sdk} of {len(sample)} bytes is refused when {cut} are there"
         yield script.case(f"walk.cut.{row.name.lower()}.{cut}", rule, source)
+
+
+def _none(row: Token) -> Iterator[Case]:
+    """A token that counts nothing is its header, unless its row says otherwise.
+
+    EXT is left out: nobody says what it does, and a driver may refuse it always.
+    """
+    if row.op is Op.EXT or row.head is not None or row.vertices is not None or row.count(0):
+        return
+    script = Script()
+    script.call(create(1), token(row.op, n=0), end(1))
+    script.owe_event(1)
+    rule = f"{row.op.sdk} that counts nothing is followed by nothing"
+    yield script.case(f"walk.none.{row.name.lower()}", rule, "reference 1")
 
 
 def _length(name: str, bytes: bytes) -> Case:

@@ -64,4 +64,5 @@ def sample(*bugs: str, sanitized: bool = False) -> Path:
 def served_sample(*bugs: str) -> Path:
     """The sample driver as a program that a pipe leads to."""
     options = tuple(f"-DBUG_{bug}" for bug in bugs)
-    return built("-".join(("served", *bugs)), ("dp2stub.c", *SAMPLE), *options)
+    stub = built("dp2stub.o", ("dp2stub.c",), "-c")
+    return built("-".join(("served", *bugs)), (str(stub), *SAMPLE), *options)

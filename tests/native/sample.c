@@ -161,14 +161,89 @@ static void rectangle(dp2_i32 *to, const dp2_u8 *at, int sized)
         to[2] += to[0], to[3] += to[1];
 }
 
+/* State blocks, of render states alone */
+
+static block *block_of(context *of, dp2_u32 handle)
+{
+    int i;
+    for (i = 0; i < BLOCKS; i++)
+        if (of->blocks[i].handle == handle)
+            return &of->blocks[i];
+    return NULL;
+}
+
+static void begin_block(context *of, dp2_u32 handle)
+{
+    block *begun = block_of(of, handle);
+    if (!begun)
+        begun = block_of(of, 0);
+    if (!begun)
+        return;
+    dp2stub_clear(begun, sizeof(*begun));
+    begun->handle = handle;
+    of->recording = begun;
+}
+
+static void apply_block(context *of, block *known, int capture)
+{
+    int i;
+    for (i = 0; known && i < STATES; i++)
+        if (known->has[i] && capture)
+            known->states[i] = of->states[i];
+        else if (known->has[i])
+            of->states[i] = known->states[i];
+}
+
+static void state_set(context *of, dp2_u32 operation, dp2_u32 handle)
+{
+    switch (operation) {
+    case 0:
+        begin_block(of, handle);
+        break;
+    case 1:
+        of->recording = NULL;
+        break;
+    case 2:
+        if (block_of(of, handle))
+            block_of(of, handle)->handle = 0;
+        break;
+    case 3:
+        apply_block(of, block_of(of, handle), 0);
+        break;
+    case 4:
+#ifndef BUG_CAPTURE_IGNORED
+        apply_block(of, block_of(of, handle), 1);
+#endif
+        break;
+    default:
+        break;
+    }
+}
+
+static void render_state(context *of, dp2_u32 number, dp2_u32 value)
+{
+    if (number >= STATES)
+        return;
+    if (of->recording) {
+        of->recording->has[number] = 1;
+        of->recording->states[number] = value;
+#ifndef BUG_RECORDS_AND_SETS
+        return;
+#endif
+    }
+    of->states[number] = value;
+}
+
 /* One item of a token that sets something; others are passed over. */
 static void state(call *made, dp2_u32 opcode, const dp2_u8 *at)
 {
     context *of = made->context;
     switch (opcode) {
     case D3DDP2OP_RENDERSTATE:
-        if (DP2_U32(at) < STATES)
-            of->states[DP2_U32(at)] = DP2_U32(at + 4);
+        render_state(of, DP2_U32(at), DP2_U32(at + 4));
+        break;
+    case D3DDP2OP_STATESET:
+        state_set(of, DP2_U32(at), DP2_U32(at + 4));
         break;
     case D3DDP2OP_VIEWPORTINFO:
         rectangle(of->viewport, at, 1);

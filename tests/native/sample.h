@@ -19,6 +19,7 @@ typedef long long dp2_i64;
 #define QUERIES 256
 #define STATES 256
 #define STREAMS 16
+#define BLOCKS 8
 
 typedef struct query {
     dp2_u32 id;
@@ -36,12 +37,20 @@ typedef struct source {
     dp2_u32 stride;
 } source;
 
+typedef struct block {
+    dp2_u32 handle;
+    dp2_u8 has[STATES];            /* which render states are in it */
+    dp2_u32 states[STATES];
+} block;
+
 typedef struct context {
     int used;
     dp2_i32 width, height;         /* of the target */
     dp2_i32 viewport[4];           /* left, top, right, bottom */
     dp2_i32 scissor[4];
     dp2_u32 states[STATES];
+    block blocks[BLOCKS];
+    block *recording;              /* NULL unless a block is being recorded */
     source streams[STREAMS];
     source indices;
     dp2_u32 pixels;                /* counted so far; only grows */
