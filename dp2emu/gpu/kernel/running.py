@@ -28,6 +28,7 @@ from dp2emu.gpu.merge import DepthTarget
 from dp2emu.gpu.packets import Draw, Rect, Uniforms
 from dp2emu.gpu.setup import set_up
 from dp2emu.gpu.shade import Shading, shading, varyings_of
+from dp2emu.gpu.state import Pipeline
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.work import Work
 from dp2emu.shader.jit.bindings import address
@@ -53,7 +54,7 @@ def drawing(
 class Drawing:
     """How a kernel draws primitives: what draws of a state have in common.
 
-    ``templates`` are arguments by plan and uniforms.
+    ``templates`` are arguments by plan and uniforms, ``plans`` those of triangles.
     """
 
     region: Rect
@@ -64,6 +65,7 @@ class Drawing:
     threads: int
     writes: Writes
     templates: dict[tuple[int, int], Arguments] = field(default_factory=dict)
+    plans: dict[tuple[Pipeline, tuple[str, ...], bool, bool], Plan] = field(default_factory=dict)
 
     def chunk(self, draw: Draw, assembled: Geometry) -> Work:
         """Draw primitives of a part; all work but what reading vertices is."""
@@ -78,14 +80,7 @@ class Drawing:
         rhw = vertices.position[3]
         # What a vertex program made is taken to have perspective, without looking.
         level = draw.pipeline.vertex is None and bool((rhw == rhw[0]).all())
-        plan = triangle_plan(
-            draw.pipeline,
-            self.writes,
-            self._samplers(draw),
-            vertices.names,
-            level,
-            bool(draw.stipple),
-        )
+        plan = self._triangle_plan(draw, vertices.names, level)
         made = Made.of(assembled, plan.layout)
         template = self._template(plan, draw.pixel_uniforms)
         given = of_draw(draw, template, self.region, draw.pipeline.depth.bias, made)
@@ -112,6 +107,15 @@ class Drawing:
                 pixels = int(np.sum(spans.right - spans.left))
                 work = self._run(plan, draw, given, pixels, work)
         return work
+
+    def _triangle_plan(self, draw: Draw, names: tuple[str, ...], level: bool) -> Plan:
+        key = draw.pipeline, names, level, bool(draw.stipple)
+        found = self.plans.get(key)
+        if found is None:
+            pipeline, *others = key
+            found = triangle_plan(pipeline, self.writes, self._samplers(draw), *others)
+            self.plans[key] = found
+        return found
 
     def _samplers(self, draw: Draw) -> Samplers:
         return samplers_of(draw.pipeline.pixel, self.sampler)

@@ -85,10 +85,8 @@ def _set(frame: Frame, draw: Draw, start: int, stop: int, bound: int) -> list[An
         view.x, view.width / 2, view.y, view.height / 2, view.min_z,
         view.max_z - view.min_z, 0.5 if draw.pipeline.raster.half_centres else 0.0,
     )  # fmt: skip
-    at = 0
-    for element in frame.elements:
-        _SOURCE.pack_into(frame.sources, at, *_source_words(element, draw.streams))
-        at += _SOURCE.size
+    if frame.elements:
+        frame.sources[:] = _sources(frame, draw.streams)
     if draw.clip_planes:
         for number, plane in zip(planes_used(draw), frame.planes, strict=False):
             plane[2:] = [double(float(value)) for value in draw.clip_planes[number]]
@@ -141,22 +139,35 @@ def _reach(offset: int, stride: int, size: int, end: int) -> tuple[int, int]:
     return -((offset + size) // stride) - 1, (end - offset) // stride + 1
 
 
-_streams: WeakKeyDictionary[Stream, dict[Element, tuple[int, ...]]] = WeakKeyDictionary()
-"""What was found out about streams, which stay where they are."""
+_known: WeakKeyDictionary[Stream, dict[int, bytes]] = WeakKeyDictionary()
+"""What the elements of frames are in streams, by their numbers; streams stay where they are."""
 _NO_STREAM = (_NOWHERE, 0, 0, 0, 0, 0, 0, 0, 1)
+_FRAMES_EACH = 64
+"""Frames of which a stream knows; of more, it begins anew."""
 
 
-def _source_words(element: Element, streams: tuple[Stream | None, ...]) -> tuple[int, ...]:
-    stream = streams[element.stream] if element.stream < len(streams) else None
-    if stream is None:
-        return _NO_STREAM
-    known = _streams.get(stream)
-    if known is None:
-        known = _streams.setdefault(stream, {})
-    found = known.get(element)
+def _sources(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
+    """``SOURCE`` words of all elements."""
+    number, *others = frame.streams
+    stream = streams[number] if number < len(streams) else None
+    if others or stream is None:
+        return _packed(frame, streams)
+    known = _known.get(stream)
+    if known is None or len(known) > _FRAMES_EACH:
+        known = _known[stream] = {}
+    found = known.get(frame.number)
     if found is None:
-        found = known[element] = _found(element, stream)
+        found = known[frame.number] = _packed(frame, streams)
     return found
+
+
+def _packed(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
+    read = (
+        (element, streams[element.stream] if element.stream < len(streams) else None)
+        for element in frame.elements
+    )
+    words = (_NO_STREAM if stream is None else _found(element, stream) for element, stream in read)
+    return b"".join(_SOURCE.pack(*each) for each in words)
 
 
 def _found(element: Element, stream: Stream) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -58,12 +59,15 @@ class Frame:
     """Words for draws of one plan, topology and number of corners at most, from ``start`` on.
 
     What each draw sets lies in front: the names in ``DRAW``.  ``sources`` are ``SOURCE`` words for
-    each of the ``elements``, ``planes`` those of ``PLANE`` for each of the user's.
+    each of the ``elements``, which are in ``streams``, ``planes`` those of ``PLANE`` for each of
+    the user's.  No two frames have the same ``number``.
     """
 
     words: memoryview
     start: int
+    number: int
     elements: tuple[Element, ...]
+    streams: tuple[int, ...]
     sources: memoryview
     planes: I64
     kept: tuple[Any, ...]
@@ -78,6 +82,7 @@ class _Own(threading.local):
 
 
 _own = _Own()
+_numbers = count()
 
 
 def frame_of(plan: Plan, topology: Topology, count: int, planes: tuple[int, ...]) -> Frame:
@@ -173,7 +178,10 @@ class _Layout:
             words[_PLACES[name]] = value
         kept.append(words)
         held = words.data.cast("B"), address(words)
-        return Frame(*held, self.plan.elements, sources.data.cast("B"), planes, tuple(kept))
+        elements = self.plan.elements
+        streams = tuple(sorted({element.stream for element in elements}))
+        read = sources.data.cast("B")
+        return Frame(*held, next(_numbers), elements, streams, read, planes, tuple(kept))
 
     def _lanes(self, sources: int) -> I64:
         """``LANE`` words."""
