@@ -16,7 +16,7 @@ from dp2emu.gpu.merge import DepthTarget, depth_used
 from dp2emu.gpu.shade import linear_varyings, varyings_of
 from dp2emu.gpu.shaded import COLOR_PORTS
 from dp2emu.gpu.state import Pipeline, decides_coverage
-from dp2emu.shader.ir import Assign, Fetch, Output, Program, Sample, Slot, Statement, walk, written
+from dp2emu.shader.ir import Assign, Output, Program, Slot, Statement, walk, written
 from dp2emu.shader.jit.layout import Sampled
 from dp2emu.shader.jit.layout import layout_of as body_layout
 from dp2emu.shader.reference import Sampler
@@ -169,8 +169,7 @@ def _clamps(statement: Statement, made: Mapping[int, Statement]) -> bool:
 
 def _is_long(program: Program) -> bool:
     """Whether a program takes long enough to be worth filling vectors for, be it with helpers."""
-    statements = [*walk(program.statements)]
-    return len(statements) >= LONG or any(isinstance(s, Sample | Fetch) for s in statements)
+    return sum(1 for _ in walk(program.statements)) >= LONG
 
 
 def _color_key(pipeline: Pipeline, number: int, row: FormatRow, whole: bool) -> ColorKey:
