@@ -104,8 +104,8 @@ class VertexStreams:
         """
         if self._as_bound is not None and not byte_offset:
             return self._as_bound
-        if 0 not in self.bound:
-            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "draw without stream 0")
+        if not self.bound:
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "draw without streams")
         streams = list(NO_STREAMS)
         for number, source in self.bound.items():
             streams[number] = _stream(source, call, byte_offset if number == 0 else 0)

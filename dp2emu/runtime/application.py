@@ -433,8 +433,8 @@ class Application:
         return fvf_layout(handle)
 
     def set_filter(self, texture: Resource, filter: TextureFilter) -> None:
-        """SetAutoGenFilterType."""
-        if texture.texture is not None:
+        """SetAutoGenFilterType; without generated levels it says nothing."""
+        if texture.texture is not None and self.device.textures.generates(texture.texture):
             self.device.textures.set_filter(texture.texture, filter)
 
     def index_buffer(self, buffer: Resource | None, format: Format) -> IndexBuffer | None:

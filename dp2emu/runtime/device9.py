@@ -378,8 +378,7 @@ class Device9:
         self, stream: int, buffer: SurfaceDesc | None, offset: int = 0, stride: int = 0
     ) -> None:
         """SetStreamSource; None unbinds."""
-        if stream == 0:
-            self._drawing.has_stream = buffer is not None
+        self._drawing.bind_stream(stream, bound=buffer is not None)
         if self.session.interface < 9:
             self.session.emit(Op.SETSTREAMSOURCE, [(stream, handle_of(buffer), stride)])
             return

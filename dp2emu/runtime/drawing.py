@@ -35,20 +35,20 @@ USER_DRAW_BYTES = 64
 class Drawing:
     """The draws of a device.  ``prepare`` is called before the tokens of each.
 
-    Mutable: ``has_stream``, ``has_indices`` and ``has_format`` say what is bound.
+    Mutable: ``streams`` are those bound, ``has_indices`` and ``has_format`` say if those are.
     """
 
     def __init__(self, session: Session, prepare: Callable[[], None]) -> None:
         self._session = session
         self._prepare = prepare
-        self.has_stream = False
+        self.streams: set[int] = set()
         self.has_indices = False
         self.has_format = False
         self._patches: set[int] = set()
 
     def primitive(self, primitive: PrimitiveType, start: int, count: int) -> None:
         """DrawPrimitive."""
-        self._require(self.has_stream, "stream 0")
+        self._require(bool(self.streams), "streams")
         if count:
             self._prepare()
             self._session.emit(Op.DRAWPRIMITIVE, [(primitive, start, count)])
@@ -58,7 +58,7 @@ class Drawing:
         count: int,
     ) -> None:  # fmt: skip
         """DrawIndexedPrimitive."""
-        self._require(self.has_stream, "stream 0")
+        self._require(bool(self.streams), "streams")
         self._require(self.has_indices, "index buffer")
         if count:
             self._prepare()
@@ -105,7 +105,7 @@ class Drawing:
         """DrawRectPatch and DrawTriPatch; without ``info`` streams are not read."""
         if info is None and handle not in self._patches:
             raise Refused(HResult.D3DERR_INVALIDCALL, f"no patch {handle}")
-        self._require(self.has_stream or info is None, "stream 0")
+        self._require(bool(self.streams) or info is None, "streams")
         self._prepare()
         flags, data = PatchFlags(0), b""
         if segments is not None:
@@ -123,6 +123,12 @@ class Drawing:
         self._patches.remove(handle)
         self._session.emit(Op.RENDERSTATE, [(_DELETE_PATCH, handle)])
 
+    def bind_stream(self, stream: int, *, bound: bool) -> None:
+        """SetStreamSource; any stream will do for a draw, since declarations need not name the
+        first.
+        """
+        (self.streams.add if bound else self.streams.discard)(stream)
+
     def bind_indices(self, buffer: IndexBuffer | None) -> None:
         """SetIndices."""
         self.has_indices = buffer is not None
@@ -137,7 +143,7 @@ class Drawing:
 
     def _submit(self, vertices: UserMemory) -> None:
         self._session.submit_with(vertices)
-        self.has_stream = False
+        self.streams.discard(0)
 
     def _require(self, there: bool, what: str) -> None:
         """Draws check what they need before anything is sent."""

@@ -76,7 +76,8 @@ def _setters9(device: Device9) -> dict[str, Setter]:
 
 
 def _choose(device: Device9, number: int) -> None:
-    if number != NO_PALETTE:
+    """A palette that was never set is none, though a runtime took it."""
+    if device.textures.has_palette(number):
         device.textures.choose_palette(number)
 
 

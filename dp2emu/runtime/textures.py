@@ -130,16 +130,20 @@ class Textures:
 
     # Generated levels
 
+    def generates(self, texture: Texture) -> bool:
+        """Whether the levels of a texture are generated."""
+        return texture.desc.handle in self._filters
+
     def set_filter(self, texture: Texture, filter: TextureFilter) -> None:
         """SetAutoGenFilterType.  Raises Refused for a texture without generated levels."""
-        if texture.desc.handle not in self._filters or filter is TextureFilter.NONE:
+        if not self.generates(texture) or filter is TextureFilter.NONE:
             raise Refused(HResult.D3DERR_INVALIDCALL, f"{filter.sdk} to generate levels")
         self._filters[texture.desc.handle] = filter
         self._stale.add(texture.desc.handle)
 
     def generate(self, texture: Texture) -> None:
         """GenerateMipSubLevels; nothing happens without D3DUSAGE_AUTOGENMIPMAP."""
-        if texture.desc.handle in self._filters:
+        if self.generates(texture):
             self._generate(texture.desc.handle)
 
     def _generate(self, handle: int) -> None:
@@ -174,9 +178,13 @@ class Textures:
 
     def choose_palette(self, number: int) -> None:
         """SetCurrentTexturePalette.  Raises Refused for one that was never set."""
-        if number not in self._sent_palettes:
+        if not self.has_palette(number):
             raise Refused(HResult.D3DERR_INVALIDCALL, f"no palette {number}")
         self._palette = number
+
+    def has_palette(self, number: int) -> bool:
+        """Whether a palette was ever set."""
+        return number in self._sent_palettes
 
     def _attach(self, desc: SurfaceDesc) -> None:
         if self._palette not in self._sent_palettes:

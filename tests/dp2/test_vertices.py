@@ -63,9 +63,15 @@ def test_a_stream_that_was_user_memory_is_a_buffer_again(buffer: Surface) -> Non
     assert isinstance(found, Stream) and found.data == b"abcdefgh"
 
 
-def test_without_stream_0_there_is_no_draw() -> None:
-    with pytest.raises(Fault, match="draw without stream 0"):
+def test_without_streams_there_is_no_draw() -> None:
+    with pytest.raises(Fault, match="draw without streams"):
         VertexStreams().of_call(CALL, 0)
+
+
+def test_any_stream_will_do(buffer: Surface) -> None:
+    streams = VertexStreams()
+    streams.bind(3, buffer, 4, 4)
+    assert [n for n, each in enumerate(streams.of_call(CALL, 0)) if each is not None] == [3]
 
 
 def _offsets(streams: tuple[Stream | None, ...]) -> list[int]:

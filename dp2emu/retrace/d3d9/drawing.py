@@ -39,7 +39,9 @@ def end_scene(program: Program, call: Arguments) -> None:
 
 @on(EVERY_DEVICE, "Clear")
 def clear(program: Program, call: Arguments) -> None:
-    """The rectangles, clipped to viewport and scissor."""
+    """The rectangles, clipped to viewport and scissor; nothing without flags."""
+    if not call.integer("Flags"):
+        return
     rects = [rect_of(each) for each in call.structs("pRects")] if call.has("pRects") else None
     if rects is not None and call.integer("Count"):
         rects = rects[: call.integer("Count")]

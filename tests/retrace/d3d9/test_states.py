@@ -209,3 +209,34 @@ def test_constants_of_software_alone_are_losses(method: str, setting: str, count
     bench.device(method, StartRegister=count - 1, pConstantData=(value,) * (8192 * size))
     assert bench.losses() == [f"{method}: 8191 constants from {count} on"]
     assert bench.app.mirror.get(setting, count - 1) in ((1.0,) * 4, True)
+
+
+def test_what_a_runtime_took_and_says_nothing_is_no_loss() -> None:
+    bench = Bench()
+    bench.device("Clear", Count=0, pRects=None, Flags=0, Color=0, Z=1.0, Stencil=0)
+    bench.device("SetCurrentTexturePalette", PaletteNumber=3)
+    plain = bench.make(
+        "CreateTexture", "ppTexture", Width=4, Height=4, Levels=0, Usage=0, Format=21, Pool=0
+    )
+    bench.of(plain, "IDirect3DTexture9", "SetAutoGenFilterType", FilterType=2)
+    assert bench.losses() == []
+
+
+def test_draws_need_not_read_the_first_stream() -> None:
+    bench = Bench()
+    set_state(bench, int(RenderState.ZENABLE), 0)
+    buffer = bench.make("CreateVertexBuffer", "ppVertexBuffer", Length=60, Usage=0, FVF=0, Pool=0)
+    bench.app.store_bytes(bench.resource(buffer), 0, corners(0xFF123456))
+    names = "Stream", "Offset", "Type", "Method", "Usage", "UsageIndex"
+    elements = [(1, 0, 3, 0, 9, 0), (1, 16, 4, 0, 10, 0), (0xFF, 0, 17, 0, 0, 0)]
+    found = tuple(
+        struct("D3DVERTEXELEMENT9", **dict(zip(names, e, strict=True))) for e in elements
+    )
+    declaration = bench.make("CreateVertexDeclaration", "ppDecl", pVertexElements=found)
+    bench.device("SetVertexDeclaration", pDecl=Pointer(declaration))
+    bench.device(
+        "SetStreamSource", StreamNumber=1, pStreamData=Pointer(buffer), OffsetInBytes=0, Stride=20
+    )
+    bench.device("DrawPrimitive", PrimitiveType=4, StartVertex=0, PrimitiveCount=1)
+    assert bench.words(bench.target)[0][0] == 0xFF123456
+    assert bench.losses() == []
