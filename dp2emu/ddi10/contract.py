@@ -71,6 +71,7 @@ ALWAYS = frozenset(
         Rule.MEMORY_SIZE,
         Rule.DATA_MEMORY,
         Rule.KNOWN_TYPE,
+        Rule.HINT_ONLY_OF_OCCLUSION,
         Rule.KNOWN_INTERFACE,
         Rule.KNOWN_STATUS,
         Rule.LIVE_OBJECT,

@@ -42,11 +42,20 @@ _D3D10_1 = "ResourceConvert ResourceConvertRegion"
 
 _D3D11_0 = """
     DrawIndexedInstancedIndirect DrawInstancedIndirect CommandListExecute
-    HsSetShaderResources HsSetShader HsSetSamplers HsSetConstantBuffers CreateHullShader
-    DsSetShaderResources DsSetShader DsSetSamplers DsSetConstantBuffers CreateDomainShader
-    CsSetShaderResources CsSetShader CsSetSamplers CsSetConstantBuffers CreateComputeShader
+    HsSetShaderResources HsSetShader HsSetSamplers HsSetConstantBuffers
+    DsSetShaderResources DsSetShader DsSetSamplers DsSetConstantBuffers
+    CreateHullShader CreateDomainShader
+    CheckDeferredContextHandleSizes CalcDeferredContextHandleSize CalcPrivateDeferredContextSize
+    CreateDeferredContext AbandonCommandList CalcPrivateCommandListSize CreateCommandList
+    DestroyCommandList CalcPrivateTessellationShaderSize
+    PsSetShaderWithIfaces VsSetShaderWithIfaces GsSetShaderWithIfaces HsSetShaderWithIfaces
+    DsSetShaderWithIfaces CsSetShaderWithIfaces
+    CreateComputeShader CsSetShader CsSetShaderResources CsSetSamplers CsSetConstantBuffers
+    CalcPrivateUnorderedAccessViewSize CreateUnorderedAccessView DestroyUnorderedAccessView
+    ClearUnorderedAccessViewUint ClearUnorderedAccessViewFloat CsSetUnorderedAccessViews
     Dispatch DispatchIndirect SetResourceMinLOD CopyStructureCount
-    ClearUnorderedAccessViewUint ClearUnorderedAccessViewFloat
+    RecycleCommandList RecycleCreateCommandList RecycleCreateDeferredContext
+    RecycleDestroyCommandList
 """
 
 SINCE: dict[str, Interface] = {
@@ -89,8 +98,11 @@ _REMOVED = DdiCode.D3DDDIERR_DEVICEREMOVED
 
 _MEMORY, _STILL = DdiCode.E_OUTOFMEMORY, DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING
 
-_NOTHING = ("CalcPrivate", "Destroy", "Check", "RelocateDeviceFuncs")
+_NOTHING = ("Calc", "Destroy", "Check", "RelocateDeviceFuncs", "RecycleDestroy")
 """What names of functions that report nothing begin with."""
+
+_MAKING = ("Create", "Open", "RecycleCreate")
+"""What names of functions that make something begin with."""
 
 _OTHERS: dict[str, frozenset[DdiCode]] = {
     "CreateQuery": frozenset({_MEMORY, DdiCode.DXGI_DDI_ERR_NONEXCLUSIVE, _REMOVED}),
@@ -106,7 +118,7 @@ def _may_report(name: str) -> frozenset[DdiCode]:
         return _OTHERS[name]
     if name.startswith(_NOTHING):
         return frozenset()
-    if name.startswith(("Create", "Open")) or name.endswith("MapDiscard"):
+    if name.startswith(_MAKING) or name.endswith("MapDiscard"):
         return frozenset({_MEMORY, _REMOVED})
     return frozenset({_REMOVED})
 

@@ -15,7 +15,10 @@ from tests.ddi10.driving import REMOVED, Driven
 MISSING = (
     "DrawAuto DrawIndexedInstancedIndirect "
     "DrawInstancedIndirect CommandListExecute Dispatch DispatchIndirect SetResourceMinLOD "
-    "CopyStructureCount ClearUnorderedAccessViewUint ClearUnorderedAccessViewFloat"
+    "CopyStructureCount ClearUnorderedAccessViewUint ClearUnorderedAccessViewFloat "
+    "CreateUnorderedAccessView CsSetUnorderedAccessViews CreateDeferredContext CreateCommandList "
+    "AbandonCommandList RecycleCommandList CalcPrivateTessellationShaderSize "
+    "PsSetShaderWithIfaces CheckDeferredContextHandleSizes"
 )
 
 
@@ -42,6 +45,19 @@ def test_the_table_begins_in_the_order_of_the_structure() -> None:
     places |= {37: "QueryBegin", 46: "SetPredication", 47: "QueryGetData", 48: "Flush"}
     assert {n: names[n] for n in places} == places
     assert names.index("RelocateDeviceFuncs") == 55
+
+
+def test_the_table_of_11_goes_on_in_the_order_of_its_structure() -> None:
+    names = list(Driven(interface=Interface.D3D11_0).device.functions)
+    places = {
+        "DrawIndexedInstancedIndirect": 0,
+        "CreateHullShader": 11,
+        "CreateDeferredContext": 16,
+    }
+    places |= {"CreateComputeShader": 28, "CsSetUnorderedAccessViews": 38, "Dispatch": 39}
+    places |= {"CopyStructureCount": 42, "RecycleDestroyCommandList": 46}
+    first = names.index("ResourceConvertRegion") + 1
+    assert {name: names.index(name) - first for name in places} == places
 
 
 def test_functions_that_are_not_built_say_so_by_name() -> None:

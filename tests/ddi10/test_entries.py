@@ -32,10 +32,12 @@ def expected(name: str) -> set[DdiCode]:
     """Sizes, capabilities and destruction tell nothing; what takes memory may lack it."""
     if name in TWO:
         return TWO[name]
-    if name.startswith(("CalcPrivate", "Destroy", "Check")) or name == "RelocateDeviceFuncs":
+    quiet = ("Calc", "Destroy", "RecycleDestroy", "Check")
+    if name.startswith(quiet) or name == "RelocateDeviceFuncs":
         return set()
     found = {REMOVED}
-    if name.startswith(("Create", "Open")) or name in [f"{n}MapDiscard" for n in DISCARDS.split()]:
+    makes = ("Create", "Open", "RecycleCreate")
+    if name.startswith(makes) or name in [f"{n}MapDiscard" for n in DISCARDS.split()]:
         found |= {MEMORY}
     if name in ("ResourceMap", "StagingResourceMap"):
         found |= {STILL}

@@ -127,9 +127,10 @@ def test_numbers_that_are_no_type_are_refused(query: int) -> None:
         Driven(checking=False).memory(query)
 
 
+@pytest.mark.parametrize("checking", [True, False])
 @pytest.mark.parametrize("query", list(Query))
-def test_only_the_occlusion_predicate_may_be_a_hint(query: Query) -> None:
-    driven = Driven()
+def test_only_the_occlusion_predicate_may_be_a_hint(query: Query, checking: bool) -> None:
+    driven = Driven(checking=checking)
     if query is Query.OCCLUSIONPREDICATE:
         driven.create(query, 1)
         return
