@@ -26,12 +26,14 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "replay",
         "retrace",
         "info",
+        "scenario",
         "scene",
         "scene10",
         "snapshot",
+        "testing",
         "text",
     ),
-    ("cli", "__main__"),
+    ("cli", "pytest_plugin", "__main__"),
 )
 """Parts of the package from the ground up; a part may import its own layer and those below."""
 

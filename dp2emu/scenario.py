@@ -1,0 +1,226 @@
+"""Scenarios as data: what a machine does to a program, from a TOML or JSON file.
+
+One file serves the command (``--scenario FILE``) and the fixtures of the pytest plugin::
+
+    timing = "fixed:call=1000,packet=4000"
+
+    [buffers]
+    commands = 256          # bytes of the command surface, which answers have to fit too
+
+    [delivery]              # ticks from an END on the GPU to the answer, report after report;
+    EVENT = [0, 90000]      # the last one goes on for ever
+    OCCLUSION = [5000]
+
+    [clock]
+    changes = [3, 17]       # calls before which the clock is disturbed: intervals are disjoint
+
+    [lost]
+    call = 20               # from this call on nothing is executed, ...
+    calls = 4               # ... for so many calls; without it for ever
+
+    [memory]                # bounds of what surfaces may take
+    surfaces = 64
+    surface_bytes = 1048576
+    total_bytes = 4194304
+
+Answers of one type never overtake each other, whatever their deliveries; those of others do.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from dp2emu.d3d.enums import QueryType
+from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.driver import Driver
+from dp2emu.dp2.options import Options
+from dp2emu.errors import UsageError
+from dp2emu.gpu.memory import Limits
+from dp2emu.gpu.timing import LONGEST, Timing, instant, parse_timing
+from dp2emu.inputs import read_file
+
+COMMAND_BYTES = range(64, (1 << 24) + 1)
+"""Sizes a command surface may have."""
+
+_CALLS = range(1 << 32)
+_LISTED = 1 << 16
+"""Entries of a list, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What happens besides the calls.
+
+    ``timing`` is the model, None for what there is without a scenario; ``deliveries`` are ticks by
+    D3DQUERYTYPE and number of the report, before its own.  ``command_bytes`` None leaves the size
+    of command surfaces to the program.  ``clock_changes`` and ``lost`` are numbers of calls, from
+    0; a lost call is answered with DDERR_SURFACELOST and not executed, and loses no answers.
+    """
+
+    timing: Timing | None = None
+    deliveries: Mapping[int, tuple[int, ...]] | None = None
+    command_bytes: int | None = None
+    clock_changes: frozenset[int] = frozenset()
+    lost: range = range(0)
+    limits: Limits = field(default_factory=Limits)
+
+    def timed(self, otherwise: Timing | None = None) -> Timing:
+        """The timing model with the scenario's deliveries; ``otherwise`` if it names none."""
+        model = self.timing or otherwise or instant()
+        listed = self.deliveries
+        if not listed:
+            return model
+
+        def delivery(kind: int, number: int) -> int:
+            times = listed.get(kind)
+            return times[min(number, len(times) - 1)] if times else model.delivery(kind, number)
+
+        return replace(model, name=f"{model.name} with deliveries", delivery=delivery)
+
+    def driver(self, options: Options | None = None, timing: Timing | None = None) -> Driver:
+        """An emulated driver to which this happens; ``timing`` counts if the scenario has none."""
+        return StagedDriver(self, options, timing)
+
+
+class StagedDriver(Driver):
+    """The emulator in a scenario.  Mutable: it counts calls."""
+
+    def __init__(
+        self, scenario: Scenario, options: Options | None = None, timing: Timing | None = None
+    ) -> None:
+        super().__init__(scenario.timed(timing), options, scenario.limits)
+        self.scenario = scenario
+        self._number = 0
+
+    def submit(self, call: Call) -> Answer:
+        """D3dDrawPrimitives2, unless the device is lost just now."""
+        number = self._number
+        self._number += 1
+        if number in self.scenario.clock_changes:
+            self.gpu.change_clock()
+        if number not in self.scenario.lost:
+            return super().submit(call)
+        self.gpu.advance(self.gpu.timing.call(number, call.dwCommandLength))
+        hr = int(HResult.DDERR_SURFACELOST)
+        return Answer(hr, call.dwCommandOffset, self.gpu.now, b"", call.dwFlags)
+
+
+def load_scenario(path: str | PathLike[str]) -> Scenario:
+    """Read a scenario file: JSON if its name ends so, else TOML.
+
+    Raises UsageError for what is no scenario, and OSError.
+    """
+    read = json.loads if str(path).endswith(".json") else tomllib.loads
+    try:
+        data = read(read_file(path).decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"scenario {path}: {error}") from None
+    try:
+        return parse_scenario(data, Path(path).parent)
+    except UsageError as error:
+        raise UsageError(f"scenario {path}: {error.what}") from None
+
+
+def parse_scenario(data: object, folder: Path | None = None) -> Scenario:
+    """A scenario from plain data.  ``folder`` is where a timing script is looked for.
+
+    Raises UsageError for unknown keys and for values that cannot be meant.
+
+    >>> parse_scenario({"lost": {"call": 2, "calls": 3}}).lost
+    range(2, 5)
+    """
+    fields: dict[str, Any] = {}
+    for name, value in _table(data, "scenario", _PARTS).items():
+        fields |= _PARTS[name](value, folder)
+    return Scenario(**fields)
+
+
+def _table(value: object, name: str, known: Mapping[str, object]) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise UsageError(f"{name} is no table")
+    for key in value:
+        if key not in known:
+            raise UsageError(f"{name}: unknown key {str(key)[:80]!r}")
+    return value
+
+
+def _number(value: object, name: str, allowed: range) -> int:
+    if type(value) is not int or value not in allowed:
+        what = f"a number from {allowed.start} to {allowed.stop - 1}"
+        raise UsageError(f"{name} must be {what}")
+    return value
+
+
+def _numbers(value: object, name: str, allowed: range) -> tuple[int, ...]:
+    if not isinstance(value, list) or not 0 < len(value) <= _LISTED:
+        raise UsageError(f"{name} must be a list of numbers")
+    return tuple(_number(each, name, allowed) for each in value)
+
+
+def _timing(value: object, folder: Path | None) -> dict[str, Any]:
+    if not isinstance(value, str):
+        raise UsageError("timing must be the name of a model")
+    name, _, script = value.partition(":")
+    if name == "scripted" and script and folder is not None:
+        value = f"scripted:{folder / script}"
+    return {"timing": parse_timing(value)}
+
+
+def _buffers(value: object, folder: Path | None) -> dict[str, Any]:
+    table = _table(value, "buffers", {"commands": int})
+    if "commands" not in table:
+        return {}
+    return {"command_bytes": _number(table["commands"], "buffers.commands", COMMAND_BYTES)}
+
+
+def _delivery(value: object, folder: Path | None) -> dict[str, Any]:
+    table = _table(value, "delivery", QueryType.__members__)
+    ticks = range(LONGEST + 1)
+    return {
+        "deliveries": {
+            int(QueryType[name]): _numbers(times, f"delivery.{name}", ticks)
+            for name, times in table.items()
+        }
+    }
+
+
+def _clock(value: object, folder: Path | None) -> dict[str, Any]:
+    table = _table(value, "clock", {"changes": list})
+    if "changes" not in table:
+        return {}
+    return {"clock_changes": frozenset(_numbers(table["changes"], "clock.changes", _CALLS))}
+
+
+def _lost(value: object, folder: Path | None) -> dict[str, Any]:
+    table = _table(value, "lost", {"call": int, "calls": int})
+    first = _number(table.get("call", 0), "lost.call", _CALLS)
+    count = _number(table.get("calls", _CALLS.stop - 1), "lost.calls", _CALLS)
+    return {"lost": range(first, first + count)}
+
+
+def _memory(value: object, folder: Path | None) -> dict[str, Any]:
+    most = Limits()
+    table = _table(value, "memory", dict.fromkeys(Limits.__dataclass_fields__))
+    given = {
+        name: _number(bound, f"memory.{name}", range(1, getattr(most, name) + 1))
+        for name, bound in table.items()
+    }
+    return {"limits": Limits(**given)}
+
+
+_PARTS: dict[str, Callable[[object, Path | None], dict[str, Any]]] = {
+    "timing": _timing,
+    "buffers": _buffers,
+    "delivery": _delivery,
+    "clock": _clock,
+    "lost": _lost,
+    "memory": _memory,
+}
+"""What a scenario consists of."""

@@ -1,0 +1,14 @@
+"""What tests are made of: a bench with a rig on it, tapes, goldens, explanations, strategies.
+
+The fixtures of ``dp2emu.pytest_plugin`` hand these out; they work without pytest as well.
+``dp2emu.testing.strategies`` and ``dp2emu.testing.traffic`` need Hypothesis and are imported by
+name.
+"""
+
+from dp2emu.testing.bench import Bench, Setup
+from dp2emu.testing.explaining import explain
+from dp2emu.testing.goldens import Goldens
+from dp2emu.testing.shot import Shot
+from dp2emu.testing.tape import Tape
+
+__all__ = ["Bench", "Goldens", "Setup", "Shot", "Tape", "explain"]

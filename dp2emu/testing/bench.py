@@ -1,0 +1,214 @@
+"""A bench: a rig with an application on it, everything between them on tape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+from dp2emu.capture.records import TIMING, WAIT, Annotation, Answered, Called, ContextCreated
+from dp2emu.d3d.enums import Format
+from dp2emu.d3d.flags import Dp2Flags
+from dp2emu.d3d.formats import COLOR
+from dp2emu.d3d.fvf import fvf_size
+from dp2emu.ddi10.adapter import Adapter
+from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.options import Options
+from dp2emu.dp2.queries import KINDS
+from dp2emu.dp2.table import Op
+from dp2emu.errors import ResponseError, UsageError
+from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.gpu.timing import parse_timing
+from dp2emu.picture import rgba
+from dp2emu.rig import Rig
+from dp2emu.rig.spec import EMULATOR, using_rig
+from dp2emu.runtime import Device9
+from dp2emu.runtime.commands import CommandBuffer
+from dp2emu.runtime.responses import parse_responses
+from dp2emu.runtime.session import COMMAND_BYTES
+from dp2emu.scenario import Scenario, load_scenario
+from dp2emu.shader.engines import JIT, engine
+from dp2emu.testing.shot import Shot
+from dp2emu.testing.tape import Tape
+from dp2emu.text.commands import Found
+from dp2emu.text.contexts import Contexts
+
+_RAW_CONTEXT = 2
+"""The device has the context before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a bench is made of: ``rig`` as ``rig.spec`` names it, the emulator's ``timing`` and
+    ``engine``, the path of a ``scenario``, the target's size, bytes of the command surface (None:
+    what the scenario says, else 64 KiB).
+    """
+
+    rig: str = EMULATOR
+    timing: str | None = None
+    engine: str = JIT
+    scenario: str | PathLike[str] | None = None
+    width: int = 64
+    height: int = 64
+    command_bytes: int | None = None
+
+    def with_(self, given: dict[str, Any]) -> Setup:
+        """The same but for some members.  Raises UsageError for a name that is none."""
+        unknown = given.keys() - set(Setup.__slots__)
+        if unknown:
+            raise UsageError(f"a bench has no {min(unknown)!r}")
+        return replace(self, **given)
+
+    def loaded(self) -> Scenario:
+        """The scenario, an empty one if none is named.  Raises UsageError and OSError."""
+        return Scenario() if self.scenario is None else load_scenario(self.scenario)
+
+    @contextmanager
+    def bench(self, name: str = "bench") -> Iterator[Bench]:
+        """A bench that lasts as long as the block.
+
+        Raises what the rig, the scenario and the device do.
+        """
+        scenario, options = self.loaded(), Options(engine=self.engine)
+        model = parse_timing(self.timing) if self.timing else None
+        size = self.command_bytes or scenario.command_bytes or COMMAND_BYTES
+        tape = Tape(name)
+        if self.rig == EMULATOR:
+            driver = scenario.driver(options, model)
+            _tell_timing(tape, scenario, driver.gpu.timing.name)
+            yield Bench(driver, tape, self.width, self.height, size)
+            return
+        if self.scenario is not None:
+            raise UsageError(f"only the emulator has scenarios, not {self.rig}")
+        with using_rig(self.rig) as rig:
+            yield Bench(rig, tape, self.width, self.height, size)
+
+    def adapter(self) -> Adapter:
+        """An adapter of the Direct3D 10/11 interface that checks every promise of the runtime."""
+        scenario = self.loaded()
+        model = parse_timing(self.timing) if self.timing else None
+        gpu = Gpu(scenario.timed(model), scenario.limits, engine(self.engine))
+        adapter = Adapter(gpu, checking=True)
+        if scenario.lost:
+            adapter.remove(scenario.lost.start)
+        return adapter
+
+
+def _tell_timing(tape: Tape, scenario: Scenario, name: str) -> None:
+    """A replay takes the model from there, if it is one that can be named."""
+    if not scenario.deliveries and not name.startswith("scripted"):
+        tape.write(Annotation(TIMING, name))
+
+
+class Bench:
+    """``rig`` with a Direct3D 9 ``device``, and calls of one's own beside it, on ``tape``.
+
+    The device has a target of ``width`` x ``height``.  What is called with ``submit`` goes to a
+    context of its own with the same targets, so query ids of its own do not meet the device's.
+    Mutable: it is a conversation.
+    """
+
+    def __init__(
+        self, rig: Rig, tape: Tape, width: int, height: int, command_bytes: int = COMMAND_BYTES
+    ) -> None:
+        self.rig = rig
+        self.tape = tape
+        self.device = Device9(rig, width, height, command_bytes=command_bytes, record=tape.write)
+        self.commands = CommandBuffer(command_bytes, self._full)
+        self._seen = Contexts()
+
+    @property
+    def gpu(self) -> Gpu:
+        """The emulator's GPU.  Raises UsageError for a rig that shows none."""
+        found = getattr(self.rig, "gpu", None)
+        if not isinstance(found, Gpu):
+            raise UsageError(f"{type(self.rig).__name__} shows no GPU")
+        return found
+
+    def emit(self, op: Op, items: Any = (), *, head: Any = None) -> Bench:
+        """Append a token to the next call; returns the bench, so that calls chain.
+
+        Raises UsageError for what is no such token, and when the command surface is full.
+        """
+        self.commands.emit(op, items, head=head)
+        return self
+
+    def submit(
+        self, commands: bytes | None = None, *, vertices: bytes = b"", fvf: int = 0
+    ) -> Answer:
+        """One call with ``commands``, or what was emitted; ``vertices`` of that FVF lie in user
+        memory.  What the driver refuses is in the answer.  Raises what the rig raises.
+        """
+        self.device.session.flush()
+        sent = self.commands.take() if commands is None else commands
+        size = fvf_size(fvf) if vertices else 0
+        call = Call(
+            self._context,
+            lpDDCommands=self._buffer,
+            dwCommandLength=len(sent),
+            commands=sent,
+            dwFlags=int(Dp2Flags.USERMEMVERTICES) if vertices else 0,
+            dwVertexType=fvf,
+            dwVertexSize=size,
+            dwVertexLength=len(vertices) // size if size else 0,
+            vertices=vertices or None,
+        )
+        self.tape.write(Called(call, time=self._now()))
+        list(Found(call, self._seen))  # notes the queries it creates
+        answer = self.rig.submit(call)
+        self.tape.write(Answered(answer))
+        return answer
+
+    def ask(self, commands: bytes | None = None, **more: Any) -> dict[int, bytes]:
+        """``submit``, which must succeed; the payloads that were answered, by query id.
+
+        Raises ResponseError for an answer that breaks the protocol, AssertionError for a failure.
+        """
+        answer = self.submit(commands, **more)
+        assert answer.ddrval == 0, str(answer.fault or hex(answer.ddrval))
+        if answer.dwErrorOffset != len(answer.response):
+            raise ResponseError(f"dwErrorOffset {answer.dwErrorOffset} is not the response's size")
+        found = parse_responses(answer.response, self._size_of)
+        return {record.query: record.data for record in found.records}
+
+    def finish(self) -> None:
+        """Let time pass until the GPU is idle and all answers can be fetched."""
+        self.device.session.flush()
+        self.tape.write(Annotation(WAIT, "idle"))
+        self.rig.finish()
+
+    def shot(self, surface: Any = None) -> Shot:
+        """A picture of a surface, by default the target, when the GPU is idle.
+
+        Raises Unsupported for depth formats and multisampled surfaces.
+        """
+        desc = surface or self.device.back_buffer
+        words = self.device.read_back(desc)
+        return Shot(rgba(words, COLOR[Format(desc.format)].format), f"surface {desc.handle}")
+
+    @cached_property
+    def _buffer(self) -> int:
+        size = self.commands.capacity
+        return self.device.session.create_surface(SurfaceKind.MEMORY, size).handle
+
+    @cached_property
+    def _context(self) -> int:
+        color, depth = self.device.back_buffer, self.device.depth_buffer
+        handles = color.handle, depth.handle if depth else 0
+        self.tape.write(ContextCreated(_RAW_CONTEXT, 9, *handles, self._now()))
+        self.rig.create_context(_RAW_CONTEXT, color=handles[0], depth=handles[1])
+        return _RAW_CONTEXT
+
+    def _size_of(self, query: int) -> int | None:
+        kind = self._seen.query_type(_RAW_CONTEXT, query)
+        return KINDS[kind].layout.size if kind in KINDS else None
+
+    def _now(self) -> int:
+        return int(getattr(self.rig, "time", 0))
+
+    def _full(self, commands: bytes) -> None:
+        raise UsageError(f"more than {self.commands.capacity} bytes for one call")

@@ -1,0 +1,54 @@
+"""A session kept in memory: what a test did, to be shown, compared, saved and replayed."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from os import PathLike
+
+from dp2emu.capture import CaptureWriter
+from dp2emu.capture.records import Record
+from dp2emu.text.dump import TextWriter
+
+
+class Tape:
+    """Records in order.  It can be replayed as a capture is.  Mutable: it grows.
+
+    >>> from dp2emu.capture.records import Annotation
+    >>> tape = Tape("empty")
+    >>> tape.write(Annotation("title", "nothing happens"))
+    >>> len(tape)
+    1
+    """
+
+    damage = None
+    """No end of it is missing."""
+
+    def __init__(self, name: str = "tape") -> None:
+        self.name = name
+        self._records: list[Record] = []
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def write(self, record: Record) -> None:
+        """Append a record: what sessions and recorders take as ``record``."""
+        self._records.append(record)
+
+    def records(self) -> Iterator[Record]:
+        """Every record so far, in order."""
+        return iter(tuple(self._records))
+
+    def text(self) -> str:
+        """What ``dp2emu dump`` shows of it, which assembles to the same capture."""
+        out = io.StringIO()
+        writer = TextWriter(out)
+        for record in self._records:
+            writer.write(record)
+        return out.getvalue()
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it as a capture file.  Raises OSError."""
+        with CaptureWriter(str(path)) as capture:
+            for record in self._records:
+                capture.write(record)

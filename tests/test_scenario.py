@@ -1,0 +1,145 @@
+"""Scenarios: each part of a file does what it says, and anything else is refused."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dp2emu.d3d.enums import Format, QueryType
+from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.driver import Driver
+from dp2emu.errors import Dp2Error, Fault, UsageError
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.scenario import Scenario, load_scenario, parse_scenario
+from tests.dp2.rigging import create, issue, payloads
+
+
+def staged(data: dict[str, Any]) -> Driver:
+    driver = parse_scenario(data).driver()
+    driver.create_surface(SurfaceDesc(1, SurfaceKind.SURFACE, 4, 4, int(Format.X8R8G8B8)))
+    driver.create_surface(SurfaceDesc(2, SurfaceKind.MEMORY, 256))
+    driver.create_context(1, color=1)
+    return driver
+
+
+def call(driver: Driver, commands: bytes = b"") -> Answer:
+    return driver.submit(Call(1, lpDDCommands=2, dwCommandLength=len(commands), commands=commands))
+
+
+def test_one_type_of_answers_overtakes_another() -> None:
+    driver = staged({"timing": "fixed:call=10,packet=0", "delivery": {"EVENT": [25, 0]}})
+    both = create(1, QueryType.EVENT) + create(2, QueryType.OCCLUSION)
+    first = call(driver, both + issue(1, 1) + issue(2, 3))
+    assert list(payloads(first.response)) == [2]
+    later = [list(payloads(call(driver).response)) for _ in range(3)]
+    assert later == [[], [1], []]
+
+
+def test_answers_of_one_type_never_overtake_each_other() -> None:
+    driver = staged({"timing": "fixed:call=10,packet=0", "delivery": {"EVENT": [25, 0]}})
+    call(
+        driver, create(1, QueryType.EVENT) + create(2, QueryType.EVENT) + issue(1, 1) + issue(2, 1)
+    )
+    assert payloads(call(driver).response) == {}
+    assert list(payloads(call(driver).response)) == [1, 2]
+
+
+def test_a_lost_call_executes_nothing_and_loses_no_answer() -> None:
+    driver = staged({"timing": "fixed:call=10,delivery=15", "lost": {"call": 1, "calls": 2}})
+    assert call(driver, create(1, QueryType.EVENT) + issue(1, 1)).ddrval == HResult.D3D_OK
+    for _ in range(2):
+        lost = call(driver, create(7, QueryType.EVENT))
+        assert (lost.ddrval, lost.dwErrorOffset, lost.response) == (
+            HResult.DDERR_SURFACELOST, 0, b"",
+        )  # fmt: skip
+    assert payloads(call(driver).response) == {1: struct.pack("<I", 1)}
+    assert call(driver, issue(7, 1)).ddrval == HResult.DDERR_INVALIDPARAMS
+
+
+def test_time_goes_on_while_the_device_is_lost() -> None:
+    driver = staged({"timing": "fixed:call=10", "lost": {}})
+    assert [call(driver).time for _ in range(3)] == [10, 20, 30]
+
+
+def test_a_disturbed_clock_makes_intervals_disjoint() -> None:
+    driver = staged({"clock": {"changes": [1]}})
+    kind = QueryType.TIMESTAMPDISJOINT
+    call(driver, create(1, kind) + create(2, kind) + issue(1, 2))
+    assert payloads(call(driver, issue(1, 1) + issue(2, 3)).response) == {
+        1: struct.pack("<I", 1),
+        2: struct.pack("<I", 0),
+    }
+
+
+def test_memory_has_bounds() -> None:
+    driver = parse_scenario({"memory": {"surface_bytes": 64}}).driver()
+    driver.create_surface(SurfaceDesc(1, SurfaceKind.MEMORY, 64))
+    with pytest.raises(Fault):
+        driver.create_surface(SurfaceDesc(2, SurfaceKind.MEMORY, 65))
+
+
+def test_buffers_have_a_size() -> None:
+    assert parse_scenario({"buffers": {"commands": 256}}).command_bytes == 256
+    assert parse_scenario({}) == Scenario()
+
+
+def test_toml_and_json_say_the_same(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("[lost]\ncall = 3\n[clock]\nchanges = [1]\n")
+    (tmp_path / "a.json").write_text(json.dumps({"lost": {"call": 3}, "clock": {"changes": [1]}}))
+    assert load_scenario(tmp_path / "a.toml") == load_scenario(tmp_path / "a.json")
+
+
+def test_a_timing_script_lies_beside_its_scenario(tmp_path: Path) -> None:
+    (tmp_path / "times.json").write_text('{"call": [7]}')
+    (tmp_path / "s.toml").write_text('timing = "scripted:times.json"')
+    assert load_scenario(tmp_path / "s.toml").timed().call(0, 0) == 7
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        ([], "scenario is no table"),
+        ({"colour": 1}, "unknown key 'colour'"),
+        ({"timing": 3}, "name of a model"),
+        ({"timing": "slow"}, "no timing model"),
+        ({"buffers": {"commands": 63}}, "buffers.commands must be a number from 64"),
+        ({"delivery": {"EVENTS": [1]}}, "unknown key 'EVENTS'"),
+        ({"delivery": {"EVENT": []}}, "delivery.EVENT must be a list"),
+        ({"delivery": {"EVENT": [-1]}}, "delivery.EVENT must be a number"),
+        ({"clock": {"changes": [True]}}, "clock.changes must be a number"),
+        ({"lost": {"call": 1.0}}, "lost.call must be a number"),
+        ({"memory": {"surfaces": 0}}, "memory.surfaces must be a number from 1"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_refused(data: object, what: str) -> None:
+    with pytest.raises(UsageError, match=what):
+        parse_scenario(data)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["timing", "lost", "call", "memory", "delivery", "EVENT", "clock"]),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(data=JSON)
+def test_any_data_is_a_scenario_or_one_error(data: object) -> None:
+    try:
+        assert isinstance(parse_scenario(data), Scenario)
+    except Dp2Error as error:
+        assert str(error)
