@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from dp2emu.errors import UsageError
+from dp2emu.errors import Unsupported, UsageError
 from dp2emu.inputs import read_file
 from dp2emu.rig.served import TIMEOUT, Served
 
@@ -26,10 +26,13 @@ class NativeDriver(Served):
     ``D3dContextDestroy`` and ``D3dCreateSurfaceEx``, all with C linkage.  Surfaces and user
     vertices end right before memory that cannot be touched, and what lies before them is checked
     after every call.  A library built with AddressSanitizer gets its run-time first, and its
-    reports become findings.  Needs a POSIX host.  Raises UsageError if there is no such file.
+    reports become findings.  Raises UsageError
+    if there is no such file, Unsupported where the host is not a POSIX one.
     """
 
     def __init__(self, library: str | os.PathLike[str], *, timeout: float = TIMEOUT) -> None:
+        if os.name != "posix":
+            raise Unsupported("native drivers on a host without POSIX")
         path = Path(library).absolute()
         if not path.is_file():
             raise UsageError(f"no driver {path}")

@@ -14,7 +14,7 @@ from threading import Timer
 from types import TracebackType
 from typing import IO, Any, NoReturn, Self
 
-from dp2emu.capture.payloads import MEMORY_PIECE, Kind, Payload, decode, encode
+from dp2emu.capture.payloads import MEMORY_PIECE, Head, Kind, Payload, decode, encode
 from dp2emu.capture.rawlog import END
 from dp2emu.capture.records import (
     Answered,
@@ -195,7 +195,7 @@ class Served:
         reply = self._exchange(Ask.HELLO, wire.HELLO.pack(wire.VERSION), before=MAGIC)
         if reply.tag != Reply.WELCOME:
             self._broken(f"the greeting was answered by record {reply.tag}")
-        version, self._abi, self._room = wire.WELCOME.unpack(reply.payload)
+        version, self._abi, self._room = self._head(wire.WELCOME, reply)
         if version != wire.VERSION or self._abi not in (32, 64) or self._room <= _FIXED_BYTES:
             self._broken(f"version {version}, {self._abi} bits, {self._room} bytes")
 
@@ -225,11 +225,17 @@ class Served:
         """Raise what a reply says has gone wrong, if anything."""
         if reply.tag != Reply.DONE:
             self._broken(f"record {reply.tag} where DONE was expected")
-        (result,) = wire.DONE.unpack(reply.payload)
+        (result,) = self._head(wire.DONE, reply)
         if result in (wire.CORRUPT, wire.UNKNOWN):
             self._broken("the stub could not read what it was asked")
         if result != HResult.D3D_OK:
             raise Fault(result, hr_name(result))
+
+    def _head(self, head: Head, reply: Message) -> tuple[int, ...]:
+        try:
+            return head.unpack(reply.payload)
+        except CaptureError as error:
+            self._broken(error.what)
 
     def _decoded(self, kind: Kind, reply: Message) -> Record:
         try:

@@ -152,13 +152,17 @@ static void indices(context *of, dp2_u32 handle, dp2_u32 stride)
     of->indices.stride = stride;
 }
 
+#define FAR 0x10000  /* pixels, where no target reaches */
+
 static void rectangle(dp2_i32 *to, const dp2_u8 *at, int sized)
 {
     int i;
-    for (i = 0; i < 4; i++)
-        to[i] = (dp2_i32)DP2_U32(at + 4 * i);
-    if (sized)
-        to[2] += to[0], to[3] += to[1];
+    for (i = 0; i < 4; i++) {
+        dp2_i64 side = (dp2_i32)DP2_U32(at + 4 * i);
+        if (sized && i > 1)
+            side = (dp2_i64)DP2_U32(at + 4 * i) + to[i - 2];
+        to[i] = (dp2_i32)(side < -FAR ? -FAR : side > FAR ? FAR : side);
+    }
 }
 
 /* State blocks, of render states alone */
@@ -337,6 +341,7 @@ static dp2_u32 walk_tokens(call *made, dp2_walk *walk)
 static void enter(call *made, D3DHAL_DRAWPRIMITIVES2DATA *data, context *of)
 {
     source none = {NULL, 0, 0};
+    size_t wanted;
     made->context = of;
     made->data = data;
     made->base = data->lpDDCommands ? memory_of(data->lpDDCommands).bytes : NULL;
@@ -347,13 +352,21 @@ static void enter(call *made, D3DHAL_DRAWPRIMITIVES2DATA *data, context *of)
     made->vertices = none;
     if (data->dwFlags & D3DHALDP2_USERMEMVERTICES) {
         made->vertices.bytes = (const dp2_u8 *)data->lpDDVertex;
-        made->vertices.size = (size_t)data->dwVertexOffset + data->dwVertexLength * data->dwVertexSize;
+        made->vertices.size = (size_t)data->dwVertexOffset +
+                              (size_t)data->dwVertexLength * made->vertex_bytes;
     } else if (data->lpDDVertex) {
         made->vertices = memory_of(data->lpDDVertex);
     }
-    made->vertices.bytes += made->vertices.bytes ? data->dwVertexOffset : 0;
-    made->vertices.size = (size_t)data->dwVertexLength * data->dwVertexSize;
     made->vertices.stride = made->vertex_bytes;
+    wanted = (size_t)data->dwVertexLength * made->vertex_bytes;
+    if (data->dwVertexOffset > made->vertices.size) {
+        made->vertices.size = 0;
+    } else {
+        made->vertices.bytes += made->vertices.bytes ? data->dwVertexOffset : 0;
+        made->vertices.size -= data->dwVertexOffset;
+    }
+    if (made->vertices.size > wanted)
+        made->vertices.size = wanted;
 }
 
 /* Whether the commands lie within their surface. */

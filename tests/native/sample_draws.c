@@ -3,6 +3,7 @@
 
 #define CULLMODE 22
 #define SCISSORTEST 174
+#define MOST 0xffffff  /* triangles of a draw */
 #define CULL_CW 2
 #define CULL_CCW 3
 
@@ -56,6 +57,11 @@ static dp2_i32 least(dp2_i32 a, dp2_i32 b)
     return a < b ? a : b;
 }
 
+static dp2_i32 most(dp2_i32 a, dp2_i32 b)
+{
+    return a > b ? a : b;
+}
+
 static void bounds(context *of, dp2_i32 *box)
 {
     int i;
@@ -63,11 +69,11 @@ static void bounds(context *of, dp2_i32 *box)
         box[i] = of->viewport[i];
     if (of->states[SCISSORTEST])
         for (i = 0; i < 2; i++) {
-            box[i] = -least(-box[i], -of->scissor[i]);
+            box[i] = most(box[i], of->scissor[i]);
             box[i + 2] = least(box[i + 2], of->scissor[i + 2]);
         }
-    box[0] = -least(-box[0], 0);
-    box[1] = -least(-box[1], 0);
+    box[0] = most(box[0], 0);
+    box[1] = most(box[1], 0);
     box[2] = least(box[2], of->width);
     box[3] = least(box[3], of->height);
 }
@@ -96,10 +102,11 @@ void sample_triangle(context *of, const dp2_u8 *a, const dp2_u8 *b, const dp2_u8
 /* A vertex, or NULL where there is none. */
 static const dp2_u8 *vertex(const source *from, dp2_i64 number)
 {
-    dp2_i64 at = number * (dp2_i64)from->stride;
-    if (number < 0 || at + 16 > (dp2_i64)from->size)
+    if (number < 0 || from->size < 16)
         return NULL;
-    return from->bytes + at;
+    if (from->stride && number > (dp2_i64)((from->size - 16) / from->stride))
+        return NULL;
+    return from->bytes + (size_t)number * from->stride;
 }
 
 static dp2_u32 corner(const dp2_u8 *indices, int wide, dp2_u32 i)
@@ -131,6 +138,8 @@ static dp2_u32 draw(context *of, const source *from, int kind, dp2_u32 count, dp
 {
     dp2_u32 i;
     int j;
+    if (count > MOST || kind < D3DPT_TRIANGLELIST || kind > D3DPT_TRIANGLEFAN)
+        return D3DERR_DRIVERINVALIDCALL;
     for (i = 0; i < count; i++) {
         dp2_u32 corners[3];
         const dp2_u8 *found[3];
@@ -219,8 +228,11 @@ static dp2_u32 draw_indexed(call *made, const dp2_u8 *at)
     context *of = made->context;
     int kind = (int)DP2_U32(at), wide = of->indices.stride == 4;
     dp2_u32 start = DP2_U32(at + 16), count = DP2_U32(at + 20);
-    dp2_i64 end = ((dp2_i64)start + needed(kind, count)) * of->indices.stride;
-    if (!of->indices.bytes || count > 0xffffff || end > (dp2_i64)of->indices.size)
+    dp2_i64 room;
+    if (!of->indices.bytes || count > MOST || (of->indices.stride != 2 && !wide))
+        return D3DERR_DRIVERINVALIDCALL;
+    room = (dp2_i64)(of->indices.size / of->indices.stride);
+    if ((dp2_i64)start + needed(kind, count) > room)
         return D3DERR_DRIVERINVALIDCALL;
     return draw(of, &of->streams[0], kind, count, (dp2_i32)DP2_U32(at + 4),
                 of->indices.bytes + (size_t)start * of->indices.stride, wide);
