@@ -155,7 +155,7 @@ def test_a_crash_fails_its_case_and_not_the_next() -> None:
 
 
 def test_a_hang_fails_its_case() -> None:
-    with PipeRig(str(served_sample("HANGS")), timeout=0.5) as rig:
+    with PipeRig(str(served_sample("HANGS")), timeout=4.0) as rig:
         outcomes = list(run_kit(kit("query.interval", "response.none"), rig))
     assert failing(outcomes) == {"query.interval"}
 

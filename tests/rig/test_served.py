@@ -182,9 +182,9 @@ def test_a_crash_is_a_result_and_not_the_end(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_a_driver_that_never_returns_is_a_result(kind: str) -> None:
-    with MAKERS[kind]("HANGS", timeout=1.0) as rig:
+    with MAKERS[kind]("HANGS", timeout=4.0) as rig:
         opened(rig)
-        with pytest.raises(RigFailure, match="no answer for 1 seconds") as caught:
+        with pytest.raises(RigFailure, match="no answer for 4 seconds") as caught:
             submitted(rig, CREATE)
         assert caught.value.finding.kind is FindingKind.TIMEOUT
 
@@ -249,3 +249,21 @@ def test_a_library_without_the_entry_point_is_told() -> None:
     driver = NativeDriver(library("walking", "walking.c"))
     with driver as rig, pytest.raises(RigFailure, match="D3dDrawPrimitives2"):
         rig.create_context(1)
+
+
+def test_a_call_goes_out_in_the_layout_of_the_other_side() -> None:
+    with PipeRig(f"{sys.executable} -m tests.rig.narrow") as rig:
+        opened(rig)
+        answer = submitted(rig, CREATE)
+        assert (answer.ddrval, answer.dwErrorOffset) == (32, 16 + 56 + len(CREATE))
+        assert rig.time == 9
+        with pytest.raises(Unsupported, match="more than 3968 bytes"):
+            submitted(rig, bytes(5000))
+
+
+def test_a_reply_of_the_wrong_sort_breaks_the_protocol() -> None:
+    with PipeRig(f"{sys.executable} -m tests.rig.narrow") as rig:
+        opened(rig)
+        with pytest.raises(RigFailure, match="a read was answered by record 386") as caught:
+            rig.read(COMMANDS, 0, 1)
+        assert caught.value.finding.kind is FindingKind.PROTOCOL
