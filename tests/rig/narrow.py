@@ -1,4 +1,4 @@
-"""A stub of 32 bits: it answers each call with the layout it was told in, and its payload's size."""
+"""A stub of 32 bits: calls are answered with the layout they came in, and their size."""
 
 import sys
 

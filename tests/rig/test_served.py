@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +35,7 @@ from tests.rig.calls import (
     submitted,
 )
 
+NARROW = shlex.join([sys.executable, str(Path(__file__).with_name("narrow.py"))])
 MAKERS: dict[str, Callable[..., Served]] = {
     "native": lambda *bugs, timeout=10.0: NativeDriver(sample(*bugs), timeout=timeout),
     "pipe": lambda *bugs, timeout=10.0: PipeRig(str(served_sample(*bugs)), timeout=timeout),
@@ -252,7 +255,7 @@ def test_a_library_without_the_entry_point_is_told() -> None:
 
 
 def test_a_call_goes_out_in_the_layout_of_the_other_side() -> None:
-    with PipeRig(f"{sys.executable} -m tests.rig.narrow") as rig:
+    with PipeRig(NARROW) as rig:
         opened(rig)
         answer = submitted(rig, CREATE)
         assert (answer.ddrval, answer.dwErrorOffset) == (32, 16 + 56 + len(CREATE))
@@ -262,7 +265,7 @@ def test_a_call_goes_out_in_the_layout_of_the_other_side() -> None:
 
 
 def test_a_reply_of_the_wrong_sort_breaks_the_protocol() -> None:
-    with PipeRig(f"{sys.executable} -m tests.rig.narrow") as rig:
+    with PipeRig(NARROW) as rig:
         opened(rig)
         with pytest.raises(RigFailure, match="a read was answered by record 386") as caught:
             rig.read(COMMANDS, 0, 1)
