@@ -1,8 +1,9 @@
 """Objects on disk, so that a program is compiled once and not once a process.
 
 Any number of processes may share a folder: a file appears whole or not at all, and one that is
-damaged counts as missing.  Where the folder cannot be used nothing is kept, and nobody is told,
-for then programs are compiled like any others.
+damaged counts as missing.  Objects are run, so those that another user could have put there count
+as missing too.  Where the folder cannot be used nothing is kept, and nobody is told, for then
+programs are compiled like any others.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,14 +39,16 @@ class Store:
     unseen: int | None = None
 
     def get(self, key: str) -> bytes | None:
-        """An object, or None if it is not there or not whole."""
+        """An object, or None if it is not there, not whole or perhaps somebody else's."""
         path = self._path(key)
         try:
+            if not (_own(self.folder, stat.S_ISDIR) and _own(path, stat.S_ISREG)):
+                return None
             held = path.read_bytes()
         except OSError:
             return None
         digest, code = held[:_DIGEST], held[_DIGEST:]
-        if _digest(code) != digest:
+        if _digest(key, code) != digest:
             return None
         with contextlib.suppress(OSError):
             os.utime(path)
@@ -55,8 +59,8 @@ class Store:
         if _DIGEST + len(code) > self.limit:
             return
         with contextlib.suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._write(self._path(key), _digest(code) + code)
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._write(self._path(key), _digest(key, code) + code)
             written = len(code) + _DIGEST
             self.unseen = None if self.unseen is None else self.unseen + written
             if self.unseen is None or self.unseen > self.limit // _LOOKS:
@@ -100,5 +104,20 @@ def _files(folder: Path) -> Iterator[tuple[int, int, Path]]:
 _DIGEST = hashlib.sha256().digest_size
 
 
-def _digest(code: bytes) -> bytes:
-    return hashlib.sha256(code).digest()
+def _digest(key: str, code: bytes) -> bytes:
+    """Of the key as well: an object under another's name is as bad as a damaged one."""
+    return hashlib.sha256(key.encode() + b"\n" + code).digest()
+
+
+def _own(path: Path, is_kind: Callable[[int], bool]) -> bool:
+    """Whether something is of a kind, and this user's, and nobody else may write to it.
+
+    Where users have no numbers the platform's cache folder is taken to be the user's.
+    """
+    status = path.stat()
+    if not is_kind(status.st_mode):
+        return False
+    if not hasattr(os, "geteuid"):
+        return True
+    others = stat.S_IWGRP | stat.S_IWOTH
+    return status.st_uid == os.geteuid() and not status.st_mode & others

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import tempfile
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -121,3 +123,62 @@ def test_processes_may_share_a_folder(tmp_path: Path) -> None:
         assert all(pool.starmap(_work, [(tmp_path, seed) for seed in range(3)]))
     assert sizes(Store(tmp_path)) <= 12_000
     assert all(path.suffix == ".object" for path in tmp_path.iterdir())
+
+
+def test_an_object_under_the_name_of_another_is_missing(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.put("a", CODE)
+    os.replace(tmp_path / "a.object", tmp_path / "b.object")
+    assert store.get("b") is None
+
+
+class TestOthers:
+    """Objects are run, so nobody else may have written them."""
+
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Store:
+        store = Store(tmp_path / "objects")
+        store.put("a", CODE)
+        assert store.get("a") == CODE
+        return store
+
+    def test_a_folder_is_made_for_its_owner_alone(self, store: Store) -> None:
+        assert store.folder.stat().st_mode & 0o777 == 0o700
+
+    @pytest.mark.parametrize("mode", [0o720, 0o702])
+    def test_a_folder_that_others_may_write_to_is_not_read(self, store: Store, mode: int) -> None:
+        store.folder.chmod(mode)
+        assert store.get("a") is None
+
+    @pytest.mark.parametrize("mode", [0o620, 0o602])
+    def test_an_object_that_others_may_write_to_is_missing(self, store: Store, mode: int) -> None:
+        (store.folder / "a.object").chmod(mode)
+        assert store.get("a") is None
+        store.put("a", CODE)
+        assert store.get("a") == CODE
+
+    def test_objects_of_another_user_are_missing(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        other = os.geteuid() + 1
+        monkeypatch.setattr(os, "geteuid", lambda: other)
+        assert store.get("a") is None
+
+    def test_what_is_no_file_is_missing(self, store: Store) -> None:
+        os.mkfifo(store.folder / "pipe.object")
+        (store.folder / "folder.object").mkdir()
+        assert (store.get("pipe"), store.get("folder")) == (None, None)
+
+
+@pytest.mark.parametrize("call", ["mkstemp", "fdopen", "replace"])
+def test_a_full_or_read_only_disk_keeps_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "no room")
+
+    store = Store(tmp_path)
+    monkeypatch.setattr(tempfile if call == "mkstemp" else os, call, fails)
+    store.put("a", CODE)
+    assert store.get("a") is None
+    assert paths(store) == []
