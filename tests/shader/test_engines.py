@@ -42,6 +42,19 @@ def test_choosing_an_engine_imports_no_llvm(name: str) -> None:
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
+def test_an_import_of_llvm_that_is_kept_from_happening_is_none_of_it() -> None:
+    script = (
+        "import sys\n"
+        "class Keeper:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name.startswith('llvmlite'): raise ImportError(name)\n"
+        "sys.meta_path.insert(0, Keeper())\n"
+        "from dp2emu.shader.engines import engine; from dp2emu.shader.reference import run\n"
+        "sys.exit(engine('jit') is not run)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
 def test_the_reference_engine_imports_no_compiler() -> None:
     script = (
         "import sys; from dp2emu.shader.engines import engine; engine('reference')\n"

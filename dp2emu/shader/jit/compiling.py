@@ -26,7 +26,11 @@ _numbers = count()
 
 def available() -> bool:
     """Whether programs can be compiled here; nothing is imported to find out."""
-    return find_spec("llvmlite") is not None
+    try:
+        return find_spec("llvmlite") is not None
+    except ImportError:
+        # Whoever keeps it from being imported may say so already here.
+        return False
 
 
 @dataclass(frozen=True, slots=True)
