@@ -142,13 +142,14 @@ class Drawing:
         top, bottom = self.region.top, self.region.bottom
         if top >= bottom:
             return before
-        threads = self.threads if pixels * plan.key.samples >= WORTH else 1
+        parts = bands(top, bottom)
+        threads = min(self.threads, len(parts)) if pixels * plan.key.samples >= WORTH else 1
         workers = [_Worker.of(plan, given)]
         workers += [_Worker.of(plan, self._own(plan, draw, given)) for _ in range(1, threads)]
         if threads == 1:
             workers[0].run(top, bottom)
         else:
-            share(bands(top, bottom), [worker.run for worker in workers])
+            share(parts, [worker.run for worker in workers])
         for worker in workers:
             if worker.given.bindings is not None:
                 worker.given.bindings.complain()

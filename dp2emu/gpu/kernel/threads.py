@@ -40,7 +40,8 @@ def bands(top: int, bottom: int) -> list[Band]:
 def share(parts: Sequence[Band], workers: Sequence[Callable[[int, int], None]]) -> None:
     """Let workers, of which each has a thread, take one band after the other.
 
-    The first one works on the calling thread.  Raises what a worker raised.
+    The first one works on the calling thread.  Raises what a worker raised, when none works any
+    more: memory that is drawn to may go away then.
     """
     left = deque(parts)
 
@@ -55,9 +56,14 @@ def share(parts: Sequence[Band], workers: Sequence[Callable[[int, int], None]]) 
     own, *others = workers
     # Without others there is no pool either.
     running = [_pool(os.getpid(), len(others)).submit(work, other) for other in others]
-    work(own)
-    for future in running:
-        future.result()
+    try:
+        work(own)
+    finally:
+        left.clear()
+        raised = [future.exception() for future in running]
+    for error in raised:
+        if error is not None:
+            raise error
 
 
 @lru_cache(maxsize=8)

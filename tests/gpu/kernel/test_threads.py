@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from threading import Event
+from time import sleep
+
 import pytest
 
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.kernel import running, threads
 from dp2emu.gpu.queries import Counters
-from dp2emu.shader.engines import CHECKED, engine
+from dp2emu.shader.engines import CHECKED, JIT, engine
+from tests.gpu.drawing import color_surface, corner, draw
 from tests.gpu.kernel.states import random_draw
 
 
@@ -17,6 +21,18 @@ def test_any_number_of_threads_draws_the_same(count: int, monkeypatch: pytest.Mo
     monkeypatch.setattr(threads, "ROWS", 4)
     for seed in range(12):
         execute_draw(random_draw(seed), Counters(), run=engine(CHECKED), threads=count)
+
+
+def test_threads_are_no_more_than_bands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "WORTH", 0)
+    shared = []
+    monkeypatch.setattr(running, "share", lambda _, workers: shared.append(len(workers)))
+    color = color_surface()
+    packet = draw([corner(3, 2), corner(28, 7), corner(10, 30)], color=color)
+    for rows in (4, 16):
+        monkeypatch.setattr(threads, "ROWS", rows)
+        execute_draw(packet, Counters(), run=engine(JIT), threads=1 << 40)
+    assert shared == [8, 2]
 
 
 def test_bands_cover_every_row_once() -> None:
@@ -43,3 +59,34 @@ def test_what_a_worker_raises_is_raised() -> None:
 
 def test_there_is_a_processor() -> None:
     assert threads.cores() >= 1
+
+
+def test_nobody_draws_any_more_when_the_calling_thread_is_interrupted() -> None:
+    begun, drawn = Event(), []
+
+    def interrupted(first: int, end: int) -> None:
+        begun.wait(10)
+        raise KeyboardInterrupt
+
+    def slow(first: int, end: int) -> None:
+        begun.set()
+        sleep(0.05)
+        drawn.append(first)
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.share(threads.bands(0, 64_000), [interrupted, slow])
+    assert len(drawn) == 1
+
+
+def test_what_a_worker_of_another_thread_raises_is_raised() -> None:
+    begun = Event()
+
+    def waits(first: int, end: int) -> None:
+        begun.wait(10)
+
+    def fails(first: int, end: int) -> None:
+        begun.set()
+        raise ValueError("wrong")
+
+    with pytest.raises(ValueError, match="wrong"):
+        threads.share(threads.bands(0, 640), [waits, fails])
