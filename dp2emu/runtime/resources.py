@@ -7,7 +7,7 @@ driver's to manage (D3DCAPS2_CANMANAGERESOURCE), managed buffers lie where all o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -115,6 +115,26 @@ class Stored:
     data: bytes
     pitch: int = 0
     slice: int = 0
+
+
+def clipped(format: Format, whole: Box, box: Box, stored: Stored) -> tuple[Box, Stored] | None:
+    """What of a locked box lies in a level, with its bytes; None for nothing.
+
+    The runtimes do not check boxes, and what is stored begins at the box's corner wherever that
+    is.
+    """
+    starts = [max(getattr(each, side) for each in (box, whole)) for side in _STARTS]
+    ends = [min(getattr(each, side) for each in (box, whole)) for side in _ENDS]
+    if any(end <= start for start, end in zip(starts, ends, strict=True)):
+        return None
+    row, (left, top, front) = FORMATS[format], starts
+    across, down = (left - box.left) // row.block[0], (top - box.top) // row.block[1]
+    skipped = across * row.size + down * stored.pitch + (front - box.front) * stored.slice
+    inside = Box(left, top, ends[0], ends[1], front, ends[2])
+    return inside, replace(stored, data=stored.data[max(skipped, 0) :])
+
+
+_STARTS, _ENDS = ("left", "top", "front"), ("right", "bottom", "back")
 
 
 def store_pixels(

@@ -23,10 +23,9 @@ from dp2emu.retrace.d3d9.held import (
 )
 from dp2emu.retrace.d3d9.root import DEVICES, EVERY_DEVICE
 from dp2emu.retrace.locks import Lock
-from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.program import Program
 from dp2emu.runtime.application import Application
-from dp2emu.runtime.resources import Resource, Stored
+from dp2emu.runtime.resources import Resource, Stored, clipped
 from dp2emu.runtime.textures import TextureShape
 
 READONLY, NOOVERWRITE, NO_DIRTY_UPDATE = 0x10, 0x1000, 0x8000
@@ -220,13 +219,13 @@ def show_locked(call: Arguments, app: Application, resource: Resource, index: in
     "UnlockRect",
 )
 def unlock_rect(program: Program, call: Arguments) -> None:
-    """What is in the locked rectangle now is written."""
+    """What is in the locked rectangle now is written, as far as it lies in the surface."""
     _unlock(program, call)
 
 
 @on(f"{_VOLUMES} IDirect3DVolumeTexture9 IDirect3DVolumeTexture8", "UnlockBox")
 def unlock_box(program: Program, call: Arguments) -> None:
-    """What is in the locked box now is written."""
+    """What is in the locked box now is written, as far as it lies in the volume."""
     _unlock(program, call)
 
 
@@ -239,18 +238,12 @@ def _unlock(program: Program, call: Arguments) -> None:
     box, flags = lock.place
     part = resource.part(index)
     whole = Box(0, 0, part.width, part.height, 0, part.depth)
-    if box is not None and not _inside(box, whole):
-        raise Inexpressible(f"{box} is outside of {whole}")
-    pitch = 0 if resource.root.desc.format in _WITHOUT_PITCH else lock.pitch
+    format = Format(resource.root.desc.format)
+    pitch = 0 if format in _WITHOUT_PITCH else lock.pitch
     stored = Stored(lock.data, pitch, lock.slice)
-    app.store(resource, index, box or whole, stored, dirty=not flags & NO_DIRTY_UPDATE)
-
-
-def _inside(box: Box, whole: Box) -> bool:
-    """Whether a box has an inside, which lies in a level."""
-    starts = box.left >= 0 and box.top >= 0 and box.front >= 0
-    ends = box.right <= whole.right and box.bottom <= whole.bottom and box.back <= whole.back
-    return starts and ends and min(box.sides) > 0
+    inside = clipped(format, whole, box or whole, stored)
+    if inside is not None:
+        app.store(resource, index, *inside, dirty=not flags & NO_DIRTY_UPDATE)
 
 
 # Dirty regions, detail, generated levels

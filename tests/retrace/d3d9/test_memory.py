@@ -58,13 +58,27 @@ def test_a_rectangle_is_stored_at_its_place() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("sides", [(0, 0, 5, 4), (-1, 0, 2, 2), (2, 2, 2, 4), (0, 0, 1, 1 << 40)])
-def test_a_rectangle_outside_is_a_loss(sides: tuple[int, int, int, int]) -> None:
+@pytest.mark.parametrize(
+    ("sides", "stored"),
+    [
+        ((2, 3, 9, 9), {(2, 3): 0, (3, 3): 1}),
+        ((-1, -2, 2, 1), {(0, 0): 2 * 4 + 1, (1, 0): 2 * 4 + 2}),
+        ((3, 2, 4, 1 << 40), {(3, 2): 0, (3, 3): 4}),
+        ((2, 2, 2, 4), {}),
+        ((3, 1, 1, 2), {}),
+        ((4, 0, 9, 9), {}),
+        ((-5, 0, 0, 4), {}),
+    ],
+)
+def test_of_a_rectangle_that_leaves_the_level_what_is_inside_is_stored(
+    sides: tuple[int, int, int, int], stored: dict[tuple[int, int], int]
+) -> None:
     bench = Bench()
     address = texture(bench)
-    store(bench, address, words(5, 6, 7, 8), pitch=16, bounds=rect(*sides))
-    assert bench.words(bench.resource(address)) == [[0] * 4] * 4
-    assert [loss.name for loss in bench.program.losses] == ["IDirect3DTexture9::UnlockRect"]
+    store(bench, address, words(*range(100, 116)), pitch=16, bounds=rect(*sides))
+    wanted = [[100 + stored[x, y] if (x, y) in stored else 0 for x in range(4)] for y in range(4)]
+    assert bench.words(bench.resource(address)) == wanted
+    assert bench.losses() == []
 
 
 def test_nothing_of_the_scratch_pool_reaches_the_driver() -> None:
