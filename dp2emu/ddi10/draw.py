@@ -125,19 +125,20 @@ class Draws:
             raise Unsupported(f"draws of more than {MOST_PRIMITIVES:,} primitives")
         if not primitives or not instances.count:
             return
-        packet = self._packet(topology, primitives, start, base, instances, vertex)
+        packet = self._packet(topology, count, start, base, instances, vertex)
         self._resources.record(packet, *self._used(base is not None))
 
     def _packet(
         self,
         topology: Topology,
-        primitives: int,
+        vertices: int,
         start: int,
         base: int | None,
         instances: Instances,
         vertex: Shader,
     ) -> Draw:
         at, pixel = self._bindings, self._stages.pixel.shader
+        cuts = base is not None and topology in _STRIPS
         view = at.viewports[0] if at.viewports else Viewport(0, 0, 0, 0)
         colors = self._kept_colors.of(*_surfaces(at.targets))
         (depth,) = self._kept_depth.of(*_surfaces([at.depth]))
@@ -151,7 +152,7 @@ class Draws:
             pipeline=pipeline,
             topology=topology,
             first=start,
-            count=primitives,
+            count=_primitives(topology, vertices),
             streams=tuple(_streams(at)),
             indices=_indices(at, base),
             colors=colors,
@@ -170,7 +171,8 @@ class Draws:
             vertex_buffers=_constants(self._stages.vertex),
             pixel_buffers=_constants(self._stages.pixel),
             instances=_instances(at, vertex, instances),
-            cuts=base is not None and topology in _STRIPS,
+            cuts=cuts,
+            read=vertices if cuts else None,
             vertex_textures=given[0].textures,
             textures=given[1].textures,
         )

@@ -29,7 +29,7 @@ from dp2emu.gpu.merge import (
 )
 from dp2emu.gpu.multisample import alpha_covers, at_samples, pixel_count, pixels_of
 from dp2emu.gpu.packets import Draw
-from dp2emu.gpu.parts import instanced, uncut
+from dp2emu.gpu.parts import instanced, uncut, vertices_read
 from dp2emu.gpu.planes import Sites, sites
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.rasterops import COPY
@@ -181,7 +181,7 @@ _Rest = Callable[[Draw, Geometry], Work]
 
 def _draw_part(draw: Draw, texturing: Texturing, rest: _Rest) -> Work:
     """All of a draw without patches."""
-    vertices = vertex_count(draw.topology, draw.count) if draw.read is None else draw.read
+    vertices = vertices_read(draw)
     work = Work(
         vertices=vertices,
         vertex_bytes=vertices * vertex_bytes(draw.pipeline.layout),

@@ -39,6 +39,11 @@ def _instance(draw: Draw, instances: Instances, number: int) -> Draw:
     return replace(draw, streams=tuple(streams), vertex_uniforms=uniforms, instances=None)
 
 
+def vertices_read(draw: Draw) -> int:
+    """How many vertices (or indices) a draw reads."""
+    return vertex_count(draw.topology, draw.count) if draw.read is None else draw.read
+
+
 def uncut(draw: Draw) -> Draw:
     """The draw as a list, if it has strips that indices cut, with the same primitives.
 
@@ -47,7 +52,7 @@ def uncut(draw: Draw) -> Draw:
     topology = TOPOLOGIES[draw.topology]
     if not draw.cuts or draw.indices is None or topology.step * topology.extra == 0:
         return draw
-    places = draw.first + np.arange(vertex_count(draw.topology, draw.count), dtype=np.int64)
+    places = draw.first + np.arange(vertices_read(draw), dtype=np.int64)
     given = replace(draw.indices, base=0)
     values = vertex_numbers(given, places)
     starts, lengths = _strips(values == (1 << 8 * given.size) - 1)

@@ -191,6 +191,14 @@ def test_queries_of_one_counter_share_its_cost() -> None:
     assert driven.adapter.watched.cost == 0
 
 
+def test_what_is_watched_can_be_watched_again_when_nothing_is_left() -> None:
+    driven = Driven()
+    for n in range(SIMULTANEOUS):
+        create(driven, Counter.GPU_IDLE + n)
+    create(driven, Counter.GPU_IDLE)
+    assert driven.adapter.watched.cost == SIMULTANEOUS
+
+
 def test_a_counter_that_another_device_watches_is_nonexclusive() -> None:
     adapter = Adapter(checking=True)
     one, other = Driven(adapter=adapter), Driven(adapter=adapter)

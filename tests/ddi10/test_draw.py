@@ -85,6 +85,22 @@ def test_an_index_of_ones_cuts_a_strip_and_not_a_list() -> None:
     assert driven.device.statistics().IAPrimitives == 4
 
 
+@pytest.mark.parametrize(
+    ("topology", "before", "after"), [(3, 2, 3), (5, 3, 4), (11, 4, 5), (13, 6, 8), (13, 7, 6)]
+)
+def test_all_indices_behind_a_cut_count(topology: int, before: int, after: int) -> None:
+    driven = Drawing()
+    indices = [0] * before + [0xFFFF] + [0] * after
+    buffer = driven.buffer(np.array(indices, "<u2").tobytes())
+    driven.call("IaSetIndexBuffer", buffer, 57, 0)
+    driven.call("IaSetTopology", topology)
+    driven.call("DrawIndexed", len(indices), 0, 0)
+    driven.call("Flush")
+    made = {3: lambda n: n - 1, 5: lambda n: n - 2, 11: lambda n: n - 3, 13: lambda n: n // 2 - 2}
+    wanted = made[topology](before) + made[topology](after)
+    assert driven.device.statistics().IAPrimitives == wanted
+
+
 TOPOLOGY_COUNTS = {
     1: [(0, 0), (1, 1), (5, 5)],
     2: [(1, 0), (2, 1), (5, 2)],
