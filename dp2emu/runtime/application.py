@@ -318,9 +318,12 @@ class Application:
         one, other = source.desc, target.desc
         if one is None or other is None:
             raise Unsupported("UpdateTexture of what has no memory at the driver")
+        alike = one.format == other.format or one.kind in VOLUMES
         for face, boxes in source.take_dirty().items():
-            for box in boxes:
+            for box in boxes if alike else ():
                 self._update(source, target, face, box)
+            if not alike:
+                self._update_face(source, target, face)
         self.device.textures.changed([other])
 
     def _update(self, source: Resource, target: Resource, face: int, box: Box) -> None:
@@ -340,7 +343,7 @@ class Application:
             self._update_face(source, target, face)
 
     def _update_face(self, source: Resource, target: Resource, face: int) -> None:
-        """Whole levels: TEXBLT takes the same rectangle of all faces."""
+        """Whole levels: TEXBLT takes the same rectangle of all faces, and converts nothing."""
         one, other = source.desc, target.desc
         assert one is not None
         assert other is not None
@@ -349,7 +352,10 @@ class Application:
         for level in range(min(one.levels - skipped, other.levels)):
             given = self.level(source, face * one.levels + level + skipped)
             made = self.level(target, face * other.levels + level)
-            self.copy(given, made)
+            if one.format == other.format:
+                self.copy(given, made)
+            else:
+                self.blit(given, made, (None, None), 0)
 
     def copy(
         self, source: Resource, target: Resource,

@@ -217,3 +217,23 @@ def test_what_the_driver_cannot_fill_is_stored() -> None:
     held = bench.app.session.read(desc.handle, 0, 32)
     assert held == words(red, 0, blue, 0, red, 0, red, 0)
     assert len(bench.losses()) == 1
+
+
+def test_update_texture_converts_between_formats() -> None:
+    bench = Bench()
+    source = texture(bench, size=2, levels=2, pool=2)
+    target = bench.make(
+        "CreateTexture", "ppTexture", Width=2, Height=2, Levels=2, Usage=0,
+        Format=int(Format.R5G6B5), Pool=0,
+    )  # fmt: skip
+    store(bench, source, words(*[0xFFFF0000] * 4), pitch=8)
+    store(bench, source, words(0xFF0000FF), pitch=4, level=1)
+    bench.device(
+        "UpdateTexture", pSourceTexture=Pointer(source), pDestinationTexture=Pointer(target)
+    )
+    bench.app.session.finish()
+    desc = bench.resource(target).desc
+    assert desc is not None
+    held = bench.app.session.read(desc.handle, 0, 10)
+    assert held == b"\x00\xf8" * 4 + b"\x1f\x00"
+    assert bench.losses() == []
