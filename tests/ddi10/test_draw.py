@@ -534,7 +534,7 @@ def test_removal_strikes_at_any_entry(name: str, arguments: Any, calls: int) -> 
 def test_what_is_removed_goes_on_telling_sizes_and_letting_go() -> None:
     driven = Drawing()
     driven.adapter.remove()
-    for name in driven.device.functions:
+    for name in driven.device.entries:
         if name.startswith("CalcPrivate"):
             description = CreateQuery(Query.EVENT) if "Query" in name else None
             assert driven.call(name, description) == []
