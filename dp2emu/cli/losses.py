@@ -14,5 +14,5 @@ def tell_losses(name: str, losses: Losses) -> int:
     """Say what of a trace could not be expressed; the exit code."""
     for line in losses.lines():
         complain(f"{name}: {line}")
-    say(f"{name}: {losses.total} calls not expressed" if losses else f"{name}: nothing is lost")
+    say(f"{name}: {losses.total} calls not expressed" if losses else f"{name}: every call read is expressed")
     return FAULTS if losses else FINE

@@ -32,7 +32,7 @@ def records(path: Path) -> list[object]:
 def test_an_import_replays_with_a_picture_for_each_present(tmp_path: Path) -> None:
     out = tmp_path / "game.dp2"
     ran = dp2emu("import", GEOMETRY, "-o", out)
-    assert (ran.code, ran.out, ran.err) == (0, b"", f"{GEOMETRY}: nothing is lost\n")
+    assert (ran.code, ran.out, ran.err) == (0, b"", f"{GEOMETRY}: every call read is expressed\n")
     assert records(out)[0] == Annotation(IMPORTED, "sdl_testgeometry.trace")
     for file in (out, GEOMETRY):
         ran = dp2emu("replay", file, "--verify", "--png", tmp_path / "png", "--json", "-")
