@@ -14,5 +14,6 @@ def tell_losses(name: str, losses: Losses) -> int:
     """Say what of a trace could not be expressed; the exit code."""
     for line in losses.lines():
         complain(f"{name}: {line}")
-    say(f"{name}: {losses.total} calls not expressed" if losses else f"{name}: every call read is expressed")
+    said = f"{losses.total} calls not expressed" if losses else "every call read is expressed"
+    say(f"{name}: {said}")
     return FAULTS if losses else FINE
