@@ -174,10 +174,11 @@ def test_both(dp2, dp2_golden):
         run(pytester, source).assert_outcomes(failed=1)
 
 
-def documented(language: str) -> str:
-    """A code block of the documentation of the plugin."""
+def documented(language: str, heading: str = "The pytest plugin") -> str:
+    """The first code block of a language behind a heading of the documentation."""
     text = (ROOT / "docs" / "pytest.rst").read_text("utf-8")
-    _, _, rest = text.partition(f".. code-block:: {language}\n\n")
+    _, _, below = text.partition(f"{heading}\n")
+    _, _, rest = below.partition(f".. code-block:: {language}\n\n")
     lines = takewhile(lambda line: not line or line.startswith("    "), rest.split("\n"))
     return dedent("\n".join(lines))
 
@@ -191,3 +192,8 @@ def test_the_documented_scenario_is_one(pytester: pytest.Pytester) -> None:
     pytester.path.joinpath("all.toml").write_text(documented("toml"))
     source = "def test_it(dp2):\n    assert dp2.commands.capacity == 256\n"
     run(pytester, source, "--dp2-scenario=all.toml").assert_outcomes(passed=1)
+
+
+def test_the_documented_property_holds(pytester: pytest.Pytester) -> None:
+    source = documented("python", "Strategies and the query model")
+    run(pytester, source, "-p", "no:cacheprovider").assert_outcomes(passed=1)

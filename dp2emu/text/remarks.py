@@ -35,7 +35,7 @@ from dp2emu.numbers import float_text
 
 _RS, _TSS = RenderState, TextureStageState
 
-_STATE_ENUMS: dict[int, type[SdkEnum]] = {
+STATE_ENUMS: dict[int, type[SdkEnum]] = {
     _RS.ZENABLE: ZBufferType, _RS.FILLMODE: FillMode, _RS.SHADEMODE: ShadeMode,
     _RS.CULLMODE: Cull, _RS.PATCHEDGESTYLE: PatchEdgeStyle, _RS.VERTEXBLEND: VertexBlend,
     **dict.fromkeys((_RS.SRCBLEND, _RS.DESTBLEND, _RS.SRCBLENDALPHA, _RS.DESTBLENDALPHA), Blend),
@@ -101,7 +101,7 @@ def _render_state(values: Values) -> str | None:
         return float_text(value)
     if state in _COLOR_WRITES:
         return _flags(ColorWrite, "D3DCOLORWRITEENABLE_", value)
-    return sdk_name(_STATE_ENUMS[state], value) if state in _STATE_ENUMS else None
+    return sdk_name(STATE_ENUMS[state], value) if state in STATE_ENUMS else None
 
 
 def _stage_state(values: Values) -> str | None:
