@@ -17,6 +17,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("dp2", "ddi10"),
     ("rig", "capture", "runtime", "runtime10"),
     (
+        "batch",
         "picture",
         "grey",
         "readback",

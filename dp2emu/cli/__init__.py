@@ -21,6 +21,7 @@ from dp2emu.cli.streams import closed_streams_replaced
 
 VERBS = {
     "replay": "Run a capture and report its answers and pictures.",
+    "batch": "Replay many captures, each in a process that is watched.",
     "import": "Turn a program's Direct3D calls into a capture.",
     "info": "Say what a capture holds.",
     "state": "Show all device state at a point of a capture.",

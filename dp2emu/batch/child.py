@@ -1,0 +1,92 @@
+"""The child that replays captures: a JSON object per line in, one per line out.
+
+python -m dp2emu.batch.child SETTINGS
+
+``SETTINGS`` is a JSON object: ``memory`` in bytes (0: no bound), ``timing`` and ``options``.  A
+line of input is the path of a capture as a JSON string; the answer is its row.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import sys
+from dataclasses import asdict
+from io import BufferedReader
+from typing import Any, BinaryIO, cast
+
+from dp2emu.dp2.options import Options
+from dp2emu.errors import Dp2Error
+from dp2emu.gpu.timing import parse_timing
+from dp2emu.replay import Recording, Tally, replay
+
+
+def row_of(path: str, options: Options | None = None, timing: str | None = None) -> dict[str, Any]:
+    """Replay a capture, a text of one or a trace of API calls; what came of it.
+
+    ``outcome`` is ``fine``, ``differs``, ``faults``, ``unusable`` or ``memory``, of which the
+    later goes before the earlier; ``error`` says why in words.  The rest are the numbers of
+    ``replay.Tally``, which a file that cannot be opened has not.  Nothing in it depends on the
+    machine or the time.
+    """
+    model = parse_timing(timing) if timing else None
+    try:
+        with open(path, "rb") as file:
+            tally = replay(_opened(file), timing=model, options=options)
+    except MemoryError:
+        return {"file": path, "outcome": "memory", "error": "out of memory"}
+    except OSError as error:
+        return {"file": path, "outcome": "unusable", "error": error.strerror or str(error)}
+    except Dp2Error as error:
+        return {"file": path, "outcome": "unusable", "error": str(error)}
+    damage = str(tally.damage) if tally.damage else None
+    numbers = asdict(tally) | {"damage": damage}
+    return {"file": path, "outcome": _outcome(tally), "error": damage, **numbers}
+
+
+def _outcome(tally: Tally) -> str:
+    if tally.damage:
+        return "unusable"
+    if tally.faults:
+        return "faults"
+    return "differs" if tally.different or tally.observed_different else "fine"
+
+
+def _opened(file: BinaryIO) -> Recording:
+    from dp2emu.capture.apitrace import begins_as_trace, open_trace
+    from dp2emu.text import open_any
+
+    stream = cast(BufferedReader, file)
+    if not begins_as_trace(stream, str(stream.name)):
+        return open_any(stream)
+    from dp2emu.retrace import Import
+
+    return Import(open_trace(stream))
+
+
+def main(settings: str) -> None:
+    """Answer lines of standard input until it ends."""
+    given = json.loads(settings)
+    _bound(given["memory"])
+    options = Options(**given["options"])
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    for line in sys.stdin:
+        print(json.dumps(row_of(json.loads(line), options, given["timing"])), file=answers)
+        answers.flush()
+        gc.collect()
+
+
+def _bound(memory: int) -> None:
+    """Allocations beyond fail; where there is no such bound, none is set."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        if memory:
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,77 @@
+"""Children are watched: a crash and a file that takes too long are rows like others."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from itertools import chain
+from pathlib import Path
+from threading import Timer
+
+import pytest
+
+from dp2emu.batch import Limits, batch, shard_of
+from dp2emu.batch.child import row_of
+from dp2emu.batch.running import Child
+from dp2emu.errors import UsageError
+from tests.tools.loading import ROOT
+
+STREAM = str(ROOT / "streams" / "first_light.dp2")
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> str:
+    """A file that nobody ever writes."""
+    path = tmp_path / "waiting.dp2"
+    os.mkfifo(path)
+    return str(path)
+
+
+def test_a_child_says_what_this_process_says() -> None:
+    child = Child(Limits())
+    try:
+        assert child.row(STREAM) == row_of(STREAM)
+    finally:
+        child.close()
+
+
+def test_a_file_that_takes_too_long_is_ended_and_the_next_one_runs(waiting: str) -> None:
+    rows = list(batch([waiting, STREAM], Limits(seconds=5)))
+    assert [row["outcome"] for row in rows] == ["timeout", "fine"]
+    assert rows[0]["error"] == "more than 5 seconds"
+
+
+def test_a_child_that_dies_is_a_row_and_the_next_file_runs(waiting: str) -> None:
+    child = Child(Limits())
+    try:
+        assert child.row(STREAM)["outcome"] == "fine"
+        process = child._process
+        assert process is not None
+        Timer(0.2, process.kill).start()
+        assert child.row(waiting) == {
+            "file": waiting,
+            "outcome": "crash",
+            "error": f"the process ended with {-signal.SIGKILL}",
+        }
+        assert child.row(STREAM)["outcome"] == "fine"
+    finally:
+        child.close()
+
+
+def test_a_batch_that_is_left_leaves_no_child(waiting: str) -> None:
+    rows = batch([STREAM, waiting, STREAM], Limits(seconds=600))
+    next(rows)
+    before = time.monotonic()
+    rows.close()
+    assert time.monotonic() - before < 60
+
+
+def test_no_jobs_are_refused() -> None:
+    with pytest.raises(UsageError, match="0 jobs"):
+        list(batch([], Limits(), jobs=0))
+
+
+def test_shards_are_disjoint_and_complete() -> None:
+    parts = [shard_of(range(17), part, 5) for part in range(1, 6)]
+    assert sorted(chain.from_iterable(parts)) == list(range(17))
