@@ -72,7 +72,10 @@ class Scenario:
     limits: Limits = field(default_factory=Limits)
 
     def timed(self, otherwise: Timing | None = None) -> Timing:
-        """The timing model with the scenario's deliveries; ``otherwise`` if it names none."""
+        """The timing model with the scenario's deliveries; ``otherwise`` if it names none.
+
+        Its name is that of the model: captures can name no deliveries.
+        """
         model = self.timing or otherwise or instant()
         listed = self.deliveries
         if not listed:
@@ -82,7 +85,7 @@ class Scenario:
             times = listed.get(kind)
             return times[min(number, len(times) - 1)] if times else model.delivery(kind, number)
 
-        return replace(model, name=f"{model.name} with deliveries", delivery=delivery)
+        return replace(model, delivery=delivery)
 
     def driver(self, options: Options | None = None, timing: Timing | None = None) -> Driver:
         """An emulated driver to which this happens; ``timing`` counts if the scenario has none."""

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dp2emu.capture import open_capture
+from dp2emu.capture.records import Called
 from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
@@ -18,7 +20,9 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.errors import Dp2Error, Fault, UsageError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.scenario import Scenario, load_scenario, parse_scenario
+from tests.cli.running import dp2emu
 from tests.dp2.rigging import create, issue, payloads
+from tests.tools.loading import ROOT
 
 
 def staged(data: dict[str, Any]) -> Driver:
@@ -143,3 +147,33 @@ def test_any_data_is_a_scenario_or_one_error(data: object) -> None:
         assert isinstance(parse_scenario(data), Scenario)
     except Dp2Error as error:
         assert str(error)
+
+
+STREAM = str(ROOT / "streams" / "event_latency.dp2")
+
+
+def test_a_replay_in_a_scenario_differs_where_it_must(tmp_path: Path) -> None:
+    (tmp_path / "lost.toml").write_text("[lost]\ncall = 1\ncalls = 1\n")
+    (tmp_path / "none.toml").write_text('timing = "fixed:call=1000,packet=4000,delivery=500"')
+    same = dp2emu("replay", STREAM, "--verify", "--scenario", tmp_path / "none.toml")
+    lost = dp2emu("replay", STREAM, "--verify", "--scenario", tmp_path / "lost.toml")
+    assert (same.code, lost.code) == (0, 3)
+
+
+def test_a_scene_in_a_scenario_has_small_buffers(tmp_path: Path) -> None:
+    scene = ROOT / "tests/golden/scenes/query/occ_overlap_random.json"
+    (tmp_path / "small.toml").write_text("buffers.commands = 256")
+    calls = []
+    for options in ([], ["--scenario", tmp_path / "small.toml"]):
+        capture = tmp_path / "scene.dp2"
+        ran = dp2emu("scene", scene, "--out", tmp_path / "out", "--capture", capture, *options)
+        assert ran.code == 0
+        with open_capture(str(capture)) as stored:
+            calls.append(sum(isinstance(record, Called) for record in stored.records()))
+    assert calls[1] > calls[0]
+
+
+def test_other_rigs_have_no_scenarios(tmp_path: Path) -> None:
+    (tmp_path / "empty.toml").write_text("")
+    empty = tmp_path / "empty.toml"
+    assert dp2emu("replay", STREAM, "--rig", f"recorded:{STREAM}", "--scenario", empty).code == 2

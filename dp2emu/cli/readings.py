@@ -69,3 +69,10 @@ with_rig = click.option(
     "of a rig that is installed.",
 )
 """Gives a verb the name of a rig, for ``rig.spec``."""
+
+with_scenario = click.option(
+    "--scenario",
+    metavar="FILE",
+    help="What happens besides: timing, buffers, deliveries, lost calls; a TOML or JSON file.",
+)
+"""Gives a verb the path of a scenario, for ``scenario.load_scenario``."""

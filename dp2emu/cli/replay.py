@@ -13,11 +13,11 @@ from dp2emu.cli.losses import tell_losses
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, say, worst
 from dp2emu.cli.pictures import Wanted, with_pictures
 from dp2emu.cli.progress import progress_through
-from dp2emu.cli.readings import EMULATOR, with_readings, with_rig
+from dp2emu.cli.readings import EMULATOR, with_readings, with_rig, with_scenario
 from dp2emu.cli.streams import text_output
 from dp2emu.diff import Allowance, Judgement
 from dp2emu.dp2.options import Options
-from dp2emu.gpu.timing import parse_timing
+from dp2emu.gpu.timing import Timing, parse_timing
 from dp2emu.replay import Pictures, RawFrames, Recording, Tally, Watcher, replay
 from dp2emu.rig import Rig
 
@@ -38,6 +38,7 @@ _LINES = 20
     "or seeded:N; default: what the capture says, else instant.",
 )
 @with_rig
+@with_scenario
 @click.option("--verify", is_flag=True, help="Exit with 1 if an answer is not as recorded.")
 @with_allowance(tolerance=4, share=99.5, across=16)
 @with_readings
@@ -46,6 +47,7 @@ def command(
     json_path: str | None,
     timing: str | None,
     rig: str,
+    scenario: str | None,
     verify: bool,
     wanted: Wanted,
     options: Options,
@@ -64,7 +66,7 @@ def command(
         document = stack.enter_context(text_output(json_path)) if json_path else None
         pictures = stack.enter_context(wanted.opened(allowance))
         advance = stack.enter_context(progress_through(opened.file))
-        chosen = _used(rig, stack)
+        chosen = _staged(scenario, rig, options, model) or _used(rig, stack)
         tally = replay(
             capture,
             rig=chosen,
@@ -85,6 +87,17 @@ def command(
         say(_raw_summary(pictures.raw))
     say(_summary(capture.name, tally))
     return worst(_code(tally, verify=verify), _lost(capture), _unlike(judged, pictures, wanted))
+
+
+def _staged(path: str | None, rig: str, options: Options, model: Timing | None) -> Rig | None:
+    """The emulator in a scenario, None without one.  Raises UsageError for another rig in it."""
+    if path is None:
+        return None
+    if rig != EMULATOR:
+        raise click.UsageError("only the emulator has scenarios")
+    from dp2emu.scenario import load_scenario
+
+    return load_scenario(path).driver(options, model)
 
 
 def _used(spec: str, stack: ExitStack) -> Rig | None:

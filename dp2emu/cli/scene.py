@@ -10,10 +10,11 @@ import click
 
 from dp2emu.cli.captures import PATH
 from dp2emu.cli.outcome import FAULTS, FINE, complain, outcome_of, say, worst
-from dp2emu.cli.readings import with_readings
+from dp2emu.cli.readings import with_readings, with_scenario
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.timing import parse_timing
 from dp2emu.runtime.session import COMMAND_BYTES
+from dp2emu.scenario import load_scenario
 from dp2emu.scene import SceneResult, play_scene
 
 
@@ -34,6 +35,7 @@ from dp2emu.scene import SceneResult, play_scene
     show_default=True,
     help="Size of the command buffer: a smaller one means more calls.",
 )
+@with_scenario
 @with_readings
 def command(
     scenes: tuple[str, ...],
@@ -41,6 +43,7 @@ def command(
     capture: str | None,
     timing: str | None,
     command_bytes: int,
+    scenario: str | None,
     options: Options,
 ) -> int:
     """Play Direct3D 9 scene files.
@@ -57,6 +60,7 @@ def command(
         timing=parse_timing(timing) if timing else None,
         options=options,
         command_bytes=command_bytes,
+        scenario=load_scenario(scenario) if scenario else None,
     )
     return worst(*(outcome_of(partial(_play, path, play)) for path in scenes))
 

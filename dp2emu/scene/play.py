@@ -15,9 +15,10 @@ from dp2emu.capture.writer import CaptureWriter
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error, SceneError
-from dp2emu.gpu.timing import Timing, instant
+from dp2emu.gpu.timing import Timing
 from dp2emu.runtime import Device9
 from dp2emu.runtime.session import COMMAND_BYTES
+from dp2emu.scenario import Scenario
 from dp2emu.scene.document import Scene, is_of_direct3d_10, read_json, take_apart
 from dp2emu.scene.fields import Fields
 from dp2emu.scene.ops import OPS
@@ -35,6 +36,7 @@ def play_scene(
     timing: Timing | None = None,
     options: Options | None = None,
     command_bytes: int = COMMAND_BYTES,
+    scenario: Scenario | None = None,
 ) -> SceneResult:
     """Play a scene (a file, or its content) and write its results below ``out``.
 
@@ -42,12 +44,15 @@ def play_scene(
     of Direct3D 10 and 11, which ``play_scene10`` plays, ``name.json`` and pictures.
     ``capture`` saves the session as a sealed capture; ``timing`` and ``options`` are the driver's;
     ``command_bytes`` is the size of the command buffer, which decides how commands are split over
-    calls and must hold the largest of them.
+    calls and must hold the largest of them; ``scenario`` is what happens besides, whose timing
+    and size count before those.
     What the scene needs and the emulator lacks, or the driver refuses, is in the result's
     ``problems``; files are then written only if everything else could still be done.  Raises
     SceneError for a file that is no scene, and OSError.
     """
-    driver = Driver(timing or instant(), options)
+    scenario = scenario or Scenario()
+    driver = scenario.driver(options, timing)
+    command_bytes = scenario.command_bytes or command_bytes
     stream = None if isinstance(source, Mapping) else str(source)
     try:
         document = read_json(source)
