@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
@@ -21,7 +22,7 @@ from dp2emu.d3d.enums import (
 )
 from dp2emu.d3d.formats import AnyFormat, Use
 from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.packets import Draw, LinePattern, MergeNumbers, PointSize, Rect, Viewport
+from dp2emu.gpu.packets import Draw, LinePattern, MergeNumbers, PointSize, Rect, Stream, Viewport
 from dp2emu.gpu.state import (
     BlendEquation,
     BlendState,
@@ -40,6 +41,12 @@ COLORS = [format for format, row in ROWS.items() if Use.TARGET in row.uses]
 DEPTHS = [format for format, row in ROWS.items() if Use.DEPTH in row.uses]
 SIDE = 24
 """Pixels along the sides of the targets."""
+SHAPES = ((1, 1), (2, 3), (1, 40), (300, 7), (5000, 3), (3, 5000), (8192, 1), (64, 64))
+"""Targets that are tiny, thin, or larger than products of 32 bits hold."""
+FAR = (
+    math.inf, -math.inf, math.nan, 3e38, -1e30, -2147483648.0, 9e8, 65536.0, 32768.0, -16384.0,
+    8191.5, 2900.25, 2896.5, -3000.0, 1e-40, 0.0,
+)  # fmt: skip
 HOLLOW = (FillMode.WIREFRAME, FillMode.POINT)
 
 
@@ -206,11 +213,13 @@ def _merge(pick: Pick) -> MergeNumbers:
     )
 
 
-def made_surface(pick: Pick, format: AnyFormat, samples: int) -> Surface:
-    """Old contents are anything."""
+def made_surface(
+    pick: Pick, format: AnyFormat, samples: int, shape: tuple[int, int] = (SIDE + 3, SIDE)
+) -> Surface:
+    """Old contents are anything; ``shape`` is width and height."""
     older = isinstance(format, Format)
     made = Heap().create(SurfaceDesc(
-        1, SurfaceKind.SURFACE if older else SurfaceKind.TEXTURE, SIDE + 3, SIDE,
+        1, SurfaceKind.SURFACE if older else SurfaceKind.TEXTURE, *shape,
         format if older else 0, samples=samples, dxgi=None if older else format,
     ))  # fmt: skip
     made.data[:] = np.frombuffer(pick.randbytes(made.data.size), np.uint8)
@@ -260,3 +269,30 @@ def random_draw(seed: int) -> Draw:
     )
     pipeline = replace(packet.pipeline, samples=samples, **_late(pick))
     return replace(packet, pipeline=pipeline, colors=tuple(colors) or (None,))
+
+
+def random_draw_of_any_shape(seed: int) -> Draw:
+    """The same on targets of ``SHAPES``, with corners anywhere at all."""
+    packet, pick = random_draw(seed), Random(seed)
+    width, height = shape = pick.choice(SHAPES)
+    *colors, depth = (
+        each and made_surface(pick, each.format, each.samples, shape)
+        for each in (*packet.colors, packet.depth)
+    )
+    return replace(
+        packet,
+        streams=tuple(_moved(pick, each) for each in packet.streams),
+        colors=tuple(colors),
+        depth=depth,
+        scissor=_mostly(pick, Rect(0, 0, width, height), [Rect(width // 2, 0, width, height)]),
+        viewport=Viewport(0, 0, width, height, 0.1, 0.8),
+    )
+
+
+def _moved(pick: Pick, stream: Stream) -> Stream:
+    """Places across large targets and far beyond."""
+    assert isinstance(stream.data, bytes)
+    words = np.frombuffer(stream.data, np.float32).reshape(-1, stream.stride // 4).copy()
+    for place in words[:, :2]:
+        place[:] = [pick.choice(FAR) if _flag(pick) else pick.uniform(-9000, 9000) for _ in "xy"]
+    return replace(stream, data=words.tobytes())

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.draw import execute_draw
-from dp2emu.gpu.kernel import checking
+from dp2emu.gpu.kernel import checking, running, threads
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.work import Work
 from dp2emu.shader.engines import CHECKED, JIT, REFERENCE, engine
 from tests.gpu.drawing import color_surface, corner, draw
-from tests.gpu.kernel.states import random_draw
+from tests.gpu.kernel.states import random_draw, random_draw_of_any_shape
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 1 << 32))
 def test_any_state_is_drawn_as_the_stages_draw_it(seed: int) -> None:
     execute_draw(random_draw(seed), Counters(), run=engine(CHECKED))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 1 << 32), st.sampled_from([1, 2, 3, 7]))
+def test_targets_of_any_shape_and_corners_anywhere(seed: int, count: int) -> None:
+    with (
+        patch.object(running, "WORTH", 0),
+        patch.object(threads, "ROWS", 4 if seed % 2 else threads.ROWS),
+    ):
+        packet = random_draw_of_any_shape(seed)
+        execute_draw(packet, Counters(), run=engine(CHECKED), threads=count)
 
 
 def test_what_differs_is_told_by_target_pixel_and_count() -> None:
