@@ -142,14 +142,13 @@ class Drawing:
         top, bottom = self.region.top, self.region.bottom
         if top >= bottom:
             return before
-        parts = bands(top, bottom)
-        threads = min(self.threads, len(parts)) if pixels * plan.key.samples >= WORTH else 1
+        worth = pixels * plan.key.samples >= WORTH
+        # One thread draws bands as well: a band of all targets stays in its cache.
+        parts = bands(top, bottom) if worth else [(top, bottom)]
         workers = [_Worker.of(plan, given)]
-        workers += [_Worker.of(plan, self._own(plan, draw, given)) for _ in range(1, threads)]
-        if threads == 1:
-            workers[0].run(top, bottom)
-        else:
-            share(parts, [worker.run for worker in workers])
+        workers += [_Worker.of(plan, self._own(plan, draw, given))
+                    for _ in range(1, min(self.threads, len(parts)))]  # fmt: skip
+        share(parts, [worker.run for worker in workers])
         for worker in workers:
             if worker.given.bindings is not None:
                 worker.given.bindings.complain()

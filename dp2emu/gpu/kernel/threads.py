@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ROWS = 64
 """Rows of a band: an even number, since kernels work on pairs."""
 WORTH = 1 << 15
-"""Pixels that more than one thread is worth while for, about."""
+"""Pixels that more than one band is worth while for, about."""
 
 Band = tuple[int, int]
 """The first row and one past the last."""
