@@ -27,6 +27,9 @@ from dp2emu.errors import Unsupported
 VIEWPORTS = 16
 """Viewports and scissor rectangles there can be at a time."""
 
+STREAM_TARGETS = 4
+"""Buffers that can be streamed into at a time."""
+
 STRIDE = 2048
 """D3D11_REQ_MULTI_ELEMENT_STRUCTURE_SIZE_IN_BYTES: most bytes from vertex to vertex."""
 
@@ -232,11 +235,15 @@ class Setters:
         self.bindings.depth = deep
 
     def set_stream_targets(
-        self, targets: Sequence[bytearray | None], clear: int = 0, offsets: Sequence[int] = ()
+        self, targets: Sequence[bytearray | None], clear: int, offsets: Sequence[int]
     ) -> None:
-        """SoSetTargets: nothing streams out, so buffers are refused."""
-        if any(memory is not None for memory in targets):
-            raise Unsupported("stream output")
+        """SoSetTargets: buffers may be there, but no shader that is built streams into them."""
+        entry = "SoSetTargets"
+        fits = 0 <= clear <= STREAM_TARGETS - len(targets) and len(offsets) == len(targets)
+        self._contract.hold(fits, Rule.SLOTS, entry)
+        self._contract.hold(all(map(is_uint, offsets)), Rule.NUMBERS, entry)
+        for memory in targets:
+            self._resources.objects.maybe(memory, entry)
 
 
 _FARTHEST = 1 << 15

@@ -136,12 +136,27 @@ def test_elements_are_of_formats_slots_and_registers_there_are(element: InputEle
     assert rule_of(driven, "CreateElementLayout", layout, memory) == "KNOWN_STATE"
 
 
-def test_stream_output_and_unordered_access_say_that_they_are_not_built() -> None:
+APPEND = 0xFFFFFFFF
+
+
+def test_buffers_to_stream_into_are_set_though_nothing_streams() -> None:
     driven = Rendering()
     buffer = driven.buffer(bytes(4))
-    assert driven.call("SoSetTargets", [None] * 4, 0, [0] * 4) == []
-    with pytest.raises(Unsupported, match="stream output"):
-        driven.call("SoSetTargets", [buffer], 3, [0])
+    for targets, clear in (([None] * 4, 0), ([buffer], 3), ([buffer, None, buffer], 1)):
+        assert driven.call("SoSetTargets", targets, clear, [APPEND] * len(targets)) == []
+    for rule, targets, clear, offsets in (
+        ("SLOTS", [buffer], 4, [0]),
+        ("SLOTS", [buffer], 0, []),
+        ("SLOTS", [None] * 5, 0, [0] * 5),
+        ("NUMBERS", [buffer], 0, [-1]),
+        ("LIVE_OBJECT", [bytearray(16)], 0, [0]),
+    ):
+        assert rule_of(driven, "SoSetTargets", targets, clear, offsets) == rule
+
+
+def test_unordered_access_says_that_it_is_not_built() -> None:
+    driven = Rendering()
+    buffer = driven.buffer(bytes(4))
     assert driven.call("SetRenderTargets", [], 8, None, [None], [], 0, 0, 0, 0) == []
     with pytest.raises(Unsupported, match="unordered access"):
         driven.call("SetRenderTargets", [], 8, None, [buffer], [0], 0, 1, 0, 0)
