@@ -9,7 +9,6 @@ line of input is the path of a capture as a JSON string; the answer is its row.
 from __future__ import annotations
 
 import contextlib
-import gc
 import json
 import os
 import sys
@@ -76,7 +75,6 @@ def main(settings: str) -> None:
     for line in sys.stdin:
         print(json.dumps(row_of(json.loads(line), options, given["timing"])), file=answers)
         answers.flush()
-        gc.collect()
 
 
 def _bound(memory: int) -> None:

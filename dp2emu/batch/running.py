@@ -43,10 +43,14 @@ class Limits:
 
 
 class Child:
-    """A process that replays one capture after the other.  Mutable: it comes and goes."""
+    """A process that replays one capture after the other.  Mutable: it comes and goes.
 
-    def __init__(self, limits: Limits) -> None:
+    Names of files count from ``folder``, by default the current one.
+    """
+
+    def __init__(self, limits: Limits, folder: str | None = None) -> None:
         self._limits = limits
+        self._folder = folder
         self._process: subprocess.Popen[str] | None = None
 
     def row(self, path: str) -> Row:
@@ -93,6 +97,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             encoding="utf-8",
+            cwd=self._folder,
         )
         return self._process
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from dp2emu.batch import Limits, Results, batch, parse_shard, shard_of
+from dp2emu.batch import Limits, Results, batch, batch_on, parse_shard, shard_of
 from dp2emu.cli.captures import PATH
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, say, worst
 from dp2emu.cli.readings import with_readings
@@ -26,6 +26,7 @@ CODES = {"fine": FINE, "differs": DIFFERS, "faults": FAULTS}
 @click.command("batch")
 @click.argument("files", metavar="FILES...", type=PATH, nargs=-1, required=True)
 @click.option("--jobs", metavar="N", type=click.IntRange(1, 1024), help="Files at a time.")
+@click.option("--dask", metavar="ADDRESS", help="Use the cluster with that scheduler instead.")
 @click.option("--shard", metavar="K/N", default="1/1", help="Only the K-th of N parts.")
 @click.option("--out", metavar="FILE", type=PATH, default="-", help="Results, a line a file.")
 @click.option("--resume", is_flag=True, help="Go on where --out ends: what it has is not redone.")
@@ -42,6 +43,7 @@ CODES = {"fine": FINE, "differs": DIFFERS, "faults": FAULTS}
 def command(
     files: tuple[str, ...],
     jobs: int | None,
+    dask: str | None,
     shard: str,
     out: str,
     resume: bool,
@@ -56,6 +58,8 @@ def command(
     """
     if resume and out == "-":
         raise click.UsageError("--resume needs --out")
+    if dask and jobs:
+        raise click.UsageError("--jobs are for this machine, --dask for another")
     if timing:
         parse_timing(timing)
     limits = Limits(seconds, memory << 20, timing, options)
@@ -65,7 +69,8 @@ def command(
         write, done = _sink(out, resume, stack)
         left = [path for path in chosen if path not in done]
         advance = stack.enter_context(_progress(len(left)))
-        for row in batch(left, limits, jobs=jobs or os.cpu_count() or 1):
+        rows = batch_on(dask, left, limits) if dask else batch(left, limits, jobs=jobs or _cores())
+        for row in rows:
             write(row)
             advance()
             counts[row["outcome"]] += 1
@@ -73,6 +78,10 @@ def command(
                 complain(f"{row['file']}: {row['error']}")
     say(_summary(counts, len(chosen) - len(left)))
     return worst(*(CODES.get(outcome, UNUSABLE) for outcome in counts))
+
+
+def _cores() -> int:
+    return os.cpu_count() or 1
 
 
 def _sink(

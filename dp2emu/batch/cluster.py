@@ -1,0 +1,71 @@
+"""A batch over the workers of a cluster that is there already (dask.distributed, extra cluster).
+
+Workers see the files under the same names as whoever asks.  Each of them has children of its own,
+so that no capture can end a worker; a worker that goes takes its task along, which another does
+again from its start.  Results are taken file by file, so nothing is lost and nothing comes twice.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dp2emu.batch.running import Child, Limits, Row
+from dp2emu.errors import UsageError
+
+CHUNK = 16
+"""Files of a task: enough that asking costs little, few enough that little is done again."""
+
+ROUNDS = 100
+"""How often a task is given out again whose workers were lost."""
+
+_CHILDREN: dict[tuple[int, Limits, str], Child] = {}
+"""Of a worker, by thread."""
+
+
+def rows_of_chunk(files: Sequence[str], limits: Limits, folder: str) -> list[Row]:
+    """On a worker: rows of files, whose names count from ``folder``."""
+    key = threading.get_ident(), limits, folder
+    child = _CHILDREN.setdefault(key, Child(limits, folder))
+    return [child.row(path) for path in files]
+
+
+def batch_on(address: str, files: Sequence[str], limits: Limits) -> Iterator[Row]:
+    """Replay ``files`` on the cluster whose scheduler has ``address``; rows in their order.
+
+    They are the rows of ``batch``.  Raises UsageError without dask.distributed, where nobody
+    answers, and when the workers of a task are lost again and again.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise UsageError("without dask.distributed there is no cluster: dp2emu[cluster]") from None
+    try:
+        client = Client(address, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"no scheduler answers at {address!r}: {error}") from None
+    with client:
+        tasks = [files[at : at + CHUNK] for at in range(0, len(files), CHUNK)]
+        given = [_given(client, task, limits) for task in tasks]
+        for number, task in enumerate(tasks):
+            yield from _taken(client, given[number], task, limits)
+            given[number] = None
+
+
+def _given(client: Any, task: Sequence[str], limits: Limits) -> Any:
+    return client.submit(rows_of_chunk, list(task), limits, os.getcwd(), pure=False)
+
+
+def _taken(client: Any, future: Any, task: Sequence[str], limits: Limits) -> list[Row]:
+    """The rows of a task, which is given out again if the cluster gave it up."""
+    from distributed import CancelledError, KilledWorker
+
+    for _ in range(ROUNDS):
+        try:
+            rows: list[Row] = future.result()
+            return rows
+        except (KilledWorker, CancelledError):
+            future = _given(client, task, limits)
+    raise UsageError(f"{task[0]}: {ROUNDS} times its workers were lost")
