@@ -31,6 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "scene",
         "scene10",
         "snapshot",
+        "taps",
         "testing",
         "text",
     ),

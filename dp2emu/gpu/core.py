@@ -12,6 +12,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any
 
 from dp2emu.errors import Disagreement
+from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.blit import execute_blit
 from dp2emu.gpu.clear import execute_clear
 from dp2emu.gpu.compose import execute_compose
@@ -24,7 +25,7 @@ from dp2emu.gpu.copy import (
     execute_write,
     execute_write_bytes,
 )
-from dp2emu.gpu.draw import execute_draw, prepare
+from dp2emu.gpu.draw import Witness, execute_draw, prepare
 from dp2emu.gpu.memory import Heap, Limits
 from dp2emu.gpu.packets import (
     RECT_BYTES,
@@ -75,7 +76,8 @@ _VERTEX_CACHE, _HEAP = int(Observes.VERTEX_CACHE), int(Observes.HEAP)
 class Gpu:
     """Memory, counters, FIFO and clock.  ``now`` is host time in ticks and never goes back.
 
-    Packet taps are told what is executed, and not what a predicate skips.
+    Packet taps are told what is executed, and not what a predicate skips; pixel taps which pixels
+    of a draw count, and while there are any no kernel draws.
     ``run`` is the engine for the programs of draws; one that compiles draws on ``threads``;
     ``overlap`` says how far units are busy at the same time.  Packets of the types in ``skipped``
     do nothing and take no time.
@@ -103,6 +105,7 @@ class Gpu:
         self.now = 0
         self.packet_taps: list[Callable[[Packet, int], None]] = []
         self.report_taps: list[Callable[[Report], None]] = []
+        self.pixel_taps: list[Witness] = []
         self._free = 0
         self._fifo: deque[tuple[Packet, int, int, Counters | None]] = deque()
         self._context: Counters | None = None
@@ -239,7 +242,12 @@ class Gpu:
         counters = self.counters if self._context is None else Counters()
         try:
             work = execute_draw(
-                with_constants(packet), counters, watched, self._run_programs, self._threads
+                with_constants(packet),
+                counters,
+                watched,
+                self._run_programs,
+                self._threads,
+                self._witness if self.pixel_taps else None,
             )
         except Disagreement as error:
             raise error.within(f"draw {number}") from None
@@ -247,6 +255,10 @@ class Gpu:
             self._context.add(counters)
             self.counters.add(counters)
         self._charge(work)
+
+    def _witness(self, x: I64, y: I64) -> None:
+        for tap in self.pixel_taps:
+            tap(x, y)
 
     def _clear(self, packet: Clear) -> None:
         self._charge(execute_clear(packet, self.counters))

@@ -69,12 +69,17 @@ def prepare(run: Run) -> None:
             import_module(f"dp2emu.gpu.kernel.{name}")
 
 
+Witness = Callable[[I64, I64], None]
+"""Is told columns and rows of pixels, shape (count,) each; one for every sample that counts."""
+
+
 def execute_draw(
     draw: Draw,
     counters: Counters,
     observe_cache: bool = False,
     run: Run = reference.run,
     threads: int = 1,
+    witness: Witness | None = None,
 ) -> Work:
     """Draw all primitives in order, write the targets, and raise the counters.
 
@@ -82,6 +87,7 @@ def execute_draw(
     the reference engine reads texels is what they are about, so programs run there.  ``run`` is
     the engine otherwise; one that compiles draws on ``threads``.  Raises Unsupported for state
     that is not built, before anything is written, and Disagreement if engines are checked.
+    With a ``witness`` no kernel draws, and it is told what passes as it does.
     """
     if observe_cache:
         run = reference.run
@@ -89,7 +95,7 @@ def execute_draw(
     setting = _setting_of(draw, cache, run, threads)
     # NaN and infinity are legal here and each stage says what becomes of them.
     with np.errstate(all="ignore"):
-        work = _executed(draw, setting)
+        work = _executed(draw, setting, witness)
         if observe_cache:
             for part in _parts(draw):
                 _observe_cache(part, counters)
@@ -145,11 +151,11 @@ def _setting_of(draw: Draw, cache: TextureCache | None, run: Run, threads: int) 
     return found
 
 
-def _executed(draw: Draw, setting: _Setting) -> Work:
+def _executed(draw: Draw, setting: _Setting, witness: Witness | None) -> Work:
     """All of a draw: through the stages, by a compiled kernel, or both ways to compare."""
     texturing, kernel = setting.texturing, setting.kernel
-    stages = partial(_draw_chunk, setting.targets, texturing)
-    if kernel is None:
+    stages = partial(_draw_chunk, setting.targets, texturing, witness)
+    if kernel is None or witness is not None:
         return _drawn(draw, texturing, stages)
     if name_of(texturing.run) == CHECKED:
         from dp2emu.gpu.kernel import checking
@@ -220,13 +226,19 @@ def _count_samples(draw: Draw, passed: int, counters: Counters) -> None:
     counters.multisamples.add(target.serial, samples, passed)
 
 
-def _draw_chunk(targets: Targets, texturing: Texturing, draw: Draw, assembled: Geometry) -> Work:
+def _draw_chunk(
+    targets: Targets,
+    texturing: Texturing,
+    witness: Witness | None,
+    draw: Draw,
+    assembled: Geometry,
+) -> Work:
     """Primitives through the stages after the geometry stage."""
     primitives = set_up(draw, assembled, targets.region)
     depth = depth_planes(draw, primitives)
     sampler, fetcher = texturing.sampler(Stage.PIXEL), _fetcher(draw, texturing, Stage.PIXEL)
     shader = shading(draw, primitives, depth.plane, sampler, texturing.run, fetcher)
-    stages = _Stages(draw, targets, depth, shader)
+    stages = _Stages(draw, targets, depth, shader, witness)
     work = Work(
         triangles=primitives.triangles,
         clip_triangles=assembled.extra,
@@ -283,6 +295,7 @@ class _Stages:
     targets: Targets
     depth: DepthPlanes
     shading: Shading
+    witness: Witness | None
 
     @property
     def samples(self) -> int:
@@ -339,6 +352,9 @@ class _Stages:
             passed = target.test(z, faces, here.y * target.pitch + here.x, stacks)
             pixels = int(np.count_nonzero(passed))
             moved += target.bytes_moved(len(here.x), pixels)
+        if self.witness is not None:
+            chosen = slice(None) if passed is None else passed
+            self.witness(here.x[chosen] // self.samples, here.y[chosen])
         runs = self._invocations(here, passed) if shaded is None else 0
         if self.targets.colors and pixels:
             if self._drops_after_tests:

@@ -1,0 +1,115 @@
+"""Taps: what goes on in an emulator, observed and never steered, and why a count is what it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.errors import UsageError
+from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.packets import BeginQuery, Draw, EndQuery, Packet
+
+SAMPLES = 1 << 26
+"""Samples that are remembered, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A draw that was executed: the ``number``-th from 0 on, at ``time`` in ticks.
+
+    ``pixels`` are (columns, rows) of samples that passed all tests, piece by piece, in order.
+    """
+
+    number: int
+    time: int
+    packet: Draw
+    pixels: list[tuple[I64, I64]] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """Samples that passed."""
+        return sum(len(x) for x, _ in self.pixels)
+
+    def times(self, x: int, y: int) -> int:
+        """How often samples of a pixel passed."""
+        return sum(int(np.count_nonzero((xs == x) & (ys == y))) for xs, ys in self.pixels)
+
+
+class Why(NamedTuple):
+    """What made an occlusion count: the draws that had a part in it, in order, and their samples
+    by pixel, int64 (height, width), as far right and down as there are any.
+    """
+
+    draws: tuple[Drawn, ...]
+    mask: NDArray[np.int64]
+
+    @property
+    def samples(self) -> int:
+        """Samples in all: the answer of the query, unless it was cut to 32 bits."""
+        return sum(drawn.count for drawn in self.draws)
+
+
+class Taps:
+    """Watches a GPU from now on.  Mutable: it remembers every draw and which pixels it made.
+
+    While it watches, draws go through the stages one by one, with the same results.
+    """
+
+    def __init__(self, gpu: Gpu) -> None:
+        self.draws: list[Drawn] = []
+        self._gpu = gpu
+        self._samples = 0
+        self._begun: dict[tuple[int, int], int] = {}
+        self._ended: dict[int, tuple[int, int]] = {}
+        gpu.packet_taps.append(self._packet)
+        gpu.pixel_taps.append(self._pixels)
+
+    def close(self) -> None:
+        """Watch no longer; what was seen stays."""
+        self._gpu.packet_taps.remove(self._packet)
+        self._gpu.pixel_taps.remove(self._pixels)
+
+    def why(self, query: int) -> Why:
+        """The draws between BEGIN and END of the query of that id that ended last.
+
+        Raises UsageError if none has ended while this watched.
+        """
+        if query not in self._ended:
+            raise UsageError(f"query {query} has not ended while it was watched")
+        first, last = self._ended[query]
+        draws = tuple(drawn for drawn in self.draws[first:last] if drawn.count)
+        return Why(draws, _mask(draws))
+
+    def history(self, x: int, y: int) -> list[Drawn]:
+        """The draws of which samples of that pixel passed all tests, in order, of any target."""
+        return [drawn for drawn in self.draws if drawn.times(x, y)]
+
+    def _packet(self, packet: Packet, start: int) -> None:
+        at = len(self.draws)
+        if isinstance(packet, Draw):
+            self.draws.append(Drawn(at, start, packet))
+        elif isinstance(packet, BeginQuery):
+            self._begun[id(packet.slot), packet.generation] = at
+        elif isinstance(packet, EndQuery):
+            first = self._begun.pop((id(packet.slot), packet.generation), at)
+            self._ended[packet.slot.key] = first, at
+
+    def _pixels(self, x: I64, y: I64) -> None:
+        self._samples += len(x)
+        if self._samples > SAMPLES:
+            raise UsageError(f"more than {SAMPLES} samples to remember")
+        self.draws[-1].pixels.append((x.copy(), y.copy()))
+
+
+def _mask(draws: tuple[Drawn, ...]) -> NDArray[np.int64]:
+    pieces = [piece for drawn in draws for piece in drawn.pixels if len(piece[0])]
+    if not pieces:
+        return np.zeros((0, 0), np.int64)
+    x, y = (np.concatenate(lanes) for lanes in zip(*pieces, strict=True))
+    mask = np.zeros((int(y.max()) + 1, int(x.max()) + 1), np.int64)
+    np.add.at(mask, (y, x), 1)
+    return mask
