@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -13,6 +14,7 @@ import pytest
 
 from dp2emu.capture import open_capture
 from dp2emu.replay import replay
+from tests.native.building import sample
 from tests.tools.loading import ROOT
 
 pytest_plugins = ["pytester"]
@@ -197,3 +199,10 @@ def test_the_documented_scenario_is_one(pytester: pytest.Pytester) -> None:
 def test_the_documented_property_holds(pytester: pytest.Pytester) -> None:
     source = documented("python", "Strategies and the query model")
     run(pytester, source, "-p", "no:cacheprovider").assert_outcomes(passed=1)
+
+
+def test_the_documented_rig_tries_a_driver_in_c(pytester: pytest.Pytester) -> None:
+    shutil.copy(sample(), pytester.path / "mydriver.so")
+    ini, tests = (documented(language, "A rig of three files") for language in ("ini", "python"))
+    pytester.makeini(ini)
+    run(pytester, tests).assert_outcomes(passed=2)
