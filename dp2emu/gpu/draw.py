@@ -320,7 +320,15 @@ class _Stages:
         alive = np.flatnonzero(self._alive(here, shaded))
         work = self._write(here.part(alive), shaded.part(alive)) if len(alive) else Work()
         runs = self._invocations(here, None)
-        return work + Work(fragments=count, shaded=count, invocations=runs)
+        moved = self._read_ahead(count - len(alive))
+        return work + Work(fragments=count, shaded=count, invocations=runs, pixel_bytes=moved)
+
+    def _read_ahead(self, dropped: int) -> int:
+        """Bytes of depth that are read for so many fragments that the program drops."""
+        target = self.targets.depth
+        if target is None or not self.draw.pipeline.hides_early:
+            return 0
+        return target.bytes_moved(dropped, 0)
 
     def _stippled(self, here: Sites) -> Mask:
         """Fragments on bits of the pattern that are set, of which the highest is leftmost."""

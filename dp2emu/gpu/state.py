@@ -228,6 +228,15 @@ class Pipeline:
         by_alpha = self.alpha_test is not None or self.alpha_to_coverage
         return by_alpha or decides_coverage(self.pixel)
 
+    @property
+    def hides_early(self) -> bool:
+        """Whether a program that tests wait for changes nothing about which fragments are hidden:
+        it gives no depth, and there is no stencil that counts what it drops.  Depth is read for
+        all fragments then.
+        """
+        gives = any(port.name == DEPTH_PORT for port in self.pixel.outputs)
+        return self.tests_late and self.stencil is None and not gives
+
 
 @lru_cache(maxsize=1 << 10)
 def decides_coverage(program: Program) -> bool:

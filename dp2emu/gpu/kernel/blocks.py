@@ -220,12 +220,13 @@ class Blocks:
                 self._write(spot, drawn, shaded)
 
     def _late(self, spot: Spot) -> None:
-        """The program has a say in what is tested."""
+        """The program has a say in what is tested, or at least in what is stored."""
+        if self.key.ahead and self.depth is not None:
+            self._ahead(spot, self.depth)
+            return
         w = self.w
         shaded = self._shaded(spot)
-        if len(spot.masks) > 1:
-            run = spot.masks if self.key.each else [union(w, spot.masks)]
-            self._count("invocations", run)
+        self._count_runs(spot)
         masks = self._alive(spot.masks, shaded)
         self._count("tested", masks)
         with w.when(w.any(union(w, masks))):
@@ -235,6 +236,26 @@ class Blocks:
             if self.depth is not None:
                 self._count("passed", passed)
             self._write(spot, passed, shaded)
+
+    def _count_runs(self, spot: Spot) -> None:
+        """Count what the program runs for if it runs for all."""
+        if len(spot.masks) > 1:
+            run = spot.masks if self.key.each else [union(self.w, spot.masks)]
+            self._count("invocations", run)
+
+    def _ahead(self, spot: Spot, depth: DepthTest) -> None:
+        """The program counts as run for all, but what depth hides would never show it."""
+        w, x, y = self.w, spot.x, spot.row.y
+        self._count_runs(spot)
+        outcomes = depth.look(x, y, self._depths(spot, None), spot.masks, ZERO)
+        seen = [each.passed for each in outcomes]
+        with w.when(w.any(union(w, seen))):
+            shaded = self._shaded(spot)
+            masks = self._alive(seen, shaded)
+            with w.when(w.any(union(w, masks))):
+                self._count("passed", masks)
+                depth.store(x, y, outcomes, masks)
+                self._write(spot, masks, shaded)
 
     def _alive(self, masks: Sequence[str], shaded: Sequence[Shaded]) -> list[str]:
         """Lanes that neither their program nor their alpha drops, of each sample."""
@@ -256,14 +277,18 @@ class Blocks:
         if self.depth is None:
             return masks
         w, row = self.w, spot.row
+        back = w(f"fcmp olt {w.d} {row.primitive.splat(FRONT)}, {ZERO}")
+        return self.depth(spot.x, row.y, self._depths(spot, written), masks, back)
+
+    def _depths(self, spot: Spot, written: Sequence[str | None] | None) -> list[str]:
+        """Doubles that are tested, by sample: the program's or the plane's."""
+        w = self.w
         depths = [
             self._biased(spot, sample) if z is None else w(f"fpext {w.f} {z} to {w.d}")
-            for sample, z in enumerate(written or [None] * len(masks))
+            for sample, z in enumerate(written or [None] * len(spot.masks))
         ]
         low, high = (self._splat("double", f"depth.{end}") for end in ("low", "high"))
-        held = [clamped(w, depth, low, high) for depth in depths]
-        back = w(f"fcmp olt {w.d} {row.primitive.splat(FRONT)}, {ZERO}")
-        return self.depth(spot.x, row.y, held, masks, back)
+        return [clamped(w, depth, low, high) for depth in depths]
 
     def _biased(self, spot: Spot, sample: int) -> str:
         """(z + bias) + slope, or with a w-buffer (1 / rhw - near) / range in the place of z."""

@@ -81,7 +81,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
+class Outcome:
     """The mask of what passed, and what the buffer has after it."""
 
     passed: str
@@ -108,15 +108,24 @@ class DepthTest:
         """Test doubles z in 0..1 of the masked lanes, by sample, and store what becomes of the
         buffer.  Gives the lanes that passed.
         """
-        block, pixels = self.words.at(x, y), union(self.code, masks)
-        outcomes = [self._outcome(*each, back)
-                    for each in zip(block.load(pixels), depths, masks, strict=True)]  # fmt: skip
-        if self.key.stores:
-            touched = masks if self.key.stencil is not None else [each.passed for each in outcomes]
-            block.store(touched, [each.stored for each in outcomes])
-        return [each.passed for each in outcomes]
+        outcomes = self.look(x, y, depths, masks, back)
+        passed = [each.passed for each in outcomes]
+        self.store(x, y, outcomes, passed if self.key.stencil is None else masks)
+        return passed
 
-    def _outcome(self, stored: Parts, z: str, mask: str, back: str) -> _Outcome:
+    def look(
+        self, x: str, y: str, depths: Sequence[str], masks: Sequence[str], back: str
+    ) -> list[Outcome]:
+        """Test, and leave the buffer as it is."""
+        stored = self.words.at(x, y).load(union(self.code, masks))
+        return [self._outcome(*each, back) for each in zip(stored, depths, masks, strict=True)]
+
+    def store(self, x: str, y: str, outcomes: Sequence[Outcome], masks: Sequence[str]) -> None:
+        """Store, by sample, what becomes of masked lanes; without a stencil all of them passed."""
+        if self.key.stores:
+            self.words.at(x, y).store(masks, [each.stored for each in outcomes])
+
+    def _outcome(self, stored: Parts, z: str, mask: str, back: str) -> Outcome:
         w, key = self.code, self.key
         incoming = quantised(w, self.row, z)
         better = compare(w, key.func, incoming, self._depth(stored), floats=self._floats)
@@ -127,8 +136,10 @@ class DepthTest:
             new = _with(w, self.row.stencil, new, value)
         passed = w.both(mask, passed)
         if key.written:
-            new = self._with_depth(new, self._deeper(passed, stored, incoming))
-        return _Outcome(passed, new)
+            # Without a stencil only what passed is stored.
+            deeper = incoming if key.stencil is None else self._deeper(passed, stored, incoming)
+            new = self._with_depth(new, deeper)
+        return Outcome(passed, new)
 
     @property
     def _floats(self) -> bool:

@@ -74,6 +74,8 @@ class Key:
     ones quotients of planes.  ``biased`` and ``sloped`` are the two depth biases.
     ``unclamped``: programs read z as it is.  ``width`` is how many lanes work together.
 
+    ``ahead``: of what is ``late``, only what depth does not hide runs the program.
+
     ``samplers`` are programs that sample, which become part of the kernel.
 
     ``each``: the program runs for each sample; ``moved``: samples lie beside the centre.
@@ -96,6 +98,7 @@ class Key:
     clipped: bool = False
     stippled: bool = False
     late: bool = False
+    ahead: bool = False
     alpha_test: CmpFunc | None = None
     alpha_to_coverage: bool = False
     w_buffer: bool = False

@@ -102,7 +102,7 @@ def counts_of(key: Key, results: Sequence[int]) -> tuple[int, int, int, int]:
     tests, and the program runs for every fragment or, if it runs after the tests, for what passed.
     """
     fragments, tested, passed, invocations = results
-    tested = tested if key.late else fragments
+    tested = tested if key.late and not key.ahead else fragments
     passed = tested if key.depth is None else passed
     if key.samples == 1:
         invocations = fragments if key.late else passed

@@ -127,6 +127,7 @@ def common_key(pipeline: Pipeline, writes: Writes, samplers: Samplers, stippled:
         clipped=pipeline.raster.clip and pipeline.vertex is None,
         stippled=stippled,
         late=pipeline.tests_late,
+        ahead=pipeline.hides_early and writes.depth is not None,
         alpha_test=pipeline.alpha_test,
         alpha_to_coverage=pipeline.alpha_to_coverage,
         w_buffer=pipeline.depth.w_buffer,
