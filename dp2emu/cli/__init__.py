@@ -25,6 +25,7 @@ VERBS = {
     "import": "Turn a program's Direct3D calls into a capture.",
     "info": "Say what a capture holds.",
     "state": "Show all device state at a point of a capture.",
+    "pixel": "List the draws that made a pixel.",
     "dump": "Show a capture as text, or its tokens as JSON lines.",
     "assemble": "Turn dump's text back into a capture.",
     "convert": "Rewrite a capture in another form.",
