@@ -128,22 +128,19 @@ def of_draw(
     """The arguments of a draw, without its spans; its targets and programs are in a template."""
     words = template.words.copy()
     numbers, state, raster = draw.merge, draw.pipeline.depth, draw.pipeline.raster
-    stipple = np.array(draw.stipple, np.uint32) if draw.stipple else _NO_STIPPLE
+    stipple = np.array(draw.stipple, np.uint32) if draw.stipple else None
     near, far = draw.w_range
     base, pitch, *stencil = template.depth
     _NUMBERS.pack_into(
         words.data, 0, region.left, region.top, region.right, region.bottom, base, pitch,
         numbers.alpha_reference * 257, numbers.sample_mask,
-        address(stipple), len(stipple), *stencil,
+        *((0, 1) if stipple is None else (address(stipple), len(stipple))), *stencil,
         *(_NOT_MADE if made is None else made.words), _CULLED[raster.cull],
         bias, near, far - near, *depth_range(draw), -1.0 if raster.turned else 1.0,
         state.slope, state.bias_clamp,
     )  # fmt: skip
     kept = [stipple, made, template]
     return Arguments(template.layout, words, kept, template.depth, template.bindings)
-
-
-_NO_STIPPLE = np.zeros(1, np.uint32)
 
 
 def with_targets(

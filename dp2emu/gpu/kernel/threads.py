@@ -43,6 +43,11 @@ def share(parts: Sequence[Band], workers: Sequence[Callable[[int, int], None]]) 
     The first one works on the calling thread.  Raises what a worker raised, when none works any
     more: memory that is drawn to may go away then.
     """
+    own, *others = workers
+    if not others:
+        for part in parts:
+            own(*part)
+        return
     left = deque(parts)
 
     def work(worker: Callable[[int, int], None]) -> None:
@@ -53,8 +58,6 @@ def share(parts: Sequence[Band], workers: Sequence[Callable[[int, int], None]]) 
                 return
             worker(*band)
 
-    own, *others = workers
-    # Without others there is no pool either.
     running = [_pool(os.getpid(), len(others)).submit(work, other) for other in others]
     try:
         work(own)
