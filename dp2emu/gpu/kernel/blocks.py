@@ -15,6 +15,7 @@ from dp2emu.gpu.kernel.memory import Words
 from dp2emu.gpu.kernel.packing import splat
 from dp2emu.gpu.kernel.planes import Primitive, lanes_from, offset, reciprocal
 from dp2emu.gpu.kernel.shading import Shaded, Shader, Site, Way, pixel_routine
+from dp2emu.gpu.kernel.writing import ROWS as PAIR
 from dp2emu.gpu.kernel.writing import Code, Lane, union
 from dp2emu.gpu.multisample import POSITIONS
 from dp2emu.gpu.state import COVERAGE_PORT
@@ -125,8 +126,18 @@ class Blocks:
         depths = [primitive.row(Z, way) for way in ways]
         row = Row(primitive, y, bounds, ways, down, planes, depths, coverage)
         first = w(f"and i32 {ends[0]}, {-w.columns}")
+        self._fetch_next(y, ends)
         with w.count("i32", first, ends[1], w.columns) as x:
             self._block(row, x)
+
+    def _fetch_next(self, y: str, ends: tuple[str, str]) -> None:
+        """Have depth near where the next pair of rows is likely to begin and to end: waiting for
+        it takes longer than all else that triangles of depth alone need.
+        """
+        if self.depth is not None:
+            below = self.w(f"add i32 {y}, {PAIR}")
+            for x in ends:
+                self.depth.words.at(x, below).fetch()
 
     def _read(self) -> list[str]:
         """Planes that programs read at centres."""

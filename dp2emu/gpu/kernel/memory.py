@@ -80,6 +80,13 @@ class Block:
         wide = [self._wide(each) for each in lanes]
         return [wide[at : at + words.parts] for at in range(0, words.together, words.parts)]
 
+    def fetch(self) -> None:
+        """Have the first pixels of its rows brought near; they need not be in the target."""
+        w = self.words.code
+        w.declared.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+        for row in range(ROWS):
+            w.do(f"call void @llvm.prefetch.p0(ptr {self._row(row)}, i32 1, i32 3, i32 1)")
+
     def store(self, masks: Sequence[str], samples: Sequence[Parts]) -> None:
         """Replace samples, each where its mask is on."""
         words, w = self.words, self.words.code
