@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import struct
 from collections.abc import Sequence
+from functools import partial
 
 import cramjam
 import zstandard
@@ -154,7 +155,7 @@ def snappy(stream: bytes, size: int = 1 << 20) -> bytes:
 
 CONTAINERS = {
     "snappy": snappy,
-    "gzip": gzip.compress,
+    "gzip": partial(gzip.compress, mtime=0),
     "zstd": zstandard.ZstdCompressor().compress,
     "brotli": lambda stream: bytes(cramjam.brotli.compress(stream)),
 }
