@@ -170,8 +170,9 @@ def test_sprites_run_from_0_to_1() -> None:
 
 def test_without_sprites_points_have_their_own_coordinates() -> None:
     color = color_surface(Format.A8R8G8B8)
+    color.pixels()[...] = 0x12345678
     packet = draw([corner(10, 20)], color=color, topology=PrimitiveType.POINTLIST,
                   pixel=coordinates(), point=PointSize(5.0))  # fmt: skip
     assert executed(packet).pixels == 25
-    # A vertex without coordinates has 0, 0, 0, 1.
-    assert (color.pixels()[18:23, 8:13] == 0xFF000000).all()
+    # Coordinates that no vertex wrote are 0, all four of them.
+    assert (color.pixels()[18:23, 8:13] == 0).all()
