@@ -12,7 +12,7 @@ from dp2emu.d3d.enums import Pool, StateBlockType
 from dp2emu.d3d.legacy import TextureStageState8
 from dp2emu.dp2.table import Op
 from dp2emu.retrace.arguments import Arguments, integer
-from dp2emu.retrace.d3d9.drawing import draw_indexed
+from dp2emu.retrace.d3d9.drawing import draw_indexed, get_stream_source
 from dp2emu.retrace.d3d9.held import (
     application,
     enumerator,
@@ -277,12 +277,7 @@ def set_stream_source(program: Program, call: Arguments) -> None:
     application(call).mirror.put("stream", call.integer("StreamNumber"), source)
 
 
-@on(DEVICE, "GetStreamSource")
-def get_stream_source(program: Program, call: Arguments) -> None:
-    """The address of a bound buffer."""
-    app = application(call)
-    desc = app.mirror.get("stream", call.integer("StreamNumber"))[0]
-    hand_out(program, call, "ppStreamData", app, app.resource(desc))
+on(DEVICE, "GetStreamSource")(get_stream_source)
 
 
 @on(DEVICE, "SetIndices")

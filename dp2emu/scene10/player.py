@@ -43,7 +43,7 @@ class Player:
 
     def __init__(self, device: Device, library: Library) -> None:
         self.device = device
-        self.library = library
+        self.shaders = library
         self.results = Results()
         self.problems: list[Problem] = []
         self.objects: dict[str, Object] = {}

@@ -108,7 +108,7 @@ def _unordered_view(player: Player, fields: Fields) -> Handle:
 
 
 def _shader(stage: str, player: Player, fields: Fields) -> Shader:
-    return player.device.create_shader(stage, fields.take("shader", player.library.read))
+    return player.device.create_shader(stage, fields.take("shader", player.shaders.read))
 
 
 for _stage in ("Vertex", "Pixel", "Geometry", "Hull", "Domain", "Compute"):
@@ -130,7 +130,7 @@ def _input_layout(player: Player, fields: Fields) -> Handle:
 
 def _shader_name(player: Player) -> Callable[[object], Any]:
     """A reader of the name of a compiled shader, whose signature a layout is checked against."""
-    return lambda value: Shader(bytearray(), player.library.read(value))
+    return lambda value: Shader(bytearray(), player.shaders.read(value))
 
 
 def _element(value: object) -> VertexElement:
