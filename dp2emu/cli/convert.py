@@ -11,7 +11,14 @@ from dp2emu.cli.captures import PATH, Opened, capture_verb
 from dp2emu.cli.outcome import FINE, UNUSABLE, complain
 from dp2emu.text import KINDS, convert
 
-SUFFIXES = {".dp2": "sealed", ".mcap": "sealed", ".log": "log", ".bin": "bare", ".txt": "text"}
+SUFFIXES = {
+    ".dp2": "sealed",
+    ".mcap": "sealed",
+    ".log": "log",
+    ".bin": "bare",
+    ".txt": "text",
+    ".c": "c",
+}
 """The form a file name asks for."""
 
 
@@ -24,7 +31,8 @@ def command(opened: Opened, out: str, form: str | None, compression: str | None)
     """Rewrite a capture in another form.
 
     OUT's name tells which: .dp2 and .mcap are sealed captures, .log driver logs, .bin bare
-    command buffers, .txt text.
+    command buffers, .txt text, .c the source of a program that makes the calls to a driver it
+    is linked with.
     """
     form = form or SUFFIXES.get(Path(out).suffix.lower())
     if form is None:

@@ -30,7 +30,7 @@ from dp2emu.text.textfile import TextCapture
 
 AnyCapture = Capture | TextCapture
 
-KINDS = ("sealed", "log", "bare", "text")
+KINDS = ("sealed", "log", "bare", "text", "c")
 """The forms a capture can be written in."""
 
 _USUAL_CHUNK = 1 << 20
@@ -73,7 +73,8 @@ def assemble(source: TextIO, place: Place, *, name: str = "-") -> None:
 def convert(
     capture: AnyCapture, kind: str, place: Place, *, compression: str | None = None
 ) -> CaptureError | None:
-    """Write a capture in the form ``kind`` ("sealed", "log", "bare" or "text") to ``place``.
+    """Write a capture in the form ``kind`` to ``place``: "sealed", "log", "bare", "text", or
+    "c", the source of a program that makes its calls (``csource``).
 
     ``compression`` ("zstd" or "none") is for sealed captures, by default that of the original,
     else zstd.  Returns the damage that ended the original, if any: everything before it is
@@ -178,11 +179,25 @@ def _text(out: BinaryIO, form: str, compression: str | None) -> Iterator[_Record
         text.detach()
 
 
+@contextmanager
+def _c(out: BinaryIO, form: str, compression: str | None) -> Iterator[_Records]:
+    from dp2emu.text.csource import CWriter
+
+    source = io.TextIOWrapper(out, encoding="ascii", newline="\n")
+    try:
+        writer = CWriter(source)
+        yield writer
+        writer.finish()
+    finally:
+        source.detach()
+
+
 _WRITERS: dict[str, Callable[[BinaryIO, str, str | None], AbstractContextManager[_Records]]] = {
     "sealed": _sealed,
     "log": _log,
     "bare": _bare,
     "text": _text,
+    "c": _c,
 }
 
 
