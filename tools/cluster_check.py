@@ -2,7 +2,10 @@
 
 python tools/cluster_check.py CAPTURE... [--copies N] [--workers N] [--kills N]
 
-Needs the extra ``cluster``.  Exits with 1 if a row is missing, is there twice or differs.
+Needs the extra ``cluster``.  Exits with 1 if a row is missing, is there twice or differs.  The
+serial sum is what replaying each file in one process takes, without starting that; overhead is
+what the others take beyond it, all of their processes' starts and restarts included, on one
+processor or on as many as there are workers.
 """
 
 from __future__ import annotations
@@ -14,12 +17,15 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from dp2emu.batch import Limits, batch, batch_on
 from dp2emu.batch.child import row_of
+
+Rows = list[dict[str, Any]]
 
 
 def main() -> int:
@@ -32,18 +38,28 @@ def main() -> int:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         files = linked(Path(folder), given.captures, given.copies)
-        started = time.monotonic()
-        serial = [row_of(path) for path in files]
-        alone = time.monotonic() - started
-        started = time.monotonic()
-        watched = list(batch(files, Limits()))
-        children = time.monotonic() - started
-        spread = on_cluster(files, given.workers, given.kills)
-    print(f"{len(files)} files: {alone:.2f} s in this process, {children:.2f} s in a child")
-    for name, rows in (("children", watched), ("cluster", spread)):
+        row_of(files[0])
+        serial, alone = timed(lambda: [row_of(path) for path in files])
+        watched, children = timed(lambda: list(batch(files, Limits())))
+        spread, cluster = timed(lambda: on_cluster(files, given.workers, given.kills))
+    print(
+        f"{len(files)} files: serial sum {alone:.2f} s, {alone / len(files) * 1e3:.2f} ms a file"
+    )
+    for name, rows, taken, processors in (
+        ("child", watched, children, 1),
+        ("cluster", spread, cluster, min(given.workers, os.cpu_count() or 1)),
+    ):
         wrong = sum(one != other for one, other in zip(serial, rows, strict=False))
-        print(f"{name}: {len(rows)} rows, {wrong} wrong")
+        over = f"{taken:.2f} s, overhead {(taken * processors / alone - 1) * 100:.1f} %"
+        print(f"{name}: {len(rows)} rows, {wrong} wrong, {over}")
     return int(serial != watched or serial != spread)
+
+
+def timed(work: Callable[[], Rows]) -> tuple[Rows, float]:
+    """What comes of it, and the seconds it takes."""
+    started = time.monotonic()
+    found = work()
+    return found, time.monotonic() - started
 
 
 def linked(folder: Path, captures: list[str], copies: int) -> list[str]:
@@ -57,7 +73,7 @@ def linked(folder: Path, captures: list[str], copies: int) -> list[str]:
     return names
 
 
-def on_cluster(files: list[str], workers: int, kills: int) -> list[dict[str, Any]]:
+def on_cluster(files: list[str], workers: int, kills: int) -> Rows:
     """The rows of a local cluster, of whose workers ``kills`` are killed by and by."""
     from distributed import Client, LocalCluster
 

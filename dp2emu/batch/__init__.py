@@ -2,6 +2,7 @@
 
 from dp2emu.batch.cluster import batch_on
 from dp2emu.batch.results import Results, rows_of
-from dp2emu.batch.running import Limits, batch, parse_shard, shard_of
+from dp2emu.batch.running import batch, parse_shard, shard_of
+from dp2emu.batch.watching import Limits
 
 __all__ = ["Limits", "Results", "batch", "batch_on", "parse_shard", "rows_of", "shard_of"]

@@ -1,9 +1,9 @@
-"""The child that replays captures: a JSON object per line in, one per line out.
+"""The child that replays captures: files in, a line of JSON for each out.
 
 python -m dp2emu.batch.child SETTINGS
 
 ``SETTINGS`` is a JSON object: ``memory`` in bytes (0: no bound), ``timing`` and ``options``.  A
-line of input is the path of a capture as a JSON string; the answer is its row.
+line of input is a JSON array of paths of captures; the answers are their rows, in that order.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ import os
 import sys
 from dataclasses import asdict
 from io import BufferedReader
-from typing import Any, BinaryIO, cast
+from time import monotonic
+from typing import Any, BinaryIO, TextIO, cast
 
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error
 from dp2emu.gpu.timing import parse_timing
 from dp2emu.replay import Recording, Tally, replay
+
+KEPT_SECONDS = 0.05
+"""How long answers may be kept back: each that is written wakes whoever waits for it."""
 
 
 def row_of(path: str, options: Options | None = None, timing: str | None = None) -> dict[str, Any]:
@@ -73,8 +77,18 @@ def main(settings: str) -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     for line in sys.stdin:
-        print(json.dumps(row_of(json.loads(line), options, given["timing"])), file=answers)
-        answers.flush()
+        kept, since = [], monotonic()
+        for path in json.loads(line):
+            kept.append(json.dumps(row_of(path, options, given["timing"])) + "\n")
+            if monotonic() - since > KEPT_SECONDS:
+                _say(answers, kept)
+                kept, since = [], monotonic()
+        _say(answers, kept)
+
+
+def _say(answers: TextIO, lines: list[str]) -> None:
+    answers.write("".join(lines))
+    answers.flush()
 
 
 def _bound(memory: int) -> None:

@@ -10,13 +10,18 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
-from dp2emu.batch.running import Child, Limits, Row
+from dp2emu.batch.watching import Child, Limits, Row
 from dp2emu.errors import UsageError
 
-CHUNK = 16
-"""Files of a task: enough that asking costs little, few enough that little is done again."""
+TASK_FILES = 64
+TASK_BYTES = 1 << 20
+"""Of a task, at most: enough that asking costs little, few enough that little is done again."""
+
+TASKS = 4
+"""For each thread of the cluster, if there are files enough: the last ones end together."""
 
 ROUNDS = 100
 """How often a task is given out again whose workers were lost."""
@@ -29,7 +34,7 @@ def rows_of_chunk(files: Sequence[str], limits: Limits, folder: str) -> list[Row
     """On a worker: rows of files, whose names count from ``folder``."""
     key = threading.get_ident(), limits, folder
     child = _CHILDREN.setdefault(key, Child(limits, folder))
-    return [child.row(path) for path in files]
+    return child.rows(files)
 
 
 def batch_on(address: str, files: Sequence[str], limits: Limits) -> Iterator[Row]:
@@ -47,11 +52,33 @@ def batch_on(address: str, files: Sequence[str], limits: Limits) -> Iterator[Row
     except (OSError, ValueError) as error:
         raise UsageError(f"no scheduler answers at {address!r}: {error}") from None
     with client:
-        tasks = [files[at : at + CHUNK] for at in range(0, len(files), CHUNK)]
+        threads = max(1, sum(client.nthreads().values()))
+        tasks = list(tasks_of(files, len(files) // (TASKS * threads)))
         given = [_given(client, task, limits) for task in tasks]
         for number, task in enumerate(tasks):
             yield from _taken(client, given[number], task, limits)
             given[number] = None
+
+
+def tasks_of(files: Sequence[str], most: int) -> Iterator[list[str]]:
+    """``files`` in order, in tasks of at most ``most`` files (and at least one)."""
+    task: list[str] = []
+    size = 0
+    for path in files:
+        added = _size(path)
+        if task and (len(task) >= min(most, TASK_FILES) or size + added > TASK_BYTES):
+            yield task
+            task, size = [], 0
+        task.append(path)
+        size += added
+    if task:
+        yield task
+
+
+def _size(path: str) -> int:
+    with suppress(OSError, ValueError):
+        return os.stat(path).st_size
+    return 0
 
 
 def _given(client: Any, task: Sequence[str], limits: Limits) -> Any:

@@ -1,145 +1,129 @@
-"""Captures handed out to children, which are watched, ended and replaced."""
+"""Captures handed out to children in portions, and their rows put in order again."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from contextlib import contextmanager
 from queue import SimpleQueue
-from threading import Timer
-from typing import Any, TypeVar
+from threading import Lock, Thread
+from time import monotonic
+from typing import TypeVar
 
-from dp2emu.dp2.options import Options
+from dp2emu.batch.watching import Child, Limits, Row
 from dp2emu.errors import UsageError
 
-Row = dict[str, Any]
 T = TypeVar("T")
 
+PORTION = 64
+"""Files a child is asked for at once, at most."""
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a file may take, ``seconds`` and bytes of ``memory`` (0: any), and how it is replayed.
-
-    One child replays file after file; it is replaced when it ends, hangs or takes too long.
-    """
-
-    seconds: float = 600.0
-    memory: int = 0
-    timing: str | None = None
-    options: Options = field(default_factory=Options)
-
-    def settings(self) -> str:
-        """What a child is told."""
-        told = {
-            "memory": self.memory,
-            "timing": self.timing,
-            "options": asdict(self.options),
-        }
-        return json.dumps(told)
+PORTION_SECONDS = 0.1, 0.4
+"""A portion that took less is followed by a larger one, one that took more by a smaller one."""
 
 
-class Child:
-    """A process that replays one capture after the other.  Mutable: it comes and goes.
+class Portions:
+    """Numbers of files, handed out in order to so many ``jobs``.  Mutable: they run out."""
 
-    Names of files count from ``folder``, by default the current one.
-    """
+    def __init__(self, files: int, jobs: int) -> None:
+        self._files, self._jobs = files, jobs
+        self._next = 0
+        self._taking = Lock()
 
-    def __init__(self, limits: Limits, folder: str | None = None) -> None:
-        self._limits = limits
-        self._folder = folder
-        self._process: subprocess.Popen[str] | None = None
+    def take(self, size: int) -> range:
+        """The next ``size``, fewer near the end so that all jobs end together; empty: no more."""
+        with self._taking:
+            start = self._next
+            fair = max(1, (self._files - start) // (2 * self._jobs))
+            self._next = min(self._files, start + min(size, fair))
+            return range(start, self._next)
 
-    def row(self, path: str) -> Row:
-        """What came of a file: its row, or one with outcome ``timeout`` or ``crash``."""
-        process = self._started()
-        late: list[bool] = []
-
-        def end() -> None:
-            late.append(True)
-            process.kill()
-
-        watch = Timer(self._limits.seconds, end)
-        watch.start()
-        try:
-            line = _ask(process, path)
-        finally:
-            watch.cancel()
-            watch.join()
-        if line.endswith("\n"):
-            row: Row = json.loads(line)
-            return row
-        code = process.wait()
-        self.close()
-        if late:
-            what = f"more than {self._limits.seconds:g} seconds"
-            return {"file": path, "outcome": "timeout", "error": what}
-        return {"file": path, "outcome": "crash", "error": f"the process ended with {code}"}
-
-    def close(self) -> None:
-        """End the process."""
-        if self._process is None:
-            return
-        self._process.kill()
-        self._process.communicate()
-        self._process = None
-
-    def _started(self) -> subprocess.Popen[str]:
-        if self._process is not None and self._process.poll() is None:
-            return self._process
-        self.close()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "dp2emu.batch.child", self._limits.settings()],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            encoding="utf-8",
-            cwd=self._folder,
-        )
-        return self._process
-
-
-def _ask(process: subprocess.Popen[str], path: str) -> str:
-    """The line that comes back; without its end if the process is gone."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    with suppress(OSError):
-        process.stdin.write(json.dumps(path) + "\n")
-        process.stdin.flush()
-        return process.stdout.readline()
-    return ""
+    def stop(self) -> None:
+        """Nothing is handed out any more."""
+        with self._taking:
+            self._next = self._files
 
 
 def batch(files: Sequence[str], limits: Limits, *, jobs: int = 1) -> Iterator[Row]:
     """Replay ``files``, at most ``jobs`` at a time; their rows in the order of the files.
 
-    The rows are the same for any number of jobs.  Raises UsageError for no jobs.
+    The rows are the same for any number of jobs.  Raises UsageError for no jobs, and OSError if
+    no process can be started.
     """
     if jobs < 1:
         raise UsageError(f"{jobs} jobs")
-    children = [Child(limits) for _ in range(min(jobs, max(1, len(files))))]
-    free: SimpleQueue[Child] = SimpleQueue()
-    for child in children:
-        free.put(child)
+    count = min(jobs, max(1, len(files)))
+    done: SimpleQueue[tuple[int, list[Row] | OSError]] = SimpleQueue()
+    with _working(files, limits, Portions(len(files), count), count, done):
+        yield from _in_order(done, len(files))
 
-    def replayed(path: str) -> Row:
-        child = free.get()
-        try:
-            return child.row(path)
-        finally:
-            free.put(child)
 
-    pool = ThreadPoolExecutor(len(children))
+@contextmanager
+def _working(
+    files: Sequence[str],
+    limits: Limits,
+    portions: Portions,
+    count: int,
+    done: SimpleQueue[tuple[int, list[Row] | OSError]],
+) -> Iterator[None]:
+    """Threads with a child each, which are ended with the block."""
+    children = [Child(limits) for _ in range(count)]
+    threads = [
+        Thread(target=_work, args=(child, files, portions, done), daemon=True)
+        for child in children
+    ]
+    for thread in threads:
+        thread.start()
     try:
-        yield from pool.map(replayed, files)
+        yield
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        portions.stop()
         for child in children:
             child.close()
-        pool.shutdown()
+        for thread in threads:
+            thread.join()
+
+
+def _work(
+    child: Child,
+    files: Sequence[str],
+    portions: Portions,
+    done: SimpleQueue[tuple[int, list[Row] | OSError]],
+) -> None:
+    size = 1
+    while part := portions.take(size):
+        began = monotonic()
+        try:
+            done.put((part.start, child.rows(files[part.start : part.stop])))
+        except OSError as error:
+            done.put((part.start, error))
+            return
+        size = next_size(size, monotonic() - began)
+
+
+def next_size(size: int, seconds: float) -> int:
+    """Files to ask for after ``size`` of them took ``seconds``.
+
+    >>> next_size(8, 0.02), next_size(8, 0.2), next_size(8, 3.0), next_size(1, 3.0)
+    (16, 8, 4, 1)
+    """
+    short, long = PORTION_SECONDS
+    if seconds < short:
+        return min(PORTION, 2 * size)
+    return max(1, size // 2) if seconds > long else size
+
+
+def _in_order(done: SimpleQueue[tuple[int, list[Row] | OSError]], count: int) -> Iterator[Row]:
+    waiting: dict[int, list[Row]] = {}
+    at = 0
+    while at < count:
+        start, rows = done.get()
+        if isinstance(rows, OSError):
+            raise rows
+        waiting[start] = rows
+        while at in waiting:
+            ready = waiting.pop(at)
+            yield from ready
+            at += len(ready)
 
 
 def parse_shard(text: str) -> tuple[int, int]:

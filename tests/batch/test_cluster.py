@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -51,6 +52,9 @@ def losses(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[type[Exception] | N
         def __exit__(self, *problem: object) -> None:
             pass
 
+        def nthreads(self) -> dict[str, int]:
+            return {"one": 2, "other": 2}
+
         def submit(self, work: Callable[..., Any], *given: Any, pure: bool) -> Future:
             assert not pure
             return Future(lambda: work(*given), fates.pop(0) if fates else None)
@@ -65,7 +69,7 @@ def losses(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[type[Exception] | N
     yield fates
 
 
-FILES = [f"{number}.dp2" for number in range(3 * clusters.CHUNK + 1)]
+FILES = [f"{number}.dp2" for number in range(61)]
 
 
 def found() -> list[str]:
@@ -79,7 +83,7 @@ def test_rows_come_in_order_whatever_is_lost(losses: list[type[Exception] | None
 
 
 def test_a_task_that_is_always_lost_is_an_error(losses: list[type[Exception] | None]) -> None:
-    losses += [KilledWorker] * (clusters.ROUNDS + 3)
+    losses += [KilledWorker] * (2 * clusters.ROUNDS)
     with pytest.raises(UsageError, match=r"0\.dp2: 100 times its workers were lost"):
         found()
 
@@ -93,3 +97,19 @@ def test_without_the_library_it_is_said_what_lacks(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(UsageError, match=r"dp2emu\[cluster\]"):
         list(batch_on("somewhere", FILES, Limits()))
+
+
+def test_tasks_hold_every_file_once_in_order() -> None:
+    for most in (0, 1, 7, 1000):
+        tasks = list(clusters.tasks_of(FILES, most))
+        assert [name for task in tasks for name in task] == FILES
+        assert max(map(len, tasks)) == max(1, min(most, len(FILES)))
+    assert max(map(len, clusters.tasks_of(FILES * 9, 1000))) == clusters.TASK_FILES
+
+
+def test_large_files_are_tasks_of_their_own(tmp_path: Path) -> None:
+    large = tmp_path / "large.dp2"
+    with large.open("wb") as file:
+        file.truncate(clusters.TASK_BYTES + 1)
+    files = ["a", "b", str(large), str(large), "c"]
+    assert list(clusters.tasks_of(files, 64)) == [["a", "b"], [str(large)], [str(large)], ["c"]]

@@ -10,10 +10,13 @@ from pathlib import Path
 from threading import Timer
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dp2emu.batch import Limits, batch, shard_of
 from dp2emu.batch.child import row_of
-from dp2emu.batch.running import Child
+from dp2emu.batch.running import PORTION, Portions
+from dp2emu.batch.watching import Child
 from dp2emu.errors import UsageError
 from tests.tools.loading import ROOT
 
@@ -57,6 +60,39 @@ def test_a_child_that_dies_is_a_row_and_the_next_file_runs(waiting: str) -> None
         assert child.row(STREAM)["outcome"] == "fine"
     finally:
         child.close()
+
+
+@pytest.mark.parametrize("at", [1, 4])
+def test_the_file_that_ends_a_child_is_found_among_several(waiting: str, at: int) -> None:
+    files = [STREAM] * 4
+    files.insert(at, waiting)
+    child = Child(Limits(seconds=3))
+    try:
+        rows = child.rows(files)
+    finally:
+        child.close()
+    assert [row["file"] for row in rows] == files
+    assert [row["outcome"] for row in rows if row["file"] == waiting] == ["timeout"]
+    assert [row for row in rows if row["file"] == STREAM] == [row_of(STREAM)] * 4
+
+
+def test_rows_are_in_the_order_of_files_for_any_jobs() -> None:
+    files = [STREAM, "missing.dp2", str(ROOT / "streams" / "bad_token.dp2")] * 7
+    assert list(batch(files, Limits(), jobs=3)) == [row_of(path) for path in files]
+
+
+def test_no_child_can_be_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("sys.executable", str(tmp_path / "missing"))
+    with pytest.raises(OSError, match="missing"):
+        list(batch([STREAM], Limits()))
+
+
+@given(st.integers(0, 500), st.integers(1, 9), st.lists(st.integers(1, PORTION), min_size=1))
+def test_portions_are_disjoint_and_complete(files: int, jobs: int, sizes: list[int]) -> None:
+    portions, taken = Portions(files, jobs), list[int]()
+    while part := portions.take(sizes[len(taken) % len(sizes)]):
+        taken += part
+    assert taken == list(range(files))
 
 
 def test_a_batch_that_is_left_leaves_no_child(waiting: str) -> None:
