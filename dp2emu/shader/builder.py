@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from dp2emu.shader.ir import (
+    Access,
     Address,
     Assign,
     Axis,
@@ -282,9 +283,18 @@ class Builder:
 
     def fetch(self, unit: int, operands: Sequence[Number]) -> tuple[Value, Value, Value, Value]:
         """Four I32 that the surroundings of the program answer to I32 operands."""
+        return self._asked(Fetch, unit, operands)
+
+    def access(self, unit: int, operands: Sequence[Number]) -> tuple[Value, Value, Value, Value]:
+        """Four I32 that memory gives when something is done to it with I32 operands."""
+        return self._asked(Access, unit, operands)
+
+    def _asked(
+        self, kind: type[Fetch | Access], unit: int, operands: Sequence[Number]
+    ) -> tuple[Value, Value, Value, Value]:
         given = tuple(self._operand(each, Type.I32) for each in operands)
         x, y, z, w = (self._new_value(Type.I32) for _ in range(4))
-        self._emit(Fetch((_slot(x), _slot(y), _slot(z), _slot(w)), unit, given))
+        self._emit(kind((_slot(x), _slot(y), _slot(z), _slot(w)), unit, given))
         return x, y, z, w
 
     def kill(self, condition: Number) -> None:

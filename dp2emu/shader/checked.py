@@ -10,9 +10,9 @@ import numpy as np
 
 from dp2emu.errors import Disagreement
 from dp2emu.shader import reference
-from dp2emu.shader.ir import Output, Port, Program, Slot, Statement
+from dp2emu.shader.ir import Output, Port, Program, Slot, Statement, accesses
 from dp2emu.shader.jit import engine as jit
-from dp2emu.shader.reference import Fetcher, Result, Sampler, Watch
+from dp2emu.shader.reference import Fetcher, Memory, Result, Run, Sampler, Watch
 from dp2emu.shader.text import dump
 from dp2emu.shader.types import Lanes, Mask
 
@@ -28,20 +28,32 @@ def run(
     sampler: Sampler | None = None,
     watch: Watch | None = None,
     fetcher: Fetcher | None = None,
+    memory: Memory | None = None,
 ) -> Result:
     """Run a program by both engines: ``dp2emu.shader.reference.run``, whose result it is.
 
-    Raises Disagreement for the first lane of the first output that differs.
+    Raises Disagreement for the first lane of the first output that differs, or if what they leave
+    in memory does.
     """
     if watch is not None:
-        return reference.run(program, inputs, uniforms, lanes, mask, sampler, watch, fetcher)
+        return reference.run(
+            program, inputs, uniforms, lanes, mask, sampler, watch, fetcher, memory
+        )
+    kept = memory if accesses(program) else None
+    before = kept.saved() if kept is not None else ()
+
+    def once(run: Run, program: Program) -> tuple[Result, tuple[Lanes, ...]]:
+        if kept is not None:
+            kept.restore(before)
+        result = run(
+            program, inputs, uniforms, lanes, mask, sampler, fetcher=fetcher, memory=memory
+        )
+        return result, kept.saved() if kept is not None else ()
 
     def both(program: Program) -> tuple[Result, _Difference | None]:
-        wanted, found = (
-            run(program, inputs, uniforms, lanes, mask, sampler, fetcher=fetcher)
-            for run in (reference.run, jit.run)
-        )
-        return wanted, _difference(wanted, found)
+        found, wrote = once(jit.run, program)
+        wanted, left = once(reference.run, program)
+        return wanted, _difference(wanted, found) or _difference_left(left, wrote)
 
     wanted, difference = both(program)
     if difference is not None:
@@ -66,6 +78,17 @@ def _difference(wanted: Result, found: Result) -> _Difference | None:
             lane = int(differs[0])
             values = " and ".join(_told(each[lane : lane + 1]) for each in (lanes, other))
             return _Difference(lane, f"output {name} of lane {lane} is {values}")
+    return None
+
+
+def _difference_left(wanted: tuple[Lanes, ...], found: tuple[Lanes, ...]) -> _Difference | None:
+    """The first place in memory that differs; it is no lane's in particular."""
+    for number, (old, new) in enumerate(zip(wanted, found, strict=True)):
+        differs = np.flatnonzero(old != new)
+        if len(differs):
+            place = int(differs[0])
+            told = f"{old[place]} and {new[place]}"
+            return _Difference(0, f"item {place} of memory {number} is {told}")
     return None
 
 

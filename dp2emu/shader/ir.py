@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ class Stage(Enum):
 
     VERTEX = "vertex"
     PIXEL = "pixel"
+    COMPUTE = "compute"
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +235,20 @@ class Fetch:
 
 
 @dataclass(frozen=True, slots=True)
+class Access:
+    """slots <- the four words that memory gives when something is done to it with operands.
+
+    All are I32.  What ``unit`` does is known to whoever runs the program, and it may write.  The
+    active lanes act one after the other, from the lowest on, and the statement is done before the
+    next one begins, so that a program sees what all of its lanes did before.
+    """
+
+    slots: tuple[int, int, int, int]
+    unit: int
+    operands: tuple[Operand, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class If:
     """``then`` for the active lanes in which the condition is true, ``otherwise`` for the rest."""
 
@@ -270,7 +286,19 @@ class Kill:
 
 
 Statement = (
-    Input | Output | Assign | Load | Store | Derivative | Sample | Fetch | If | Loop | Break | Kill
+    Input
+    | Output
+    | Assign
+    | Load
+    | Store
+    | Derivative
+    | Sample
+    | Fetch
+    | Access
+    | If
+    | Loop
+    | Break
+    | Kill
 )
 
 
@@ -316,9 +344,15 @@ def walk(statements: tuple[Statement, ...]) -> Iterator[Statement]:
             yield from walk(block)
 
 
+@lru_cache(maxsize=1 << 10)
+def accesses(program: Program) -> bool:
+    """Whether a program acts on memory, so that the order of its lanes matters."""
+    return any(isinstance(statement, Access) for statement in walk(program.statements))
+
+
 def written(statement: Statement) -> tuple[int, ...]:
     """Slots a statement itself assigns, not those that statements inside it do."""
-    if isinstance(statement, Sample | Fetch):
+    if isinstance(statement, Sample | Fetch | Access):
         return statement.slots
     return (statement.slot,) if isinstance(statement, Input | Assign | Load | Derivative) else ()
 
@@ -326,7 +360,7 @@ def written(statement: Statement) -> tuple[int, ...]:
 def operands(statement: Statement) -> tuple[Operand, ...]:
     """What a statement itself reads."""
     match statement:
-        case Assign() | Fetch():
+        case Assign() | Fetch() | Access():
             return statement.operands
         case Sample():
             return statement.coordinates + statement.arguments

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TypeVar
 
 from dp2emu.shader.ir import (
+    Access,
     Address,
     Assign,
     Axis,
@@ -245,12 +246,15 @@ def _sample(parser: _Parser, targets: list[int], words: Words) -> Statement:
     )
 
 
-def _fetch(parser: _Parser, targets: list[int], words: Words) -> Statement:
-    if len(targets) != 4 or not words:
-        raise ProgramError("a fetch has four results and a unit")
-    first, second, third, fourth = targets
-    operands = tuple(map(parser.operand, words[1:]))
-    return Fetch((first, second, third, fourth), _integer(words[0]), operands)
+def _asking(kind: type[Fetch | Access]) -> Callable[[_Parser, list[int], Words], Statement]:
+    def read(parser: _Parser, targets: list[int], words: Words) -> Statement:
+        if len(targets) != 4 or not words:
+            raise ProgramError("four results and a unit expected")
+        first, second, third, fourth = targets
+        operands = tuple(map(parser.operand, words[1:]))
+        return kind((first, second, third, fourth), _integer(words[0]), operands)
+
+    return read
 
 
 def _only(words: Words, count: int) -> Words:
@@ -315,6 +319,7 @@ _RESULTS: dict[str, Callable[[_Parser, list[int], Words], Statement]] = {
     "input": _input,
     "load": _load,
     "sample": _sample,
-    "fetch": _fetch,
+    "fetch": _asking(Fetch),
+    "access": _asking(Access),
     **{axis.value: _derivative(axis) for axis in Axis},
 }

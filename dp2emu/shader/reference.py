@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.errors import Unsupported
 from dp2emu.shader.ir import (
+    Access,
     Address,
     Assign,
     Axis,
@@ -45,6 +47,7 @@ from dp2emu.shader.temporaries import temporaries
 from dp2emu.shader.types import F32, I32, Lanes, Mask, Type, canonical
 
 I64 = NDArray[np.int64]
+Words = tuple[I32, I32, I32, I32]
 
 
 class Sampler(Protocol):
@@ -69,14 +72,25 @@ class Sampler(Protocol):
 class Fetcher(Protocol):
     """What answers to the fetches of a program."""
 
-    def __call__(
-        self, unit: int, operands: tuple[I32, ...], active: Mask | None
-    ) -> tuple[I32, I32, I32, I32]:
+    def __call__(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
         """Four words, each int32 of shape (lanes,) or (1,).
 
         Operands are int32 of shape (lanes,); ``active`` None means all lanes, and what is
         returned for the others is not used.
         """
+
+
+class Memory(Protocol):
+    """What the accesses of a program act on."""
+
+    def access(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
+        """Act for the active lanes, from the lowest on, and answer as a ``Fetcher`` does."""
+
+    def saved(self) -> tuple[Lanes, ...]:
+        """Copies of all that accesses can change."""
+
+    def restore(self, saved: tuple[Lanes, ...]) -> None:
+        """Make everything what it was when those were copied."""
 
 
 class Watch(Protocol):
@@ -110,6 +124,7 @@ class Run(Protocol):
         sampler: Sampler | None = None,
         watch: Watch | None = None,
         fetcher: Fetcher | None = None,
+        memory: Memory | None = None,
     ) -> Result:
         """Run a program."""
 
@@ -123,6 +138,7 @@ def run(
     sampler: Sampler | None = None,
     watch: Watch | None = None,
     fetcher: Fetcher | None = None,
+    memory: Memory | None = None,
 ) -> Result:
     """Run a program.
 
@@ -132,28 +148,51 @@ def run(
     quads for derivatives, are on, and the caller drops what they give.
 
     Raises KeyError for a missing input or file, ValueError for one of the wrong type or shape,
-    Unsupported for a sample without a sampler and a fetch without a fetcher.
+    Unsupported for a sample without a sampler, a fetch without a fetcher and an access without
+    memory.
+    """
+    surroundings = Surroundings(sampler, watch, fetcher, memory)
+    machine = machine_of(program, inputs, uniforms, lanes, mask, surroundings)
+    return ran(machine, program, mask, program.statements)
+
+
+def ran(
+    machine: Machine, program: Program, mask: Mask | None, statements: tuple[Statement, ...]
+) -> Result:
+    """What comes of statements on a machine made for the program, of whose they take the place."""
+    # NaN and infinity are values like any other.
+    with np.errstate(all="ignore"):
+        if machine.alive.any():
+            machine.block(statements, None if mask is None or mask.all() else mask)
+        outputs = {port.name: machine.visible(port) for port in program.outputs}
+    return Result(outputs, machine.alive)
+
+
+def machine_of(
+    program: Program,
+    inputs: Mapping[str, Lanes],
+    uniforms: Mapping[str, Lanes],
+    lanes: int,
+    mask: Mask | None,
+    surroundings: Surroundings,
+    own: Mapping[type, Execute] = MappingProxyType({}),
+) -> Machine:
+    """A machine about to run a program; ``own`` are statements that the caller executes.
+
+    Raises KeyError and ValueError as ``run`` does.
     """
     check_lanes(program, lanes, mask)
-    start = np.ones(lanes, np.bool_) if mask is None else mask
-    machine = _Machine(
+    return Machine(
         lanes=lanes,
         slots=[_ZERO[type] for type in program.slots],
         inputs={port.name: input_lanes(port, inputs[port.name], lanes) for port in program.inputs},
         files={file.name: _scalars(file, uniforms, lanes) for file in program.files},
         outputs={port.name: _ZERO[port.type] for port in program.outputs},
-        alive=start,
-        sampler=sampler,
-        watch=watch,
-        fetcher=fetcher,
+        alive=np.ones(lanes, np.bool_) if mask is None else mask,
+        around=surroundings,
         unmasked=temporaries(program),
+        execute={**_EXECUTE, **own},
     )
-    # NaN and infinity are values like any other.
-    with np.errstate(all="ignore"):
-        if start.any():
-            machine.block(program.statements, None if start.all() else start)
-        outputs = {port.name: machine.visible(port) for port in program.outputs}
-    return Result(outputs, machine.alive)
 
 
 _ZERO: dict[Type, Lanes] = {type: np.zeros(1, type.dtype) for type in Type}
@@ -202,13 +241,23 @@ def _constant(constant: Constant) -> Lanes:
     return np.array([constant.scalar])
 
 
+class Surroundings(NamedTuple):
+    """What a program asks, each None if it is not there."""
+
+    sampler: Sampler | None = None
+    watch: Watch | None = None
+    fetcher: Fetcher | None = None
+    memory: Memory | None = None
+
+
 @dataclass(slots=True)
-class _Machine:
+class Machine:
     """The state of a run.
 
     Files have a row for each scalar, and a column for each lane or one for all lanes.  The lanes
     a block runs for are a mask, or None for all of them; they are never none, and neither are
-    those that a statement is executed for.
+    those that a statement is executed for.  ``execute`` has a function for every statement that
+    lets all lanes go on.
     """
 
     lanes: int
@@ -217,15 +266,14 @@ class _Machine:
     files: dict[str, Lanes]
     outputs: dict[str, Lanes]
     alive: Mask
-    sampler: Sampler | None
-    watch: Watch | None
-    fetcher: Fetcher | None
+    around: Surroundings
     unmasked: frozenset[int]
+    execute: Mapping[type, Execute]
 
     def block(self, statements: tuple[Statement, ...], active: Mask | None) -> Mask | None:
         """Run for the active lanes; those that have not left the innermost loop by the end."""
         for statement in statements:
-            execute = _EXECUTE.get(type(statement))
+            execute = self.execute.get(type(statement))
             if execute is not None:
                 execute(self, statement, active)
                 continue
@@ -262,30 +310,34 @@ class _Machine:
         return value if len(value) == self.lanes else np.repeat(value, self.lanes)
 
 
-def _take(machine: _Machine, statement: Input, active: Mask | None) -> None:
+Execute = Callable[[Machine, Any, Mask | None], None]
+"""Executes a statement for the active lanes; None means all."""
+
+
+def _take(machine: Machine, statement: Input, active: Mask | None) -> None:
     machine.write(statement.slot, machine.inputs[statement.port], active)
 
 
-def _output(machine: _Machine, statement: Output, active: Mask | None) -> None:
+def _output(machine: Machine, statement: Output, active: Mask | None) -> None:
     value = machine.read(statement.value)
     if active is not None:
         value = np.where(active, value, machine.outputs[statement.port])
     machine.outputs[statement.port] = value
 
 
-def _assign(machine: _Machine, statement: Assign, active: Mask | None) -> None:
+def _assign(machine: Machine, statement: Assign, active: Mask | None) -> None:
     value = OPS[statement.op].lanes(*map(machine.read, statement.operands))
     machine.write(statement.slot, value, active)
 
 
-def _load(machine: _Machine, statement: Load, active: Mask | None) -> None:
+def _load(machine: Machine, statement: Load, active: Mask | None) -> None:
     rows, address = machine.files[statement.file], statement.address
     if address.index is None and 0 <= address.offset < len(rows):
         value = rows[address.offset].copy()
     else:
         index = machine.index(address)
-        if machine.watch is not None:
-            machine.watch(statement.file, index, active)
+        if machine.around.watch is not None:
+            machine.around.watch(statement.file, index, active)
         value = _gather(rows, index)
     machine.write(statement.slot, value, active)
 
@@ -299,7 +351,7 @@ def _gather(rows: Lanes, index: I64) -> Lanes:
     return np.where(inside, found, np.zeros(1, rows.dtype))
 
 
-def _store(machine: _Machine, statement: Store, active: Mask | None) -> None:
+def _store(machine: Machine, statement: Store, active: Mask | None) -> None:
     rows = machine.files[statement.file]
     index = machine.index(statement.address)
     stored = _within((index >= 0) & (index < len(rows)), active)
@@ -317,7 +369,7 @@ _DIFFERENCES: dict[Axis, Callable[[F32], F32]] = {
 """Of values of quads by row and column."""
 
 
-def _derivative(machine: _Machine, statement: Derivative, active: Mask | None) -> None:
+def _derivative(machine: Machine, statement: Derivative, active: Mask | None) -> None:
     value = machine.read(statement.value)
     quads = value.reshape(-1, 2, 2) if len(value) > 1 else value.reshape(1, 1, 1)
     difference = _DIFFERENCES[statement.axis](quads)
@@ -325,32 +377,41 @@ def _derivative(machine: _Machine, statement: Derivative, active: Mask | None) -
     machine.write(statement.slot, result, active)
 
 
-def _sample(machine: _Machine, statement: Sample, active: Mask | None) -> None:
-    if machine.sampler is None:
+def _sample(machine: Machine, statement: Sample, active: Mask | None) -> None:
+    if machine.around.sampler is None:
         raise Unsupported("texture sampling")
     coordinates = tuple(map(machine.whole, statement.coordinates))
     arguments = tuple(map(machine.whole, statement.arguments))
-    texels = machine.sampler(
+    texels = machine.around.sampler(
         statement.sampler, statement.kind, coordinates, statement.lod, arguments, active
     )
     for slot, value in zip(statement.slots, texels, strict=True):
         machine.write(slot, value, active)
 
 
-def _fetch(machine: _Machine, statement: Fetch, active: Mask | None) -> None:
-    if machine.fetcher is None:
+def _fetch(machine: Machine, statement: Fetch, active: Mask | None) -> None:
+    if machine.around.fetcher is None:
         raise Unsupported("fetches")
     operands = tuple(map(machine.whole, statement.operands))
-    words = machine.fetcher(statement.unit, operands, active)
+    words = machine.around.fetcher(statement.unit, operands, active)
     for slot, value in zip(statement.slots, words, strict=True):
         machine.write(slot, value, active)
 
 
-def _kill(machine: _Machine, statement: Kill, active: Mask | None) -> None:
+def _access(machine: Machine, statement: Access, active: Mask | None) -> None:
+    if machine.around.memory is None:
+        raise Unsupported("accesses to memory")
+    operands = tuple(map(machine.whole, statement.operands))
+    words = machine.around.memory.access(statement.unit, operands, active)
+    for slot, value in zip(statement.slots, words, strict=True):
+        machine.write(slot, value, active)
+
+
+def _kill(machine: Machine, statement: Kill, active: Mask | None) -> None:
     machine.alive = machine.alive & ~_within(machine.read(statement.condition), active)
 
 
-def _if(machine: _Machine, statement: If, active: Mask | None) -> Mask | None:
+def _if(machine: Machine, statement: If, active: Mask | None) -> Mask | None:
     condition = machine.read(statement.condition)
     taken, other = (_within(chosen, active) for chosen in (condition, ~condition))
     if not other.any():
@@ -368,7 +429,7 @@ def _within(chosen: Mask, active: Mask | None) -> Mask:
     return chosen if active is None else chosen & active
 
 
-def _loop(machine: _Machine, statement: Loop, active: Mask | None) -> Mask | None:
+def _loop(machine: Machine, statement: Loop, active: Mask | None) -> Mask | None:
     inside = active
     for _ in range(statement.limit):
         inside = machine.block(statement.body, inside)
@@ -377,14 +438,14 @@ def _loop(machine: _Machine, statement: Loop, active: Mask | None) -> Mask | Non
     return active
 
 
-def _break(machine: _Machine, statement: Break, active: Mask | None) -> Mask | None:
+def _break(machine: Machine, statement: Break, active: Mask | None) -> Mask | None:
     leaving = machine.read(statement.condition)
     if not leaving.any():
         return active
     return np.broadcast_to(_within(~leaving, active), machine.lanes)
 
 
-_EXECUTE: dict[type[Statement], Callable[[_Machine, Any, Mask | None], None]] = {
+_EXECUTE: dict[type, Execute] = {
     Input: _take,
     Output: _output,
     Assign: _assign,
@@ -393,9 +454,10 @@ _EXECUTE: dict[type[Statement], Callable[[_Machine, Any, Mask | None], None]] = 
     Derivative: _derivative,
     Sample: _sample,
     Fetch: _fetch,
+    Access: _access,
     Kill: _kill,
 }
-_NARROW: dict[type[Statement], Callable[[_Machine, Any, Mask | None], Mask | None]] = {
+_NARROW: dict[type[Statement], Callable[[Machine, Any, Mask | None], Mask | None]] = {
     If: _if,
     Loop: _loop,
     Break: _break,

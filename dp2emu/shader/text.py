@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dp2emu.shader.ir import (
+    Access,
     Address,
     Assign,
     Break,
@@ -113,8 +114,9 @@ def _dump_sample(d: _Dump, s: Sample) -> Iterator[str]:
     )
 
 
-def _dump_fetch(d: _Dump, s: Fetch) -> Iterator[str]:
-    yield f"{' '.join(map(d.slot, s.slots))} = fetch {s.unit}{d.operands(s.operands)}"
+def _dump_fetch(d: _Dump, s: Fetch | Access) -> Iterator[str]:
+    word = type(s).__name__.lower()
+    yield f"{' '.join(map(d.slot, s.slots))} = {word} {s.unit}{d.operands(s.operands)}"
 
 
 def _dump_if(d: _Dump, s: If) -> Iterator[str]:
@@ -141,6 +143,7 @@ _DUMPS: dict[type[Statement], Callable[[_Dump, Any], Iterable[str]]] = {
     Derivative: lambda d, s: [f"{d.slot(s.slot)} = {s.axis.value} {d.operand(s.value)}"],
     Sample: _dump_sample,
     Fetch: _dump_fetch,
+    Access: _dump_fetch,
     If: _dump_if,
     Loop: _dump_loop,
     Break: lambda d, s: [f"break {d.operand(s.condition)}"],

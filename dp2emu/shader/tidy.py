@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from dp2emu.shader.ir import (
+    Access,
     Assign,
     Break,
     Derivative,
@@ -108,7 +109,7 @@ class _Coalescer:
 
 def _writing(statement: Statement, old: int, new: int) -> Statement:
     """The statement with its result ``old`` in the slot ``new``."""
-    if isinstance(statement, Sample | Fetch):
+    if isinstance(statement, Sample | Fetch | Access):
         red, green, blue, alpha = (new if slot == old else slot for slot in statement.slots)
         return replace(statement, slots=(red, green, blue, alpha))
     assert isinstance(statement, Input | Assign | Load | Derivative)

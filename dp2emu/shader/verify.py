@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dp2emu.shader.ir import (
+    Access,
     Address,
     Assign,
     Break,
@@ -186,11 +187,12 @@ def _sample(v: _Verifier, statement: Sample) -> None:
         v.slot(slot, Type.F32)
 
 
-def _fetch(v: _Verifier, statement: Fetch) -> None:
+def _fetch(v: _Verifier, statement: Fetch | Access) -> None:
     v.require(0 <= statement.unit < 2**16, f"unit {statement.unit}")
     for operand in statement.operands:
         v.operand(operand, Type.I32)
-    v.require(len(set(statement.slots)) == 4, "fetch needs four different slots")
+    what = type(statement).__name__.lower()
+    v.require(len(set(statement.slots)) == 4, f"{what} needs four different slots")
     for slot in statement.slots:
         v.slot(slot, Type.I32)
 
@@ -227,6 +229,7 @@ _CHECKS: dict[type[Statement], Callable[[_Verifier, Any], None]] = {
     Derivative: _derivative,
     Sample: _sample,
     Fetch: _fetch,
+    Access: _fetch,
     If: _if,
     Loop: _loop,
     Break: _break,

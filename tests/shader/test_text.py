@@ -49,6 +49,8 @@ slots ffibffffffiii
   f8 = ddy_coarse f4
   i2 i10 i11 i12 = fetch 7 i2 -1
   i2 i10 i11 i12 = fetch 0
+  i2 i10 i11 i12 = access 7 i2 -1
+  i2 i10 i11 i12 = access 0
   kill b3
   output y f32:ffc00001
   output n -2147483648
@@ -107,7 +109,7 @@ def test_constants_are_written_as_people_do(type: Type, bits: int, text: str) ->
     ("text", "expected"),
     [
         ("", "line 0: no stage"),
-        ("geometry\n", "line 1: geometry where one of vertex, pixel is expected"),
+        ("rasterizer\n", "line 1: rasterizer where one of vertex, pixel, "),
         ("pixel\ninput x f32\n", "line 2: no slots"),
         ("pixel\ninput x\n", "line 2: 3 words expected, not 2"),
         ("pixel\ninput x f64\n", "line 2: f64 where one of f32, i32, bool is expected"),
@@ -125,8 +127,9 @@ def test_constants_are_written_as_people_do(type: Type, bits: int, text: str) ->
         (small("f0 = load c"), "line 5: c is no place in a file"),
         (small("f0 = load c[1+i2]"), "line 5: c[1+i2] is no place in a file"),
         (small("f0 f1 = sample 2d 0 f0 f1 implicit"), "line 5: a sample has four results"),
-        (small("f0 f1 = fetch 3"), "line 5: a fetch has four results and a unit"),
-        (small("f0 f0 f0 f0 = fetch"), "line 5: a fetch has four results and a unit"),
+        (small("f0 f1 = fetch 3"), "line 5: four results and a unit expected"),
+        (small("f0 f1 = access 3"), "line 5: four results and a unit expected"),
+        (small("f0 f0 f0 f0 = fetch"), "line 5: four results and a unit expected"),
         (small("else"), "line 5: else without if"),
         (small("loop 3\nelse"), "line 6: else without if"),
         (small("if b3\nelse\nelse"), "line 7: else without if"),

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dp2emu.shader.ir import (
+    Access,
     Address,
     Assign,
     Axis,
@@ -83,6 +84,7 @@ GOOD: tuple[Statement, ...] = (
     sample(lod=Lod.GRADIENT, arguments=4),
     Derivative(0, Axis.X_COARSE, Slot(1)),
     Fetch((4, 6, 7, 8), 3, (Slot(4), TWO)),
+    Access((4, 6, 7, 8), 3, (Slot(4), TWO)),
     If(Slot(5), (Kill(YES),), (Output("y", Slot(0)),)),
     Loop((If(YES, (Break(Slot(5)),)),), 1),
     Loop((Loop((), 2**31 - 1), Break(YES)), 1),
@@ -128,6 +130,10 @@ def test_a_good_program_is_good() -> None:
         (Fetch((4, 6, 7, 0), 0), "slot 0 is f32, not i32"),
         (Fetch((4, 6, 7, 8), -1), "unit -1"),
         (Fetch((4, 6, 7, 8), 0, (TWO, ONE)), "a constant is f32, not i32"),
+        (Access((4, 6, 7, 7), 0), "access needs four different slots"),
+        (Access((4, 6, 7, 0), 0), "slot 0 is f32, not i32"),
+        (Access((4, 6, 7, 8), -1), "unit -1"),
+        (Access((4, 6, 7, 8), 0, (ONE,)), "a constant is f32, not i32"),
         (If(ONE, ()), "a constant is f32, not bool"),
         (If(Constant(Type.BOOL, 2), ()), "0x2 is no bool"),
         (Loop((), 0), "loop limit 0"),
@@ -143,7 +149,7 @@ def test_a_bad_statement_is_named(statement: Statement, expected: str) -> None:
 
 
 def test_statements_are_counted_as_in_the_text() -> None:
-    assert complaint(*GOOD, Break(YES)) == "statement 22: break outside a loop"
+    assert complaint(*GOOD, Break(YES)) == "statement 23: break outside a loop"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 A program is compiled when it first runs, or loaded if some process did so before, and is then
 called for all lanes without Python's lock.  Textures are sampled by compiled code as well, if
 whoever samples them says by which programs (``Bindable``).  Other samplers, and fetchers, are
-called back for each vector of lanes, which has the lanes of a quad together.
+called back for each vector of lanes, which has the lanes of a quad together.  What acts on memory
+runs in regions (``lockstep``).
 """
 
 from __future__ import annotations
@@ -12,13 +13,22 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dp2emu.shader.ir import Program
+from dp2emu.shader.ir import Program, accesses
 from dp2emu.shader.jit.bindings import Bindings, Words, address
 from dp2emu.shader.jit.code import batch_loop, compiled
 from dp2emu.shader.jit.compiling import Code
 from dp2emu.shader.jit.compiling import target as own_target
+from dp2emu.shader.jit.lockstep import run_in_regions
 from dp2emu.shader.jit.writer import Target
-from dp2emu.shader.reference import Fetcher, Result, Sampler, Watch, check_lanes, input_lanes
+from dp2emu.shader.reference import (
+    Fetcher,
+    Memory,
+    Result,
+    Sampler,
+    Watch,
+    check_lanes,
+    input_lanes,
+)
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.types import Lanes, Mask
 
@@ -32,6 +42,7 @@ def run(
     sampler: Sampler | None = None,
     watch: Watch | None = None,
     fetcher: Fetcher | None = None,
+    memory: Memory | None = None,
 ) -> Result:
     """Run a program: arguments, result and errors are those of ``dp2emu.shader.reference.run``.
 
@@ -39,7 +50,13 @@ def run(
     Raises ImportError without llvmlite.
     """
     if watch is not None:
-        return run_reference(program, inputs, uniforms, lanes, mask, sampler, watch, fetcher)
+        return run_reference(
+            program, inputs, uniforms, lanes, mask, sampler, watch, fetcher, memory
+        )
+    if accesses(program):
+        return run_in_regions(
+            run, program, inputs, uniforms, lanes, mask, sampler, fetcher, memory
+        )
     return run_for(own_target(), program, inputs, uniforms, lanes, mask, sampler, fetcher)
 
 
