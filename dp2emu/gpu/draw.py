@@ -37,11 +37,12 @@ from dp2emu.gpu.setup import POINT_SIZE, set_up
 from dp2emu.gpu.shade import Shading, shade, shading, varyings_of
 from dp2emu.gpu.shaded import Shaded, covered, joined
 from dp2emu.gpu.spans import Fragments, batches
+from dp2emu.gpu.stages import Running, meshes, on_screen
 from dp2emu.gpu.state import Pipeline, decides_coverage
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.tessellator import tessellated
 from dp2emu.gpu.texture_cache import TextureCache
-from dp2emu.gpu.texturing import Texturing, samples_targets
+from dp2emu.gpu.texturing import Texturing, fetcher, samples_targets
 from dp2emu.gpu.vertex import VERTEX_TYPES, vertex_bytes, vertex_numbers
 from dp2emu.gpu.vertex_cache import observe, observe_unindexed
 from dp2emu.gpu.work import Work
@@ -52,7 +53,6 @@ from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.reference import Run
 
 if TYPE_CHECKING:
-    from dp2emu.gpu.fetching import StageFetcher
     from dp2emu.gpu.kernel.running import Drawing
 
 CHUNK = 1 << 13
@@ -92,7 +92,7 @@ def execute_draw(
     if observe_cache:
         run = reference.run
     cache = TextureCache() if observe_cache else None
-    setting = _setting_of(draw, cache, run, threads)
+    setting = partial(_setting_of, cache=cache, run=run, threads=threads)
     # NaN and infinity are legal here and each stage says what becomes of them.
     with np.errstate(all="ignore"):
         work = _executed(draw, setting, witness)
@@ -123,8 +123,8 @@ class _Setting:
             return cls(targets, texturing, None)
         from dp2emu.gpu.kernel import running
 
-        sampler, fetcher = texturing.sampler(Stage.PIXEL), _fetcher(draw, texturing, Stage.PIXEL)
-        kernel = running.drawing(draw, targets, sampler, fetcher, threads)
+        sampler, reads = texturing.sampler(Stage.PIXEL), fetcher(draw, texturing, Stage.PIXEL)
+        kernel = running.drawing(draw, targets, sampler, reads, threads)
         return cls(targets, texturing, kernel)
 
 
@@ -151,18 +151,50 @@ def _setting_of(draw: Draw, cache: TextureCache | None, run: Run, threads: int) 
     return found
 
 
-def _executed(draw: Draw, setting: _Setting, witness: Witness | None) -> Work:
-    """All of a draw: through the stages, by a compiled kernel, or both ways to compare."""
+_Find = Callable[[Draw], _Setting]
+
+
+def _executed(draw: Draw, setting: _Find, witness: Witness | None) -> Work:
+    """All of a draw."""
+    found = setting(draw)
+    if draw.later is not None:
+        return _staged(draw, Running(found.texturing.run, found.texturing.cache), setting, witness)
+    return _by_engine(draw, found, witness, partial(_drawn, draw, found.texturing))
+
+
+def _by_engine(
+    draw: Draw, setting: _Setting, witness: Witness | None, doing: Callable[[_Rest], Work]
+) -> Work:
+    """Through the stages, by a compiled kernel, or both ways to compare."""
     texturing, kernel = setting.texturing, setting.kernel
     stages = partial(_draw_chunk, setting.targets, texturing, witness)
     if kernel is None or witness is not None:
-        return _drawn(draw, texturing, stages)
+        return doing(stages)
     if name_of(texturing.run) == CHECKED:
         from dp2emu.gpu.kernel import checking
 
-        ways = (partial(_drawn, draw, texturing, way) for way in (stages, kernel.chunk))
-        return checking.compared(draw, *ways)
-    return _drawn(draw, texturing, kernel.chunk)
+        return checking.compared(draw, partial(doing, stages), partial(doing, kernel.chunk))
+    return doing(kernel.chunk)
+
+
+def _staged(draw: Draw, running: Running, setting: _Find, witness: Witness | None) -> Work:
+    """All of a draw with stages between its vertex program and clipping."""
+    names, enabled = _geometry_names(draw.pipeline.pixel), draw.pipeline.raster.enabled
+    work = Work()
+    for instance in instanced(draw):
+        for mesh, done in meshes(instance, running):
+            work += done
+            if not enabled:
+                continue
+            work += Work(entered=mesh.count)
+            for shown, primitives in on_screen(instance, mesh, names):
+                drawing = partial(_rest_of, shown, primitives)
+                work += _by_engine(shown, setting(shown), witness, drawing)
+    return work
+
+
+def _rest_of(draw: Draw, assembled: Geometry, rest: _Rest) -> Work:
+    return rest(draw, assembled)
 
 
 def _drawn(draw: Draw, texturing: Texturing, rest: _Rest) -> Work:
@@ -236,8 +268,8 @@ def _draw_chunk(
     """Primitives through the stages after the geometry stage."""
     primitives = set_up(draw, assembled, targets.region)
     depth = depth_planes(draw, primitives)
-    sampler, fetcher = texturing.sampler(Stage.PIXEL), _fetcher(draw, texturing, Stage.PIXEL)
-    shader = shading(draw, primitives, depth.plane, sampler, texturing.run, fetcher)
+    sampler, reads = texturing.sampler(Stage.PIXEL), fetcher(draw, texturing, Stage.PIXEL)
+    shader = shading(draw, primitives, depth.plane, sampler, texturing.run, reads)
     stages = _Stages(draw, targets, depth, shader, witness)
     work = Work(
         triangles=primitives.triangles,
@@ -254,25 +286,14 @@ def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geome
     """Primitives on the screen, by code of the machine if the engine is one that compiles."""
     names = _geometry_names(draw.pipeline.pixel)
     sampler, run = texturing.sampler(Stage.VERTEX), texturing.run
-    fetcher, engine = _fetcher(draw, texturing, Stage.VERTEX), name_of(run)
+    reads, engine = fetcher(draw, texturing, Stage.VERTEX), name_of(run)
     if engine == REFERENCE or _uncompiled(draw.pipeline):
-        return geometry(draw, start, stop, names, sampler, run, fetcher)
+        return geometry(draw, start, stop, names, sampler, run, reads)
     from dp2emu.gpu.kernel import vertex
 
     if engine == CHECKED:
-        return vertex.checked(draw, start, stop, names, sampler, run, fetcher)
-    return vertex.geometry(draw, start, stop, names, sampler, fetcher)
-
-
-def _fetcher(draw: Draw, texturing: Texturing, stage: Stage) -> StageFetcher | None:
-    """What shaders of Direct3D 10 fetch with; None for others."""
-    if not texturing.asked.get(stage):
-        return None
-    # Only those have need of all that they are made of.
-    from dp2emu.gpu.fetching import StageFetcher
-
-    bindings = draw.textures if stage is Stage.PIXEL else draw.vertex_textures
-    return StageFetcher(texturing, stage, bindings, draw.pipeline.samples)
+        return vertex.checked(draw, start, stop, names, sampler, run, reads)
+    return vertex.geometry(draw, start, stop, names, sampler, reads)
 
 
 @lru_cache(maxsize=1 << 10)

@@ -79,22 +79,37 @@ def geometry(
         vertices = fetch(layout, draw.streams, numbers, names, attributes)
         _join(draw, vertices.names, vertices.varyings)
         return Geometry(vertices, np.arange(start, stop), edges)
-    shaded = _shaded(draw, draw.pipeline.vertex, numbers, names, sampler, run, fetcher)
-    lanes, written = shaded.lanes, shaded.written
+    with_program = shaded(draw, draw.pipeline.vertex, numbers, sampler, run, fetcher)
+    return placed(draw, *with_program, np.arange(start, stop), names, edges)
+
+
+def placed(
+    draw: Draw,
+    outputs: Mapping[str, Lanes],
+    corner: I64,
+    numbers: I64,
+    names: tuple[str, ...],
+    edges: Mask | None = None,
+) -> Geometry:
+    """Primitives of vertices that programs have made, clipped and on the screen.
+
+    ``outputs`` are lanes of vertices by port, ``corner`` their numbers, shape (3, n).
+    """
+    lanes, written, user = _table(draw, outputs, corner, names)
     varyings = slice(4, 4 + len(written))
     _join(draw, written, lanes[varyings])
-    source = np.arange(start, stop)
-    if shaded.dropped is not None:
-        kept = np.flatnonzero(~shaded.dropped)
-        lanes, source = lanes[..., kept], source[kept]
+    dropped = _dropped(draw, outputs, corner)
+    if dropped is not None:
+        kept = np.flatnonzero(~dropped)
+        lanes, numbers = lanes[..., kept], numbers[kept]
         edges = None if edges is None else edges[:, kept]
     depth = draw.pipeline.raster.clip
-    clipped = clip(lanes, edges, CORNERS[draw.topology], depth=depth, user=shaded.user)
+    clipped = clip(lanes, edges, CORNERS[draw.topology], depth=depth, user=user)
     projected = on_screen(clipped.lanes, draw.viewport)
     if draw.pipeline.raster.half_centres:
         projected[:2] -= 0.5
     vertices = Vertices(projected, written, clipped.lanes[varyings])
-    return Geometry(vertices, source[clipped.source], clipped.edges, clipped.extra)
+    return Geometry(vertices, numbers[clipped.source], clipped.edges, clipped.extra)
 
 
 def _join(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) -> None:
@@ -134,45 +149,51 @@ def is_flat(name: str, shading: bool) -> bool:
     return name.startswith(CONSTANT) or (shading and is_color(name))
 
 
-class _Shaded(NamedTuple):
-    """Position, varyings and distances to planes, lanes of shape (rows, 3, n); which varyings were
-    ``written``; how many of the distances, which come last, clip; and which primitives are
-    ``dropped``, None if none can be.
-    """
-
-    lanes: F64
-    written: tuple[str, ...]
-    user: int
-    dropped: Mask | None
-
-
-def _shaded(
+def shaded(
     draw: Draw,
     program: Program,
     numbers: I64,
-    names: tuple[str, ...],
     sampler: Sampler | None,
     run: Run,
     fetcher: Fetcher | None,
-) -> _Shaded:
-    """The program run for each vertex once."""
+) -> tuple[Mapping[str, Lanes], I64]:
+    """A vertex program's outputs, run for each of the vertices once, and which of the lanes each
+    of ``numbers`` is, in the shape of these.
+    """
     unique, place = np.unique(numbers.ravel(), return_inverse=True)
     inputs = _inputs(draw, program, unique)
     with telling(lambda lane: f"vertex {unique[lane]}"):
         outputs = run(
             program, inputs, draw.vertex_uniforms, len(unique), sampler=sampler, fetcher=fetcher
         ).outputs
-    nothing = np.zeros(len(unique), np.float32)
-    position = np.stack([outputs.get(name, nothing) for name in POSITION]).astype(np.float64)
+    return outputs, place.reshape(numbers.shape)
+
+
+class _Table(NamedTuple):
+    """Position, varyings and distances to planes, lanes of shape (rows, 3, n); which varyings were
+    ``written``; and how many of the distances, which come last, clip.
+    """
+
+    lanes: F64
+    written: tuple[str, ...]
+    user: int
+
+
+def _table(
+    draw: Draw, outputs: Mapping[str, Lanes], corner: I64, names: tuple[str, ...]
+) -> _Table:
+    nothing = np.zeros(1, np.float32)
+    lanes = next(iter(outputs.values()), None)
+    count = int(corner.max(initial=-1)) + 1 if lanes is None else len(lanes)
+    rows = [np.broadcast_to(outputs.get(name, nothing), count) for name in POSITION]
+    position = np.stack(rows).astype(np.float64)
     written = tuple(name for name in names if name in outputs)
     distances = _distances(draw, outputs, position)
     table = np.stack([*position, *(outputs[name] for name in written), *distances])
-    corner = place.reshape(numbers.shape)
-    dropped = _dropped(draw, outputs, corner)
-    return _Shaded(table[:, corner], written, len(distances), dropped)
+    return _Table(table[:, corner], written, len(distances))
 
 
-def _dropped(draw: Draw, outputs: Mapping[str, F32], corner: I64) -> Mask | None:
+def _dropped(draw: Draw, outputs: Mapping[str, Lanes], corner: I64) -> Mask | None:
     """Primitives with a clip distance that is no number, or a cull distance negative at all their
     corners, where no number is negative (Direct3D 10).
     """
@@ -211,7 +232,7 @@ def _base(draw: Draw) -> int:
     return draw.first if draw.indices is None else draw.indices.base
 
 
-def _distances(draw: Draw, outputs: dict[str, F32], position: F64) -> list[F64]:
+def _distances(draw: Draw, outputs: Mapping[str, Lanes], position: F64) -> list[F64]:
     """Distances of vertices to the user's planes in use.
 
     The program says in ``clip0.x`` and so on, or else they are ((a * x + b * y) + c * z) + d * w

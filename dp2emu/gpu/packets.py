@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,12 @@ from dp2emu.d3d.enums10 import Topology10
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.patches import NPatch, Patch
 from dp2emu.gpu.queries import QuerySlot
-from dp2emu.gpu.state import Pipeline
+from dp2emu.gpu.state import Pipeline, Samplers
+from dp2emu.shader.ir import Program
+
+if TYPE_CHECKING:
+    # Whoever draws without such shaders has no need of all that they are made of.
+    from dp2emu.shader.sm4.lower.lowered import Unit
 
 RECT_BYTES = 256
 """What a rectangle of a queued packet takes, about."""
@@ -202,6 +207,54 @@ class Instances:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class StageProgram:
+    """A program of a stage between the vertex program and clipping, and what is bound to it, as
+    ``Pipeline`` and ``Draw`` have it of the vertex program.
+    """
+
+    program: Program
+    uniforms: Uniforms = field(default_factory=dict)
+    buffers: ConstantBuffers = field(default_factory=dict)
+    textures: Textures = field(default_factory=dict)
+    samplers: Samplers = ()
+    units: tuple[Unit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A viewport and the rectangle that fragments in it must lie in."""
+
+    viewport: FloatViewport
+    scissor: Rect
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A slice of each target."""
+
+    colors: tuple[Surface | None, ...]
+    depth: Surface | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Later:
+    """What a draw has between its vertex program and clipping, in this order.
+
+    A primitive whose first vertex has the I32 ports ``viewport.x`` and ``layer.x`` goes to one of
+    the ``views`` and ``layers``; to the first if there is no such.  Without the ports, or with no
+    views or layers, those of the draw itself stand.
+    """
+
+    views: tuple[View, ...] = ()
+    layers: tuple[Layer, ...] = ()
+
+    @property
+    def reads_beside(self) -> bool:
+        """Whether a stage reads adjacent vertices."""
+        return False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Draw:
     """``count`` primitives of ``topology``, starting at vertex (or index) number ``first``.
 
@@ -215,7 +268,8 @@ class Draw:
     what the vertex program gets comes from the tessellator: of a surface, whatever topology and
     count say, or of each triangle.  With ``cuts`` an index of all ones ends a strip, and what
     follows begins another; ``count`` are then the primitives without any.  ``read`` says how many
-    vertices that reads, if that is not what the topology says.
+    vertices that reads, if that is not what the topology says.  With ``later`` stages the topology
+    is one of Direct3D 10, and what adjacent vertices it has they get too.
     """
 
     pipeline: Pipeline
@@ -245,6 +299,7 @@ class Draw:
     read: int | None = None
     vertex_buffers: ConstantBuffers = field(default_factory=dict)
     pixel_buffers: ConstantBuffers = field(default_factory=dict)
+    later: Later | None = None
 
     @property
     def copied(self) -> bytes | None:

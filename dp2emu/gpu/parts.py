@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,19 +51,14 @@ def uncut(draw: Draw) -> Draw:
     What is left of strips too short for a primitive counts nowhere.
     """
     topology = TOPOLOGIES[draw.topology]
-    if not draw.cuts or draw.indices is None or topology.step * topology.extra == 0:
+    if not _is_cut(draw) or draw.indices is None:
         return draw
-    places = draw.first + np.arange(vertices_read(draw), dtype=np.int64)
-    given = replace(draw.indices, base=0)
-    values = vertex_numbers(given, places)
-    starts, lengths = _strips(values == (1 << 8 * given.size) - 1)
-    counts = np.maximum((lengths - topology.extra) // topology.step, 0)
-    drawn = counts > 0
-    starts, counts = starts[drawn], counts[drawn]
+    starts, counts = strips(draw)
     number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     corners = np.stack(topology.corners(number)) + np.repeat(starts, counts)
     kept = corners[: CORNERS[draw.topology]].T.reshape(-1)
-    indices = Indices(values[kept].astype(np.uint32), base=draw.indices.base)
+    values = vertex_numbers(replace(draw.indices, base=0), kept)
+    indices = Indices(values.astype(np.uint32), base=draw.indices.base)
     return replace(
         draw,
         topology=_LISTS[CORNERS[draw.topology]],
@@ -74,7 +70,32 @@ def uncut(draw: Draw) -> Draw:
     )
 
 
-def _strips(cut: Mask) -> tuple[I64, I64]:
+def _is_cut(draw: Draw) -> bool:
+    row = TOPOLOGIES[draw.topology]
+    return draw.cuts and draw.indices is not None and row.step * row.extra != 0
+
+
+class Strips(NamedTuple):
+    """Where strips begin, and how many primitives they have: at least one each."""
+
+    starts: I64
+    counts: I64
+
+
+def strips(draw: Draw) -> Strips:
+    """The strips that indices of all ones cut a draw into; one without such, or a list."""
+    if not _is_cut(draw) or draw.indices is None:
+        return Strips(np.array([draw.first]), np.array([draw.count]))
+    row = TOPOLOGIES[draw.topology]
+    places = draw.first + np.arange(vertices_read(draw), dtype=np.int64)
+    values = vertex_numbers(replace(draw.indices, base=0), places)
+    starts, lengths = _between(values == (1 << 8 * draw.indices.size) - 1)
+    counts = np.maximum((lengths - row.extra) // row.step, 0)
+    drawn = counts > 0
+    return Strips(draw.first + starts[drawn], counts[drawn])
+
+
+def _between(cut: Mask) -> tuple[I64, I64]:
     """Where strips between cuts begin, and how many indices they have."""
     ends = np.append(np.flatnonzero(cut), len(cut))
     starts = np.concatenate(([0], ends[:-1] + 1))

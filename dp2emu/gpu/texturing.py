@@ -34,6 +34,7 @@ from dp2emu.shader.texture.sampler import sampler_program
 from dp2emu.shader.types import F32, I32, Mask
 
 if TYPE_CHECKING:
+    from dp2emu.gpu.fetching import StageFetcher
     from dp2emu.shader.sm4.lower.lowered import Unit as Asked
 
 _ZERO, _ONE = np.zeros(1, np.float32), np.ones(1, np.float32)
@@ -171,6 +172,17 @@ class StageSampler:
     def _unit(self, sampler: int, kind: TextureKind) -> Unit | None:
         unit = self.texturing.units[self.stage].get(sampler)
         return unit if unit is not None and unit.key.kind is kind else None
+
+
+def fetcher(draw: Draw, texturing: Texturing, stage: Stage) -> StageFetcher | None:
+    """What shaders of Direct3D 10 fetch with; None for others."""
+    if not texturing.asked.get(stage):
+        return None
+    # Only those have need of all that they are made of.
+    from dp2emu.gpu.fetching import StageFetcher
+
+    bindings = draw.textures if stage is Stage.PIXEL else draw.vertex_textures
+    return StageFetcher(texturing, stage, bindings, draw.pipeline.samples)
 
 
 @lru_cache(maxsize=2)
