@@ -2,10 +2,8 @@
 
 import sys
 
+from dp2emu import Device9, NativeDriver, QueryType
 from dp2emu.conform import Verdict, kit, run_kit
-from dp2emu.d3d.enums import QueryType
-from dp2emu.rig.native import NativeDriver
-from dp2emu.runtime import Device9
 
 with NativeDriver(sys.argv[1], timeout=30) as driver:
     event = Device9(driver, 640, 480).create_query(QueryType.EVENT)

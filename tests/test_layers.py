@@ -94,5 +94,7 @@ def test_front_ends_do_not_know_each_other() -> None:
     assert crossings == []
 
 
-def test_package_root_imports_no_part() -> None:
-    assert list(imported(ROOT / "__init__.py")) == []
+def test_nothing_imports_from_the_root_but_the_version() -> None:
+    """What the root has is for others: its names come from all layers."""
+    names = {name for _, path in sources() for name in imported(path) if name.count(".") == 1}
+    assert {part_of(name) for name in names} <= {*RANK, "__version__"}

@@ -6,11 +6,36 @@ others.  Nothing here knows which one it is talking to.
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.memory import ColorKey, SurfaceDesc
+from dp2emu.late import late
+
+if TYPE_CHECKING:
+    from dp2emu.rig.failure import Finding as Finding
+    from dp2emu.rig.failure import FindingKind as FindingKind
+    from dp2emu.rig.failure import RigFailure as RigFailure
+    from dp2emu.rig.native import NativeDriver as NativeDriver
+    from dp2emu.rig.pipe import PipeRig as PipeRig
+    from dp2emu.rig.recorded import RecordedRig as RecordedRig
+    from dp2emu.rig.spec import open_rig as open_rig
+    from dp2emu.rig.spec import using_rig as using_rig
+
+_HOMES = {
+    "failure": ("Finding", "FindingKind", "RigFailure"),
+    "native": ("NativeDriver",),
+    "pipe": ("PipeRig",),
+    "recorded": ("RecordedRig",),
+    "spec": ("open_rig", "using_rig"),
+}
+"""Names by module, which are imported when they are asked for."""
+
+__all__ = ["Rig", *(name for names in _HOMES.values() for name in names)]
+
+if not TYPE_CHECKING:  # where types are checked, a name that is not there is an error
+    __getattr__ = late(__name__, _HOMES)
 
 
 @runtime_checkable

@@ -57,4 +57,5 @@ need of a device."""
 
 __all__ = [name for names in _HOMES.values() for name in names]
 
-__getattr__ = late(__name__, _HOMES)
+if not TYPE_CHECKING:  # where types are checked, a name that is not there is an error
+    __getattr__ = late(__name__, _HOMES)

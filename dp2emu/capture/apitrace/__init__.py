@@ -29,4 +29,6 @@ _HOMES = {
 """Names by module.  Those are imported when they are asked for: most captures are no traces."""
 
 __all__ = [name for names in _HOMES.values() for name in names]
-__getattr__ = late(__name__, _HOMES)
+
+if not TYPE_CHECKING:  # where types are checked, a name that is not there is an error
+    __getattr__ = late(__name__, _HOMES)
