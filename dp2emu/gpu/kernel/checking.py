@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +13,15 @@ from dp2emu.errors import Disagreement
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.work import Work
+from dp2emu.shader.jit.improving import improve_all
 from dp2emu.shader.text import dump
 
 Bytes = NDArray[np.uint8]
 
 
 def compared(draw: Draw, stages: Callable[[], Work], kernel: Callable[[], Work]) -> Work:
-    """Draw through the stages and by a kernel; what the stages did, if both are equal.
+    """Draw through the stages and by a kernel, quick and good code of it; what the stages did, if
+    all are equal.
 
     Raises Disagreement for the first pixel of the first target that differs, or for the counts.
     """
@@ -26,17 +29,33 @@ def compared(draw: Draw, stages: Callable[[], Work], kernel: Callable[[], Work])
     before = [surface.data.copy() for surface in surfaces]
     work = stages()
     wanted = [surface.data.copy() for surface in surfaces]
-    for surface, data in zip(surfaces, before, strict=True):
-        surface.data[:] = data
-    other = kernel()
-    told = [difference for surface, data in zip(surfaces, wanted, strict=True)
-            if (difference := _memory(draw, surface, data))]  # fmt: skip
-    told += [f"{name} are {count} and {found}"
-             for name, count, found in zip(work._fields, work, other, strict=True)
-             if found != count]  # fmt: skip
-    if told:
-        raise Disagreement(f"kernel: {'; '.join(told)}", dump(draw.pipeline.pixel), 0)
+    way, again = _Way(draw, surfaces, before), True
+    while again:
+        way.compare(wanted, work, kernel)
+        again = improve_all()
     return work
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Surfaces of a draw, and what was in them before."""
+
+    draw: Draw
+    surfaces: list[Surface]
+    before: list[Bytes]
+
+    def compare(self, wanted: list[Bytes], work: Work, kernel: Callable[[], Work]) -> None:
+        """Draw by a kernel.  Raises Disagreement unless memory and work are as wanted."""
+        for surface, data in zip(self.surfaces, self.before, strict=True):
+            surface.data[:] = data
+        other = kernel()
+        told = [difference for surface, data in zip(self.surfaces, wanted, strict=True)
+                if (difference := _memory(self.draw, surface, data))]  # fmt: skip
+        told += [f"{name} are {count} and {found}"
+                 for name, count, found in zip(work._fields, work, other, strict=True)
+                 if found != count]  # fmt: skip
+        if told:
+            raise Disagreement(f"kernel: {'; '.join(told)}", dump(self.draw.pipeline.pixel), 0)
 
 
 def _memory(draw: Draw, surface: Surface, wanted: Bytes) -> str | None:

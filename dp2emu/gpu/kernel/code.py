@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from dp2emu.gpu.kernel.blocks import Blocks
 from dp2emu.gpu.kernel.key import Key
@@ -14,18 +13,14 @@ from dp2emu.gpu.kernel.shading import sampling
 from dp2emu.gpu.kernel.spans import spans
 from dp2emu.gpu.kernel.triangles import triangles
 from dp2emu.gpu.kernel.writing import Code
-from dp2emu.shader.jit.code import loaded
+from dp2emu.shader.jit.code import Source
 from dp2emu.shader.jit.compiling import host
+from dp2emu.shader.jit.improving import Improving
 from dp2emu.shader.jit.writer import Target, Writer, module
 
 NAME = "kernel"
 PASSES = ("always_inliner", "sroa")
 """What is done with the text: programs go where they are called, and variables to registers."""
-
-Kernel = Callable[[int, int, int, int], None]
-"""Addresses of arguments and results, the first row and one past the last.  It runs without
-Python's lock.
-"""
 
 
 def text(key: Key, target: Target) -> str:
@@ -67,10 +62,14 @@ def target_of(key: Key) -> Target:
 
 
 @lru_cache(maxsize=1 << 10)
-def kernel(key: Key) -> Kernel:
-    """The kernel of a key, compiled now or by an earlier process."""
-    code = loaded(text(key, target_of(key)), NAME, PASSES)
-    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32)
-    function = kind(code.address)
-    function.code = code  # type: ignore[attr-defined]
-    return function
+def kernel(key: Key) -> Improving:
+    """The kernel of a key, compiled now or by an earlier process.
+
+    What runs is called with the addresses of arguments and results, the first row and one past
+    the last, without Python's lock.
+    """
+    target = target_of(key)
+    return Improving(Source((key, target), partial(text, key, target), NAME, PASSES), KIND)
+
+
+KIND = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32)

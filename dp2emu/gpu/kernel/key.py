@@ -111,7 +111,7 @@ class Key:
     moved: bool = False
     drops: bool = False
     lanes: tuple[str, ...] = ()
-    flat: frozenset[str] = frozenset()
+    flat: tuple[str, ...] = ()
     tilted: bool = False
     bias_of_float: bool = False
     clamp: int = 0

@@ -9,7 +9,7 @@ from functools import lru_cache
 from dp2emu.d3d.formats import FormatRow
 from dp2emu.gpu.color import ColorTarget, output_of
 from dp2emu.gpu.geometry import is_flat
-from dp2emu.gpu.kernel.code import Kernel, kernel
+from dp2emu.gpu.kernel.code import kernel
 from dp2emu.gpu.kernel.key import ColorKey, DepthKey, Key, Samplers
 from dp2emu.gpu.kernel.layout import Layout, layout_of
 from dp2emu.gpu.merge import DepthTarget, depth_used
@@ -17,6 +17,7 @@ from dp2emu.gpu.shade import linear_varyings, varyings_of
 from dp2emu.gpu.shaded import COLOR_PORTS
 from dp2emu.gpu.state import Pipeline, decides_coverage
 from dp2emu.shader.ir import Assign, Output, Program, Slot, Statement, walk, written
+from dp2emu.shader.jit.improving import Improving
 from dp2emu.shader.jit.layout import Sampled
 from dp2emu.shader.jit.layout import layout_of as body_layout
 from dp2emu.shader.reference import Sampler
@@ -73,7 +74,7 @@ class Plan:
 
     key: Key
     layout: Layout
-    kernel: Kernel
+    kernel: Improving
 
 
 @lru_cache(maxsize=1 << 10)
@@ -97,7 +98,7 @@ def triangle_plan(
         perspective=tuple(name for name in names if name not in plain),
         lanes=lanes,
         triangles=True,
-        flat=flat,
+        flat=tuple(sorted(flat)),
         biased=bool(state.bias) and not offset,
         sloped=bool(state.slope) or offset,
         tilted=bool(state.slope),

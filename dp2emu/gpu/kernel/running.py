@@ -19,7 +19,6 @@ from dp2emu.gpu.kernel.arguments import (
     with_spans,
     with_targets,
 )
-from dp2emu.gpu.kernel.code import Kernel
 from dp2emu.gpu.kernel.key import Key, Samplers, draws_lines, fills_triangles, is_triangles, reason
 from dp2emu.gpu.kernel.layout import RESULTS, SET_UP, SETUP_RESULTS, counts_of
 from dp2emu.gpu.kernel.plan import Plan, Writes, common_key, planned, samplers_of, triangle_plan
@@ -32,6 +31,7 @@ from dp2emu.gpu.state import Pipeline
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.work import Work
 from dp2emu.shader.jit.bindings import address
+from dp2emu.shader.jit.improving import Improving
 from dp2emu.shader.reference import Fetcher, Sampler
 
 TEMPLATES = 8
@@ -85,7 +85,7 @@ class Drawing:
         template = self._template(plan, draw.pixel_uniforms)
         given = of_draw(draw, template, self.region, draw.pipeline.depth.bias, made)
         results = np.zeros(len(SETUP_RESULTS), np.int64)
-        plan.kernel(address(given.words), address(results), SET_UP, SET_UP)
+        plan.kernel.run(address(given.words), address(results), SET_UP, SET_UP)
         triangles, large, area = results.tolist()
         if large:
             return None
@@ -208,7 +208,7 @@ def _of_geometry(assembled: Geometry, triangles: int) -> Work:
 class _Worker:
     """What a thread runs, with memory of its own for what programs write, and what it counts."""
 
-    kernel: Kernel
+    kernel: Improving
     given: Arguments
     results: I64
 
@@ -218,4 +218,4 @@ class _Worker:
 
     def run(self, first: int, end: int) -> None:
         """Draw some rows."""
-        self.kernel(address(self.given.words), address(self.results), first, end)
+        self.kernel.run(address(self.given.words), address(self.results), first, end)

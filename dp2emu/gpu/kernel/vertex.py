@@ -33,6 +33,7 @@ from dp2emu.shader.ir import Program
 from dp2emu.shader.jit.bindings import UNIFORMS_KEPT, Bindings, address
 from dp2emu.shader.jit.compiling import target
 from dp2emu.shader.jit.engine import run as run_compiled
+from dp2emu.shader.jit.improving import improve_all
 from dp2emu.shader.jit.layout import layout_of
 from dp2emu.shader.reference import Fetcher, Run, Sampler
 
@@ -60,7 +61,7 @@ def geometry(
     frame = frame_of(plan, draw.topology, stop - start, planes_used(draw))
     bound = None if plan.program is None else _bound(plan.program, draw, sampler, fetcher)
     kept = _set(frame, draw, start, stop, 0 if bound is None else bound[1])
-    found = vertices()(frame.start, ASSEMBLE, 0)
+    found = vertices().run(frame.start, ASSEMBLE, 0)
     if bound is not None:
         bound[0].complain()
     made = _gathered(frame, plan, draw, found & _LOW_HALF, found >> 32)
@@ -193,7 +194,7 @@ def _gathered(frame: Frame, plan: Plan, draw: Draw, taken: int, cut: int) -> Geo
     _TAKING.pack_into(
         frame.words, _TAKING_AT, address(lanes), capacity, address(numbers), place, 0, 0
     )
-    count = vertices()(frame.start, taken, cut)
+    count = vertices().run(frame.start, taken, cut)
     if count == _NO_ROOM:
         return None
     if count < capacity:
@@ -222,10 +223,14 @@ def checked(
     Raises Disagreement if compiled code makes anything else.
     """
     wanted = reference.geometry(draw, start, stop, names, sampler, run, fetcher)
-    found = geometry(draw, start, stop, names, sampler, fetcher)
-    for what, each, other in _compared(wanted, found):
-        if each.shape != other.shape or not np.array_equal(each, other, equal_nan=True):
-            raise Disagreement(f"{what} of primitives {start} to {stop} differ", "", start)
+    again = True
+    while again:
+        found = geometry(draw, start, stop, names, sampler, fetcher)
+        for what, each, other in _compared(wanted, found):
+            if each.shape != other.shape or not np.array_equal(each, other, equal_nan=True):
+                raise Disagreement(f"{what} of primitives {start} to {stop} differ", "", start)
+        # Quick code has to give the same as good code.
+        again = improve_all()
     return wanted
 
 

@@ -12,13 +12,13 @@ It is the same code for all draws, hence compiled but once; only programs differ
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 from functools import lru_cache
 
 from dp2emu.gpu.kernel import vertex_cut, vertex_emit, vertex_fetch, vertex_place
 from dp2emu.gpu.kernel.vertex_words import LANE, VERTEX_WORDS
 from dp2emu.gpu.kernel.words import Words
-from dp2emu.shader.jit.code import loaded
+from dp2emu.shader.jit.code import Source
+from dp2emu.shader.jit.improving import Improving
 from dp2emu.shader.jit.scalars import Code
 from dp2emu.shader.jit.writer import Writer, module
 
@@ -28,13 +28,11 @@ ASSEMBLE = -1
 
 
 @lru_cache(maxsize=1)
-def vertices() -> Callable[[int, int, int], int]:
+def vertices() -> Improving:
     """The function.  Raises ImportError without llvmlite."""
-    code = loaded(text(), NAME)
     number = ctypes.c_int64
-    function = ctypes.CFUNCTYPE(number, ctypes.c_void_p, number, number)(code.address)
-    function.code = code  # type: ignore[attr-defined]
-    return function
+    kind = ctypes.CFUNCTYPE(number, ctypes.c_void_p, number, number)
+    return Improving(Source(NAME, text, NAME), kind)
 
 
 def text() -> str:

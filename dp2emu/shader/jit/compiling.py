@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import count
+from threading import Lock
 from typing import Any
 
 from dp2emu.shader.jit.writer import Target
@@ -37,14 +39,15 @@ def available() -> bool:
 class Host:
     """The machine that code is for.
 
-    ``machine`` makes good code, ``quick`` is for long texts; ``linker`` is LLVM's, which is safe
-    to use from threads.
+    ``machine`` makes good code, ``quick`` makes code quickly; ``linker`` is LLVM's, which is safe
+    to use from threads.  ``emit`` is LLVM's function that turns modules into objects.
     """
 
     binding: Any
     machine: Any
     quick: Any
     linker: Any
+    emit: Any
     fused: bool
     name: str
 
@@ -66,32 +69,66 @@ class Host:
         fused = features.get("fma", False) or target.triple.startswith(("aarch64", "arm64"))
         version = ".".join(map(str, binding.llvm_version_info))
         name = "\n".join((version, target.triple, cpu, _flat(features)))
-        return cls(binding, machine, quick, binding.create_lljit_compiler(linked), fused, name)
+        linker = binding.create_lljit_compiler(linked)
+        return cls(binding, machine, quick, linker, _emission(binding), fused, name)
 
-    def key(self, text: str, passes: tuple[str, ...] = PASSES) -> str:
-        """Names the object of a module's text: all that it depends on, hashed."""
-        parts = (self.name, *passes, text)
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    def key(self, *parts: str) -> str:
+        """Names an object: all that it depends on, hashed."""
+        return hashlib.sha256("\0".join((self.name, *parts)).encode()).hexdigest()
 
-    def compile(self, text: str, passes: tuple[str, ...] = PASSES) -> bytes:
-        """The object of a module."""
-        machine = self.quick if text.count("\n") > LONG else self.machine
-        module = self.binding.parse_assembly(text)
-        builder = self.binding.create_pass_builder(
-            machine, self.binding.create_pipeline_tuning_options(speed_level=1)
+    def compile(self, text: str, passes: tuple[str, ...] = PASSES, quick: bool = False) -> bytes:
+        """The object of a module: good code unless it has to be there quickly.
+
+        Of either kind one is compiled at a time.
+        """
+        binding = self.binding
+        machine = self.quick if quick or text.count("\n") > LONG else self.machine
+        # Contexts of their own may be used at the same time.
+        module = binding.parse_assembly(text, binding.create_context())
+        builder = binding.create_pass_builder(
+            machine, binding.create_pipeline_tuning_options(speed_level=1)
         )
-        manager = self.binding.create_new_module_pass_manager()
+        manager = binding.create_new_module_pass_manager()
         for name in passes:
             getattr(manager, f"add_{name}_pass")()
         manager.run(module, builder)
-        found: bytes = machine.emit_object(module)
-        return found
+        with _turns[machine is self.quick]:
+            return self._emitted(machine, module)
+
+    def _emitted(self, machine: Any, module: Any) -> bytes:
+        with self.binding.ffi.OutputString() as why:
+            found = self.emit(machine, module, 1, why)
+            if not found:
+                raise RuntimeError(f"LLVM compiles no code: {why}")
+        library = self.binding.ffi.lib
+        try:
+            size = library.LLVMPY_GetBufferSize(found)
+            return ctypes.string_at(library.LLVMPY_GetBufferStart(found), size)
+        finally:
+            library.LLVMPY_DisposeMemoryBuffer(found)
 
     def load(self, code: bytes, name: str) -> Code:
         """An object in memory, and where its function ``name`` is."""
         library = self.binding.JITLibraryBuilder().add_object_img(code).export_symbol(name)
         tracker = library.add_current_process().link(self.linker, f"{name}{next(_numbers)}")
         return Code(tracker, tracker[name])
+
+
+_turns = Lock(), Lock()
+"""Who makes good code, and who makes it quickly: LLVM's machines work for one at a time."""
+
+
+def _emission(binding: Any) -> Any:
+    """LLVM's function that makes an object of a module, with a machine and a context that nobody
+    else uses.
+
+    It takes nearly all the time there is, in which llvmlite's lock would keep out whoever wants
+    to draw; so it is not called through llvmlite.
+    """
+    wrapped = binding.ffi.lib.LLVMPY_TargetMachineEmitToMemory
+    function = ctypes.CDLL(binding.ffi.lib._name).LLVMPY_TargetMachineEmitToMemory
+    function.argtypes, function.restype = wrapped.argtypes, wrapped.restype
+    return function
 
 
 def _features(binding: Any) -> dict[str, bool]:

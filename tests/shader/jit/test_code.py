@@ -43,9 +43,9 @@ def compiles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     texts: list[str] = []
     compile = Host.compile
 
-    def told(self: Host, text: str, passes: tuple[str, ...]) -> bytes:
+    def told(self: Host, text: str, passes: tuple[str, ...], quick: bool) -> bytes:
         texts.append(text)
-        return compile(self, text, passes)
+        return compile(self, text, passes, quick)
 
     monkeypatch.setattr(Host, "compile", told)
     monkeypatch.setattr(code, "objects", lambda: Store(tmp_path))

@@ -1,0 +1,135 @@
+"""Objects are found by what their texts are written for, as long as the writers are the same."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.jit import code, sources
+from dp2emu.shader.jit.code import Source
+from dp2emu.shader.jit.compiling import Host
+from dp2emu.shader.jit.store import Store
+
+ONE, TWO = (f"define i32 @f() {{ ret i32 {n} }}" for n in (1, 2))
+
+
+@pytest.fixture(autouse=True)
+def _empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(code, "objects", lambda: Store(tmp_path / "objects"))
+
+
+def of(record: object, text: str, written: list[str]) -> Source:
+    def write() -> str:
+        written.append(text)
+        return text
+
+    return Source(record, write, "f")
+
+
+def test_a_record_that_was_seen_has_no_text_written() -> None:
+    written: list[str] = []
+    for _ in range(2):
+        of("same", ONE, written).good()
+    of("other", ONE, written).good()
+    assert len(written) == 2
+
+
+def test_good_code_and_quick_code_are_kept_apart() -> None:
+    written: list[str] = []
+    source = of("record", ONE, written)
+    source.quick()
+    assert source.kept() is None
+    source.good()
+    assert source.kept() is not None
+    assert len(written) == 2
+
+
+def test_other_sources_make_other_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    of("record", ONE, []).good()
+    monkeypatch.setattr(code, "sources", lambda: "another version")
+    assert of("record", ONE, []).kept() is None
+
+
+def test_without_sources_the_text_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code, "sources", lambda: None)
+    of("record", ONE, []).good()
+    assert of("record", TWO, []).kept() is None
+    assert of("another record", ONE, []).kept() is not None
+
+
+def test_every_module_in_a_folder_counts(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    for name in ("one.py", "deep/two.py", "note.txt"):
+        (tmp_path / name).write_text("x = 1\n")
+    before = sorted(sources.stamps(tmp_path))
+    assert [line.split()[0] for line in before] == [
+        str(tmp_path / name) for name in ("deep/two.py", "one.py")
+    ]
+    (tmp_path / "deep" / "two.py").write_text("x = 10\n")
+    assert sorted(sources.stamps(tmp_path)) != before
+
+
+def test_a_module_of_another_time_is_another(tmp_path: Path) -> None:
+    path = tmp_path / "one.py"
+    path.write_text("x = 1\n")
+    before = list(sources.stamps(tmp_path))
+    os.utime(path, ns=(1, 1))
+    assert list(sources.stamps(tmp_path)) != before
+
+
+def test_modules_that_are_no_files_have_no_sources(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sources, "ROOT", tmp_path / "package.zip")
+    sources.sources.cache_clear()
+    assert sources.sources() is None
+    monkeypatch.undo()
+    sources.sources.cache_clear()
+    assert "writer.py" in str(sources.sources())
+
+
+def told(record: Any) -> Any:
+    """What a record says of itself, field by field, without ``repr`` of anything that has fields.
+
+    Fails for what has no order or no words of its own.
+    """
+    assert not isinstance(record, set | frozenset | dict)
+    if isinstance(record, tuple):
+        return tuple(map(told, record))
+    if isinstance(record, Enum) or not is_dataclass(record):
+        assert " at 0x" not in repr(record)
+        return repr(record)
+    hidden = [f.name for f in fields(record) if f.compare and not f.repr]
+    assert not hidden
+    return tuple(told(getattr(record, field.name)) for field in fields(record) if field.compare)
+
+
+def program() -> Program:
+    b = Builder(Stage.PIXEL)
+    with b.if_(b.input("x") > 0.5):
+        b.kill(b.input("y") < 0.25)
+    b.output("z", b.floor(b.input("x")))
+    return b.program()
+
+
+def test_a_program_says_all_that_it_is() -> None:
+    one = program()
+    assert told(one) == told(program())
+    assert repr(replace(one, statements=one.statements[1:])) != repr(one) == repr(program())
+
+
+def test_a_name_depends_on_the_machine_and_on_every_part() -> None:
+    def key(name: str, *parts: str) -> str:
+        host = Host(None, None, None, None, None, fused=True, name=name)
+        return host.key(*parts)
+
+    names = {key("m", "a", "b"), key("m", "ab"), key("m", "a"), key("n", "a", "b")}
+    assert len(names) == 4
+    assert key("m", "a", "b") == key("m", "a", "b")
