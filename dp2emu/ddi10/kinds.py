@@ -17,6 +17,7 @@ from dp2emu.d3d.words import DWORD, QWORD
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.statistics import FIELDS_10, statistics
 from dp2emu.gpu.queries import Observes, Report
+from dp2emu.gpu.streamout import STREAMS
 from dp2emu.gpu.timing import TICKS_PER_SECOND
 from dp2emu.layout import dtype_of, packer_of
 
@@ -121,13 +122,24 @@ def _statistics_11(report: Report) -> tuple[int, ...]:
     return statistics(report.change)
 
 
-def _no_stream_output(report: Report) -> tuple[int, ...]:
-    """Nothing streams out, so nothing is written and nothing would have been."""
-    return 0, 0
+def _streamed(stream: int) -> _Values:
+    """NumPrimitivesWritten and PrimitivesStorageNeeded of a stream."""
+
+    def values(report: Report) -> tuple[int, ...]:
+        counts = (report.change(f"stream{stream}_{what}") for what in ("written", "needed"))
+        return tuple(count & _UINT64_MAX for count in counts)
+
+    return values
 
 
-def _no_overflow(report: Report) -> tuple[int, ...]:
-    return (0,)
+def _overflowed(*streams: int) -> _Values:
+    """Whether any of the streams needed more than was written."""
+
+    def values(report: Report) -> tuple[int, ...]:
+        counts = (_streamed(stream)(report) for stream in streams)
+        return (int(any(needed > written for written, needed in counts)),)
+
+    return values
 
 
 _BOOL, _UINT64 = (packer_of(dtype_of(field)) for field in (DWORD, QWORD))
@@ -144,6 +156,16 @@ _STATISTICS, _STATISTICS_11, _STREAM = (
 
 _D10, _D11 = Interface.D3D10_0, Interface.D3D11_0
 
+
+def _stream_statistics(query: Query, since: Interface, stream: int) -> Kind:
+    return Kind(query, since, _STREAM, True, _streamed(stream), own=True)
+
+
+def _overflow_predicate(query: Query, since: Interface, *streams: int) -> Kind:
+    values = _overflowed(*streams)
+    return Kind(query, since, _BOOL, True, values, predicate=True, own=True)
+
+
 _ROWS: tuple[Kind, ...] = (
     Kind(Query.EVENT, _D10, _BOOL, False, _event),
     Kind(Query.OCCLUSION, _D10, _UINT64, True, _occlusion, own=True),
@@ -159,23 +181,16 @@ _ROWS: tuple[Kind, ...] = (
         predicate=True,
         own=True,
     ),
-    Kind(Query.STREAMOUTPUTSTATS, _D10, _STREAM, True, _no_stream_output),
-    Kind(Query.STREAMOVERFLOWPREDICATE, _D10, _BOOL, True, _no_overflow, predicate=True),
+    _stream_statistics(Query.STREAMOUTPUTSTATS, _D10, 0),
+    _overflow_predicate(Query.STREAMOVERFLOWPREDICATE, _D10, *range(STREAMS)),
     Kind(Query.D3D11_PIPELINESTATS, _D11, _STATISTICS_11, True, _statistics_11, own=True),
     *(
-        Kind(Query(Query.STREAMOUTPUTSTATS_STREAM0 + n), _D11, _STREAM, True, _no_stream_output)
-        for n in range(4)
+        _stream_statistics(Query(Query.STREAMOUTPUTSTATS_STREAM0 + stream), _D11, stream)
+        for stream in range(STREAMS)
     ),
     *(
-        Kind(
-            Query(Query.STREAMOVERFLOWPREDICATE_STREAM0 + n),
-            _D11,
-            _BOOL,
-            True,
-            _no_overflow,
-            predicate=True,
-        )
-        for n in range(4)
+        _overflow_predicate(Query(Query.STREAMOVERFLOWPREDICATE_STREAM0 + stream), _D11, stream)
+        for stream in range(STREAMS)
     ),
 )
 

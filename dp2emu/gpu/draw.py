@@ -45,7 +45,7 @@ from dp2emu.gpu.texture_cache import TextureCache
 from dp2emu.gpu.texturing import Texturing, fetcher, samples_targets
 from dp2emu.gpu.vertex import VERTEX_TYPES, vertex_bytes, vertex_numbers
 from dp2emu.gpu.vertex_cache import observe, observe_unindexed
-from dp2emu.gpu.work import Work
+from dp2emu.gpu.work import Streams, Work
 from dp2emu.recall import Together
 from dp2emu.shader import reference
 from dp2emu.shader.engines import CHECKED, REFERENCE, name_of
@@ -246,6 +246,15 @@ def _count(draw: Draw, work: Work, counters: Counters) -> None:
     counters.invocations += work.invocations
     counters.vertex_bytes += work.vertex_bytes
     counters.pixel_bytes += work.pixel_bytes
+    if any(work.streams.needed):
+        _count_streams(work.streams, counters)
+
+
+def _count_streams(streams: Streams, counters: Counters) -> None:
+    for what, counts in streams._asdict().items():
+        for stream, count in enumerate(counts):
+            name = f"stream{stream}_{what}"
+            setattr(counters, name, getattr(counters, name) + count)
 
 
 def _count_samples(draw: Draw, passed: int, counters: Counters) -> None:

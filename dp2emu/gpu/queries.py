@@ -52,7 +52,9 @@ class Counters:
     what passed all tests on targets with one sample per pixel; multisampled targets count apart,
     per target, so that samples can be turned into pixels per target (reference 7.1, OCCLUSION).
     ``entered`` counts the primitives that enter clipping and ``clipped`` those that leave it,
-    ``invocations`` the pixels that a pixel program ran for.
+    ``invocations`` the pixels that a pixel program ran for.  ``stream0_written`` and so on count
+    the primitives that a stream of a geometry shader put into buffers, ``stream0_needed`` those
+    that it would have with room for all.
     """
 
     samples: int = 0
@@ -80,6 +82,14 @@ class Counters:
     wait_resource_ticks: int = 0
     wait_queue_ticks: int = 0
     clock_changes: int = 0
+    stream0_written: int = 0
+    stream1_written: int = 0
+    stream2_written: int = 0
+    stream3_written: int = 0
+    stream0_needed: int = 0
+    stream1_needed: int = 0
+    stream2_needed: int = 0
+    stream3_needed: int = 0
     multisamples: Epoch = field(default_factory=Epoch, compare=False)
     """What multisampled targets count since the last look."""
 

@@ -6,6 +6,21 @@ from operator import add
 from typing import NamedTuple
 
 
+class Streams(NamedTuple):
+    """Primitives by stream of a geometry shader: those ``written`` to buffers, and those that
+    would have been if there had been room for all.
+    """
+
+    written: tuple[int, ...] = (0, 0, 0, 0)
+    needed: tuple[int, ...] = (0, 0, 0, 0)
+
+    def __add__(self, other: Streams) -> Streams:  # type: ignore[override]
+        """Stream by stream."""
+        if not any(other.needed):
+            return self
+        return Streams(*(tuple(map(add, *pair)) for pair in zip(self, other, strict=True)))
+
+
 class Work(NamedTuple):
     """Counts of one packet.
 
@@ -18,6 +33,7 @@ class Work(NamedTuple):
     ``entered``: primitives that are clipped; ``clipped``: those that clipping leaves or makes;
     ``invocations`` of the pixel program, as ``shaded`` but by pixel on any target.
     ``paged_bytes`` were brought to where the GPU reaches them, ``disk_bytes`` of these from disk.
+    ``streams`` are primitives that went to stream output.
     """
 
     vertices: int = 0
@@ -34,6 +50,7 @@ class Work(NamedTuple):
     invocations: int = 0
     paged_bytes: int = 0
     disk_bytes: int = 0
+    streams: Streams = Streams()
 
     def __add__(self, other: Work) -> Work:  # type: ignore[override]
         """Count by count."""

@@ -81,6 +81,49 @@ def test_nothing_streams_out_and_nothing_overflows(query: Query) -> None:
     assert driven.data(driven.issue(query), query) == bytes(KINDS[query].layout.size)
 
 
+WRITTEN, NEEDED = (3, 5, 4, 0), (3, 6, 4, 12)
+STATISTICS = {
+    Query.STREAMOUTPUTSTATS: 0,
+    **{Query(9 + stream): stream for stream in range(4)},
+}
+OVERFLOWS = {
+    Query.STREAMOVERFLOWPREDICATE: 1,
+    **{Query(13 + stream): int(NEEDED[stream] > WRITTEN[stream]) for stream in range(4)},
+}
+
+
+def streamed(query: Query, before: int = 0) -> bytes | None:
+    """What a query says of an interval with ``WRITTEN`` and ``NEEDED``."""
+    driven = Driven()
+    counters = driven.device.counters
+    names = [f"stream{n}_{what}" for what in ("written", "needed") for n in range(4)]
+    for name in names:
+        setattr(counters, name, before)
+    memory = driven.create(query)
+    driven.call("QueryBegin", memory)
+    driven.call("Flush")
+    for name, count in zip(names, WRITTEN + NEEDED, strict=True):
+        setattr(counters, name, before + count)
+    driven.call("QueryEnd", memory)
+    return driven.data(memory, query)
+
+
+@pytest.mark.parametrize(("query", "stream"), STATISTICS.items())
+@pytest.mark.parametrize("before", [0, 7, (1 << 64) - 2])
+def test_stream_output_statistics_are_of_their_stream_and_plain_of_the_first(
+    query: Query, stream: int, before: int
+) -> None:
+    counts = WRITTEN[stream], NEEDED[stream]
+    assert streamed(query, before) == b"".join(n.to_bytes(8, "little") for n in counts)
+
+
+@pytest.mark.parametrize(("query", "overflowed"), OVERFLOWS.items())
+def test_overflow_predicates_are_of_their_stream_and_plain_of_any(
+    query: Query, overflowed: int
+) -> None:
+    assert streamed(query) == overflowed.to_bytes(4, "little")
+
+
 def stamp(driven: Driven) -> int:
     memory = driven.issue(Query.TIMESTAMP)
     driven.call("Flush")
