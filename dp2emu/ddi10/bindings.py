@@ -13,7 +13,7 @@ from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32, is_uint
 from dp2emu.ddi10.layout import NOTHING, SLOTS, ElementLayout, ElementLayouts
-from dp2emu.ddi10.resource import Resource, Resources
+from dp2emu.ddi10.resource import BindFlag, Resource, Resources
 from dp2emu.ddi10.state import (
     TARGETS,
     Blending,
@@ -23,12 +23,13 @@ from dp2emu.ddi10.state import (
 )
 from dp2emu.ddi10.views import TargetView, Views
 from dp2emu.errors import Unsupported
+from dp2emu.gpu.streamout import STREAM_TARGETS, Filled
 
 VIEWPORTS = 16
 """Viewports and scissor rectangles there can be at a time."""
 
-STREAM_TARGETS = 4
-"""Buffers that can be streamed into at a time."""
+APPEND = 0xFFFFFFFF
+"""The offset of SoSetTargets that is where streaming into the buffer ended last."""
 
 STRIDE = 2048
 """D3D11_REQ_MULTI_ELEMENT_STRUCTURE_SIZE_IN_BYTES: most bytes from vertex to vertex."""
@@ -90,6 +91,7 @@ class Bindings:
     stencil_reference: int = 0
     targets: list[TargetView | None] = field(default_factory=lambda: [None] * TARGETS)
     depth: TargetView | None = None
+    stream_targets: dict[int, Resource] = field(default_factory=dict)
 
 
 class Setters:
@@ -237,13 +239,28 @@ class Setters:
     def set_stream_targets(
         self, targets: Sequence[bytearray | None], clear: int, offsets: Sequence[int]
     ) -> None:
-        """SoSetTargets: buffers may be there, but no shader that is built streams into them."""
+        """SoSetTargets: the first ones; all others are cleared.
+
+        An offset, in bytes, is where the next primitive goes; ``APPEND`` leaves that as it is.
+        """
         entry = "SoSetTargets"
         fits = 0 <= clear <= STREAM_TARGETS - len(targets) and len(offsets) == len(targets)
         self._contract.hold(fits, Rule.SLOTS, entry)
         self._contract.hold(all(map(is_uint, offsets)), Rule.NUMBERS, entry)
-        for memory in targets:
-            self._resources.objects.maybe(memory, entry)
+        found = [self._resources.objects.maybe(memory, entry) for memory in targets]
+        bound = {slot: each for slot, each in enumerate(found) if each is not None}
+        self._contract.hold(_can_stream(list(bound.values())), Rule.STREAM_TARGETS, entry)
+        for slot, resource in bound.items():
+            if offsets[slot] != APPEND:
+                # Draws that are recorded move what they were recorded with.
+                resource.filled = Filled(offsets[slot])
+        self.bindings.stream_targets = bound
+
+
+def _can_stream(resources: Sequence[Resource]) -> bool:
+    """Whether resources are buffers that can be streamed into, and each is there once."""
+    made = (each.is_buffer and each.desc.BindFlags & BindFlag.STREAM_OUTPUT for each in resources)
+    return all(made) and len({id(each.surface) for each in resources}) == len(resources)
 
 
 _FARTHEST = 1 << 15

@@ -61,6 +61,8 @@ class Rule(Enum):
     SLOTS = "there are no such slots"
     NUMBERS = "a number does not fit into its type"
     SAME_SAMPLES = "targets have different numbers of samples"
+    STREAMED = "nothing can be streamed out like that"
+    STREAM_TARGETS = "what is streamed into is no buffer made for that, or is there twice"
 
 
 ALWAYS = frozenset(
@@ -90,6 +92,8 @@ ALWAYS = frozenset(
         Rule.SLOTS,
         Rule.NUMBERS,
         Rule.SAME_SAMPLES,
+        Rule.STREAMED,
+        Rule.STREAM_TARGETS,
     }
 )
 """Promises without which there is nothing that could be done."""

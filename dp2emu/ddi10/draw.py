@@ -27,13 +27,14 @@ from dp2emu.ddi10.stages import Stage, Stages
 from dp2emu.ddi10.state import RasterizerDesc
 from dp2emu.ddi10.views import DepthStencilFlag, TargetView
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.assembly import CORNERS, TOPOLOGIES
+from dp2emu.gpu.assembly import CORNERS, primitive_count
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import (
     Draw,
     FloatViewport,
     Indices,
     Instances,
+    Later,
     MergeNumbers,
     Rect,
     Stream,
@@ -41,6 +42,7 @@ from dp2emu.gpu.packets import (
     Uniforms,
 )
 from dp2emu.gpu.state import BlendState, DepthState, Pipeline, RasterState
+from dp2emu.gpu.streamout import Filled, StreamOutput, StreamTarget
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Program
 from dp2emu.shader.ir import Stage as Kind
@@ -85,6 +87,7 @@ class Draws:
             "DrawIndexed": self.draw_indexed,
             "DrawInstanced": self.draw_instanced,
             "DrawIndexedInstanced": self.draw_indexed_instanced,
+            "DrawAuto": self.draw_auto,
         }
 
     def draw(self, vertices: int, start: int) -> None:
@@ -107,8 +110,26 @@ class Draws:
         """DrawIndexedInstanced."""
         self._draw(indices, start, base, Instances(instances, start_instance))
 
-    def _draw(self, count: int, start: int, base: int | None, instances: Instances) -> None:
-        """Record a draw of so many vertices, or, with a ``base``, of indices.
+    def draw_auto(self) -> None:
+        """DrawAuto: as many vertices as the first vertex buffer was streamed full of.
+
+        Without such a buffer, or bytes from vertex to vertex, nothing is drawn.
+        """
+        source = self._bindings.vertex_buffers.get(0)
+        if source is not None and source.stride:
+            most = source.resource.desc.pMipInfoList[0].TexelWidth // source.stride
+            self._draw(most, 0, None, Instances(1), source.resource.filled)
+
+    def _draw(
+        self,
+        count: int,
+        start: int,
+        base: int | None,
+        instances: Instances,
+        filled: Filled | None = None,
+    ) -> None:
+        """Record a draw of so many vertices, or, with a ``base``, of indices; as many as are
+        ``filled``, if that is given, and so many at most.
 
         Without a topology, a vertex shader, or an index buffer where there should be, nothing is
         drawn.  Raises Unsupported for what is not built.
@@ -120,12 +141,14 @@ class Draws:
         topology = _topology(at.topology)
         if topology is None or vertex is None or (base is not None and at.index_buffer is None):
             return
-        primitives = _primitives(topology, count)
+        primitives = primitive_count(topology, count)
         if primitives * instances.count > MOST_PRIMITIVES or instances.count > MOST_INSTANCES:
             raise Unsupported(f"draws of more than {MOST_PRIMITIVES:,} primitives")
         if not primitives or not instances.count:
             return
         packet = self._packet(topology, count, start, base, instances, vertex)
+        if filled is not None:
+            packet = replace(packet, filled=filled)
         self._resources.record(packet, *self._used(base is not None))
 
     def _packet(
@@ -152,7 +175,7 @@ class Draws:
             pipeline=pipeline,
             topology=topology,
             first=start,
-            count=_primitives(topology, vertices),
+            count=primitive_count(topology, vertices),
             streams=tuple(_streams(at)),
             indices=_indices(at, base),
             colors=colors,
@@ -175,7 +198,19 @@ class Draws:
             read=vertices if cuts else None,
             vertex_textures=given[0].textures,
             textures=given[1].textures,
+            later=self._later(),
         )
+
+    def _later(self) -> Later | None:
+        """What is between the vertex program and clipping, if there is anything."""
+        streams = self._stages.geometry.streaming
+        if streams is None:
+            return None
+        targets = {
+            slot: StreamTarget(resource.surface, resource.filled)
+            for slot, resource in self._bindings.stream_targets.items()
+        }
+        return Later(output=StreamOutput(streams.layouts, targets, streams.rasterized))
 
     def _used(self, indexed: bool) -> Iterator[Resource]:
         """What the GPU reads and writes for a draw."""
@@ -187,6 +222,8 @@ class Draws:
             yield from stage.constants.values()
             yield from (view.resource for view in stage.resources.values())
         yield from (view.resource for view in (*at.targets, at.depth) if view is not None)
+        if self._stages.geometry.streaming is not None:
+            yield from at.stream_targets.values()
 
     def _pipeline(
         self,
@@ -303,12 +340,6 @@ def _topology(number: int) -> Topology | None:
     if number in _PATCHES:
         raise Unsupported("tessellation")
     return _TOPOLOGIES.get(number)
-
-
-def _primitives(topology: Topology, vertices: int) -> int:
-    """Whole primitives of so many vertices."""
-    row = TOPOLOGIES[topology]
-    return max(vertices - row.extra, 0) // row.step
 
 
 def _streams(at: Bindings) -> Iterator[Stream | None]:

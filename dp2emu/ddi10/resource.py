@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -34,6 +34,7 @@ from dp2emu.ddi10.residency import Allocation, Memory, Purpose
 from dp2emu.errors import ContractError, Fault
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Observe, Packet, PageIn
+from dp2emu.gpu.streamout import Filled
 from dp2emu.gpu.texels import blocks
 
 
@@ -44,6 +45,7 @@ class Resource:
     ``allocations`` are what its memory is called in ``Gpu.residency``.  ``mapped`` are the
     subresources the host has pointers to, ``pending`` counts commands that use a staging resource
     and are not done.  ``shared`` is what the kernel calls it, 0 if devices do not share it.
+    ``filled`` is how far a buffer was streamed into.
     """
 
     desc: CreateResource
@@ -52,6 +54,7 @@ class Resource:
     mapped: set[int]
     pending: int = 0
     shared: int = 0
+    filled: Filled = field(default_factory=Filled)
 
     @property
     def is_buffer(self) -> bool:

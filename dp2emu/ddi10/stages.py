@@ -17,6 +17,12 @@ from dp2emu.ddi10.objects import Objects
 from dp2emu.ddi10.resource import Resource, Resources
 from dp2emu.ddi10.shader import Shader, pixel_shader, vertex_shader
 from dp2emu.ddi10.state import SamplerDesc, States
+from dp2emu.ddi10.streamout import (
+    Streaming,
+    StreamOutputShader,
+    StreamOutputShader11,
+    streaming,
+)
 from dp2emu.ddi10.views import ShaderView, Views
 from dp2emu.errors import Unsupported
 from dp2emu.shader.sm4.container import MAGIC, unpack
@@ -45,11 +51,23 @@ class Signatures(NamedTuple):
     pOutputSignature: Sequence[SignatureEntry] = ()
 
 
+@dataclass(frozen=True)
+class Made:
+    """A shader object: its program, None for what only streams out, and what streams out."""
+
+    shader: Shader | None
+    streaming: Streaming | None = None
+
+
+NOTHING = Made(None)
+
+
 @dataclass(slots=True)
 class Stage:
     """What a stage has.  Mutable: setters change it; what is in no slot is not bound."""
 
     shader: Shader | None = None
+    streaming: Streaming | None = None
     constants: dict[int, Resource] = field(default_factory=dict)
     resources: dict[int, ShaderView] = field(default_factory=dict)
     samplers: dict[int, SamplerDesc] = field(default_factory=dict)
@@ -65,13 +83,18 @@ class Stages:
         self._resources = resources
         self._views = views
         self._states = states
-        self.objects: Objects[Shader] = Objects(context.contract, "Shader", b"SHDR")
+        self.objects: Objects[Made] = Objects(context.contract, "Shader", b"SHDR")
         self.stages = {prefix: Stage() for prefix in PREFIXES}
 
     @property
     def vertex(self) -> Stage:
         """The vertex stage."""
         return self.stages["Vs"]
+
+    @property
+    def geometry(self) -> Stage:
+        """The geometry stage."""
+        return self.stages["Gs"]
 
     @property
     def pixel(self) -> Stage:
@@ -85,6 +108,7 @@ class Stages:
             "CalcPrivateGeometryShaderWithStreamOutput": self.objects.size,
             "CreateVertexShader": partial(self._create, vertex_shader),
             "CreatePixelShader": partial(self._create, pixel_shader),
+            "CreateGeometryShaderWithStreamOutput": self._create_streaming,
             "DestroyShader": self.objects.destroy,
         }
         for name, what in _REFUSED.items():
@@ -107,11 +131,29 @@ class Stages:
         """
         self.objects.check(memory)
         program = unpack(code).program if code.startswith(MAGIC) else bytes(code)
-        self.objects.add(memory, make(program))
+        self.objects.add(memory, Made(make(program)))
+
+    def _create_streaming(
+        self,
+        desc: StreamOutputShader | StreamOutputShader11,
+        memory: bytearray,
+        runtime: int = 0,
+        signatures: Signatures | None = None,
+    ) -> None:
+        """CreateGeometryShaderWithStreamOutput; without code what comes to the stage streams out.
+
+        Raises as ``_create`` does.
+        """
+        self.objects.check(memory)
+        streams = streaming(desc, self._contract)
+        if desc.pShaderCode is not None:
+            raise Unsupported("geometry shaders")
+        self.objects.add(memory, Made(None, streams))
 
     def _setters(self, prefix: str, stage: Stage) -> dict[str, Callable[..., Any]]:
         def set_shader(memory: bytearray | None) -> None:
-            stage.shader = self.objects.maybe(memory, f"{prefix}SetShader")
+            found = self.objects.maybe(memory, f"{prefix}SetShader") or NOTHING
+            stage.shader, stage.streaming = found.shader, found.streaming
 
         kinds: tuple[tuple[str, Objects[Any], dict[int, Any], int], ...] = (
             ("ConstantBuffers", self._resources.objects, stage.constants, CONSTANT_BUFFERS),
@@ -144,7 +186,6 @@ class Stages:
 
 _REFUSED = {
     "CreateGeometryShader": "geometry shaders",
-    "CreateGeometryShaderWithStreamOutput": "stream output",
     "CreateHullShader": "tessellation",
     "CreateDomainShader": "tessellation",
     "CreateComputeShader": "compute shaders",

@@ -124,6 +124,12 @@ def vertex_count(topology: Topology, count: int) -> int:
     return row.step * count + row.extra if count > 0 else 0
 
 
+def primitive_count(topology: Topology, vertices: int) -> int:
+    """How many whole primitives so many vertices (or indices) make."""
+    row = TOPOLOGIES[topology]
+    return max(vertices - row.extra, 0) // row.step
+
+
 def corners(topology: Topology, first: int, start: int, stop: int) -> I64:
     """Vertex (or index) numbers of primitives ``start`` to ``stop``: int64, shape (3, n)."""
     rows = TOPOLOGIES[topology].corners(np.arange(start, stop, dtype=np.int64))

@@ -46,6 +46,7 @@ from dp2emu.gpu.packets import (
     Write,
     WriteBytes,
 )
+from dp2emu.gpu.parts import measured
 from dp2emu.gpu.queries import Counters, Observes, Outcome, QuerySlot, Report, Snapshot, snapshot
 from dp2emu.gpu.residency import Budgets, Residency
 from dp2emu.gpu.timing import SERIAL, Overlap, Timing, instant
@@ -242,7 +243,7 @@ class Gpu:
         counters = self.counters if self._context is None else Counters()
         try:
             work = execute_draw(
-                with_constants(packet),
+                with_constants(measured(packet)),
                 counters,
                 watched,
                 self._run_programs,

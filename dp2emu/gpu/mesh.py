@@ -22,13 +22,14 @@ class Mesh:
     that ``ports.CONSTANT`` begins.  ``corners`` are numbers of vertices, int64, shape (k, n): one
     to three, or four and six with adjacent ones, in the order in which geometry shaders have
     them, or as many as a patch has points.  ``topology`` is that of a list.  ``ids``, int64, shape
-    (n,), are SV_PrimitiveID.
+    (n,), are SV_PrimitiveID.  ``stream`` is that of a geometry shader.
     """
 
     vertices: Mapping[str, Lanes]
     corners: I64
     topology: Topology
     ids: I64
+    stream: int = 0
 
     @property
     def count(self) -> int:

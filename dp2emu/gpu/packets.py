@@ -19,6 +19,7 @@ from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.patches import NPatch, Patch
 from dp2emu.gpu.queries import QuerySlot
 from dp2emu.gpu.state import Pipeline, Samplers
+from dp2emu.gpu.streamout import NOTHING_STORED, Filled, StreamOutput
 from dp2emu.shader.ir import Program
 
 if TYPE_CHECKING:
@@ -242,9 +243,10 @@ class Later:
 
     A primitive whose first vertex has the I32 ports ``viewport.x`` and ``layer.x`` goes to one of
     the ``views`` and ``layers``; to the first if there is no such.  Without the ports, or with no
-    views or layers, those of the draw itself stand.
+    views or layers, those of the draw itself stand.  ``output`` is what of it is stored.
     """
 
+    output: StreamOutput = NOTHING_STORED
     views: tuple[View, ...] = ()
     layers: tuple[Layer, ...] = ()
 
@@ -269,7 +271,9 @@ class Draw:
     count say, or of each triangle.  With ``cuts`` an index of all ones ends a strip, and what
     follows begins another; ``count`` are then the primitives without any.  ``read`` says how many
     vertices that reads, if that is not what the topology says.  With ``later`` stages the topology
-    is one of Direct3D 10, and what adjacent vertices it has they get too.
+    is one of Direct3D 10, and what adjacent vertices it has they get too.  With ``filled`` there
+    are as many vertices as that has bytes behind the beginning of the first stream, whatever
+    ``count`` says.
     """
 
     pipeline: Pipeline
@@ -300,6 +304,7 @@ class Draw:
     vertex_buffers: ConstantBuffers = field(default_factory=dict)
     pixel_buffers: ConstantBuffers = field(default_factory=dict)
     later: Later | None = None
+    filled: Filled | None = None
 
     @property
     def copied(self) -> bytes | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dp2emu.d3d.enums import PrimitiveType
 from dp2emu.gpu.arrays import I64, Mask
-from dp2emu.gpu.assembly import CORNERS, TOPOLOGIES, vertex_count
+from dp2emu.gpu.assembly import CORNERS, TOPOLOGIES, primitive_count, vertex_count
 from dp2emu.gpu.packets import Draw, Indices, Instances
 from dp2emu.gpu.vertex import vertex_numbers
 
@@ -38,6 +38,20 @@ def _instance(draw: Draw, instances: Instances, number: int) -> Draw:
     if instances.file:
         uniforms[instances.file] = np.array([number], np.int32)
     return replace(draw, streams=tuple(streams), vertex_uniforms=uniforms, instances=None)
+
+
+def measured(draw: Draw) -> Draw:
+    """The draw with its count, if that is by what its first stream has been filled with.
+
+    A stream that does not move from vertex to vertex has none.
+    """
+    if draw.filled is None:
+        return draw
+    stream = draw.streams[0] if draw.streams else None
+    vertices = 0
+    if stream is not None and stream.stride:
+        vertices = max(draw.filled.size - stream.offset, 0) // stream.stride
+    return replace(draw, count=primitive_count(draw.topology, vertices), filled=None)
 
 
 def vertices_read(draw: Draw) -> int:

@@ -18,9 +18,10 @@ from dp2emu.gpu.geometry import Geometry, placed, shaded
 from dp2emu.gpu.mesh import LISTS, Mesh, three, whole, without_beside
 from dp2emu.gpu.packets import Draw, Later, StageProgram
 from dp2emu.gpu.parts import strips
+from dp2emu.gpu.streamout import StreamOutput, stream_out
 from dp2emu.gpu.texturing import Texturing, fetcher
 from dp2emu.gpu.vertex import vertex_bytes, vertex_numbers
-from dp2emu.gpu.work import Work
+from dp2emu.gpu.work import Streams, Work
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.reference import Result
 from dp2emu.shader.types import Lanes
@@ -95,7 +96,8 @@ Flow = Iterable[Made]
 
 def meshes(draw: Draw, running: Running) -> Flow:
     """What an instance of a draw with later stages makes, up to clipping."""
-    return assembled(draw, running)
+    assert draw.later is not None
+    return _stored(assembled(draw, running), draw.later.output)
 
 
 def assembled(draw: Draw, running: Running) -> Iterator[Made]:
@@ -124,6 +126,20 @@ def _with_vertices(draw: Draw, running: Running, mesh: Mesh) -> Mesh:
     numbers = vertex_numbers(draw.indices, mesh.corners.ravel()).reshape(mesh.corners.shape)
     outputs, corner = running.vertices(draw, numbers)
     return replace(mesh, vertices=outputs, corners=corner)
+
+
+def _stored(flow: Flow, output: StreamOutput) -> Iterator[Made]:
+    """Meshes of the stream that is rasterized, after all are stored that should be."""
+    for mesh, work in flow:
+        layout = output.layouts.get(mesh.stream)
+        if layout is not None:
+            plain = without_beside(mesh)
+            found = stream_out(layout, output.targets, plain.vertices, plain.corners)
+            work += Work(streams=Streams.of(mesh.stream, *found))
+        yield Made(mesh if mesh.stream == output.rasterized else mesh.part(_NONE), work)
+
+
+_NONE = slice(0)
 
 
 def on_screen(draw: Draw, mesh: Mesh, names: tuple[str, ...]) -> Iterator[tuple[Draw, Geometry]]:

@@ -9,7 +9,7 @@ no buffer of that stream gets anything of it, nor of those after it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.memory import Surface
-from dp2emu.shader.types import I32
+from dp2emu.shader.types import Lanes
 
 STREAMS = 4
 """Streams a geometry shader can have."""
@@ -71,10 +71,16 @@ class StreamLayout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StreamOutput:
-    """``layouts`` by stream, those of streams that are stored, and ``targets`` by slot."""
+    """``layouts`` by stream, those of streams that are stored, and ``targets`` by slot; which
+    stream is ``rasterized``, None if none is.
+    """
 
-    layouts: Mapping[int, StreamLayout]
-    targets: Mapping[int, StreamTarget]
+    layouts: Mapping[int, StreamLayout] = field(default_factory=dict)
+    targets: Mapping[int, StreamTarget] = field(default_factory=dict)
+    rasterized: int | None = 0
+
+
+NOTHING_STORED = StreamOutput()
 
 
 class Streamed(NamedTuple):
@@ -87,7 +93,7 @@ class Streamed(NamedTuple):
 def stream_out(
     layout: StreamLayout,
     targets: Mapping[int, StreamTarget],
-    outputs: Mapping[str, I32],
+    outputs: Mapping[str, Lanes],
     corners: I64,
 ) -> Streamed:
     """Write primitives, in order, until one does not fit.

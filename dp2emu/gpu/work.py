@@ -14,6 +14,12 @@ class Streams(NamedTuple):
     written: tuple[int, ...] = (0, 0, 0, 0)
     needed: tuple[int, ...] = (0, 0, 0, 0)
 
+    @classmethod
+    def of(cls, stream: int, written: int, needed: int) -> Streams:
+        """Primitives of one stream."""
+        counts = ([count if n == stream else 0 for n in range(4)] for count in (written, needed))
+        return cls(*map(tuple, counts))
+
     def __add__(self, other: Streams) -> Streams:  # type: ignore[override]
         """Stream by stream."""
         if not any(other.needed):

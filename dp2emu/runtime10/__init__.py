@@ -8,6 +8,7 @@ from dp2emu.runtime10.codes import Api, Refused, Result
 from dp2emu.runtime10.device import Device, Handle, Resource, Shader
 from dp2emu.runtime10.query import Data, Query
 from dp2emu.runtime10.signatures import Code, VertexElement
+from dp2emu.runtime10.streamout import StreamDeclaration
 
 __all__ = [
     "Api",
@@ -20,5 +21,6 @@ __all__ = [
     "Resource",
     "Result",
     "Shader",
+    "StreamDeclaration",
     "VertexElement",
 ]

@@ -27,6 +27,7 @@ from dp2emu.ddi10.resource import (
 from dp2emu.runtime10.codes import RESULTS, Api, Refused, Result
 from dp2emu.runtime10.query import Query, kind_of
 from dp2emu.runtime10.signatures import Code, VertexElement, resolved, texel_bytes
+from dp2emu.runtime10.streamout import StreamDeclaration, described
 
 CORE_LAYER = 1
 """Handle of the core layer, which the driver hands back with a code."""
@@ -156,6 +157,21 @@ class Device:
         signatures = code.signatures
         memory = bytearray(self.call("CalcPrivateShaderSize", code.program, signatures))
         self.call(f"Create{stage}Shader", code.program, memory, 0, signatures)
+        return Shader(memory, code)
+
+    def create_streaming_shader(
+        self,
+        code: Code,
+        declared: Sequence[StreamDeclaration],
+        strides: Sequence[int],
+        rasterized: int = 0,
+    ) -> Shader:
+        """CreateGeometryShaderWithStreamOutput, of a geometry shader or what stands before one."""
+        desc = described(self.api, code, declared, strides, rasterized)
+        signatures = code.signatures
+        size = self.call("CalcPrivateGeometryShaderWithStreamOutput", desc, signatures)
+        memory = bytearray(size)
+        self.call("CreateGeometryShaderWithStreamOutput", desc, memory, 0, signatures)
         return Shader(memory, code)
 
     def create_input_layout(self, elements: Sequence[VertexElement], shader: Shader) -> Handle:

@@ -19,7 +19,15 @@ from dp2emu.ddi10.state import (
 )
 from dp2emu.ddi10.views import CreateShaderResourceView, CreateTargetView
 from dp2emu.errors import Unsupported
-from dp2emu.runtime10 import Api, Handle, Query, Resource, Shader, VertexElement
+from dp2emu.runtime10 import (
+    Api,
+    Handle,
+    Query,
+    Resource,
+    Shader,
+    StreamDeclaration,
+    VertexElement,
+)
 from dp2emu.runtime10.signatures import texel_bytes
 from dp2emu.scene.document import extent, sample_count
 from dp2emu.scene.fields import Fields
@@ -116,9 +124,23 @@ for _stage in ("Vertex", "Pixel", "Geometry", "Hull", "Domain", "Compute"):
 
 
 @maker("CreateGeometryShaderWithStreamOutput")
-def _streaming_shader(player: Player, fields: Fields) -> Handle:
-    fields.ignore_others()
-    raise Unsupported("stream output")
+def _streaming_shader(player: Player, fields: Fields) -> Shader:
+    code = fields.take("shader", player.shaders.read)
+    declared = [_declared(value) for value in fields.take("entries", listing)]
+    strides = [count(value) for value in fields.take("BufferStrides", listing)]
+    rasterized = fields.take("RasterizedStream", whole(-1, 0xFFFFFFFF), 0)
+    return player.device.create_streaming_shader(code, declared, strides, rasterized & 0xFFFFFFFF)
+
+
+def _declared(value: object) -> StreamDeclaration:
+    fields = Fields(value, "entry")
+    declared = StreamDeclaration(
+        Stream=fields.take("Stream", count, 0),
+        SemanticName=fields.take("SemanticName", optional(text)),
+        **{name: fields.take(name, count) for name in StreamDeclaration._fields[2:]},
+    )
+    fields.finish()
+    return declared
 
 
 @maker("CreateInputLayout")

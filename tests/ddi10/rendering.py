@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.bindings import Scissor, Viewport
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.layout import CreateElementLayout, InputElement
@@ -153,9 +154,10 @@ class Drawing(Rendering):
         depth: DepthStencilDesc = NO_DEPTH,
         samples: int = 1,
         timing: Timing | None = None,
+        adapter: Adapter | None = None,
         **states: Any,
     ) -> None:
-        super().__init__(timing, interface=interface)
+        super().__init__(timing, interface=interface, adapter=adapter)
         self.color = self.texture(samples=samples)
         self.view: bytearray | None = self.target(self.color)
         self.deep = self.texture(D24S8, bind=BindFlag.DEPTH_STENCIL, samples=samples)

@@ -139,17 +139,31 @@ def test_elements_are_of_formats_slots_and_registers_there_are(element: InputEle
 APPEND = 0xFFFFFFFF
 
 
-def test_buffers_to_stream_into_are_set_though_nothing_streams() -> None:
+def test_buffers_to_stream_into_are_set_by_slot_and_others_cleared() -> None:
     driven = Rendering()
-    buffer = driven.buffer(bytes(4))
-    for targets, clear in (([None] * 4, 0), ([buffer], 3), ([buffer, None, buffer], 1)):
+    made = [driven.buffer(bytes(4), bind=BindFlag.STREAM_OUTPUT) for _ in range(2)]
+    bound = driven.device._parts.setters.bindings
+    for targets, clear, slots in (
+        ([made[0], None, made[1]], 1, {0, 2}),
+        ([None] * 4, 0, set()),
+        ([made[1]], 3, {0}),
+        ([], 4, set()),
+    ):
         assert driven.call("SoSetTargets", targets, clear, [APPEND] * len(targets)) == []
+        assert bound.stream_targets.keys() == slots
+
+
+def test_what_cannot_be_streamed_into_is_refused() -> None:
+    driven = Rendering(checking=False)
+    plain, buffer = driven.buffer(bytes(4)), driven.buffer(bytes(4), bind=BindFlag.STREAM_OUTPUT)
     for rule, targets, clear, offsets in (
         ("SLOTS", [buffer], 4, [0]),
         ("SLOTS", [buffer], 0, []),
         ("SLOTS", [None] * 5, 0, [0] * 5),
         ("NUMBERS", [buffer], 0, [-1]),
         ("LIVE_OBJECT", [bytearray(16)], 0, [0]),
+        ("STREAM_TARGETS", [plain], 0, [0]),
+        ("STREAM_TARGETS", [buffer, None, buffer], 0, [0, 0, 4]),
     ):
         assert rule_of(driven, "SoSetTargets", targets, clear, offsets) == rule
 
@@ -169,7 +183,6 @@ def test_unordered_access_says_that_it_is_not_built() -> None:
     ("entry", "what"),
     [
         ("CreateGeometryShader", "geometry shaders"),
-        ("CreateGeometryShaderWithStreamOutput", "stream output"),
         ("CreateHullShader", "tessellation"),
         ("CreateDomainShader", "tessellation"),
         ("CreateComputeShader", "compute shaders"),

@@ -34,7 +34,8 @@ from tests.golden10.playing import write_shaders
 from .running import Run
 
 SCENES = ("clip/clip_inside", "msaa/msaa_quad", "predication/pred_occ_visible_value0",
-          "protocol/proto_timestamp", "query_use/q_mixed_overlap", "shaders/sh_blend")  # fmt: skip
+          "protocol/proto_timestamp", "query_use/q_mixed_overlap", "shaders/sh_blend",
+          "streamout/so_vs_strip")  # fmt: skip
 
 
 @pytest.fixture(scope="module")

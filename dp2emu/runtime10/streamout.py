@@ -1,0 +1,116 @@
+"""Declarations of stream output by semantics, and the registers that drivers are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from dp2emu.ddi10.contract import Contract
+from dp2emu.ddi10.streamout import (
+    GAP,
+    StreamOutputEntry,
+    StreamOutputEntry11,
+    StreamOutputShader,
+    StreamOutputShader11,
+    streaming,
+)
+from dp2emu.errors import ContractError
+from dp2emu.gpu.streamout import STREAM_TARGETS, STREAMS
+from dp2emu.runtime10.codes import Api, Refused, Result
+from dp2emu.runtime10.signatures import Code
+from dp2emu.shader.sm4.container import Element
+from dp2emu.shader.sm4.versions import BY_TOKEN, Stage
+
+_STREAMING = (Stage.GEOMETRY, Stage.VERTEX, Stage.DOMAIN)
+_COMPONENTS = 4
+_MOST = 255
+"""Components of a gap: what a BYTE can be."""
+
+
+class StreamDeclaration(NamedTuple):
+    """D3D11_SO_DECLARATION_ENTRY; one without a name is a gap, of any number of components."""
+
+    Stream: int
+    SemanticName: str | None
+    SemanticIndex: int
+    StartComponent: int
+    ComponentCount: int
+    OutputSlot: int
+
+
+def described(
+    api: Api,
+    code: Code,
+    declared: Sequence[StreamDeclaration],
+    strides: Sequence[int],
+    rasterized: int,
+) -> StreamOutputShader | StreamOutputShader11:
+    """What a driver is told of a shader with stream output.
+
+    ``code`` of a vertex or domain shader is that of no geometry shader.  Direct3D 10 has a single
+    stride, 0 if entries are in several slots, and rasterizes its single stream.  Raises Refused
+    (E_INVALIDARG) for what a shader does not put out, and for what no driver is handed.
+    """
+    program = code.program if _stage(code) is Stage.GEOMETRY else None
+    entries = tuple(entry for each in declared for entry in _entries(code, each))
+    desc: StreamOutputShader | StreamOutputShader11
+    if api is Api.D3D10:
+        desc = _described_10(program, entries, strides)
+    else:
+        desc = StreamOutputShader11(program, entries, tuple(strides), rasterized)
+    try:
+        streaming(desc, Contract(checking=False))
+    except ContractError as error:
+        raise Refused(Result.E_INVALIDARG, str(error)) from None
+    return desc
+
+
+def _described_10(
+    program: bytes | None, entries: Sequence[StreamOutputEntry11], strides: Sequence[int]
+) -> StreamOutputShader:
+    if any(entry.Stream for entry in entries):
+        raise Refused(Result.E_INVALIDARG, "several streams")
+    single = all(entry.OutputSlot == 0 for entry in entries)
+    plain = tuple(StreamOutputEntry(*entry[1:]) for entry in entries)
+    return StreamOutputShader(program, plain, strides[0] if strides and single else 0)
+
+
+def _stage(code: Code) -> Stage:
+    version = BY_TOKEN.get(int.from_bytes(code.program[:4], "little"))
+    if version is None or version.stage not in _STREAMING:
+        raise Refused(Result.E_INVALIDARG, "a shader of another stage")
+    return version.stage
+
+
+def _entries(code: Code, given: StreamDeclaration) -> Iterator[StreamOutputEntry11]:
+    """One, but for a long gap."""
+    if given.OutputSlot >= STREAM_TARGETS or given.Stream >= STREAMS:
+        raise Refused(Result.E_INVALIDARG, f"slot {given.OutputSlot}, stream {given.Stream}")
+    if given.SemanticName is None:
+        yield from _gap(given)
+        return
+    element = _element(code, given)
+    names = [bit for bit in range(_COMPONENTS) if element.mask >> bit & 1]
+    chosen = names[given.StartComponent :][: given.ComponentCount]
+    if not given.ComponentCount or len(chosen) < given.ComponentCount:
+        raise Refused(Result.E_INVALIDARG, f"components of {given.SemanticName}")
+    assert element.register is not None
+    mask = sum(1 << bit for bit in chosen)
+    yield StreamOutputEntry11(given.Stream, given.OutputSlot, element.register, mask)
+
+
+def _gap(given: StreamDeclaration) -> Iterator[StreamOutputEntry11]:
+    if given.StartComponent or not 0 < given.ComponentCount <= _MOST:
+        raise Refused(Result.E_INVALIDARG, "a gap that is none")
+    for start in range(0, given.ComponentCount, _COMPONENTS):
+        mask = (1 << min(given.ComponentCount - start, _COMPONENTS)) - 1
+        yield StreamOutputEntry11(given.Stream, given.OutputSlot, GAP, mask)
+
+
+def _element(code: Code, given: StreamDeclaration) -> Element:
+    for element in code.outputs:
+        named = element.semantic.upper() == (given.SemanticName or "").upper()
+        same = element.index == given.SemanticIndex and element.stream == given.Stream
+        if named and same and element.register is not None:
+            return element
+    raise Refused(Result.E_INVALIDARG, f"no output {given.SemanticName}{given.SemanticIndex}")

@@ -1,0 +1,499 @@
+"""Stream output through the entries: the vertices of ``vs_pass`` are their positions and colours,
+so that what has to be in buffers can be told from what was drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from struct import unpack
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.ddi10.adapter import Adapter
+from dp2emu.ddi10.contract import Contract
+from dp2emu.ddi10.kinds import Query
+from dp2emu.ddi10.resource import BindFlag
+from dp2emu.ddi10.statistics import Statistics
+from dp2emu.ddi10.streamout import (
+    GAP,
+    NO_RASTERIZED_STREAM,
+    StreamOutputEntry,
+    StreamOutputEntry11,
+    StreamOutputShader,
+    StreamOutputShader11,
+    streaming,
+)
+from dp2emu.errors import ContractError
+from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.streamout import StreamLayout, Word
+from dp2emu.shader.engines import CHECKED, can_compile, engine
+from tests.ddi10.rendering import Drawing, Handle
+
+ENGINES = ("reference", CHECKED) if can_compile() else ("reference",)
+POINTS, LINES, LINE_STRIP, TRIANGLES, STRIP = 1, 2, 3, 4, 5
+LINES_ADJ, LINE_STRIP_ADJ, TRIANGLES_ADJ, STRIP_ADJ = 10, 11, 12, 13
+APPEND = 0xFFFFFFFF
+EMPTY = 0xCDCDCDCD
+ALL = 0b1111
+
+Entry = tuple[int, int, int]
+"""Slot, register and mask."""
+
+WHOLE: tuple[Entry, ...] = ((0, 0, ALL), (0, 1, ALL))
+
+
+def vertex(number: int) -> list[float]:
+    """A position and a colour like no other; the position is in the viewport."""
+    return [number / 32 - 0.5, 0.5 - number % 3, 0.5, 1, number, number + 0.25, -number, 1e30]
+
+
+VERTICES = [vertex(number) for number in range(24)]
+
+
+class Streaming(Drawing):
+    """A device with vertices, and a shader that streams them out."""
+
+    def __init__(self, run: str = "reference", ps: str | None = "ps_color") -> None:
+        super().__init__(ps=ps, adapter=Adapter(Gpu(run=engine(run)), checking=True))
+        self.vertices(VERTICES)
+
+    def streaming(self, *entries: Entry, **members: Any) -> Handle:
+        """Set a shader that is none but for what it streams out, of stream 0."""
+        declared = tuple(StreamOutputEntry11(0, *entry) for entry in entries)
+        desc = StreamOutputShader11(None, declared, **members)
+        size = self.device.functions["CalcPrivateGeometryShaderWithStreamOutput"](desc, None)
+        memory = bytearray(size)
+        assert self.call("CreateGeometryShaderWithStreamOutput", desc, memory) == []
+        assert self.call("GsSetShader", memory) == []
+        return memory
+
+    def room(self, words: int) -> Handle:
+        """A buffer of so many words, all of them ``EMPTY``."""
+        bind = BindFlag.STREAM_OUTPUT | BindFlag.VERTEX_BUFFER
+        return self.buffer(np.full(words, EMPTY, "<u4").tobytes(), bind=bind)
+
+    def targets(self, *buffers: Handle | None, offset: int = 0) -> None:
+        offsets = [offset] * len(buffers)
+        assert self.call("SoSetTargets", list(buffers), 4 - len(buffers), offsets) == []
+
+    def draw(self, topology: int, vertices: int, start: int = 0) -> None:
+        assert self.call("IaSetTopology", topology) == []
+        assert self.call("Draw", vertices, start) == []
+
+    def floats(self, buffer: Handle) -> list[float]:
+        """What is in a buffer, up to what is empty."""
+        words = np.frombuffer(self.read(buffer), "<u4")
+        end = np.flatnonzero(words != EMPTY).max(initial=-1) + 1
+        return words[:end].view("<f4").tolist()
+
+    def measured(self, query: Query, *draws: tuple[int, ...]) -> tuple[int, ...]:
+        """What a query says of draws."""
+        memory = self.create(query)
+        self.call("QueryBegin", memory)
+        for topology, vertices, *start in draws:
+            self.draw(topology, vertices, *start)
+        self.call("QueryEnd", memory)
+        data = self.data(memory, query)
+        assert data is not None
+        return unpack(f"<{len(data) // 4}I" if len(data) == 4 else f"<{len(data) // 8}Q", data)
+
+
+def rows(numbers: Iterable[int]) -> list[float]:
+    """The vertices of ``WHOLE``."""
+    return np.array([vertex(n) for n in numbers], np.float32).ravel().tolist()
+
+
+SHAPES: dict[int, tuple[int, list[Sequence[int]]]] = {
+    POINTS: (3, [(0,), (1,), (2,)]),
+    LINES: (5, [(0, 1), (2, 3)]),
+    LINE_STRIP: (4, [(0, 1), (1, 2), (2, 3)]),
+    TRIANGLES: (8, [(0, 1, 2), (3, 4, 5)]),
+    STRIP: (6, [(0, 1, 2), (1, 3, 2), (2, 3, 4), (3, 5, 4)]),
+    LINES_ADJ: (9, [(1, 2), (5, 6)]),
+    LINE_STRIP_ADJ: (6, [(1, 2), (2, 3), (3, 4)]),
+    TRIANGLES_ADJ: (13, [(0, 2, 4), (6, 8, 10)]),
+    STRIP_ADJ: (10, [(0, 2, 4), (2, 6, 4), (4, 6, 8)]),
+}
+"""Vertices that are drawn, and the corners of what comes of them; some have a part too much."""
+
+
+@pytest.mark.parametrize("run", ENGINES)
+@pytest.mark.parametrize("topology", SHAPES)
+def test_whole_primitives_of_every_topology_stream_out_as_a_list(run: str, topology: int) -> None:
+    driven = Streaming(run)
+    buffer = driven.room(400)
+    driven.streaming(*WHOLE)
+    driven.targets(buffer)
+    vertices, primitives = SHAPES[topology]
+    counts = driven.measured(Query.STREAMOUTPUTSTATS, (topology, vertices))
+    assert counts == (len(primitives),) * 2
+    assert driven.floats(buffer) == rows(n for each in primitives for n in each)
+
+
+def test_indices_bases_cuts_and_instances_are_gone_in_what_streams_out() -> None:
+    driven = Streaming()
+    buffer = driven.room(400)
+    driven.streaming(*WHOLE)
+    driven.targets(buffer)
+    indices = np.array([2, 1, 0, 4, 0xFFFF, 3, 3, 5], "<u2").tobytes()
+    handle = driven.buffer(indices, bind=BindFlag.INDEX_BUFFER)
+    driven.call("IaSetIndexBuffer", handle, DxgiFormat.R16_UINT.value, 0)
+    driven.call("IaSetTopology", STRIP)
+    driven.call("DrawIndexedInstanced", 8, 2, 0, 1, 0)
+    assert driven.floats(buffer) == rows([3, 2, 1, 2, 5, 1, 4, 4, 6] * 2)
+
+
+def test_a_strip_has_its_odd_triangles_turned_so_that_each_faces_as_it_did() -> None:
+    driven = Streaming()
+    buffer = driven.room(400)
+    driven.streaming((0, 0, ALL))
+    driven.targets(buffer)
+    driven.draw(STRIP, 5)
+    found = np.array(driven.floats(buffer)).reshape(-1, 3, 4)
+    strip = np.array(VERTICES, np.float32)[:5, :4]
+    turned = [facing(strip[n : n + 3]) * (-1) ** n for n in range(3)]
+    assert [facing(triangle) for triangle in found] == turned
+
+
+def facing(corners: NDArray[Any]) -> float:
+    """The sign of the area of a triangle."""
+    (ax, ay), (bx, by), (cx, cy) = corners[:, :2].tolist()
+    return float(np.sign((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)))
+
+
+# Declarations
+
+
+def layouts(*entries: Sequence[int], **members: Any) -> dict[int, StreamLayout]:
+    declared = tuple(StreamOutputEntry11(*entry) for entry in entries)
+    desc = StreamOutputShader11(b"", declared, **members)
+    return dict(streaming(desc, Contract(checking=False)).layouts)
+
+
+def test_entries_of_a_slot_follow_each_other_and_gaps_are_left_out() -> None:
+    found = layouts(
+        (0, 0, 3, 0b0110), (0, 1, 0, ALL), (0, 0, GAP, 0b0111), (0, 0, 3, 0b1000),
+        BufferStridesInBytes=(64, 16),
+    )  # fmt: skip
+    words = (
+        Word("constant.v3.y", 0, 0), Word("constant.v3.z", 0, 4),
+        *(Word(f"constant.v0.{c}", 1, 4 * n) for n, c in enumerate("xyzw")),
+        Word("constant.v3.w", 0, 20),
+    )  # fmt: skip
+    assert found == {0: StreamLayout(words, ((0, 64), (1, 16)))}
+
+
+def test_each_stream_has_slots_of_its_own() -> None:
+    found = layouts((1, 2, 0, 1), (0, 0, 0, 1), (1, 3, 1, 2))
+    assert found == {
+        0: StreamLayout((Word("constant.v0.x", 0, 0),), ((0, 4),)),
+        1: StreamLayout(
+            (Word("constant.v0.x", 2, 0), Word("constant.v1.y", 3, 0)), ((2, 4), (3, 4))
+        ),
+    }
+
+
+@pytest.mark.parametrize(
+    ("slots", "stride", "strides"),
+    [((0, 0), 40, {0: 40}), ((0, 0), 0, {0: 32}), ((0, 1), 40, {0: 16, 1: 16}),
+     ((2, 2), 40, {2: 32})],
+)  # fmt: skip
+def test_direct3d_10_has_a_stride_for_slot_0_alone_and_else_none_but_the_entries(
+    slots: tuple[int, int], stride: int, strides: dict[int, int]
+) -> None:
+    entries = tuple(StreamOutputEntry(slot, n, ALL) for n, slot in enumerate(slots))
+    found = streaming(StreamOutputShader(None, entries, stride), Contract(checking=False))
+    assert dict(found.layouts[0].strides) == strides
+    assert found.rasterized == 0
+
+
+@pytest.mark.parametrize(
+    ("entries", "members"),
+    [([(4, 0, 0, 1)], {}), ([(0, 4, 0, 1)], {}), ([(0, 0, 32, 1)], {}), ([(0, 0, 0, 0)], {}),
+     ([(0, 0, 0, 16)], {}), ([(0, 0, 0, 5)], {}), ([(0, 0, GAP, 2)], {}),
+     ([(0, 0, 0, 1), (1, 0, 0, 1)], {}), ([(0, 0, 0, 3), (0, 1, 0, 2)], {}),
+     ([(0, 0, 0, 3)], {"BufferStridesInBytes": (4,)}),
+     ([(0, 0, 0, 3)], {"BufferStridesInBytes": (2052,)}),
+     ([(0, 0, 0, 3)], {"RasterizedStream": 4}),
+     ([(0, 0, GAP, ALL)] * 33, {"BufferStridesInBytes": (2048,)})],
+)  # fmt: skip
+def test_what_cannot_be_streamed_out_is_refused(
+    entries: list[tuple[int, ...]], members: dict[str, Any]
+) -> None:
+    with pytest.raises(ContractError) as error:
+        layouts(*entries, **members)
+    assert error.value.rule == "STREAMED"
+
+
+def test_without_a_program_there_is_a_single_stream() -> None:
+    for entries in ((), (StreamOutputEntry11(1, 0, 0, 1),)):
+        with pytest.raises(ContractError):
+            streaming(StreamOutputShader11(None, entries), Contract(checking=False))
+
+
+def test_components_gaps_and_slots_are_where_the_entries_say() -> None:
+    driven = Streaming()
+    buffers = driven.room(40), driven.room(40)
+    driven.streaming(
+        (0, 1, 0b0110), (1, 0, 0b0011), (0, GAP, 0b0001), (0, 1, 0b0001),
+        BufferStridesInBytes=(20, 12),
+    )  # fmt: skip
+    driven.targets(*buffers)
+    driven.draw(POINTS, 2, 3)
+    empty = np.array([EMPTY], "<u4").view("<f4")[0]
+    first = [[n + 0.25, -n, empty, n, empty] for n in (3, 4)]
+    second = [[*vertex(n)[:2], empty] for n in (3, 4)]
+    for buffer, wanted in zip(buffers, (first, second), strict=True):
+        words = np.array(wanted, np.float32).view("<u4").ravel()
+        assert driven.read(buffer)[: words.nbytes] == words.tobytes()
+
+
+# Room
+
+
+def test_a_primitive_that_does_not_fit_is_not_begun() -> None:
+    driven = Streaming()
+    buffer = driven.room(8 * 5)
+    driven.streaming(*WHOLE)
+    driven.targets(buffer)
+    assert driven.measured(Query.STREAMOUTPUTSTATS, (TRIANGLES, 9)) == (1, 3)
+    assert driven.floats(buffer) == rows(range(3))
+
+
+@pytest.mark.parametrize("small", [0, 1])
+def test_the_first_of_several_buffers_to_overflow_stops_all(small: int) -> None:
+    driven = Streaming()
+    sizes = [400, 400]
+    sizes[small] = 4 * 4
+    buffers = [driven.room(size) for size in sizes]
+    driven.streaming((0, 0, ALL), (1, 1, ALL))
+    driven.targets(*buffers)
+    assert driven.measured(Query.STREAMOUTPUTSTATS, (TRIANGLES, 9)) == (1, 3)
+    assert [len(driven.floats(buffer)) for buffer in buffers] == [12, 12]
+
+
+@pytest.mark.parametrize(
+    ("query", "overflowed"),
+    [(Query.STREAMOVERFLOWPREDICATE, 1), (Query.STREAMOVERFLOWPREDICATE_STREAM0, 1),
+     (Query.STREAMOVERFLOWPREDICATE_STREAM1, 0)],
+)  # fmt: skip
+@pytest.mark.parametrize("fits", [False, True])
+def test_the_overflow_predicates_tell_whether_something_was_left_out(
+    query: Query, overflowed: int, fits: bool
+) -> None:
+    driven = Streaming()
+    driven.streaming(*WHOLE)
+    driven.targets(driven.room(24 if fits else 23))
+    assert driven.measured(query, (TRIANGLES, 3)) == (0 if fits else overflowed,)
+
+
+@pytest.mark.parametrize("bound", [(), (0,), (1,), (0, 1)])
+def test_a_slot_without_a_buffer_is_full_and_one_that_is_not_used_does_not_matter(
+    bound: tuple[int, ...],
+) -> None:
+    driven = Streaming()
+    driven.streaming((0, 0, ALL), (1, 1, ALL))
+    buffers = [driven.room(40) if slot in bound else None for slot in range(2)]
+    driven.targets(*buffers, driven.room(0 + 1))
+    written = 1 if len(bound) == 2 else 0
+    assert driven.measured(Query.STREAMOUTPUTSTATS, (TRIANGLES, 3)) == (written, 1)
+
+
+def test_what_does_not_fit_now_may_later_if_it_is_smaller() -> None:
+    driven = Streaming()
+    buffer = driven.room(8 * 4)
+    driven.streaming(*WHOLE)
+    driven.targets(buffer)
+    draws = (TRIANGLES, 6), (POINTS, 2, 7)
+    assert driven.measured(Query.STREAMOUTPUTSTATS, *draws) == (2, 4)
+    assert driven.floats(buffer) == rows([0, 1, 2, 7])
+
+
+# Where it goes on
+
+
+def test_draws_append_to_each_other() -> None:
+    driven = Streaming()
+    buffer = driven.room(400)
+    driven.streaming(*WHOLE)
+    driven.targets(buffer, offset=32)
+    driven.draw(POINTS, 2)
+    driven.draw(LINES, 2, 5)
+    assert driven.floats(buffer)[8:] == rows([0, 1, 5, 6])
+
+
+def test_a_buffer_that_is_set_again_is_appended_to_or_begun_anew() -> None:
+    driven = Streaming()
+    buffer, other = driven.room(400), driven.room(400)
+    driven.streaming(*WHOLE)
+    driven.targets(buffer)
+    driven.draw(POINTS, 3)
+    driven.targets(other, offset=APPEND)
+    driven.draw(POINTS, 1, 9)
+    driven.targets(buffer, offset=APPEND)
+    driven.draw(POINTS, 1, 4)
+    assert driven.floats(buffer) == rows([0, 1, 2, 4])
+    assert driven.floats(other) == rows([9])
+    driven.targets(buffer, offset=32)
+    driven.draw(POINTS, 1, 8)
+    assert driven.floats(buffer) == rows([0, 8, 2, 4])
+
+
+def test_a_draw_that_is_predicated_away_streams_nothing() -> None:
+    driven = Streaming()
+    buffer = driven.room(400)
+    driven.streaming(*WHOLE)
+    driven.targets(buffer)
+    predicate = driven.create(Query.OCCLUSIONPREDICATE)
+    driven.call("QueryBegin", predicate)
+    driven.call("QueryEnd", predicate)
+    driven.call("SetPredication", predicate, 0)
+    driven.draw(POINTS, 3)
+    driven.call("SetPredication", None, 0)
+    driven.draw(POINTS, 1, 4)
+    assert driven.floats(buffer) == rows([4])
+
+
+@pytest.mark.parametrize(("words", "value", "drawn"), [(24, 0, 1), (24, 1, 2), (23, 0, 2),
+                                                       (23, 1, 1)])  # fmt: skip
+def test_draws_are_skipped_when_the_overflow_predicate_equals_the_value(
+    words: int, value: int, drawn: int
+) -> None:
+    driven = Streaming()
+    driven.streaming(*WHOLE)
+    driven.targets(driven.room(words))
+    predicate = driven.create(Query.STREAMOVERFLOWPREDICATE)
+    driven.call("QueryBegin", predicate)
+    driven.draw(TRIANGLES, 3)
+    driven.call("QueryEnd", predicate)
+    driven.call("SetPredication", predicate, value)
+    driven.draw(TRIANGLES, 3)
+    driven.call("SetPredication", None, 0)
+    driven.adapter.finish()
+    driven.call("Flush")
+    assert driven.device.statistics().IAPrimitives == drawn
+
+
+# DrawAuto
+
+
+@pytest.mark.parametrize("run", ENGINES)
+@pytest.mark.parametrize(("offset", "vertices"), [(0, 3), (32, 2), (33, 1), (96, 0), (200, 0)])
+def test_as_many_vertices_are_drawn_as_were_streamed(run: str, offset: int, vertices: int) -> None:
+    driven = Streaming(run)
+    buffer = driven.room(400)
+    driven.streaming(*WHOLE)
+    driven.targets(buffer)
+    driven.draw(POINTS, 3, 2)
+    driven.targets()
+    driven.call("GsSetShader", None)
+    driven.call("IaSetVertexBuffers", 0, [buffer], [32], [offset])
+    before = statistics(driven)
+    driven.call("DrawAuto")
+    after = statistics(driven)
+    assert after.IAVertices - before.IAVertices == vertices
+
+
+def statistics(driven: Streaming) -> Statistics:
+    driven.call("Flush")
+    driven.adapter.finish()
+    return driven.device.statistics()
+
+
+@pytest.mark.parametrize(("topology", "primitives"), [(POINTS, 5), (LINE_STRIP, 4), (TRIANGLES, 1),
+                                                      (STRIP, 3)])  # fmt: skip
+def test_the_topology_is_the_one_that_is_set(topology: int, primitives: int) -> None:
+    driven = Streaming()
+    buffer = driven.room(400)
+    driven.streaming(*WHOLE)
+    driven.targets(buffer)
+    driven.draw(POINTS, 5)
+    driven.targets()
+    driven.call("GsSetShader", None)
+    driven.call("IaSetVertexBuffers", 0, [buffer], [32], [0])
+    driven.call("IaSetTopology", topology)
+    before = statistics(driven)
+    driven.call("DrawAuto")
+    assert statistics(driven).IAPrimitives - before.IAPrimitives == primitives
+
+
+def test_an_offset_says_how_full_a_buffer_is() -> None:
+    driven = Streaming()
+    buffer = driven.buffer(bytes(400), bind=BindFlag.STREAM_OUTPUT | BindFlag.VERTEX_BUFFER)
+    driven.call("IaSetTopology", POINTS)
+    driven.call("IaSetVertexBuffers", 0, [buffer], [32], [0])
+    for offset, vertices in ((None, 0), (64, 2), (APPEND, 4), (0, 4)):
+        if offset is not None:
+            driven.targets(buffer, offset=offset)
+        driven.targets()
+        driven.call("DrawAuto")
+        assert statistics(driven).IAVertices == vertices
+
+
+@pytest.mark.parametrize("buffers", [[None], [0]])
+def test_without_a_buffer_or_a_stride_nothing_is_drawn(buffers: list[int | None]) -> None:
+    driven = Streaming()
+    handles = [None if each is None else driven.room(8) for each in buffers]
+    driven.call("IaSetVertexBuffers", 0, handles, [0], [0])
+    driven.call("DrawAuto")
+    assert statistics(driven).IAVertices == 0
+
+
+def test_what_was_streamed_is_drawn_as_what_it_was_made_of() -> None:
+    pictures = []
+    for again in (False, True):
+        driven = Streaming()
+        driven.vertices([[x, y, 0.5, 1, 1, 0, 0, 1] for x, y in ((-1, 1), (1, 1), (-1, -1))])
+        if again:
+            buffer = driven.room(400)
+            driven.streaming(*WHOLE, RasterizedStream=NO_RASTERIZED_STREAM)
+            driven.targets(buffer)
+            driven.draw(TRIANGLES, 3)
+            assert driven.filled == 0
+            driven.targets()
+            driven.call("GsSetShader", None)
+            driven.call("IaSetVertexBuffers", 0, [buffer], [32], [0])
+            driven.call("DrawAuto")
+        else:
+            driven.draw(TRIANGLES, 3)
+        pictures.append(driven.pixels(driven.color).tolist())
+        assert driven.filled > 0
+    assert pictures[0] == pictures[1]
+
+
+# Rasterization beside it
+
+
+@pytest.mark.parametrize("run", ENGINES)
+@pytest.mark.parametrize("stream", [0, 1, NO_RASTERIZED_STREAM])
+def test_the_rasterized_stream_alone_is_drawn(run: str, stream: int) -> None:
+    driven = Streaming(run)
+    driven.vertices([[x, y, 0.5, 1, 1, 0, 0, 1] for x, y in ((-1, 1), (3, 1), (-1, -3))])
+    driven.streaming(*WHOLE, RasterizedStream=stream)
+    driven.targets(driven.room(400))
+    driven.draw(TRIANGLES, 3)
+    assert driven.filled == (256 if stream == 0 else 0)
+
+
+def test_stream_output_only_counts_nothing_at_the_clipper() -> None:
+    for ps in (None, "ps_color"):
+        driven = Streaming(ps=ps)
+        members = {} if ps is None else {"RasterizedStream": NO_RASTERIZED_STREAM}
+        driven.streaming(*WHOLE, **members)
+        driven.targets(driven.room(400))
+        driven.draw(TRIANGLES, 9)
+        found = statistics(driven)
+        assert (found.IAPrimitives, found.VSInvocations) == (3, 9)
+        assert (found.CInvocations, found.CPrimitives, found.PSInvocations) == (0, 0, 0)
+
+
+def test_without_a_shader_that_streams_buffers_that_are_bound_stay_as_they_are() -> None:
+    driven = Streaming()
+    buffer = driven.room(40)
+    driven.targets(buffer)
+    assert driven.measured(Query.STREAMOUTPUTSTATS, (TRIANGLES, 3)) == (0, 0)
+    assert driven.floats(buffer) == []
