@@ -8,7 +8,9 @@ from typing import Any
 
 
 def late(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
-    """A package's ``__getattr__`` for names by the module of it that has them."""
+    """A package's ``__getattr__`` for the names in ``homes``, by the module of it that has
+    them.
+    """
     home_of = {name: home for home, names in homes.items() for name in names}
 
     def get(name: str) -> Any:

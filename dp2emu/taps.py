@@ -85,7 +85,9 @@ class Taps:
         return Why(draws, _mask(draws))
 
     def history(self, x: int, y: int) -> list[Drawn]:
-        """The draws of which samples of that pixel passed all tests, in order, of any target."""
+        """The draws of which samples of pixel (``x``, ``y``) passed all tests, in order, of any
+        target.
+        """
         return [drawn for drawn in self.draws if drawn.times(x, y)]
 
     def _packet(self, packet: Packet, start: int) -> None:

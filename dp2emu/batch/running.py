@@ -127,7 +127,10 @@ def _in_order(done: SimpleQueue[tuple[int, list[Row] | OSError]], count: int) ->
 
 
 def parse_shard(text: str) -> tuple[int, int]:
-    """``"2/5"`` -> (2, 5): the second of five parts.  Raises UsageError for anything else."""
+    """The ``text`` ``"2/5"`` is (2, 5): the second of five parts.
+
+    Raises UsageError for anything else.
+    """
     one, slash, other = text.partition("/")
     if slash and one.isdecimal() and other.isdecimal() and len(text) < 20:
         part, parts = int(one), int(other)
@@ -137,7 +140,7 @@ def parse_shard(text: str) -> tuple[int, int]:
 
 
 def shard_of(files: Sequence[T], part: int, parts: int) -> list[T]:
-    """Every ``parts``-th file from the ``part``-th on: all parts together have each file once.
+    """Every ``parts``-th of ``files`` from the ``part``-th on: all parts together have each once.
 
     >>> shard_of("abcde", 2, 3)
     ['b', 'e']

@@ -55,7 +55,10 @@ class LogWriter:
         self._sink.write(MAGIC)
 
     def write(self, record: Record) -> None:
-        """Append a record.  Raises CaptureError if a value does not fit, and writes nothing."""
+        """Append a record, or nothing.
+
+        Raises CaptureError if a value does not fit, UsageError when the log is closed.
+        """
         if not self._open:
             raise UsageError("the log is closed")
         for kind, time, payload in entries(record):

@@ -1,6 +1,6 @@
 """Compressing colours to DXT1 to DXT5.
 
-The formats say how blocks are read, not how they are made: the rule here is one of many.  The two
+Direct3D says how blocks are read, not how they are made: the rule here is one of many.  The two
 colours of a block that are farthest apart along the channel of the greatest range are its
 endpoints, and every texel takes the nearest of the colours between them, the first of equals.
 Everything is integers, so that blocks are the same wherever they are made.

@@ -174,7 +174,9 @@ class FormatRow:
         return any(channel.coding is Coding.FLOAT for channel in self.channels.values())
 
     def view(self, data: NDArray[np.uint8]) -> NDArray[np.generic]:
-        """Bytes (n * size,) as words: shape (n,), or (n, words) if a pixel has more than one."""
+        """Bytes as words.  ``data`` is uint8 (n * size,); the words, of the dtype of the row, have
+        the shape (n,), or (n, words) if a pixel has more than one.
+        """
         words: NDArray[np.generic] = data.view(self.word)
         return words if self.words == 1 else words.reshape(-1, self.words)
 

@@ -34,7 +34,7 @@ _Attribute = tuple[DeclType, DeclUsage | None, int]
 
 
 def fvf_size(fvf: int, interface: int = 9) -> int:
-    """Bytes of one vertex of an application of DirectX ``interface``.
+    """Bytes of one vertex of format ``fvf`` in an application of DirectX ``interface``.
 
     Raises Fault (DDERR_INVALIDPARAMS) for more than 8 texture coordinate sets.
     """
@@ -43,7 +43,9 @@ def fvf_size(fvf: int, interface: int = 9) -> int:
 
 @lru_cache(maxsize=256)
 def fvf_layout(fvf: int, interface: int = 9) -> VertexLayout:
-    """The attributes in memory order, all of stream 0; the errors of ``fvf_size``."""
+    """The attributes of ``fvf`` in memory order, all of stream 0, in an application of DirectX
+    ``interface``; the errors of ``fvf_size``.
+    """
     elements = []
     offset = 0
     for type, usage, index in _attributes(fvf, interface):

@@ -234,7 +234,11 @@ class HResult(IntEnum):
 
 
 def hr_name(value: int) -> str:
-    """``"D3DERR_COMMAND_UNPARSED"`` for 0x88760BB8; the hexadecimal number if it has no name."""
+    """The name of a ``value``, its hexadecimal number if it has none.
+
+    >>> hr_name(0x88760BB8)
+    'D3DERR_COMMAND_UNPARSED'
+    """
     try:
         return "D3D_OK" if value == 0 else HResult(value).name
     except ValueError:

@@ -1,4 +1,7 @@
-"""What a vertex consists of, whether a flexible vertex format or a declaration said so."""
+"""What a vertex consists of, whether a flexible vertex format or a declaration said so.
+
+Source: Direct3D documentation of D3DFVF and D3DVERTEXELEMENT9.
+"""
 
 from __future__ import annotations
 

@@ -99,7 +99,10 @@ class Adapter:
         self.disturbances.append(Disturbance(self.gpu.now, cause))
 
     def advance(self, ticks: int) -> None:
-        """Let host time pass.  Raises UsageError for a negative number."""
+        """Let ``ticks`` of host time pass, 1,000,000,000 a second.
+
+        Raises UsageError for a negative number.
+        """
         if ticks < 0:
             raise UsageError(f"time does not go back by {-ticks} ticks")
         self.gpu.advance(ticks)

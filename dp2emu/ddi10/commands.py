@@ -2,6 +2,8 @@
 
 As on hardware, nothing is started before it is flushed: by Flush, by a QueryGetData that may
 flush, or because the buffer is full.
+
+Source: DDI documentation of Flush and QueryGetData.
 """
 
 from __future__ import annotations

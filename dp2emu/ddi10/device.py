@@ -1,7 +1,7 @@
 """A device: its function table, and what every call of an entry has in common.
 
 Entries are called as ``device.functions["QueryEnd"](query)``; hDevice is the device itself.  As
-in the interface they return nothing but what their signature says, and report through
+in the DDI they return nothing but what their signature says, and report through
 pfnSetErrorCb; not calling it means S_OK.
 """
 

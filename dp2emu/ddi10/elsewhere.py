@@ -3,6 +3,8 @@ eval_sample_index of shader model 5.0).
 
 Fetches of such units get the lane they are of as their first operand, and the program reads the
 registers, so that there are planes of them.
+
+Source: Direct3D 11 documentation of these instructions.
 """
 
 from __future__ import annotations

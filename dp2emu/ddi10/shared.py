@@ -1,4 +1,7 @@
-"""Resources that devices of an adapter share, by the handles the kernel gave them."""
+"""Resources that devices of an adapter share, by the handles the kernel gave them.
+
+Source: DDI documentation of OpenResource.
+"""
 
 from __future__ import annotations
 

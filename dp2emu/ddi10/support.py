@@ -1,4 +1,7 @@
-"""What the adapter can do with formats."""
+"""What the adapter can do with formats.
+
+Source: DDI documentation of CheckFormatSupport and CheckMultisampleQualityLevels.
+"""
 
 from __future__ import annotations
 

@@ -109,7 +109,10 @@ class Comparison:
 
 
 def compare_images(one: Pixels, other: Pixels, tolerance: int = 0) -> Comparison:
-    """Compare two pictures; alpha only if both have it."""
+    """Compare two pictures; alpha only if both have it.
+
+    Pixels are beyond ``tolerance`` if a channel differs by more than that, of 255.
+    """
     size, other_size = (image.shape[1::-1] for image in (one, other))
     if size != other_size:
         most = max(size[0] * size[1], other_size[0] * other_size[1])
@@ -136,7 +139,10 @@ def _first(mask: NDArray[np.bool_], one: Pixels, other: Pixels) -> Pixel:
 
 
 def pixels_of(image: NDArray[Any]) -> Pixels:
-    """A picture as taken here, grey in 8 or 16 bits or in colour, as pixels to compare."""
+    """A picture as taken here as pixels to compare.
+
+    ``image`` is uint8 or uint16 of shape (height, width), grey, or uint8 (height, width, 3 or 4).
+    """
     if image.dtype == np.uint16:
         image = image >> 8
     if image.ndim == 2:

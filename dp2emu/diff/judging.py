@@ -45,7 +45,8 @@ class Judge:
     def judge(self, name: str, call: int | None, image: Pixels) -> Judgement | None:
         """Compare a picture with its reference, None if there is none.
 
-        Raises UsageError for a reference that is no picture, and OSError.
+        ``call`` is the number of the call that made it, None if no call did.  Raises UsageError
+        for a reference that is no picture, and OSError.
         """
         path = self.references.find(name, call)
         if path is None:

@@ -33,7 +33,9 @@ class Region(NamedTuple):
 
 
 def regions(mask: NDArray[np.bool_]) -> list[Region]:
-    """The parts of a bool (height, width), the widest first, then from the top left on."""
+    """The parts of ``mask``, a bool (height, width), the widest first, then from the top
+    left on.
+    """
     runs = _runs(mask)
     chief = list(range(len(runs)))
     for one, other in _touching(runs):

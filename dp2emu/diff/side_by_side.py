@@ -21,9 +21,11 @@ _WITHIN = (64, 160, 255)
 def side_by_side(
     one: Pixels, other: Pixels, tolerance: int = 0, titles: tuple[str, str] = ("A", "B")
 ) -> NDArray[np.uint8]:
-    """(height, width, 3): both pictures, and the first one darkened with each pixel that differs
-    in red if it does so beyond ``tolerance``, else in blue.  Pictures of different sizes are shown
-    without the third.  Alpha is left out, also where it alone differs.
+    """uint8 (height, width, 3): both pictures under their ``titles``, and the first one darkened
+    with each pixel that differs in red if it does so beyond ``tolerance``, else in blue.
+
+    Pictures of different sizes are shown without the third.  Alpha is left out, also where it
+    alone differs.
     """
     panels = [(titles[0], one[..., :3]), (titles[1], other[..., :3])]
     if one.shape[:2] == other.shape[:2]:

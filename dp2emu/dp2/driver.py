@@ -152,7 +152,7 @@ class Driver:
         return surface.host_copy.data[offset : offset + size].tobytes()
 
     def surface(self, handle: int) -> SurfaceDesc:
-        """The description of a live surface.  Raises Fault if unknown."""
+        """The description of the live surface ``handle``.  Raises Fault if unknown."""
         return self._surface(handle, "surface").desc
 
     def target(self, context: int) -> int:
@@ -190,7 +190,9 @@ class Driver:
         return self._contexts.get(number)
 
     def observe(self, handle: int, sink: Callable[[Surface], None]) -> None:
-        """Call ``sink`` with the surface when the GPU gets there; takes no virtual time."""
+        """Call ``sink`` with the surface ``handle`` when the GPU gets there; takes no virtual
+        time.
+        """
         self.gpu.submit(Observe(self._surface(handle, "surface"), sink))
         self.gpu.run()
 
@@ -235,7 +237,10 @@ class Driver:
         return tuple(kind for kind in KINDS if announced is None or kind in announced)
 
     def get_driver_info(self, guid: bytes, data: bytes) -> DriverInfo:
-        """DdGetDriverInfo: GetDriverInfo2's queries and versions (``driverinfo``)."""
+        """DdGetDriverInfo: GetDriverInfo2's queries and versions (``driverinfo``).
+
+        ``guid`` is the 16 bytes of what is asked for, ``data`` the buffer as the runtime fills it.
+        """
         return get_driver_info(guid, data, self.query_types())
 
     def submit(self, call: Call) -> Answer:

@@ -1,4 +1,7 @@
-"""Instances of indexed draws, and streams that advance once in several vertices."""
+"""Instances of indexed draws, and streams that advance once in several vertices.
+
+Source: Direct3D 9 documentation of SetStreamSourceFreq.
+"""
 
 from __future__ import annotations
 

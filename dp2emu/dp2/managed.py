@@ -2,6 +2,8 @@
 
 What is uploaded is a packet like any other: it reads the system copy when the GPU gets there.
 There is room for all textures, so that none is evicted unless that is asked for.
+
+Source: DirectX documentation of driver-managed textures.
 """
 
 from __future__ import annotations

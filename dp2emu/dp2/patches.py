@@ -1,4 +1,7 @@
-"""Patches of one context: what their tokens and states ask for, and what is kept by handle."""
+"""Patches of one context: what their tokens and states ask for, and what is kept by handle.
+
+Source: Direct3D 9 documentation of DrawRectPatch and DrawTriPatch.
+"""
 
 from __future__ import annotations
 

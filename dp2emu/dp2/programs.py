@@ -1,4 +1,7 @@
-"""Programs a draw runs: created shaders, or what the fixed function is generated as."""
+"""Programs a draw runs: created shaders, or what the fixed function is generated as.
+
+Source: reference 3.5 and Direct3D documentation of the fixed function.
+"""
 
 from __future__ import annotations
 

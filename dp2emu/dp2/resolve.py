@@ -2,6 +2,8 @@
 
 What this state asks for and the emulator does not have yet is refused here, by name, so that a
 draw either means what the stream says or says what is missing.
+
+Source: Direct3D documentation of D3DRENDERSTATETYPE.
 """
 
 from __future__ import annotations

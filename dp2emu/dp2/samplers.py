@@ -86,6 +86,7 @@ class BoundTexture:
 
     @property
     def kind(self) -> TextureKind:
+        """What it is to a sampler; a depth format is compared with."""
         kind, row = KINDS[self.surface.desc.kind], FORMATS.get(self.surface.format)
         shadow = kind is TextureKind.TEX2D and row is not None and Use.SHADOW in row.uses
         return TextureKind.SHADOW if shadow else kind

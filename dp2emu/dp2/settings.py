@@ -3,6 +3,8 @@
 A token that sets state says so with ``Context.put``; what happens then, at once or when a state
 block is executed, is a setting's ``write``.  ``read`` is what a block captures.  Tokens that draw,
 move memory, create or delete things, choose targets or ask for something set no state.
+
+Source: reference 3.6.
 """
 
 from __future__ import annotations

@@ -46,6 +46,7 @@ class Function:
 
     @property
     def size(self) -> int:
+        """Bytes of its code."""
         return len(self.code)
 
 

@@ -1,6 +1,8 @@
 """What tokens say of textures besides their texels: palettes, most detailed levels, priorities.
 
 It hangs on the memory, not on the handle: a surface that is made anew starts without any of it.
+
+Source: reference 2.2 and 2.3.
 """
 
 from __future__ import annotations

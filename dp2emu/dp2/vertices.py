@@ -1,4 +1,7 @@
-"""Where the vertices of draws lie: in memory of the call, or behind bound streams."""
+"""Where the vertices of draws lie: in memory of the call, or behind bound streams.
+
+Source: reference 2.4 and 3.4.
+"""
 
 from __future__ import annotations
 

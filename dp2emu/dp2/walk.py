@@ -107,8 +107,9 @@ def decode(
 ) -> Body:
     """The payload ``buffer[start:end]`` of a token ``scan`` found, as views.
 
-    Nothing is copied, except that the items of a token with tails are gathered into one array
-    when there is more than one.  Any byte offset will do; every view dies with the buffer.
+    ``n`` is the header's count and ``vertex_size`` the call's bytes of a vertex.  Nothing is
+    copied, except that the items of a token with tails are gathered into one array when there is
+    more than one.  Any byte offset will do; every view dies with the buffer.
     """
     at = start
     head = None

@@ -153,14 +153,17 @@ class Surface:
 
     @property
     def handle(self) -> int:
+        """Its number."""
         return self.desc.handle
 
     @property
     def width(self) -> int:
+        """Texels of a row of the top level; of buffers, bytes."""
         return self.desc.width
 
     @property
     def height(self) -> int:
+        """Rows of the top level."""
         return self.desc.height
 
     @property
@@ -298,7 +301,11 @@ class Heap:
         self._count(surface, -1)
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
-        """Host write, seen by every packet that executes after it.  Raises Fault if outside."""
+        """Host write of ``data`` at a byte ``offset``, seen by every packet that executes after
+        it.
+
+        Raises Fault if outside.
+        """
         surface = self._surfaces.get(handle)
         if surface is None:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"no surface {handle}")

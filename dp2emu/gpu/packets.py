@@ -50,6 +50,7 @@ class Rect:
 
     @property
     def empty(self) -> bool:
+        """Has it no pixel?"""
         return self.right <= self.left or self.bottom <= self.top
 
 

@@ -29,6 +29,7 @@ class RectanglePoints:
 
     @property
     def count(self) -> int:
+        """How many points there are."""
         return self.width * self.height
 
     def numbers(self) -> I64:
@@ -67,6 +68,7 @@ class TrianglePoints:
 
     @property
     def count(self) -> int:
+        """How many points there are."""
         return triangle_points(self.degree)
 
     def numbers(self) -> I64:

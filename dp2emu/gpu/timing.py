@@ -110,7 +110,11 @@ def fixed(call: int = 1000, packet: int = 1000, delivery: int = 0) -> Timing:
 
 
 def by_work(call: int = 1000, delivery: int = 2000) -> Timing:
-    """Cost follows what a packet did: vertices, pixels and bytes over the board's ``RATES``."""
+    """Cost follows what a packet did: vertices, pixels and bytes over the board's ``RATES``.
+
+    ``call`` are ticks from one call to the next, ``delivery`` those from an END on the GPU to its
+    answer.
+    """
     return Timing(
         f"work:call={call},delivery={delivery}",
         lambda number, length: call + _ticks(length, RATES.upload_bytes),
@@ -157,8 +161,10 @@ _KEYED: dict[str, Callable[..., Timing]] = {"instant": instant, "fixed": fixed, 
 
 
 def parse_timing(text: str) -> Timing:
-    """The model named by ``instant``, ``fixed[:call=N,packet=N,delivery=N]``,
-    ``work[:call=N,delivery=N]``, ``scripted:FILE`` or ``seeded:N``.  Raises UsageError.
+    """The model that ``text`` names: ``instant``, ``fixed[:call=N,packet=N,delivery=N]``,
+    ``work[:call=N,delivery=N]``, ``scripted:FILE`` or ``seeded:N``.
+
+    Raises UsageError for anything else.
     """
     name, _, rest = text.partition(":")
     if name == "scripted" and rest:

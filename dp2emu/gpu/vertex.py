@@ -39,6 +39,7 @@ class VertexType(NamedTuple):
 
     @property
     def size(self) -> int:
+        """Bytes of an element."""
         return np.dtype(self.storage).itemsize * (1 if self.packed else self.components)
 
     def values(self, raw: NDArray[np.void]) -> NDArray[Any]:

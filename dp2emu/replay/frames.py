@@ -30,7 +30,10 @@ EVERY = Frames()
 
 
 def parse_frames(text: str) -> Frames:
-    """``3``, ``3-7``, ``3-`` or ``-7``.  Raises UsageError for anything else."""
+    """The frames ``text`` means: ``3``, ``3-7``, ``3-`` or ``-7``.
+
+    Raises UsageError for anything else.
+    """
     found = _RANGE.fullmatch(text)
     if found is None or text == "-":
         raise UsageError(f"frames {text!r}: not like 3, 3-7, 3- or -7, of nine digits at most")

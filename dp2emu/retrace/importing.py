@@ -88,8 +88,8 @@ def _maker(call: TraceCall) -> str:
 
 
 def selected(records: Iterable[Record], frames: Frames) -> Iterator[Record]:
-    """Records with what frames outside of ``frames`` show left out: no marker, no picture and no
-    answer of GetData before the first, and nothing behind the last.
+    """``records`` with what frames outside of ``frames`` show left out: no marker, no picture and
+    no answer of GetData before the first, and nothing behind the last.
 
     Everything else of earlier frames stays, their draws too, since later ones may depend on it.
     Frames count from 0, each ending with its marker, and what comes behind the last is one too.

@@ -44,7 +44,7 @@ class Losses:
         self.by_name: Counter[str] = Counter()
 
     def add(self, call: int, name: str, reason: str) -> None:
-        """Note one."""
+        """Note that ``call``, of the method ``name``, is lost, and for what ``reason``."""
         self.total += 1
         self.by_name[name] += 1
         if len(self._kept) < KEPT:

@@ -45,34 +45,49 @@ class Rig(Protocol):
     def create_context(
         self, context: int, *, interface: int = 9, color: int = 0, depth: int = 0
     ) -> None:
-        """D3DHAL ContextCreate; ``color`` and ``depth`` are surface handles."""
+        """D3DHAL ContextCreate: make context number ``context`` for DirectX ``interface`` (6 to
+        9).
+
+        ``color`` and ``depth`` are handles of its first targets, 0 for none.
+        """
 
     def destroy_context(self, context: int) -> None:
-        """D3DHAL ContextDestroy; its queries die with it."""
+        """D3DHAL ContextDestroy of context number ``context``; its queries die with it."""
 
     def create_surface(self, desc: SurfaceDesc) -> None:
         """CreateSurface and CreateSurfaceEx in one: zeroed memory behind a handle."""
 
     def destroy_surface(self, handle: int) -> None:
-        """DestroySurface."""
+        """DestroySurface of ``handle``."""
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
-        """DdSetColorKey for source blits, which textures are keyed by; None removes it."""
+        """DdSetColorKey for source blits from ``handle``, which textures are keyed by.
+
+        None removes it.
+        """
 
     def lock(self, handle: int) -> None:
-        """DdLock without DDLOCK_NOOVERWRITE: wait until the GPU uses no memory any more."""
+        """DdLock of ``handle`` without DDLOCK_NOOVERWRITE: wait until the GPU uses no memory any
+        more.
+        """
 
     def flip(self, front: int, back: int) -> None:
-        """DdFlip: two surfaces that are alike exchange what they hold, behind all drawing."""
+        """DdFlip: the surfaces ``front`` and ``back``, which are alike, exchange what they hold,
+        behind all drawing.
+        """
 
     def blit(self, blt: Blt) -> None:
         """DdBlt: fill or copy a rectangle of a surface, behind all drawing."""
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
-        """Store bytes into a surface as the host does, without waiting for the GPU."""
+        """Store ``data`` at byte ``offset`` of surface ``handle`` as the host does, without
+        waiting for the GPU.
+        """
 
     def read(self, handle: int, offset: int, size: int) -> bytes:
-        """Load bytes from a surface as the host does, without waiting for the GPU."""
+        """Load ``size`` bytes from byte ``offset`` of surface ``handle`` as the host does, without
+        waiting for the GPU.
+        """
 
     def submit(self, call: Call) -> Answer:
         """D3dDrawPrimitives2."""

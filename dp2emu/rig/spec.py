@@ -23,8 +23,8 @@ EMULATOR = "emulator"
 
 
 def open_rig(spec: str, *, timing: Timing | None = None, options: Options | None = None) -> Rig:
-    """A fresh rig: ``emulator``, ``native:LIBRARY``, ``pipe:COMMAND``, ``recorded:CAPTURE``, or
-    ``NAME[:ARGUMENT]`` of an entry point.
+    """A fresh rig by its ``spec``: ``emulator``, ``native:LIBRARY``, ``pipe:COMMAND``,
+    ``recorded:CAPTURE``, or ``NAME[:ARGUMENT]`` of an entry point.
 
     ``timing`` and ``options`` are the emulator's.  Raises UsageError for a name that is none or an
     argument that is missing, and what the rig raises.
@@ -47,7 +47,9 @@ def open_rig(spec: str, *, timing: Timing | None = None, options: Options | None
 def using_rig(
     spec: str, *, timing: Timing | None = None, options: Options | None = None
 ) -> Iterator[Rig]:
-    """``open_rig`` for as long as the block takes; a rig with ``close`` is closed behind it."""
+    """``open_rig(spec)`` for as long as the block takes; a rig with ``close`` is closed
+    behind it.
+    """
     rig = open_rig(spec, timing=timing, options=options)
     try:
         yield rig

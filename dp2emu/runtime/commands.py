@@ -89,7 +89,8 @@ class CommandBuffer:
             data = data[room * each :]
 
     def emit_counted(self, op: Op, count: int, head: Any, data: bytes = b"") -> None:
-        """Append a token whose n is ``count``, which is not the number of its records ``data``.
+        """Append a token with ``head`` whose n is ``count``, which is not the number of its
+        records ``data``.
 
         Raises UsageError for more than the header can say, or what fits no command buffer.
         """
@@ -98,7 +99,10 @@ class CommandBuffer:
         self._append(op, pack(TABLE[op].head_dtype, head, op), data, count)
 
     def emit_tailed(self, op: Op, item: Any, tail: bytes) -> None:
-        """Append a token of one item with the variable bytes its fields announce."""
+        """Append a token of one item with the variable bytes, ``tail``, that its fields announce.
+
+        Raises UsageError for a token that has no such bytes, or another number of them.
+        """
         row = TABLE[op]
         data = pack(row.item_dtype, [item], op)
         expected = _tail_size(row, data)

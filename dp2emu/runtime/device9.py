@@ -146,15 +146,19 @@ class Device9:
     def create_render_target(
         self, width: int, height: int, format: Format, samples: int = 1
     ) -> SurfaceDesc:
-        """CreateRenderTarget of 1, 2, 4 or 8 samples.  Raises Refused for another number of them,
-        Unsupported or Fault as the rig does.
+        """CreateRenderTarget of ``width`` x ``height`` pixels with 1, 2, 4 or 8 samples.
+
+        Raises Refused for another number of them, Unsupported or Fault as the rig does.
         """
         return self._create_target(width, height, format, samples, Usage.RENDERTARGET)
 
     def create_depth_stencil(
         self, width: int, height: int, format: Format, samples: int = 1
     ) -> SurfaceDesc:
-        """CreateDepthStencilSurface, of samples as its targets.  Raises as those do."""
+        """CreateDepthStencilSurface of ``width`` x ``height`` pixels, of samples as its targets.
+
+        Raises as ``create_render_target`` does.
+        """
         return self._create_target(width, height, format, samples, Usage.DEPTHSTENCIL)
 
     def _create_target(
@@ -180,11 +184,12 @@ class Device9:
         self, width: int, height: int, format: Format, data: Sequence[bytes] = (), *,
         levels: int = 1, usage: int = 0, managed: bool = False,
     ) -> Texture:  # fmt: skip
-        """CreateTexture, filled with ``data``: a level each, rows (of blocks) without holes.
+        """CreateTexture of ``width`` x ``height`` texels, filled with ``data``: a level each, rows
+        (of blocks) without holes.
 
-        ``levels`` 0 is the whole chain.  With ``managed`` the driver manages it.  Raises Refused
-        for what no device makes, UsageError for data that does not fit, Unsupported or Fault as
-        the rig does.
+        ``levels`` 0 is the whole chain, ``usage`` D3DUSAGE_*.  With ``managed`` the driver manages
+        it. Raises Refused for what no device makes, UsageError for data that does not fit,
+        Unsupported or Fault as the rig does.
         """
         kind = SurfaceKind.TEXTURE
         shape = TextureShape(kind, width, height, format, 1, levels, usage, managed)
@@ -194,7 +199,11 @@ class Device9:
         self, edge: int, format: Format, data: Sequence[Sequence[bytes]] = (), *,
         levels: int = 1, usage: int = 0, managed: bool = False,
     ) -> Texture:  # fmt: skip
-        """CreateCubeTexture; ``data`` by face (+X, -X, +Y, -Y, +Z, -Z), then level."""
+        """CreateCubeTexture; ``edge`` in texels, ``data`` by face (+X, -X, +Y, -Y, +Z, -Z), then
+        level.
+
+        ``levels``, ``usage``, ``managed`` and errors are those of ``create_texture``.
+        """
         kind = SurfaceKind.CUBETEXTURE
         shape = TextureShape(kind, edge, edge, format, 1, levels, usage, managed)
         return self.textures.create(shape, data)
@@ -203,13 +212,19 @@ class Device9:
         self, width: int, height: int, depth: int, format: Format, data: Sequence[bytes] = (), *,
         levels: int = 1, usage: int = 0, managed: bool = False,
     ) -> Texture:  # fmt: skip
-        """CreateVolumeTexture; ``data`` by level, slices from front to back."""
+        """CreateVolumeTexture of ``width`` x ``height`` x ``depth`` texels; ``data`` by level,
+        slices from front to back.
+
+        ``levels``, ``usage``, ``managed`` and errors are those of ``create_texture``.
+        """
         kind = SurfaceKind.VOLUMETEXTURE
         shape = TextureShape(kind, width, height, format, depth, levels, usage, managed)
         return self.textures.create(shape, [data])
 
     def write(self, buffer: SurfaceDesc | IndexBuffer, offset: int, data: bytes) -> None:
-        """Store into a buffer as through Lock with NOOVERWRITE: draws under way may see it."""
+        """Store ``data`` at byte ``offset`` of a buffer as through Lock with NOOVERWRITE: draws
+        under way may see it.
+        """
         desc = buffer.desc if isinstance(buffer, IndexBuffer) else buffer
         self.session.write(desc.handle, offset, data)
 
@@ -245,7 +260,7 @@ class Device9:
     # State
 
     def set_render_state(self, state: RenderState, value: int | float) -> None:
-        """SetRenderState; a Python float is sent as the bits of a float32."""
+        """SetRenderState; a Python float as ``value`` is sent as the bits of a float32."""
         self._states.set_render(state, value)
 
     def render_state(self, state: RenderState) -> int:
@@ -255,27 +270,31 @@ class Device9:
     def set_texture_stage_state(
         self, stage: int, state: TextureStageState, value: int | float
     ) -> None:
-        """SetTextureStageState."""
+        """SetTextureStageState of ``stage`` (0 to 7); ``value`` as for render states."""
         self._states.set_stage(stage, state, value)
 
     def texture_stage_state(self, stage: int, state: TextureStageState) -> int:
-        """GetTextureStageState."""
+        """GetTextureStageState of ``stage``."""
         return self._states.stage(stage, state)
 
     def set_sampler_state(self, sampler: int, state: SamplerState, value: int | float) -> None:
-        """SetSamplerState."""
+        """SetSamplerState of ``sampler`` (0 to 15, of vertices 257 to 260); ``value`` as for
+        render states.
+        """
         self._states.set_sampler(sampler, state, value)
 
     def sampler_state(self, sampler: int, state: SamplerState) -> int:
-        """GetSamplerState."""
+        """GetSamplerState of ``sampler``."""
         return self._states.sampler(sampler, state)
 
     def set_texture(self, stage: int, texture: Texture | None) -> None:
-        """SetTexture; None unbinds.  Vertex samplers are 257 to 260, the pixels' 0 to 15."""
+        """SetTexture at ``stage``; None unbinds.  Vertex samplers are 257 to 260, the pixels' 0 to
+        15.
+        """
         self.textures.bind(stage, texture)
 
     def set_transform(self, state: int, matrix: Sequence[float]) -> None:
-        """SetTransform: 16 floats, row-major; world matrix i is 256 + i."""
+        """SetTransform of ``state`` (D3DTS): 16 floats, row-major; world matrix i is 256 + i."""
         self.session.emit(Op.SETTRANSFORM, [(state, tuple(matrix))])
 
     def set_material(self, material: Material) -> None:
@@ -283,31 +302,40 @@ class Device9:
         self.session.emit(Op.SETMATERIAL, [astuple(material)])
 
     def set_light(self, index: int, light: Light) -> None:
-        """SetLight; the light is created with its first description."""
+        """SetLight number ``index``; the light is created with its first description."""
         self._lights.set(index, light)
 
     def light_enable(self, index: int, enable: bool) -> None:
-        """LightEnable; a light nobody described is then a white directional one along z."""
+        """LightEnable number ``index``, or disable it unless ``enable``; a light nobody described
+        is then a white directional one along z.
+        """
         self._lights.enable(index, enable)
 
     def set_clip_plane(self, index: int, plane: Sequence[float]) -> None:
-        """SetClipPlane: four floats."""
+        """SetClipPlane number ``index``: ``plane`` is four floats."""
         self.session.emit(Op.SETCLIPPLANE, [(index, tuple(plane))])
 
     def set_viewport(
         self, x: int, y: int, width: int, height: int, min_z: float = 0.0, max_z: float = 1.0
     ) -> None:
-        """SetViewport."""
+        """SetViewport: ``width`` x ``height`` pixels from (``x``, ``y``), depths from ``min_z`` to
+        ``max_z``.
+        """
         self._targets.set_viewport(Viewport(x, y, width, height, min_z, max_z))
 
     def set_scissor(self, left: int, top: int, right: int, bottom: int) -> None:
-        """SetScissorRect; effective while D3DRS_SCISSORTESTENABLE is TRUE."""
+        """SetScissorRect, in pixels: ``left`` and ``top`` are inside, ``right`` and ``bottom``
+        not.
+
+        It counts while D3DRS_SCISSORTESTENABLE is TRUE.
+        """
         self._targets.set_scissor(Rect(left, top, right, bottom))
 
     def set_render_target(
         self, index: int, surface: SurfaceDesc | None, *, colorless: bool = False
     ) -> None:
-        """SetRenderTarget; a new target 0 resets viewport and scissor to all of it.
+        """SetRenderTarget number ``index``; a new target 0 resets viewport and scissor to all of
+        it.
 
         A ``colorless`` surface is one of D3DFMT_NULL: only its size counts, and that not for
         drawing.
@@ -351,33 +379,33 @@ class Device9:
         self.session.emit(Op.SETPIXELSHADER, [(shader.handle if shader else 0,)])
 
     def set_vertex_constants(self, first: int, rows: Sequence[Sequence[float]]) -> None:
-        """SetVertexShaderConstantF: four floats a register."""
+        """SetVertexShaderConstantF: ``rows`` of four floats, for registers from ``first`` on."""
         self._shaders.set_constants(Op.SETVERTEXSHADERCONST, first, rows, np.float32)
 
     def set_vertex_integers(self, first: int, rows: Sequence[Sequence[int]]) -> None:
-        """SetVertexShaderConstantI: four integers a register."""
+        """SetVertexShaderConstantI: ``rows`` of four integers, for registers from ``first`` on."""
         self._shaders.set_constants(Op.SETVERTEXSHADERCONSTI, first, rows, np.int32)
 
     def set_vertex_booleans(self, first: int, values: Sequence[bool]) -> None:
-        """SetVertexShaderConstantB."""
+        """SetVertexShaderConstantB: ``values`` of registers from ``first`` on."""
         self._shaders.set_constants(Op.SETVERTEXSHADERCONSTB, first, values, np.uint32)
 
     def set_pixel_constants(self, first: int, rows: Sequence[Sequence[float]]) -> None:
-        """SetPixelShaderConstantF: four floats a register."""
+        """SetPixelShaderConstantF: ``rows`` of four floats, for registers from ``first`` on."""
         self._shaders.set_constants(Op.SETPIXELSHADERCONST, first, rows, np.float32)
 
     def set_pixel_integers(self, first: int, rows: Sequence[Sequence[int]]) -> None:
-        """SetPixelShaderConstantI: four integers a register."""
+        """SetPixelShaderConstantI: ``rows`` of four integers, for registers from ``first`` on."""
         self._shaders.set_constants(Op.SETPIXELSHADERCONSTI, first, rows, np.int32)
 
     def set_pixel_booleans(self, first: int, values: Sequence[bool]) -> None:
-        """SetPixelShaderConstantB."""
+        """SetPixelShaderConstantB: ``values`` of registers from ``first`` on."""
         self._shaders.set_constants(Op.SETPIXELSHADERCONSTB, first, values, np.uint32)
 
     def set_stream_source(
         self, stream: int, buffer: SurfaceDesc | None, offset: int = 0, stride: int = 0
     ) -> None:
-        """SetStreamSource; None unbinds."""
+        """SetStreamSource number ``stream``; ``offset`` and ``stride`` in bytes, None unbinds."""
         self._drawing.bind_stream(stream, bound=buffer is not None)
         if self.session.interface < 9:
             self.session.emit(Op.SETSTREAMSOURCE, [(stream, handle_of(buffer), stride)])
@@ -385,7 +413,9 @@ class Device9:
         self.session.emit(Op.SETSTREAMSOURCE2, [(stream, handle_of(buffer), offset, stride)])
 
     def set_stream_frequency(self, stream: int, value: int) -> None:
-        """SetStreamSourceFreq: a divider, or D3DSTREAMSOURCE flags and a number."""
+        """SetStreamSourceFreq of ``stream``; ``value`` is a divider, or D3DSTREAMSOURCE flags and
+        a number.
+        """
         if not Frequency.of(value).allowed(stream):
             raise Refused(HResult.D3DERR_INVALIDCALL, f"stream {stream}: frequency {value:#x}")
         self.session.emit(Op.SETSTREAMSOURCEFREQ, [(stream, value)])
@@ -406,9 +436,9 @@ class Device9:
     ) -> None:
         """Clear ``rects`` of the bound surfaces, or all of the viewport.
 
-        ``flags`` are D3DCLEAR_*, by default everything that is bound.  Rectangles are clipped
-        here to viewport, target and enabled scissor; those with no inside are ignored.  Raises
-        Refused for depth or stencil without a depth surface.
+        ``flags`` are D3DCLEAR_*, by default everything that is bound; ``color`` is A8R8G8B8, ``z``
+        from 0 to 1.  Rectangles are clipped here to viewport, target and enabled scissor; those
+        with no inside are ignored.  Raises Refused for depth or stencil without a depth surface.
         """
         self._targets.clear(flags, color, z, stencil, rects)
         self.textures.changed(self._targets.colors.values())
@@ -438,32 +468,40 @@ class Device9:
         compose(self.session, source, target, rects)
 
     def set_convolution_mono_kernel(self, width: int, height: int) -> None:
-        """SetConvolutionMonoKernel.  Raises Refused for more than 7 x 7 texels."""
+        """SetConvolutionMonoKernel of ``width`` x ``height`` texels.  Raises Refused for more than
+        7 x 7.
+        """
         convolve(self.session, width, height)
 
     def draw_primitive(self, primitive: PrimitiveType, start: int, count: int) -> None:
-        """DrawPrimitive from the bound streams."""
+        """DrawPrimitive: ``count`` primitives from vertex ``start`` of the bound streams on."""
         self._drawing.primitive(primitive, start, count)
 
     def draw_indexed_primitive(
         self, primitive: PrimitiveType, base: int, minimum: int, vertices: int, start: int,
         count: int,
     ) -> None:  # fmt: skip
-        """DrawIndexedPrimitive; ``minimum`` and ``vertices`` are only a hint."""
+        """DrawIndexedPrimitive: ``count`` primitives from index ``start`` on; indices count from
+        vertex ``base``, ``minimum`` and ``vertices`` are only a hint.
+        """
         self._drawing.indexed(primitive, base, minimum, vertices, start, count)
 
     def draw_primitive_up(
         self, primitive: PrimitiveType, count: int, vertices: bytes, stride: int
     ) -> None:
-        """DrawPrimitiveUP: ``vertices`` travel with the call; stream 0 is unbound afterwards."""
+        """DrawPrimitiveUP: ``count`` primitives of ``vertices`` that travel with the call,
+        ``stride`` bytes each; stream 0 is unbound afterwards.
+        """
         self._drawing.user(primitive, count, vertices, stride)
 
     def draw_indexed_primitive_up(
         self, primitive: PrimitiveType, minimum: int, vertex_total: int, count: int,
         indices: bytes, index_format: Format, vertices: bytes, stride: int,
     ) -> None:  # fmt: skip
-        """DrawIndexedPrimitiveUP: ``vertices`` are numbered from 0 and hold ``minimum`` +
-        ``vertex_total`` of them.  Stream 0 and indices are unbound afterwards.
+        """DrawIndexedPrimitiveUP of ``count`` primitives: ``vertices``, ``stride`` bytes each, are
+        numbered from 0 and hold ``minimum`` + ``vertex_total`` of them.
+
+        Stream 0 and indices are unbound afterwards.
         """
         self._drawing.indexed_user(
             primitive, minimum, vertex_total, count, indices, index_format, vertices, stride
@@ -481,7 +519,7 @@ class Device9:
     def draw_tri_patch(
         self, handle: int, segments: Sequence[float] | None, info: TriPatchInfo | None = None
     ) -> None:
-        """DrawTriPatch: as ``draw_rect_patch``, with three segments."""
+        """DrawTriPatch ``handle``: as ``draw_rect_patch``, with three segments."""
         self._drawing.patch(Op.DRAWTRIPATCH, handle, segments, info)
 
     def delete_patch(self, handle: int) -> None:
@@ -489,7 +527,7 @@ class Device9:
         self._drawing.delete_patch(handle)
 
     def set_npatch_mode(self, segments: float) -> None:
-        """SetNPatchMode: triangles are drawn as N-patches from 1 segment on."""
+        """SetNPatchMode: triangles are drawn as N-patches, from 1 of ``segments`` an edge on."""
         self.session.emit(Op.RENDERSTATE, [(RenderState8.PATCHSEGMENTS, dword(float(segments)))])
 
     def validate_device(self) -> int:
@@ -521,15 +559,17 @@ class Device9:
         self._targets.set_all(color, depth)
 
     def set_vertex_handle(self, handle: int) -> None:
-        """SetVertexShader of Direct3D 8: a shader with its declaration, or a vertex format."""
+        """SetVertexShader of Direct3D 8: ``handle`` is a shader with its declaration, or a vertex
+        format.
+        """
         self._drawing.has_format = handle != 0
         self._shaders.set_handle(handle)
 
     def create_vertex_program(
         self, declaration: Sequence[int], code: Sequence[int]
     ) -> VertexShader:
-        """CreateVertexShader of Direct3D 8: both of DWORDs; without code vertices are processed
-        by the fixed functions.
+        """CreateVertexShader of Direct3D 8: ``declaration`` and ``code`` are DWORDs; without code
+        vertices are processed by the fixed functions.
         """
         return VertexShader(self._shaders.program(declaration, code))
 
@@ -563,8 +603,9 @@ class Device9:
     def read_back(self, surface: SurfaceDesc | None = None) -> NDArray[Any]:
         """Wait for the GPU and copy a surface (default: the first target).
 
-        Returns its pixel words, shape (height, width * samples), and (height, width * samples,
-        words) if a pixel has several.
+        Returns its pixel words, whose dtype is the format's (uint8, uint16 or uint32), in the
+        shape (height, width * samples), and (height, width * samples, words) if a pixel has
+        several.
         """
         desc = surface or self.back_buffer
         row = COLOR.get(Format(desc.format)) or DEPTH.get(Format(desc.format))

@@ -67,9 +67,10 @@ class Query:
         return KINDS[self.kind].layout.size
 
     def issue(self, flags: int) -> None:
-        """Issue with D3DISSUE_BEGIN, D3DISSUE_END or both, which is BEGIN, then END.
+        """Issue with ``flags`` D3DISSUE_BEGIN, D3DISSUE_END or both, which is BEGIN, then END.
 
-        BEGIN on a type that has only END is sent too; a driver ignores it (reference 7).
+        BEGIN on a type that has only END is sent too; a driver ignores it (reference 7).  Raises
+        Refused for other flags.
         """
         if not 0 <= flags <= Issue.BEGIN | Issue.END:
             raise Refused(HResult.D3DERR_INVALIDCALL, f"issue flags {flags:#x}")
@@ -90,9 +91,10 @@ class Query:
         """GetData into a buffer of ``size`` bytes (default: a whole answer).
 
         S_FALSE until the answer is there; with ``flush`` (D3DGETDATA_FLUSH) whatever waits is
-        submitted first and the driver asked once.  A short buffer gets the first bytes, a long
-        one zeros behind them; size 0 only tells whether the answer is there.  A query that was
-        never issued answers S_OK and 0xDD bytes, as the runtimes do.
+        submitted first and the driver asked once.  A short buffer gets the first bytes, a long one
+        zeros behind them; size 0 only tells whether the answer is there.  A query that was never
+        issued answers S_OK and 0xDD bytes, as the runtimes do.  Raises UsageError for a negative
+        size.
         """
         size = self.data_size if size is None else size
         if size < 0:
@@ -106,7 +108,7 @@ class Query:
         return QueryData(HResult.S_OK, _fit(self._data, size))
 
     def wait(self, size: int | None = None, *, polls: int = POLLS) -> QueryData:
-        """GetData with flush until it is not S_FALSE.
+        """GetData of ``size`` bytes with flush until it is not S_FALSE.
 
         After ``polls`` times, whose calls may take no time at all, time passes until the GPU is
         idle, and one more is the last.
@@ -124,7 +126,7 @@ class Query:
         self._session.forget(self.id)
 
     def deliver(self, data: bytes) -> bool:
-        """An answer from the driver; False if there were as many as ENDs already.
+        """An answer from the driver, ``data``; False if there were as many as ENDs already.
 
         One to an issue that BEGIN took back is dropped; of two to the same query the later one
         counts.

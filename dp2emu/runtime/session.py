@@ -127,9 +127,11 @@ class Session:
     def create_surface(
         self, kind: SurfaceKind, width: int, height: int = 1, format: int = 0, **more: Any
     ) -> SurfaceDesc:
-        """Make a surface with the next handle; ``more`` are other fields of ``SurfaceDesc``.
+        """Make a surface of ``width`` x ``height`` pixels with the next handle; ``format`` is a
+        D3DFORMAT.
 
-        Raises Fault or Unsupported as the rig does.
+        Of buffers ``width`` are bytes.  ``more`` are other fields of ``SurfaceDesc``.  Raises
+        Fault or Unsupported as the rig does.
         """
         desc = SurfaceDesc(self._numbers.handle + 1, kind, width, height, format, **more)
         self.rig.create_surface(desc)
@@ -179,7 +181,7 @@ class Session:
         return self.rig.read(handle, offset, size)
 
     def open(self, color: int = 0, depth: int = 0) -> None:
-        """Make the context, with surface handles for its first targets."""
+        """Make the context; ``color`` and ``depth`` are handles of its first targets."""
         self._tell(ContextCreated(self.context, self.interface, color, depth, self._now()))
         self.rig.create_context(self.context, interface=self.interface, color=color, depth=depth)
 
@@ -198,7 +200,9 @@ class Session:
         return self.calls, len(self.commands)
 
     def emit(self, op: Op, items: Any = (), *, head: Any = None) -> None:
-        """Append a token to the command buffer (``CommandBuffer.emit``)."""
+        """Append a token with ``head`` and ``items`` to the command buffer
+        (``CommandBuffer.emit``).
+        """
         self.commands.emit(op, items, head=head)
 
     def flush(self) -> None:
@@ -298,7 +302,10 @@ class Session:
     # Queries
 
     def register(self, listener: Listener) -> int:
-        """A query id that was never used before, whose answers go to ``listener``."""
+        """A query id that was never used before, whose answers go to ``listener``.
+
+        Raises UsageError when all are used.
+        """
         if self._query_ids == 0xFFFFFFFF:
             raise UsageError("query ids are used up")
         self._query_ids += 1
@@ -306,7 +313,7 @@ class Session:
         return self._query_ids
 
     def forget(self, query_id: int) -> None:
-        """A query is gone; an answer to it would be an error from now on."""
+        """Query ``query_id`` is gone; an answer to it would be an error from now on."""
         self._listeners.pop(query_id, None)
 
     def _size_of(self, query_id: int) -> int | None:
@@ -341,7 +348,7 @@ class Session:
         self._tell(Observed(call, self.context, query, hr, data, self._now()))
 
     def annotate(self, key: str, text: str) -> None:
-        """A remark for whoever reads the recording."""
+        """A remark for whoever reads the recording: ``text`` under a ``key``."""
         self._tell(Annotation(key, text, self._now()))
 
     def _tell(self, record: Record) -> None:

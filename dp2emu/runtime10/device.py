@@ -98,7 +98,7 @@ class Device:
         self._codes.append(code)
 
     def call(self, entry: str, *arguments: Any) -> Any:
-        """Call a function of the driver.  Raises Refused with what it reported."""
+        """Call the function ``entry`` of the driver.  Raises Refused with what it reported."""
         self._codes.clear()
         found = self._functions[entry](*arguments)
         if self._codes:
@@ -112,7 +112,9 @@ class Device:
     # Objects
 
     def make(self, noun: str, description: Any) -> Handle:
-        """An object of a kind, by the word its entries have for it."""
+        """An object of a kind, by the ``noun`` its entries have for it, as ``description``
+        says.
+        """
         memory = bytearray(self.call(f"CalcPrivate{noun}Size", description))
         self.call(f"Create{noun}", description, memory, 0)
         return Handle(memory)
@@ -120,7 +122,9 @@ class Device:
     def create_buffer(
         self, size: int, bind: int, data: bytes | None, usage: Usage = Usage.DEFAULT
     ) -> Resource:
-        """CreateBuffer; without data it is all zeros."""
+        """CreateBuffer of ``size`` bytes; ``bind`` is D3D11_BIND_*.  Without data it is all
+        zeros.
+        """
         given = None if data is None else (SubresourceUP(data, size, size),)
         return self._create(
             CreateResource((MipInfo(size),), given, ResourceType.BUFFER, usage, bind)
@@ -136,7 +140,11 @@ class Device:
         usage: Usage = Usage.DEFAULT,
         data: SubresourceUP | None = None,
     ) -> Resource:
-        """CreateTexture2D of one level and one slice."""
+        """CreateTexture2D of one level and one slice.
+
+        ``format`` is a DXGI_FORMAT, ``size`` width and height in pixels, ``bind`` D3D11_BIND_*;
+        ``samples`` a pixel.
+        """
         return self._create(
             CreateResource(
                 (MipInfo(*size),),
@@ -175,16 +183,18 @@ class Device:
         return Shader(memory, code)
 
     def create_input_layout(self, elements: Sequence[VertexElement], shader: Shader) -> Handle:
-        """CreateInputLayout for a vertex shader."""
+        """CreateInputLayout of ``elements`` for a vertex shader."""
         found = resolved(elements, shader.code.inputs)
         return self.make("ElementLayout", CreateElementLayout(found))
 
     def create_query(self, number: int, flags: int = 0) -> Query:
-        """CreateQuery, by the number the interface gives the type."""
+        """CreateQuery, by the ``number`` the interface gives the type; ``flags`` are
+        D3D11_QUERY_MISC_*.
+        """
         return Query(self, kind_of(self.api, number), self._checked(flags))
 
     def create_predicate(self, number: int, flags: int = 0) -> Query:
-        """CreatePredicate."""
+        """CreatePredicate: as ``create_query``, ``number`` and ``flags`` alike."""
         return Query(self, kind_of(self.api, number, predicate=True), self._checked(flags))
 
     def _checked(self, flags: int) -> int:
@@ -195,12 +205,14 @@ class Device:
     # Commands
 
     def set_viewports(self, viewports: Sequence[tuple[float, ...]]) -> None:
-        """RSSetViewports."""
+        """RSSetViewports: x, y, width, height, least and greatest depth of each of
+        ``viewports``.
+        """
         rows = [Viewport(*viewport) for viewport in viewports]
         self.call("SetViewports", VIEWPORTS - len(rows), rows)
 
     def set_scissor_rects(self, rects: Sequence[tuple[int, ...]]) -> None:
-        """RSSetScissorRects."""
+        """RSSetScissorRects: left, top, right and bottom of each of ``rects``, in pixels."""
         rows = [Scissor(*rect) for rect in rects]
         self.call("SetScissorRects", VIEWPORTS - len(rows), rows)
 

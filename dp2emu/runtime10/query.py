@@ -149,7 +149,7 @@ class Query:
         return self.get_data(memory, len(memory))
 
     def value(self, data: bytes) -> int | dict[str, int | float]:
-        """Data as a number, or by the names of its members."""
+        """``data`` as a number, or by the names of its members."""
         values = self.kind.layout.unpack(data)
         names = _FIELDS.get(Ddi(self.kind.query))
         if names is None:

@@ -38,17 +38,16 @@ def play_scene(
     command_bytes: int = COMMAND_BYTES,
     scenario: Scenario | None = None,
 ) -> SceneResult:
-    """Play a scene (a file, or its content) and write its results below ``out``.
+    """Play a scene (``source``: a file, or its content) and write its results below ``out``.
 
     Files: ``category/name.png``, a picture more for each label, ``category/name.json``; of scenes
-    of Direct3D 10 and 11, which ``play_scene10`` plays, ``name.json`` and pictures.
-    ``capture`` saves the session as a sealed capture; ``timing`` and ``options`` are the driver's;
+    of Direct3D 10 and 11, which ``play_scene10`` plays, ``name.json`` and pictures. ``capture``
+    saves the session as a sealed capture; ``timing`` and ``options`` are the driver's;
     ``command_bytes`` is the size of the command buffer, which decides how commands are split over
-    calls and must hold the largest of them; ``scenario`` is what happens besides, whose timing
-    and size count before those.
-    What the scene needs and the emulator lacks, or the driver refuses, is in the result's
-    ``problems``; files are then written only if everything else could still be done.  Raises
-    SceneError for a file that is no scene, and OSError.
+    calls and must hold the largest of them; ``scenario`` is what happens besides, whose timing and
+    size count before those. What the scene needs and the emulator lacks, or the driver refuses, is
+    in the result's ``problems``; files are then written only if everything else could still be
+    done.  Raises SceneError for a file that is no scene, and OSError.
     """
     scenario = scenario or Scenario()
     driver = scenario.driver(options, timing)

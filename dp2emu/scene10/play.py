@@ -32,7 +32,8 @@ def play_scene10(
     gpu: Gpu | None = None,
     capture: Path | str | None = None,
 ) -> SceneResult:
-    """Play a scene (a file, or its content) and write NAME.json and pictures into ``out``.
+    """Play a scene (``source``: a file, or its content) and write NAME.json and pictures into
+    ``out``.
 
     ``shaders`` is the folder of compiled shaders, by default ``shaders`` beside the folder of a
     file.  ``capture`` saves the calls of the driver's functions as a sealed capture.  What is not

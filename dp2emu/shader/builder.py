@@ -98,6 +98,7 @@ class Builder:
         return variable
 
     def read(self, variable: Variable) -> Value:
+        """The value that a variable has at this place."""
         slot = variable.slot
         version = self._versions[slot]
         return Value(self, Slot(slot), variable.type, self._open[-1], version)

@@ -283,11 +283,13 @@ class Machine:
         return active
 
     def read(self, operand: Operand) -> Lanes:
+        """What an operand is, for all lanes or as the one value of all."""
         if isinstance(operand, Constant):
             return _constant(operand)
         return self.slots[operand.number]
 
     def write(self, slot: int, value: Lanes, active: Mask | None) -> None:
+        """Put a value in a slot, for the active lanes; None means all."""
         if active is not None and slot not in self.unmasked:
             value = np.where(active, value, self.slots[slot])
         self.slots[slot] = value
@@ -304,6 +306,7 @@ class Machine:
         return index * address.stride + address.offset
 
     def visible(self, port: Port) -> Lanes:
+        """An output as others see it: a value for each lane, NaN in its one form."""
         value = self.outputs[port.name]
         if port.type is Type.F32:
             value = canonical(value)

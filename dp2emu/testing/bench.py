@@ -57,7 +57,9 @@ class Setup:
     command_bytes: int | None = None
 
     def with_(self, given: dict[str, Any]) -> Setup:
-        """The same but for some members.  Raises UsageError for a name that is none."""
+        """The same but for the members in ``given``.  Raises UsageError for a name that is
+        none.
+        """
         unknown = given.keys() - set(Setup.__slots__)
         if unknown:
             raise UsageError(f"a bench has no {min(unknown)!r}")
@@ -69,9 +71,10 @@ class Setup:
 
     @contextmanager
     def bench(self, name: str = "bench") -> Iterator[Bench]:
-        """A bench that lasts as long as the block.
+        """A bench called ``name`` that lasts as long as the block.
 
-        Raises what the rig, the scenario and the device do.
+        Raises UsageError for a scenario on a rig that can have none, and what the rig, the
+        scenario and the device do.
         """
         scenario, options = self.loaded(), Options(engine=self.engine)
         model = parse_timing(self.timing) if self.timing else None
@@ -130,7 +133,8 @@ class Bench:
         return found
 
     def emit(self, op: Op, items: Any = (), *, head: Any = None) -> Bench:
-        """Append a token to the next call; returns the bench, so that calls chain.
+        """Append a token with ``head`` and ``items`` to the next call; returns the bench, so that
+        calls chain.
 
         Raises UsageError for what is no such token, and when the command surface is full.
         """
@@ -140,8 +144,10 @@ class Bench:
     def submit(
         self, commands: bytes | None = None, *, vertices: bytes = b"", fvf: int = 0
     ) -> Answer:
-        """One call with ``commands``, or what was emitted; ``vertices`` of that FVF lie in user
-        memory.  What the driver refuses is in the answer.  Raises what the rig raises.
+        """One call with ``commands``, or what was emitted; ``vertices`` of format ``fvf`` lie in
+        user memory.
+
+        What the driver refuses is in the answer.  Raises what the rig raises.
         """
         self.device.session.flush()
         sent = self.commands.take() if commands is None else commands
@@ -164,7 +170,8 @@ class Bench:
         return answer
 
     def ask(self, commands: bytes | None = None, **more: Any) -> dict[int, bytes]:
-        """``submit``, which must succeed; the payloads that were answered, by query id.
+        """``submit`` of ``commands``, which must succeed; the payloads that were answered, by
+        query id.
 
         Raises ResponseError for an answer that breaks the protocol, AssertionError for a failure.
         """

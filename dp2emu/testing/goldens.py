@@ -21,7 +21,10 @@ class Goldens:
         self.update = update
 
     def text(self, name: str, found: str) -> str:
-        """The text of a golden file.  Raises UsageError if there is none."""
+        """The text of a golden file, which is ``found`` itself when files are updated.
+
+        Raises UsageError if there is none.
+        """
         path = self._path(name)
         if self.update:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -162,12 +162,15 @@ class Variable:
     place: Value
 
     def get(self) -> Value:
+        """What it is now."""
         return self.code.load(self.type, self.place)
 
     def set(self, value: Value | Number) -> None:
+        """Make it something else."""
         self.code.store(Value(self.code.w, self.type, "").like(value), self.place)
 
     def add(self, amount: Value | Number) -> None:
+        """Make it greater."""
         self.set(self.get() + amount)
 
 
@@ -196,9 +199,11 @@ class Code:
         return f"define {linkage}{self.result} @{self.name}({self._given}) nounwind", self.w
 
     def constant(self, type: str, value: Number) -> Value:
+        """A number of an LLVM type."""
         return Value(self.w, type, "").like(value)
 
     def variable(self, type: str, value: Value | Number) -> Variable:
+        """A variable of an LLVM type, with its first value."""
         made = Variable(self, type, self.room(type))
         made.set(value)
         return made
@@ -219,6 +224,7 @@ class Code:
         return Value(self.w, type, self.w(f"load {type}, ptr {place.name}, align 1"))
 
     def store(self, value: Value, pointer: Value, index: Value | int = 0) -> None:
+        """Store where a pointer points, ``index`` elements on."""
         place = pointer
         if not isinstance(index, int) or index:
             place = self.at(pointer, index, value.type)

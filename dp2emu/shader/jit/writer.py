@@ -71,6 +71,7 @@ class Writer:
         self.lines.append(f"{name[1:]}:")
 
     def fresh_label(self) -> str:
+        """A name for a block that has not been used."""
         return self._fresh("%at")
 
     def allocate(self, type: str, count: int = 1) -> str:

@@ -81,6 +81,7 @@ class Files:
 
     @classmethod
     def of(cls, b: Builder) -> Files:
+        """Declare them in a program."""
         return cls(
             b.uniform("texels", Type.I32, MAX_UNIFORM_SIZE),
             b.uniform("levels", Type.I32, len(LevelField) * MAX_LAYERS * MAX_LEVELS),

@@ -102,6 +102,7 @@ def plain(source: Source, address: Value, u: Value, v: Value) -> Texel:
 def read_channel(
     source: Source, codes: tuple[Value, ...], channel: Channel, *, color: bool
 ) -> Value:
+    """One channel of a texel whose words are ``codes``."""
     word, shift = divmod(channel.shift, WORD_BITS)
     read = _CODINGS[channel.coding]
     return read(source, codes[word], Channel(shift, channel.bits, channel.coding), color)

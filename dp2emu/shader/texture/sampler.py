@@ -106,10 +106,12 @@ class Sampling:
 
     @property
     def b(self) -> Builder:
+        """The program that is written."""
         return self.source.b
 
     @property
     def key(self) -> SamplerKey:
+        """What the program is written for."""
         return self.source.key
 
     def result(self) -> Texel:
