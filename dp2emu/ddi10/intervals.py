@@ -82,7 +82,8 @@ class Case:
     ends a strip.  ``positions`` are those of the vertices by number, for each instance the same;
     None leaves open what is clipped.  ``passed`` and ``failed`` are pixels that the depth and
     stencil tests pass and fail.  ``depth`` None means that there is no pixel shader.  ``culls``
-    is whether triangles may be culled for their side.
+    is whether triangles may be culled for their side.  ``streams`` is whether primitives stream
+    out without a geometry shader, which may count as one that puts out what it gets.
     """
 
     topology: int
@@ -97,6 +98,7 @@ class Case:
     passed: int = 0
     failed: int = 0
     depth: Depth | None = Depth.INTERPOLATED
+    streams: bool = False
 
 
 def ranges(draws: Iterable[Case]) -> Ranges:
@@ -182,6 +184,7 @@ def _of_draw(draw: Case) -> Ranges:
         "IAVertices": vertices,
         "IAPrimitives": primitives,
         "VSInvocations": _shaded(draw, shape, runs, vertices),
+        "GSInvocations": Interval(0, primitives.high if draw.streams else 0),
         "GSPrimitives": Interval(0, primitives.high),
         "CInvocations": entering,
         "CPrimitives": _leaving(draw, shape, runs, partial) if draw.rasterized else entering,

@@ -25,6 +25,7 @@ from dp2emu.ddi10.resource import (
     Usage,
 )
 from dp2emu.runtime10.codes import RESULTS, Api, Refused, Result
+from dp2emu.runtime10.hazards import Hazards
 from dp2emu.runtime10.query import Query, kind_of
 from dp2emu.runtime10.signatures import Code, VertexElement, resolved, texel_bytes
 from dp2emu.runtime10.streamout import StreamDeclaration, described
@@ -90,6 +91,7 @@ class Device:
         self.api = api
         self._adapter = adapter
         self._codes: list[int] = []
+        self._hazards = Hazards()
         driver = adapter.create_device(int(api), self._report, CORE_LAYER)
         self._functions = driver.functions
 
@@ -98,9 +100,14 @@ class Device:
         self._codes.append(code)
 
     def call(self, entry: str, *arguments: Any) -> Any:
-        """Call the function ``entry`` of the driver.  Raises Refused with what it reported."""
+        """Call the function ``entry`` of the driver, after what has to be unbound for that.
+
+        Raises Refused with what it reported.
+        """
         self._codes.clear()
-        found = self._functions[entry](*arguments)
+        found = None
+        for name, given in self._hazards.resolved(entry, arguments):
+            found = self._functions[name](*given)
         if self._codes:
             raise Refused(RESULTS.get(self._codes[0], Result.E_FAIL), entry)
         return found
@@ -174,7 +181,11 @@ class Device:
         strides: Sequence[int],
         rasterized: int = 0,
     ) -> Shader:
-        """CreateGeometryShaderWithStreamOutput, of a geometry shader or what stands before one."""
+        """CreateGeometryShaderWithStreamOutput, of a geometry shader or what stands before one.
+
+        What is ``declared`` goes to buffers with ``strides`` in bytes, by slot; ``rasterized`` is
+        the number of the stream that is drawn, 0xFFFFFFFF for none.
+        """
         desc = described(self.api, code, declared, strides, rasterized)
         signatures = code.signatures
         size = self.call("CalcPrivateGeometryShaderWithStreamOutput", desc, signatures)

@@ -91,6 +91,14 @@ def test_an_index_of_all_ones_is_a_vertex_of_a_list() -> None:
     assert ranges([Case(LIST, indices=[0, 1, 0xFFFF], cut=0xFFFF)]).IAVertices == (3, 3)
 
 
+@pytest.mark.parametrize("streams", [False, True])
+def test_stream_output_without_a_geometry_shader_may_count_as_one(streams: bool) -> None:
+    found = ranges([Case(STRIP, 6, rasterized=False, streams=streams)])
+    assert found.GSInvocations == (0, 4 if streams else 0)
+    assert found.GSPrimitives == (0, 4)
+    assert found.CInvocations == found.CPrimitives == found.PSInvocations == (0, 0)
+
+
 def test_instances_multiply() -> None:
     found = ranges([Case(STRIP, 4, instances=3)])
     assert (found.IAVertices, found.IAPrimitives) == ((12, 12), (6, 6))
