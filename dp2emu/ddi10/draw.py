@@ -5,7 +5,6 @@ Source: reference of the Direct3D 10/11 interface, section 8.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -15,16 +14,19 @@ from dp2emu.d3d.dxgi import DXGI
 from dp2emu.d3d.enums import FillMode
 from dp2emu.d3d.enums10 import Topology10
 from dp2emu.d3d.formats import Coding
-from dp2emu.ddi10.bindings import Bindings, Scissor, Viewport
+from dp2emu.ddi10.bindings import Bindings, Viewport
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32, is_uint
 from dp2emu.ddi10.kept import Kept
+from dp2emu.ddi10.later import LaterStages, Shown
+from dp2emu.ddi10.reading import Reading, constants
 from dp2emu.ddi10.resource import Resource, Resources
-from dp2emu.ddi10.sampling import NOTHING, Read, read
+from dp2emu.ddi10.sampling import Read
 from dp2emu.ddi10.shader import INSTANCE_FILE, Shader
-from dp2emu.ddi10.stages import Stage, Stages
+from dp2emu.ddi10.stages import Stages
 from dp2emu.ddi10.state import RasterizerDesc
+from dp2emu.ddi10.viewing import scissor
 from dp2emu.ddi10.views import DepthStencilFlag, TargetView
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.assembly import CORNERS, primitive_count
@@ -34,15 +36,12 @@ from dp2emu.gpu.packets import (
     FloatViewport,
     Indices,
     Instances,
-    Later,
     MergeNumbers,
-    Rect,
     Stream,
     Topology,
-    Uniforms,
 )
 from dp2emu.gpu.state import BlendState, DepthState, Pipeline, RasterState
-from dp2emu.gpu.streamout import Filled, StreamOutput, StreamTarget
+from dp2emu.gpu.streamout import Filled
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Program
 from dp2emu.shader.ir import Stage as Kind
@@ -75,10 +74,11 @@ class Draws:
         self._resources = resources
         self._stages = stages
         self._bindings = bindings
+        self._later = LaterStages(stages, bindings)
         self._kept_colors: Kept[tuple[Surface | None, ...]] = Kept()
         self._kept_depth: Kept[tuple[Surface | None, ...]] = Kept()
         self._kept_pipeline: Kept[Pipeline] = Kept()
-        self._readings = tuple(map(_Reading, (stages.vertex, stages.pixel)))
+        self._readings = tuple(map(Reading, (stages.vertex, stages.pixel)))
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
         """The entries, by name."""
@@ -166,21 +166,23 @@ class Draws:
         colors = self._kept_colors.of(*_surfaces(at.targets))
         (depth,) = self._kept_depth.of(*_surfaces([at.depth]))
         given = self._readings[0].read(), self._readings[1].read()
+        count = primitive_count(topology, vertices)
+        later = self._later.later(vertex, topology, count * instances.count)
         pipeline = self._kept_pipeline.of(
-            (vertex, pixel, *colors, *given, at.layout, at.depth, at.depth_stencil,
-             at.rasterizer, at.blending, topology),
-            lambda: self._pipeline(vertex, pixel, colors, given),
+            (vertex, *self._later.made_of, pixel, *colors, *given, at.layout, at.depth,
+             at.depth_stencil, at.rasterizer, at.blending, topology),
+            lambda: self._pipeline(vertex, pixel, colors, given, topology),
         )  # fmt: skip
         return Draw(
             pipeline=pipeline,
             topology=topology,
             first=start,
-            count=primitive_count(topology, vertices),
+            count=count,
             streams=tuple(_streams(at)),
             indices=_indices(at, base),
             colors=colors,
             depth=depth,
-            scissor=_scissor(at, view),
+            scissor=scissor(at, view),
             viewport=FloatViewport(*view),
             vertex_uniforms=self._readings[0].uniforms(),
             pixel_uniforms=self._readings[1].uniforms(),
@@ -191,26 +193,15 @@ class Draws:
                 stencil_mask=at.depth_stencil.read_mask,
                 stencil_write_mask=_stencil_write_mask(at),
             ),
-            vertex_buffers=_constants(self._stages.vertex),
-            pixel_buffers=_constants(self._stages.pixel),
+            vertex_buffers=constants(self._stages.vertex),
+            pixel_buffers=constants(self._stages.pixel),
             instances=_instances(at, vertex, instances),
             cuts=cuts,
             read=vertices if cuts else None,
             vertex_textures=given[0].textures,
             textures=given[1].textures,
-            later=self._later(),
+            later=later,
         )
-
-    def _later(self) -> Later | None:
-        """What is between the vertex program and clipping, if there is anything."""
-        streams = self._stages.geometry.streaming
-        if streams is None:
-            return None
-        targets = {
-            slot: StreamTarget(resource.surface, resource.filled)
-            for slot, resource in self._bindings.stream_targets.items()
-        }
-        return Later(output=StreamOutput(streams.layouts, targets, streams.rasterized))
 
     def _used(self, indexed: bool) -> Iterator[Resource]:
         """What the GPU reads and writes for a draw."""
@@ -218,7 +209,7 @@ class Draws:
         yield from (buffer.resource for buffer in at.vertex_buffers.values())
         if indexed and at.index_buffer is not None:
             yield at.index_buffer.resource
-        for stage in (self._stages.vertex, self._stages.pixel):
+        for stage in (self._stages.vertex, *self._later.stages(), self._stages.pixel):
             yield from stage.constants.values()
             yield from (view.resource for view in stage.resources.values())
         yield from (view.resource for view in (*at.targets, at.depth) if view is not None)
@@ -231,6 +222,7 @@ class Draws:
         pixel: Shader | None,
         colors: tuple[Surface | None, ...],
         given: tuple[Read, Read],
+        topology: Topology,
     ) -> Pipeline:
         at, depth = self._bindings, self._bindings.depth
         layout, state = at.layout, at.depth_stencil
@@ -239,7 +231,7 @@ class Draws:
         blends = _blends(at)
         return Pipeline(
             layout=layout.layout,
-            raster=self._raster(vertex),
+            raster=self._raster(self._later.shown(vertex, topology)),
             depth=_depth(at),
             pixel=pixel.program if pixel else _no_pixel_shader(),
             write_masks=at.blending.write_masks,
@@ -261,22 +253,22 @@ class Draws:
             by_sample=pixel is not None and pixel.lowered.per_sample,
         )
 
-    def _raster(self, vertex: Shader) -> RasterState:
+    def _raster(self, shown: Shown) -> RasterState:
         state = self._bindings.rasterizer
         desc = state.desc
-        outputs = vertex.program.outputs
+        names = [port.name for port in shown.ports]
         return RasterState(
             cull=state.cull,
             clip=bool(desc.DepthClipEnable),
             last_pixel=False,
             fill=state.fill,
             smooth_lines=bool(desc.AntialiasedLineEnable),
-            multisample=self._multisamples(desc),
+            multisample=self._multisamples(desc, shown.topology),
             half_centres=True,
             targetless=True,
             turned=bool(desc.FrontCounterClockwise),
-            clip_distances=sum(port.name.startswith("clip") for port in outputs),
-            cull_distances=sum(port.name.startswith("cull") for port in outputs),
+            clip_distances=sum(name.startswith("clip") for name in names),
+            cull_distances=sum(name.startswith("cull") for name in names),
             enabled=self._rasterizes(),
         )
 
@@ -287,12 +279,11 @@ class Draws:
         state = self._bindings.depth_stencil
         return bool(self._stages.pixel.shader or state.depth or state.stencil)
 
-    def _multisamples(self, desc: RasterizerDesc) -> bool:
+    def _multisamples(self, desc: RasterizerDesc, topology: Topology) -> bool:
         """Whether samples are covered one by one: what MultisampleEnable says, from Direct3D 10.1
         on of lines alone.
         """
-        topology = _TOPOLOGIES.get(self._bindings.topology)
-        lines = (topology and CORNERS[topology] == 2) or desc.FillMode == FillMode.WIREFRAME
+        lines = CORNERS[topology] == 2 or desc.FillMode == FillMode.WIREFRAME
         only_lines = self._interface >= Interface.D3D10_1
         return bool(desc.MultisampleEnable) or (only_lines and not lines)
 
@@ -303,36 +294,6 @@ def _surfaces(
     """What the surfaces of views are made of, and what makes them."""
     memory = [view and view.resource.surface for view in views]
     return [*views, *memory], lambda: tuple(view.surface() if view else None for view in views)
-
-
-class _Reading:
-    """What the shader of a stage reads.  Mutable: it remembers what that was last."""
-
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
-        self._read: Kept[Read] = Kept()
-        self._uniforms: Kept[Uniforms] = Kept()
-
-    def read(self) -> Read:
-        """Its textures, buffers and samplers."""
-        stage, shader = self._stage, self._stage.shader
-        if shader is None:
-            return NOTHING
-        units = shader.lowered.units
-        views = [stage.resources.get(unit.resource or 0) for unit in units]
-        memory = [view and view.resource.surface for view in views]
-        samplers = [stage.samplers.get(unit.sampler or 0) for unit in units]
-        return self._read.of(
-            (shader, *views, *memory, *samplers),
-            lambda: read(units, stage.resources, stage.samplers),
-        )
-
-    def uniforms(self) -> Uniforms:
-        """What it has of its own; constant buffers are read when the GPU gets to a draw."""
-        shader = self._stage.shader
-        if shader is None:
-            return {}
-        return self._uniforms.of((shader,), lambda: shader.uniforms({}))
 
 
 def _topology(number: int) -> Topology | None:
@@ -363,26 +324,6 @@ def _instances(at: Bindings, vertex: Shader, given: Instances) -> Instances | No
         return None
     reads = any(file.name == INSTANCE_FILE for file in vertex.program.files)
     return replace(given, streams=streams, file=INSTANCE_FILE if reads else "")
-
-
-def _constants(stage: Stage) -> dict[str, Surface]:
-    return {f"cb{slot}": found.surface for slot, found in stage.constants.items()}
-
-
-def _scissor(at: Bindings, view: Viewport) -> Rect:
-    """Pixels whose centres are in the viewport and, if that counts, in the scissor rectangle.
-
-    Of targets that are not multisampled the sample mask has a bit too.
-    """
-    edges = (view.TopLeftX, view.TopLeftY)
-    far = (view.TopLeftX + view.Width, view.TopLeftY + view.Height)
-    inside = Rect(*(math.ceil(edge - 0.5) for edge in (*edges, *far)))
-    if at.rasterizer.desc.ScissorEnable:
-        rect = at.scissors[0] if at.scissors else Scissor(0, 0, 0, 0)
-        inside = inside.intersect(Rect(*rect))
-    bound = [found.resource for found in (*at.targets, at.depth) if found is not None]
-    single = not bound or bound[0].desc.SampleDesc.Count == 1
-    return Rect(0, 0, 0, 0) if single and not at.sample_mask & 1 else inside
 
 
 def _blends(at: Bindings) -> tuple[BlendState | None, ...]:

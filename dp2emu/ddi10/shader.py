@@ -1,4 +1,4 @@
-"""Vertex and pixel shaders as programs of the GPU: tokens in, the ports of a draw out.
+"""Vertex, geometry and pixel shaders as programs of the GPU: tokens in, the ports of a draw out.
 
 The lowering speaks of registers and their bits; a draw speaks of varyings, targets and places.
 What a vertex shader writes to o# is therefore the varying v#, since the runtime gives what a pixel
@@ -101,6 +101,17 @@ def pixel_shader(code: bytes) -> Shader:
     lowered = _lowered(code, Stage.PIXEL)
     program = _Writer.of(lowered, _PIXEL_INPUTS, "target", "target").program()
     return Shader(looking(program, lowered), lowered)
+
+
+@lru_cache(maxsize=1 << 10)
+def geometry_shader(code: bytes) -> Shader:
+    """A geometry shader from its tokens.
+
+    Raises ShaderError, with an offset, for tokens that cannot be meant, and Unsupported for other
+    stages.
+    """
+    lowered = _lowered(code, Stage.GEOMETRY)
+    return Shader(lowered.program, lowered)
 
 
 def _lowered(code: bytes, stage: Stage) -> Lowered4:

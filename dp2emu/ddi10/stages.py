@@ -1,7 +1,7 @@
 """Shader objects, and what is bound to the stages: shaders, constants, resources, samplers.
 
-Source: reference of the Direct3D 10/11 interface, section 8.  Only vertex and pixel shaders are
-built; the other stages have their entries, to which nothing but null can be given.
+Source: reference of the Direct3D 10/11 interface, section 8.  Vertex, geometry and pixel
+shaders are built; the other stages have their entries, to which nothing but null can be given.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule
 from dp2emu.ddi10.objects import Objects
 from dp2emu.ddi10.resource import Resource, Resources
-from dp2emu.ddi10.shader import Shader, pixel_shader, vertex_shader
+from dp2emu.ddi10.shader import Shader, geometry_shader, pixel_shader, vertex_shader
 from dp2emu.ddi10.state import SamplerDesc, States
 from dp2emu.ddi10.streamout import (
     Streaming,
@@ -107,6 +107,7 @@ class Stages:
             "CalcPrivateShaderSize": self.objects.size,
             "CalcPrivateGeometryShaderWithStreamOutput": self.objects.size,
             "CreateVertexShader": partial(self._create, vertex_shader),
+            "CreateGeometryShader": partial(self._create, geometry_shader),
             "CreatePixelShader": partial(self._create, pixel_shader),
             "CreateGeometryShaderWithStreamOutput": self._create_streaming,
             "DestroyShader": self.objects.destroy,
@@ -130,8 +131,7 @@ class Stages:
         Raises ShaderError, Unsupported, Fault (E_OUTOFMEMORY) and ContractError.
         """
         self.objects.check(memory)
-        program = unpack(code).program if code.startswith(MAGIC) else bytes(code)
-        self.objects.add(memory, Made(make(program)))
+        self.objects.add(memory, Made(make(_tokens(code))))
 
     def _create_streaming(
         self,
@@ -146,9 +146,9 @@ class Stages:
         """
         self.objects.check(memory)
         streams = streaming(desc, self._contract)
-        if desc.pShaderCode is not None:
-            raise Unsupported("geometry shaders")
-        self.objects.add(memory, Made(None, streams))
+        code = desc.pShaderCode
+        shader = None if code is None else geometry_shader(_tokens(code))
+        self.objects.add(memory, Made(shader, streams))
 
     def _setters(self, prefix: str, stage: Stage) -> dict[str, Callable[..., Any]]:
         def set_shader(memory: bytearray | None) -> None:
@@ -185,11 +185,15 @@ class Stages:
 
 
 _REFUSED = {
-    "CreateGeometryShader": "geometry shaders",
     "CreateHullShader": "tessellation",
     "CreateDomainShader": "tessellation",
     "CreateComputeShader": "compute shaders",
 }
+
+
+def _tokens(code: bytes) -> bytes:
+    """A program by itself or out of its container.  Raises ShaderError."""
+    return unpack(code).program if code.startswith(MAGIC) else bytes(code)
 
 
 def _refuse(what: str, *arguments: object) -> None:

@@ -35,6 +35,8 @@ _COUNTERS = {
     "IAVertices": "vertices",
     "IAPrimitives": "primitives",
     "VSInvocations": "vertices",
+    "GSInvocations": "geometry_runs",
+    "GSPrimitives": "geometry_primitives",
     "CInvocations": "entered",
     "CPrimitives": "clipped",
     "PSInvocations": "invocations",

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from dp2emu.gpu.memory import Surface
-from dp2emu.gpu.packets import ConstantBuffers, Draw, Uniforms
+from dp2emu.gpu.packets import ConstantBuffers, Draw, Later, StageProgram, Uniforms
 from dp2emu.shader.ir import File, Program
 from dp2emu.shader.types import I32
 
@@ -15,15 +15,28 @@ from dp2emu.shader.types import I32
 def with_constants(draw: Draw) -> Draw:
     """The draw with its constant buffers read into uniform files."""
     vertex, pixel = draw.pipeline.vertex, draw.pipeline.pixel
-    if not (draw.vertex_buffers or draw.pixel_buffers):
+    if not (draw.vertex_buffers or draw.pixel_buffers or draw.later):
         return draw
     return replace(
         draw,
+        later=draw.later and _later(draw.later),
         vertex_uniforms={**draw.vertex_uniforms, **_files(vertex, draw.vertex_buffers)},
         pixel_uniforms={**draw.pixel_uniforms, **_files(pixel, draw.pixel_buffers)},
         vertex_buffers={},
         pixel_buffers={},
     )
+
+
+def _later(later: Later) -> Later:
+    geometry = later.geometry
+    if geometry is None:
+        return later
+    return replace(later, geometry=replace(geometry, bound=_bound(geometry.bound)))
+
+
+def _bound(stage: StageProgram) -> StageProgram:
+    uniforms = {**stage.uniforms, **_files(stage.program, stage.buffers)}
+    return replace(stage, uniforms=uniforms, buffers={})
 
 
 def _files(program: Program | None, buffers: ConstantBuffers) -> Uniforms:

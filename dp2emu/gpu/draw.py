@@ -33,11 +33,12 @@ from dp2emu.gpu.parts import instanced, uncut, vertices_read
 from dp2emu.gpu.planes import Sites, sites
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.rasterops import COPY
+from dp2emu.gpu.running import Running
 from dp2emu.gpu.setup import POINT_SIZE, set_up
 from dp2emu.gpu.shade import Shading, shade, shading, varyings_of
 from dp2emu.gpu.shaded import Shaded, covered, joined
 from dp2emu.gpu.spans import Fragments, batches
-from dp2emu.gpu.stages import Running, meshes, on_screen
+from dp2emu.gpu.stages import meshes, on_screen
 from dp2emu.gpu.state import Pipeline, decides_coverage
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.tessellator import tessellated
@@ -244,6 +245,8 @@ def _count(draw: Draw, work: Work, counters: Counters) -> None:
     counters.entered += work.entered
     counters.clipped += work.clipped
     counters.invocations += work.invocations
+    counters.geometry_runs += work.geometry_runs
+    counters.geometry_primitives += work.geometry_primitives
     counters.vertex_bytes += work.vertex_bytes
     counters.pixel_bytes += work.pixel_bytes
     if any(work.streams.needed):

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from dp2emu.d3d.enums10 import Topology10
 from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.packets import Topology
+from dp2emu.gpu.work import Work
 from dp2emu.shader.types import Lanes
+
+VIEWPORT, LAYER, PRIMITIVE_ID = "viewport.x", "layer.x", "primitive_id.x"
+"""I32 ports of vertices: the number of a viewport, of a slice of the targets, and what pixel
+programs read as SV_PrimitiveID; of a primitive its first vertex tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +28,7 @@ class Mesh:
     that ``ports.CONSTANT`` begins.  ``corners`` are numbers of vertices, int64, shape (k, n): one
     to three, or four and six with adjacent ones, in the order in which geometry shaders have
     them, or as many as a patch has points.  ``topology`` is that of a list.  ``ids``, int64, shape
-    (n,), are SV_PrimitiveID.  ``stream`` is that of a geometry shader.
+    (n,), are SV_PrimitiveID.  ``stream`` is the one of a geometry program that it comes from.
     """
 
     vertices: Mapping[str, Lanes]
@@ -50,6 +56,13 @@ class Mesh:
         """A port at a corner of each primitive, shape (n,); None if no vertex has it."""
         found = self.vertices.get(port)
         return None if found is None else found[self.corners[corner]]
+
+
+class Made(NamedTuple):
+    """A mesh that a stage made, and the work of that and of what came before."""
+
+    mesh: Mesh
+    work: Work
 
 
 LISTS: dict[Topology, Topology] = {

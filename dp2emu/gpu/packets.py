@@ -20,7 +20,7 @@ from dp2emu.gpu.patches import NPatch, Patch
 from dp2emu.gpu.queries import QuerySlot
 from dp2emu.gpu.state import Pipeline, Samplers
 from dp2emu.gpu.streamout import NOTHING_STORED, Filled, StreamOutput
-from dp2emu.shader.ir import Program
+from dp2emu.shader.ir import Port, Program
 
 if TYPE_CHECKING:
     # Whoever draws without such shaders has no need of all that they are made of.
@@ -223,6 +223,30 @@ class StageProgram:
 
 
 @dataclass(frozen=True, slots=True)
+class EmittedStream:
+    """A stream of vertices that a geometry program puts out, as points or in strips: which of its
+    words each port of theirs is.
+    """
+
+    number: int
+    topology: Topology
+    ports: tuple[tuple[Port, int], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GeometryStage:
+    """A geometry program, which runs ``instances`` times for each primitive of a list of the
+    topology it ``takes``, and puts out ``limit`` vertices at most.
+    """
+
+    bound: StageProgram
+    takes: Topology
+    instances: int
+    limit: int
+    streams: tuple[EmittedStream, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """A viewport and the rectangle that fragments in it must lie in."""
 
@@ -244,9 +268,11 @@ class Later:
 
     A primitive whose first vertex has the I32 ports ``viewport.x`` and ``layer.x`` goes to one of
     the ``views`` and ``layers``; to the first if there is no such.  Without the ports, or with no
-    views or layers, those of the draw itself stand.  ``output`` is what of it is stored.
+    views or layers, those of the draw itself stand.  Of what a ``geometry`` program puts out
+    ``output`` says what is stored, and the stream of it that is drawn.
     """
 
+    geometry: GeometryStage | None = None
     output: StreamOutput = NOTHING_STORED
     views: tuple[View, ...] = ()
     layers: tuple[Layer, ...] = ()
@@ -254,7 +280,8 @@ class Later:
     @property
     def reads_beside(self) -> bool:
         """Whether a stage reads adjacent vertices."""
-        return False
+        takes = self.geometry and self.geometry.takes
+        return takes in (Topology10.LINELIST_ADJ, Topology10.TRIANGLELIST_ADJ)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

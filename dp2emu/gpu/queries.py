@@ -52,9 +52,10 @@ class Counters:
     what passed all tests on targets with one sample per pixel; multisampled targets count apart,
     per target, so that samples can be turned into pixels per target (reference 7.1, OCCLUSION).
     ``entered`` counts the primitives that enter clipping and ``clipped`` those that leave it,
-    ``invocations`` the pixels that a pixel program ran for.  ``stream0_written`` and so on count
-    the primitives that a stream of a geometry shader put into buffers, ``stream0_needed`` those
-    that it would have with room for all.
+    ``invocations`` the pixels that a pixel program ran for.  ``geometry_runs`` counts those of
+    geometry programs, ``geometry_primitives`` what they put out.  ``stream0_written`` and so on
+    count the primitives that a stream of a geometry shader put into buffers, ``stream0_needed``
+    those that it would have with room for all.
     """
 
     samples: int = 0
@@ -66,6 +67,8 @@ class Counters:
     entered: int = 0
     clipped: int = 0
     invocations: int = 0
+    geometry_runs: int = 0
+    geometry_primitives: int = 0
     vertex_bytes: int = 0
     pixel_bytes: int = 0
     upload_bytes: int = 0

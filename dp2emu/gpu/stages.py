@@ -6,98 +6,29 @@ then draw what ``gpu.geometry`` alone makes of them, bit by bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.assembly import TOPOLOGIES
-from dp2emu.gpu.geometry import Geometry, placed, shaded
-from dp2emu.gpu.mesh import LISTS, Mesh, three, whole, without_beside
-from dp2emu.gpu.packets import Draw, Later, StageProgram
+from dp2emu.gpu.emission import emitted
+from dp2emu.gpu.geometry import Geometry, placed
+from dp2emu.gpu.mesh import LAYER, LISTS, VIEWPORT, Made, Mesh, three, whole, without_beside
+from dp2emu.gpu.packets import Draw, Later
 from dp2emu.gpu.parts import strips
-from dp2emu.gpu.streamout import StreamOutput, stream_out
-from dp2emu.gpu.texturing import Texturing, fetcher
+from dp2emu.gpu.running import Running
+from dp2emu.gpu.streamout import stream_out
 from dp2emu.gpu.vertex import vertex_bytes, vertex_numbers
 from dp2emu.gpu.work import Streams, Work
-from dp2emu.shader.ir import Stage
-from dp2emu.shader.reference import Result
 from dp2emu.shader.types import Lanes
-
-if TYPE_CHECKING:
-    from dp2emu.gpu.texture_cache import TextureCache
-    from dp2emu.shader.reference import Run
 
 CHUNK = 1 << 13
 """Primitives assembled together, and clipped together."""
 
-VIEWPORT, LAYER = "viewport.x", "layer.x"
-"""I32 ports of vertices: the number of a viewport, and of a slice of the targets."""
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """Runs the programs of stages: ``run`` is the engine, ``cache`` is asked for texels."""
-
-    run: Run
-    cache: TextureCache | None = None
-
-    def __call__(
-        self, draw: Draw, bound: StageProgram, inputs: Mapping[str, Lanes], lanes: int
-    ) -> Result:
-        """Run a stage's program, reading what is bound to it."""
-        given = standing(draw, bound)
-        texturing = Texturing.of(given, self.cache, self.run)
-        return self.run(
-            bound.program,
-            inputs,
-            given.vertex_uniforms,
-            lanes,
-            sampler=texturing.sampler(Stage.VERTEX),
-            fetcher=fetcher(given, texturing, Stage.VERTEX),
-        )
-
-    def vertices(self, draw: Draw, numbers: I64) -> tuple[Mapping[str, Lanes], I64]:
-        """Run the vertex program, as ``geometry.shaded`` does."""
-        assert draw.pipeline.vertex is not None
-        texturing = Texturing.of(draw, self.cache, self.run)
-        sampler, reads = texturing.sampler(Stage.VERTEX), fetcher(draw, texturing, Stage.VERTEX)
-        return shaded(draw, draw.pipeline.vertex, numbers, sampler, self.run, reads)
-
-
-def standing(draw: Draw, bound: StageProgram) -> Draw:
-    """A draw whose vertex program is that of another stage, with what is bound to it."""
-    pipeline = replace(
-        draw.pipeline,
-        vertex=bound.program,
-        vertex_samplers=bound.samplers,
-        vertex_units=bound.units,
-    )
-    return replace(
-        draw,
-        pipeline=pipeline,
-        vertex_uniforms=bound.uniforms,
-        vertex_textures=bound.textures,
-    )
-
-
-class Made(NamedTuple):
-    """A mesh that a stage made, and the work of that and of what came before."""
-
-    mesh: Mesh
-    work: Work
-
-
 Flow = Iterable[Made]
 """Meshes in drawing order, on their way from stage to stage."""
-
-
-def meshes(draw: Draw, running: Running) -> Flow:
-    """What an instance of a draw with later stages makes, up to clipping."""
-    assert draw.later is not None
-    return _stored(assembled(draw, running), draw.later.output)
 
 
 def assembled(draw: Draw, running: Running) -> Iterator[Made]:
@@ -128,8 +59,10 @@ def _with_vertices(draw: Draw, running: Running, mesh: Mesh) -> Mesh:
     return replace(mesh, vertices=outputs, corners=corner)
 
 
-def _stored(flow: Flow, output: StreamOutput) -> Iterator[Made]:
+def stored(draw: Draw, running: Running, flow: Flow) -> Iterator[Made]:
     """Meshes of the stream that is rasterized, after all are stored that should be."""
+    assert draw.later is not None
+    output = draw.later.output
     for mesh, work in flow:
         layout = output.layouts.get(mesh.stream)
         if layout is not None:
@@ -140,6 +73,20 @@ def _stored(flow: Flow, output: StreamOutput) -> Iterator[Made]:
 
 
 _NONE = slice(0)
+
+
+_Stage = Callable[[Draw, Running, Flow], Flow]
+
+STAGES: tuple[_Stage, ...] = (emitted, stored)
+"""Those that a draw may have, in order; meshes go through the ones it has not as they are."""
+
+
+def meshes(draw: Draw, running: Running) -> Flow:
+    """What an instance of a draw with later stages makes, up to clipping."""
+    flow: Flow = assembled(draw, running)
+    for stage in STAGES:
+        flow = stage(draw, running, flow)
+    return flow
 
 
 def on_screen(draw: Draw, mesh: Mesh, names: tuple[str, ...]) -> Iterator[tuple[Draw, Geometry]]:

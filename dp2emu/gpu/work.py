@@ -38,6 +38,7 @@ class Work(NamedTuple):
     of depth-stencil read, of colour read for blending, and of all that was written.
     ``entered``: primitives that are clipped; ``clipped``: those that clipping leaves or makes;
     ``invocations`` of the pixel program, as ``shaded`` but by pixel on any target.
+    ``geometry_runs`` of a geometry program, and the ``geometry_primitives`` it put out.
     ``paged_bytes`` were brought to where the GPU reaches them, ``disk_bytes`` of these from disk.
     ``streams`` are primitives that went to stream output.
     """
@@ -54,6 +55,8 @@ class Work(NamedTuple):
     entered: int = 0
     clipped: int = 0
     invocations: int = 0
+    geometry_runs: int = 0
+    geometry_primitives: int = 0
     paged_bytes: int = 0
     disk_bytes: int = 0
     streams: Streams = Streams()

@@ -1,4 +1,4 @@
-"""Names of what pixel programs read of a varying.
+"""Names of what pixel programs read of a varying, and marks of vertices.
 
 Where it is read stands first, then how it is interpolated: ``centroid.noperspective.v1.x``.
 Without either it is read at the pixel's centre, with perspective.
@@ -14,6 +14,10 @@ NOPERSPECTIVE = "noperspective."
 """Linear on the screen."""
 CONSTANT = "constant."
 """Before the name of an I32, which is a varying of its own: all corners get that of the first."""
+
+STARTS = 4
+"""What the mark of a vertex that a geometry program puts out has more than the number of its
+stream, if a strip begins with it."""
 
 
 def varying(port: str) -> str:

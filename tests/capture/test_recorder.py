@@ -116,7 +116,7 @@ def test_memory_in_which_nothing_was_made_has_no_number() -> None:
 def test_what_fails_is_recorded_with_its_reason() -> None:
     recording = Recording()
     with pytest.raises(Unsupported):
-        recording.call("CreateGeometryShader", b"\0", bytearray(16), 0)
+        recording.call("CreateHullShader", b"\0", bytearray(16), 0)
     assert recording.records[-1].result == Structure("Raised", ("Unsupported",))
 
 

@@ -182,7 +182,6 @@ def test_unordered_access_says_that_it_is_not_built() -> None:
 @pytest.mark.parametrize(
     ("entry", "what"),
     [
-        ("CreateGeometryShader", "geometry shaders"),
         ("CreateHullShader", "tessellation"),
         ("CreateDomainShader", "tessellation"),
         ("CreateComputeShader", "compute shaders"),

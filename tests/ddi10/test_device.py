@@ -13,7 +13,7 @@ from dp2emu.gpu.packets import BeginQuery, EndQuery
 from tests.ddi10.driving import REMOVED, Driven
 
 MISSING = (
-    "DrawAuto DrawIndexedInstancedIndirect "
+    "DrawIndexedInstancedIndirect "
     "DrawInstancedIndirect CommandListExecute Dispatch DispatchIndirect SetResourceMinLOD "
     "CopyStructureCount ClearUnorderedAccessViewUint ClearUnorderedAccessViewFloat "
     "CreateUnorderedAccessView CsSetUnorderedAccessViews CreateDeferredContext CreateCommandList "

@@ -1,4 +1,4 @@
-"""Vertex and pixel shaders of Direct3D 10 and 11 lowered into programs (shader reference 5 to 9).
+"""Shaders of Direct3D 10 and 11 lowered into programs (shader reference 5 to 9).
 
 Registers are I32 slots whatever they hold.  Ports of vertex programs: inputs ``v<register>.<c>``,
 and ``vertex_id.x`` and ``instance_id.x``, outputs ``o<register>.<c>``, all I32; as F32 outputs
@@ -8,6 +8,9 @@ Ports of pixel programs: inputs ``v<register>.<c>``, an I32 where interpolation 
 an F32 whose name says how it is interpolated (``ports``); F32 ``position.<c>``; I32
 ``primitive_id.x``, ``is_front_face.x``, ``sample_index.x`` and ``coverage.x``.  Outputs
 ``target<n>.<c>`` and ``coverage.x``, I32, and ``depth.x``, F32.
+
+Ports of geometry programs, all I32: inputs ``vertex<n>.v<register>.<c>``, ``primitive_id.x`` and
+``gs_instance.x``; outputs as ``emission`` has them.
 """
 
 from __future__ import annotations
@@ -16,32 +19,44 @@ from collections.abc import Callable
 
 from dp2emu.errors import Unsupported
 from dp2emu.shader.sm4.enums import GlobalFlags
+from dp2emu.shader.sm4.lower.emission import Emitter
 from dp2emu.shader.sm4.lower.flow import lower_routine
 from dp2emu.shader.sm4.lower.lowered import (
     Ask,
     DeclaredSampler,
+    Emission,
     Lowered4,
     Register,
     Resource,
     Unit,
 )
 from dp2emu.shader.sm4.lower.lowering import Lowering
-from dp2emu.shader.sm4.lower.outputs import DEPTHS, pixel_outputs, vertex_outputs
+from dp2emu.shader.sm4.lower.outputs import DEPTHS, geometry_outputs, pixel_outputs, vertex_outputs
 from dp2emu.shader.sm4.lower.reading import store_inputs
 from dp2emu.shader.sm4.program import Program
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage
 
-__all__ = ["Ask", "DeclaredSampler", "Lowered4", "Register", "Resource", "Unit", "lower"]
+__all__ = [
+    "Ask",
+    "DeclaredSampler",
+    "Emission",
+    "Lowered4",
+    "Register",
+    "Resource",
+    "Unit",
+    "lower",
+]
 
 _OUTPUTS: dict[Stage, Callable[[Lowering], None]] = {
     Stage.VERTEX: vertex_outputs,
+    Stage.GEOMETRY: geometry_outputs,
     Stage.PIXEL: pixel_outputs,
 }
 
 
 def lower(program: Program) -> Lowered4:
-    """A vertex or pixel program.
+    """A vertex, geometry or pixel program.
 
     Raises ShaderError if blocks nest too deep once calls are expanded, and Unsupported for other
     stages, unordered access views and double precision.
@@ -50,6 +65,8 @@ def lower(program: Program) -> Lowered4:
     if stage not in _OUTPUTS:
         raise Unsupported(f"{stage.name.lower()} shaders")
     low = Lowering(program)
+    if stage is Stage.GEOMETRY:
+        low.emitter = Emitter(low)
     store_inputs(low)
     lower_routine(low, low.parts.main)
     _OUTPUTS[stage](low)
@@ -72,4 +89,5 @@ def _lowered(low: Lowering) -> Lowered4:
         kills=low.kills,
         forces_early=GlobalFlags.FORCE_EARLY_DEPTH_STENCIL in declared.flags,
         per_sample=declared.per_sample,
+        emission=None if low.emitter is None else low.emitter.emission,
     )

@@ -11,7 +11,9 @@ from dp2emu.shader.sm4.enums import (
     Dimension,
     GlobalFlags,
     Interpolation,
+    Primitive,
     SystemValue,
+    Topology,
 )
 from dp2emu.shader.sm4.lower.lowered import DeclaredSampler, Register, Resource
 from dp2emu.shader.sm4.ops import Op
@@ -25,7 +27,8 @@ _SAMPLE_MODES = frozenset({Interpolation.LINEAR_SAMPLE, Interpolation.LINEAR_NOP
 class Declared:
     """What a program declares.  Mutable while its declarations are read.
 
-    ``arrays`` are rows and components of x#.
+    ``arrays`` are rows and components of x#.  Of geometry programs ``stream`` is the one that
+    outputs are of, ``vertices`` how many are put out at most.
     """
 
     inputs: list[Register] = field(default_factory=list)
@@ -37,6 +40,16 @@ class Declared:
     samplers: list[DeclaredSampler] = field(default_factory=list)
     immediates: tuple[int, ...] = ()
     flags: GlobalFlags = field(default_factory=lambda: GlobalFlags(0))
+    stream: int = 0
+    topologies: dict[int, Topology] = field(default_factory=dict)
+    primitive: Primitive | None = None
+    vertices: int = 0
+    instances: int = 1
+
+    @property
+    def vertices_in(self) -> int:
+        """How many vertices a geometry program gets; 1 of others."""
+        return 1 if self.primitive is None else vertices_of(self.primitive)
 
     @cached_property
     def input_of(self) -> dict[tuple[int, int], Register]:
@@ -55,6 +68,20 @@ class Declared:
             each.interpolation in _SAMPLE_MODES or each.name is SystemValue.SAMPLE_INDEX
             for each in self.inputs
         )
+
+
+_VERTICES = {
+    Primitive.POINT: 1,
+    Primitive.LINE: 2,
+    Primitive.TRIANGLE: 3,
+    Primitive.LINEADJ: 4,
+    Primitive.TRIANGLEADJ: 6,
+}
+
+
+def vertices_of(primitive: Primitive) -> int:
+    """The vertices of a primitive; those of patches are in its number."""
+    return _VERTICES.get(primitive, primitive - Primitive.PATCH1 + 1)
 
 
 def declared(instructions: tuple[Instruction, ...]) -> Declared:
@@ -83,7 +110,8 @@ def _register(instruction: Instruction, declaration: Declaration) -> Register:
     if instruction.op is Op.DCL_INPUT_PS_SGV:
         # The reference: compilers say anything here.
         interpolation = Interpolation.CONSTANT
-    return Register(operand.number, operand.mask, name, interpolation)
+    number = operand.indices[-1].offset
+    return Register(number, operand.mask, name, interpolation)
 
 
 def _input(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
@@ -97,7 +125,8 @@ def _input(found: Declared, instruction: Instruction, declaration: Declaration) 
 def _output(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
     file = instruction.operands[0].file
     if file is File.OUTPUT:
-        found.outputs.append(_register(instruction, declaration))
+        register = _register(instruction, declaration)
+        found.outputs.append(replace(register, stream=found.stream))
     else:
         found.scalars.add(file)
 
@@ -137,6 +166,27 @@ def _flags(found: Declared, instruction: Instruction, declaration: Declaration) 
     found.flags |= declaration.flags
 
 
+def _stream(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    found.stream = instruction.operands[0].number
+
+
+def _topology(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    assert declaration.topology is not None
+    found.topologies[found.stream] = declaration.topology
+
+
+def _primitive(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    found.primitive = declaration.primitive
+
+
+def _vertices(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    found.vertices = declaration.count
+
+
+def _instances(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    found.instances = declaration.count
+
+
 def _custom(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
     if declaration.custom == CustomClass.IMMEDIATE_CONSTANT_BUFFER:
         found.immediates = instruction.data
@@ -161,6 +211,11 @@ _DECLARE: dict[Op, Callable[[Declared, Instruction, Declaration], None]] = {
     Op.DCL_RESOURCE_STRUCTURED: _untyped(Dimension.STRUCTURED_BUFFER),
     Op.DCL_SAMPLER: _sampler,
     Op.DCL_GLOBALFLAGS: _flags,
+    Op.DCL_STREAM: _stream,
+    Op.DCL_OUTPUTTOPOLOGY: _topology,
+    Op.DCL_INPUTPRIMITIVE: _primitive,
+    Op.DCL_MAXOUT: _vertices,
+    Op.DCL_GSINSTANCES: _instances,
     Op.CUSTOMDATA: _custom,
 }
 """Those that are not here say nothing that a lowering asks: counts, ranges and comments."""

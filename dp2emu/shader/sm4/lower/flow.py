@@ -15,6 +15,7 @@ from dp2emu.errors import ShaderError, Unsupported
 from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.sm4.flow import CLOSED_BY, CONTINUES, OPENERS, label_of
 from dp2emu.shader.sm4.lower import arithmetic, attributes, resources
+from dp2emu.shader.sm4.lower.emission import CUTS, EMITS
 from dp2emu.shader.sm4.lower.frames import Frame, Kind, Switch
 from dp2emu.shader.sm4.lower.lowering import Lowering, Write
 from dp2emu.shader.sm4.lower.reading import Source, condition, index_of
@@ -292,6 +293,12 @@ def _discard(low: Lowering, instruction: Instruction) -> None:
     low.kills = True
 
 
+def _emit(low: Lowering, instruction: Instruction) -> None:
+    """emit, cut and the like, of geometry programs alone."""
+    assert low.emitter is not None
+    low.emitter.perform(instruction)
+
+
 def _nothing(low: Lowering, instruction: Instruction) -> None:
     """nop, and sync: there is no memory that lanes write for each other."""
 
@@ -317,6 +324,7 @@ _EFFECTS: dict[Op, Effect] = {
     Op.DISCARD: _discard,
     Op.NOP: _nothing,
     Op.SYNC: _nothing,
+    **dict.fromkeys(EMITS | CUTS, _emit),
 }
 
 CONTROL = frozenset(_OPEN) | frozenset(_EFFECTS)

@@ -9,9 +9,11 @@ from dp2emu.shader.ir import Lod, Program
 from dp2emu.shader.sm4.enums import (
     Dimension,
     Interpolation,
+    Primitive,
     ReturnType,
     SamplerMode,
     SystemValue,
+    Topology,
 )
 from dp2emu.shader.sm4.program import Returns
 
@@ -20,13 +22,15 @@ from dp2emu.shader.sm4.program import Returns
 class Register:
     """Components of an input or output, as one declaration has them; bit 0 of a mask is x.
 
-    Of the inputs of vertex programs ``interpolation`` means nothing.
+    Of the inputs of vertex programs ``interpolation`` means nothing; ``stream`` is that of an
+    output of a geometry program.
     """
 
     number: int
     mask: int
     name: SystemValue = SystemValue.UNDEFINED
     interpolation: Interpolation = Interpolation.UNDEFINED
+    stream: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,22 @@ class Unit:
     register: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """What a geometry program takes and puts out.
+
+    It runs ``instances`` times for each ``primitive``, and puts out ``limit`` vertices at most.
+    ``words`` are the components of o# that any stream has, and ``topologies`` those of the
+    streams, by number.
+    """
+
+    primitive: Primitive
+    instances: int
+    limit: int
+    words: tuple[tuple[int, int], ...]
+    topologies: tuple[tuple[int, Topology], ...]
+
+
 @dataclass(frozen=True)
 class Lowered4:
     """A shader as a program.  Frozen and hashable, as the program is.
@@ -125,3 +145,4 @@ class Lowered4:
     kills: bool = False
     forces_early: bool = False
     per_sample: bool = False
+    emission: Emission | None = None

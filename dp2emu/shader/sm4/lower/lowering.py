@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dp2emu.shader import ir
 from dp2emu.shader.budget import Budget
@@ -20,11 +20,19 @@ from dp2emu.shader.sm4.versions import Stage
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value, Variable
 
+if TYPE_CHECKING:
+    from dp2emu.shader.sm4.lower.emission import Emitter
+
 ROWS = 4096
 """Rows of a constant buffer at most."""
 
-_STAGES = {Stage.VERTEX: ir.Stage.VERTEX, Stage.PIXEL: ir.Stage.PIXEL}
-_REGISTERS = 32
+_STAGES = {
+    Stage.VERTEX: ir.Stage.VERTEX,
+    Stage.GEOMETRY: ir.Stage.VERTEX,
+    Stage.PIXEL: ir.Stage.PIXEL,
+}
+REGISTERS = 32
+"""Of v# and o#, and of each vertex."""
 _MAY_BE_INDEXED = frozenset({File.INPUT, File.OUTPUT})
 
 
@@ -70,13 +78,19 @@ class Lowering:
             for number, (rows, components) in self.declared.arrays.items()
         }
         self.indexed = {
-            file: self.b.local(file.value, Type.I32, 4 * _REGISTERS)
+            file: self.b.local(file.value, Type.I32, self._size(file))
             for file in sorted(_indexed(program), key=lambda file: file.value)
         }
         self.units: dict[Unit, int] = {}
         self.frames: list[Frame] = []
         self.kills = False
+        self.emitter: Emitter | None = None
         self.budget = Budget(self.b, measure(self.parts))
+
+    def _size(self, file: File) -> int:
+        """Words of the registers of a file, of all vertices."""
+        vertices = self.declared.vertices_in if file is File.INPUT else 1
+        return 4 * REGISTERS * vertices
 
     def word(self, bits: int) -> Value:
         """An I32 constant."""
@@ -126,6 +140,8 @@ class Lowering:
 
     def file_of(self, operand: Operand) -> tuple[ir.File, int, Index]:
         """The local file of a register, components of its rows, and the index of the row."""
+        if by_vertex(operand):
+            return self.indexed[operand.file], 4, Index()
         if operand.file is File.INDEXABLE_TEMP:
             _, components = self.declared.arrays[operand.number]
             return self.arrays[operand.number], components, operand.indices[1]
@@ -138,6 +154,11 @@ class Lowering:
             offset = row.offset * components + write.component
             stride = components if index is not None else 1
             self.b.store(file, write.bits, offset, index, stride)
+
+
+def by_vertex(operand: Operand) -> bool:
+    """Whether an operand is a register of one of several vertices."""
+    return operand.file is File.INPUT and len(operand.indices) > 1
 
 
 def place_of(operand: Operand, component: int) -> Place:

@@ -34,6 +34,12 @@ def vertex_outputs(low: Lowering) -> None:
             counts[name] += 1
 
 
+def geometry_outputs(low: Lowering) -> None:
+    """What was emitted."""
+    assert low.emitter is not None
+    low.emitter.finish()
+
+
 def pixel_outputs(low: Lowering) -> None:
     """Targets as bits, which the format of the target gives a type; the depth; the mask."""
     for number, component, value in _declared(low):

@@ -13,7 +13,7 @@ from dp2emu.errors import Unsupported
 from dp2emu.shader.ports import CENTROID, NOPERSPECTIVE, SAMPLE
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4.enums import Interpolation, SystemValue
-from dp2emu.shader.sm4.lower.lowering import ROWS, Lowering, place_of
+from dp2emu.shader.sm4.lower.lowering import REGISTERS, ROWS, Lowering, by_vertex, place_of
 from dp2emu.shader.sm4.program import Index, Instruction, Operand
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage
@@ -126,18 +126,51 @@ def condition(low: Lowering, instruction: Instruction) -> Value:
 
 
 def index_of(low: Lowering, operand: Operand) -> Value | None:
-    """What is added to the row of a register."""
+    """What is added to the row of a register; of registers of vertices, the row itself."""
+    if by_vertex(operand):
+        return _row_of_vertex(low, operand)
     relative = next((each.relative for each in operand.indices if each.relative), None)
     return None if relative is None else Source(low, relative, "i")[0]
 
 
+def _row_of_vertex(low: Lowering, operand: Operand) -> Value | None:
+    """None without anything to add at run time; a row that there is none of out of range."""
+    if all(index.relative is None for index in operand.indices):
+        return None
+    vertex, register = (_sum(low, index) for index in operand.indices)
+    there = low.b.apply("ult", vertex, low.declared.vertices_in)
+    known = there & low.b.apply("ult", register, REGISTERS)
+    return low.b.select(known, vertex * REGISTERS + register, -1)
+
+
+def _sum(low: Lowering, index: Index) -> Value:
+    if index.relative is None:
+        return low.word(index.offset)
+    return Source(low, index.relative, "i")[0] + index.offset
+
+
 def store_inputs(low: Lowering) -> None:
     """Fill the file of inputs, if there is one."""
-    if File.INPUT in low.indexed:
+    if File.INPUT not in low.indexed:
+        return
+    file, geometry = low.indexed[File.INPUT], low.version.stage is Stage.GEOMETRY
+    for vertex in range(low.declared.vertices_in):
         for number, component in low.declared.input_of:
+            at = 4 * (REGISTERS * vertex + number) + component
+            if geometry:
+                low.b.store(file, vertex_input(low, vertex, number, component), at)
+                continue
             value = input_of(low, number, component)
             bits = low.b.asint(value) if value.type is Type.F32 else value
-            low.b.store(low.indexed[File.INPUT], bits, 4 * number + component)
+            low.b.store(file, bits, at)
+
+
+def vertex_input(low: Lowering, vertex: int, number: int, component: int) -> Value:
+    """A component of v# of one of the vertices, as bits; 0 if it is not declared."""
+    known = vertex < low.declared.vertices_in and (number, component) in low.declared.input_of
+    if not known:
+        return low.word(0)
+    return low.b.input(f"vertex{vertex}.v{number}.{COMPONENTS[component]}", Type.I32)
 
 
 def input_of(low: Lowering, number: int, component: int, prefix: str | None = None) -> Value:
@@ -179,6 +212,9 @@ def _array(low: Lowering, operand: Operand, place: int, index: Value | None) -> 
 def _input(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
     if index is not None:
         return _array(low, operand, place, index)
+    if by_vertex(operand):
+        vertex, register = operand.indices
+        return vertex_input(low, vertex.offset, register.offset, place)
     return input_of(low, operand.number, place)
 
 
@@ -209,8 +245,16 @@ def _row(
     return low.b.load(file, 4 * row.offset + place, index, 1 if index is None else 4)
 
 
-def _coverage(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
-    return low.b.input("coverage.x", Type.I32)
+_SCALARS = {
+    File.COVERAGE: "coverage.x",
+    File.PRIMITIVE_ID: "primitive_id.x",
+    File.GS_INSTANCE_ID: "gs_instance.x",
+}
+"""Ports of registers that have a single component."""
+
+
+def _scalar(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
+    return low.b.input(_SCALARS[operand.file], Type.I32)
 
 
 def _refused(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
@@ -230,7 +274,7 @@ _READ: dict[File, _Read] = {
     File.IMMEDIATE: _immediate,
     File.CONSTANT_BUFFER: _constant,
     File.IMMEDIATE_CONSTANT_BUFFER: _own_constant,
-    File.COVERAGE: _coverage,
+    **dict.fromkeys(_SCALARS, _scalar),
     **dict.fromkeys(_REFUSED, _refused),
 }
 

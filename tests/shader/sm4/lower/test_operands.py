@@ -211,7 +211,6 @@ def test_what_is_not_built_is_named(version: str, declaration: str, body: str, w
 @pytest.mark.parametrize(
     ("version", "what"),
     [
-        ("gs_4_0", "geometry shaders"),
         ("hs_5_0", "hull shaders"),
         ("ds_5_0", "domain shaders"),
         ("cs_5_0", "compute shaders"),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dp2emu.errors import Unsupported
-from dp2emu.shader.sm4 import Instruction, Program, decode
+from dp2emu.shader.sm4 import Instruction, Program, assemble, decode
 from dp2emu.shader.sm4.generate import generate
 from dp2emu.shader.sm4.lower import Lowered4, lower
 from dp2emu.shader.sm4.lower.flow import CONTROL, EVALUATE
@@ -22,9 +22,18 @@ from dp2emu.shader.sm4.versions import VERSIONS, Stage, Version
 from tests.shader.sm4.lower.running import execute
 from tests.shader.sm4.making import recorded
 
-BUILT = [each for each in VERSIONS if each.stage in (Stage.VERTEX, Stage.PIXEL)]
+BUILT = [each for each in VERSIONS if each.stage in (Stage.VERTEX, Stage.GEOMETRY, Stage.PIXEL)]
 REFUSED = frozenset({File.IMMEDIATE64, File.THIS, File.CYCLE_COUNTER, File.INNER_COVERAGE})
 LEFT_OUT = frozenset({File.UAV, File.STENCIL_REFERENCE, File.INTERFACE})
+EMITTING = decode(
+    assemble("""gs_5_0
+dcl_inputprimitive triangle
+dcl_outputtopology trianglestrip
+dcl_maxout 4
+dcl_gsinstances 2
+""")
+).instructions
+"""Declarations that geometry shaders cannot do without, and bounds."""
 ONE = Operand(File.IMMEDIATE, selection=Selection.ONE, words=(1,))
 
 
@@ -48,8 +57,10 @@ def with_operands_that_are(instruction: Instruction) -> Instruction:
 def built(seed: int, version: Version) -> Program:
     """A program by chance without what is refused."""
     program = decode(generate(Random(seed), version, length=12))
-    kept = filter(is_built, program.instructions)
-    return Program(program.version, tuple(map(with_operands_that_are, kept)))
+    kept = tuple(map(with_operands_that_are, filter(is_built, program.instructions)))
+    if version.stage is Stage.GEOMETRY:
+        kept = (*EMITTING, *(each for each in kept if each.op not in {e.op for e in EMITTING}))
+    return Program(program.version, kept)
 
 
 @settings(max_examples=60, deadline=None)
@@ -59,7 +70,7 @@ def test_valid_programs_are_lowered_and_run(seed: int, version: Version) -> None
 
 
 @pytest.mark.parametrize("row", recorded(), ids=[row["shader"] for row in recorded()])
-def test_recorded_vertex_and_pixel_shaders_run(row: dict[str, Any]) -> None:
+def test_recorded_shaders_of_stages_that_are_built_run(row: dict[str, Any]) -> None:
     program = decode(bytes.fromhex(row["tokens"]))
     if program.version not in BUILT:
         with pytest.raises(Unsupported, match=f"{program.version.stage.name.lower()} shaders"):

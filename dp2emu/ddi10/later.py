@@ -1,0 +1,142 @@
+"""The stages between the vertex shader and clipping, as draws have them.
+
+Source: reference of the Direct3D 10/11 interface, section 8; shader reference 8 and 9 for arrays
+of targets and viewports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from dp2emu.ddi10.amplifying import geometry_stage, streams_of
+from dp2emu.ddi10.bindings import VIEWPORTS, Bindings, Viewport
+from dp2emu.ddi10.kept import Kept
+from dp2emu.ddi10.reading import Reading, constants
+from dp2emu.ddi10.shader import Shader
+from dp2emu.ddi10.stages import Stage, Stages
+from dp2emu.ddi10.viewing import scissor
+from dp2emu.errors import Unsupported
+from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.mesh import LAYER, VIEWPORT
+from dp2emu.gpu.packets import (
+    FloatViewport,
+    GeometryStage,
+    Later,
+    Layer,
+    StageProgram,
+    Topology,
+    View,
+)
+from dp2emu.gpu.streamout import NOTHING_STORED, StreamOutput, StreamTarget
+from dp2emu.shader.ir import Port
+
+MOST_EMITTED = 1 << 27
+"""Vertices that geometry shaders of all primitives of a draw may put out together."""
+
+
+class Shown(NamedTuple):
+    """What clipping gets: the ports of vertices, and the primitives these make."""
+
+    ports: Sequence[Port]
+    topology: Topology
+
+
+class LaterStages:
+    """What is bound to the later stages of a device.  Mutable: it remembers what was last made."""
+
+    def __init__(self, stages: Stages, bindings: Bindings) -> None:
+        self._geometry = stages.geometry
+        self._bindings = bindings
+        self._reading = Reading(stages.geometry)
+        self._layers: Kept[tuple[Layer, ...]] = Kept()
+
+    @property
+    def made_of(self) -> tuple[object, ...]:
+        """What pipelines depend on."""
+        return self._geometry.shader, self._geometry.streaming
+
+    def shown(self, vertex: Shader, topology: Topology) -> Shown:
+        """What the last stage makes of primitives of a vertex shader."""
+        shader, rasterized = self._geometry.shader, self._output().rasterized
+        if shader is None:
+            return Shown(vertex.program.outputs, topology)
+        for stream in streams_of(shader.lowered):
+            if stream.number == rasterized:
+                return Shown([port for port, _ in stream.ports], stream.topology)
+        return Shown((), topology)
+
+    def later(self, vertex: Shader, topology: Topology, primitives: int) -> Later | None:
+        """The stages, for so many primitives; None if there are none.  Raises Unsupported."""
+        shader = self._geometry.shader
+        if shader is None and self._geometry.streaming is None:
+            return None
+        ports = {port.name for port in self.shown(vertex, topology).ports}
+        return Later(
+            geometry=None if shader is None else self._emitting(shader, primitives),
+            output=self._output(),
+            views=self._views() if VIEWPORT in ports else (),
+            layers=self._slices() if LAYER in ports else (),
+        )
+
+    def _emitting(self, shader: Shader, primitives: int) -> GeometryStage:
+        stage = geometry_stage(shader, self._bound(self._geometry, self._reading, shader))
+        if primitives * stage.instances * max(stage.limit, 1) > MOST_EMITTED:
+            raise Unsupported(f"geometry shaders that emit more than {MOST_EMITTED:,} vertices")
+        return stage
+
+    def _output(self) -> StreamOutput:
+        streams = self._geometry.streaming
+        if streams is None:
+            return NOTHING_STORED
+        targets = {
+            slot: StreamTarget(resource.surface, resource.filled)
+            for slot, resource in self._bindings.stream_targets.items()
+        }
+        return StreamOutput(streams.layouts, targets, streams.rasterized)
+
+    def stages(self) -> Iterator[Stage]:
+        """Stages that read something."""
+        if self._geometry.shader is not None:
+            yield self._geometry
+
+    def _bound(self, stage: Stage, reading: Reading, shader: Shader) -> StageProgram:
+        given = reading.read()
+        return StageProgram(
+            shader.program,
+            reading.uniforms(),
+            constants(stage),
+            given.textures,
+            given.samplers,
+            shader.lowered.units,
+        )
+
+    def _views(self) -> tuple[View, ...]:
+        """All there can be; those that are not set have nothing in them."""
+        at = self._bindings
+        views = [*at.viewports, *[Viewport(0, 0, 0, 0)] * (VIEWPORTS - len(at.viewports))]
+        return tuple(
+            View(FloatViewport(*view), scissor(at, view, n)) for n, view in enumerate(views)
+        )
+
+    def _slices(self) -> tuple[Layer, ...]:
+        """A layer for each slice that any target has; one that has fewer gives its first."""
+        at = self._bindings
+        bound = [*at.targets, at.depth]
+        memory = [view and view.resource.surface for view in bound]
+        return self._layers.of([*bound, *memory], self._make_layers)
+
+    def _make_layers(self) -> tuple[Layer, ...]:
+        at = self._bindings
+        bound = [view for view in (*at.targets, at.depth) if view is not None]
+        count = max((view.slices for view in bound), default=0)
+        *colors, depth = (view.surfaces() if view else () for view in (*at.targets, at.depth))
+        return tuple(
+            Layer(tuple(_nth(each, n) for each in colors), _nth(depth, n)) for n in range(count)
+        )
+
+
+def _nth(surfaces: Sequence[Surface], number: int) -> Surface | None:
+    if not surfaces:
+        return None
+    return surfaces[number] if number < len(surfaces) else surfaces[0]
