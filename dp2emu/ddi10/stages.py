@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
+from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule
 from dp2emu.ddi10.objects import Objects
@@ -80,6 +81,7 @@ class Stages:
         self, context: Context, resources: Resources, views: Views, states: States
     ) -> None:
         self._contract = context.contract
+        self._interface = context.interface
         self._resources = resources
         self._views = views
         self._states = states
@@ -145,6 +147,8 @@ class Stages:
         Raises as ``_create`` does.
         """
         self.objects.check(memory)
+        known = self._interface >= Interface.D3D11_0 or isinstance(desc, StreamOutputShader)
+        self._contract.hold(known, Rule.STREAMED, "CreateGeometryShaderWithStreamOutput")
         streams = streaming(desc, self._contract)
         code = desc.pShaderCode
         shader = None if code is None else geometry_shader(_tokens(code))

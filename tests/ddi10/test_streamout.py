@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.adapter import Adapter
+from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.contract import Contract
 from dp2emu.ddi10.kinds import Query
 from dp2emu.ddi10.resource import BindFlag
@@ -31,7 +32,8 @@ from dp2emu.errors import ContractError
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.streamout import StreamLayout, Word
 from dp2emu.shader.engines import CHECKED, can_compile, engine
-from tests.ddi10.rendering import Drawing, Handle
+from tests.ddi10.drawing import tokens
+from tests.ddi10.rendering import Drawing, Handle, Rendering
 
 ENGINES = ("reference", CHECKED) if can_compile() else ("reference",)
 POINTS, LINES, LINE_STRIP, TRIANGLES, STRIP = 1, 2, 3, 4, 5
@@ -61,15 +63,16 @@ class Streaming(Drawing):
         super().__init__(ps=ps, adapter=Adapter(Gpu(run=engine(run)), checking=True))
         self.vertices(VERTICES)
 
-    def streaming(self, *entries: Entry, **members: Any) -> Handle:
+    def streaming(self, *entries: Entry, **members: Any) -> None:
         """Set a shader that is none but for what it streams out, of stream 0."""
         declared = tuple(StreamOutputEntry11(0, *entry) for entry in entries)
-        desc = StreamOutputShader11(None, declared, **members)
+        self.set_geometry(StreamOutputShader11(None, declared, **members))
+
+    def set_geometry(self, desc: StreamOutputShader | StreamOutputShader11) -> None:
         size = self.device.functions["CalcPrivateGeometryShaderWithStreamOutput"](desc, None)
         memory = bytearray(size)
         assert self.call("CreateGeometryShaderWithStreamOutput", desc, memory) == []
         assert self.call("GsSetShader", memory) == []
-        return memory
 
     def room(self, words: int) -> Handle:
         """A buffer of so many words, all of them ``EMPTY``."""
@@ -497,3 +500,99 @@ def test_without_a_shader_that_streams_buffers_that_are_bound_stay_as_they_are()
     driven.targets(buffer)
     assert driven.measured(Query.STREAMOUTPUTSTATS, (TRIANGLES, 3)) == (0, 0)
     assert driven.floats(buffer) == []
+
+
+# Geometry shaders
+
+
+EMITTED = (3, 6, 4, 12)
+"""Points that ``gs5_streams`` puts out to each stream."""
+
+
+class FourStreams(Streaming):
+    """A device with a shader of four streams, and a buffer with room for 5 points of each."""
+
+    def __init__(self, run: str = "reference", rasterized: int = NO_RASTERIZED_STREAM) -> None:
+        super().__init__(run)
+        entries = tuple(StreamOutputEntry11(n, n, n % 2, ALL) for n in range(4))
+        self.set_geometry(
+            StreamOutputShader11(tokens("gs5_streams"), entries, (16,) * 4, rasterized)
+        )
+        numbers = np.array(EMITTED, "<u4").tobytes()
+        constants = self.buffer(numbers, bind=BindFlag.CONSTANT_BUFFER)
+        self.call("GsSetConstantBuffers", 0, [constants])
+        self.buffers = [self.room(20) for _ in range(4)]
+        self.targets(*self.buffers)
+
+
+@pytest.mark.parametrize("run", ENGINES)
+def test_each_stream_goes_to_its_own_buffer_and_none_stops_another(run: str) -> None:
+    driven = FourStreams(run)
+    driven.draw(POINTS, 12)
+    for stream, (buffer, emitted) in enumerate(zip(driven.buffers, EMITTED, strict=True)):
+        half = slice(0, 4) if stream % 2 == 0 else slice(4, 8)
+        wanted = np.array(VERTICES, np.float32)[: min(emitted, 5), half]
+        assert driven.floats(buffer) == wanted.ravel().tolist()
+
+
+@pytest.mark.parametrize("stream", range(4))
+def test_statistics_of_a_stream_count_what_it_wrote_and_needed(stream: int) -> None:
+    query = Query(Query.STREAMOUTPUTSTATS_STREAM0 + stream)
+    counts = min(EMITTED[stream], 5), EMITTED[stream]
+    assert FourStreams().measured(query, (POINTS, 12)) == counts
+    plain = FourStreams().measured(Query.STREAMOUTPUTSTATS, (POINTS, 12))
+    assert plain == (EMITTED[0], EMITTED[0])
+
+
+@pytest.mark.parametrize(("stream", "overflowed"), [(None, 1), (0, 0), (1, 1), (2, 0), (3, 1)])
+def test_a_stream_overflows_by_itself_and_the_plain_predicate_with_any(
+    stream: int | None, overflowed: int
+) -> None:
+    query = Query.STREAMOVERFLOWPREDICATE
+    if stream is not None:
+        query = Query(Query.STREAMOVERFLOWPREDICATE_STREAM0 + stream)
+    assert FourStreams().measured(query, (POINTS, 12)) == (overflowed,)
+
+
+@pytest.mark.parametrize("run", ENGINES)
+@pytest.mark.parametrize("stream", [0, 1, 2, 3, NO_RASTERIZED_STREAM])
+def test_the_clipper_gets_the_rasterized_stream_alone(run: str, stream: int) -> None:
+    driven = FourStreams(run, stream)
+    driven.draw(POINTS, 12)
+    entered = 0 if stream == NO_RASTERIZED_STREAM else EMITTED[stream]
+    found = statistics(driven)
+    assert (found.GSInvocations, found.CInvocations) == (12, entered)
+    assert found.GSPrimitives == sum(EMITTED)
+
+
+@pytest.mark.parametrize("run", ENGINES)
+def test_what_a_geometry_shader_makes_of_triangles_streams_out_for_each_instance(run: str) -> None:
+    driven = Streaming(run)
+    entries = (StreamOutputEntry11(0, 0, 0, 1), StreamOutputEntry11(0, 0, 1, 1))
+    driven.set_geometry(StreamOutputShader11(tokens("gs5_instance"), entries))
+    buffer = driven.room(400)
+    driven.targets(buffer)
+    assert driven.measured(Query.STREAMOUTPUTSTATS, (TRIANGLES, 6)) == (8, 8)
+    wanted = [
+        [vertex(n)[0] + 0.25 * instance, n]
+        for first in (0, 3) for instance in range(4) for n in range(first, first + 3)
+    ]  # fmt: skip
+    assert driven.floats(buffer) == np.array(wanted, np.float32).ravel().tolist()
+
+
+def test_a_geometry_shader_without_entries_stores_nothing() -> None:
+    driven = Streaming()
+    driven.set_geometry(StreamOutputShader11(tokens("gs_pass_tri"), ()))
+    buffer = driven.room(40)
+    driven.targets(buffer)
+    assert driven.measured(Query.STREAMOUTPUTSTATS, (TRIANGLES, 3)) == (0, 0)
+    assert driven.floats(buffer) == []
+    assert statistics(driven).CInvocations == 1
+
+
+def test_direct3d_10_has_no_streams() -> None:
+    driven = Rendering(interface=Interface.D3D10_1, checking=False)
+    desc = StreamOutputShader11(tokens("gs5_streams"), (StreamOutputEntry11(1, 0, 0, ALL),))
+    with pytest.raises(ContractError) as error:
+        driven.call("CreateGeometryShaderWithStreamOutput", desc, bytearray(16))
+    assert error.value.rule == "STREAMED"
