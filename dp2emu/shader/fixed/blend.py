@@ -133,6 +133,36 @@ _EXTREMES: dict[BlendOp, Callable[[Value, Value], Value]] = {
 """Operations that know no factors."""
 
 
+_WITHIN = frozenset((
+    Blend.ZERO, Blend.ONE, Blend.SRCCOLOR, Blend.INVSRCCOLOR, Blend.SRCALPHA, Blend.INVSRCALPHA,
+    Blend.DESTALPHA, Blend.INVDESTALPHA, Blend.DESTCOLOR, Blend.INVDESTCOLOR, Blend.SRCALPHASAT,
+    *SECOND_SOURCE,
+))  # fmt: skip
+"""Factors within 0..1 if source and destination are, unlike the blend factor of Direct3D 10."""
+_COMPLEMENTS = frozenset((
+    (Blend.SRCCOLOR, Blend.INVSRCCOLOR), (Blend.SRCALPHA, Blend.INVSRCALPHA),
+    (Blend.DESTALPHA, Blend.INVDESTALPHA), (Blend.DESTCOLOR, Blend.INVDESTCOLOR),
+    (Blend.SRCCOLOR2, Blend.INVSRCCOLOR2), (Blend10.SRC1_ALPHA, Blend10.INV_SRC1_ALPHA),
+))  # fmt: skip
+"""Factors f and 1 - f."""
+
+
+def stays_within(equation: BlendEquation) -> bool:
+    """Whether the result is a number within 0..1, and no -0, for any source and destination that
+    are: one of both, a product, or a sum with factors f and 1 - f.
+
+    Rounding does not take such a sum beyond 1: x f <= f, y (1 - f) <= 1 - f as it is rounded,
+    which is at most 2^-25 more than it was, and 1 + 2^-25 is nearest to 1.
+    """
+    factors = equation.source, equation.destination
+    if equation.operation in _EXTREMES:
+        return True
+    if equation.operation is not BlendOp.ADD or not _WITHIN.issuperset(factors):
+        return False
+    mean = factors in _COMPLEMENTS or factors[::-1] in _COMPLEMENTS
+    return mean or Blend.ZERO in factors
+
+
 def blended(
     state: BlendState,
     source: Sequence[Value],

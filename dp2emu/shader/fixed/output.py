@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.fixed.blend import BlendState, Colour, blended
+from dp2emu.shader.fixed.blend import BlendState, Colour, blended, stays_within
 from dp2emu.shader.functions import pow
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.types import Type
@@ -77,7 +77,7 @@ def output_program(output: Output) -> Program:
             destination[:3] = map(_linear, destination[:3])
         read = "xyzw" if output.blend.second else ""
         second = _coming(output, [b.input(f"second.{component}") for component in read])
-        color = _clamped(output, blended(output.blend, color, destination, second))
+        color = _brought_back(output, blended(output.blend, color, destination, second))
     if output.srgb:
         color[:3] = map(_encoded, color[:3])
     if any(output.dither):
@@ -95,6 +95,17 @@ def _clamped(output: Output, color: Colour) -> Colour:
     if output.signed:
         return [_held(value) for value in color]
     return [value.builder.saturate(value) for value in color] if output.clamped else color
+
+
+def _brought_back(output: Output, color: Colour) -> Colour:
+    """Clamped again where blending can have left 0..1."""
+    assert output.blend is not None
+    equations = (output.blend.color,) * 3 + (output.blend.alpha,)
+    brought: Colour = []
+    for equation, value in zip(equations, color, strict=True):
+        stays = output.clamped and stays_within(equation)
+        brought += [value] if stays else _clamped(output, [value])
+    return brought
 
 
 def _held(value: Value) -> Value:

@@ -10,7 +10,13 @@ import pytest
 
 from dp2emu.d3d.enums import Blend, BlendOp
 from dp2emu.d3d.enums10 import Blend10
-from dp2emu.shader.fixed.blend import FACTORS, BlendEquation, BlendState, Factor
+from dp2emu.shader.fixed.blend import (
+    FACTORS,
+    BlendEquation,
+    BlendState,
+    Factor,
+    stays_within,
+)
 from dp2emu.shader.fixed.output import Output, output_program
 from dp2emu.shader.reference import run
 
@@ -154,3 +160,43 @@ def test_each_step_is_rounded_to_float32() -> None:
     wanted = s * a + d * (np.float32(1) - a)
     source, destination = (float(s),) * 3 + (float(a),), (float(d),) * 4
     assert blended(equation, source, destination)[0] == float(wanted)
+
+
+def test_what_is_said_to_stay_within_0_to_1_does_for_any_numbers() -> None:
+    random = np.random.default_rng(4)
+    near = np.float32([0, 2.0**-149, 2.0**-26, 2.0**-25, 2.0**-24, 0.5, 1 - 2.0**-24, 1])
+    numbers = np.concatenate([random.random(1500, np.float32), np.repeat(near, 60)])
+    lanes = {f"{of}.{c}": random.permutation(numbers) for of in ("source", "destination", "second")
+             for c in "xyzw"}  # fmt: skip
+    uniforms = {"blend": np.float32([0, 1, 0.5, 1])}
+    staying = 0
+    for source in FACTORS:
+        for destination in FACTORS:
+            for operation in BlendOp:
+                equation = BlendEquation(source, destination, operation)
+                if not stays_within(equation):
+                    continue
+                staying += 1
+                program = output_program(Output(BlendState(equation, equation), clamped=False))
+                names = [port.name for port in program.inputs]
+                inputs = {name: lanes[name] for name in names}
+                found = run(program, inputs, uniforms, len(numbers)).outputs
+                for lane in found.values():
+                    assert ((lane >= 0) & (lane <= 1) & ~np.signbit(lane)).all(), equation
+    assert staying > len(FACTORS)
+
+
+@pytest.mark.parametrize(
+    "equation",
+    [
+        BlendEquation(Blend.ONE, Blend.ONE),
+        BlendEquation(Blend.SRCALPHA, Blend.ONE),
+        BlendEquation(Blend.SRCALPHA, Blend.INVDESTALPHA),
+        BlendEquation(Blend.BLENDFACTOR, Blend.INVBLENDFACTOR),
+        BlendEquation(Blend.BLENDFACTOR, Blend.ZERO),
+        BlendEquation(Blend.ONE, Blend.ZERO, BlendOp.REVSUBTRACT),
+        BlendEquation(Blend.SRCALPHA, Blend.INVSRCALPHA, BlendOp.SUBTRACT),
+    ],
+)
+def test_what_may_leave_0_to_1_is_clamped_again(equation: BlendEquation) -> None:
+    assert not stays_within(equation)
