@@ -47,6 +47,10 @@ BUFFERS = (SurfaceKind.MEMORY, SurfaceKind.VERTEXBUFFER, SurfaceKind.INDEXBUFFER
 TEXTURES = (SurfaceKind.TEXTURE, SurfaceKind.CUBETEXTURE, SurfaceKind.VOLUMETEXTURE)
 SAMPLE_COUNTS = (1, 2, 4, 8)
 """Samples a pixel may have; 1 is no multisampling."""
+BESIDE = 8 * 16 * SAMPLE_COUNTS[-1]
+"""Bytes that may be read beyond a row of pixels: of eight, of the largest format."""
+LINE = 64
+"""Bytes of a line of a CPU's cache."""
 VOLUMES = (SurfaceKind.VOLUME, SurfaceKind.VOLUMETEXTURE)
 _BUFFER_LAYOUT: tuple[Subresource, ...] = ()
 
@@ -148,7 +152,7 @@ class Surface:
             self.data: NDArray[np.uint8] = parent.data[start:end]
             return
         size = _size(desc, layout)
-        self.words = np.zeros(-(-size // 4), np.dtype("<i4"))
+        self.words = _zeros(size, self.pitch + BESIDE if layout else 0)
         self.data = self.words.view(np.uint8)[:size]
 
     @property
@@ -193,6 +197,16 @@ class Surface:
         rows = self.data[: self.pitch * self.height].reshape(self.height, self.pitch)
         words = rows[:, : self.width * self.samples * row.size].view(row.word)
         return words if row.words == 1 else words.reshape(*words.shape[:1], -1, row.words)
+
+
+def _zeros(size: int, beyond: int) -> NDArray[np.int32]:
+    """Words of at least ``size`` bytes that begin with a line of the CPU's cache, and bytes
+    ``beyond`` them that nothing is made of.
+    """
+    count = -(-size // 4)
+    found = np.zeros(count + -(-(beyond + LINE) // 4), np.dtype("<i4"))
+    start = -found.ctypes.data % LINE // 4
+    return found[start : start + count]
 
 
 def _copies(desc: SurfaceDesc) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,15 @@ from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, FormatRow
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import Fault, Unsupported
-from dp2emu.gpu.memory import TEXTURES, Heap, Limits, Surface, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.memory import (
+    BESIDE,
+    TEXTURES,
+    Heap,
+    Limits,
+    Surface,
+    SurfaceDesc,
+    SurfaceKind,
+)
 
 
 def buffer(heap: Heap, handle: int, size: int) -> Surface:
@@ -222,3 +231,16 @@ def test_a_description_makes_a_surface_within_limits_or_one_error(
         assert heap.create(desc).data.nbytes <= 1 << 16
     except (Fault, Unsupported):
         assert heap.get(2) is None
+
+
+@pytest.mark.parametrize("side", [1, 3, 64, 500])
+def test_pixels_begin_with_a_line_of_a_cache_and_have_memory_beyond_them(side: int) -> None:
+    desc = SurfaceDesc(1, SurfaceKind.SURFACE, side, side, Format.A8R8G8B8)
+    surface = Heap().create(desc)
+    start, pitch = surface.words.ctypes.data, surface.pitch
+    assert start % 64 == 0
+    base = surface.words.base
+    assert isinstance(base, np.ndarray)
+    beyond = base.ctypes.data + base.nbytes - start - surface.words.nbytes
+    assert beyond >= pitch + BESIDE
+    assert surface.data.nbytes == side * pitch

@@ -12,7 +12,7 @@ from dp2emu.gpu.kernel.memory import Parts, Words
 from dp2emu.gpu.kernel.packing import HALF, combined, double, mixed, pack, splat, unorm, unpack
 from dp2emu.gpu.kernel.planes import lanes_from
 from dp2emu.gpu.kernel.shading import NOTHING, Routine, Shaded
-from dp2emu.gpu.kernel.writing import Code, Lane, union
+from dp2emu.gpu.kernel.writing import Code, Lane
 from dp2emu.gpu.rasterops import COPY
 from dp2emu.shader.fixed.output import output_program
 from dp2emu.shader.jit.operations import EMIT
@@ -89,11 +89,11 @@ class Coloring:
         masks: Sequence[str],
         colors: Sequence[Colors],
     ) -> None:
-        w, block = self.w, self._words[color].at(*place)
+        block = self._words[color].at(*place)
         reads = color.output.blend is not None or color.operation != COPY or not color.whole
         there: Sequence[Parts | None] = [None] * len(masks)
         if reads:
-            there = block.load(union(w, masks))
+            there = block.load()
         if color.output.blend is None and not self.key.each:
             # All samples of a pixel get the same.
             drawn = [self._drawn(color, place, None, colors[0])] * len(masks)

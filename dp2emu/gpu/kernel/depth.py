@@ -14,7 +14,7 @@ from dp2emu.d3d.formats import Channel, Coding, FormatRow
 from dp2emu.gpu.kernel.key import DepthKey
 from dp2emu.gpu.kernel.memory import Parts, Words
 from dp2emu.gpu.kernel.packing import HALF, double, mixed, splat
-from dp2emu.gpu.kernel.writing import Code, union
+from dp2emu.gpu.kernel.writing import Code
 from dp2emu.gpu.state import StencilFace
 from dp2emu.shader.jit.writer import ALL, ZERO
 
@@ -117,7 +117,7 @@ class DepthTest:
         self, x: str, y: str, depths: Sequence[str], masks: Sequence[str], back: str
     ) -> list[Outcome]:
         """Test, and leave the buffer as it is."""
-        stored = self.words.at(x, y).load(union(self.code, masks))
+        stored = self.words.at(x, y).load()
         return [self._outcome(*each, back) for each in zip(stored, depths, masks, strict=True)]
 
     def store(self, x: str, y: str, outcomes: Sequence[Outcome], masks: Sequence[str]) -> None:

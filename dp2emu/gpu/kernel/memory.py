@@ -1,8 +1,8 @@
 """Words of pixels: how a block of a target is read and written.
 
 A sample is one or more parts of 32 bits, or one smaller word; the samples of a pixel lie side by
-side.  Lanes that are off are not touched, but for other samples of their pixels, which are read.
-Masks and values are in memory order.
+side.  Lanes that are off are not written.  What is read may lie a row and ``memory.BESIDE`` bytes
+beyond a target, where surfaces have memory.  Masks and values are in memory order.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ class Block:
     words: Words
     start: str
 
-    def load(self, mask: str) -> list[Parts]:
-        """Parts by sample; 0 where the mask of pixels is off."""
+    def load(self) -> list[Parts]:
+        """Parts by sample, of all lanes, even if there are no such pixels."""
         words, w = self.words, self.words.code
-        upper, lower = (self._load(row, self._spread(row, mask)) for row in range(ROWS))
+        upper, lower = (self._load(row) for row in range(ROWS))
         count = w.columns * words.together
         lanes = [
             w.picked(words.row, upper, lower, tuple(
@@ -119,13 +119,10 @@ class Block:
         count = w.columns * words.together
         return w(f"icmp slt <{count} x i32> {_row(w, w.i, whole, row)}, {ZERO}")
 
-    def _load(self, row: int, mask: str) -> str:
-        words, w = self.words, self.words.code
-        name = f"llvm.masked.load.v{w.columns * words.together}{words.item}.p0"
-        return w.call(
-            name, words.row, ("ptr", self._row(row)), ("i32", str(min(words.size, 4))),
-            (self._flags(), mask), (words.row, ZERO),
-        )  # fmt: skip
+    def _load(self, row: int) -> str:
+        words = self.words
+        place = f"ptr {self._row(row)}, align {min(words.size, 4)}"
+        return words.code(f"load {words.row}, {place}")
 
     def _store(self, row: int, mask: str, value: str) -> None:
         words, w = self.words, self.words.code
