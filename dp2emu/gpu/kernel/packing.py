@@ -23,6 +23,8 @@ _EXACT_BITS = range(2, 17)
 """Widths of channels whose codes one fma rounds as the definition does: the product is exact, and
 the only tie, at one half, is rounded up to an even number."""
 _TWO_23 = 2.0**23
+_UNCLEAN = 8
+"""Upper bits of 2^23, as a float, that shifting a code to its place may take away."""
 
 
 def pack(w: Code, row: FormatRow, rgba: Sequence[Lane], held: bool = False) -> list[str]:
@@ -59,7 +61,7 @@ def _coded(w: Code, row: FormatRow, channel: Channel, lane: Lane, held: bool) ->
     if channel.coding in _WHOLE:
         return _WHOLE[channel.coding](w, channel, lane.bits(w))
     if channel.coding is Coding.UNORM and held:
-        return unorm(w, lane.floats(w), channel.bits)
+        return _held_unorm(w, channel, lane.floats(w))
     if channel.coding is not Coding.FLOAT:
         return _FRACTIONS[channel.coding](w, channel, lane.floats(w))
     if channel.bits == _PART:
@@ -83,7 +85,11 @@ _WHOLE = {Coding.UINT: _uint, Coding.SINT: _sint}
 
 
 def _unorm(w: Code, channel: Channel, lane: str) -> str:
-    return unorm(w, EMIT["saturate"](w, lane), channel.bits)
+    return _held_unorm(w, channel, EMIT["saturate"](w, lane))
+
+
+def _held_unorm(w: Code, channel: Channel, lane: str) -> str:
+    return unorm(w, lane, channel.bits, clean=channel.shift % _PART < _UNCLEAN)
 
 
 def _snorm(w: Code, channel: Channel, lane: str) -> str:
@@ -109,12 +115,13 @@ def double(value: float) -> str:
     return f"splat (double {number(value)})"
 
 
-def unorm(w: Code, lane: str, bits: int) -> str:
-    """floor(c * max + 0.5) of c in 0..1, an i32."""
+def unorm(w: Code, lane: str, bits: int, *, clean: bool = True) -> str:
+    """floor(c * max + 0.5) of c in 0..1, an i32, whose upper 8 bits may not be ``clean``."""
     largest = (1 << bits) - 1
     if bits in _EXACT_BITS and w.target.fused:
         rounded = w.float_call("fma", lane, _float(largest), _float(_TWO_23))
-        return w(f"and {w.i} {w(f'bitcast {w.f} {rounded} to {w.i}')}, {splat((1 << 23) - 1)}")
+        found = w(f"bitcast {w.f} {rounded} to {w.i}")
+        return w(f"and {w.i} {found}, {splat((1 << 23) - 1)}") if clean else found
     scaled = w(f"fmul {w.d} {w(f'fpext {w.f} {lane} to {w.d}')}, splat (double {number(largest)})")
     return w(f"fptoui {w.d} {w(f'fadd {w.d} {scaled}, {HALF}')} to {w.i}")
 

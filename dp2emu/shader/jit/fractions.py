@@ -1,7 +1,7 @@
 """Codes as fractions of the largest one, without dividing: c / (2^n - 1), as texels are read.
 
-The quotient is found by the reciprocal and corrected by what is left of the number, which gives
-the nearest float for every whole number below 2^16 and every n up to 16.
+The number times the reciprocal, in two parts of which the small product is rounded first, is the
+nearest float to the quotient for every whole number below 2^16 and every n up to 16.
 """
 
 from __future__ import annotations
@@ -27,10 +27,14 @@ def fraction(w: Writer, value: str, largest: int) -> str:
     divisor = constant(Constant.of(Type.F32, float(largest)))
     if not w.target.fused or largest > _LARGEST:
         return w(f"fdiv {w.f} {value}, {divisor}")
-    reciprocal = constant(Constant.of(Type.F32, float(np.float32(1) / np.float32(largest))))
-    about = w(f"fmul {w.f} {value}, {reciprocal}")
-    rest = w.float_call("fma", w(f"fneg {w.f} {about}"), divisor, value)
-    return w.float_call("fma", rest, reciprocal, about)
+    about, beyond = (constant(Constant.of(Type.F32, float(part))) for part in parts(largest))
+    return w.float_call("fma", value, about, w(f"fmul {w.f} {value}, {beyond}"))
+
+
+def parts(largest: int) -> tuple[np.float32, np.float32]:
+    """The reciprocal as a sum of two floats."""
+    about = np.float32(1) / np.float32(largest)
+    return about, np.float32((1 - float(about) * largest) / largest)
 
 
 def divisor(operand: Operand) -> int | None:

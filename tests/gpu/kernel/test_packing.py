@@ -18,6 +18,7 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.engines import CHECKED, engine
 from dp2emu.shader.exact import fma
 from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.jit.fractions import parts
 from dp2emu.shader.types import Type
 from tests.gpu.drawing import corner, draw
 from tests.gpu.kernel.states import COLORS, SIDE, made_surface
@@ -71,10 +72,8 @@ def test_every_raster_operation_combines_what_is_stored(operation: int) -> None:
 def test_a_quotient_by_the_reciprocal_is_the_nearest_for_every_code(bits: int) -> None:
     largest = np.float32((1 << bits) - 1)
     codes = np.arange(1 << bits).astype(np.float32)
-    reciprocal = np.float32(1) / largest
-    about = codes * reciprocal
-    rest = fma(-about, np.full_like(about, largest), codes)
-    found = fma(rest, np.full_like(about, reciprocal), about)
+    about, beyond = parts(int(largest))
+    found = fma(codes, np.full_like(codes, about), codes * beyond)
     assert (found == codes / largest).all()
 
 
