@@ -8,6 +8,6 @@ a kernel is for, and what none is; ``writing``, ``planes``, ``memory``, ``packin
 ``shading``, ``coloring``, ``blocks`` and ``spans`` write its text; ``code`` compiles and keeps it;
 ``arguments`` and ``running`` feed and run it; ``checking`` compares.
 
-A kernel works on blocks of four by two pixels, which are two quads.  Lanes have two orders: MEMORY
-is a row after the other, QUADS what programs want.
+A kernel works on blocks of two rows of pixels, which are quads.  Lanes have two orders: MEMORY
+is a row after the other, QUADS what programs want that look at their neighbours.
 """

@@ -25,7 +25,7 @@ PASSES = ("always_inliner", "sroa")
 
 def text(key: Key, target: Target) -> str:
     """The module of a kernel."""
-    w = Code(target)
+    w = Code(target, quads=key.quads)
     if key.triangles:
         with w.when(w(f"icmp eq i32 %first, {SET_UP}")):
             w.do("call void @setup(ptr %arguments, ptr %results, i32 %first, i32 %end)")

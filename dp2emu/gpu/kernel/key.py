@@ -80,6 +80,7 @@ class Key:
 
     ``each``: the program runs for each sample; ``moved``: samples lie beside the centre.
     ``drops``: of what passed the tests before it, the program or its alpha drops some.
+    ``quads``: the program looks at its neighbours.
 
     Triangles that are set up come with ``lanes`` of varyings, of which ``flat`` ones are level,
     are ``tilted`` if the slope counts, and have the depth bias of Direct3D 10:
@@ -110,6 +111,7 @@ class Key:
     each: bool = False
     moved: bool = False
     drops: bool = False
+    quads: bool = True
     lanes: tuple[str, ...] = ()
     flat: tuple[str, ...] = ()
     tilted: bool = False

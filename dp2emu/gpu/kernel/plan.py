@@ -13,6 +13,7 @@ from dp2emu.gpu.kernel.code import kernel
 from dp2emu.gpu.kernel.key import ColorKey, DepthKey, Key, Samplers
 from dp2emu.gpu.kernel.layout import Layout, layout_of
 from dp2emu.gpu.merge import DepthTarget, depth_used
+from dp2emu.gpu.quads import in_quads
 from dp2emu.gpu.shade import linear_varyings, varyings_of
 from dp2emu.gpu.shaded import COLOR_PORTS
 from dp2emu.gpu.state import Pipeline, decides_coverage
@@ -137,6 +138,7 @@ def common_key(pipeline: Pipeline, writes: Writes, samplers: Samplers, stippled:
         each=pipeline.by_sample and pipeline.samples > 1,
         moved=pipeline.samples > 1 and pipeline.raster.multisample,
         drops=pipeline.early and (decides_coverage(pipeline.pixel) or pipeline.alpha_to_coverage),
+        quads=in_quads(pipeline.pixel, pipeline.samplers),
         width=WIDE if _is_long(pipeline.pixel) or _reads_one(pipeline) else NARROW,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dp2emu.gpu.kernel.layout import FLAGS, GROUP, X0, Y0, Layout
-from dp2emu.gpu.kernel.writing import Code, Order, numbers
+from dp2emu.gpu.kernel.writing import ROWS, Code, Order, numbers
 from dp2emu.shader.jit.writer import number
 
 
@@ -44,9 +44,14 @@ class Primitive:
         return self._way(X0, x, order.columns)
 
     def _way(self, anchor: int, first: str, lanes: tuple[int, ...]) -> str:
-        w = self.code
-        places = w(f"sitofp {w.i} {lanes_from(w, first, lanes)} to {w.d}")
-        return w(f"fsub {w.d} {places}, {self.splat(anchor)}")
+        w, row = self.code, lanes[: self.code.columns]
+        own = row if lanes == row * ROWS else lanes
+        type = f"<{len(own)} x double>"
+        places = w(f"sitofp <{len(own)} x i32> {lanes_from(w, first, own)} to {type}")
+        start = w.spread("double", self._word("double", anchor), len(own))
+        way = w(f"fsub {type} {places}, {start}")
+        # Of rows that are one value LLVM computes once what takes a vector of the CPU for each.
+        return way if own == lanes else w.picked(type, way, "poison", (*range(len(own)),) * ROWS)
 
     def row(self, plane: str, dy: str) -> str:
         """What a row has of a plane: value + ddy * dy."""
@@ -61,7 +66,8 @@ class Primitive:
 
 def lanes_from(w: Code, first: str, lanes: tuple[int, ...]) -> str:
     """Columns or rows of lanes, i32."""
-    return w(f"add {w.i} {w.spread('i32', first)}, {numbers('i32', lanes)}")
+    count = len(lanes)
+    return w(f"add <{count} x i32> {w.spread('i32', first, count)}, {numbers('i32', lanes)}")
 
 
 def offset(w: Code, way: str, grid: int, one: int) -> str:

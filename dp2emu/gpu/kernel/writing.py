@@ -42,13 +42,16 @@ def quad_order(width: int) -> Order:
 
 
 class Code(Writer):
-    """Mutable: the text of a kernel, whose lanes have two orders."""
+    """Mutable: the text of a kernel, whose lanes have two orders, or one if programs take no
+    differences in ``quads``.
+    """
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, *, quads: bool = True) -> None:
         super().__init__(target)
         self.width = target.width
         self.columns = target.width // ROWS
-        self.memory, self.quads = memory_order(self.width), quad_order(self.width)
+        self.memory = memory_order(self.width)
+        self.quads = quad_order(self.width) if quads else self.memory
 
     def variable(self, type: str, value: str) -> Variable:
         """Memory that LLVM makes a register of, holding a value from here on."""
@@ -120,11 +123,14 @@ class Code(Writer):
 
     def to_quads(self, type: str, value: str) -> str:
         """Lanes that are in memory order in quad order."""
-        return self.picked(type, value, "poison", self.quads.lanes_of(self.memory))
+        return self._turned(type, value, self.quads, self.memory)
 
     def to_memory(self, type: str, value: str) -> str:
         """Lanes that are in quad order in memory order."""
-        return self.picked(type, value, "poison", self.memory.lanes_of(self.quads))
+        return self._turned(type, value, self.memory, self.quads)
+
+    def _turned(self, type: str, value: str, to: Order, order: Order) -> str:
+        return value if to == order else self.picked(type, value, "poison", to.lanes_of(order))
 
     def apply(self, name: str, type: str, *operands: str) -> str:
         """An intrinsic on vectors of a type to one, such as ``rint`` on doubles."""

@@ -97,11 +97,12 @@ class Writer:
         """The LLVM type of a slot's lanes."""
         return self._types[type]
 
-    def spread(self, type: str, scalar: str) -> str:
-        """A vector of a scalar type, with the same value in all lanes."""
-        vector = f"<{self.target.width} x {type}>"
+    def spread(self, type: str, scalar: str, count: int | None = None) -> str:
+        """A vector of a scalar type, with the same value in all lanes or so many."""
+        count = count or self.target.width
+        vector = f"<{count} x {type}>"
         one = self(f"insertelement {vector} poison, {type} {scalar}, i32 0")
-        zeros = f"<{self.target.width} x i32> {ZERO}"
+        zeros = f"<{count} x i32> {ZERO}"
         return self(f"shufflevector {vector} {one}, {vector} poison, {zeros}")
 
     def shuffle(self, value: str, lanes: tuple[int, ...]) -> str:
