@@ -422,6 +422,7 @@ class Context:
             merge=resolved.merge,
             line_pattern=resolved.line_pattern,
             stipple=resolved.stipple,
+            known=resolved.known,
             patch=patch
             or n_patch(self.state, self.interface, source.layout, count * len(streams)),
         )

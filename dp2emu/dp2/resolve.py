@@ -8,7 +8,9 @@ Source: Direct3D documentation of D3DRENDERSTATETYPE.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import Any
 
 from dp2emu.d3d.enums import (
     CmpFunc,
@@ -107,7 +109,8 @@ class Targets:
 class Resolved:
     """What a draw carries of the state: its pipeline and the numbers the programs read.
 
-    ``clip_planes`` are the user's, those that are on; the rest is as in ``Draw``.
+    ``clip_planes`` are the user's, those that are on; the rest is as in ``Draw``, where ``known``
+    is of all draws under this state.
     """
 
     pipeline: Pipeline
@@ -118,6 +121,7 @@ class Resolved:
     merge: MergeNumbers
     line_pattern: LinePattern
     stipple: tuple[int, ...]
+    known: dict[Hashable, Any] = field(default_factory=dict)
 
     def vertex_uniforms(self, state: State, constants: Constants) -> Uniforms:
         """The numbers of the vertex program, state and constants as they are now."""

@@ -47,6 +47,7 @@ from dp2emu.gpu.packets import (
     WriteBytes,
 )
 from dp2emu.gpu.parts import measured
+from dp2emu.gpu.postponed import Postponed
 from dp2emu.gpu.queries import Counters, Observes, Outcome, QuerySlot, Report, Snapshot, snapshot
 from dp2emu.gpu.residency import Budgets, Residency
 from dp2emu.gpu.timing import SERIAL, Overlap, Timing, instant
@@ -99,6 +100,7 @@ class Gpu:
         self._run_programs = run
         prepare(run)
         self._threads = threads
+        self._postponed = Postponed(run, threads)
         self._draws = 0
         self.timing = timing or instant()
         self.heap = Heap(limits)
@@ -139,7 +141,16 @@ class Gpu:
         self.run()
 
     def run(self) -> None:
-        """Execute every packet whose start is not in the future."""
+        """Execute every packet whose start is not in the future.
+
+        Draws may be put off in here, and only in here: whoever looks finds all of them drawn.
+        """
+        try:
+            self._run()
+        finally:
+            self._settle()
+
+    def _run(self) -> None:
         fifo = self._fifo
         while fifo:
             packet, _, size, context = fifo[0]
@@ -158,6 +169,9 @@ class Gpu:
                 tap(packet, start)
             if type(packet) in self.skipped:
                 continue
+            if type(packet) is Draw and self._put_off(packet):
+                continue
+            self._settle()
             _EXECUTE[type(packet)](self, packet)
 
     def finish(self) -> None:
@@ -236,6 +250,31 @@ class Gpu:
         before, self._copied = self._copied if self._fifo else None, packet.copied
         fresh = self._copied is not None and self._copied is not before
         return packet.own_bytes + (len(self._copied or b"") if fresh else 0)
+
+    def _put_off(self, draw: Draw) -> bool:
+        """Let a draw wait for others, if nobody can tell."""
+        seen = self.packet_taps or self.pixel_taps or self._cache_watchers
+        if seen or self._context is not None or not self.timing.free:
+            return False
+        if self._postponed.full:
+            self._settle()
+        return self._postponed.put(draw)
+
+    def _settle(self) -> None:
+        """Draw what waits.  Whatever is not drawn because of an error is to be executed again."""
+        if not self._postponed:
+            return
+        context, self._context = self._context, None
+        try:
+            drawn = self._postponed.settle(self.counters, self._draw)
+        finally:
+            self._context = context
+            self._fifo.extendleft(
+                (draw, self._free, 0, None) for draw in reversed(self._postponed.take_back())
+            )
+        self._draws += drawn
+        self._worked += drawn
+        self._seen = None
 
     def _draw(self, packet: Draw) -> None:
         watched = bool(self._cache_watchers)

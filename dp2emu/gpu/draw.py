@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -34,27 +34,27 @@ from dp2emu.gpu.planes import Sites, sites
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.rasterops import COPY
 from dp2emu.gpu.running import Running
-from dp2emu.gpu.setup import POINT_SIZE, set_up
-from dp2emu.gpu.shade import Shading, shade, shading, varyings_of
+from dp2emu.gpu.setting import Setting, geometry_names, setting_of, uncompiled
+from dp2emu.gpu.setup import set_up
+from dp2emu.gpu.shade import Shading, shade, shading
 from dp2emu.gpu.shaded import Shaded, covered, joined
 from dp2emu.gpu.spans import Fragments, batches
 from dp2emu.gpu.stages import meshes, on_screen
-from dp2emu.gpu.state import Pipeline, decides_coverage
+from dp2emu.gpu.state import decides_coverage
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.tessellator import tessellated
 from dp2emu.gpu.texture_cache import TextureCache
-from dp2emu.gpu.texturing import Texturing, fetcher, samples_targets
-from dp2emu.gpu.vertex import VERTEX_TYPES, vertex_bytes, vertex_numbers
+from dp2emu.gpu.texturing import Texturing, fetcher
+from dp2emu.gpu.vertex import vertex_bytes, vertex_numbers
 from dp2emu.gpu.vertex_cache import observe, observe_unindexed
 from dp2emu.gpu.work import Streams, Work
-from dp2emu.recall import Together
 from dp2emu.shader import reference
 from dp2emu.shader.engines import CHECKED, REFERENCE, name_of
-from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.ir import Stage
 from dp2emu.shader.reference import Run
 
 if TYPE_CHECKING:
-    from dp2emu.gpu.kernel.running import Drawing
+    pass
 
 CHUNK = 1 << 13
 """Primitives assembled together."""
@@ -66,7 +66,7 @@ def prepare(run: Run) -> None:
     LLVM is not among it: that waits until a draw needs it.
     """
     if name_of(run) != REFERENCE:
-        for name in ("checking", "running", "vertex"):
+        for name in ("checking", "running", "sequence", "vertex"):
             import_module(f"dp2emu.gpu.kernel.{name}")
 
 
@@ -93,7 +93,7 @@ def execute_draw(
     if observe_cache:
         run = reference.run
     cache = TextureCache() if observe_cache else None
-    setting = partial(_setting_of, cache=cache, run=run, threads=threads)
+    setting = partial(setting_of, cache=cache, run=run, threads=threads)
     # NaN and infinity are legal here and each stage says what becomes of them.
     with np.errstate(all="ignore"):
         work = _executed(draw, setting, witness)
@@ -102,57 +102,11 @@ def execute_draw(
                 _observe_cache(part, counters)
     if cache is not None:
         cache.count(counters)
-    _count(draw, work, counters)
+    count_work(draw, work, counters)
     return work
 
 
-@dataclass(frozen=True, slots=True)
-class _Setting:
-    """What draws of a state have in common: what they write and read, and the kernel that draws
-    them, if there is one.
-    """
-
-    targets: Targets
-    texturing: Texturing
-    kernel: Drawing | None
-
-    @classmethod
-    def of(cls, draw: Draw, cache: TextureCache | None, run: Run, threads: int) -> _Setting:
-        """That of a draw.  Raises Unsupported for state that is not built."""
-        targets, texturing = Targets.of(draw, run), Texturing.of(draw, cache, run)
-        if name_of(run) == REFERENCE:
-            return cls(targets, texturing, None)
-        from dp2emu.gpu.kernel import running
-
-        sampler, reads = texturing.sampler(Stage.PIXEL), fetcher(draw, texturing, Stage.PIXEL)
-        kernel = running.drawing(draw, targets, sampler, reads, threads)
-        return cls(targets, texturing, kernel)
-
-
-_settings: Together[_Setting] = Together()
-
-
-def _setting_of(draw: Draw, cache: TextureCache | None, run: Run, threads: int) -> _Setting:
-    """Settings come again; they are kept unless they hold copies or the model of a cache."""
-    if cache is not None:
-        return _Setting.of(draw, cache, run, threads)
-    pipeline, surfaces = draw.pipeline, (*draw.colors, draw.depth)
-    bindings = (*draw.textures.values(), *draw.vertex_textures.values())
-    key = (
-        id(pipeline), *map(id, surfaces), *draw.textures, *map(id, bindings),
-        draw.scissor, draw.merge, run, threads,
-    )  # fmt: skip
-    found = _settings.get(key)
-    if found is None:
-        found = _Setting.of(draw, cache, run, threads)
-        # What fetches refers to its bindings.
-        if not (samples_targets(draw) or pipeline.units or pipeline.vertex_units):
-            bound = (surface for surface in surfaces if surface is not None)
-            _settings.put(key, (pipeline, *bound, *bindings), found)
-    return found
-
-
-_Find = Callable[[Draw], _Setting]
+_Find = Callable[[Draw], Setting]
 
 
 def _executed(draw: Draw, setting: _Find, witness: Witness | None) -> Work:
@@ -164,7 +118,7 @@ def _executed(draw: Draw, setting: _Find, witness: Witness | None) -> Work:
 
 
 def _by_engine(
-    draw: Draw, setting: _Setting, witness: Witness | None, doing: Callable[[_Rest], Work]
+    draw: Draw, setting: Setting, witness: Witness | None, doing: Callable[[_Rest], Work]
 ) -> Work:
     """Through the stages, by a compiled kernel, or both ways to compare."""
     texturing, kernel = setting.texturing, setting.kernel
@@ -180,7 +134,7 @@ def _by_engine(
 
 def _staged(draw: Draw, running: Running, setting: _Find, witness: Witness | None) -> Work:
     """All of a draw with stages between its vertex program and clipping."""
-    names, enabled = _geometry_names(draw.pipeline.pixel), draw.pipeline.raster.enabled
+    names, enabled = geometry_names(draw.pipeline.pixel), draw.pipeline.raster.enabled
     work = Work()
     for instance in instanced(draw):
         for mesh, done in meshes(instance, running):
@@ -235,7 +189,8 @@ def _draw_part(draw: Draw, texturing: Texturing, rest: _Rest) -> Work:
     return work
 
 
-def _count(draw: Draw, work: Work, counters: Counters) -> None:
+def count_work(draw: Draw, work: Work, counters: Counters) -> None:
+    """Raise the counters by what was done for a draw, or for several of one state."""
     _count_samples(draw, work.pixels, counters)
     counters.fragments += work.shaded
     counters.vertices += work.vertices
@@ -296,28 +251,16 @@ def _draw_chunk(
 
 def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geometry:
     """Primitives on the screen, by code of the machine if the engine is one that compiles."""
-    names = _geometry_names(draw.pipeline.pixel)
+    names = geometry_names(draw.pipeline.pixel)
     sampler, run = texturing.sampler(Stage.VERTEX), texturing.run
     reads, engine = fetcher(draw, texturing, Stage.VERTEX), name_of(run)
-    if engine == REFERENCE or _uncompiled(draw.pipeline):
+    if engine == REFERENCE or uncompiled(draw.pipeline):
         return geometry(draw, start, stop, names, sampler, run, reads)
     from dp2emu.gpu.kernel import vertex
 
     if engine == CHECKED:
         return vertex.checked(draw, start, stop, names, sampler, run, reads)
     return vertex.geometry(draw, start, stop, names, sampler, reads)
-
-
-@lru_cache(maxsize=1 << 10)
-def _uncompiled(pipeline: Pipeline) -> bool:
-    """Whether vertices are of formats that only the reference reads."""
-    elements = (attribute.element for attribute in pipeline.attributes)
-    return any(e is not None and e.type not in VERTEX_TYPES for e in elements)
-
-
-@lru_cache(maxsize=1 << 10)
-def _geometry_names(pixel: Program) -> tuple[str, ...]:
-    return *varyings_of(pixel), POINT_SIZE
 
 
 @dataclass(frozen=True, slots=True)

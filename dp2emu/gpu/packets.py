@@ -6,7 +6,7 @@ handle, and holds copies (``bytes``) of whatever came from a buffer that dies wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -301,7 +301,9 @@ class Draw:
     vertices that reads, if that is not what the topology says.  With ``later`` stages the topology
     is one of Direct3D 10, and what adjacent vertices it has they get too.  With ``filled`` there
     are as many vertices as that has bytes behind the beginning of the first stream, whatever
-    ``count`` says.
+    ``count`` says.  ``known`` is for what is found out about draws that share it: these differ in
+    topology, first, count, streams, indices, edge flags, scissor and uniforms only, or are no
+    plain primitives.
     """
 
     pipeline: Pipeline
@@ -333,6 +335,7 @@ class Draw:
     pixel_buffers: ConstantBuffers = field(default_factory=dict)
     later: Later | None = None
     filled: Filled | None = None
+    known: dict[Hashable, Any] | None = field(default=None, repr=False)
 
     @property
     def copied(self) -> bytes | None:

@@ -48,10 +48,12 @@ INTEGERS = (
     "culled",
 )  # fmt: skip
 DOUBLES = ("bias", "near", "range", "depth.low", "depth.high", "front", "slope", "clamp")
-"""Arguments of every kernel, in this order; what begins with ``in`` is what triangles are set up
-from, lane by lane and in these corner by corner.
+"""Numbers that every kernel is given, in this order; what begins with ``in`` is what triangles are
+set up from, lane by lane and in these corner by corner.
 """
 _SPANS = ("owner", "y", "left", "right", "coverage", "spans")
+ARGUMENTS = (*INTEGERS, *DOUBLES, *(f"span.{name}" for name in _SPANS), "program")
+"""All that kernels have in common, with what spans cover and what the program reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def layout_of(key: Key) -> Layout:
     names += [*key.plain, *key.perspective]
     planes = {name: _PLANES + PLANE * number for number, name in enumerate(names)}
     corners = _PLANES + PLANE * len(names)
-    arguments = [*INTEGERS, *DOUBLES, *(f"span.{name}" for name in _SPANS), "program"]
+    arguments = [*ARGUMENTS]
     arguments += [name for color in key.colors for name in color_words(color.number, color.format)]
     return Layout(
         planes,

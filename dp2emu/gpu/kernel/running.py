@@ -80,9 +80,9 @@ class Drawing:
         rhw = vertices.position[3]
         # What a vertex program made is taken to have perspective, without looking.
         level = draw.pipeline.vertex is None and bool((rhw == rhw[0]).all())
-        plan = self._triangle_plan(draw, vertices.names, level)
+        plan = self.triangle_plan(draw, vertices.names, level)
         made = Made.of(assembled, plan.layout)
-        template = self._template(plan, draw.pixel_uniforms)
+        template = self.template(plan, draw.pixel_uniforms)
         given = of_draw(draw, template, self.region, draw.pipeline.depth.bias, made)
         results = np.zeros(len(SETUP_RESULTS), np.int64)
         plan.kernel.run(address(given.words), address(results), SET_UP, SET_UP)
@@ -97,7 +97,7 @@ class Drawing:
         depth = depth_planes(draw, primitives)
         shader = shading(draw, primitives, depth.plane)
         plan = self._span_plan(draw, depth, shader)
-        template = self._template(plan, draw.pixel_uniforms)
+        template = self.template(plan, draw.pixel_uniforms)
         given = of_draw(draw, template, self.region, depth.bias)
         given.array("records", records(plan.layout, primitives, depth, shader))
         work = _of_geometry(assembled, primitives.triangles)
@@ -108,7 +108,8 @@ class Drawing:
                 work = self._run(plan, draw, given, pixels, work)
         return work
 
-    def _triangle_plan(self, draw: Draw, names: tuple[str, ...], level: bool) -> Plan:
+    def triangle_plan(self, draw: Draw, names: tuple[str, ...], level: bool) -> Plan:
+        """That of triangles with ``names`` of varyings, without perspective if ``level``."""
         key = draw.pipeline, names, level, bool(draw.stipple)
         found = self.plans.get(key)
         if found is None:
@@ -116,6 +117,11 @@ class Drawing:
             found = triangle_plan(pipeline, self.writes, self._samplers(draw), *others)
             self.plans[key] = found
         return found
+
+    def some_triangle_plan(self, draw: Draw, names: tuple[str, ...]) -> Plan | None:
+        """One that there is already, with or without perspective."""
+        keys = ((draw.pipeline, names, level, bool(draw.stipple)) for level in (False, True))
+        return next((self.plans[key] for key in keys if key in self.plans), None)
 
     def _samplers(self, draw: Draw) -> Samplers:
         return samplers_of(draw.pipeline.pixel, self.sampler)
@@ -155,7 +161,7 @@ class Drawing:
         counts = [
             sum(column) for column in zip(*(w.results.tolist() for w in workers), strict=True)
         ]
-        return self._counted(plan.key, draw, counts, before)
+        return self.counted(plan.key, draw, counts, before)
 
     def _own(self, plan: Plan, draw: Draw, given: Arguments) -> Arguments:
         """Arguments for another thread, whose programs have memory of their own."""
@@ -163,7 +169,7 @@ class Drawing:
         self._with_programs(own, plan, draw.pixel_uniforms)
         return own
 
-    def _template(self, plan: Plan, uniforms: Uniforms) -> Arguments:
+    def template(self, plan: Plan, uniforms: Uniforms) -> Arguments:
         """Arguments with targets and programs, for one thread at a time."""
         key = id(plan), id(uniforms)
         found = self.templates.get(key)
@@ -180,7 +186,7 @@ class Drawing:
     def _with_programs(self, given: Arguments, plan: Plan, uniforms: Uniforms) -> None:
         with_programs(given, plan.key, uniforms, self.colors, self.sampler, self.fetcher)
 
-    def _counted(self, key: Key, draw: Draw, counts: list[int], before: Work) -> Work:
+    def counted(self, key: Key, draw: Draw, counts: list[int], before: Work) -> Work:
         """What counts mean, in bytes as well."""
         fragments, tested, passed, invocations = counts_of(key, counts)
         moved = passed * sum(color.pixel_bytes for color in self.colors)

@@ -76,22 +76,36 @@ def _set(frame: Frame, draw: Draw, start: int, stop: int, bound: int) -> list[An
     """Fill in what is the draw's own; what comes back has to stay while the frame is used."""
     kept: list[Any] = []
     edges, pitch = (0, 0) if draw.edge_flags is None else _edge_words(draw.edge_flags, kept)
+    own = own_words(draw, start, stop, bound, kept)
+    set_view(frame, draw, own, edges and edges + start, pitch)
+    if frame.elements:
+        frame.sources[:] = _sources(frame, draw.streams)
+    return kept
+
+
+def own_words(draw: Draw, start: int, stop: int, bound: int, kept: list[Any]) -> tuple[int, ...]:
+    """The words from ``first`` to ``bindings``, for primitives ``start`` to ``stop``; ``bound`` is
+    where what the program reads is, and what has to stay while they are used is ``kept``.
+    """
     indices: tuple[int, ...] = (0, 0, 0, 1, 0, 0, draw.first)
     if draw.indices is not None:
         indices = _index_words(draw.indices, kept)
+    return draw.first, start, stop - start, *indices, bound
+
+
+def set_view(
+    frame: Frame, draw: Draw, own: tuple[int, ...], edges: int = 0, pitch: int = 0
+) -> None:
+    """Fill in where the draw's own words are, its edges, its viewport and the user's planes."""
     view = draw.viewport
     _DRAW.pack_into(
-        frame.words, 0, draw.first, start, stop - start, *indices,
-        bound, edges and edges + start, pitch,
+        frame.words, 0, *own, edges, pitch,
         view.x, view.width / 2, view.y, view.height / 2, view.min_z,
         view.max_z - view.min_z, 0.5 if draw.pipeline.raster.half_centres else 0.0,
     )  # fmt: skip
-    if frame.elements:
-        frame.sources[:] = _sources(frame, draw.streams)
     if draw.clip_planes:
         for number, plane in zip(planes_used(draw), frame.planes, strict=False):
             plane[2:] = [double(float(value)) for value in draw.clip_planes[number]]
-    return kept
 
 
 _DRAW = struct.Struct(f"={len(DRAW) - DOUBLES}q{DOUBLES}d")
@@ -103,14 +117,16 @@ def _bound(
 ) -> tuple[Bindings, int]:
     """What the vertex program reads, and where it says so."""
     if not layout_of(program).asked:
-        return _bound_uniforms(draw.vertex_uniforms, program)
+        return bound_uniforms(draw.vertex_uniforms, program)
     bindings = Bindings(target(), sampler, fetcher)
     return bindings, address(bindings.of(program, draw.vertex_uniforms))
 
 
 @by_identity(UNIFORMS_KEPT)
-def _bound_uniforms(uniforms: Uniforms, program: Program) -> tuple[Bindings, int]:
-    """The same where nothing is sampled, so that it may be used again."""
+def bound_uniforms(uniforms: Uniforms, program: Program) -> tuple[Bindings, int]:
+    """What a vertex program that samples nothing reads, and where it says so; it may be used
+    again.
+    """
     bindings = Bindings(target(), None, None)
     return bindings, address(bindings.of(program, uniforms))
 
@@ -148,21 +164,22 @@ _FRAMES_EACH = 64
 
 
 def _sources(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
-    """``SOURCE`` words of all elements."""
+    """The same, found once."""
     number, *others = frame.streams
     stream = streams[number] if number < len(streams) else None
     if others or stream is None:
-        return _packed(frame, streams)
+        return packed_sources(frame, streams)
     known = _known.get(stream)
     if known is None or len(known) > _FRAMES_EACH:
         known = _known[stream] = {}
     found = known.get(frame.number)
     if found is None:
-        found = known[frame.number] = _packed(frame, streams)
+        found = known[frame.number] = packed_sources(frame, streams)
     return found
 
 
-def _packed(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
+def packed_sources(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
+    """``SOURCE`` words of all elements."""
     read = (
         (element, streams[element.stream] if element.stream < len(streams) else None)
         for element in frame.elements

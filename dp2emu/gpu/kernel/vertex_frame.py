@@ -73,11 +73,34 @@ class Frame:
     kept: tuple[Any, ...]
 
 
+class Memory:
+    """What vertices are worked on in: one frame of it at a time.  Mutable: it grows, by powers of
+    two, so that what earlier frames keep of it is less than what there is.
+    """
+
+    def __init__(self) -> None:
+        self._block = np.empty(0, np.uint8)
+
+    def frame(
+        self, plan: Plan, topology: Topology, capacity: int, planes: tuple[int, ...]
+    ) -> Frame:
+        """A new one for ``capacity`` corners.  What earlier ones point to stays while they do.
+
+        Raises ImportError without llvmlite.
+        """
+        needed = _Room()
+        _Layout(plan, capacity, planes, needed)
+        if needed.size > len(self._block):
+            self._block = np.empty(1 << (needed.size + _ALIGNMENT).bit_length(), np.uint8)
+        layout = _Layout(plan, capacity, planes, _Room(address(self._block)))
+        return layout.frame(topology, self._block)
+
+
 class _Own(threading.local):
     """A thread's memory and frames.  Mutable."""
 
     def __init__(self) -> None:
-        self.block = np.empty(0, np.uint8)
+        self.memory = Memory()
         self.frames: dict[tuple[Any, ...], Frame] = {}
 
 
@@ -91,26 +114,20 @@ def frame_of(plan: Plan, topology: Topology, count: int, planes: tuple[int, ...]
     Using one makes what the last held worthless.
     Raises ImportError without llvmlite.
     """
-    capacity = max(_FEWEST, 1 << (3 * count - 1).bit_length())
+    capacity = capacity_of(count)
     key = id(plan), topology, capacity, planes
     found = _own.frames.get(key)
     if found is None:
-        found = _made(plan, topology, capacity, planes)
+        found = _own.memory.frame(plan, topology, capacity, planes)
         if len(_own.frames) >= FRAMES:
             del _own.frames[next(iter(_own.frames))]
         _own.frames[key] = found
     return found
 
 
-def _made(plan: Plan, topology: Topology, capacity: int, planes: tuple[int, ...]) -> Frame:
-    needed = _Room()
-    _Layout(plan, capacity, planes, needed)
-    if needed.size > len(_own.block):
-        # Frames point into the block.
-        _own.frames.clear()
-        _own.block = np.empty(needed.size + _ALIGNMENT, np.uint8)
-    layout = _Layout(plan, capacity, planes, _Room(address(_own.block)))
-    return layout.frame(topology)
+def capacity_of(count: int) -> int:
+    """Corners that a frame for ``count`` primitives has room for."""
+    return max(_FEWEST, 1 << (3 * count - 1).bit_length())
 
 
 class _Layout:
@@ -148,12 +165,15 @@ class _Layout:
         }
         self.zeros, self.ones = constants(capacity)
 
-    def frame(self, topology: Topology) -> Frame:
+    def frame(self, topology: Topology, block: NDArray[np.uint8]) -> Frame:
+        """The words, ``block`` being the memory that has the rows."""
         sources = np.zeros(max(len(self.plan.elements), 1) * len(SOURCE), np.int64)
         planes = np.zeros((max(len(self.planes), 1), len(PLANE)), np.int64)
         lanes = self._lanes(address(sources))
         varyings = self._varyings()
-        kept: list[Any] = [self.plan, sources, planes, lanes, varyings, self.zeros, self.ones]
+        kept: list[Any] = [
+            self.plan, sources, planes, lanes, varyings, self.zeros, self.ones, block,
+        ]  # fmt: skip
         self.words |= _steps(topology) | {
             "corners": CORNERS[topology],
             "lane_words": address(lanes),

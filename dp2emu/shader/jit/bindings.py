@@ -45,7 +45,7 @@ _CALLED_BACK = ctypes.CFUNCTYPE(
 class Bindings:
     """What programs of one run read; it keeps all of that in memory, hence mutable.
 
-    What is asked ``direct`` needs no function here.
+    What is asked ``direct`` needs no function here.  ``called``: there is somebody to call back.
     """
 
     target: Target
@@ -54,6 +54,7 @@ class Bindings:
     kept: list[Any] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
     direct: frozenset[Asked] = frozenset()
+    called: bool = False
 
     def of(self, program: Program, uniforms: Mapping[str, Lanes]) -> Words:
         """The words that ``layout`` lays out.
@@ -96,6 +97,7 @@ class Bindings:
         if bound is None:
             function = _CALLED_BACK(self._callback(asked))
             self.kept.append(function)
+            self.called = True
             return ctypes.cast(function, ctypes.c_void_p).value or 0, 0
         read = address(self._filled(bound.program, _sampled(bound)))
         if asked in self.direct:

@@ -46,11 +46,21 @@ class Improving:
             self.run = self._quick = self._made(self._source.good())
             _improvable.discard(self)
 
+    def best(self) -> Any:
+        """What ``run`` would call now, for other code to call by its address: this is a call of
+        it.  It has to be kept for as long as somebody has the address.
+        """
+        self._count()
+        return self._quick
+
     def _counted(self, *arguments: Any) -> Any:
-        calls = self._calls = self._calls + 1
-        if calls == _WORTH:
-            later(self.improve)
+        self._count()
         return self._quick(*arguments)
+
+    def _count(self) -> None:
+        calls = self._calls = self._calls + 1
+        if calls == _WORTH and self in _improvable:
+            later(self.improve)
 
     def _made(self, code: Any) -> Any:
         function = self._kind(code.address)

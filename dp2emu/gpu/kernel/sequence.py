@@ -1,0 +1,274 @@
+"""Small draws, put off and drawn together: by one call, with no Python between them.
+
+What draws of a state have in common is a recipe; a draw that has one is a row of a few words.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+from weakref import ReferenceType, WeakKeyDictionary, ref
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp2emu.gpu.arrays import I64
+from dp2emu.gpu.assembly import CORNERS, vertex_count
+from dp2emu.gpu.geometry import planes_used
+from dp2emu.gpu.kernel.arguments import Arguments, of_draw
+from dp2emu.gpu.kernel.plan import Plan
+from dp2emu.gpu.kernel.running import Drawing
+from dp2emu.gpu.kernel.sequence_code import sequence
+from dp2emu.gpu.kernel.sequence_words import COUNTS, DONE, PLANNED, RECIPE, ROOM, ROW
+from dp2emu.gpu.kernel.vertex import bound_uniforms, own_words, packed_sources, set_view
+from dp2emu.gpu.kernel.vertex_code import vertices
+from dp2emu.gpu.kernel.vertex_frame import Frame, Memory, capacity_of
+from dp2emu.gpu.kernel.vertex_place import FIXED_PLANES
+from dp2emu.gpu.kernel.vertex_plan import Plan as VertexPlan
+from dp2emu.gpu.kernel.vertex_plan import plan_of
+from dp2emu.gpu.kernel.vertex_words import SOURCE
+from dp2emu.gpu.packets import Draw, Stream, Uniforms
+from dp2emu.gpu.vertex import vertex_bytes
+from dp2emu.gpu.work import Work
+from dp2emu.shader.jit.bindings import address
+from dp2emu.shader.jit.layout import layout_of
+
+ROWS = 1 << 10
+"""Draws that may be put off."""
+MOST = 1 << 10
+"""Primitives of a draw that may be: of larger ones the way there matters little."""
+PROGRAMS = 64
+"""Numbers for its pixel program that a recipe keeps; of more, it begins anew."""
+
+_ROW = struct.Struct(f"={len(ROW)}q")
+_COUNTS_AT = RECIPE.index(COUNTS[0])
+_LANE_ROOM, _NUMBER_ROOM, _RECORD_ROOM = 1 << 18, 1 << 14, 1 << 17
+
+
+@dataclass(slots=True, eq=False)
+class Recipe:
+    """How small draws of a state are drawn.  Mutable: it learns.
+
+    ``like`` is one of them without its vertices, ``base`` the plan of one, with whose arguments
+    the programs of any kernel are content; ``words`` are those of ``RECIPE``, at ``place``.
+    """
+
+    like: Draw
+    drawing: Drawing
+    plan: VertexPlan
+    base: Plan
+    frame: Frame
+    words: I64
+    place: int
+    levels: dict[int, tuple[Plan, Arguments]] = field(default_factory=dict)
+    kernels: dict[int, Any] = field(default_factory=dict)
+    programs: dict[int, tuple[Uniforms, int, Any]] = field(default_factory=dict)
+    sources: WeakKeyDictionary[Stream, _Sources] = field(default_factory=WeakKeyDictionary)
+
+    @classmethod
+    def of(
+        cls, draw: Draw, drawing: Drawing, names: tuple[str, ...], memory: Memory
+    ) -> Recipe | None:
+        """That of a draw whose varyings are ``names``; None if its programs call back, or if no
+        kernel has drawn one like it.
+        """
+        plan = plan_of(draw.pipeline, names)
+        base = drawing.some_triangle_plan(draw, plan.names)
+        if base is None or (plan.program is not None and layout_of(plan.program).asked):
+            return None
+        planes = planes_used(draw)
+        capacity = capacity_of(draw.count)
+        frame = memory.frame(plan, draw.topology, capacity, planes)
+        set_view(frame, draw, own_words(draw, 0, 0, 0, []))
+        like = replace(draw, streams=(), indices=None, edge_flags=None, known=None)
+        words = np.zeros(len(RECIPE), np.int64)
+        made = cls(like, drawing, plan, base, frame, words, address(words))
+        made._set(
+            words=frame.start,
+            into=address(np.frombuffer(frame.sources, np.uint8)),
+            source_words=len(frame.elements) * len(SOURCE),
+            pieces=len(frame.planes) + CORNERS[draw.topology] + FIXED_PLANES,
+            lanes=len(plan.names),
+            shaded=int(plan.program is not None),
+            top=drawing.region.top,
+            bottom=drawing.region.bottom,
+            samples=draw.pipeline.samples,
+        )
+        template = drawing.template(base, draw.pixel_uniforms)
+        called = template.bindings is not None and template.bindings.called
+        return None if called else made
+
+    def _set(self, **values: int) -> None:
+        for name, value in values.items():
+            self.words[RECIPE.index(name)] = value
+
+    def learn(self, level: int) -> None:
+        """Have the kernel for triangles with perspective, or with level 1 for those without."""
+        plan = self.drawing.triangle_plan(self.like, self.plan.names, bool(level))
+        template = self.drawing.template(plan, self.like.pixel_uniforms)
+        region, bias = self.drawing.region, self.like.pipeline.depth.bias
+        given = of_draw(self.like, template, region, bias)
+        self.levels[level] = plan, given
+        self._set(**{
+            f"arguments{level}": address(given.words),
+            f"size{level}": plan.layout.size,
+        })  # fmt: skip
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Have the best kernels that there are by now."""
+        for level, (plan, _) in self.levels.items():
+            best = plan.kernel.best()
+            if self.kernels.get(level) is not best:
+                self.kernels[level] = best
+                self._set(**{f"kernel{level}": best.code.address})
+
+    def row(self, draw: Draw, kept: list[Any]) -> tuple[int, ...]:
+        """The words of ``ROW`` of a draw; what they point to is ``kept``."""
+        program = self.plan.program
+        bound = 0
+        if program is not None:
+            held = bound_uniforms(draw.vertex_uniforms, program)
+            kept.append(held)
+            bound = held[1]
+        own = own_words(draw, 0, draw.count, bound, kept)
+        sources = self._sources(draw.streams, kept) if self.frame.elements else 0
+        return self.place, sources, self._program(draw.pixel_uniforms, kept), *own
+
+    def _program(self, uniforms: Uniforms, kept: list[Any]) -> int:
+        """Where what the pixel program reads is."""
+        found = self.programs.get(id(uniforms))
+        if found is None:
+            template = self.drawing.template(self.base, uniforms)
+            at = int(template.words[self.base.layout.arguments["program"]])
+            if len(self.programs) >= PROGRAMS:
+                self.programs.clear()
+            found = self.programs[id(uniforms)] = uniforms, at, template
+        kept.append(found)
+        return found[1]
+
+    def _sources(self, streams: tuple[Stream | None, ...], kept: list[Any]) -> int:
+        """Where ``SOURCE`` words are; streams stay where they are."""
+        used = [streams[n] if n < len(streams) else None for n in self.frame.streams]
+        first = used[0]
+        if first is None:
+            return self._packed(streams, kept)
+        found = self.sources.get(first)
+        if found is None or not found.about(used):
+            words = np.frombuffer(packed_sources(self.frame, streams), np.int64).copy()
+            others = [None if each is None else ref(each) for each in used[1:]]
+            found = self.sources[first] = _Sources(words, address(words), others)
+        kept.append(found)
+        return found.place
+
+    def _packed(self, streams: tuple[Stream | None, ...], kept: list[Any]) -> int:
+        words = np.frombuffer(packed_sources(self.frame, streams), np.int64).copy()
+        kept.append(words)
+        return address(words)
+
+    def take(self) -> tuple[Work, int]:
+        """What was done since this was asked, and how many draws did it."""
+        draws, primitives, extra, clipped, triangles, *results = self.words[_COUNTS_AT:].tolist()
+        self.words[_COUNTS_AT:] = 0
+        like = self.like
+        read = vertex_count(like.topology, 1)
+        more = vertex_count(like.topology, 2) - read
+        count = draws * (read - more) + primitives * more
+        work = Work(
+            vertices=count,
+            vertex_bytes=count * vertex_bytes(like.pipeline.layout),
+            primitives=primitives,
+            entered=primitives,
+            triangles=triangles,
+            clip_triangles=extra,
+            clipped=clipped,
+        )
+        return self.drawing.counted(self.base.key, like, results, work), draws
+
+
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """Words of sources, and the streams beside the first that they are about."""
+
+    words: NDArray[np.int64]
+    place: int
+    others: list[ReferenceType[Stream] | None]
+
+    def about(self, streams: list[Stream | None]) -> bool:
+        """Whether these are the streams."""
+        pairs = zip(streams[1:], self.others, strict=True)
+        return all(stream is (held and held()) for stream, held in pairs)
+
+
+class Sequence:
+    """Draws that were put off, at most ``ROWS``.  Mutable."""
+
+    def __init__(self) -> None:
+        self.memory = Memory()
+        self.recipes: dict[int, Recipe] = {}
+        self._rows = np.zeros((ROWS, len(ROW)), np.int64)
+        self._bytes = self._rows.data.cast("B")
+        self._kept: list[Any] = []
+        self._done = self._count = 0
+        self._room, self._held = _room()
+        self._why = np.zeros(1, np.int64)
+
+    def __len__(self) -> int:
+        """Draws that are not drawn yet."""
+        return self._count - self._done
+
+    @property
+    def full(self) -> bool:
+        """Whether no more can be put off."""
+        return self._count == ROWS
+
+    def add(self, recipe: Recipe, draw: Draw) -> None:
+        """Put a draw off.  What it refers to has to stay until it is drawn."""
+        _ROW.pack_into(self._bytes, _ROW.size * self._count, *recipe.row(draw, self._kept))
+        self.recipes[recipe.place] = recipe
+        self._count += 1
+
+    def perform(self) -> int | None:
+        """Draw them.  The number of one that has to be drawn by itself, after which this goes on;
+        None if all are drawn.
+        """
+        rows, room, why = address(self._rows), address(self._room), address(self._why)
+        stages = vertices().best()
+        self._room[ROOM.index("vertices")] = stages.code.address
+        for recipe in self.recipes.values():
+            recipe.refresh()
+        while self._done < self._count:
+            self._done = sequence().run(rows, self._done, self._count, room, why)
+            reason = int(self._why[0])
+            if reason >= PLANNED:
+                place = int(self._rows[self._done, 0])
+                self.recipes[place].learn(reason - PLANNED)
+            elif reason != DONE:
+                self._done += 1
+                return self._done - 1
+        return None
+
+    def clear(self) -> Iterator[tuple[Draw, Work, int]]:
+        """What was done by draws of each recipe, like which draw, and by how many.
+
+        None is left then, drawn or not.
+        """
+        recipes = [*self.recipes.values()]
+        self.recipes.clear()
+        self._kept.clear()
+        self._done = self._count = 0
+        for recipe in recipes:
+            yield recipe.like, *recipe.take()
+
+
+def _room() -> tuple[I64, list[NDArray[Any]]]:
+    """Words of ``ROOM``, and what they point to."""
+    sizes = _LANE_ROOM, _NUMBER_ROOM, _RECORD_ROOM
+    held = [np.empty(size, np.int64) for size in sizes]
+    words = [0]
+    for array, size in zip(held, sizes, strict=True):
+        words += [address(array), size]
+    assert len(words) == len(ROOM)
+    return np.array(words, np.int64), held

@@ -1,0 +1,130 @@
+"""Small draws that are put off until there are many, or until somebody looks.
+
+A draw can wait while nothing depends on what it does: it takes no time, nobody watches, and what
+follows are draws.  Then all that wait are drawn by one call (``kernel.sequence``), in order, and
+counted together.  Draws that may have something to complain of do not wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from dp2emu.gpu.draw import count_work
+from dp2emu.gpu.packets import Draw
+from dp2emu.gpu.queries import Counters
+from dp2emu.gpu.setting import geometry_names, setting_of, uncompiled
+from dp2emu.gpu.texturing import samples_targets
+from dp2emu.shader.engines import JIT, name_of
+from dp2emu.shader.reference import Run
+
+if TYPE_CHECKING:
+    from dp2emu.gpu.kernel.sequence import Recipe, Sequence
+
+RECIPES = 64
+"""Recipes that draws of a state keep; of more, they begin anew."""
+_MOST = 1 << 10
+"""Primitives of a draw that is small: more take long enough by themselves."""
+
+
+class Postponed:
+    """Draws that wait, for an engine and so many threads.  Mutable."""
+
+    def __init__(self, run: Run, threads: int) -> None:
+        self._run, self._threads = run, threads
+        self._compiles = name_of(run) == JIT
+        self._sequence: Sequence | None = None
+        self._waiting: list[Draw] = []
+
+    def __len__(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+    def put(self, draw: Draw) -> bool:
+        """Let a draw wait; says whether it can."""
+        recipe = self._recipe(draw) if self._compiles and _is_small(draw) else None
+        if recipe is None or self._sequence is None:
+            return False
+        self._sequence.add(recipe, draw)
+        self._waiting.append(draw)
+        return True
+
+    @property
+    def full(self) -> bool:
+        """Whether no other can wait."""
+        return self._sequence is not None and self._sequence.full
+
+    def settle(self, counters: Counters, alone: Callable[[Draw], None]) -> int:
+        """Draw all that wait, and raise the counters; how many were not drawn ``alone``, which is
+        called in between for those that are too large after all.
+
+        If that raises, what has not been drawn waits no more: see ``take_back``.
+        """
+        sequence, drawn = self._sequence, 0
+        if sequence is None:
+            return 0
+        try:
+            while (number := sequence.perform()) is not None:
+                alone(self._waiting[number])
+        finally:
+            del self._waiting[: len(self._waiting) - len(sequence)]
+            for like, work, draws in sequence.clear():
+                count_work(like, work, counters)
+                drawn += draws
+        return drawn
+
+    def take_back(self) -> list[Draw]:
+        """Draws that wait no more and were not drawn, in order."""
+        taken, self._waiting = self._waiting, []
+        return taken
+
+    def _recipe(self, draw: Draw) -> Recipe | None:
+        """The recipe of a draw, made when another one like it comes."""
+        known = draw.known
+        if known is None:
+            return None
+        key = draw.topology, (3 * draw.count - 1).bit_length(), draw.scissor
+        if key not in known:
+            if len(known) >= RECIPES:
+                known.clear()
+            known[key] = None
+            return None
+        found: Recipe | None = known[key]
+        if found is None:
+            found = known[key] = self._made(draw)
+        return found
+
+    def _made(self, draw: Draw) -> Recipe | None:
+        from dp2emu.gpu.kernel.key import fills_triangles
+        from dp2emu.gpu.kernel.sequence import Recipe, Sequence
+
+        if not _is_plain(draw) or not fills_triangles(draw):
+            return None
+        setting = setting_of(draw, None, self._run, self._threads)
+        if setting.kernel is None:
+            return None
+        self._sequence = self._sequence or Sequence()
+        names = geometry_names(draw.pipeline.pixel)
+        return Recipe.of(draw, setting.kernel, names, self._sequence.memory)
+
+
+def _is_small(draw: Draw) -> bool:
+    """Whether a draw is one, and of one part."""
+    return (
+        0 < draw.count <= _MOST
+        and draw.patch is None
+        and draw.instances is None
+        and not draw.cuts
+        and draw.read is None
+        and draw.later is None
+        and draw.filled is None
+        and not draw.vertex_buffers
+        and not draw.pixel_buffers
+    )
+
+
+def _is_plain(draw: Draw) -> bool:
+    """Whether kernels alone know all about draws of a state."""
+    pipeline = draw.pipeline
+    read = pipeline.units or pipeline.vertex_units or uncompiled(pipeline)
+    return pipeline.raster.enabled and not read and not samples_targets(draw)
