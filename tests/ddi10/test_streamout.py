@@ -4,12 +4,14 @@ so that what has to be in buffers can be told from what was drawn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from struct import unpack
+from collections.abc import Iterable, Mapping, Sequence
+from struct import pack, unpack
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
@@ -361,6 +363,24 @@ def test_a_draw_that_is_predicated_away_streams_nothing() -> None:
     assert driven.floats(buffer) == rows([4])
 
 
+@pytest.mark.parametrize("stream", [None, 0, 1, 2, 3])
+@pytest.mark.parametrize("value", [0, 1])
+def test_overflow_predicates_of_streams_predicate_too(stream: int | None, value: int) -> None:
+    query = Query.STREAMOVERFLOWPREDICATE
+    if stream is not None:
+        query = Query(Query.STREAMOVERFLOWPREDICATE_STREAM0 + stream)
+    driven = FourStreams()
+    predicate = driven.create(query)
+    driven.call("QueryBegin", predicate)
+    driven.draw(POINTS, 12)
+    driven.call("QueryEnd", predicate)
+    driven.call("SetPredication", predicate, value)
+    driven.draw(POINTS, 12)
+    driven.call("SetPredication", None, 0)
+    skipped = (stream in (None, 1, 3)) == bool(value)
+    assert statistics(driven).IAPrimitives == (12 if skipped else 24)
+
+
 @pytest.mark.parametrize(("words", "value", "drawn"), [(24, 0, 1), (24, 1, 2), (23, 0, 2),
                                                        (23, 1, 1)])  # fmt: skip
 def test_draws_are_skipped_when_the_overflow_predicate_equals_the_value(
@@ -596,3 +616,117 @@ def test_direct3d_10_has_no_streams() -> None:
     with pytest.raises(ContractError) as error:
         driven.call("CreateGeometryShaderWithStreamOutput", desc, bytearray(16))
     assert error.value.rule == "STREAMED"
+
+
+# Anything
+
+
+@st.composite
+def declarations(draw: st.DrawFn) -> list[Entry]:
+    """Runs of components, of which none comes twice, and gaps, in any slots."""
+    free = {(register, component) for register in (0, 1) for component in range(4)}
+    found: list[Entry] = []
+    for _ in range(draw(st.integers(1, 6))):
+        slot, register = draw(st.integers(0, 3)), draw(st.sampled_from((0, 1, GAP)))
+        first, size = draw(st.integers(0, 3)), draw(st.integers(1, 4))
+        places = range(size) if register == GAP else range(first, min(first + size, 4))
+        wanted = {(register, component) for component in places}
+        if register == GAP or wanted <= free:
+            free -= wanted
+            found.append((slot, register, sum(1 << component for component in places)))
+    return found
+
+
+def assembled(topology: int, numbers: Sequence[int], cuts: bool) -> list[Sequence[int]]:
+    """The primitives of vertices, those of strips with the leading vertex first."""
+    found: list[Sequence[int]] = []
+    runs: list[list[int]] = [[]]
+    for number in numbers:
+        if cuts and number == 0xFFFFFFFF:
+            runs.append([])
+        else:
+            runs[-1].append(number)
+    for run in runs:
+        size = {POINTS: 1, LINES: 2, LINE_STRIP: 2}.get(topology, 3)
+        step = 1 if topology in (POINTS, LINE_STRIP, STRIP) else size
+        for place, first in enumerate(range(0, len(run) - size + 1, step)):
+            corners = run[first : first + size]
+            if topology == STRIP and place % 2:
+                corners = [corners[0], corners[2], corners[1]]
+            found.append(corners)
+    return found
+
+
+def stored(
+    entries: Sequence[Entry],
+    strides: Mapping[int, int],
+    rooms: Mapping[int, int],
+    primitives: Sequence[Sequence[int]],
+) -> tuple[int, dict[int, list[int]]]:
+    """How many primitives go into buffers of so many words, and the words in these then."""
+    found = {slot: [EMPTY] * words for slot, words in rooms.items()}
+    at, written = dict.fromkeys(strides, 0), 0
+    for primitive in primitives:
+        if any(rooms.get(slot, 0) < at[slot] + stride * len(primitive) for slot, stride in
+               strides.items()):  # fmt: skip
+            break
+        for number in primitive:
+            words = np.array(vertex(number), np.float32).view("<u4").tolist()
+            inside = dict.fromkeys(strides, 0)
+            for slot, register, mask in entries:
+                for component in (c for c in range(4) if mask >> c & 1):
+                    if register != GAP:
+                        found[slot][at[slot] + inside[slot]] = words[4 * register + component]
+                    inside[slot] += 1
+            for slot, stride in strides.items():
+                at[slot] += stride
+        written += 1
+    return written, found
+
+
+@pytest.mark.parametrize("run", ENGINES)
+@given(
+    entries=declarations(),
+    wider=st.integers(0, 2),
+    rooms=st.dictionaries(st.integers(0, 3), st.integers(1, 80)),
+    topology=st.sampled_from((POINTS, LINES, LINE_STRIP, TRIANGLES, STRIP)),
+    numbers=st.lists(st.integers(0, 23) | st.just(0xFFFFFFFF), max_size=14),
+    instances=st.integers(1, 2),
+)
+@settings(max_examples=40)
+def test_any_declaration_into_any_buffers_is_as_written_word_by_word(
+    run: str,
+    entries: list[Entry],
+    wider: int,
+    rooms: dict[int, int],
+    topology: int,
+    numbers: list[int],
+    instances: int,
+) -> None:
+    if not entries:
+        return
+    sizes: dict[int, int] = {}
+    for slot, _, mask in entries:
+        sizes[slot] = sizes.get(slot, 0) + mask.bit_count()
+    strides = {slot: size + wider for slot, size in sizes.items()}
+    cuts = topology in (LINE_STRIP, STRIP)
+    kept = [n for n in numbers if cuts or n != 0xFFFFFFFF]
+    primitives = assembled(topology, kept, cuts) * instances
+    written, words = stored(entries, strides, rooms, primitives)
+    driven = Streaming(run)
+    given_strides = tuple(4 * strides.get(slot, 0) for slot in range(4))
+    driven.streaming(*entries, BufferStridesInBytes=given_strides)
+    buffers = {slot: driven.room(size) for slot, size in rooms.items()}
+    driven.targets(*(buffers.get(slot) for slot in range(4)))
+    driven.call("IaSetTopology", topology)
+    data = np.array([*kept, 0], "<u4").tobytes()
+    handle = driven.buffer(data, bind=BindFlag.INDEX_BUFFER)
+    driven.call("IaSetIndexBuffer", handle, DxgiFormat.R32_UINT.value, 0)
+    query = driven.create(Query.STREAMOUTPUTSTATS)
+    driven.call("QueryBegin", query)
+    driven.call("DrawIndexedInstanced", len(kept), instances, 0, 0, 0)
+    driven.call("QueryEnd", query)
+    counts = driven.data(query, Query.STREAMOUTPUTSTATS)
+    assert counts == pack("<2Q", written, len(primitives))
+    for slot, buffer in buffers.items():
+        assert np.frombuffer(driven.read(buffer), "<u4").tolist() == words[slot]
