@@ -21,8 +21,8 @@ from dp2emu.ddi10.state import (
     Rasterizer,
     States,
 )
+from dp2emu.ddi10.unordered import UnorderedSlots, UnorderedViews
 from dp2emu.ddi10.views import TargetView, Views
-from dp2emu.errors import Unsupported
 from dp2emu.gpu.streamout import STREAM_TARGETS, Filled
 
 VIEWPORTS = 16
@@ -91,6 +91,7 @@ class Bindings:
     stencil_reference: int = 0
     targets: list[TargetView | None] = field(default_factory=lambda: [None] * TARGETS)
     depth: TargetView | None = None
+    unordered: UnorderedSlots = field(default_factory=UnorderedSlots)
     stream_targets: dict[int, Resource] = field(default_factory=dict)
 
 
@@ -104,12 +105,14 @@ class Setters:
         views: Views,
         states: States,
         layouts: ElementLayouts,
+        unordered: UnorderedViews,
     ) -> None:
         self._contract = context.contract
         self._resources = resources
         self._views = views
         self._states = states
         self._layouts = layouts
+        self._unordered = unordered
         self.bindings = Bindings()
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
@@ -217,15 +220,18 @@ class Setters:
         targets: Sequence[bytearray | None],
         clear: int,
         depth: bytearray | None,
-        *unordered: object,
+        unordered: Sequence[bytearray | None] = (),
+        counts: Sequence[int] = (),
+        start: int = 0,
+        range_start: int = 0,
+        range_size: int = 0,
     ) -> None:
         """SetRenderTargets: the first ones; the ``clear`` slots behind them are cleared.
 
-        Direct3D 11's views for unordered access, which come behind, are not built.
+        In Direct3D 11 views for unordered access come behind, from slot ``start`` on; there are
+        none in other slots then.  The range says which slots change, and is not needed.
         """
         entry = "SetRenderTargets"
-        if any(isinstance(each, Sequence) and any(each) for each in unordered):
-            raise Unsupported("views for unordered access")
         self._contract.hold(0 <= clear <= TARGETS - len(targets), Rule.SLOTS, entry)
         found = [self._views.targets.maybe(memory, entry) for memory in targets]
         deep = self._views.depths.maybe(depth, entry)
@@ -233,6 +239,9 @@ class Setters:
             view.resource.desc.SampleDesc.Count for view in (*found, deep) if view is not None
         }
         self._contract.hold(len(samples) <= 1, Rule.SAME_SAMPLES, entry)
+        slots = UnorderedSlots()
+        self._unordered.set(slots, start, unordered, counts, entry)
+        self.bindings.unordered = slots
         self.bindings.targets = found + [None] * (TARGETS - len(found))
         self.bindings.depth = deep
 

@@ -60,6 +60,7 @@ class Rule(Enum):
     VIEWS_LEFT = "views of the resource are still alive"
     SLOTS = "there are no such slots"
     NUMBERS = "a number does not fit into its type"
+    FLOAT_CLEAR = "what has no format, or one of integers, is cleared by floats"
     SAME_SAMPLES = "targets have different numbers of samples"
     STREAMED = "nothing can be streamed out like that"
     STREAM_TARGETS = "what is streamed into is no buffer made for that, or is there twice"
@@ -94,6 +95,7 @@ ALWAYS = frozenset(
         Rule.SAME_SAMPLES,
         Rule.STREAMED,
         Rule.STREAM_TARGETS,
+        Rule.FLOAT_CLEAR,
     }
 )
 """Promises without which there is nothing that could be done."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from dp2emu.d3d.dxgi import DXGI
@@ -30,11 +30,13 @@ from dp2emu.ddi10.viewing import scissor
 from dp2emu.ddi10.views import DepthStencilFlag, TargetView
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.assembly import CORNERS, primitive_count
+from dp2emu.gpu.indirect import ARGUMENTS, INDEXED_ARGUMENTS, check_size
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import (
     Draw,
     FloatViewport,
     Indices,
+    IndirectDraw,
     Instances,
     MergeNumbers,
     Stream,
@@ -45,10 +47,6 @@ from dp2emu.gpu.streamout import Filled
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Program
 from dp2emu.shader.ir import Stage as Kind
-
-MOST_PRIMITIVES = 1 << 22
-"""Primitives of all instances of a draw together."""
-MOST_INSTANCES = 1 << 16
 
 _TOPOLOGIES: dict[int, Topology] = {int(topology): topology for topology in Topology10}
 """By D3D10_DDI_PRIMITIVE_TOPOLOGY."""
@@ -88,6 +86,8 @@ class Draws:
             "DrawInstanced": self.draw_instanced,
             "DrawIndexedInstanced": self.draw_indexed_instanced,
             "DrawAuto": self.draw_auto,
+            "DrawInstancedIndirect": partial(self.draw_indirect, False),
+            "DrawIndexedInstancedIndirect": partial(self.draw_indirect, True),
         }
 
     def draw(self, vertices: int, start: int) -> None:
@@ -109,6 +109,22 @@ class Draws:
     ) -> None:
         """DrawIndexedInstanced."""
         self._draw(indices, start, base, Instances(instances, start_instance))
+
+    def draw_indirect(self, indexed: bool, buffer: bytearray, offset: int) -> None:
+        """DrawInstancedIndirect, or DrawIndexedInstancedIndirect: its numbers are in a buffer."""
+        entry = "DrawInstancedIndirect"
+        arguments = self._resources.objects.open(buffer, entry)
+        self._contract.hold(is_uint(offset) and offset % 4 == 0, Rule.NUMBERS, entry)
+        size = 4 * (INDEXED_ARGUMENTS if indexed else ARGUMENTS)
+        there = arguments.is_buffer and offset + size <= arguments.surface.width
+        self._contract.hold(there, Rule.INSIDE, entry)
+        what = self._drawn(indexed)
+        if what is not None:
+            topology, vertex = what
+            base = 0 if indexed else None
+            draw = self._packet(topology, 0, 0, base, Instances(0), vertex)
+            packet = IndirectDraw(draw, arguments.surface, offset)
+            self._resources.record(packet, arguments, *self._used(indexed))
 
     def draw_auto(self) -> None:
         """DrawAuto: as many vertices as the first vertex buffer was streamed full of.
@@ -134,22 +150,29 @@ class Draws:
         Without a topology, a vertex shader, or an index buffer where there should be, nothing is
         drawn.  Raises Unsupported for what is not built.
         """
-        at, vertex = self._bindings, self._stages.vertex.shader
         numbers = count, start, instances.count, instances.first
         self._contract.hold(all(map(is_uint, numbers)), Rule.NUMBERS, "Draw")
         self._contract.hold(base is None or is_uint(base + _BASE), Rule.NUMBERS, "Draw")
-        topology = _topology(at.topology)
-        if topology is None or vertex is None or (base is not None and at.index_buffer is None):
+        what = self._drawn(base is not None)
+        if what is None:
             return
+        topology, vertex = what
         primitives = primitive_count(topology, count)
-        if primitives * instances.count > MOST_PRIMITIVES or instances.count > MOST_INSTANCES:
-            raise Unsupported(f"draws of more than {MOST_PRIMITIVES:,} primitives")
+        check_size(primitives, instances.count)
         if not primitives or not instances.count:
             return
         packet = self._packet(topology, count, start, base, instances, vertex)
         if filled is not None:
             packet = replace(packet, filled=filled)
         self._resources.record(packet, *self._used(base is not None))
+
+    def _drawn(self, indexed: bool) -> tuple[Topology, Shader] | None:
+        """What primitives are drawn, and by which shader, if there is all that it takes."""
+        at, vertex = self._bindings, self._stages.vertex.shader
+        topology = _topology(at.topology)
+        if topology is None or vertex is None or (indexed and at.index_buffer is None):
+            return None
+        return topology, vertex
 
     def _packet(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dp2emu.ddi10.bindings import Setters
+from dp2emu.ddi10.compute import Compute
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule
 from dp2emu.ddi10.draw import Draws
@@ -19,6 +20,7 @@ from dp2emu.ddi10.resource import Resources
 from dp2emu.ddi10.stages import Stages
 from dp2emu.ddi10.state import States
 from dp2emu.ddi10.support import check_format_support, check_multisample_quality_levels
+from dp2emu.ddi10.unordered import UnorderedViews
 from dp2emu.ddi10.views import Views
 
 
@@ -29,17 +31,28 @@ class Parts:
         self._contract = context.contract
         self.resources = Resources(context)
         self.views = Views(context, self.resources)
+        self.unordered = UnorderedViews(context, self.resources)
         self.states = States(context)
         self.layouts = ElementLayouts(context)
         self.stages = Stages(context, self.resources, self.views, self.states)
-        self.setters = Setters(context, self.resources, self.views, self.states, self.layouts)
+        self.setters = Setters(
+            context, self.resources, self.views, self.states, self.layouts, self.unordered
+        )
         self.dxgi = Dxgi(context, self.resources, query_residency)
-        self._makers = (self.resources, self.views, self.states, self.layouts, self.stages)
+        self._makers = (
+            self.resources,
+            self.views,
+            self.unordered,
+            self.states,
+            self.layouts,
+            self.stages,
+        )
         self._users = (
             self.setters,
             Maps(context, self.resources),
             Moves(context, self.resources, self.views),
             Draws(context, self.resources, self.stages, self.setters.bindings),
+            Compute(context, self.resources, self.stages, self.unordered),
         )
 
     def __len__(self) -> int:
@@ -60,7 +73,7 @@ class Parts:
 
     def _destroy_resource(self, memory: bytearray) -> None:
         """DestroyResource, after its views."""
-        entry, objects = "DestroyResource", self.views.all()
+        entry, objects = "DestroyResource", (*self.views.all(), self.unordered.objects)
         resource = self.resources.objects.open(memory, entry)
         left = any(view.resource is resource for each in objects for view in each.values())
         self._contract.hold(not left, Rule.VIEWS_LEFT, entry)
@@ -70,6 +83,7 @@ class Parts:
         views, states = self.views, self.states
         return (
             *views.all(),
+            self.unordered.objects,
             *(states.blends, states.depths, states.rasterizers, states.samplers),
             *(self.layouts.objects, self.stages.objects, self.resources.objects),
         )

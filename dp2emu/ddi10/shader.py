@@ -1,4 +1,4 @@
-"""Vertex, geometry and pixel shaders as programs of the GPU: tokens in, the ports of a draw out.
+"""Shaders as programs of the GPU: tokens in, the ports of a draw out.
 
 The lowering speaks of registers and their bits; a draw speaks of varyings, targets and places.
 What a vertex shader writes to o# is therefore the varying v#, since the runtime gives what a pixel
@@ -111,6 +111,17 @@ def geometry_shader(code: bytes) -> Shader:
     stages.
     """
     lowered = _lowered(code, Stage.GEOMETRY)
+    return Shader(lowered.program, lowered)
+
+
+@lru_cache(maxsize=1 << 10)
+def compute_shader(code: bytes) -> Shader:
+    """A compute shader from its tokens.
+
+    Raises ShaderError, with an offset, for tokens that cannot be meant, and Unsupported for other
+    stages.
+    """
+    lowered = _lowered(code, Stage.COMPUTE)
     return Shader(lowered.program, lowered)
 
 

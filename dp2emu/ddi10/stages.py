@@ -1,6 +1,6 @@
 """Shader objects, and what is bound to the stages: shaders, constants, resources, samplers.
 
-Source: reference of the Direct3D 10/11 interface, section 8.  Vertex, geometry and pixel
+Source: reference of the Direct3D 10/11 interface, section 8.  Vertex, geometry, pixel and compute
 shaders are built; the other stages have their entries, to which nothing but null can be given.
 """
 
@@ -16,7 +16,13 @@ from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule
 from dp2emu.ddi10.objects import Objects
 from dp2emu.ddi10.resource import Resource, Resources
-from dp2emu.ddi10.shader import Shader, geometry_shader, pixel_shader, vertex_shader
+from dp2emu.ddi10.shader import (
+    Shader,
+    compute_shader,
+    geometry_shader,
+    pixel_shader,
+    vertex_shader,
+)
 from dp2emu.ddi10.state import SamplerDesc, States
 from dp2emu.ddi10.streamout import (
     Streaming,
@@ -111,6 +117,7 @@ class Stages:
             "CreateVertexShader": partial(self._create, vertex_shader),
             "CreateGeometryShader": partial(self._create, geometry_shader),
             "CreatePixelShader": partial(self._create, pixel_shader),
+            "CreateComputeShader": partial(self._create, compute_shader),
             "CreateGeometryShaderWithStreamOutput": self._create_streaming,
             "DestroyShader": self.objects.destroy,
         }
@@ -159,12 +166,22 @@ class Stages:
             found = self.objects.maybe(memory, f"{prefix}SetShader") or NOTHING
             stage.shader, stage.streaming = found.shader, found.streaming
 
+        def set_with_interfaces(
+            memory: bytearray | None, interfaces: Sequence[int] = (), data: Sequence[int] = ()
+        ) -> None:
+            if interfaces:
+                raise Unsupported("shader interfaces")
+            set_shader(memory)
+
         kinds: tuple[tuple[str, Objects[Any], dict[int, Any], int], ...] = (
             ("ConstantBuffers", self._resources.objects, stage.constants, CONSTANT_BUFFERS),
             ("ShaderResources", self._views.shaders, stage.resources, RESOURCES),
             ("Samplers", self._states.samplers, stage.samplers, SAMPLERS),
         )
-        found: dict[str, Callable[..., Any]] = {f"{prefix}SetShader": set_shader}
+        found: dict[str, Callable[..., Any]] = {
+            f"{prefix}SetShader": set_shader,
+            f"{prefix}SetShaderWithIfaces": set_with_interfaces,
+        }
         for noun, objects, slots, count in kinds:
             name = f"{prefix}Set{noun}"
             found[name] = partial(self._set, name, objects, slots, count)
@@ -191,7 +208,6 @@ class Stages:
 _REFUSED = {
     "CreateHullShader": "tessellation",
     "CreateDomainShader": "tessellation",
-    "CreateComputeShader": "compute shaders",
 }
 
 

@@ -40,6 +40,7 @@ _COUNTERS = {
     "CInvocations": "entered",
     "CPrimitives": "clipped",
     "PSInvocations": "invocations",
+    "CSInvocations": "threads",
 }
 """By statistic; those of stages that there are not stay 0."""
 

@@ -20,8 +20,8 @@ def with_constants(draw: Draw) -> Draw:
     return replace(
         draw,
         later=draw.later and _later(draw.later),
-        vertex_uniforms={**draw.vertex_uniforms, **_files(vertex, draw.vertex_buffers)},
-        pixel_uniforms={**draw.pixel_uniforms, **_files(pixel, draw.pixel_buffers)},
+        vertex_uniforms={**draw.vertex_uniforms, **constants_of(vertex, draw.vertex_buffers)},
+        pixel_uniforms={**draw.pixel_uniforms, **constants_of(pixel, draw.pixel_buffers)},
         vertex_buffers={},
         pixel_buffers={},
     )
@@ -31,15 +31,17 @@ def _later(later: Later) -> Later:
     geometry = later.geometry
     if geometry is None:
         return later
-    return replace(later, geometry=replace(geometry, bound=_bound(geometry.bound)))
+    return replace(later, geometry=replace(geometry, bound=with_files(geometry.bound)))
 
 
-def _bound(stage: StageProgram) -> StageProgram:
-    uniforms = {**stage.uniforms, **_files(stage.program, stage.buffers)}
+def with_files(stage: StageProgram) -> StageProgram:
+    """The program of a stage with its constant buffers read into uniform files."""
+    uniforms = {**stage.uniforms, **constants_of(stage.program, stage.buffers)}
     return replace(stage, uniforms=uniforms, buffers={})
 
 
-def _files(program: Program | None, buffers: ConstantBuffers) -> Uniforms:
+def constants_of(program: Program | None, buffers: ConstantBuffers) -> Uniforms:
+    """The uniform files of a program that are buffers, as they are now."""
     files = () if program is None else program.files
     return {file.name: _words(buffers[file.name], file) for file in files if file.name in buffers}
 

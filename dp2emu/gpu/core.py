@@ -26,18 +26,22 @@ from dp2emu.gpu.copy import (
     execute_write_bytes,
 )
 from dp2emu.gpu.draw import Witness, execute_draw, prepare
+from dp2emu.gpu.indirect import direct_dispatch, direct_draw
 from dp2emu.gpu.memory import Heap, Limits
 from dp2emu.gpu.packets import (
     RECT_BYTES,
     BeginQuery,
     Blit,
     Clear,
+    ClearUnordered,
     Compose,
     Copy,
     CopyBytes,
+    Dispatch,
     Draw,
     EndQuery,
     GenerateLevels,
+    IndirectDraw,
     Observe,
     Packet,
     PageIn,
@@ -67,7 +71,19 @@ _SUPERSEDED_KEPT = 1 << 14
 
 
 DRAWING: frozenset[type[Packet]] = frozenset(
-    {Draw, Clear, Copy, Blit, CopyBytes, Compose, GenerateLevels, Swap}
+    {
+        Draw,
+        IndirectDraw,
+        Dispatch,
+        Clear,
+        ClearUnordered,
+        Copy,
+        Blit,
+        CopyBytes,
+        Compose,
+        GenerateLevels,
+        Swap,
+    }
 )
 """Packets that write memory, for a GPU that only keeps order and answers."""
 
@@ -296,6 +312,33 @@ class Gpu:
             self.counters.add(counters)
         self._charge(work)
 
+    def _draw_indirect(self, packet: IndirectDraw) -> None:
+        draw = direct_draw(packet)
+        if draw is not None:
+            self._draw(draw)
+
+    def _dispatch(self, packet: Dispatch) -> None:
+        # Whoever does not compute has no need of all that it takes.
+        from dp2emu.gpu.computing import execute_dispatch
+
+        number, self._draws = self._draws, self._draws + 1
+        counters = Counters()
+        try:
+            work = execute_dispatch(direct_dispatch(packet), counters, self._run_programs)
+        except Disagreement as error:
+            raise error.within(f"dispatch {number}") from None
+        for each in (self.counters, self._context):
+            if each is not None:
+                each.add(counters)
+        self._charge(work)
+
+    def _clear_unordered(self, packet: ClearUnordered) -> None:
+        from dp2emu.gpu.unordered import clear
+
+        moved = clear(packet.view, packet.values, bits=packet.bits)
+        self.counters.unordered_bytes += moved
+        self._charge(Work(unordered_bytes=moved))
+
     def _witness(self, x: I64, y: I64) -> None:
         for tap in self.pixel_taps:
             tap(x, y)
@@ -403,6 +446,9 @@ class Gpu:
 _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {
     Draw: Gpu._draw,
     Clear: Gpu._clear,
+    ClearUnordered: Gpu._clear_unordered,
+    Dispatch: Gpu._dispatch,
+    IndirectDraw: Gpu._draw_indirect,
     Copy: Gpu._copy,
     Blit: Gpu._blit,
     CopyBytes: Gpu._copy_bytes,

@@ -24,7 +24,8 @@ from dp2emu.shader.ir import Port, Program
 
 if TYPE_CHECKING:
     # Whoever draws without such shaders has no need of all that they are made of.
-    from dp2emu.shader.sm4.lower.lowered import Unit
+    from dp2emu.shader.sm4.enums import Dimension
+    from dp2emu.shader.sm4.lower.lowered import Deed, SharedMemory, Unit
 
 RECT_BYTES = 256
 """What a rectangle of a queued packet takes, about."""
@@ -222,6 +223,24 @@ class StageProgram:
     units: tuple[Unit, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Unordered:
+    """A view for unordered access: a buffer, or slices of a level of a texture.
+
+    ``stride`` is the bytes of a structure, 0 of what is none; ``counter`` four bytes of memory
+    with the number the view hides, if it does.
+    """
+
+    surface: Surface
+    dimension: Dimension
+    stride: int = 0
+    counter: Surface | None = None
+
+
+UnorderedViews = Mapping[int, Unordered]
+"""Views by the number of their u#."""
+
+
 @dataclass(frozen=True, slots=True)
 class EmittedStream:
     """A stream of vertices that a geometry program puts out, as points or in strips: which of its
@@ -352,6 +371,49 @@ class Draw:
         if self.indices is not None and isinstance(self.indices.data, np.ndarray):
             size += self.indices.data.nbytes
         return size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndirectDraw:
+    """A draw whose numbers are in a buffer, read when the packet executes.
+
+    ``offset`` bytes into ``arguments`` there are as many DWORDs as the functions of draws with
+    instances take: vertices or indices, instances, the first of those, with indices what is added
+    to each, the first instance.  ``draw`` has instances, and all else.
+    """
+
+    draw: Draw
+    arguments: Surface
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dispatch:
+    """Run a compute program in ``groups``, by x, y and z, of ``threads``, likewise.
+
+    ``deeds`` are its accesses by number, to ``unordered`` views and to what it has declared to be
+    ``shared`` in a group.  With ``arguments``, a buffer and an offset in bytes, the numbers of
+    groups are three DWORDs there, read when the packet executes.
+    """
+
+    stage: StageProgram
+    deeds: tuple[Deed, ...]
+    shared: tuple[SharedMemory, ...]
+    threads: tuple[int, int, int]
+    groups: tuple[int, int, int]
+    unordered: UnorderedViews = field(default_factory=dict)
+    arguments: tuple[Surface, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClearUnordered:
+    """Fill a view with four DWORDs: floats, or integers where the format has them; of ``bits``
+    each channel has the low ones of its own.
+    """
+
+    view: Unordered
+    values: tuple[int, int, int, int]
+    bits: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -538,7 +600,19 @@ class PageIn:
 
 
 Predicable = (
-    Draw | Clear | Copy | CopyBytes | Write | WriteBytes | Swap | Compose | GenerateLevels | PageIn
+    Draw
+    | IndirectDraw
+    | Dispatch
+    | Clear
+    | ClearUnordered
+    | Copy
+    | CopyBytes
+    | Write
+    | WriteBytes
+    | Swap
+    | Compose
+    | GenerateLevels
+    | PageIn
 )
 """Packets that change memory or move it."""
 
@@ -570,7 +644,10 @@ class Predicated:
 Packet = (
     Predicated
     | Draw
+    | IndirectDraw
+    | Dispatch
     | Clear
+    | ClearUnordered
     | Copy
     | Blit
     | CopyBytes

@@ -52,10 +52,10 @@ class Counters:
     what passed all tests on targets with one sample per pixel; multisampled targets count apart,
     per target, so that samples can be turned into pixels per target (reference 7.1, OCCLUSION).
     ``entered`` counts the primitives that enter clipping and ``clipped`` those that leave it,
-    ``invocations`` the pixels that a pixel program ran for.  ``geometry_runs`` counts those of
-    geometry programs, ``geometry_primitives`` what they put out.  ``stream0_written`` and so on
-    count the primitives that a stream of a geometry shader put into buffers, ``stream0_needed``
-    those that it would have with room for all.
+    ``invocations`` the pixels that a pixel program ran for, ``threads`` those of compute programs.
+    ``geometry_runs`` counts those of geometry programs, ``geometry_primitives`` what they put
+    out.  ``stream0_written`` and so on count the primitives that a stream of a geometry shader put
+    into buffers, ``stream0_needed`` those that it would have with room for all.
     """
 
     samples: int = 0
@@ -69,8 +69,10 @@ class Counters:
     invocations: int = 0
     geometry_runs: int = 0
     geometry_primitives: int = 0
+    threads: int = 0
     vertex_bytes: int = 0
     pixel_bytes: int = 0
+    unordered_bytes: int = 0
     upload_bytes: int = 0
     vertex_cache_lookups: int = 0
     vertex_cache_hits: int = 0

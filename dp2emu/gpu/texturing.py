@@ -11,7 +11,7 @@ import numpy as np
 
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import I64
-from dp2emu.gpu.packets import Draw, TextureBinding, Textures, Uniforms
+from dp2emu.gpu.packets import Draw, StageProgram, TextureBinding, Textures, Uniforms
 from dp2emu.gpu.pixels import floats_of
 from dp2emu.gpu.state import Samplers
 from dp2emu.gpu.texture_cache import TextureCache
@@ -121,6 +121,12 @@ class Texturing:
         }, cache, run, {
             Stage.VERTEX: pipeline.vertex_units, Stage.PIXEL: pipeline.units,
         })  # fmt: skip
+
+    @classmethod
+    def alone(cls, bound: StageProgram, stage: Stage, run: Run) -> Texturing:
+        """What is bound to a stage of its own.  Raises Unsupported for what is no texture."""
+        units = _units(bound.samplers, bound.textures, {})
+        return cls({stage: units}, None, run, {stage: bound.units})
 
     def sampler(self, stage: Stage) -> StageSampler:
         """What the engine calls for programs of a stage."""

@@ -71,6 +71,7 @@ class Rates:
     vertices: tuple[int, int] = (1, 4)
     triangles: tuple[int, int] = (1, 8)
     pixels: tuple[int, int] = (4, 1)
+    threads: tuple[int, int] = (4, 1)
 
 
 RATES = Rates()
@@ -201,6 +202,8 @@ def _cost_of_work(number: int, work: Work) -> Cost:
         pixel_memory=_ticks(work.pixel_bytes, RATES.memory_bytes),
         pixel_compute=_ticks(work.shaded, RATES.pixels),
         other=_ticks(work.triangles, RATES.triangles)
+        + _ticks(work.threads, RATES.threads)
+        + _ticks(work.unordered_bytes, RATES.memory_bytes)
         + _ticks(work.paged_bytes, RATES.upload_bytes)
         + _ticks(work.disk_bytes, RATES.disk_bytes),
     )

@@ -44,6 +44,22 @@ def texture_view(
     return view
 
 
+def level_view(
+    surface: Surface, format: DxgiFormat, level: int, slices: tuple[int, int]
+) -> Surface:
+    """Some slices of a level, from the first to behind the last, each a part by itself; those of
+    a volume are one, as deep as they are many.
+    """
+    first, last = slices
+    levels = surface.desc.levels
+    if surface.desc.kind is not SurfaceKind.VOLUMETEXTURE:
+        chosen = (slice * levels + level for slice in range(first, last))
+        return _view(surface, format, tuple(surface.subresources[index] for index in chosen))
+    found = surface.subresources[level]
+    start = found.offset + first * found.slice_pitch
+    return _view(surface, format, (replace(found, offset=start, depth=last - first),))
+
+
 def buffer_view(surface: Surface, format: DxgiFormat, first: int, count: int) -> Surface:
     """``count`` elements of a buffer as a texture of one row."""
     size = ROWS[format].size

@@ -39,6 +39,8 @@ class Work(NamedTuple):
     ``entered``: primitives that are clipped; ``clipped``: those that clipping leaves or makes;
     ``invocations`` of the pixel program, as ``shaded`` but by pixel on any target.
     ``geometry_runs`` of a geometry program, and the ``geometry_primitives`` it put out.
+    ``threads`` of compute programs, and ``unordered_bytes`` that programs read and wrote through
+    views for unordered access.
     ``paged_bytes`` were brought to where the GPU reaches them, ``disk_bytes`` of these from disk.
     ``streams`` are primitives that went to stream output.
     """
@@ -60,6 +62,8 @@ class Work(NamedTuple):
     paged_bytes: int = 0
     disk_bytes: int = 0
     streams: Streams = Streams()
+    threads: int = 0
+    unordered_bytes: int = 0
 
     def __add__(self, other: Work) -> Work:  # type: ignore[override]
         """Count by count."""

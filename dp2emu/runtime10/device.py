@@ -24,6 +24,7 @@ from dp2emu.ddi10.resource import (
     SubresourceUP,
     Usage,
 )
+from dp2emu.ddi10.unordered import CreateUnorderedAccessView
 from dp2emu.runtime10.codes import RESULTS, Api, Refused, Result
 from dp2emu.runtime10.hazards import Hazards
 from dp2emu.runtime10.query import Query, kind_of
@@ -127,15 +128,23 @@ class Device:
         return Handle(memory)
 
     def create_buffer(
-        self, size: int, bind: int, data: bytes | None, usage: Usage = Usage.DEFAULT
+        self,
+        size: int,
+        bind: int,
+        data: bytes | None,
+        usage: Usage = Usage.DEFAULT,
+        stride: int = 0,
     ) -> Resource:
         """CreateBuffer of ``size`` bytes; ``bind`` is D3D11_BIND_*.  Without data it is all
-        zeros.
+        zeros.  With a ``stride``, in bytes, it has structures.
         """
         given = None if data is None else (SubresourceUP(data, size, size),)
         return self._create(
-            CreateResource((MipInfo(size),), given, ResourceType.BUFFER, usage, bind)
-        )
+            CreateResource(
+                (MipInfo(size),), given, ResourceType.BUFFER, usage, bind_flags(bind),
+                ByteStride=stride,
+            )
+        )  # fmt: skip
 
     def create_texture2d(
         self,
@@ -158,11 +167,30 @@ class Device:
                 None if data is None else (data,),
                 ResourceType.TEXTURE2D,
                 usage,
-                bind,
+                bind_flags(bind),
                 Format=format,
                 SampleDesc=DxgiSampleDesc(samples),
             )
         )
+
+    def create_unordered_view(
+        self,
+        resource: Resource,
+        format: int,
+        *,
+        elements: tuple[int, int] = (0, 0),
+        flags: int = 0,
+        mip: int = 0,
+        slices: tuple[int, int] = (0, 1),
+    ) -> Handle:
+        """CreateUnorderedAccessView: of a buffer ``elements`` from the first on, so many; of a
+        texture likewise ``slices`` of a level.
+        """
+        desc = CreateUnorderedAccessView(
+            resource.memory, format, resource.desc.ResourceDimension, mip, *slices, *elements,
+            flags,
+        )  # fmt: skip
+        return self.make("UnorderedAccessView", desc)
 
     def _create(self, desc: CreateResource) -> Resource:
         return Resource(self.make("Resource", desc).memory, desc)
@@ -266,6 +294,16 @@ class Device:
     def _row_bytes(self, resource: Resource) -> int:
         width = resource.desc.pMipInfoList[0].TexelWidth
         return width if resource.is_buffer else width * texel_bytes(resource.desc.Format)
+
+
+_UNORDERED_ACCESS = 0x80
+"""D3D11_BIND_UNORDERED_ACCESS, which is another bit in the driver's interface."""
+
+
+def bind_flags(bind: int) -> int:
+    """D3D11_BIND_FLAG as the driver has it."""
+    unordered = BindFlag.UNORDERED_ACCESS if bind & _UNORDERED_ACCESS else 0
+    return bind & ~_UNORDERED_ACCESS | unordered
 
 
 def _packed(mapped: MappedSubresource, row: int, height: int) -> bytes:

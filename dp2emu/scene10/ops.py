@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dp2emu.ddi10.moves import ClearFlag
-from dp2emu.errors import Unsupported
+from dp2emu.ddi10.unordered import KEEP
 from dp2emu.runtime10 import Data, Query, Refused, Resource, Result
 from dp2emu.scene.fields import Fields
 from dp2emu.scene.player import hr_text
@@ -71,6 +71,16 @@ _DIRECT: dict[str, tuple[str, tuple[tuple[str, _Read | None], ...]]] = {
     ),
     "DrawAuto": ("DrawAuto", ()),
     "Dispatch": ("Dispatch", (("X", count), ("Y", count), ("Z", count))),
+    "DispatchIndirect": ("DispatchIndirect", (("buffer", _HANDLE), ("Offset", count))),
+    "DrawInstancedIndirect": ("DrawInstancedIndirect", (("buffer", _HANDLE), ("Offset", count))),
+    "DrawIndexedInstancedIndirect": (
+        "DrawIndexedInstancedIndirect",
+        (("buffer", _HANDLE), ("Offset", count)),
+    ),
+    "CopyStructureCount": (
+        "CopyStructureCount",
+        (("buffer", _HANDLE), ("Offset", count), ("view", _HANDLE)),
+    ),
     "Flush": ("Flush", ()),
     "IASetPrimitiveTopology": ("IaSetTopology", (("Topology", count),)),
     "IASetInputLayout": ("IaSetInputLayout", (("layout", _HANDLE),)),
@@ -91,7 +101,14 @@ _DIRECT: dict[str, tuple[str, tuple[tuple[str, _Read | None], ...]]] = {
 """Function of the driver, and its arguments as they stand in the scene."""
 
 
-_NEEDS = ("GenMips", "ResourceCopy")
+_NEEDS = (
+    "GenMips",
+    "ResourceCopy",
+    "DispatchIndirect",
+    "DrawInstancedIndirect",
+    "DrawIndexedInstancedIndirect",
+    "CopyStructureCount",
+)
 """Functions of the driver that act on objects, which there must be."""
 
 
@@ -193,8 +210,40 @@ def _pair(value: object) -> tuple[object, int]:
 
 @op("CSSetUnorderedAccessView")
 def _set_unordered(player: Player, fields: Fields) -> None:
-    fields.take("view", player.handle)
-    raise Unsupported("views for unordered access")
+    views = (fields.take("view", player.handle),)
+    number, initial = fields.take("Slot", slot, 0), fields.take("InitialCount", signed, -1)
+    arguments = (number, views, (initial & KEEP,))
+    player.device.call("CsSetUnorderedAccessViews", *arguments)
+
+
+@op("OMSetRenderTargetsAndUnorderedAccessViews")
+def _set_all_targets(player: Player, fields: Fields) -> None:
+    targets = [player.handle(value) for value in fields.take("rtvs", listing)]
+    depth = fields.take("dsv", player.handle)
+    start = fields.take("UAVStartSlot", slot)
+    views = [player.handle(value) for value in fields.take("uavs", listing)]
+    given = fields.take("InitialCounts", listing, [-1] * len(views))
+    counts = [signed(value) & KEEP for value in given]
+    if len(targets) > _TARGETS:
+        raise Refused(Result.E_INVALIDARG, "too many targets")
+    arguments = (targets, _TARGETS - len(targets), depth, views, counts, start, start, len(views))
+    player.device.call("SetRenderTargets", *arguments)
+
+
+@op("ClearUnorderedAccessViewUint")
+def _clear_bits(player: Player, fields: Fields) -> None:
+    view = fields.take("view", player.handle)
+    values = [count(value) for value in fields.take("Values", listing)]
+    _check_given(view)
+    player.device.call("ClearUnorderedAccessViewUint", view, values)
+
+
+@op("ClearUnorderedAccessViewFloat")
+def _clear_floats(player: Player, fields: Fields) -> None:
+    view = fields.take("view", player.handle)
+    values = [floating(value) for value in fields.take("Values", listing)]
+    _check_given(view)
+    player.device.call("ClearUnorderedAccessViewFloat", view, values)
 
 
 @op("ClearRenderTargetView")

@@ -18,7 +18,6 @@ from dp2emu.ddi10.state import (
     StencilOpDesc,
 )
 from dp2emu.ddi10.views import CreateShaderResourceView, CreateTargetView
-from dp2emu.errors import Unsupported
 from dp2emu.runtime10 import (
     Api,
     Handle,
@@ -62,8 +61,9 @@ def _data(player: Player) -> Callable[[object], bytes | None]:
 def _buffer(player: Player, fields: Fields) -> Resource:
     size = fields.take("ByteWidth", whole(1, DATA_BYTES))
     data = fields.take("hex", _data(player), None)
-    bind = fields.take("BindFlags", count)
-    return player.device.create_buffer(size, bind, data and data.ljust(size, b"\0"))
+    bind, stride = fields.take("BindFlags", count), fields.take("StructureByteStride", count, 0)
+    filled = data and data.ljust(size, b"\0")
+    return player.device.create_buffer(size, bind, filled, stride=stride)
 
 
 @maker("CreateTexture2D")
@@ -108,8 +108,14 @@ def _shader_view(player: Player, fields: Fields) -> Handle:
 
 @maker("CreateUnorderedAccessView")
 def _unordered_view(player: Player, fields: Fields) -> Handle:
-    fields.ignore_others()
-    raise Unsupported("views for unordered access")
+    resource = fields.take("resource", player.find(Resource))
+    return player.device.create_unordered_view(
+        resource,
+        fields.take("Format", count, resource.desc.Format),
+        elements=(fields.take("FirstElement", count, 0), fields.take("NumElements", count, 0)),
+        flags=fields.take("Flags", count, 0),
+        mip=fields.take("MipSlice", count, 0),
+    )
 
 
 # Shaders

@@ -168,14 +168,6 @@ def test_what_cannot_be_streamed_into_is_refused() -> None:
         assert rule_of(driven, "SoSetTargets", targets, clear, offsets) == rule
 
 
-def test_unordered_access_says_that_it_is_not_built() -> None:
-    driven = Rendering()
-    buffer = driven.buffer(bytes(4))
-    assert driven.call("SetRenderTargets", [], 8, None, [None], [], 0, 0, 0, 0) == []
-    with pytest.raises(Unsupported, match="unordered access"):
-        driven.call("SetRenderTargets", [], 8, None, [buffer], [0], 0, 1, 0, 0)
-
-
 # Shaders
 
 
@@ -184,7 +176,6 @@ def test_unordered_access_says_that_it_is_not_built() -> None:
     [
         ("CreateHullShader", "tessellation"),
         ("CreateDomainShader", "tessellation"),
-        ("CreateComputeShader", "compute shaders"),
     ],
 )
 def test_shaders_of_other_stages_say_that_they_are_not_built(entry: str, what: str) -> None:

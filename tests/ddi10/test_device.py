@@ -13,12 +13,9 @@ from dp2emu.gpu.packets import BeginQuery, EndQuery
 from tests.ddi10.driving import REMOVED, Driven
 
 MISSING = (
-    "DrawIndexedInstancedIndirect "
-    "DrawInstancedIndirect CommandListExecute Dispatch DispatchIndirect SetResourceMinLOD "
-    "CopyStructureCount ClearUnorderedAccessViewUint ClearUnorderedAccessViewFloat "
-    "CreateUnorderedAccessView CsSetUnorderedAccessViews CreateDeferredContext CreateCommandList "
+    "CommandListExecute SetResourceMinLOD CreateDeferredContext CreateCommandList "
     "AbandonCommandList RecycleCommandList CalcPrivateTessellationShaderSize "
-    "PsSetShaderWithIfaces CheckDeferredContextHandleSizes"
+    "CheckDeferredContextHandleSizes"
 )
 
 

@@ -9,7 +9,7 @@ KINDS = (PASS, DEPARTS, WAITS, FAIL)
 """Every kind of verdict, as the columns of the table."""
 
 WAITING = frozenset(
-    {"tessellation", "compute shaders"},
+    {"tessellation"},
 )
 """What is not built, as errors name it."""
 

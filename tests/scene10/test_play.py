@@ -130,11 +130,6 @@ def test_more_targets_than_there_can_be_are_refused(call: dict[str, Any], tmp_pa
     assert found["failed_calls"] == [{"call": 0, "op": call["op"], "hr": "0x80070057"}]
 
 
-def test_views_for_unordered_access_are_not_built(tmp_path: Path) -> None:
-    result, _ = play(tmp_path, [], {"op": "CSSetUnorderedAccessView", "view": None})
-    assert str(result.problems[0].error) == "views for unordered access"
-
-
 def test_textures_that_are_too_large_together_are_an_error(tmp_path: Path) -> None:
     large = [{**TEXTURE, "name": f"t{n}", "Width": 4096, "Height": 4096} for n in range(3)]
     with pytest.raises(SceneError, match="too large together"):

@@ -11,6 +11,9 @@ an F32 whose name says how it is interpolated (``ports``); F32 ``position.<c>``;
 
 Ports of geometry programs, all I32: inputs ``vertex<n>.v<register>.<c>``, ``primitive_id.x`` and
 ``gs_instance.x``; outputs as ``emission`` has them.
+
+Ports of compute programs: inputs ``vThreadID.<c>``, ``vThreadGroupID.<c>``,
+``vThreadIDInGroup.<c>`` and ``vThreadIDInGroupFlattened.x``, I32.
 """
 
 from __future__ import annotations
@@ -22,28 +25,35 @@ from dp2emu.shader.sm4.enums import GlobalFlags
 from dp2emu.shader.sm4.lower.emission import Emitter
 from dp2emu.shader.sm4.lower.flow import lower_routine
 from dp2emu.shader.sm4.lower.lowered import (
+    Act,
     Ask,
     DeclaredSampler,
+    Deed,
     Emission,
     Lowered4,
     Register,
     Resource,
+    SharedMemory,
     Unit,
 )
 from dp2emu.shader.sm4.lower.lowering import Lowering
 from dp2emu.shader.sm4.lower.outputs import DEPTHS, geometry_outputs, pixel_outputs, vertex_outputs
 from dp2emu.shader.sm4.lower.reading import store_inputs
+from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Program
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage
 
 __all__ = [
+    "Act",
     "Ask",
     "DeclaredSampler",
+    "Deed",
     "Emission",
     "Lowered4",
     "Register",
     "Resource",
+    "SharedMemory",
     "Unit",
     "lower",
 ]
@@ -52,18 +62,25 @@ _OUTPUTS: dict[Stage, Callable[[Lowering], None]] = {
     Stage.VERTEX: vertex_outputs,
     Stage.GEOMETRY: geometry_outputs,
     Stage.PIXEL: pixel_outputs,
+    Stage.COMPUTE: lambda low: None,
 }
+
+_WRITING = (Stage.PIXEL, Stage.COMPUTE)
+"""Stages that have views for unordered access."""
+_UNORDERED = frozenset({Op.DCL_UAV_TYPED, Op.DCL_UAV_RAW, Op.DCL_UAV_STRUCTURED})
 
 
 def lower(program: Program) -> Lowered4:
-    """A vertex, geometry or pixel program.
+    """A vertex, geometry, pixel or compute program.
 
     Raises ShaderError if blocks nest too deep once calls are expanded, and Unsupported for other
-    stages, unordered access views and double precision.
+    stages, unordered access views of stages but two, and double precision.
     """
     stage = program.version.stage
     if stage not in _OUTPUTS:
         raise Unsupported(f"{stage.name.lower()} shaders")
+    if stage not in _WRITING and any(each.op in _UNORDERED for each in program.instructions):
+        raise Unsupported(f"unordered access views of {stage.name.lower()} shaders")
     low = Lowering(program)
     if stage is Stage.GEOMETRY:
         low.emitter = Emitter(low)
@@ -90,4 +107,8 @@ def _lowered(low: Lowering) -> Lowered4:
         forces_early=GlobalFlags.FORCE_EARLY_DEPTH_STENCIL in declared.flags,
         per_sample=declared.per_sample,
         emission=None if low.emitter is None else low.emitter.emission,
+        deeds=tuple(low.deeds),
+        unordered=tuple(each for _, each in sorted(declared.unordered.items())),
+        shared=tuple(each for _, each in sorted(declared.shared.items())),
+        threads=declared.threads,
     )

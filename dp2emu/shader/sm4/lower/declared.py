@@ -15,7 +15,7 @@ from dp2emu.shader.sm4.enums import (
     SystemValue,
     Topology,
 )
-from dp2emu.shader.sm4.lower.lowered import DeclaredSampler, Register, Resource
+from dp2emu.shader.sm4.lower.lowered import DeclaredSampler, Register, Resource, SharedMemory
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Declaration, Instruction
 from dp2emu.shader.sm4.registers import File
@@ -40,6 +40,9 @@ class Declared:
     samplers: list[DeclaredSampler] = field(default_factory=list)
     immediates: tuple[int, ...] = ()
     flags: GlobalFlags = field(default_factory=lambda: GlobalFlags(0))
+    unordered: dict[int, Resource] = field(default_factory=dict)
+    shared: dict[int, SharedMemory] = field(default_factory=dict)
+    threads: tuple[int, int, int] = (0, 0, 0)
     stream: int = 0
     topologies: dict[int, Topology] = field(default_factory=dict)
     primitive: Primitive | None = None
@@ -140,21 +143,43 @@ def _array(found: Declared, instruction: Instruction, declaration: Declaration) 
 
 
 def _resource(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    number = instruction.operands[0].number
+    operand = instruction.operands[0]
     assert declaration.dimension is not None
     assert declaration.returns is not None
-    found.resources[number] = Resource(number, declaration.dimension, declaration.returns)
+    resource = Resource(operand.number, declaration.dimension, declaration.returns)
+    _resources(found, operand.file)[operand.number] = resource
+
+
+def _resources(found: Declared, file: File) -> dict[int, Resource]:
+    return found.unordered if file is File.UAV else found.resources
 
 
 def _untyped(
     dimension: Dimension,
 ) -> Callable[[Declared, Instruction, Declaration], None]:
     def declare(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-        number = instruction.operands[0].number
-        resource = Resource(number, dimension)
-        found.resources[number] = replace(resource, stride=declaration.stride)
+        operand = instruction.operands[0]
+        resource = Resource(operand.number, dimension)
+        resources = _resources(found, operand.file)
+        resources[operand.number] = replace(resource, stride=declaration.stride)
 
     return declare
+
+
+def _shared_raw(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    number = instruction.operands[0].number
+    memory = SharedMemory(number, Dimension.RAW_BUFFER, 1, declaration.stride)
+    found.shared[number] = memory
+
+
+def _shared(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    number, dimension = instruction.operands[0].number, Dimension.STRUCTURED_BUFFER
+    memory = SharedMemory(number, dimension, declaration.stride, declaration.count)
+    found.shared[number] = memory
+
+
+def _threads(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    found.threads = declaration.threads
 
 
 def _sampler(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
@@ -209,6 +234,12 @@ _DECLARE: dict[Op, Callable[[Declared, Instruction, Declaration], None]] = {
     Op.DCL_RESOURCE: _resource,
     Op.DCL_RESOURCE_RAW: _untyped(Dimension.RAW_BUFFER),
     Op.DCL_RESOURCE_STRUCTURED: _untyped(Dimension.STRUCTURED_BUFFER),
+    Op.DCL_UAV_TYPED: _resource,
+    Op.DCL_UAV_RAW: _untyped(Dimension.RAW_BUFFER),
+    Op.DCL_UAV_STRUCTURED: _untyped(Dimension.STRUCTURED_BUFFER),
+    Op.DCL_TGSM_RAW: _shared_raw,
+    Op.DCL_TGSM_STRUCTURED: _shared,
+    Op.DCL_THREAD_GROUP: _threads,
     Op.DCL_SAMPLER: _sampler,
     Op.DCL_GLOBALFLAGS: _flags,
     Op.DCL_STREAM: _stream,

@@ -14,7 +14,7 @@ from operator import or_
 from dp2emu.errors import ShaderError, Unsupported
 from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.sm4.flow import CLOSED_BY, CONTINUES, OPENERS, label_of
-from dp2emu.shader.sm4.lower import arithmetic, attributes, resources
+from dp2emu.shader.sm4.lower import arithmetic, attributes, memory, resources
 from dp2emu.shader.sm4.lower.emission import CUTS, EMITS
 from dp2emu.shader.sm4.lower.frames import Frame, Kind, Switch
 from dp2emu.shader.sm4.lower.lowering import Lowering, Write
@@ -104,8 +104,6 @@ def _assign(low: Lowering, instruction: Instruction) -> None:
 
 def _check(instruction: Instruction) -> None:
     """Raises Unsupported by the name of what there is no lowering of."""
-    if any(operand.file is File.UAV for operand in instruction.operands):
-        raise Unsupported("unordered access views")
     if instruction.op not in EVALUATE:
         raise Unsupported(_REFUSED.get(instruction.op, f"opcode {instruction.op.name.lower()}"))
 
@@ -289,7 +287,10 @@ def _callc(low: Lowering, instruction: Instruction) -> None:
 
 def _discard(low: Lowering, instruction: Instruction) -> None:
     """The lane goes on: its neighbours' derivatives need it."""
-    low.b.kill(condition(low, instruction))
+    test = condition(low, instruction)
+    if low.dropped is not None:
+        low.dropped.value = low.dropped.value | test
+    low.b.kill(test)
     low.kills = True
 
 
@@ -300,10 +301,17 @@ def _emit(low: Lowering, instruction: Instruction) -> None:
 
 
 def _nothing(low: Lowering, instruction: Instruction) -> None:
-    """nop, and sync: there is no memory that lanes write for each other."""
+    """nop, and sync: what lanes wrote before is there, for every access is done for all lanes
+    before any of them goes on.
+    """
 
 
-EVALUATE = {**arithmetic.EVALUATE, **resources.EVALUATE, **attributes.EVALUATE}
+EVALUATE = {
+    **arithmetic.EVALUATE,
+    **resources.EVALUATE,
+    **attributes.EVALUATE,
+    **memory.EVALUATE,
+}
 """Opcodes that do no more than write their destinations."""
 _OPEN: dict[Op, Open] = {Op.IF: _if, Op.LOOP: _loop, Op.SWITCH: _switch}
 _EFFECTS: dict[Op, Effect] = {
@@ -325,6 +333,7 @@ _EFFECTS: dict[Op, Effect] = {
     Op.NOP: _nothing,
     Op.SYNC: _nothing,
     **dict.fromkeys(EMITS | CUTS, _emit),
+    **memory.EFFECTS,
 }
 
 CONTROL = frozenset(_OPEN) | frozenset(_EFFECTS)

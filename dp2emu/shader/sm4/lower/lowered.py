@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from dp2emu.shader.ir import Lod, Program
 from dp2emu.shader.sm4.enums import (
@@ -122,6 +123,67 @@ class Emission:
     topologies: tuple[tuple[int, Topology], ...]
 
 
+class Act(Enum):
+    """What an access does to memory, and with which operands behind the address.
+
+    Addresses are as ``Ask`` has them; of raw memory the byte offset, of structured memory index
+    and byte offset in the structure.  Words of buffers are 32 bits, texels have four words.
+    """
+
+    LOAD = "load"
+    """None.  Answers the texel, or words from there on."""
+    STORE = "store"
+    """A texel, or words for there and on."""
+    AND = "and"
+    OR = "or"
+    XOR = "xor"
+    IADD = "iadd"
+    IMAX = "imax"
+    IMIN = "imin"
+    UMAX = "umax"
+    UMIN = "umin"
+    EXCHANGE = "exchange"
+    """Like those above, a word.  Answers what was there before."""
+    COMPARE = "compare"
+    """What should be there, and what is stored if it is.  Answers what was there before."""
+    ALLOC = "alloc"
+    """No address.  The counter goes up; answers what it was."""
+    CONSUME = "consume"
+    """No address.  The counter goes down; answers what it is."""
+    SIZE = "size"
+    """The mip level in place of an address.  Answers as ``Ask.SIZE``."""
+    COUNT = "count"
+    """No address.  Answers as ``Ask.COUNT``."""
+
+
+class Deed(NamedTuple):
+    """What an Access of this number does: to u#, or to g# if that is ``shared``.
+
+    ``silent``: nobody looks at the answer.
+    """
+
+    act: Act
+    number: int
+    shared: bool
+    dimension: Dimension
+    silent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SharedMemory:
+    """A g#: ``count`` structures of ``stride`` bytes, or so many bytes if the stride is 1."""
+
+    number: int
+    dimension: Dimension
+    stride: int
+    count: int
+
+    @property
+    def words(self) -> int:
+        """32-bit words that it takes."""
+        return -(-self.stride * self.count // 4)
+
+
 @dataclass(frozen=True)
 class Lowered4:
     """A shader as a program.  Frozen and hashable, as the program is.
@@ -129,7 +191,8 @@ class Lowered4:
     Files: ``cb<slot>`` for each of ``constant_buffers``, I32 in rows of four, and ``icb``, which
     are ``immediates``, if the program has it.  ``units`` are by number.  ``forces_early``: tests
     of depth and stencil come before the program, whatever it does.  ``per_sample``: it runs for
-    each sample.
+    each sample.  ``deeds`` are what it does to memory, by number, ``unordered`` the u# declared
+    and ``shared`` the g#; ``threads`` are those of a group by x, y and z.
     """
 
     program: Program
@@ -146,3 +209,7 @@ class Lowered4:
     forces_early: bool = False
     per_sample: bool = False
     emission: Emission | None = None
+    deeds: tuple[Deed, ...] = ()
+    unordered: tuple[Resource, ...] = ()
+    shared: tuple[SharedMemory, ...] = ()
+    threads: tuple[int, int, int] = (0, 0, 0)

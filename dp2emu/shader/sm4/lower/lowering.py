@@ -13,7 +13,8 @@ from dp2emu.shader.sm4.flow import phases
 from dp2emu.shader.sm4.lower.budget import measure
 from dp2emu.shader.sm4.lower.declared import declared
 from dp2emu.shader.sm4.lower.frames import Frame
-from dp2emu.shader.sm4.lower.lowered import Unit
+from dp2emu.shader.sm4.lower.lowered import Deed, Unit
+from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Index, Operand, Program
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage
@@ -30,6 +31,7 @@ _STAGES = {
     Stage.VERTEX: ir.Stage.VERTEX,
     Stage.GEOMETRY: ir.Stage.VERTEX,
     Stage.PIXEL: ir.Stage.PIXEL,
+    Stage.COMPUTE: ir.Stage.COMPUTE,
 }
 REGISTERS = 32
 """Of v# and o#, and of each vertex."""
@@ -62,7 +64,8 @@ class Lowering:
 
     A component is an I32 variable of the builder, but those of x#, and of v# and o# if some
     instruction indexes them, are in a local file.  ``known`` are floats, without subnormals, that
-    variables are the bits of; only where control flow does not come between.
+    variables are the bits of; only where control flow does not come between.  ``dropped`` are the
+    pixels that were discarded, if a program that acts on memory discards any.
     """
 
     def __init__(self, program: Program) -> None:
@@ -85,6 +88,8 @@ class Lowering:
         self.frames: list[Frame] = []
         self.kills = False
         self.emitter: Emitter | None = None
+        self.deeds: dict[Deed, int] = {}
+        self.dropped = self._drops(program)
         self.budget = Budget(self.b, measure(self.parts))
 
     def _size(self, file: File) -> int:
@@ -108,6 +113,16 @@ class Lowering:
         """What a unit answers; floats are given by their bits."""
         words = [self.b.asint(each) if each.type is Type.F32 else each for each in operands]
         return self.b.fetch(self.unit(unit), words)
+
+    def access(self, deed: Deed, operands: list[Value]) -> tuple[Value, Value, Value, Value]:
+        """What memory gives when that is done to it."""
+        return self.b.access(self.deeds.setdefault(deed, len(self.deeds)), operands)
+
+    def _drops(self, program: Program) -> Variable | None:
+        discards = any(each.op is Op.DISCARD for each in program.instructions)
+        if not (discards and self.declared.unordered):
+            return None
+        return self.b.variable(Type.BOOL, False)
 
     def variable(self, place: Place) -> Variable:
         """The variable of a component."""

@@ -35,6 +35,7 @@ _GENERATED = {
     Stage.PIXEL: frozenset(
         {SystemValue.PRIMITIVE_ID, SystemValue.IS_FRONT_FACE, SystemValue.SAMPLE_INDEX}
     ),
+    Stage.COMPUTE: frozenset(),
 }
 """Names of integers that hardware makes for a stage; others an earlier stage passes on."""
 
@@ -249,12 +250,20 @@ _SCALARS = {
     File.COVERAGE: "coverage.x",
     File.PRIMITIVE_ID: "primitive_id.x",
     File.GS_INSTANCE_ID: "gs_instance.x",
+    File.THREAD_ID_IN_GROUP_FLATTENED: "vThreadIDInGroupFlattened.x",
 }
 """Ports of registers that have a single component."""
 
 
 def _scalar(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
     return low.b.input(_SCALARS[operand.file], Type.I32)
+
+
+def _thread(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
+    """Where a thread is: ``vThreadID.x`` and so on."""
+    if place == 3:
+        return low.word(0)
+    return low.b.input(f"{operand.file.value}.{COMPONENTS[place]}", Type.I32)
 
 
 def _refused(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
@@ -275,6 +284,9 @@ _READ: dict[File, _Read] = {
     File.CONSTANT_BUFFER: _constant,
     File.IMMEDIATE_CONSTANT_BUFFER: _own_constant,
     **dict.fromkeys(_SCALARS, _scalar),
+    File.THREAD_ID: _thread,
+    File.THREAD_GROUP_ID: _thread,
+    File.THREAD_ID_IN_GROUP: _thread,
     **dict.fromkeys(_REFUSED, _refused),
 }
 

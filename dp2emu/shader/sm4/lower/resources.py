@@ -75,7 +75,7 @@ def _address(at: Source, shape: Shape, *, slices: bool = True) -> list[Value]:
     return [at[c] for c in range(shape.axes + (shape.slices and slices))]
 
 
-def _answered(instruction: Instruction, words: Sequence[Value]) -> tuple[Result, ...]:
+def answered(instruction: Instruction, words: Sequence[Value]) -> tuple[Result, ...]:
     """Four words behind the swizzle of the operand they are of."""
     (target,) = instruction.destinations
     operand = next(each for each in instruction.sources if each.file in _SWIZZLED)
@@ -84,7 +84,7 @@ def _answered(instruction: Instruction, words: Sequence[Value]) -> tuple[Result,
     return ({c: words[swizzle[c]] for c in target.written},)
 
 
-_SWIZZLED = frozenset({File.RESOURCE, File.RASTERIZER})
+_SWIZZLED = frozenset({File.RESOURCE, File.RASTERIZER, File.UAV, File.SHARED_MEMORY})
 
 
 def _sample(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
@@ -96,7 +96,7 @@ def _sample(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         words = _sampled(low, replace(unit, lod=sampling.lod), at, rest)
     else:
         words = _fetched(low, replace(unit, comparison=sampling.comparison), at, rest, sampling)
-    return _answered(instruction, words)
+    return answered(instruction, words)
 
 
 def _sampled(low: Lowering, unit: Unit, at: Source, rest: list[Source]) -> tuple[Value, ...]:
@@ -159,7 +159,7 @@ def _lod(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     place = _address(at, shape, slices=False)
     clamped, level, *_ = low.fetch(unit, *place, *_slopes(low, at, shape))
     zero = low.word(0)
-    return _answered(instruction, (*_floats(low, clamped, level), zero, zero))
+    return answered(instruction, (*_floats(low, clamped, level), zero, zero))
 
 
 def _floats(low: Lowering, *words: Value) -> tuple[Value, ...]:
@@ -180,7 +180,7 @@ def _gather(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     sampler = _operand(instruction, File.SAMPLER)
     component = 0 if comparison else sampler.swizzle[0]
     unit = replace(unit, comparison=comparison, offset=offset, component=component)
-    return _answered(instruction, low.fetch(unit, *operands))
+    return answered(instruction, low.fetch(unit, *operands))
 
 
 def _ld(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
@@ -191,7 +191,7 @@ def _ld(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     moved = [n + by if by else n for n, by in zip(place, unit.texel, strict=False)]
     place[: len(moved)] = moved
     last = sample[0][0] if sample else _level(low, unit, at)
-    return _answered(instruction, low.fetch(replace(unit, texel=(0, 0, 0)), *place, last))
+    return answered(instruction, low.fetch(replace(unit, texel=(0, 0, 0)), *place, last))
 
 
 def _level(low: Lowering, unit: Unit, at: Source) -> Value:
@@ -201,32 +201,38 @@ def _level(low: Lowering, unit: Unit, at: Source) -> Value:
 def _ld_raw(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     unit, _ = _asked(low, instruction, Ask.RAW)
     (at,) = sources(low, instruction)
-    return _answered(instruction, low.fetch(unit, at[0]))
+    return answered(instruction, low.fetch(unit, at[0]))
 
 
 def _ld_structured(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     unit, _ = _asked(low, instruction, Ask.STRUCTURED)
     number, at = sources(low, instruction)
-    return _answered(instruction, low.fetch(unit, number[0], at[0]))
+    return answered(instruction, low.fetch(unit, number[0], at[0]))
 
 
 def _resinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     """Sizes as asked for; of reciprocals only lengths are inverted."""
     unit, shape = _asked(low, instruction, Ask.SIZE)
     (level,) = sources(low, instruction)
-    words = low.fetch(unit, level[0])
+    return sized(low, instruction, low.fetch(unit, level[0]), shape)
+
+
+def sized(
+    low: Lowering, instruction: Instruction, words: Sequence[Value], shape: Shape
+) -> tuple[Result, ...]:
+    """Sizes behind the swizzle of the operand they are of, as the instruction wants them."""
     if instruction.sizes is Sizes.UINT:
-        return _answered(instruction, words)
+        return answered(instruction, words)
     numbers = [low.b.apply("utof", each) for each in words]
     if instruction.sizes is Sizes.RCPFLOAT:
         numbers[: shape.lengths] = [1.0 / each for each in numbers[: shape.lengths]]
-    return _answered(instruction, numbers)
+    return answered(instruction, numbers)
 
 
 def _bufinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     unit, _ = _asked(low, instruction, Ask.COUNT)
     count, *_ = low.fetch(unit)
-    return _answered(instruction, (count,) * 4)
+    return answered(instruction, (count,) * 4)
 
 
 def _about_samples(low: Lowering, instruction: Instruction, ask: Ask) -> Unit:
@@ -239,13 +245,13 @@ def _sampleinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     count, *_ = low.fetch(_about_samples(low, instruction, Ask.SAMPLES))
     if instruction.sizes is not Sizes.UINT:
         count = low.b.apply("utof", count)
-    return _answered(instruction, (count, *[low.word(0)] * 3))
+    return answered(instruction, (count, *[low.word(0)] * 3))
 
 
 def _samplepos(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     (number,) = sources(low, instruction)
     x, y, *_ = low.fetch(_about_samples(low, instruction, Ask.SAMPLE_POSITION), number[0])
-    return _answered(instruction, (*_floats(low, x, y), *[low.word(0)] * 2))
+    return answered(instruction, (*_floats(low, x, y), *[low.word(0)] * 2))
 
 
 EVALUATE: dict[Op, Evaluate] = {

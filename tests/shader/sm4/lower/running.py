@@ -19,12 +19,14 @@ COMPONENTS = "xyzw"
 class Surroundings:
     """What answers samples and fetches, and keeps them.
 
-    A sample gives its coordinates and then 0.5, a fetch 1000 times its unit and on.
+    A sample gives its coordinates and then 0.5, a fetch 1000 times its unit and on, an access
+    the same from 5 on.
     """
 
     def __init__(self) -> None:
         self.samples: list[tuple[int, TextureKind, list[float], Lod, list[float]]] = []
         self.fetches: list[tuple[int, list[int]]] = []
+        self.accesses: list[tuple[int, list[int]]] = []
 
     def sample(
         self,
@@ -47,6 +49,19 @@ class Surroundings:
         self.fetches.append((unit, [int(x[0]) & 0xFFFFFFFF for x in operands]))
         x, y, z, w = (np.array([1000 * unit + n], np.int32) for n in range(4))
         return x, y, z, w
+
+    def access(
+        self, unit: int, operands: tuple[I32, ...], active: Mask | None
+    ) -> tuple[I32, I32, I32, I32]:
+        self.accesses.append((unit, [int(x[0]) & 0xFFFFFFFF for x in operands]))
+        x, y, z, w = (np.array([1000 * unit + 5 + n], np.int32) for n in range(4))
+        return x, y, z, w
+
+    def saved(self) -> tuple[Lanes, ...]:
+        return ()
+
+    def restore(self, saved: tuple[Lanes, ...]) -> None:
+        self.accesses.clear()
 
 
 def lowered(text: str) -> Lowered4:
@@ -77,7 +92,7 @@ def execute(
     }
     if "icb" in files:
         files["icb"] = _lanes(shader.immediates, np.dtype(np.int32))
-    return run(program, given, files, lanes, mask, around.sample, fetcher=around.fetch)
+    return run(program, given, files, lanes, mask, around.sample, None, around.fetch, around)
 
 
 def _lanes(values: Any, dtype: np.dtype[Any]) -> Lanes:

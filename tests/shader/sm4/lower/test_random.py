@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -22,9 +23,12 @@ from dp2emu.shader.sm4.versions import VERSIONS, Stage, Version
 from tests.shader.sm4.lower.running import execute
 from tests.shader.sm4.making import recorded
 
-BUILT = [each for each in VERSIONS if each.stage in (Stage.VERTEX, Stage.GEOMETRY, Stage.PIXEL)]
+BUILT = [each for each in VERSIONS if each.stage not in (Stage.HULL, Stage.DOMAIN)]
 REFUSED = frozenset({File.IMMEDIATE64, File.THIS, File.CYCLE_COUNTER, File.INNER_COVERAGE})
-LEFT_OUT = frozenset({File.UAV, File.STENCIL_REFERENCE, File.INTERFACE})
+LEFT_OUT = frozenset({File.STENCIL_REFERENCE, File.INTERFACE})
+UNORDERED = frozenset({Op.DCL_UAV_TYPED, Op.DCL_UAV_RAW, Op.DCL_UAV_STRUCTURED})
+WRITING = (Stage.PIXEL, Stage.COMPUTE)
+"""Stages that have views for unordered access."""
 EMITTING = decode(
     assemble("""gs_5_0
 dcl_inputprimitive triangle
@@ -37,10 +41,12 @@ dcl_gsinstances 2
 ONE = Operand(File.IMMEDIATE, selection=Selection.ONE, words=(1,))
 
 
-def is_built(instruction: Instruction) -> bool:
+def is_built(version: Version, instruction: Instruction) -> bool:
     """Whether an instruction is none of those that are refused by name."""
     if instruction.row.declares is not None:
-        return True
+        return version.stage in WRITING or instruction.op not in UNORDERED
+    if version.stage not in WRITING and any(o.file is File.UAV for o in instruction.operands):
+        return False
     if any(operand.file in LEFT_OUT for operand in instruction.operands):
         return False
     return instruction.op in EVALUATE or instruction.op in CONTROL | {Op.LABEL}
@@ -57,7 +63,8 @@ def with_operands_that_are(instruction: Instruction) -> Instruction:
 def built(seed: int, version: Version) -> Program:
     """A program by chance without what is refused."""
     program = decode(generate(Random(seed), version, length=12))
-    kept = tuple(map(with_operands_that_are, filter(is_built, program.instructions)))
+    good = filter(partial(is_built, program.version), program.instructions)
+    kept = tuple(map(with_operands_that_are, good))
     if version.stage is Stage.GEOMETRY:
         kept = (*EMITTING, *(each for each in kept if each.op not in {e.op for e in EMITTING}))
     return Program(program.version, kept)
