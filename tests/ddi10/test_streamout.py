@@ -600,6 +600,42 @@ def test_what_a_geometry_shader_makes_of_triangles_streams_out_for_each_instance
     assert driven.floats(buffer) == np.array(wanted, np.float32).ravel().tolist()
 
 
+@pytest.mark.parametrize(
+    ("shader", "given", "corners"),
+    [("gs_tri_lines", TRIANGLES, [0, 1, 1, 2, 2, 0]), ("gs_partial", TRIANGLES, [0, 1, 2]),
+     ("gs_so_points", TRIANGLES, [0, 1, 2]), ("gs_pass_tri", TRIANGLES_ADJ, [0, 2, 4]),
+     ("gs_lineadj", LINES_ADJ, None), ("gs_zero", TRIANGLES, [])],
+)  # fmt: skip
+def test_strips_of_a_geometry_shader_stream_out_as_lists_without_what_is_not_whole(
+    shader: str, given: int, corners: list[int] | None
+) -> None:
+    driven = Streaming()
+    entries = (StreamOutputEntry11(0, 0, 1, 0b0001),)
+    driven.set_geometry(StreamOutputShader11(tokens(shader), entries))
+    buffer = driven.room(400)
+    driven.targets(buffer)
+    vertices = 3 if given == TRIANGLES else 6
+    needed = driven.measured(Query.STREAMOUTPUTSTATS, (given, vertices))[1]
+    if corners is not None:
+        assert driven.floats(buffer) == corners
+    assert statistics(driven).GSPrimitives == needed
+
+
+def test_a_quad_of_a_geometry_shader_streams_out_as_two_triangles_that_face_alike() -> None:
+    driven = Streaming()
+    entries = (StreamOutputEntry11(0, 0, 0, 0b0011),)
+    driven.set_geometry(StreamOutputShader11(tokens("gs_point_quad"), entries))
+    half = np.array([0.25, 0.5, 0, 0], "<f4").tobytes()
+    driven.call("GsSetConstantBuffers", 0, [driven.buffer(half, bind=BindFlag.CONSTANT_BUFFER)])
+    buffer = driven.room(400)
+    driven.targets(buffer)
+    driven.draw(POINTS, 1)
+    x, y = vertex(0)[:2]
+    corner = [(x + dx, y + dy) for dx in (-0.25, 0.25) for dy in (-0.5, 0.5)]
+    found = np.array(driven.floats(buffer)).reshape(-1, 2)
+    assert found.tolist() == [list(corner[n]) for n in (0, 1, 2, 1, 3, 2)]
+
+
 def test_a_geometry_shader_without_entries_stores_nothing() -> None:
     driven = Streaming()
     driven.set_geometry(StreamOutputShader11(tokens("gs_pass_tri"), ()))
