@@ -18,7 +18,7 @@ from dp2emu.ddi10.kinds import Kind
 from dp2emu.errors import Fault
 from dp2emu.gpu.queries import Observes, Report
 from dp2emu.gpu.timing import RATES
-from dp2emu.gpu.usage import PIXEL, TRAFFIC, VERTEX, Usage, busy, idle, part, used
+from dp2emu.gpu.usage import GEOMETRY, PIXEL, TRAFFIC, VERTEX, Usage, busy, idle, part, used
 
 SIMULTANEOUS = 4
 """NumSimultaneousCounters: what the counters that are watched at a time may cost together."""
@@ -118,10 +118,6 @@ def _part(counter: str, *whole: str) -> Callable[[Report], float]:
     return lambda report: _share(part(report, counter, *whole))
 
 
-def _nothing(report: Report) -> float:
-    return 0.0
-
-
 def _idle(report: Report) -> float:
     """1 - ticks in which any unit was busy / ticks; an interval of no length is idle."""
     return _share(idle(report))
@@ -130,7 +126,7 @@ def _idle(report: Report) -> float:
 _FRACTIONS: tuple[tuple[Counter, int, Callable[[Report], float], str], ...] = (
     (Counter.GPU_IDLE, 1, _idle, "time no unit was busy"),
     (Counter.VERTEX_PROCESSING, 1, _busy(*VERTEX), "time in vertex processing"),
-    (Counter.GEOMETRY_PROCESSING, 1, _nothing, "time in geometry shaders"),
+    (Counter.GEOMETRY_PROCESSING, 1, _busy(*GEOMETRY), "time in geometry shaders"),
     (Counter.PIXEL_PROCESSING, 1, _busy(*PIXEL), "time in pixel processing"),
     (Counter.OTHER_GPU_PROCESSING, 1, _busy("other_ticks"), "time busy with anything else"),
     (
@@ -175,8 +171,18 @@ _FRACTIONS: tuple[tuple[Counter, int, Callable[[Report], float], str], ...] = (
         _part(VERTEX[1], *VERTEX),
         "vertex processing spent on computing",
     ),
-    (Counter.GEOMETRYSHADER_MEMORY_LIMITED, 1, _nothing, "geometry shaders waiting for memory"),
-    (Counter.GEOMETRYSHADER_COMPUTATION_LIMITED, 1, _nothing, "geometry shaders computing"),
+    (
+        Counter.GEOMETRYSHADER_MEMORY_LIMITED,
+        1,
+        _part(GEOMETRY[0], *GEOMETRY),
+        "geometry shaders waiting for memory",
+    ),
+    (
+        Counter.GEOMETRYSHADER_COMPUTATION_LIMITED,
+        1,
+        _part(GEOMETRY[1], *GEOMETRY),
+        "geometry shaders computing",
+    ),
     (
         Counter.PIXELSHADER_MEMORY_LIMITED,
         1,

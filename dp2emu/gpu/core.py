@@ -382,6 +382,8 @@ class Gpu:
         counters = self.counters
         counters.vertex_memory_ticks += cost.vertex_memory
         counters.vertex_compute_ticks += cost.vertex_compute
+        counters.geometry_memory_ticks += cost.geometry_memory
+        counters.geometry_compute_ticks += cost.geometry_compute
         counters.pixel_memory_ticks += cost.pixel_memory
         counters.pixel_compute_ticks += cost.pixel_compute
         counters.other_ticks += cost.other

@@ -47,8 +47,9 @@ def _of_mesh(draw: Draw, stage: GeometryStage, running: Running, mesh: Mesh) -> 
         part = mesh.part(slice(start, start + together))
         lanes = part.count * stage.instances
         outputs = running(draw, stage.bound, _inputs(stage, part), lanes).outputs
-        work = Work(geometry_runs=lanes)
-        for made in _streams(stage, outputs, lanes):
+        size = 4 * len(stage.words) * int(outputs["emitted.x"].sum())
+        work = Work(geometry_runs=lanes, geometry_bytes=size)
+        for made in _streams(stage, outputs):
             yield Made(made, work + Work(geometry_primitives=made.count))
             work = Work()
 
@@ -77,7 +78,7 @@ def _inputs(stage: GeometryStage, mesh: Mesh) -> dict[str, Lanes]:
     return inputs
 
 
-def _streams(stage: GeometryStage, outputs: Mapping[str, Lanes], lanes: int) -> Iterator[Mesh]:
+def _streams(stage: GeometryStage, outputs: Mapping[str, Lanes]) -> Iterator[Mesh]:
     if not stage.limit:
         yield _NOTHING
         return

@@ -264,6 +264,11 @@ class GeometryStage:
     limit: int
     streams: tuple[EmittedStream, ...]
 
+    @property
+    def words(self) -> frozenset[int]:
+        """Those that vertices have, of any stream."""
+        return frozenset(word for stream in self.streams for _, word in stream.ports)
+
 
 @dataclass(frozen=True, slots=True)
 class View:

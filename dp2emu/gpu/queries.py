@@ -80,6 +80,8 @@ class Counters:
     texture_cache_hits: int = 0
     vertex_memory_ticks: int = 0
     vertex_compute_ticks: int = 0
+    geometry_memory_ticks: int = 0
+    geometry_compute_ticks: int = 0
     pixel_memory_ticks: int = 0
     pixel_compute_ticks: int = 0
     other_ticks: int = 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from dp2emu.gpu.assembly import TOPOLOGIES
 from dp2emu.gpu.emission import emitted
 from dp2emu.gpu.geometry import Geometry, placed
 from dp2emu.gpu.mesh import LAYER, LISTS, VIEWPORT, Made, Mesh, three, whole, without_beside
-from dp2emu.gpu.packets import Draw, Later
+from dp2emu.gpu.packets import Draw, Later, Rect
 from dp2emu.gpu.parts import strips
 from dp2emu.gpu.running import Running
 from dp2emu.gpu.streamout import stream_out
@@ -103,7 +104,7 @@ def on_screen(draw: Draw, mesh: Mesh, names: tuple[str, ...]) -> Iterator[tuple[
 
 def _routed(draw: Draw, mesh: Mesh) -> Iterator[tuple[Draw, Mesh]]:
     """Primitives by slice of the targets and viewport; in order, but that of slices, which have
-    nothing in common.
+    nothing in common, and of viewports if these have not.
     """
     shown = replace(draw, topology=mesh.topology, count=mesh.count)
     later = draw.later
@@ -113,12 +114,17 @@ def _routed(draw: Draw, mesh: Mesh) -> Iterator[tuple[Draw, Mesh]]:
         yield shown, mesh
         return
     layer, view = _known(layers, later.layers, mesh), _known(views, later.views, mesh)
-    order = np.argsort(layer, kind="stable")
+    apart = _apart([later.views[n].scissor for n in np.unique(view)] if later.views else [])
+    order = np.lexsort((view, layer)) if apart else np.argsort(layer, kind="stable")
     changed = np.diff(layer[order]) | np.diff(view[order])
-    changes = np.flatnonzero(changed) + 1
-    for chosen in np.split(order, changes):
+    for chosen in np.split(order, np.flatnonzero(changed) + 1):
         if len(chosen):
             yield _in(shown, later, int(layer[chosen[0]]), int(view[chosen[0]])), mesh.part(chosen)
+
+
+def _apart(rects: Sequence[Rect]) -> bool:
+    """Whether rectangles have nothing in common."""
+    return all(one.intersect(other).empty for one, other in combinations(rects, 2))
 
 
 def _known(numbers: Lanes | None, known: Sequence[object], mesh: Mesh) -> I64:

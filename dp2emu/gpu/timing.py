@@ -31,11 +31,14 @@ class Cost(NamedTuple):
     pixel_memory: int = 0
     pixel_compute: int = 0
     other: int = 0
+    geometry_memory: int = 0
+    geometry_compute: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How far vertices, pixels and the rest of a packet are worked on at the same time.
+    """How far vertices, geometry programs, pixels and the rest of a packet are worked on at the
+    same time.
 
     At most ``units``, 1 to 4, are busy at once; ``percent`` is how much of the time is saved that
     this could save.  Packets follow each other in any case.  Raises UsageError for other numbers.
@@ -52,8 +55,9 @@ class Overlap:
         """Ticks a packet of this cost takes: from the longest unit's to all one after another."""
         vertices = cost.vertex_memory + cost.vertex_compute
         pixels = cost.pixel_memory + cost.pixel_compute
-        total = vertices + pixels + cost.other
-        shortest = max(vertices, pixels, cost.other, -(-total // self.units))
+        geometry = cost.geometry_memory + cost.geometry_compute
+        total = vertices + geometry + pixels + cost.other
+        shortest = max(vertices, geometry, pixels, cost.other, -(-total // self.units))
         return total - (total - shortest) * self.percent // 100
 
 
@@ -69,6 +73,7 @@ class Rates:
     upload_bytes: tuple[int, int] = (2, 1)
     disk_bytes: tuple[int, int] = (1, 8)
     vertices: tuple[int, int] = (1, 4)
+    geometry: tuple[int, int] = (1, 8)
     triangles: tuple[int, int] = (1, 8)
     pixels: tuple[int, int] = (4, 1)
     threads: tuple[int, int] = (4, 1)
@@ -206,6 +211,8 @@ def _cost_of_work(number: int, work: Work) -> Cost:
         + _ticks(work.unordered_bytes, RATES.memory_bytes)
         + _ticks(work.paged_bytes, RATES.upload_bytes)
         + _ticks(work.disk_bytes, RATES.disk_bytes),
+        geometry_memory=_ticks(work.geometry_bytes, RATES.memory_bytes),
+        geometry_compute=_ticks(work.geometry_runs, RATES.geometry),
     )
 
 

@@ -12,6 +12,7 @@ Usage = tuple[int, int]
 """Part and whole; a whole of 0 is an interval of no length, or no work at all."""
 
 VERTEX = "vertex_memory_ticks", "vertex_compute_ticks"
+GEOMETRY = "geometry_memory_ticks", "geometry_compute_ticks"
 PIXEL = "pixel_memory_ticks", "pixel_compute_ticks"
 TRAFFIC = "vertex_bytes", "pixel_bytes", "unordered_bytes", "upload_bytes"
 

@@ -38,7 +38,8 @@ class Work(NamedTuple):
     of depth-stencil read, of colour read for blending, and of all that was written.
     ``entered``: primitives that are clipped; ``clipped``: those that clipping leaves or makes;
     ``invocations`` of the pixel program, as ``shaded`` but by pixel on any target.
-    ``geometry_runs`` of a geometry program, and the ``geometry_primitives`` it put out.
+    ``geometry_runs`` of a geometry program, and the ``geometry_primitives`` it put out, of
+    vertices of ``geometry_bytes``.
     ``threads`` of compute programs, and ``unordered_bytes`` that programs read and wrote through
     views for unordered access.
     ``paged_bytes`` were brought to where the GPU reaches them, ``disk_bytes`` of these from disk.
@@ -59,6 +60,7 @@ class Work(NamedTuple):
     invocations: int = 0
     geometry_runs: int = 0
     geometry_primitives: int = 0
+    geometry_bytes: int = 0
     paged_bytes: int = 0
     disk_bytes: int = 0
     streams: Streams = Streams()

@@ -31,7 +31,8 @@ from tests.ddi10.driving import REMOVED, Driven
 T = 1000
 CHANGES = {
     "vertex_memory_ticks": 30, "vertex_compute_ticks": 90, "pixel_memory_ticks": 200,
-    "pixel_compute_ticks": 50, "other_ticks": 130, "upload_bytes": 500, "vertex_bytes": 1500,
+    "pixel_compute_ticks": 50, "other_ticks": 130, "geometry_memory_ticks": 20,
+    "geometry_compute_ticks": 60, "upload_bytes": 500, "vertex_bytes": 1500,
     "pixel_bytes": 2000, "vertices": 25, "triangles": 10, "fragments": 1000,
     "vertex_cache_lookups": 8, "vertex_cache_hits": 2, "texture_cache_lookups": 16,
     "texture_cache_hits": 15, "wait_queue_ticks": 250, "clock_changes": 3,
@@ -41,7 +42,7 @@ CHANGES = {
 EXPECTED = {
     Counter.GPU_IDLE: Fraction(T - 400, T),
     Counter.VERTEX_PROCESSING: Fraction(120, T),
-    Counter.GEOMETRY_PROCESSING: Fraction(0),
+    Counter.GEOMETRY_PROCESSING: Fraction(80, T),
     Counter.PIXEL_PROCESSING: Fraction(250, T),
     Counter.OTHER_GPU_PROCESSING: Fraction(130, T),
     Counter.HOST_ADAPTER_BANDWIDTH_UTILIZATION: Fraction(500, 2 * T),
@@ -51,8 +52,8 @@ EXPECTED = {
     Counter.FILLRATE_THROUGHPUT_UTILIZATION: Fraction(1000, 4 * T),
     Counter.VERTEXSHADER_MEMORY_LIMITED: Fraction(30, 120),
     Counter.VERTEXSHADER_COMPUTATION_LIMITED: Fraction(90, 120),
-    Counter.GEOMETRYSHADER_MEMORY_LIMITED: Fraction(0),
-    Counter.GEOMETRYSHADER_COMPUTATION_LIMITED: Fraction(0),
+    Counter.GEOMETRYSHADER_MEMORY_LIMITED: Fraction(20, 80),
+    Counter.GEOMETRYSHADER_COMPUTATION_LIMITED: Fraction(60, 80),
     Counter.PIXELSHADER_MEMORY_LIMITED: Fraction(200, 250),
     Counter.PIXELSHADER_COMPUTATION_LIMITED: Fraction(50, 250),
     Counter.POST_TRANSFORM_CACHE_HIT_RATE: Fraction(2, 8),
@@ -91,7 +92,7 @@ def test_fractions_are_never_above_1(counter: Counter) -> None:
 
 
 PROCESSING = [Counter(n) for n in range(Counter.VERTEX_PROCESSING, 0x1005)]
-costs = st.lists(st.builds(Cost, *[st.integers(0, 1000)] * 5), max_size=5)
+costs = st.lists(st.builds(Cost, *[st.integers(0, 1000)] * 7), max_size=5)
 
 
 def measure(overlap: Overlap, packets: list[Cost], idle: int) -> tuple[list[float], float]:

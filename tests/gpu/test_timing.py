@@ -30,6 +30,9 @@ def test_work_charges_what_was_done() -> None:
     assert by_work().cost(0, DRAW) == Cost(
         vertex_memory=8, vertex_compute=24, pixel_memory=50, pixel_compute=25, other=16
     )
+    amplified = DRAW._replace(geometry_runs=3, geometry_bytes=33)
+    geometry = by_work().cost(0, amplified)
+    assert (geometry.geometry_memory, geometry.geometry_compute) == (3, 24)
 
 
 def test_seeded_repeats_itself_and_differs_by_seed() -> None:
@@ -94,6 +97,12 @@ def test_units_overlap_as_far_as_there_are_some_and_a_part_of_that(
     units: int, percent: int, ticks: int
 ) -> None:
     assert Overlap(units, percent).length(Cost(10, 25, 20, 20, 25)) == ticks
+
+
+@pytest.mark.parametrize(("units", "ticks"), [(1, 100), (2, 50), (3, 40), (4, 40)])
+def test_geometry_programs_are_one_more_unit(units: int, ticks: int) -> None:
+    cost = Cost(5, 5, 10, 10, 30, geometry_memory=25, geometry_compute=15)
+    assert Overlap(units, 100).length(cost) == ticks
 
 
 @pytest.mark.parametrize(("units", "percent"), [(0, 0), (5, 0), (1, -1), (1, 101)])
