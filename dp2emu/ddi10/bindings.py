@@ -261,8 +261,7 @@ class Setters:
         self._contract.hold(_can_stream(list(bound.values())), Rule.STREAM_TARGETS, entry)
         for slot, resource in bound.items():
             if offsets[slot] != APPEND:
-                # Draws that are recorded move what they were recorded with.
-                resource.filled = Filled(offsets[slot])
+                resource.progress.filled = Filled(offsets[slot])
         self.bindings.stream_targets = bound
 
 

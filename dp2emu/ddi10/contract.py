@@ -63,6 +63,7 @@ class Rule(Enum):
     FLOAT_CLEAR = "what has no format, or one of integers, is cleared by floats"
     SAME_SAMPLES = "targets have different numbers of samples"
     STREAMED = "nothing can be streamed out like that"
+    STREAMED_AND_READ = "a buffer is read and streamed into at a time"
     STREAM_TARGETS = "what is streamed into is no buffer made for that, or is there twice"
 
 

@@ -161,10 +161,21 @@ class Draws:
         check_size(primitives, instances.count)
         if not primitives or not instances.count:
             return
+        self._check_hazards()
         packet = self._packet(topology, count, start, base, instances, vertex)
         if filled is not None:
             packet = replace(packet, filled=filled)
         self._resources.record(packet, *self._used(base is not None))
+
+    def _check_hazards(self) -> None:
+        """Raises ContractError, if all promises are watched, for input that is output too."""
+        at = self._bindings
+        if self._stages.geometry.streaming is not None:
+            written = {id(resource.surface) for resource in at.stream_targets.values()}
+            read = [buffer.resource for buffer in at.vertex_buffers.values()]
+            read += [at.index_buffer.resource] if at.index_buffer is not None else []
+            apart = written.isdisjoint(id(resource.surface) for resource in read)
+            self._contract.hold(apart, Rule.STREAMED_AND_READ, "Draw")
 
     def _drawn(self, indexed: bool) -> tuple[Topology, Shader] | None:
         """What primitives are drawn, and by which shader, if there is all that it takes."""

@@ -39,13 +39,24 @@ from dp2emu.gpu.texels import blocks
 
 
 @dataclass(slots=True, eq=False)
+class Progress:
+    """How far a buffer was streamed into, by whichever device.
+
+    Mutable: who says where to go on begins anew, and draws that are recorded move what they were
+    recorded with.
+    """
+
+    filled: Filled = field(default_factory=Filled)
+
+
+@dataclass(slots=True, eq=False)
 class Resource:
     """A resource and the memory that is its own now.  Mutable: that changes.
 
     ``allocations`` are what its memory is called in ``Gpu.residency``.  ``mapped`` are the
     subresources the host has pointers to, ``pending`` counts commands that use a staging resource
     and are not done.  ``shared`` is what the kernel calls it, 0 if devices do not share it.
-    ``filled`` is how far a buffer was streamed into.
+    ``progress`` is how far a buffer was streamed into.
     """
 
     desc: CreateResource
@@ -54,7 +65,12 @@ class Resource:
     mapped: set[int]
     pending: int = 0
     shared: int = 0
-    filled: Filled = field(default_factory=Filled)
+    progress: Progress = field(default_factory=Progress)
+
+    @property
+    def filled(self) -> Filled:
+        """How far it was streamed into."""
+        return self.progress.filled
 
     @property
     def is_buffer(self) -> bool:

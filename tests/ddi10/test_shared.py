@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dp2emu.ddi10.resource import (
+    BindFlag,
     CreateResource,
     MipInfo,
     OpenResource,
@@ -65,3 +66,22 @@ def test_only_what_is_shared_is_opened() -> None:
         with pytest.raises(ContractError) as broken:
             opened(driven, handle)
         assert broken.value.rule == "SHARED_RESOURCE"
+
+
+def test_one_device_appends_where_another_stopped_streaming() -> None:
+    one = Rendering()
+    other = Rendering(adapter=one.adapter)
+    desc = CreateResource(
+        [MipInfo(64)], None, ResourceType.BUFFER, BindFlags=int(BindFlag.STREAM_OUTPUT),
+        MiscFlags=int(ResourceMisc.SHARED),
+    )  # fmt: skip
+    made = one.make("Resource", desc)
+    found = opened(other, one.device.kernel_handle(made))
+    progress = [
+        driven.device._parts.resources.objects.open(memory, "")
+        for driven, memory in ((one, made), (other, found))
+    ]
+    other.call("SoSetTargets", [found], 3, [16])
+    assert [each.filled.size for each in progress] == [16, 16]
+    one.call("SoSetTargets", [made], 3, [0xFFFFFFFF])
+    assert [each.filled.size for each in progress] == [16, 16]

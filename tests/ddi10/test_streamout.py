@@ -514,6 +514,22 @@ def test_stream_output_only_counts_nothing_at_the_clipper() -> None:
         assert (found.CInvocations, found.CPrimitives, found.PSInvocations) == (0, 0, 0)
 
 
+@pytest.mark.parametrize("entry", ["IaSetVertexBuffers", "IaSetIndexBuffer"])
+def test_no_runtime_lets_a_buffer_be_read_and_streamed_into(entry: str) -> None:
+    driven = Streaming()
+    buffer = driven.room(40)
+    driven.streaming(*WHOLE)
+    driven.targets(buffer)
+    if entry == "IaSetIndexBuffer":
+        driven.call(entry, buffer, DxgiFormat.R16_UINT.value, 0)
+    else:
+        driven.call(entry, 3, [buffer], [32], [0])
+    driven.call("IaSetTopology", POINTS)
+    with pytest.raises(ContractError) as error:
+        driven.call("Draw", 1, 0)
+    assert error.value.rule == "STREAMED_AND_READ"
+
+
 def test_without_a_shader_that_streams_buffers_that_are_bound_stay_as_they_are() -> None:
     driven = Streaming()
     buffer = driven.room(40)
