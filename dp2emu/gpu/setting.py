@@ -42,7 +42,8 @@ class Setting:
         from dp2emu.gpu.kernel import running
 
         sampler, reads = texturing.sampler(Stage.PIXEL), fetcher(draw, texturing, Stage.PIXEL)
-        kernel = running.drawing(draw, targets, sampler, reads, threads)
+        names = geometry_names(draw.pipeline.pixel)
+        kernel = running.drawing(draw, targets, sampler, reads, threads, names)
         return cls(targets, texturing, kernel)
 
 

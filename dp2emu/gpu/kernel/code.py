@@ -6,8 +6,8 @@ import ctypes
 from functools import lru_cache, partial
 
 from dp2emu.gpu.kernel.blocks import Blocks
-from dp2emu.gpu.kernel.key import Key
-from dp2emu.gpu.kernel.layout import SET_UP, TOGETHER, layout_of
+from dp2emu.gpu.kernel.key import Key, SetupKey
+from dp2emu.gpu.kernel.layout import TOGETHER, layout_of, setup_layout
 from dp2emu.gpu.kernel.setup import Setup
 from dp2emu.gpu.kernel.shading import sampling
 from dp2emu.gpu.kernel.spans import spans
@@ -16,9 +16,9 @@ from dp2emu.gpu.kernel.writing import Code
 from dp2emu.shader.jit.code import Source
 from dp2emu.shader.jit.compiling import host
 from dp2emu.shader.jit.improving import Improving
-from dp2emu.shader.jit.writer import Target, Writer, module
+from dp2emu.shader.jit.writer import Target, module
 
-NAME = "kernel"
+NAME, SETUP = "kernel", "setup"
 PASSES = ("always_inliner", "sroa")
 """What is done with the text: programs go where they are called, and variables to registers."""
 
@@ -26,10 +26,6 @@ PASSES = ("always_inliner", "sroa")
 def text(key: Key, target: Target) -> str:
     """The module of a kernel."""
     w = Code(target, quads=key.quads)
-    if key.triangles:
-        with w.when(w(f"icmp eq i32 %first, {SET_UP}")):
-            w.do("call void @setup(ptr %arguments, ptr %results, i32 %first, i32 %end)")
-            w.leave()
     blocks = Blocks(w, key, layout_of(key))
     (triangles if key.triangles else spans)(blocks)
     blocks.finish()
@@ -41,19 +37,21 @@ def text(key: Key, target: Target) -> str:
     if blocks.runs:
         routines += [routine.text(target, inline=True) for routine in sampling(key.samplers)]
         routines.append(blocks.routine.text(target, inline=not key.each))
-    if key.triangles:
-        routines.append(_setup(key, target))
     return module(*routines, (f"define void @{NAME}({_PARAMETERS}) nounwind", w))
 
 
-_PARAMETERS = "ptr noalias %arguments, ptr noalias %results, i32 %first, i32 %end"
+_PAIR = "ptr noalias %arguments, ptr noalias %results"
+_PARAMETERS = f"{_PAIR}, i32 %first, i32 %end"
 
 
-def _setup(key: Key, target: Target) -> tuple[str, Writer]:
-    w = Code(Target(TOGETHER, target.fused))
-    Setup(w, key, layout_of(key)).whole()
+def setup_text(key: SetupKey, target: Target) -> str:
+    """The module of what sets triangles up."""
+    w = Code(target)
+    Setup(w, key, setup_layout(key)).whole()
     w.do("ret void")
-    return f"define internal void @setup({_PARAMETERS}) nounwind", w
+    return module(
+        (f"define void @{SETUP}(ptr noalias %arguments, ptr noalias %results) nounwind", w)
+    )
 
 
 def target_of(key: Key) -> Target:
@@ -72,4 +70,12 @@ def kernel(key: Key) -> Improving:
     return Improving(Source((key, target), partial(text, key, target), NAME, PASSES), KIND)
 
 
+@lru_cache(maxsize=1 << 10)
+def setup(key: SetupKey) -> Improving:
+    """What sets triangles up and is called with the addresses of arguments and results."""
+    target = Target(TOGETHER, host().fused)
+    return Improving(Source((key, target), partial(setup_text, key, target), SETUP), SETUP_KIND)
+
+
 KIND = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32)
+SETUP_KIND = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)

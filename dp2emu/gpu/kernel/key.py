@@ -119,14 +119,34 @@ class Key:
     clamp: int = 0
 
     @property
-    def offset(self) -> bool:
-        """Whether depth is offset as Direct3D 10 does."""
-        return self.bias_of_float or self.clamp != 0
-
-    @property
     def reads(self) -> frozenset[str]:
         """Inputs of the program by name."""
         return frozenset(port.name for port in self.program.inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class SetupKey:
+    """What the set-up of triangles depends on, which is the same for many kernels.
+
+    ``planes`` are those of a record, in order, of which ``perspective`` ones are divided; the
+    others are fields of ``Key``.
+    """
+
+    planes: tuple[str, ...]
+    perspective: tuple[str, ...]
+    lanes: tuple[str, ...]
+    flat: tuple[str, ...]
+    by_sample: bool
+    clipped: bool
+    sloped: bool
+    tilted: bool
+    bias_of_float: bool
+    clamp: int
+
+    @property
+    def offset(self) -> bool:
+        """Whether depth is offset as Direct3D 10 does."""
+        return self.bias_of_float or self.clamp != 0
 
 
 def draws_lines(draw: Draw) -> bool:

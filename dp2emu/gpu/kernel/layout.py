@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.formats import AnyFormat
-from dp2emu.gpu.kernel.key import Key
+from dp2emu.gpu.kernel.key import Key, SetupKey
 from dp2emu.gpu.kernel.writing import Code
 
 X0, Y0, FRONT, FLAGS, SLOPE, NUMBER = range(6)
@@ -36,9 +36,7 @@ GROUP = 8 * TOGETHER
 RESULTS = ("fragments", "tested", "passed", "invocations")
 """What a kernel counts; of what is equal by its key only the first (``counts_of``)."""
 SETUP_RESULTS = ("triangles", "large", "area")
-"""What it counts when it sets triangles up, which it does when the first row is ``SET_UP``;
-the area is doubled, in pixels."""
-SET_UP = -1
+"""What is counted when triangles are set up; the area is doubled, in pixels."""
 
 INTEGERS = (
     "left", "top", "right", "bottom", "depth.base", "depth.pitch",
@@ -69,20 +67,38 @@ class Layout:
 @lru_cache(maxsize=1 << 10)
 def layout_of(key: Key) -> Layout:
     """The layout of a kernel."""
+    arguments = [name for color in key.colors for name in color_words(color.number, color.format)]
+    return _layout(planes_of(key), arguments, triangles=key.triangles)
+
+
+def planes_of(key: Key) -> tuple[str, ...]:
+    """Names of the planes of a record, in order."""
     names = [DEPTH]
     names += [RHW] if key.w_buffer or "w.x" in key.reads else []
     names += [DIVISOR] if key.perspective else []
-    names += [*key.plain, *key.perspective]
+    return (*names, *key.plain, *key.perspective)
+
+
+@lru_cache(maxsize=1 << 10)
+def setup_layout(key: SetupKey) -> Layout:
+    """What the set-up of triangles knows of the layout of all kernels that it sets them up for."""
+    return _layout(key.planes, [], triangles=True)
+
+
+def _layout(names: tuple[str, ...], more: list[str], *, triangles: bool) -> Layout:
     planes = {name: _PLANES + PLANE * number for number, name in enumerate(names)}
     corners = _PLANES + PLANE * len(names)
-    arguments = [*ARGUMENTS]
-    arguments += [name for color in key.colors for name in color_words(color.number, color.format)]
-    return Layout(
-        planes,
-        corners,
-        corners + (CORNER_WORDS if key.triangles else 0),
-        {name: number for number, name in enumerate(arguments)},
-    )
+    size = corners + (CORNER_WORDS if triangles else 0)
+    arguments = (*ARGUMENTS, *more)
+    return Layout(planes, corners, size, {name: at for at, name in enumerate(arguments)})
+
+
+def setup_key(key: Key) -> SetupKey:
+    """The key of what sets triangles up for a kernel."""
+    return SetupKey(
+        planes_of(key), key.perspective, key.lanes, key.flat, key.by_sample, key.clipped,
+        key.sloped, key.tilted, key.bias_of_float, key.clamp,
+    )  # fmt: skip
 
 
 def color_words(number: int, format: AnyFormat) -> list[str]:

@@ -9,9 +9,9 @@ from functools import lru_cache
 from dp2emu.d3d.formats import FormatRow
 from dp2emu.gpu.color import ColorTarget, output_of
 from dp2emu.gpu.geometry import is_flat
-from dp2emu.gpu.kernel.code import kernel
+from dp2emu.gpu.kernel.code import kernel, setup
 from dp2emu.gpu.kernel.key import ColorKey, DepthKey, Key, Samplers
-from dp2emu.gpu.kernel.layout import Layout, layout_of
+from dp2emu.gpu.kernel.layout import Layout, layout_of, setup_key
 from dp2emu.gpu.merge import DepthTarget, depth_used
 from dp2emu.gpu.quads import in_quads
 from dp2emu.gpu.shade import linear_varyings, varyings_of
@@ -71,11 +71,12 @@ def _sampled(program: Program) -> tuple[Sampled, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A kernel, and where it finds its arguments."""
+    """A kernel, where it finds its arguments, and what sets triangles up for it."""
 
     key: Key
     layout: Layout
     kernel: Improving
+    setup: Improving
 
 
 @lru_cache(maxsize=1 << 10)
@@ -88,12 +89,24 @@ def triangle_plan(
     stippled: bool,
 ) -> Plan:
     """For triangles with ``lanes`` of varyings; ``level`` if no rhw differs from another."""
+    return planned(triangle_key(pipeline, writes, samplers, lanes, level, stippled))
+
+
+def triangle_key(
+    pipeline: Pipeline,
+    writes: Writes,
+    samplers: Samplers,
+    lanes: tuple[str, ...],
+    level: bool,
+    stippled: bool,
+) -> Key:
+    """The key of the same."""
     raster, state = pipeline.raster, pipeline.depth
     names = [name for name in varyings_of(pipeline.pixel) if name in lanes]
     flat = frozenset(name for name in names if is_flat(name, raster.flat))
     plain = frozenset(names) if level else flat | linear_varyings(pipeline)
     offset = state.bias_of_float or bool(state.bias_clamp)
-    key = replace(
+    return replace(
         common_key(pipeline, writes, samplers, stippled),
         plain=tuple(name for name in names if name in plain),
         perspective=tuple(name for name in names if name not in plain),
@@ -106,13 +119,12 @@ def triangle_plan(
         bias_of_float=state.bias_of_float,
         clamp=(state.bias_clamp > 0) - (state.bias_clamp < 0),
     )
-    return planned(key)
 
 
 @lru_cache(maxsize=1 << 10)
 def planned(key: Key) -> Plan:
     """The plan of a key."""
-    return Plan(key, layout_of(key), kernel(key))
+    return Plan(key, layout_of(key), kernel(key), setup(setup_key(key)))
 
 
 @lru_cache(maxsize=1 << 10)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.color import ColorTarget
 from dp2emu.gpu.depth import DepthPlanes, depth_planes
-from dp2emu.gpu.geometry import Geometry
+from dp2emu.gpu.geometry import Geometry, geometry
 from dp2emu.gpu.kernel.arguments import (
     Arguments,
     Made,
@@ -20,34 +21,53 @@ from dp2emu.gpu.kernel.arguments import (
     with_targets,
 )
 from dp2emu.gpu.kernel.key import Key, Samplers, draws_lines, fills_triangles, is_triangles, reason
-from dp2emu.gpu.kernel.layout import RESULTS, SET_UP, SETUP_RESULTS, counts_of
+from dp2emu.gpu.kernel.layout import RESULTS, SETUP_RESULTS, counts_of
 from dp2emu.gpu.kernel.plan import Plan, Writes, common_key, planned, samplers_of, triangle_plan
 from dp2emu.gpu.kernel.threads import WORTH, bands, share
+from dp2emu.gpu.kernel.vertex_code import vertices
+from dp2emu.gpu.kernel.vertex_plan import plan_of
 from dp2emu.gpu.merge import DepthTarget
 from dp2emu.gpu.packets import Draw, Rect, Uniforms
 from dp2emu.gpu.setup import set_up
 from dp2emu.gpu.shade import Shading, shading, varyings_of
 from dp2emu.gpu.state import Pipeline
 from dp2emu.gpu.targets import Targets
+from dp2emu.gpu.vertex import Vertices
 from dp2emu.gpu.work import Work
 from dp2emu.shader.jit.bindings import address
 from dp2emu.shader.jit.improving import Improving
+from dp2emu.shader.jit.later import later
 from dp2emu.shader.reference import Fetcher, Sampler
 
+HEAVY = 1 << 21
+"""Samples for which quick code takes about as much longer as good code takes to be compiled."""
+MANY = 1 << 9
+"""Primitives that are taken to have as many where that is not known yet."""
 TEMPLATES = 8
 """Kept with a drawing: programs of a state are given other numbers now and then."""
 
 
 def drawing(
-    draw: Draw, targets: Targets, sampler: Sampler, fetcher: Fetcher | None, threads: int
+    draw: Draw,
+    targets: Targets,
+    sampler: Sampler,
+    fetcher: Fetcher | None,
+    threads: int,
+    names: tuple[str, ...],
 ) -> Drawing | None:
-    """A draw prepared; None if no kernel is compiled for its pipeline (``key.reason``)."""
+    """A draw prepared; None if no kernel is compiled for its pipeline (``key.reason``).
+
+    ``names`` are the varyings that its primitives may have.
+    """
     if reason(draw.pipeline) is not None:
         return None
     writes = Writes.of(targets.colors, targets.depth)
-    return Drawing(
+    made = Drawing(
         targets.region, targets.colors, targets.depth, sampler, fetcher, threads, writes
     )
+    if not vertices().there:
+        made.begin(draw, names)
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +94,31 @@ class Drawing:
         found = self._triangles(draw, assembled) if fills_triangles(draw) else None
         return self._spans(draw, assembled) if found is None else found
 
+    def begin(self, draw: Draw, names: tuple[str, ...]) -> None:
+        """Have the kernel of a draw compiled while this thread compiles what makes vertices.
+
+        Which kernel it is to be is not quite known before there are vertices.
+        """
+        if not (fills_triangles(draw) and draw.count and draw.pipeline.raster.enabled):
+            return
+        pipeline = draw.pipeline
+        found, level = plan_of(pipeline, names).names, False
+        if pipeline.vertex is None:
+            first = geometry(draw, 0, 1, names).vertices
+            found, level = first.names, _is_level(draw, first)
+        _compile_later(self.triangle_plan(draw, found, level), draw)
+
     def _triangles(self, draw: Draw, assembled: Geometry) -> Work | None:
         """Set up, cover and draw triangles; None if some are too large for that."""
         vertices = assembled.vertices
-        rhw = vertices.position[3]
-        # What a vertex program made is taken to have perspective, without looking.
-        level = draw.pipeline.vertex is None and bool((rhw == rhw[0]).all())
-        plan = self.triangle_plan(draw, vertices.names, level)
+        plan = self.triangle_plan(draw, vertices.names, _is_level(draw, vertices))
+        if not plan.setup.there:
+            _compile_later(plan, draw)
         made = Made.of(assembled, plan.layout)
         template = self.template(plan, draw.pixel_uniforms)
         given = of_draw(draw, template, self.region, draw.pipeline.depth.bias, made)
         results = np.zeros(len(SETUP_RESULTS), np.int64)
-        plan.kernel.run(address(given.words), address(results), SET_UP, SET_UP)
+        plan.setup.run(address(given.words), address(results))
         triangles, large, area = results.tolist()
         if large:
             return None
@@ -148,7 +181,9 @@ class Drawing:
         top, bottom = self.region.top, self.region.bottom
         if top >= bottom:
             return before
-        worth = pixels * plan.key.samples >= WORTH
+        samples = pixels * plan.key.samples
+        plan.kernel.ready(good=samples >= HEAVY)
+        worth = samples >= WORTH
         # One thread draws bands as well: a band of all targets stays in its cache.
         parts = bands(top, bottom) if worth else [(top, bottom)]
         workers = [_Worker.of(plan, given)]
@@ -199,6 +234,17 @@ class Drawing:
             shaded=fragments if key.late else passed,
             invocations=invocations if draw.pipeline.counts_pixels else 0,
         )
+
+
+def _compile_later(plan: Plan, draw: Draw) -> None:
+    """Have a kernel compiled by another thread."""
+    later(partial(plan.kernel.ready, good=draw.count >= MANY))
+
+
+def _is_level(draw: Draw, vertices: Vertices) -> bool:
+    """Whether nothing has perspective; what a vertex program made has, without looking."""
+    rhw = vertices.position[3]
+    return draw.pipeline.vertex is None and bool((rhw == rhw[0]).all())
 
 
 def _of_geometry(assembled: Geometry, triangles: int) -> Work:

@@ -23,7 +23,7 @@ from dp2emu.gpu.kernel.running import Drawing
 from dp2emu.gpu.kernel.sequence_code import sequence
 from dp2emu.gpu.kernel.sequence_words import COUNTS, DONE, PLANNED, RECIPE, ROOM, ROW
 from dp2emu.gpu.kernel.vertex import bound_uniforms, own_words, packed_sources, set_view
-from dp2emu.gpu.kernel.vertex_code import vertices
+from dp2emu.gpu.kernel.vertex_code import cutting, vertices
 from dp2emu.gpu.kernel.vertex_frame import Frame, Memory, capacity_of
 from dp2emu.gpu.kernel.vertex_place import FIXED_PLANES
 from dp2emu.gpu.kernel.vertex_plan import Plan as VertexPlan
@@ -120,10 +120,11 @@ class Recipe:
     def refresh(self) -> None:
         """Have the best kernels that there are by now."""
         for level, (plan, _) in self.levels.items():
-            best = plan.kernel.best()
-            if self.kernels.get(level) is not best:
+            best = plan.kernel.best(), plan.setup.best()
+            if self.kernels.get(level) != best:
                 self.kernels[level] = best
-                self._set(**{f"kernel{level}": best.code.address})
+                kernel, setup = (each.code.address for each in best)
+                self._set(**{f"kernel{level}": kernel, f"setup{level}": setup})
 
     def row(self, draw: Draw, kept: list[Any]) -> tuple[int, ...]:
         """The words of ``ROW`` of a draw; what they point to is ``kept``."""
@@ -235,8 +236,10 @@ class Sequence:
         None if all are drawn.
         """
         rows, room, why = address(self._rows), address(self._room), address(self._why)
-        stages = vertices().best()
-        self._room[ROOM.index("vertices")] = stages.code.address
+        # What has their addresses is run here.
+        stages = vertices().best(), cutting().best() if cutting().there else None
+        for name, function in zip(("vertices", "cutting"), stages, strict=True):
+            self._room[ROOM.index(name)] = 0 if function is None else function.code.address
         for recipe in self.recipes.values():
             recipe.refresh()
         while self._done < self._count:
@@ -267,7 +270,7 @@ def _room() -> tuple[I64, list[NDArray[Any]]]:
     """Words of ``ROOM``, and what they point to."""
     sizes = _LANE_ROOM, _NUMBER_ROOM, _RECORD_ROOM
     held = [np.empty(size, np.int64) for size in sizes]
-    words = [0]
+    words = [0, 0]
     for array, size in zip(held, sizes, strict=True):
         words += [address(array), size]
     assert len(words) == len(ROOM)

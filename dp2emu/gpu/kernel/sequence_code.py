@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 from functools import lru_cache
 
-from dp2emu.gpu.kernel.layout import ARGUMENTS, SET_UP, SETUP_RESULTS, TOGETHER
+from dp2emu.gpu.kernel.layout import ARGUMENTS, SETUP_RESULTS, TOGETHER
 from dp2emu.gpu.kernel.sequence_words import (
     ALONE,
     COUNTS,
@@ -74,15 +74,16 @@ def _level() -> tuple[str, Writer]:
 
 
 def _gathered() -> tuple[str, Writer]:
-    """Assemble, and gather what is seen -> how many triangles, -1 without room for them.
+    """Assemble, and gather what is seen -> how many triangles, -1 if that cannot be done here.
 
     ``capacity`` takes how far a row is from the next one.
     """
     k = Code("gathered", ("ptr recipe", "ptr room", "ptr capacity"), "i64")
     b, m = Words.of(k, RECIPE, k["recipe"]), Words.of(k, ROOM, k["room"])
-    words, vertices = b.pointer("words"), m.pointer("vertices").name
-    found = k.call(vertices, "i64", words, k.constant("i64", ASSEMBLE), k.constant("i64", 0))
+    words, (vertices, cutting) = b.pointer("words"), m.pointers("vertices", "cutting")
+    found = k.call(vertices.name, "i64", words, k.constant("i64", ASSEMBLE))
     taken, cut = found & 0xFFFFFFFF, found.shifted(32)
+    k.give_if((cut > 0) & m.integer("cutting").equals(0), -1)
     capacity = taken + cut * b.integer("pieces")
     wanted = capacity * (b.integer("lanes") + _POSITION) * _CORNERS
     k.give_if((wanted > m.integer("lane_room")) | (capacity > m.integer("number_room")), -1)
@@ -96,7 +97,7 @@ def _gathered() -> tuple[str, Writer]:
     for name in ("lanes", "extra"):
         v.set(name, nowhere)
     k.store(capacity, k["capacity"])
-    k.give(k.call(vertices, "i64", words, taken, cut))
+    k.give(k.call((cut > 0).choose(cutting, vertices).name, "i64", words, taken))
     return k.text(internal=True)
 
 
@@ -121,8 +122,8 @@ def _painted() -> tuple[str, Writer]:
         "in.numbers": m.integer("numbers"),
     }.items():
         Words.of(k, ARGUMENTS, words).set(name, value)
-    found, set_up = k.room("i64", len(SETUP_RESULTS)), k.constant("i32", SET_UP)
-    k.call(kernel, "void", words, found, set_up, set_up)
+    found = k.room("i64", len(SETUP_RESULTS))
+    k.call(at.pointer("setup").name, "void", words, found)
     triangles, large, area = (k.load("i64", found, n) for n in range(len(SETUP_RESULTS)))
     worth = (area // 2) * b.integer("samples") >= WORTH
     k.give_if(large.differs(0) | worth, ALONE)

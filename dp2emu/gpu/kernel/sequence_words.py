@@ -12,7 +12,7 @@ ROW = ("recipe", "sources", "program", *OWN)
 """A draw.  ``sources`` are ``vertex_words.SOURCE`` words of its elements, ``program`` is what its
 pixel program reads."""
 
-LEVELS = ("kernel", "arguments", "size")
+LEVELS = ("kernel", "setup", "arguments", "size")
 COUNTS = ("draws", "primitives", "extra", "clipped", "triangles", *RESULTS)
 RECIPE = (
     "words", "into", "source_words", "pieces", "lanes", "shaded", "top", "bottom", "samples",
@@ -25,9 +25,11 @@ with perspective, and, if they have a 1, for those without; 0 if they are not co
 ``size`` is the words of a record.  What is counted adds up."""
 
 ROOM = (
-    "vertices", "lanes", "lane_room", "numbers", "number_room", "records", "record_room",
+    "vertices", "cutting",
+    "lanes", "lane_room", "numbers", "number_room", "records", "record_room",
 )  # fmt: skip
-"""The function of the vertex stages, and memory for doubles, i64 and records, in words."""
+"""The functions of the vertex stages, of which the one that cuts is 0 if it is not compiled yet,
+and memory for doubles, i64 and records, in words."""
 
 DONE, ALONE, PLANNED = 0, 1, 2
 """What became of a draw: it is drawn, has to be drawn by itself, or waits for a kernel, of which

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dp2emu.gpu.kernel.depth import ONE
-from dp2emu.gpu.kernel.key import Key
+from dp2emu.gpu.kernel.key import SetupKey
 from dp2emu.gpu.kernel.layout import (
     CLIPPED,
     DEPTH,
@@ -36,6 +36,8 @@ from dp2emu.shader.jit.writer import ZERO
 GRID_BITS = GRID.bit_length() - 1
 
 POSITION = ("x", "y", "z", "rhw")
+_OWN = (DEPTH, RHW, DIVISOR)
+"""Planes that are no varyings'."""
 Triple = tuple[str, str, str]
 """Something at corners 0 to 2."""
 
@@ -68,7 +70,7 @@ class _Found:
 class Setup:
     """Mutable: the text that sets up the triangles of a chunk."""
 
-    def __init__(self, w: Code, key: Key, layout: Layout) -> None:
+    def __init__(self, w: Code, key: SetupKey, layout: Layout) -> None:
         self.w, self.key, self.layout = w, key, layout
         self.group = self.mask = ""
 
@@ -292,7 +294,7 @@ class Setup:
         if DIVISOR in planes and rhw is not None:
             divided, rhw = self._divisor(rhw)
             self._plane(DIVISOR, frame, rhw)
-        for name in (*key.plain, *key.perspective):
+        for name in (name for name in planes if name not in _OWN):
             corners = self._corners(name, first)
             if name in key.flat:
                 self._flat(name, corners[0])

@@ -21,7 +21,7 @@ from dp2emu.gpu import geometry as reference
 from dp2emu.gpu.arrays import Mask
 from dp2emu.gpu.assembly import CORNERS
 from dp2emu.gpu.geometry import Geometry, planes_used
-from dp2emu.gpu.kernel.vertex_code import ASSEMBLE, vertices
+from dp2emu.gpu.kernel.vertex_code import ASSEMBLE, cutting, vertices
 from dp2emu.gpu.kernel.vertex_frame import Frame, double, frame_of
 from dp2emu.gpu.kernel.vertex_place import FIXED_PLANES
 from dp2emu.gpu.kernel.vertex_plan import Plan, plan_of
@@ -61,7 +61,7 @@ def geometry(
     frame = frame_of(plan, draw.topology, stop - start, planes_used(draw))
     bound = None if plan.program is None else _bound(plan.program, draw, sampler, fetcher)
     kept = _set(frame, draw, start, stop, 0 if bound is None else bound[1])
-    found = vertices().run(frame.start, ASSEMBLE, 0)
+    found = vertices().run(frame.start, ASSEMBLE)
     if bound is not None:
         bound[0].complain()
     made = _gathered(frame, plan, draw, found & _LOW_HALF, found >> 32)
@@ -211,7 +211,7 @@ def _gathered(frame: Frame, plan: Plan, draw: Draw, taken: int, cut: int) -> Geo
     _TAKING.pack_into(
         frame.words, _TAKING_AT, address(lanes), capacity, address(numbers), place, 0, 0
     )
-    count = vertices().run(frame.start, taken, cut)
+    count = (cutting() if cut else vertices()).run(frame.start, taken)
     if count == _NO_ROOM:
         return None
     if count < capacity:

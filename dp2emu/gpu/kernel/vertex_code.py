@@ -1,12 +1,16 @@
-"""The vertex stages as one function in memory.
+"""The vertex stages as two functions in memory.
 
-    i64 vertices(ptr words, i64 taken, i64 cut)
+    i64 vertices(ptr words, i64 taken)
 
 With ``taken`` below 0 it fetches, shades, places and chooses, and says how many primitives are
-taken, plus how many of these have to be cut << 32; then, with these two numbers, it gathers their
-corners and says how many there are, or -1 if there is no room for them.
+taken, plus how many of these have to be cut << 32; then, with the first of these, it gathers the
+corners of primitives of which none has to be, and gives their number.
 
-It is the same code for all draws, hence compiled but once; only programs differ.
+    i64 emit_cut(ptr words, i64 taken)
+
+It cuts, gathers, and says how many there are, or -1 if there is no room for them.
+
+They are the same code for all draws, hence compiled but once; only programs differ.
 """
 
 from __future__ import annotations
@@ -29,15 +33,26 @@ ASSEMBLE = -1
 
 @lru_cache(maxsize=1)
 def vertices() -> Improving:
-    """The function.  Raises ImportError without llvmlite."""
-    number = ctypes.c_int64
-    kind = ctypes.CFUNCTYPE(number, ctypes.c_void_p, number, number)
-    return Improving(Source(NAME, text, NAME), kind)
+    """The first function.  Raises ImportError without llvmlite."""
+    return Improving(Source(NAME, text, NAME), KIND)
+
+
+@lru_cache(maxsize=1)
+def cutting() -> Improving:
+    """The second."""
+    return Improving(Source(vertex_cut.NAME, _cutting, vertex_cut.NAME), KIND)
+
+
+KIND = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
+
+
+def _cutting() -> str:
+    return module(*vertex_cut.functions())
 
 
 def text() -> str:
-    """Its module."""
-    parts = (vertex_fetch, vertex_place, vertex_emit, vertex_cut)
+    """The first one's module."""
+    parts = (vertex_fetch, vertex_place, vertex_emit)
     functions = [function for part in parts for function in part.functions()]
     return module(*functions, _elements(), _assembled(), _vertices())
 
@@ -79,7 +94,8 @@ def _assembled() -> tuple[str, Writer]:
 
 
 def _vertices() -> tuple[str, Writer]:
-    k = Code(NAME, ("ptr words", "i64 taken", "i64 cut"), "i64")
+    k = Code(NAME, ("ptr words", "i64 taken"), "i64")
     k.give_if(k["taken"] < 0, lambda: k.call("@assembled", "i64", k["words"]))
-    k.give(k.call("@emit", "i64", k["words"], k["taken"], k["cut"]))
+    k.call("@emit", "void", k["words"], k["taken"])
+    k.give(k["taken"])
     return k.text()

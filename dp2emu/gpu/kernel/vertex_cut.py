@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from dp2emu.gpu.kernel.vertex_emit import widened
+from dp2emu.gpu.kernel.vertex_emit import shared, widened
 from dp2emu.gpu.kernel.vertex_place import (
     DEPTH_PLANES,
     FIXED_PLANES,
@@ -22,6 +22,7 @@ from dp2emu.gpu.kernel.words import Words
 from dp2emu.shader.jit.scalars import Code, Value
 from dp2emu.shader.jit.writer import Writer
 
+NAME = "emit_cut"
 _PLACE = 4
 """Rows before the varyings."""
 
@@ -29,7 +30,7 @@ _PLACE = 4
 def functions() -> list[tuple[str, Writer]]:
     """The one, and what it calls."""
     return [
-        _away(), _copied(), _between(), _plane(), _corner(),
+        *shared(), _away(), _copied(), _between(), _plane(), _corner(),
         _planes(), _vertex(), _piece(), _pieces(), _cut(), _emit(),
     ]  # fmt: skip
 
@@ -237,7 +238,7 @@ def _cut() -> tuple[str, Writer]:
 
 
 def _emit() -> tuple[str, Writer]:
-    k = Code("emit_cut", ("ptr words", "i64 taken"), "i64")
+    k = Code(NAME, ("ptr words", "i64 taken"), "i64")
     chosen = Words.of(k, VERTEX_WORDS).pointer("chosen")
     at = k.variable("i64", 0)
     with k.loop(k["taken"]) as n:
@@ -246,4 +247,4 @@ def _emit() -> tuple[str, Writer]:
         at.set(k.call("@cut", "i64", k["words"], number, word >= 0, at.get()))
         k.give_if(at.get() < 0, -1)
     k.give(at.get())
-    return k.text(internal=True)
+    return k.text()

@@ -1,6 +1,6 @@
 """Text that gathers the corners of primitives, as ``gpu.geometry.Geometry`` has them.
 
-i64 emit(ptr words, i64 taken, i64 cut)     -> how many primitives, -1 if there is no room
+void emit(ptr words, i64 taken)     those that are taken whole, which is what happens to most
 """
 
 from __future__ import annotations
@@ -12,16 +12,20 @@ from dp2emu.shader.jit.writer import Writer
 
 
 def functions() -> list[tuple[str, Writer]]:
-    """The two, and what they call."""
-    return [_joined(), _edge(), _edges(), _column(), _varyings(), _screen(), _numbers(), _emit()]
+    """The one, and what it calls."""
+    return [*shared(), _edges(), _column(), _varyings(), _screen(), _numbers(), _emit()]
+
+
+def shared() -> list[tuple[str, Writer]]:
+    """What cutting calls as well."""
+    return [_joined(), _edge()]
 
 
 def _emit() -> tuple[str, Writer]:
-    k = Code("emit", ("ptr words", "i64 taken", "i64 cut"), "i64")
-    k.give_if(k["cut"] > 0, lambda: k.call("@emit_cut", "i64", k["words"], k["taken"]))
+    k = Code("emit", ("ptr words", "i64 taken"))
     for part in ("screen", "varyings", "numbers"):
         k.call(f"@emit_{part}", "void", k["words"], k["taken"])
-    k.give(k["taken"])
+    k.give()
     return k.text(internal=True)
 
 
@@ -33,7 +37,7 @@ def _screen() -> tuple[str, Writer]:
     taken, screen, places, chosen = w.pointers("taken", "screen", "places", "chosen")
     into = [k.at(taken, capacity * (3 * row), "double") for row in range(4)]
     rows = [k.at(screen, room * row, "double") for row in range(4)]
-    for corner in range(3):
+    with k.loop(k.constant("i64", 3)) as corner:
         lanes = k.at(places, count * corner, "i32")
         ends = [k.at(row, capacity * corner, "double") for row in into]
         with k.loop(k["taken"]) as n:
@@ -65,17 +69,19 @@ def _column() -> tuple[str, Writer]:
     capacity, count, single = w.integers("capacity", "count", "single")
     places, chosen = w.pointers("places", "chosen")
     row, mode = v.pointer("row"), v.integer("mode")
-    lanes = [k.at(places, count * corner, "i32") for corner in range(3)]
-    ends = [k.at(k["into"], capacity * corner, "double") for corner in range(3)]
-    joins = mode.differs(SMOOTH)
-    with k.loop(k["taken"]) as n:
-        number = k.load("i32", chosen, n).signed("i64")
-        first, *others = (
-            k.load("float", row, k.load("i32", each, number).signed("i64")) for each in lanes
+    with k.loop(k.constant("i64", 3)) as corner:
+        lanes, end = (
+            k.at(places, count * corner, "i32"),
+            k.at(k["into"], capacity * corner, "double"),
         )
-        k.store(widened(k, mode, first), ends[0], n)
-        for value, end in zip(others, ends[1:], strict=True):
-            found = k.variable("double", value.wide())
+        joins = mode.differs(SMOOTH) & (corner > 0)
+        with k.loop(k["taken"]) as n:
+            number = k.load("i32", chosen, n).signed("i64")
+            first, value = (
+                k.load("float", row, k.load("i32", each, number).signed("i64"))
+                for each in (places, lanes)
+            )
+            found = k.variable("double", widened(k, mode, value))
             with k.when(joins):
                 found.set(k.call("@joined", "double", mode, single, first, value))
             k.store(found.get(), end, n)

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dp2emu.gpu.kernel.vertex_words import HALF, LANE, SIGNED, SOURCE, UNSIGNED, VERTEX_WORDS
+from dp2emu.gpu.kernel.vertex_words import (
+    CORNER,
+    HALF,
+    LANE,
+    SIGNED,
+    SOURCE,
+    UNSIGNED,
+    VERTEX_WORDS,
+)
 from dp2emu.gpu.kernel.words import Words
 from dp2emu.shader.jit.scalars import Code, Value
 from dp2emu.shader.jit.writer import Writer
@@ -49,8 +57,10 @@ def _numbers() -> tuple[str, Writer]:
     numbers, indexed = w.pointer("numbers"), w.integer("indices").differs(0)
     index = _index(k, w)
     least, most = k.variable("i64", _MOST), k.variable("i64", _LEAST)
-    for corner in range(3):
-        step, odd, offset = w.integers(f"step{corner}", f"odd{corner}", f"offset{corner}")
+    steps = k.at(k["words"], VERTEX_WORDS.index("step0"), "i64")
+    with k.loop(k.constant("i64", 3)) as corner:
+        own = Words.of(k, CORNER, k.at(steps, corner * len(CORNER), "i64"))
+        step, odd, offset = own.integers(*CORNER)
         row = k.at(numbers, count * corner, "i64")
         with k.loop(count) as n:
             i = n + start

@@ -156,8 +156,9 @@ def _screened() -> tuple[str, Writer]:
     k = Code("screened", ("ptr words", "i64 lanes"), "i64")
     w = Words.of(k, VERTEX_WORDS)
     (room, count), (screen, chosen) = w.integers("room", "count"), w.pointers("screen", "chosen")
-    for number, name in enumerate("xyzw"):
-        row, into = w.pointer(name), k.at(screen, room * number, "double")
+    rows = k.at(k["words"], VERTEX_WORDS.index("x"), "i64")
+    with k.loop(k.constant("i64", 4)) as number:
+        row, into = k.load("ptr", rows, number), k.at(screen, room * number, "double")
         with k.loop(k["lanes"]) as n:
             k.store(k.load("float", row, n).wide(), into, n)
     with k.loop(count) as n:

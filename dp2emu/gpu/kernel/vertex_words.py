@@ -30,6 +30,9 @@ NUMBERS = (
 i64 with room for as many.  ``table`` and ``slots`` are room for ``table_size`` i64 and i32, a
 power of two of 6 * count or more."""
 
+CORNER = ("step", "odd", "offset")
+"""The words of each corner among these, from ``step0`` on."""
+
 SHADING = (
     "lane_words", "lane_count", "identity",
     "loop", "body", "in", "inputs", "input_count", "out", "outputs", "output_count",

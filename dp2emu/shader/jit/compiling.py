@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import count
-from threading import Lock
 from typing import Any
 
 from dp2emu.shader.jit.writer import Target
@@ -39,13 +39,12 @@ def available() -> bool:
 class Host:
     """The machine that code is for.
 
-    ``machine`` makes good code, ``quick`` makes code quickly; ``linker`` is LLVM's, which is safe
-    to use from threads.  ``emit`` is LLVM's function that turns modules into objects.
+    ``machine`` makes LLVM's machines, by the effort that they take; ``linker`` is LLVM's, which is
+    safe to use from threads.  ``emit`` is LLVM's function that turns modules into objects.
     """
 
     binding: Any
-    machine: Any
-    quick: Any
+    machine: Callable[[int], Any]
     linker: Any
     emit: Any
     fused: bool
@@ -53,38 +52,34 @@ class Host:
 
     @classmethod
     def of(cls) -> Host:
-        """This machine, as LLVM knows it."""
         import llvmlite.binding as binding
 
         binding.initialize_native_target()
         binding.initialize_native_asmprinter()
         cpu, features = binding.get_host_cpu_name(), _features(binding)
         target = binding.Target.from_default_triple()
-        machine, quick, linked = (
-            target.create_target_machine(
+
+        def machine(effort: int) -> Any:
+            return target.create_target_machine(
                 cpu=cpu, features=_flat(features), opt=effort, reloc="pic", jit=True
             )
-            for effort in (1, 0, 1)
-        )
+
         # Every 64-bit ARM has one; elsewhere LLVM would call a C library, which may be wrong.
         fused = features.get("fma", False) or target.triple.startswith(("aarch64", "arm64"))
         version = ".".join(map(str, binding.llvm_version_info))
         name = "\n".join((version, target.triple, cpu, _flat(features)))
-        linker = binding.create_lljit_compiler(linked)
-        return cls(binding, machine, quick, linker, _emission(binding), fused, name)
+        linker = binding.create_lljit_compiler(machine(_GOOD))
+        return cls(binding, machine, linker, _emission(binding), fused, name)
 
     def key(self, *parts: str) -> str:
         """Names an object: all that it depends on, hashed."""
         return hashlib.sha256("\0".join((self.name, *parts)).encode()).hexdigest()
 
     def compile(self, text: str, passes: tuple[str, ...] = PASSES, quick: bool = False) -> bytes:
-        """The object of a module: good code unless it has to be there quickly.
-
-        Of either kind one is compiled at a time.
-        """
+        """The object of a module: good code unless it has to be there quickly."""
         binding = self.binding
-        machine = self.quick if quick or text.count("\n") > LONG else self.machine
-        # Contexts of their own may be used at the same time.
+        machine = self.machine(_QUICK if quick or text.count("\n") > LONG else _GOOD)
+        # Machines and contexts of their own may be used at the same time.
         module = binding.parse_assembly(text, binding.create_context())
         builder = binding.create_pass_builder(
             machine, binding.create_pipeline_tuning_options(speed_level=1)
@@ -93,8 +88,7 @@ class Host:
         for name in passes:
             getattr(manager, f"add_{name}_pass")()
         manager.run(module, builder)
-        with _turns[machine is self.quick]:
-            return self._emitted(machine, module)
+        return self._emitted(machine, module)
 
     def _emitted(self, machine: Any, module: Any) -> bytes:
         with self.binding.ffi.OutputString() as why:
@@ -115,8 +109,8 @@ class Host:
         return Code(tracker, tracker[name])
 
 
-_turns = Lock(), Lock()
-"""Who makes good code, and who makes it quickly: LLVM's machines work for one at a time."""
+_QUICK, _GOOD = 0, 1
+"""Efforts."""
 
 
 def _emission(binding: Any) -> Any:

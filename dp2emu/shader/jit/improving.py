@@ -1,76 +1,106 @@
 """Functions that are there quickly, and better if they are called again.
 
-Good code takes some three times as long to compile as code that works half as fast.  The first
-call of a function is by the latter; the second one has good code compiled, which takes its place
-when it is there.  Both give the same bits, so nobody sees when that is.
+Good code takes some three times as long to compile as code that works half as fast.  A function is
+compiled quickly when it is first called, unless it is known to have much to do; when it has been
+called some times good code is compiled, which takes the place of the other when it is there.  Both
+give the same bits, so nobody sees when that is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 from typing import Any
 from weakref import WeakSet
 
 from dp2emu.shader.jit.code import Source
+from dp2emu.shader.jit.compiling import Code
 from dp2emu.shader.jit.later import later
 
-_WORTH = 2
-"""Calls that good code is worth while for."""
+_WORTH = 8
+"""Calls after which good code seems worth while: more than a first draw makes, which it would take
+a processor from."""
 _improvable: WeakSet[Improving] = WeakSet()
-"""Functions without good code."""
+"""Functions with quick code."""
 
 
 class Improving:
-    """A function of memory: ``run`` is the best code that there is for it.
+    """A function in memory: ``run`` is the best code that there is for it.
 
-    Mutable: ``run`` changes.  ``kind`` is its type, one of ``ctypes``.
-    Raises ImportError without llvmlite.
+    Mutable: ``run`` changes.  ``kind`` is its type, one of ``ctypes``.  What compiles raises
+    ImportError without llvmlite.
     """
 
     def __init__(self, source: Source, kind: Callable[[int], Any]) -> None:
+        self.run: Callable[..., Any] = self._counted
         self._source, self._kind = source, kind
-        self.run: Callable[..., Any]
+        self._code: Callable[..., Any] | None = None
+        self._good = self._asked = False
         self._calls = 0
-        kept = source.kept()
-        if kept is not None:
-            self.run = self._quick = self._made(kept)
-            return
-        self._quick = self._made(source.quick())
-        self.run = self._counted
-        _improvable.add(self)
+        self._changing = Lock()
+
+    @property
+    def there(self) -> bool:
+        """Whether there is any code."""
+        return self._code is not None
+
+    def ready(self, *, good: bool = False) -> None:
+        """Have code: if there is none, ``good`` code at once, and otherwise as soon as can be."""
+        if self._code is None:
+            with self._changing:
+                if self._code is None:
+                    self._begin(good=good)
+        elif good and not self._good:
+            self._ask()
 
     def improve(self) -> None:
         """Have good code from here on."""
-        if self in _improvable:
-            # Quick code is there until nobody runs it any more.
-            self.run = self._quick = self._made(self._source.good())
+        with self._changing:
+            if not self._good:
+                self._have(self._source.good(), good=True)
+
+    def _begin(self, *, good: bool) -> None:
+        """Code of an earlier process may be good already."""
+        kept = self._source.kept()
+        if kept is not None:
+            self._have(kept, good=True)
+        elif good:
+            self._have(self._source.good(), good=True)
+        else:
+            self._have(self._source.quick(), good=False)
+
+    def _ask(self) -> None:
+        if not self._asked:
+            self._asked = True
+            later(self.improve)
+
+    def _have(self, code: Code, *, good: bool) -> None:
+        made = self._kind(code.address)
+        # The code is there as long as something refers to it, which may be a call.
+        made.code = code
+        self._code, self._good = made, good
+        if good:
+            self.run = made
             _improvable.discard(self)
+        else:
+            _improvable.add(self)
 
     def best(self) -> Any:
         """What ``run`` would call now, for other code to call by its address: this is a call of
         it.  It has to be kept for as long as somebody has the address.
         """
-        self._count()
-        return self._quick
+        self.ready()
+        calls = self._calls = self._calls + 1
+        if calls == _WORTH and not self._good:
+            self._ask()
+        return self._code
 
     def _counted(self, *arguments: Any) -> Any:
-        self._count()
-        return self._quick(*arguments)
-
-    def _count(self) -> None:
-        calls = self._calls = self._calls + 1
-        if calls == _WORTH and self in _improvable:
-            later(self.improve)
-
-    def _made(self, code: Any) -> Any:
-        function = self._kind(code.address)
-        # The code is there as long as something refers to it.
-        function.code = code
-        return function
+        return self.best()(*arguments)
 
 
 def improve_all() -> bool:
-    """Have good code for all there is; whether anything changed."""
+    """Have good code for all that has quick code; whether there was any."""
     found = list(_improvable)
     for each in found:
         each.improve()

@@ -7,15 +7,20 @@ from dataclasses import replace
 
 import pytest
 
-from dp2emu.gpu.kernel.key import REASONS, reason
-from dp2emu.gpu.kernel.plan import _within
+from dp2emu.gpu.kernel.key import REASONS, Key, reason
+from dp2emu.gpu.kernel.layout import setup_key
+from dp2emu.gpu.kernel.plan import Writes, _within, samplers_of, triangle_key
+from dp2emu.gpu.targets import Targets
+from dp2emu.gpu.texturing import Texturing
+from dp2emu.shader import reference
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed import FixedPixel, pixel_program
 from dp2emu.shader.ir import Axis, Program, Stage
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 from tests.gpu.drawing import color_surface, corner, draw
-from tests.gpu.kernel.states import PROGRAMS
+from tests.gpu.kernel.states import PROGRAMS, random_draw
+from tests.shader.records import told
 
 
 def _reason(program: Program, samples: int) -> str | None:
@@ -54,6 +59,26 @@ def test_why_there_is_no_kernel(
 ) -> None:
     assert _reason(_program(value), samples) == wanted
     assert wanted is None or wanted in REASONS
+
+
+def _keys(seed: int) -> list[Key]:
+    """Keys of what a random draw is drawn by."""
+    drawn, found = random_draw(seed), []
+    targets, run = Targets.of(drawn, reference.run), reference.run
+    sampler = Texturing.of(drawn, None, run).sampler(Stage.PIXEL)
+    samplers = samplers_of(drawn.pipeline.pixel, sampler)
+    for level in (False, True):
+        writes = Writes.of(targets.colors, targets.depth)
+        found.append(triangle_key(drawn.pipeline, writes, samplers, ("color0.x",), level, level))
+    return found
+
+
+def test_keys_say_all_that_they_are() -> None:
+    """Otherwise a kernel on disk would be another one's."""
+    keys = [key for seed in range(60) for key in _keys(seed)]
+    records = [*keys, *map(setup_key, keys)]
+    said = {repr(record): told(record) for record in records}
+    assert len(set(said)) == len(set(said.values())) == len(set(records)) > 100
 
 
 def test_other_states_have_kernels() -> None:

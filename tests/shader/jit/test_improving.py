@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -39,48 +40,83 @@ def function() -> Improving:
     return Improving(Source.of(TEXT, "f"), KIND)
 
 
-def test_the_first_call_is_by_quick_code(kinds: list[bool]) -> None:
+def test_the_first_calls_are_by_quick_code(kinds: list[bool]) -> None:
     f = function()
+    assert not f.there and kinds == []
     assert f.run(6) == 42
     done()
-    assert kinds == [True]
+    assert f.there and kinds == [True]
 
 
-def test_the_second_call_has_good_code_compiled(kinds: list[bool]) -> None:
+def test_a_function_that_is_called_again_and_again_gets_good_code(kinds: list[bool]) -> None:
     f = function()
-    assert [f.run(n) for n in range(2)] == [0, 7]
+    assert [f.run(n) for n in range(20)] == [7 * n for n in range(20)]
     done()
     assert kinds == [True, False]
     good = f.run
-    assert [f.run(n) for n in range(5)] == [0, 7, 14, 21, 28]
-    assert f.run is good and isinstance(good, KIND)
-    assert kinds == [True, False]
+    assert isinstance(good, KIND) and f.run(6) == 42
+    assert f.run is good and kinds == [True, False]
+
+
+def test_good_code_can_be_had_at_once(kinds: list[bool]) -> None:
+    f = function()
+    f.ready(good=True)
+    assert kinds == [False] and isinstance(f.run, KIND)
+    f.ready()
+    f.improve()
+    assert kinds == [False]
+
+
+def test_what_has_quick_code_does_not_wait_for_good_code(kinds: list[bool]) -> None:
+    f = function()
+    f.ready()
+    f.ready()
+    assert kinds == [True]
+    f.ready(good=True)
+    f.ready(good=True)
+    done()
+    assert kinds == [True, False] and isinstance(f.run, KIND)
 
 
 def test_good_code_that_is_kept_is_there_at_once(kinds: list[bool]) -> None:
     function().improve()
-    assert function().run(3) == 21
-    assert kinds == [True, False]
+    f = function()
+    f.ready()
+    assert f.run(3) == 21 and isinstance(f.run, KIND)
+    assert kinds == [False]
 
 
 def test_quick_code_that_is_kept_is_improved_as_well(kinds: list[bool]) -> None:
-    function()
+    function().ready()
     f = function()
-    assert f.run(1) + f.run(2) == 21
+    assert sum(f.run(n) for n in range(10)) == 315
     done()
     assert kinds == [True, False]
 
 
-def test_all_can_be_improved_at_once(kinds: list[bool]) -> None:
-    f = function()
+def test_all_that_is_quick_can_be_improved_at_once(kinds: list[bool]) -> None:
+    f, unused = function(), function()
+    f.ready()
     assert improve_all()
     assert not improve_all()
-    assert f.run(2) == 14
+    assert f.run(2) == 14 and not unused.there
     assert kinds == [True, False]
 
 
 def test_what_nobody_calls_any_more_is_not_improved(kinds: list[bool]) -> None:
     f = function()
+    f.ready()
     del f
     gc.collect()
     assert not improve_all()
+
+
+def test_threads_that_begin_together_have_the_same_code(kinds: list[bool]) -> None:
+    f, found = function(), []
+    threads = [Thread(target=lambda: found.append(f.run(5))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [35] * 4
+    assert kinds == [True]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields, is_dataclass, replace
-from enum import Enum
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,6 +14,7 @@ from dp2emu.shader.jit import code, sources
 from dp2emu.shader.jit.code import Source
 from dp2emu.shader.jit.compiling import Host
 from dp2emu.shader.jit.store import Store
+from tests.shader.records import told
 
 ONE, TWO = (f"define i32 @f() {{ ret i32 {n} }}" for n in (1, 2))
 
@@ -95,22 +94,6 @@ def test_modules_that_are_no_files_have_no_sources(
     assert "writer.py" in str(sources.sources())
 
 
-def told(record: Any) -> Any:
-    """What a record says of itself, field by field, without ``repr`` of anything that has fields.
-
-    Fails for what has no order or no words of its own.
-    """
-    assert not isinstance(record, set | frozenset | dict)
-    if isinstance(record, tuple):
-        return tuple(map(told, record))
-    if isinstance(record, Enum) or not is_dataclass(record):
-        assert " at 0x" not in repr(record)
-        return repr(record)
-    hidden = [f.name for f in fields(record) if f.compare and not f.repr]
-    assert not hidden
-    return tuple(told(getattr(record, field.name)) for field in fields(record) if field.compare)
-
-
 def program() -> Program:
     b = Builder(Stage.PIXEL)
     with b.if_(b.input("x") > 0.5):
@@ -127,7 +110,7 @@ def test_a_program_says_all_that_it_is() -> None:
 
 def test_a_name_depends_on_the_machine_and_on_every_part() -> None:
     def key(name: str, *parts: str) -> str:
-        host = Host(None, None, None, None, None, fused=True, name=name)
+        host = Host(None, lambda _: None, None, None, fused=True, name=name)
         return host.key(*parts)
 
     names = {key("m", "a", "b"), key("m", "ab"), key("m", "a"), key("n", "a", "b")}
