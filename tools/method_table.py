@@ -73,7 +73,8 @@ def lines() -> Iterator[str]:
             shown = ", ".join(f"``{name}``" for name in names)
             if of != family.interfaces:
                 shown += f" of {', '.join(of)}"
-            yield fill(shown, WIDTH, break_long_words=False, break_on_hyphens=False)
+            term = fill(shown, WIDTH, break_long_words=False, break_on_hyphens=False)
+            yield term + "\n" * ("\n" in term)  # terms of definitions have one line
             yield fill(says, WIDTH, initial_indent="    ", subsequent_indent="    ") + "\n"
 
 

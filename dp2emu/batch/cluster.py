@@ -26,6 +26,9 @@ TASKS = 4
 ROUNDS = 100
 """How often a task is given out again whose workers were lost."""
 
+LOOK_SECONDS, ALONE_SECONDS = 10, 600
+"""How often it is seen whether there are workers, and how long there may be none."""
+
 _CHILDREN: dict[tuple[int, Limits, str], Child] = {}
 """Of a worker, by thread."""
 
@@ -41,7 +44,7 @@ def batch_on(address: str, files: Sequence[str], limits: Limits) -> Iterator[Row
     """Replay ``files`` on the cluster whose scheduler has ``address``; rows in their order.
 
     They are the rows of ``batch``.  Raises UsageError without dask.distributed, where nobody
-    answers, and when the workers of a task are lost again and again.
+    answers, when the workers of a task are lost again and again, and when there is none for long.
     """
     try:
         from distributed import Client
@@ -91,8 +94,19 @@ def _taken(client: Any, future: Any, task: Sequence[str], limits: Limits) -> lis
 
     for _ in range(ROUNDS):
         try:
-            rows: list[Row] = future.result()
-            return rows
+            return _waited(client, future)
         except (KilledWorker, CancelledError):
             future = _given(client, task, limits)
     raise UsageError(f"{task[0]}: {ROUNDS} times its workers were lost")
+
+
+def _waited(client: Any, future: Any) -> list[Row]:
+    """The rows of a task, as long as there is anybody who may do it."""
+    alone = 0
+    while alone * LOOK_SECONDS < ALONE_SECONDS:
+        try:
+            rows: list[Row] = future.result(timeout=LOOK_SECONDS)
+            return rows
+        except TimeoutError:
+            alone = 0 if client.nthreads() else alone + 1
+    raise UsageError(f"the cluster has had no worker for {ALONE_SECONDS} seconds")

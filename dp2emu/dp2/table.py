@@ -180,7 +180,7 @@ class Token:
 
     @property
     def name(self) -> str:
-        """SDK name without the D3DDP2OP_ prefix."""
+        """SDK name without the prefix ``D3DDP2OP_``."""
         return self.op.name
 
     def number(self, n: int, head: Any) -> int:

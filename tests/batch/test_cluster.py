@@ -30,7 +30,9 @@ class Future:
     def __init__(self, work: Callable[[], Any], lost: type[Exception] | None) -> None:
         self.work, self.lost = work, lost
 
-    def result(self) -> Any:
+    def result(self, timeout: int) -> Any:
+        if self.lost is TimeoutError and timeout:
+            raise self.lost
         if self.lost is not None:
             raise self.lost("gone")
         return self.work()
@@ -85,6 +87,15 @@ def test_rows_come_in_order_whatever_is_lost(losses: list[type[Exception] | None
 def test_a_task_that_is_always_lost_is_an_error(losses: list[type[Exception] | None]) -> None:
     losses += [KilledWorker] * (2 * clusters.ROUNDS)
     with pytest.raises(UsageError, match=r"0\.dp2: 100 times its workers were lost"):
+        found()
+
+
+def test_a_cluster_without_workers_is_not_waited_for_for_ever(
+    losses: list[type[Exception] | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses += [TimeoutError] * len(FILES)
+    monkeypatch.setattr(sys.modules["distributed"].Client, "nthreads", lambda client: {})
+    with pytest.raises(UsageError, match="no worker for 600 seconds"):
         found()
 
 

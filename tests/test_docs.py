@@ -1,0 +1,109 @@
+"""What the documents tell to type is typed: commands, programs and their answers, in order."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import io
+import re
+import shlex
+import shutil
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import dp2emu as run
+from tests.tools.loading import ROOT
+
+PAGES = ("howto", "tutorial")
+"""Pages all of whose examples are run, one after the other."""
+
+BLOCK = re.compile(
+    r"\.\. code-block:: (\w+)\n\n((?:    .*\n|\n)+)"  # a language and its lines
+    r"|((?:^>>>.*\n(?:(?!>>>).+\n)*)+)",  # or examples with their answers
+    re.MULTILINE,
+)
+
+
+def examples() -> list[str]:
+    """Modules that have any."""
+    found = []
+    for path in sorted((ROOT / "dp2emu").rglob("*.py")):
+        if ">>>" in path.read_text("utf-8"):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            found.append(".".join(parts).removesuffix(".__init__"))
+    return found
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that looks like a clone as far as examples go."""
+    for folder in ("docs", "streams", "tests/golden/scenes/query"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def do_commands(text: str) -> None:
+    for line in text.split("\n"):
+        command = line.strip()
+        if command:
+            assert command.startswith("dp2emu "), command
+            ran = run(*shlex.split(command)[1:])
+            assert ran.code == 0, f"{command}: {ran.err}"
+
+
+def do_program(text: str, space: dict[str, object]) -> None:
+    exec(compile("\n".join(line[4:] for line in text.split("\n")), "example", "exec"), space)
+
+
+def do_examples(text: str, space: dict[str, object]) -> None:
+    test = doctest.DocTestParser().get_doctest(text, space, "example", None, None)
+    told = io.StringIO()
+    doctest.DocTestRunner(verbose=False).run(test, out=told.write, clear_globs=False)
+    space |= test.globs
+    assert told.getvalue() == ""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_examples_of_a_page_work_one_after_the_other(page: str, clone: Path) -> None:
+    space: dict[str, object] = {}
+    done = 0
+    for language, block, examples in BLOCK.findall((ROOT / "docs" / f"{page}.rst").read_text()):
+        done += 1
+        if examples:
+            do_examples(examples, space)
+        elif language == "sh":
+            do_commands(block)
+        elif language == "python":
+            do_program(block, space)
+    assert done > 10
+
+
+@pytest.mark.parametrize("module", examples())
+def test_examples_in_docstrings_are_true(module: str) -> None:
+    result = doctest.testmod(import_module(module))
+    assert result.attempted and not result.failed
+
+
+def test_every_page_is_in_the_table_of_contents() -> None:
+    index = (ROOT / "docs" / "index.rst").read_text("utf-8")
+    listed = set(re.findall(r"^   ([\w/-]+)$", index, re.MULTILINE)) - {"reference/index"}
+    assert listed == {path.stem for path in (ROOT / "docs").glob("*.rst")} - {"index"}
+
+
+def test_every_package_with_public_names_is_in_the_reference() -> None:
+    tree = ast.parse((ROOT / "docs" / "conf.py").read_text("utf-8"))
+    (listed,) = (
+        ast.literal_eval(node.value) for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PACKAGES"
+    )  # fmt: skip
+    offering = {
+        ".".join(path.relative_to(ROOT).parent.parts)
+        for path in (ROOT / "dp2emu").rglob("__init__.py")
+        if "__all__ = " in path.read_text("utf-8")
+    }
+    assert {name for name in offering if name.count(".") == 1} <= set(listed)
+    assert all((ROOT / name.replace(".", "/")).with_suffix(".py").exists()
+               or (ROOT / name.replace(".", "/")).is_dir() for name in listed)  # fmt: skip
