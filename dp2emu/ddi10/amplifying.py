@@ -1,6 +1,8 @@
 """Geometry shaders as stages of the GPU: which words of their vertices each port is.
 
 What a geometry shader writes to o# is the varying v#, as with vertex shaders.
+
+Source: Direct3D 10 and 11 documentation of the geometry shader stage.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What the shaders of stages read: units with their textures, uniforms, constant buffers."""
+"""What the shaders of stages read: units with their textures, uniforms, constant buffers.
+
+Source: Direct3D 10 and 11 documentation of shader resources and constant buffers.
+"""
 
 from __future__ import annotations
 

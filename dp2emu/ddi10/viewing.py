@@ -1,4 +1,7 @@
-"""Viewports and scissor rectangles as rectangles of pixels."""
+"""Viewports and scissor rectangles as rectangles of pixels.
+
+Source: Direct3D 10 and 11 documentation of the rasterizer stage.
+"""
 
 from __future__ import annotations
 

@@ -43,6 +43,7 @@ class Places(NamedTuple):
 
     @classmethod
     def of(cls, number: I64, inside: Mask) -> Places:
+        """Places by number where they are inside, the first one elsewhere."""
         return cls(np.where(inside, number, 0), inside)
 
 

@@ -184,7 +184,9 @@ class Device:
         slices: tuple[int, int] = (0, 1),
     ) -> Handle:
         """CreateUnorderedAccessView: of a buffer ``elements`` from the first on, so many; of a
-        texture likewise ``slices`` of a level.
+        texture likewise ``slices`` of level ``mip``.
+
+        ``format`` is a DXGI_FORMAT, ``flags`` are D3D11_BUFFER_UAV_FLAG_*.
         """
         desc = CreateUnorderedAccessView(
             resource.memory, format, resource.desc.ResourceDimension, mip, *slices, *elements,
