@@ -206,6 +206,7 @@ def count_work(draw: Draw, work: Work, counters: Counters) -> None:
     counters.pixel_bytes += work.pixel_bytes
     if any(work.streams.needed):
         _count_streams(work.streams, counters)
+        counters.stream_bytes += work.stream_bytes
 
 
 def _count_streams(streams: Streams, counters: Counters) -> None:

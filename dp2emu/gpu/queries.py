@@ -73,6 +73,7 @@ class Counters:
     vertex_bytes: int = 0
     pixel_bytes: int = 0
     unordered_bytes: int = 0
+    stream_bytes: int = 0
     upload_bytes: int = 0
     vertex_cache_lookups: int = 0
     vertex_cache_hits: int = 0

@@ -69,7 +69,8 @@ def stored(draw: Draw, running: Running, flow: Flow) -> Iterator[Made]:
         if layout is not None:
             plain = without_beside(mesh)
             found = stream_out(layout, output.targets, plain.vertices, plain.corners)
-            work += Work(streams=Streams.of(mesh.stream, *found))
+            streams = Streams.of(mesh.stream, found.written, found.needed)
+            work += Work(streams=streams, stream_bytes=found.size)
         yield Made(mesh if mesh.stream == output.rasterized else mesh.part(_NONE), work)
 
 

@@ -22,6 +22,8 @@ from dp2emu.shader.types import Lanes
 STREAMS = 4
 """Streams a geometry shader can have."""
 
+_WORD = 4
+
 STREAM_TARGETS = 4
 """Buffers that can be streamed into at a time."""
 
@@ -84,10 +86,13 @@ NOTHING_STORED = StreamOutput()
 
 
 class Streamed(NamedTuple):
-    """Primitives that were ``written``, and those that would have been in buffers without end."""
+    """Primitives that were ``written``, and those that would have been in buffers without end;
+    and ``size``, the bytes that were written.
+    """
 
     written: int
     needed: int
+    size: int
 
 
 def stream_out(
@@ -116,7 +121,7 @@ def stream_out(
                 values = outputs[word.port][order] if word.port in outputs else 0
                 _lanes(target.surface, start + word.offset, stride, len(order))[:] = values
         target.filled.size += stride * len(order)
-    return Streamed(written, needed)
+    return Streamed(written, needed, _WORD * len(layout.words) * len(order))
 
 
 def _lanes(surface: Surface, start: int, stride: int, count: int) -> NDArray[np.int32]:

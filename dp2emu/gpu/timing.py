@@ -211,7 +211,7 @@ def _cost_of_work(number: int, work: Work) -> Cost:
         + _ticks(work.unordered_bytes, RATES.memory_bytes)
         + _ticks(work.paged_bytes, RATES.upload_bytes)
         + _ticks(work.disk_bytes, RATES.disk_bytes),
-        geometry_memory=_ticks(work.geometry_bytes, RATES.memory_bytes),
+        geometry_memory=_ticks(work.geometry_bytes + work.stream_bytes, RATES.memory_bytes),
         geometry_compute=_ticks(work.geometry_runs, RATES.geometry),
     )
 

@@ -14,7 +14,7 @@ Usage = tuple[int, int]
 VERTEX = "vertex_memory_ticks", "vertex_compute_ticks"
 GEOMETRY = "geometry_memory_ticks", "geometry_compute_ticks"
 PIXEL = "pixel_memory_ticks", "pixel_compute_ticks"
-TRAFFIC = "vertex_bytes", "pixel_bytes", "unordered_bytes", "upload_bytes"
+TRAFFIC = "vertex_bytes", "pixel_bytes", "unordered_bytes", "stream_bytes", "upload_bytes"
 
 
 def total(report: Report, *counters: str) -> int:

@@ -43,7 +43,7 @@ class Work(NamedTuple):
     ``threads`` of compute programs, and ``unordered_bytes`` that programs read and wrote through
     views for unordered access.
     ``paged_bytes`` were brought to where the GPU reaches them, ``disk_bytes`` of these from disk.
-    ``streams`` are primitives that went to stream output.
+    ``streams`` are primitives that went to stream output, and ``stream_bytes`` what they took.
     """
 
     vertices: int = 0
@@ -64,6 +64,7 @@ class Work(NamedTuple):
     paged_bytes: int = 0
     disk_bytes: int = 0
     streams: Streams = Streams()
+    stream_bytes: int = 0
     threads: int = 0
     unordered_bytes: int = 0
 

@@ -538,6 +538,15 @@ def test_without_a_shader_that_streams_buffers_that_are_bound_stay_as_they_are()
     assert driven.floats(buffer) == []
 
 
+def test_bytes_that_are_streamed_out_are_traffic_of_memory_and_busy_geometry() -> None:
+    driven = Streaming()
+    driven.streaming((0, 0, 0b0111), (1, 1, ALL), BufferStridesInBytes=(64, 16))
+    driven.targets(driven.room(400), driven.room(20))
+    driven.draw(POINTS, 7)
+    statistics(driven)
+    assert driven.device.counters.stream_bytes == 5 * 28
+
+
 # Geometry shaders
 
 
