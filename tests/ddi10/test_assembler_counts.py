@@ -1,0 +1,139 @@
+"""What the input assembler counts for every topology, against its table and a list of strips."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dp2emu.d3d.enums10 import Topology10
+from dp2emu.ddi10 import Case, ranges
+from dp2emu.ddi10.resource import BindFlag
+from dp2emu.ddi10.statistics import Statistics
+from tests.ddi10.drawing import tokens
+from tests.ddi10.rendering import Drawing
+
+CUT = 0xFFFF
+R16_UINT = 57
+
+TABLE = {
+    Topology10.POINTLIST: lambda v: v,
+    Topology10.LINELIST: lambda v: v // 2,
+    Topology10.LINESTRIP: lambda v: max(v - 1, 0),
+    Topology10.TRIANGLELIST: lambda v: v // 3,
+    Topology10.TRIANGLESTRIP: lambda v: max(v - 2, 0),
+    Topology10.LINELIST_ADJ: lambda v: v // 4,
+    Topology10.LINESTRIP_ADJ: lambda v: max(v - 3, 0),
+    Topology10.TRIANGLELIST_ADJ: lambda v: v // 6,
+    Topology10.TRIANGLESTRIP_ADJ: lambda v: 0 if v < 6 else (v - 4) // 2,
+}
+"""Primitives of so many vertices."""
+USED = {
+    Topology10.POINTLIST: lambda n: n,
+    Topology10.LINELIST: lambda n: 2 * n,
+    Topology10.LINESTRIP: lambda n: n + 1,
+    Topology10.TRIANGLELIST: lambda n: 3 * n,
+    Topology10.TRIANGLESTRIP: lambda n: n + 2,
+    Topology10.LINELIST_ADJ: lambda n: 4 * n,
+    Topology10.LINESTRIP_ADJ: lambda n: n + 3,
+    Topology10.TRIANGLELIST_ADJ: lambda n: 6 * n,
+    Topology10.TRIANGLESTRIP_ADJ: lambda n: 2 * n + 4,
+}
+"""Vertices of so many primitives, of which there are some."""
+STRIPS = {3, 5, 11, 13}
+GEOMETRY = {1: "gs_point_quad", 2: "gs_line_pass", 3: "gs_line_pass", 4: "gs_pass_tri",
+            5: "gs_pass_tri", 10: "gs_lineadj", 11: "gs_lineadj", 12: "gs_triadj",
+            13: "gs_triadj"}  # fmt: skip
+
+
+def wanted(topology: Topology10, lengths: list[int]) -> tuple[int, int]:
+    """IAVertices and IAPrimitives of strips of so many vertices."""
+    counts = [TABLE[topology](length) for length in lengths]
+    return sum(USED[topology](n) for n in counts if n), sum(counts)
+
+
+def counted(
+    topology: Topology10, indices: list[int] | None, vertices: int = 0, gs: str | None = None
+) -> Statistics:
+    driven = Drawing()
+    driven.call("IaSetTopology", int(topology))
+    if gs is not None:
+        shader = driven.memory_of("VertexShader", tokens(gs))
+        assert driven.call("CreateGeometryShader", tokens(gs), shader) == []
+        driven.call("GsSetShader", shader)
+    if indices is None:
+        driven.call("Draw", vertices, 0)
+    else:
+        data = np.array([*indices, 0], "<u2").tobytes()
+        buffer = driven.buffer(data, BindFlag.INDEX_BUFFER)
+        driven.call("IaSetIndexBuffer", buffer, R16_UINT, 0)
+        driven.call("DrawIndexed", len(indices), 0, 0)
+    driven.call("Flush")
+    driven.adapter.finish()
+    return driven.device.statistics()
+
+
+@pytest.mark.parametrize("geometry", [False, True])
+@pytest.mark.parametrize("indexed", [False, True])
+@pytest.mark.parametrize("topology", list(TABLE))
+def test_every_topology_counts_what_the_table_has(
+    topology: Topology10, indexed: bool, geometry: bool
+) -> None:
+    for vertices in range(15):
+        indices = [0] * vertices if indexed else None
+        gs = GEOMETRY[topology] if geometry else None
+        found = counted(topology, indices, vertices, gs)
+        read, primitives = wanted(topology, [vertices])
+        assert found[:3] == (read, primitives, read)
+        assert found.GSInvocations == (primitives if geometry else 0)
+        if not geometry:
+            case = Case(topology, vertices, indices, cut=CUT, depth=None)
+            assert ranges([case]).outside(found._replace(PSInvocations=0)) == []
+
+
+@pytest.mark.parametrize("geometry", [False, True])
+@pytest.mark.parametrize("topology", list(TABLE))
+@settings(deadline=None, max_examples=12)
+@given(indices=st.lists(st.integers(0, 3) | st.just(CUT), max_size=24))
+def test_an_index_of_all_ones_ends_a_strip_and_nothing_else(
+    geometry: bool, topology: Topology10, indices: list[int]
+) -> None:
+    runs = [len(list(run)) for cut, run in groupby(indices, CUT.__eq__) if not cut]
+    lengths = runs if topology in STRIPS else [len(indices)]
+    gs = GEOMETRY[topology] if geometry else None
+    found = counted(topology, indices, gs=gs)
+    read, primitives = wanted(topology, lengths)
+    assert found[:3] == (read, primitives, read)
+    assert found.GSInvocations == (primitives if geometry else 0)
+    if not geometry:
+        case = Case(topology, indices=indices, cut=CUT, depth=None)
+        assert ranges([case]).outside(found._replace(PSInvocations=0)) == []
+
+
+@pytest.mark.parametrize(
+    ("topology", "indexed", "row"),
+    [
+        (Topology10.TRIANGLESTRIP, True, (6, 4, range(1, 13))),
+        (Topology10.TRIANGLELIST, True, (12, 4, range(1, 13))),
+        (Topology10.TRIANGLESTRIP, False, (6, 4, range(6, 13))),
+        (Topology10.TRIANGLELIST, False, (12, 4, range(6, 13))),
+    ],
+)
+def test_the_four_rows_of_the_documents(
+    topology: Topology10, indexed: bool, row: tuple[int, int, range]
+) -> None:
+    vertices, primitives, invocations = row
+    found = counted(topology, [0] * vertices if indexed else None, vertices)
+    assert found[:2] == (vertices, primitives)
+    assert found.VSInvocations in invocations
+
+
+@pytest.mark.parametrize("topology", [t for t in TABLE if t >= Topology10.LINELIST_ADJ])
+def test_adjacent_vertices_count_whether_or_not_anything_reads_them(topology: Topology10) -> None:
+    plain = "gs_line_pass" if topology < Topology10.TRIANGLELIST_ADJ else "gs_pass_tri"
+    every = [counted(topology, None, 14, gs) for gs in (None, plain, GEOMETRY[topology])]
+    assert {found[:3] for found in every} == {every[0][:3]}
+    assert every[1].GSInvocations == every[2].GSInvocations == every[0].IAPrimitives

@@ -1,0 +1,375 @@
+"""Geometry shaders through the entries, by both engines at once."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.ddi10.adapter import Adapter
+from dp2emu.ddi10.bindings import Scissor, Viewport
+from dp2emu.ddi10.resource import BindFlag, ResourceType, SubresourceUP
+from dp2emu.ddi10.state import RasterizerDesc
+from dp2emu.ddi10.views import CreateShaderResourceView, CreateTargetView
+from dp2emu.errors import Unsupported
+from dp2emu.gpu.core import Gpu
+from dp2emu.shader.engines import CHECKED, can_compile, engine
+from dp2emu.shader.sm4 import assemble
+from tests.ddi10.drawing import SIZE, tokens
+from tests.ddi10.rendering import Handle, Rendering
+
+POINTS, LINES, LINE_STRIP, LIST, STRIP = range(1, 6)
+WORDS = DxgiFormat.R32_UINT
+HEAD = """gs_5_0
+dcl_input_siv v[{vertices}][0].xyzw, position
+dcl_input v[{vertices}][1].xyzw
+dcl_temps 2
+dcl_inputprimitive {primitive}
+dcl_stream m0
+dcl_outputtopology {topology}
+dcl_output_siv o0.xyzw, position
+dcl_output o1.xyzw
+{more}
+dcl_maxout {limit}
+"""
+CORNERS = ("l(-1.0, 1.0, 0.5, 1.0)", "l(3.0, 1.0, 0.5, 1.0)", "l(-1.0, -3.0, 0.5, 1.0)")
+"""A triangle over all of a viewport."""
+
+
+def gs(
+    body: str,
+    more: str = "",
+    primitive: str = "point",
+    topology: str = "trianglestrip",
+    limit: int = 6,
+) -> bytes:
+    vertices = {"point": 1, "line": 2, "triangle": 3}[primitive]
+    head = HEAD.format(vertices=vertices, primitive=primitive, topology=topology, more=more,
+                       limit=limit)  # fmt: skip
+    return assemble(f"{head}{body}\nret\n")
+
+
+def over_all(*lines: str) -> str:
+    """Emit the triangle, with the same lines before each vertex."""
+    each = "\n".join(lines)
+    return "\n".join(f"mov o0, {place}\n{each}\nemit_stream m0" for place in CORNERS)
+
+
+PS = """ps_4_0
+{declaration}
+dcl_output o0.x
+mov o0.x, {register}.x
+ret
+"""
+
+
+def ps(register: str = "v1", declaration: str = "dcl_input_ps constant v1.xyzw") -> bytes:
+    """A pixel shader that writes a word as it is."""
+    return assemble(PS.format(declaration=declaration, register=register))
+
+
+class Geometry(Rendering):
+    """A device with a target of words, points that have a word each, and a geometry shader."""
+
+    def __init__(self, code: bytes | None, pixel: bytes | None = None) -> None:
+        run = engine(CHECKED if can_compile() else "reference")
+        super().__init__(adapter=Adapter(Gpu(run=run), checking=True))
+        self.prepare()
+        self.call("VsSetShader", self.make("VertexShader", tokens("vs_pass")))
+        self.call("PsSetShader", self.make("PixelShader", pixel or ps()))
+        self.call("GsSetShader", None if code is None else self.make("GeometryShader", code))
+        self.call("IaSetTopology", POINTS)
+        self.color = self.texture(WORDS)
+        self.call("SetRenderTargets", [self.target(self.color, WORDS)], 7, None)
+
+    def memory_of(self, noun: str, *description: object) -> Handle:
+        return super().memory_of("VertexShader" if noun == "GeometryShader" else noun,
+                                 *description)  # fmt: skip
+
+    def draw(self, *numbers: int) -> None:
+        """A vertex for each number, which stands in the first component of v1."""
+        rows = [struct.pack("<4f4i", 0, 0, 0.5, 1, number, 0, 0, 0) for number in numbers]
+        buffer = self.buffer(b"".join(rows))
+        self.call("IaSetVertexBuffers", 0, [buffer], [32], [0])
+        assert self.call("Draw", len(numbers), 0) == []
+
+    def shown(self, index: int = 0, resource: Handle | None = None) -> set[int]:
+        """The words of a subresource."""
+        return set(self.pixels(resource or self.color, index).ravel().tolist())
+
+
+# Arrays of targets
+
+LAYERS = over_all("mov o1, l(7, 0, 0, 0)", "mov o2.x, v[0][1].x")
+LAYER = "dcl_output_siv o2.x, rendertarget_array_index"
+KINDS = [
+    (ResourceType.TEXTURE2D, {"slices": 4}),
+    (ResourceType.TEXTURE3D, {"depth": 4}),
+    (ResourceType.TEXTURECUBE, {"slices": 6}),
+]
+
+
+@pytest.mark.parametrize(("kind", "size"), KINDS)
+@pytest.mark.parametrize(("number", "slice_"), [(0, 1), (1, 2), (2, 3), (3, 1), (-1, 1)])
+def test_a_primitive_goes_to_the_slice_it_names_and_else_to_the_first(
+    kind: ResourceType, size: dict[str, int], number: int, slice_: int
+) -> None:
+    driven = Geometry(gs(LAYERS, LAYER))
+    texture = driven.texture(WORDS, kind=kind, **size)
+    view = driven.make("RenderTargetView", CreateTargetView(texture, WORDS.value, kind, 0, 1, 3))
+    driven.call("SetRenderTargets", [view], 7, None)
+    driven.draw(number)
+    if kind is ResourceType.TEXTURE3D:
+        words = np.frombuffer(driven.read(texture), "<u4").reshape(4, -1)
+        shown = [set(words[n].tolist()) for n in range(4)]
+    else:
+        shown = [driven.shown(n, texture) for n in range(4)]
+    assert shown == [{7} if n == slice_ else {0} for n in range(4)]
+
+
+def test_pixel_shaders_see_the_slice_and_depth_has_slices_too() -> None:
+    pixel = ps("v2", "dcl_input_ps_siv constant v2.x, rendertarget_array_index")
+    driven = Geometry(gs(LAYERS, LAYER), pixel)
+    color, deep = (
+        driven.texture(format, bind=bind, slices=3)
+        for format, bind in ((WORDS, BindFlag.RENDER_TARGET),
+                             (DxgiFormat.D32_FLOAT, BindFlag.DEPTH_STENCIL))
+    )  # fmt: skip
+    desc = CreateTargetView(color, WORDS.value, ResourceType.TEXTURE2D, 0, 0, 3)
+    depth = CreateTargetView(deep, DxgiFormat.D32_FLOAT.value, ResourceType.TEXTURE2D, 0, 0, 3)
+    view = driven.make("DepthStencilView", depth)
+    driven.call("ClearDepthStencilView", view, 1, 1.0, 0)
+    driven.call("SetDepthStencilState", None, 0)
+    driven.call("SetRenderTargets", [driven.make("RenderTargetView", desc)], 7, view)
+    driven.draw(2, 1)
+    assert [driven.shown(n, color) for n in range(3)] == [{0}, {1}, {2}]
+    half, one = (struct.unpack("<I", struct.pack("<f", z))[0] for z in (0.5, 1.0))
+    assert [driven.shown(n, deep) for n in range(3)] == [{one}, {half}, {half}]
+    assert driven.device.statistics().CInvocations == 2
+
+
+def test_without_the_index_all_goes_to_the_first_slice() -> None:
+    driven = Geometry(gs(over_all("mov o1, v[0][1]")))
+    texture = driven.texture(WORDS, slices=3)
+    desc = CreateTargetView(texture, WORDS.value, ResourceType.TEXTURE2D, 0, 1, 2)
+    driven.call("SetRenderTargets", [driven.make("RenderTargetView", desc)], 7, None)
+    driven.draw(5)
+    assert [driven.shown(n, texture) for n in range(3)] == [{0}, {5}, {0}]
+
+
+# Arrays of viewports
+
+VIEWS = over_all("mov o1, v[0][1]", "iadd o2.x, v[0][1].x, l(-1)")
+VIEW = "dcl_output_siv o2.x, viewport_array_index"
+
+
+def squares(count: int) -> list[Viewport]:
+    return [Viewport(4 * (n % 4), 4 * (n // 4), 4, 4) for n in range(count)]
+
+
+@pytest.mark.parametrize("number", [*range(16), 16, -1, 1 << 30])
+def test_a_primitive_is_in_the_viewport_it_names_and_else_in_the_first(number: int) -> None:
+    driven = Geometry(gs(VIEWS, VIEW))
+    driven.call("SetViewports", 0, squares(16))
+    driven.draw(number + 1)
+    y, x = divmod(number if 0 <= number < 16 else 0, 4)
+    wanted = np.zeros((SIZE, SIZE), np.bool_)
+    wanted[4 * y : 4 * y + 4, 4 * x : 4 * x + 4] = number + 1 != 0
+    assert ((driven.pixels(driven.color) != 0) == wanted).all()
+
+
+def test_a_viewport_that_is_not_set_shows_nothing() -> None:
+    driven = Geometry(gs(VIEWS, VIEW))
+    driven.call("SetViewports", 13, squares(3))
+    driven.draw(3 + 1)
+    assert driven.shown() == {0}
+    driven.draw(2 + 1)
+    assert driven.shown() == {0, 3}
+
+
+def test_each_viewport_has_its_scissor_rectangle() -> None:
+    driven = Geometry(gs(VIEWS, VIEW))
+    state = driven.make("RasterizerState", RasterizerDesc(CullMode=1, ScissorEnable=1))
+    driven.call("SetRasterizerState", state)
+    driven.call("SetViewports", 14, [Viewport(0, 0, 8, 8), Viewport(8, 8, 8, 8)])
+    driven.call("SetScissorRects", 14, [Scissor(0, 0, 4, 8), Scissor(0, 0, 16, 10)])
+    driven.draw(1, 2)
+    found = driven.pixels(driven.color)
+    assert (found[:8, :4] == 1).all()
+    assert (found[8:10, 8:] == 2).all()
+    assert np.count_nonzero(found) == 8 * 4 + 2 * 8
+
+
+def test_viewports_that_overlap_are_drawn_in_order() -> None:
+    driven = Geometry(gs(VIEWS, VIEW))
+    driven.call("SetViewports", 14, [Viewport(0, 0, 16, 16), Viewport(4, 4, 4, 4)])
+    driven.draw(2, 1)
+    assert driven.shown() == {1}
+    driven.draw(1, 2)
+    assert driven.shown() == {1, 2}
+
+
+# Numbers of primitives
+
+IDENTITY = ps("v2", "dcl_input_ps_sgv v2.x, primitive_id")
+COUNTING = "dcl_input vPrim\n{}"
+
+
+def test_primitives_are_numbered_without_a_geometry_shader() -> None:
+    driven = Geometry(None, IDENTITY)
+    driven.draw(0, 0, 0)
+    assert driven.pixels(driven.color).max() == 2
+    assert driven.device.statistics().GSInvocations == 0
+
+
+def test_a_geometry_shader_hands_numbers_on_or_there_are_none() -> None:
+    more = COUNTING.format("dcl_output_sgv o2.x, primitive_id")
+    driven = Geometry(gs(over_all("iadd o2.x, vPrim, l(100)", "mov o1, v[0][1]"), more), IDENTITY)
+    driven.draw(0, 0, 0)
+    assert driven.shown() == {102}
+    driven = Geometry(gs(over_all("mov o1, v[0][1]")), IDENTITY)
+    driven.draw(0, 0, 0)
+    assert driven.shown() == {0}
+
+
+@pytest.mark.parametrize(
+    ("topology", "vertices", "primitive", "last"),
+    [(POINTS, 3, "point", 2), (LINES, 4, "line", 1), (LINE_STRIP, 4, "line", 2),
+     (LIST, 6, "triangle", 1), (STRIP, 6, "triangle", 3)],
+)  # fmt: skip
+def test_a_geometry_shader_gets_the_number_of_its_primitive(
+    topology: int, vertices: int, primitive: str, last: int
+) -> None:
+    code = gs(over_all("mov o1.x, vPrim", "mov o1.yzw, l(0, 0, 0, 0)"), COUNTING.format(""),
+              primitive)  # fmt: skip
+    driven = Geometry(code)
+    driven.call("IaSetTopology", topology)
+    driven.draw(*range(vertices))
+    assert driven.shown() == {last}
+    found = driven.device.statistics()
+    assert (found.GSInvocations, found.GSPrimitives, found.CInvocations) == (last + 1,) * 3
+
+
+def test_instances_of_a_draw_begin_at_0_and_those_of_the_shader_have_numbers() -> None:
+    more = "dcl_gsinstances 3\ndcl_input vGSInstanceID\ndcl_input vPrim"
+    body = over_all("imad o1.x, vGSInstanceID.x, l(10), vPrim", "mov o1.yzw, l(0, 0, 0, 0)")
+    driven = Geometry(gs(body, more))
+    driven.draw(0, 0)
+    assert driven.shown() == {21}
+    driven.call("DrawInstanced", 1, 2, 0, 0)
+    assert driven.shown() == {20}
+    assert driven.device.statistics().GSInvocations == 3 * (2 + 2)
+
+
+# What is emitted
+
+
+def test_constants_come_from_the_first_vertex_of_each_triangle_of_a_strip() -> None:
+    places = ((-1, 1), (0, 1), (-1, -1), (0, -1))
+    body = "\n".join(
+        f"mov o0, l({x}.0, {y}.0, 0.5, 1.0)\nmov o1, l({n + 1}, 0, 0, 0)\nemit_stream m0"
+        for n, (x, y) in enumerate(places)
+    )
+    driven = Geometry(gs(body))
+    driven.draw(0)
+    assert driven.shown() == {0, 1, 2}
+
+
+@pytest.mark.parametrize(("cull", "drawn"), [(1, True), (2, True), (3, False)])
+def test_all_triangles_of_a_strip_turn_the_same_way(cull: int, drawn: bool) -> None:
+    places = ((-1, -1), (1, -1), (-1, 1), (1, 1))
+    body = "\n".join(
+        f"mov o0, l({x}.0, {y}.0, 0.5, 1.0)\nmov o1, l(9, 0, 0, 0)\nemit_stream m0"
+        for x, y in places
+    )
+    driven = Geometry(gs(body))
+    driven.call(
+        "SetRasterizerState", driven.make("RasterizerState", RasterizerDesc(CullMode=cull))
+    )
+    driven.draw(0)
+    assert driven.shown() == ({9} if drawn else {0})
+
+
+@pytest.mark.parametrize(
+    ("name", "distances", "shown", "clipped"),
+    [
+        ("clip_distance", (1, 1, 1), {0, 5}, 1),
+        ("clip_distance", (-1, -1, -1), {0}, 0),
+        ("cull_distance", (-1, -1, 1), {5}, 1),
+        ("cull_distance", (-1, -1, -1), {0}, 0),
+    ],
+)
+def test_distances_clip_and_cull(
+    name: str, distances: Sequence[int], shown: set[int], clipped: int
+) -> None:
+    body = "\n".join(
+        f"mov o0, {place}\nmov o1, l(5, 0, 0, 0)\nmov o2.x, l({distance}.0)\nemit_stream m0"
+        for place, distance in zip(CORNERS, distances, strict=True)
+    )
+    if shown == {0, 5}:
+        body = body.replace("mov o2.x, l(1.0)", "mov o2.x, l(-0.25)", 1)
+    driven = Geometry(gs(body, f"dcl_output_siv o2.x, {name}"))
+    driven.draw(0)
+    assert driven.shown() == shown
+    found = driven.device.statistics()
+    assert (found.CInvocations, bool(found.CPrimitives)) == (1, bool(clipped))
+
+
+def test_lines_and_points_come_out_too() -> None:
+    ends = "\n".join(
+        f"mov o0, l({x}, 0.03125, 0.5, 1.0)\nmov o1, l(3, 0, 0, 0)\nemit_stream m0"
+        for x in ("-1.0", "1.0")
+    )
+    for topology, count in (("linestrip", SIZE), ("pointlist", 1)):
+        driven = Geometry(gs(ends, topology=topology))
+        driven.draw(0)
+        assert np.count_nonzero(driven.pixels(driven.color)) == count
+
+
+# What is read
+
+
+def test_constants_and_textures_are_read() -> None:
+    body = over_all("mov r0, l(2, 1, 0, 0)", "ld r0, r0, t3", "iadd o1, r0, cb2[1]")
+    more = (
+        "dcl_constantbuffer cb2[2], immediateIndexed\n"
+        "dcl_resource_texture2d (uint,uint,uint,uint) t3"
+    )
+    driven = Geometry(gs(body, more))
+    constants = driven.buffer(struct.pack("<8i", *range(100, 108)), BindFlag.CONSTANT_BUFFER)
+    driven.call("GsSetConstantBuffers", 2, [constants])
+    words = np.arange(16, dtype="<u4").reshape(4, 4)
+    texture = driven.texture(WORDS, 4, 4, bind=BindFlag.SHADER_RESOURCE,
+                             data=[SubresourceUP(words.tobytes(), 16, 64)])  # fmt: skip
+    view = CreateShaderResourceView(texture, WORDS.value, ResourceType.TEXTURE2D)
+    driven.call("GsSetShaderResources", 3, [driven.make("ShaderResourceView", view)])
+    driven.draw(0)
+    assert driven.shown() == {6 + 104}
+
+
+def test_vertices_lack_what_no_shader_wrote() -> None:
+    code = gs(over_all("mov o1, v[0][4]"), "dcl_input v[1][4].xyzw")
+    driven = Geometry(code)
+    driven.draw(3)
+    assert driven.shown() == {0}
+    assert driven.device.statistics().GSPrimitives == 1
+
+
+def test_amplification_is_bounded() -> None:
+    driven = Geometry(gs("emit_stream m0", limit=128))
+    driven.draw(0)
+    with pytest.raises(Unsupported, match="geometry shaders that emit more"):
+        driven.call("Draw", 1 << 21, 0)
+
+
+def test_taken_away_it_is_gone() -> None:
+    driven = Geometry(gs(over_all("mov o1, v[0][1]")))
+    driven.draw(3)
+    assert driven.shown() == {3}
+    driven.call("GsSetShader", None)
+    driven.draw(4)
+    assert sorted(driven.shown()) == [3, 4]
+    assert driven.device.statistics().GSInvocations == 1
