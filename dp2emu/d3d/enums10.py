@@ -7,8 +7,11 @@ from dp2emu.d3d.sdk import SdkEnum
 
 class Topology10(SdkEnum, prefix="D3D10_PRIMITIVE_TOPOLOGY_"):
     """Topologies: lists and strips have the numbers of Direct3D 9.  Those with adjacency have
-    vertices beside the primitives as well, which geometry shaders read.
+    vertices beside the primitives as well, which geometry shaders read.  Lists of patches of 1 to
+    32 control points, which Direct3D 11 has, have a name each as in d3d11.h.
     """
+
+    _ignore_ = "points"
 
     POINTLIST = 1
     LINELIST = 2
@@ -19,6 +22,13 @@ class Topology10(SdkEnum, prefix="D3D10_PRIMITIVE_TOPOLOGY_"):
     LINESTRIP_ADJ = 11
     TRIANGLELIST_ADJ = 12
     TRIANGLESTRIP_ADJ = 13
+    for points in range(1, 33):
+        vars()[f"{points}_CONTROL_POINT_PATCHLIST"] = 32 + points
+
+
+def patch_list(points: int) -> Topology10:
+    """The topology of patches of so many control points, 1 to 32."""
+    return Topology10(32 + points)
 
 
 class Blend10(SdkEnum, prefix="D3D10_BLEND_"):

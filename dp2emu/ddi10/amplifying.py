@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dp2emu.d3d.enums10 import Topology10
+from dp2emu.d3d.enums10 import Topology10, patch_list
 from dp2emu.ddi10.shader import Shader
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.mesh import LAYER, PRIMITIVE_ID, VIEWPORT
@@ -27,6 +27,7 @@ _TAKES = {
     Primitive.TRIANGLE: Topology10.TRIANGLELIST,
     Primitive.LINEADJ: Topology10.LINELIST_ADJ,
     Primitive.TRIANGLEADJ: Topology10.TRIANGLELIST_ADJ,
+    **{Primitive(Primitive.PATCH1 - 1 + points): patch_list(points) for points in range(1, 33)},
 }
 _DISTANCES = {SystemValue.CLIP_DISTANCE: "clip", SystemValue.CULL_DISTANCE: "cull"}
 _WHOLE = {

@@ -28,8 +28,7 @@ from dp2emu.ddi10.stages import Stages
 from dp2emu.ddi10.state import RasterizerDesc
 from dp2emu.ddi10.viewing import scissor
 from dp2emu.ddi10.views import DepthStencilFlag, TargetView
-from dp2emu.errors import Unsupported
-from dp2emu.gpu.assembly import CORNERS, primitive_count
+from dp2emu.gpu.assembly import CORNERS, PATCHES, primitive_count
 from dp2emu.gpu.indirect import ARGUMENTS, INDEXED_ARGUMENTS, check_size
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import (
@@ -56,7 +55,6 @@ _STRIPS = (
     Topology10.LINESTRIP_ADJ,
     Topology10.TRIANGLESTRIP_ADJ,
 )
-_PATCHES = range(33, 65)
 _BASE = 1 << 31
 """What is added to a BaseVertex becomes a UINT."""
 
@@ -148,7 +146,8 @@ class Draws:
         ``filled``, if that is given, and so many at most.
 
         Without a topology, a vertex shader, or an index buffer where there should be, nothing is
-        drawn.  Raises Unsupported for what is not built.
+        drawn, nor what hull and domain shaders cannot be given.  Raises Unsupported for what is
+        not built.
         """
         numbers = count, start, instances.count, instances.first
         self._contract.hold(all(map(is_uint, numbers)), Rule.NUMBERS, "Draw")
@@ -183,7 +182,7 @@ class Draws:
         topology = _topology(at.topology)
         if topology is None or vertex is None or (indexed and at.index_buffer is None):
             return None
-        return topology, vertex
+        return (topology, vertex) if self._later.takes(topology) else None
 
     def _packet(
         self,
@@ -303,7 +302,7 @@ class Draws:
             turned=bool(desc.FrontCounterClockwise),
             clip_distances=sum(name.startswith("clip") for name in names),
             cull_distances=sum(name.startswith("cull") for name in names),
-            enabled=self._rasterizes(),
+            enabled=self._rasterizes() and shown.topology not in PATCHES,
         )
 
     def _rasterizes(self) -> bool:
@@ -331,9 +330,7 @@ def _surfaces(
 
 
 def _topology(number: int) -> Topology | None:
-    """The primitives of a topology, None for none.  Raises Unsupported for what is not built."""
-    if number in _PATCHES:
-        raise Unsupported("tessellation")
+    """The primitives of a topology, None for none."""
     return _TOPOLOGIES.get(number)
 
 

@@ -15,8 +15,10 @@ from dp2emu.ddi10.kept import Kept
 from dp2emu.ddi10.reading import Reading, constants
 from dp2emu.ddi10.shader import Shader
 from dp2emu.ddi10.stages import Stage, Stages
+from dp2emu.ddi10.tessellating import Tessellating
 from dp2emu.ddi10.viewing import scissor
 from dp2emu.errors import Unsupported
+from dp2emu.gpu.assembly import PATCHES
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.mesh import LAYER, VIEWPORT
 from dp2emu.gpu.packets import (
@@ -47,6 +49,7 @@ class LaterStages:
 
     def __init__(self, stages: Stages, bindings: Bindings) -> None:
         self._geometry = stages.geometry
+        self._tessellating = Tessellating(stages.hull, stages.domain)
         self._bindings = bindings
         self._reading = Reading(stages.geometry)
         self._layers: Kept[tuple[Layer, ...]] = Kept()
@@ -54,13 +57,25 @@ class LaterStages:
     @property
     def made_of(self) -> tuple[object, ...]:
         """What pipelines depend on."""
-        return self._geometry.shader, self._geometry.streaming
+        own = self._geometry.shader, self._geometry.streaming
+        return *self._tessellating.made_of, *own
+
+    def takes(self, topology: Topology) -> bool:
+        """Whether the stages can be given primitives: patches alone if there are hull and domain
+        shaders, and nothing if there is only one of these.
+        """
+        hull, domain = self._tessellating.made_of
+        if hull is None and domain is None:
+            return True
+        return self._tessellating.topology is not None and topology in PATCHES
 
     def shown(self, vertex: Shader, topology: Topology) -> Shown:
         """What the last stage makes of primitives of a vertex shader."""
         shader, rasterized = self._geometry.shader, self._output().rasterized
         if shader is None:
-            return Shown(vertex.program.outputs, topology)
+            divided = self._tessellating.shaders
+            last = vertex if divided is None else divided[1]
+            return Shown(last.program.outputs, self._tessellating.topology or topology)
         for stream in streams_of(shader.lowered):
             if stream.number == rasterized:
                 return Shown([port for port, _ in stream.ports], stream.topology)
@@ -68,11 +83,12 @@ class LaterStages:
 
     def later(self, vertex: Shader, topology: Topology, primitives: int) -> Later | None:
         """The stages, for so many primitives; None if there are none.  Raises Unsupported."""
-        shader = self._geometry.shader
-        if shader is None and self._geometry.streaming is None:
+        shader, tessellation = self._geometry.shader, self._tessellating.stage(primitives)
+        if shader is None and self._geometry.streaming is None and tessellation is None:
             return None
         ports = {port.name for port in self.shown(vertex, topology).ports}
         return Later(
+            tessellation=tessellation,
             geometry=None if shader is None else self._emitting(shader, primitives),
             output=self._output(),
             views=self._views() if VIEWPORT in ports else (),
@@ -97,6 +113,7 @@ class LaterStages:
 
     def stages(self) -> Iterator[Stage]:
         """Stages that read something."""
+        yield from self._tessellating.stages
         if self._geometry.shader is not None:
             yield self._geometry
 

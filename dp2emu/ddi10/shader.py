@@ -34,7 +34,8 @@ from dp2emu.shader.ir import (
 )
 from dp2emu.shader.ports import CONSTANT
 from dp2emu.shader.sm4 import decode
-from dp2emu.shader.sm4.lower import Lowered4, lower
+from dp2emu.shader.sm4.lower import Lowered4, LoweredHull, lower, lower_hull
+from dp2emu.shader.sm4.program import Program as Decoded
 from dp2emu.shader.sm4.versions import Stage
 from dp2emu.shader.types import I32, Type
 from dp2emu.shader.verify import verify
@@ -60,16 +61,29 @@ class Shader:
     def uniforms(self, buffers: Mapping[int, bytes], instance: int = 0) -> Uniforms:
         """The files of the program: constant ``buffers`` by slot, and the number of the instance.
 
-        Behind the end of a buffer, and where there is none, constants are 0.
+        Behind the end of a buffer, and where there is none, constants are 0.  What is of patches
+        only the GPU knows.
         """
         icb = np.array(self.lowered.immediates, np.uint32).view(np.int32)
         known = {"icb": icb, INSTANCE_FILE: np.array([instance], np.int32)}
         files = self.program.files
-        read = (file for file in files if file.uniform and file.name not in known)
+        read = (file for file in files if file.uniform and file.name.startswith("cb"))
         constants = {
             file.name: _words(buffers.get(int(file.name[2:]), b""), file) for file in read
         }
-        return {file.name: (known | constants)[file.name] for file in files if file.uniform}
+        found = known | constants
+        return {file.name: found[file.name] for file in files if file.name in found}
+
+
+@dataclass(frozen=True)
+class HullShader:
+    """A hull shader, whose phases are programs: ``points`` of control points, None to pass these
+    on, and ``constants`` in their order.
+    """
+
+    lowered: LoweredHull
+    points: Shader | None
+    constants: tuple[Shader, ...]
 
 
 def _words(data: bytes, file: File) -> I32:
@@ -104,6 +118,33 @@ def pixel_shader(code: bytes) -> Shader:
 
 
 @lru_cache(maxsize=1 << 10)
+def domain_shader(code: bytes) -> Shader:
+    """A domain shader from its tokens.
+
+    Raises ShaderError, with an offset, for tokens that cannot be meant, and Unsupported for other
+    stages.
+    """
+    lowered = _lowered(code, Stage.DOMAIN)
+    return Shader(_Writer.of(lowered, _DOMAIN_INPUTS, "o", "v").program(), lowered)
+
+
+@lru_cache(maxsize=1 << 10)
+def hull_shader(code: bytes) -> HullShader:
+    """A hull shader from its tokens.
+
+    Raises ShaderError, with an offset, for tokens that cannot be meant, and Unsupported for other
+    stages.
+    """
+    lowered = lower_hull(_decoded(code, Stage.HULL))
+    points = lowered.points
+    return HullShader(
+        lowered,
+        None if points is None else Shader(points.program, points),
+        tuple(Shader(each.shader.program, each.shader) for each in lowered.constants),
+    )
+
+
+@lru_cache(maxsize=1 << 10)
 def geometry_shader(code: bytes) -> Shader:
     """A geometry shader from its tokens.
 
@@ -126,10 +167,14 @@ def compute_shader(code: bytes) -> Shader:
 
 
 def _lowered(code: bytes, stage: Stage) -> Lowered4:
+    return lower(_decoded(code, stage))
+
+
+def _decoded(code: bytes, stage: Stage) -> Decoded:
     program = decode(code)
     if program.version.stage is not stage:
         raise Unsupported(f"a {program.version.stage.name.lower()} shader in another's place")
-    return lower(program)
+    return program
 
 
 @dataclass(slots=True)
@@ -255,6 +300,11 @@ _VERTEX_INPUTS: dict[str, _Inputs] = {
     "v": _as_it_is,
     "vertex_id": _as_it_is,
     "instance_id": _instance,
+}
+_DOMAIN_INPUTS: dict[str, _Inputs] = {
+    "patch": _as_it_is,
+    "domain": _as_it_is,
+    "primitive_id": _as_it_is,
 }
 _PIXEL_INPUTS: dict[str, _Inputs] = {
     "v": _interpolated,

@@ -1,7 +1,6 @@
 """Shader objects, and what is bound to the stages: shaders, constants, resources, samplers.
 
-Source: reference of the Direct3D 10/11 interface, section 8.  Vertex, geometry, pixel and compute
-shaders are built; the other stages have their entries, to which nothing but null can be given.
+Source: reference of the Direct3D 10/11 interface, section 8.
 """
 
 from __future__ import annotations
@@ -17,9 +16,12 @@ from dp2emu.ddi10.contract import Rule
 from dp2emu.ddi10.objects import Objects
 from dp2emu.ddi10.resource import Resource, Resources
 from dp2emu.ddi10.shader import (
+    HullShader,
     Shader,
     compute_shader,
+    domain_shader,
     geometry_shader,
+    hull_shader,
     pixel_shader,
     vertex_shader,
 )
@@ -58,12 +60,23 @@ class Signatures(NamedTuple):
     pOutputSignature: Sequence[SignatureEntry] = ()
 
 
+class TessellationSignatures(NamedTuple):
+    """D3D11DDIARG_TESSELLATION_IO_SIGNATURES."""
+
+    pInputSignature: Sequence[SignatureEntry] = ()
+    pOutputSignature: Sequence[SignatureEntry] = ()
+    pPatchConstantSignature: Sequence[SignatureEntry] = ()
+
+
 @dataclass(frozen=True)
 class Made:
-    """A shader object: its program, None for what only streams out, and what streams out."""
+    """A shader object: its program, None for what only streams out and for hull shaders, which
+    have several; and what streams out.
+    """
 
     shader: Shader | None
     streaming: Streaming | None = None
+    hull: HullShader | None = None
 
 
 NOTHING = Made(None)
@@ -75,6 +88,7 @@ class Stage:
 
     shader: Shader | None = None
     streaming: Streaming | None = None
+    hull: HullShader | None = None
     constants: dict[int, Resource] = field(default_factory=dict)
     resources: dict[int, ShaderView] = field(default_factory=dict)
     samplers: dict[int, SamplerDesc] = field(default_factory=dict)
@@ -100,6 +114,16 @@ class Stages:
         return self.stages["Vs"]
 
     @property
+    def hull(self) -> Stage:
+        """The hull stage."""
+        return self.stages["Hs"]
+
+    @property
+    def domain(self) -> Stage:
+        """The domain stage."""
+        return self.stages["Ds"]
+
+    @property
     def geometry(self) -> Stage:
         """The geometry stage."""
         return self.stages["Gs"]
@@ -114,15 +138,16 @@ class Stages:
         found: dict[str, Callable[..., Any]] = {
             "CalcPrivateShaderSize": self.objects.size,
             "CalcPrivateGeometryShaderWithStreamOutput": self.objects.size,
+            "CalcPrivateTessellationShaderSize": self.objects.size,
             "CreateVertexShader": partial(self._create, vertex_shader),
+            "CreateHullShader": self._create_hull,
+            "CreateDomainShader": partial(self._create, domain_shader),
             "CreateGeometryShader": partial(self._create, geometry_shader),
             "CreatePixelShader": partial(self._create, pixel_shader),
             "CreateComputeShader": partial(self._create, compute_shader),
             "CreateGeometryShaderWithStreamOutput": self._create_streaming,
             "DestroyShader": self.objects.destroy,
         }
-        for name, what in _REFUSED.items():
-            found[name] = partial(_refuse, what)
         for prefix, stage in self.stages.items():
             found |= self._setters(prefix, stage)
         return found
@@ -133,7 +158,7 @@ class Stages:
         code: bytes,
         memory: bytearray,
         runtime: int = 0,
-        signatures: Signatures | None = None,
+        signatures: Signatures | TessellationSignatures | None = None,
     ) -> None:
         """Create...Shader from its tokens, or a container of them.
 
@@ -141,6 +166,17 @@ class Stages:
         """
         self.objects.check(memory)
         self.objects.add(memory, Made(make(_tokens(code))))
+
+    def _create_hull(
+        self,
+        code: bytes,
+        memory: bytearray,
+        runtime: int = 0,
+        signatures: TessellationSignatures | None = None,
+    ) -> None:
+        """CreateHullShader.  Raises as ``_create`` does."""
+        self.objects.check(memory)
+        self.objects.add(memory, Made(None, hull=hull_shader(_tokens(code))))
 
     def _create_streaming(
         self,
@@ -164,7 +200,7 @@ class Stages:
     def _setters(self, prefix: str, stage: Stage) -> dict[str, Callable[..., Any]]:
         def set_shader(memory: bytearray | None) -> None:
             found = self.objects.maybe(memory, f"{prefix}SetShader") or NOTHING
-            stage.shader, stage.streaming = found.shader, found.streaming
+            stage.shader, stage.streaming, stage.hull = found.shader, found.streaming, found.hull
 
         def set_with_interfaces(
             memory: bytearray | None, interfaces: Sequence[int] = (), data: Sequence[int] = ()
@@ -205,16 +241,6 @@ class Stages:
                 slots[slot] = value
 
 
-_REFUSED = {
-    "CreateHullShader": "tessellation",
-    "CreateDomainShader": "tessellation",
-}
-
-
 def _tokens(code: bytes) -> bytes:
     """A program by itself or out of its container.  Raises ShaderError."""
     return unpack(code).program if code.startswith(MAGIC) else bytes(code)
-
-
-def _refuse(what: str, *arguments: object) -> None:
-    raise Unsupported(what)

@@ -40,6 +40,8 @@ _COUNTERS = {
     "CInvocations": "entered",
     "CPrimitives": "clipped",
     "PSInvocations": "invocations",
+    "HSInvocations": "hull_runs",
+    "DSInvocations": "domain_runs",
     "CSInvocations": "threads",
 }
 """By statistic; those of stages that there are not stay 0."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dp2emu.d3d.enums import PrimitiveType
-from dp2emu.d3d.enums10 import Topology10
+from dp2emu.d3d.enums10 import Topology10, patch_list
 from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.packets import Topology
 
@@ -67,6 +67,15 @@ class Shape(NamedTuple):
     corners: Callable[[I64], tuple[I64, I64, I64]]
 
 
+PATCHES: dict[Topology, int] = {patch_list(points): points for points in range(1, 33)}
+"""How many control points patches have."""
+
+
+def _patch_list(points: int) -> Callable[[I64], tuple[I64, I64, I64]]:
+    """Patches are drawn only by what later stages make of them; of themselves they are points."""
+    return lambda i: (points * i,) * 3
+
+
 TOPOLOGIES: dict[Topology, Shape] = {
     PrimitiveType.POINTLIST: Shape(1, 0, _points),
     PrimitiveType.LINELIST: Shape(2, 0, _line_list),
@@ -78,6 +87,7 @@ TOPOLOGIES: dict[Topology, Shape] = {
     Topology10.LINESTRIP_ADJ: Shape(1, 3, _line_strip_beside),
     Topology10.TRIANGLELIST_ADJ: Shape(6, 0, _triangle_list_beside),
     Topology10.TRIANGLESTRIP_ADJ: Shape(2, 4, _triangle_strip_beside),
+    **{patch: Shape(points, 0, _patch_list(points)) for patch, points in PATCHES.items()},
 }
 """Those of Direct3D 10 with adjacency are without what lies beside the primitives."""
 
@@ -93,6 +103,7 @@ CORNERS: dict[Topology, int] = {
     Topology10.LINESTRIP_ADJ: 2,
     Topology10.TRIANGLELIST_ADJ: 3,
     Topology10.TRIANGLESTRIP_ADJ: 3,
+    **dict.fromkeys(PATCHES, 1),
 }
 """How many of the corners differ."""
 

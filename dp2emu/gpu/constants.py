@@ -7,7 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 from dp2emu.gpu.memory import Surface
-from dp2emu.gpu.packets import ConstantBuffers, Draw, Later, StageProgram, Uniforms
+from dp2emu.gpu.packets import (
+    ConstantBuffers,
+    Draw,
+    Later,
+    StageProgram,
+    TessellationStage,
+    Uniforms,
+)
 from dp2emu.shader.ir import File, Program
 from dp2emu.shader.types import I32
 
@@ -28,10 +35,22 @@ def with_constants(draw: Draw) -> Draw:
 
 
 def _later(later: Later) -> Later:
-    geometry = later.geometry
-    if geometry is None:
-        return later
-    return replace(later, geometry=replace(geometry, bound=with_files(geometry.bound)))
+    geometry, tessellation = later.geometry, later.tessellation
+    if geometry is not None:
+        later = replace(later, geometry=replace(geometry, bound=with_files(geometry.bound)))
+    if tessellation is not None:
+        later = replace(later, tessellation=_tessellation(tessellation))
+    return later
+
+
+def _tessellation(stage: TessellationStage) -> TessellationStage:
+    hull = stage.hull
+    read = replace(
+        hull,
+        points=hull.points and with_files(hull.points),
+        constants=tuple(replace(each, bound=with_files(each.bound)) for each in hull.constants),
+    )
+    return replace(stage, hull=read, domain=with_files(stage.domain))
 
 
 def with_files(stage: StageProgram) -> StageProgram:

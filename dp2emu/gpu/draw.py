@@ -200,6 +200,8 @@ def count_work(draw: Draw, work: Work, counters: Counters) -> None:
     counters.entered += work.entered
     counters.clipped += work.clipped
     counters.invocations += work.invocations
+    counters.hull_runs += work.hull_runs
+    counters.domain_runs += work.domain_runs
     counters.geometry_runs += work.geometry_runs
     counters.geometry_primitives += work.geometry_primitives
     counters.vertex_bytes += work.vertex_bytes

@@ -10,6 +10,7 @@ import numpy as np
 
 from dp2emu.d3d.enums10 import Topology10
 from dp2emu.gpu.arrays import I64, Mask
+from dp2emu.gpu.assembly import PATCHES
 from dp2emu.gpu.packets import Topology
 from dp2emu.gpu.work import Work
 from dp2emu.shader.types import Lanes
@@ -147,6 +148,7 @@ _WHOLE: dict[Topology, _Whole] = {
     Topology10.LINESTRIP_ADJ: _line_strip_beside,
     Topology10.TRIANGLELIST_ADJ: _list_of(6),
     Topology10.TRIANGLESTRIP_ADJ: _triangle_strip_beside,
+    **{patch: _list_of(points) for patch, points in PATCHES.items()},
 }
 
 

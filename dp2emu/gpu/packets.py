@@ -6,6 +6,7 @@ handle, and holds copies (``bytes``) of whatever came from a buffer that dies wi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from dp2emu.shader.ir import Port, Program
 
 if TYPE_CHECKING:
     # Whoever draws without such shaders has no need of all that they are made of.
+    from dp2emu.gpu.tessellation import Tessellator
     from dp2emu.shader.sm4.enums import Dimension
     from dp2emu.shader.sm4.lower.lowered import Deed, SharedMemory, Unit
 
@@ -241,6 +243,51 @@ UnorderedViews = Mapping[int, Unordered]
 """Views by the number of their u#."""
 
 
+Component = tuple[int, int]
+"""The number of a register, and a component of it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConstantsProgram:
+    """A program that makes patch constants, which runs ``instances`` times for each patch."""
+
+    bound: StageProgram
+    instances: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HullStage:
+    """A hull program, which takes patches of ``takes`` control points and makes ``makes`` of them.
+
+    ``points`` runs for each of these, None passes points on; ``constants`` run in order.  Their
+    files of patches have so many ``registers`` for each point.  ``edges`` and ``inside`` are where
+    the factors are among the constants, as ``tessellation.Tessellator`` takes them, None for 0;
+    none counts for more than ``most``.
+    """
+
+    points: StageProgram | None
+    constants: tuple[ConstantsProgram, ...]
+    takes: int
+    makes: int
+    registers: int
+    edges: tuple[Component | None, ...]
+    inside: tuple[Component | None, ...]
+    most: float = math.inf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TessellationStage:
+    """What divides patches: the ``domain`` program takes ``takes`` control points of a patch, each
+    of so many ``registers``.
+    """
+
+    hull: HullStage
+    tessellator: Tessellator
+    domain: StageProgram
+    takes: int
+    registers: int
+
+
 @dataclass(frozen=True, slots=True)
 class EmittedStream:
     """A stream of vertices that a geometry program puts out, as points or in strips: which of its
@@ -296,6 +343,7 @@ class Later:
     ``output`` says what is stored, and the stream of it that is drawn.
     """
 
+    tessellation: TessellationStage | None = None
     geometry: GeometryStage | None = None
     output: StreamOutput = NOTHING_STORED
     views: tuple[View, ...] = ()

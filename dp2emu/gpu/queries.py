@@ -53,6 +53,7 @@ class Counters:
     per target, so that samples can be turned into pixels per target (reference 7.1, OCCLUSION).
     ``entered`` counts the primitives that enter clipping and ``clipped`` those that leave it,
     ``invocations`` the pixels that a pixel program ran for, ``threads`` those of compute programs.
+    ``hull_runs`` counts patches, ``domain_runs`` the points they are divided into.
     ``geometry_runs`` counts those of geometry programs, ``geometry_primitives`` what they put
     out.  ``stream0_written`` and so on count the primitives that a stream of a geometry shader put
     into buffers, ``stream0_needed`` those that it would have with room for all.
@@ -67,6 +68,8 @@ class Counters:
     entered: int = 0
     clipped: int = 0
     invocations: int = 0
+    hull_runs: int = 0
+    domain_runs: int = 0
     geometry_runs: int = 0
     geometry_primitives: int = 0
     threads: int = 0

@@ -14,6 +14,7 @@ import numpy as np
 
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.assembly import TOPOLOGIES
+from dp2emu.gpu.dividing import divided
 from dp2emu.gpu.emission import emitted
 from dp2emu.gpu.geometry import Geometry, placed
 from dp2emu.gpu.mesh import LAYER, LISTS, VIEWPORT, Made, Mesh, three, whole, without_beside
@@ -79,7 +80,7 @@ _NONE = slice(0)
 
 _Stage = Callable[[Draw, Running, Flow], Flow]
 
-STAGES: tuple[_Stage, ...] = (emitted, stored)
+STAGES: tuple[_Stage, ...] = (divided, emitted, stored)
 """Those that a draw may have, in order; meshes go through the ones it has not as they are."""
 
 

@@ -38,6 +38,7 @@ class Work(NamedTuple):
     of depth-stencil read, of colour read for blending, and of all that was written.
     ``entered``: primitives that are clipped; ``clipped``: those that clipping leaves or makes;
     ``invocations`` of the pixel program, as ``shaded`` but by pixel on any target.
+    ``hull_runs`` are patches, ``domain_runs`` the points these are divided into.
     ``geometry_runs`` of a geometry program, and the ``geometry_primitives`` it put out, of
     vertices of ``geometry_bytes``.
     ``threads`` of compute programs, and ``unordered_bytes`` that programs read and wrote through
@@ -58,6 +59,8 @@ class Work(NamedTuple):
     entered: int = 0
     clipped: int = 0
     invocations: int = 0
+    hull_runs: int = 0
+    domain_runs: int = 0
     geometry_runs: int = 0
     geometry_primitives: int = 0
     geometry_bytes: int = 0

@@ -199,8 +199,10 @@ class Device:
 
     def create_shader(self, stage: str, code: Code) -> Shader:
         """Create...Shader; ``stage`` is the word for it, such as Vertex."""
-        signatures = code.signatures
-        memory = bytearray(self.call("CalcPrivateShaderSize", code.program, signatures))
+        tessellates = stage in ("Hull", "Domain")
+        signatures = code.tessellation_signatures if tessellates else code.signatures
+        size = f"CalcPrivate{'Tessellation' if tessellates else ''}ShaderSize"
+        memory = bytearray(self.call(size, code.program, signatures))
         self.call(f"Create{stage}Shader", code.program, memory, 0, signatures)
         return Shader(memory, code)
 

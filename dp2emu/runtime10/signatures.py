@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dp2emu.d3d.dxgi import DXGI
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.layout import InputElement
-from dp2emu.ddi10.stages import SignatureEntry, Signatures
+from dp2emu.ddi10.stages import SignatureEntry, Signatures, TessellationSignatures
 from dp2emu.runtime10.codes import Refused, Result
 from dp2emu.shader.sm4.container import Container, Element, Signature, unpack
 
@@ -39,17 +39,23 @@ class Code:
     program: bytes
     inputs: Signature
     outputs: Signature
+    patch_constants: Signature = ()
 
     @classmethod
     def of(cls, container: bytes) -> Code:
         """That of a DXBC container.  Raises ShaderError."""
         found: Container = unpack(container)
-        return cls(found.program, found.inputs, found.outputs)
+        return cls(found.program, found.inputs, found.outputs, found.patch_constants)
 
     @property
     def signatures(self) -> Signatures:
         """What a driver is told."""
         return Signatures(tuple(_entries(self.inputs)), tuple(_entries(self.outputs)))
+
+    @property
+    def tessellation_signatures(self) -> TessellationSignatures:
+        """What it is told of hull and domain shaders."""
+        return TessellationSignatures(*self.signatures, tuple(_entries(self.patch_constants)))
 
 
 def _entries(signature: Signature) -> Iterable[SignatureEntry]:

@@ -16,7 +16,7 @@ from dp2emu.ddi10.counters import StringOut
 from dp2emu.ddi10.kinds import CreateQuery, Query
 from dp2emu.ddi10.maps import Map
 from dp2emu.ddi10.resource import CreateResource, MipInfo, ResourceType, Usage
-from dp2emu.errors import Unsupported, UsageError
+from dp2emu.errors import ShaderError, UsageError
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.timing import fixed
 
@@ -115,9 +115,9 @@ def test_memory_in_which_nothing_was_made_has_no_number() -> None:
 
 def test_what_fails_is_recorded_with_its_reason() -> None:
     recording = Recording()
-    with pytest.raises(Unsupported):
+    with pytest.raises(ShaderError):
         recording.call("CreateHullShader", b"\0", bytearray(16), 0)
-    assert recording.records[-1].result == Structure("Raised", ("Unsupported",))
+    assert recording.records[-1].result == Structure("Raised", ("ShaderError",))
 
 
 def test_what_is_mapped_is_told_when_it_is_read_or_given_back() -> None:

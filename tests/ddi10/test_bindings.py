@@ -171,18 +171,6 @@ def test_what_cannot_be_streamed_into_is_refused() -> None:
 # Shaders
 
 
-@pytest.mark.parametrize(
-    ("entry", "what"),
-    [
-        ("CreateHullShader", "tessellation"),
-        ("CreateDomainShader", "tessellation"),
-    ],
-)
-def test_shaders_of_other_stages_say_that_they_are_not_built(entry: str, what: str) -> None:
-    with pytest.raises(Unsupported, match=what):
-        Rendering().call(entry, tokens("gs_pass_tri"), bytearray(16))
-
-
 def test_shaders_come_as_tokens_or_in_containers() -> None:
     driven = Drawing()
     driven.call("VsSetShader", driven.make("VertexShader", container("vs_pass")))

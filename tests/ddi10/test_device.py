@@ -14,7 +14,7 @@ from tests.ddi10.driving import REMOVED, Driven
 
 MISSING = (
     "CommandListExecute SetResourceMinLOD CreateDeferredContext CreateCommandList "
-    "AbandonCommandList RecycleCommandList CalcPrivateTessellationShaderSize "
+    "AbandonCommandList RecycleCommandList "
     "CheckDeferredContextHandleSizes"
 )
 

@@ -144,12 +144,17 @@ def test_without_a_topology_nothing_is_drawn(topology: int) -> None:
     assert driven.device.statistics() == Statistics()
 
 
-@pytest.mark.parametrize("topology", [33, 64])
-def test_patches_say_what_is_missing(topology: int) -> None:
+@pytest.mark.parametrize(("topology", "points", "patches"), [(33, 1, 4), (36, 4, 1), (64, 32, 0)])
+def test_patches_of_which_nothing_is_made_are_read_and_not_drawn(
+    topology: int, points: int, patches: int
+) -> None:
     driven = Drawing()
     driven.call("IaSetTopology", topology)
-    with pytest.raises(Unsupported, match="tessellation"):
-        driven.call("Draw", 4, 0)
+    driven.call("Draw", 4, 0)
+    driven.call("Flush")
+    read = points * patches
+    expected = Statistics(IAVertices=read, IAPrimitives=patches, VSInvocations=read)
+    assert driven.device.statistics() == expected
 
 
 def test_without_a_vertex_shader_or_indices_nothing_is_drawn() -> None:

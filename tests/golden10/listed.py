@@ -8,9 +8,7 @@ DEPARTS, WAITS = "DEPARTS", "WAITS"
 KINDS = (PASS, DEPARTS, WAITS, FAIL)
 """Every kind of verdict, as the columns of the table."""
 
-WAITING = frozenset(
-    {"tessellation"},
-)
+WAITING: frozenset[str] = frozenset()
 """What is not built, as errors name it."""
 
 _UP = "a line that goes straight up draws the pixel it starts in, since it leaves its diamond"

@@ -238,7 +238,7 @@ def test_what_no_runtime_does_is_one_fault(record: EntryCalled, what: str) -> No
 
 def test_a_fault_that_was_recorded_is_known() -> None:
     refused = EntryCalled(1, 110, "CreateHullShader", (b"", b"", 0),
-                          Structure("Raised", ("Unsupported",)))  # fmt: skip
+                          Structure("Raised", ("ContractError",)))  # fmt: skip
     found = play([DEVICE, refused])
     assert (found.faults, found.tally.known_faults) == ([], 1)
 

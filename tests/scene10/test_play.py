@@ -22,7 +22,8 @@ TEXTURE = {"op": "CreateTexture2D", "name": "t", "Format": 28, "Width": 2, "Heig
            "SampleCount": 1, "BindFlags": 32, "hex": None}  # fmt: skip
 VIEW = {"op": "CreateRenderTargetView", "name": "v", "resource": "t"}
 EVENT = {"op": "CreateQuery", "name": "q", "Query": 0, "MiscFlags": 0}
-HULL = {"op": "CreateHullShader", "name": "h", "shader": "hs5_tri"}
+MISPLACED = {"op": "CreateDomainShader", "name": "d", "shader": "hs5_tri"}
+"""A shader where none of its kind is built."""
 
 
 def scene(resources: list[Any], calls: list[Any], **more: Any) -> dict[str, Any]:
@@ -94,12 +95,12 @@ def test_the_old_interface_has_blend_states_of_its_own(tmp_path: Path) -> None:
 
 
 def test_what_is_not_built_matters_when_it_is_used(tmp_path: Path) -> None:
-    assert play(tmp_path, [HULL])[0].problems == ()
-    unset = {"op": "HSSetShader", "shader": None}
-    assert play(tmp_path, [HULL], unset)[0].problems == ()
-    result, _ = play(tmp_path, [HULL], unset, {"op": "HSSetShader", "shader": "h"})
+    assert play(tmp_path, [MISPLACED])[0].problems == ()
+    unset = {"op": "DSSetShader", "shader": None}
+    assert play(tmp_path, [MISPLACED], unset)[0].problems == ()
+    result, _ = play(tmp_path, [MISPLACED], unset, {"op": "DSSetShader", "shader": "d"})
     assert result.files == ()
-    assert str(result.problems[0]) == "call 1 (HSSetShader): tessellation"
+    assert str(result.problems[0]) == "call 1 (DSSetShader): a hull shader in another's place"
 
 
 @pytest.mark.parametrize(
@@ -172,8 +173,8 @@ def test_what_is_refused_is_a_failed_call_and_the_scene_goes_on(tmp_path: Path) 
         ([{**TEXTURE, "Width": 1 << 20}], [], "Width"),
         ([{**VIEW, "resource": "x"}], [], "'x' is no buffer or texture"),
         ([EVENT, {**VIEW, "resource": "q"}], [], "'q' is no buffer or texture"),
-        ([{**HULL, "shader": "none"}], [], "no shader 'none'"),
-        ([{**HULL, "shader": "../x"}], [], "file name"),
+        ([{**MISPLACED, "shader": "none"}], [], "no shader 'none'"),
+        ([{**MISPLACED, "shader": "../x"}], [], "file name"),
         ([], [{"op": "Fly"}], "'Fly' is no operation"),
         ([], [{"op": "Draw", "VertexCount": -1, "StartVertexLocation": 0}], "VertexCount"),
         ([], [{"op": "Draw", "VertexCount": 1}], "no 'StartVertexLocation'"),
@@ -212,7 +213,7 @@ def test_a_shader_that_is_none_is_an_error_when_it_is_used(tmp_path: Path) -> No
 
 def test_without_a_folder_there_are_no_shaders(tmp_path: Path) -> None:
     with pytest.raises(Dp2Error, match="no shader"):
-        play_scene10(scene([HULL], []), tmp_path)
+        play_scene10(scene([MISPLACED], []), tmp_path)
 
 
 def test_the_command_knows_such_scenes_and_finds_the_shaders_beside(tmp_path: Path) -> None:
@@ -221,13 +222,13 @@ def test_the_command_knows_such_scenes_and_finds_the_shaders_beside(tmp_path: Pa
     scenes.mkdir()
     for family, name in (("clip", "clip_inside"), ("sm5", "sm5_tess_tri0")):
         content = (HERE / "scenes" / family / f"{name}.json").read_text("utf-8")
-        (scenes / f"{name}.json").write_text(content)
+        (scenes / f"{name}.json").write_text(content.replace("ds5_tri", "hs5_tri"))
     out = tmp_path / "out"
     ran = dp2emu("scene", scenes / "clip_inside.json", "--out", out)
     assert ran.code == 0
     assert {path.name for path in out.iterdir()} == {"clip_inside.json", "clip_inside.rt.png"}
     ran = dp2emu("scene", scenes / "sm5_tess_tri0.json", "--out", out)
-    assert ran.code == 3 and "tessellation" in ran.err
+    assert ran.code == 3 and "a hull shader in another's place" in ran.err
 
 
 def test_play_scene_plays_both_kinds(tmp_path: Path) -> None:

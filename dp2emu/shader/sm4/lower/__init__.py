@@ -14,6 +14,9 @@ Ports of geometry programs, all I32: inputs ``vertex<n>.v<register>.<c>``, ``pri
 
 Ports of compute programs: inputs ``vThreadID.<c>``, ``vThreadGroupID.<c>``,
 ``vThreadIDInGroup.<c>`` and ``vThreadIDInGroupFlattened.x``, I32.
+
+Ports of domain programs: I32 inputs ``patch.x`` (``patches``) and ``primitive_id.x``, F32
+``domain.<c>``; outputs as of vertex programs.  Hull shaders have several programs (``hull``).
 """
 
 from __future__ import annotations
@@ -21,9 +24,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dp2emu.errors import Unsupported
-from dp2emu.shader.sm4.enums import GlobalFlags
 from dp2emu.shader.sm4.lower.emission import Emitter
+from dp2emu.shader.sm4.lower.finish import lowered
 from dp2emu.shader.sm4.lower.flow import lower_routine
+from dp2emu.shader.sm4.lower.hull import lower_hull
 from dp2emu.shader.sm4.lower.lowered import (
     Act,
     Ask,
@@ -31,17 +35,18 @@ from dp2emu.shader.sm4.lower.lowered import (
     Deed,
     Emission,
     Lowered4,
+    LoweredHull,
     Register,
     Resource,
     SharedMemory,
     Unit,
 )
 from dp2emu.shader.sm4.lower.lowering import Lowering
-from dp2emu.shader.sm4.lower.outputs import DEPTHS, geometry_outputs, pixel_outputs, vertex_outputs
+from dp2emu.shader.sm4.lower.outputs import geometry_outputs, pixel_outputs, vertex_outputs
+from dp2emu.shader.sm4.lower.patches import registers_of
 from dp2emu.shader.sm4.lower.reading import store_inputs
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Program
-from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage
 
 __all__ = [
@@ -51,16 +56,19 @@ __all__ = [
     "Deed",
     "Emission",
     "Lowered4",
+    "LoweredHull",
     "Register",
     "Resource",
     "SharedMemory",
     "Unit",
     "lower",
+    "lower_hull",
 ]
 
 _OUTPUTS: dict[Stage, Callable[[Lowering], None]] = {
     Stage.VERTEX: vertex_outputs,
     Stage.GEOMETRY: geometry_outputs,
+    Stage.DOMAIN: vertex_outputs,
     Stage.PIXEL: pixel_outputs,
     Stage.COMPUTE: lambda low: None,
 }
@@ -71,7 +79,7 @@ _UNORDERED = frozenset({Op.DCL_UAV_TYPED, Op.DCL_UAV_RAW, Op.DCL_UAV_STRUCTURED}
 
 
 def lower(program: Program) -> Lowered4:
-    """A vertex, geometry, pixel or compute program.
+    """A vertex, domain, geometry, pixel or compute program.
 
     Raises ShaderError if blocks nest too deep once calls are expanded, and Unsupported for other
     stages, unordered access views of stages but two, and double precision.
@@ -81,34 +89,10 @@ def lower(program: Program) -> Lowered4:
         raise Unsupported(f"{stage.name.lower()} shaders")
     if stage not in _WRITING and any(each.op in _UNORDERED for each in program.instructions):
         raise Unsupported(f"unordered access views of {stage.name.lower()} shaders")
-    low = Lowering(program)
+    low = Lowering(program, registers=registers_of(program.instructions, stage))
     if stage is Stage.GEOMETRY:
         low.emitter = Emitter(low)
     store_inputs(low)
     lower_routine(low, low.parts.main)
     _OUTPUTS[stage](low)
-    return _lowered(low)
-
-
-def _lowered(low: Lowering) -> Lowered4:
-    declared = low.declared
-    return Lowered4(
-        program=low.b.program(),
-        inputs=tuple(declared.inputs),
-        outputs=tuple(declared.outputs),
-        constant_buffers=tuple(sorted(declared.constant_buffers)),
-        immediates=declared.immediates,
-        resources=tuple(each for _, each in sorted(declared.resources.items())),
-        samplers=tuple(sorted(declared.samplers, key=lambda each: each.number)),
-        units=tuple(low.units),
-        writes_depth=not declared.scalars.isdisjoint(DEPTHS),
-        writes_coverage=File.COVERAGE_MASK in declared.scalars,
-        kills=low.kills,
-        forces_early=GlobalFlags.FORCE_EARLY_DEPTH_STENCIL in declared.flags,
-        per_sample=declared.per_sample,
-        emission=None if low.emitter is None else low.emitter.emission,
-        deeds=tuple(low.deeds),
-        unordered=tuple(each for _, each in sorted(declared.unordered.items())),
-        shared=tuple(each for _, each in sorted(declared.shared.items())),
-        threads=declared.threads,
-    )
+    return lowered(low)

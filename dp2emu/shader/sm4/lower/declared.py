@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,8 +11,11 @@ from functools import cached_property
 from dp2emu.shader.sm4.enums import (
     CustomClass,
     Dimension,
+    Domain,
     GlobalFlags,
     Interpolation,
+    OutputPrimitive,
+    Partitioning,
     Primitive,
     SystemValue,
     Topology,
@@ -28,7 +33,9 @@ class Declared:
     """What a program declares.  Mutable while its declarations are read.
 
     ``arrays`` are rows and components of x#.  Of geometry programs ``stream`` is the one that
-    outputs are of, ``vertices`` how many are put out at most.
+    outputs are of, ``vertices`` how many are put out at most.  Of hull and domain programs
+    ``points_in`` and ``points_out`` are the control points of patches, ``domain``,
+    ``partitioning`` and ``output`` what the tessellator is told, ``most`` what no factor is above.
     """
 
     inputs: list[Register] = field(default_factory=list)
@@ -43,6 +50,12 @@ class Declared:
     unordered: dict[int, Resource] = field(default_factory=dict)
     shared: dict[int, SharedMemory] = field(default_factory=dict)
     threads: tuple[int, int, int] = (0, 0, 0)
+    points_in: int = 0
+    points_out: int = 0
+    domain: Domain | None = None
+    partitioning: Partitioning | None = None
+    output: OutputPrimitive | None = None
+    most: float = math.inf
     stream: int = 0
     topologies: dict[int, Topology] = field(default_factory=dict)
     primitive: Primitive | None = None
@@ -212,6 +225,32 @@ def _instances(found: Declared, instruction: Instruction, declaration: Declarati
     found.instances = declaration.count
 
 
+def _points_in(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    found.points_in = declaration.count
+
+
+def _points_out(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    found.points_out = declaration.count
+
+
+def _domain(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    found.domain = declaration.domain
+
+
+def _partitioning(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    found.partitioning = declaration.partitioning
+
+
+def _output_primitive(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    found.output = declaration.output
+
+
+def _most(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+    """What is no number is no limit."""
+    (most,) = struct.unpack("<f", struct.pack("<I", declaration.factor))
+    found.most = math.inf if math.isnan(most) else most
+
+
 def _custom(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
     if declaration.custom == CustomClass.IMMEDIATE_CONSTANT_BUFFER:
         found.immediates = instruction.data
@@ -241,12 +280,20 @@ _DECLARE: dict[Op, Callable[[Declared, Instruction, Declaration], None]] = {
     Op.DCL_TGSM_STRUCTURED: _shared,
     Op.DCL_THREAD_GROUP: _threads,
     Op.DCL_SAMPLER: _sampler,
+    Op.DCL_INPUT_CONTROL_POINT_COUNT: _points_in,
+    Op.DCL_OUTPUT_CONTROL_POINT_COUNT: _points_out,
+    Op.DCL_TESSELLATOR_DOMAIN: _domain,
+    Op.DCL_TESSELLATOR_PARTITIONING: _partitioning,
+    Op.DCL_TESSELLATOR_OUTPUT_PRIMITIVE: _output_primitive,
+    Op.DCL_HS_MAX_TESSFACTOR: _most,
     Op.DCL_GLOBALFLAGS: _flags,
     Op.DCL_STREAM: _stream,
     Op.DCL_OUTPUTTOPOLOGY: _topology,
     Op.DCL_INPUTPRIMITIVE: _primitive,
     Op.DCL_MAXOUT: _vertices,
     Op.DCL_GSINSTANCES: _instances,
+    Op.DCL_HS_FORK_PHASE_INSTANCE_COUNT: _instances,
+    Op.DCL_HS_JOIN_PHASE_INSTANCE_COUNT: _instances,
     Op.CUSTOMDATA: _custom,
 }
 """Those that are not here say nothing that a lowering asks: counts, ranges and comments."""

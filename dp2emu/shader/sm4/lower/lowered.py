@@ -9,7 +9,10 @@ from typing import NamedTuple
 from dp2emu.shader.ir import Lod, Program
 from dp2emu.shader.sm4.enums import (
     Dimension,
+    Domain,
     Interpolation,
+    OutputPrimitive,
+    Partitioning,
     Primitive,
     ReturnType,
     SamplerMode,
@@ -192,7 +195,8 @@ class Lowered4:
     are ``immediates``, if the program has it.  ``units`` are by number.  ``forces_early``: tests
     of depth and stencil come before the program, whatever it does.  ``per_sample``: it runs for
     each sample.  ``deeds`` are what it does to memory, by number, ``unordered`` the u# declared
-    and ``shared`` the g#; ``threads`` are those of a group by x, y and z.
+    and ``shared`` the g#; ``threads`` are those of a group by x, y and z.  Of hull and domain
+    programs ``points_in`` is the points of a patch, ``registers`` what each has in files.
     """
 
     program: Program
@@ -213,3 +217,41 @@ class Lowered4:
     unordered: tuple[Resource, ...] = ()
     shared: tuple[SharedMemory, ...] = ()
     threads: tuple[int, int, int] = (0, 0, 0)
+    points_in: int = 0
+    registers: int = 1
+
+
+Component = tuple[int, int]
+"""The number of a register, and a component of it."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    """A phase that makes patch constants, and how many instances of it there are."""
+
+    shader: Lowered4
+    instances: int
+
+
+@dataclass(frozen=True)
+class LoweredHull:
+    """A hull shader, whose phases are programs.  Frozen and hashable, as these are.
+
+    It ``takes`` patches of so many points and ``makes`` so many by ``points``, or without that
+    those it takes; ``constants`` are in the order in which they run.  ``registers`` is how many
+    each point has in the files of patches.  ``most`` is what no factor is above.  ``edges`` and
+    ``inside`` say where the factors of the tessellator are among the constants, U = 0 first, of
+    lines their density first; None if the shader does not make one.
+    """
+
+    points: Lowered4 | None
+    constants: tuple[Constants, ...]
+    takes: int
+    makes: int
+    registers: int
+    domain: Domain
+    partitioning: Partitioning
+    output: OutputPrimitive
+    most: float
+    edges: tuple[Component | None, ...]
+    inside: tuple[Component | None, ...]

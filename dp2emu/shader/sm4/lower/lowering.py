@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dp2emu.shader import ir
 from dp2emu.shader.budget import Budget
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.sm4.flow import phases
+from dp2emu.shader.sm4.flow import Phase, phases
 from dp2emu.shader.sm4.lower.budget import measure
 from dp2emu.shader.sm4.lower.declared import declared
 from dp2emu.shader.sm4.lower.frames import Frame
@@ -29,6 +29,8 @@ ROWS = 4096
 
 _STAGES = {
     Stage.VERTEX: ir.Stage.VERTEX,
+    Stage.HULL: ir.Stage.VERTEX,
+    Stage.DOMAIN: ir.Stage.VERTEX,
     Stage.GEOMETRY: ir.Stage.VERTEX,
     Stage.PIXEL: ir.Stage.PIXEL,
     Stage.COMPUTE: ir.Stage.COMPUTE,
@@ -68,10 +70,15 @@ class Lowering:
     pixels that were discarded, if a program that acts on memory discards any.
     """
 
-    def __init__(self, program: Program) -> None:
-        """Raises Unsupported for stages that there are no programs of."""
+    def __init__(self, program: Program, phase: Phase | None = None, registers: int = 1) -> None:
+        """For a program that is all of one phase, or for one ``phase`` of a hull program.
+
+        ``registers`` is how many each point has in files of patches.  Raises Unsupported for
+        stages that there are no programs of.
+        """
         self.version = program.version
-        (self.parts,) = phases(program)
+        self.parts = phase or phases(program)[0]
+        self.registers = registers
         self.declared = declared(self.parts.declarations)
         self.b = Builder(_STAGES[program.version.stage])
         self.variables: dict[Place, Variable] = {}
@@ -82,7 +89,7 @@ class Lowering:
         }
         self.indexed = {
             file: self.b.local(file.value, Type.I32, self._size(file))
-            for file in sorted(_indexed(program), key=lambda file: file.value)
+            for file in sorted(self._indexed(), key=lambda file: file.value)
         }
         self.units: dict[Unit, int] = {}
         self.frames: list[Frame] = []
@@ -91,6 +98,22 @@ class Lowering:
         self.deeds: dict[Deed, int] = {}
         self.dropped = self._drops(program)
         self.budget = Budget(self.b, measure(self.parts))
+
+    def _indexed(self) -> set[File]:
+        """Files of inputs and outputs that some instruction indexes; those of patches are none."""
+        return {
+            operand.file
+            for body in (self.parts.main, *self.parts.subroutines.values())
+            for instruction in body
+            for operand in instruction.operands
+            if operand.file in self._may_be_indexed
+            and any(each.relative for each in operand.indices)
+        }
+
+    @property
+    def _may_be_indexed(self) -> frozenset[File]:
+        own = {File.INPUT} if self.version.stage in (Stage.HULL, Stage.DOMAIN) else set()
+        return _MAY_BE_INDEXED - own
 
     def _size(self, file: File) -> int:
         """Words of the registers of a file, of all vertices."""
@@ -179,13 +202,3 @@ def by_vertex(operand: Operand) -> bool:
 def place_of(operand: Operand, component: int) -> Place:
     """The place of a component; scalar registers have no number."""
     return Place(operand.file, operand.number if operand.indices else 0, component)
-
-
-def _indexed(program: Program) -> set[File]:
-    """Files of inputs and outputs that some instruction indexes."""
-    return {
-        operand.file
-        for instruction in program.instructions
-        for operand in instruction.operands
-        if operand.file in _MAY_BE_INDEXED and any(each.relative for each in operand.indices)
-    }

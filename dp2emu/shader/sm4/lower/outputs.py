@@ -40,6 +40,12 @@ def geometry_outputs(low: Lowering) -> None:
     low.emitter.finish()
 
 
+def register_outputs(low: Lowering) -> None:
+    """Every declared component by register, as bits."""
+    for number, component, value in _declared(low):
+        low.b.output(f"o{number}.{COMPONENTS[component]}", value)
+
+
 def pixel_outputs(low: Lowering) -> None:
     """Targets as bits, which the format of the target gives a type; the depth; the mask."""
     for number, component, value in _declared(low):

@@ -14,6 +14,7 @@ from dp2emu.shader.ports import CENTROID, NOPERSPECTIVE, SAMPLE
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4.enums import Interpolation, SystemValue
 from dp2emu.shader.sm4.lower.lowering import REGISTERS, ROWS, Lowering, by_vertex, place_of
+from dp2emu.shader.sm4.lower.patches import is_of_patch, word
 from dp2emu.shader.sm4.program import Index, Instruction, Operand
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage
@@ -127,7 +128,12 @@ def condition(low: Lowering, instruction: Instruction) -> Value:
 
 
 def index_of(low: Lowering, operand: Operand) -> Value | None:
-    """What is added to the row of a register; of registers of vertices, the row itself."""
+    """What is added to the row of a register; of registers of vertices, the row itself.
+
+    Registers of patches are found when they are read.
+    """
+    if is_of_patch(low.version.stage, operand):
+        return None
     if by_vertex(operand):
         return _row_of_vertex(low, operand)
     relative = next((each.relative for each in operand.indices if each.relative), None)
@@ -210,7 +216,26 @@ def _array(low: Lowering, operand: Operand, place: int, index: Value | None) -> 
     return low.b.load(file, offset, index, 1 if index is None else components)
 
 
+def _of_patch(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
+    """A register of a control point, or a patch constant."""
+    *points, register = (_known_or_sum(low, each) for each in operand.indices)
+    return word(low, operand.file, points[0] if points else 0, register, place)
+
+
+def _known_or_sum(low: Lowering, index: Index) -> int | Value:
+    return index.offset if index.relative is None else _sum(low, index)
+
+
+def _domain(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
+    """vDomain, which has three components."""
+    return low.b.input(f"domain.{COMPONENTS[place]}") if place < 3 else low.word(0)
+
+
 def _input(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
+    if low.version.stage is Stage.HULL:
+        return _of_patch(low, operand, place, index)
+    if low.version.stage is Stage.DOMAIN:
+        return low.word(0)
     if index is not None:
         return _array(low, operand, place, index)
     if by_vertex(operand):
@@ -251,6 +276,9 @@ _SCALARS = {
     File.PRIMITIVE_ID: "primitive_id.x",
     File.GS_INSTANCE_ID: "gs_instance.x",
     File.THREAD_ID_IN_GROUP_FLATTENED: "vThreadIDInGroupFlattened.x",
+    File.OUTPUT_CONTROL_POINT_ID: "output_control_point.x",
+    File.FORK_INSTANCE_ID: "phase_instance.x",
+    File.JOIN_INSTANCE_ID: "phase_instance.x",
 }
 """Ports of registers that have a single component."""
 
@@ -280,6 +308,10 @@ _READ: dict[File, _Read] = {
     File.TEMP: _variable,
     File.INDEXABLE_TEMP: _array,
     File.INPUT: _input,
+    File.INPUT_CONTROL_POINT: _of_patch,
+    File.OUTPUT_CONTROL_POINT: _of_patch,
+    File.PATCH_CONSTANT: _of_patch,
+    File.DOMAIN_POINT: _domain,
     File.IMMEDIATE: _immediate,
     File.CONSTANT_BUFFER: _constant,
     File.IMMEDIATE_CONSTANT_BUFFER: _own_constant,

@@ -208,14 +208,6 @@ def test_what_is_not_built_is_named(version: str, declaration: str, body: str, w
         lowered(text)
 
 
-@pytest.mark.parametrize(
-    ("version", "what"),
-    [
-        ("hs_5_0", "hull shaders"),
-        ("ds_5_0", "domain shaders"),
-    ],
-)
-def test_other_stages_wait(version: str, what: str) -> None:
-    body = "hs_decls\n" if version == "hs_5_0" else "ret\n"
-    with pytest.raises(Unsupported, match=what):
-        lowered(f"{version}\n{body}")
+def test_hull_shaders_are_no_single_program() -> None:
+    with pytest.raises(Unsupported, match="hull shaders"):
+        lowered("hs_5_0\nhs_decls\n")

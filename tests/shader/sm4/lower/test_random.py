@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dp2emu.errors import Unsupported
 from dp2emu.shader.sm4 import Instruction, Program, assemble, decode
 from dp2emu.shader.sm4.generate import generate
-from dp2emu.shader.sm4.lower import Lowered4, lower
+from dp2emu.shader.sm4.lower import Lowered4, lower, lower_hull
 from dp2emu.shader.sm4.lower.flow import CONTROL, EVALUATE
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Operand, Selection
@@ -23,7 +23,9 @@ from dp2emu.shader.sm4.versions import VERSIONS, Stage, Version
 from tests.shader.sm4.lower.running import execute
 from tests.shader.sm4.making import recorded
 
-BUILT = [each for each in VERSIONS if each.stage not in (Stage.HULL, Stage.DOMAIN)]
+BUILT = [each for each in VERSIONS if each.stage is not Stage.HULL]
+MARKERS = {Op.HS_DECLS, Op.HS_CONTROL_POINT_PHASE, Op.HS_FORK_PHASE, Op.HS_JOIN_PHASE}
+HULL = next(each for each in VERSIONS if each.stage is Stage.HULL)
 REFUSED = frozenset({File.IMMEDIATE64, File.THIS, File.CYCLE_COUNTER, File.INNER_COVERAGE})
 LEFT_OUT = frozenset({File.STENCIL_REFERENCE, File.INTERFACE})
 UNORDERED = frozenset({Op.DCL_UAV_TYPED, Op.DCL_UAV_RAW, Op.DCL_UAV_STRUCTURED})
@@ -49,7 +51,7 @@ def is_built(version: Version, instruction: Instruction) -> bool:
         return False
     if any(operand.file in LEFT_OUT for operand in instruction.operands):
         return False
-    return instruction.op in EVALUATE or instruction.op in CONTROL | {Op.LABEL}
+    return instruction.op in EVALUATE or instruction.op in CONTROL | MARKERS | {Op.LABEL}
 
 
 def with_operands_that_are(instruction: Instruction) -> Instruction:
@@ -74,6 +76,33 @@ def built(seed: int, version: Version) -> Program:
 @given(st.integers(0, 2**32), st.sampled_from(BUILT))
 def test_valid_programs_are_lowered_and_run(seed: int, version: Version) -> None:
     assert execute(lower(built(seed, version)), lanes=4).alive.shape == (4,)
+
+
+DECLARED = decode(
+    assemble("""hs_5_0
+hs_decls
+dcl_input_control_point_count 3
+dcl_output_control_point_count 4
+dcl_tessellator_domain domain_quad
+dcl_tessellator_partitioning partitioning_pow2
+dcl_tessellator_output_primitive output_line
+""")
+).instructions
+"""What hull shaders cannot do without."""
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32))
+def test_valid_hull_programs_are_lowered_and_their_phases_run(seed: int) -> None:
+    program = built(seed, HULL)
+    head, *rest = program.instructions
+    own = {each.op for each in DECLARED}
+    others = [each for each in rest if each.op not in own]
+    found = lower_hull(replace(program, instructions=(head, *DECLARED[1:], *others)))
+    assert (found.takes, found.makes) == (3, 4)
+    phases = [each.shader for each in found.constants]
+    for phase in [*phases, *([found.points] if found.points else [])]:
+        assert execute(phase, lanes=4).alive.shape == (4,)
 
 
 @pytest.mark.parametrize("row", recorded(), ids=[row["shader"] for row in recorded()])
