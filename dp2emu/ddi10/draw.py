@@ -233,6 +233,7 @@ class Draws:
             read=vertices if cuts else None,
             vertex_textures=given[0].textures,
             textures=given[1].textures,
+            unordered=at.unordered.bound() if pixel and pixel.lowered.deeds else {},
             later=later,
         )
 
@@ -245,6 +246,7 @@ class Draws:
         for stage in (self._stages.vertex, *self._later.stages(), self._stages.pixel):
             yield from stage.constants.values()
             yield from (view.resource for view in stage.resources.values())
+        yield from (view.resource for view in at.unordered.views.values())
         yield from (view.resource for view in (*at.targets, at.depth) if view is not None)
         if self._stages.geometry.streaming is not None:
             yield from at.stream_targets.values()
@@ -284,6 +286,7 @@ class Draws:
             units=pixel.lowered.units if pixel else (),
             early=pixel is not None and pixel.lowered.forces_early,
             by_sample=pixel is not None and pixel.lowered.per_sample,
+            deeds=pixel.lowered.deeds if pixel else (),
         )
 
     def _raster(self, shown: Shown) -> RasterState:

@@ -205,6 +205,7 @@ def count_work(draw: Draw, work: Work, counters: Counters) -> None:
     counters.geometry_runs += work.geometry_runs
     counters.geometry_primitives += work.geometry_primitives
     counters.vertex_bytes += work.vertex_bytes
+    counters.unordered_bytes += work.unordered_bytes
     counters.pixel_bytes += work.pixel_bytes
     if any(work.streams.needed):
         _count_streams(work.streams, counters)
@@ -249,7 +250,7 @@ def _draw_chunk(
     for spans in primitives.spans:
         for batch in batches(spans, draw.pipeline.samples):
             work += stages.merge(batch)
-    return work
+    return work + Work(unordered_bytes=sum(shader.moved_bytes))
 
 
 def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geometry:
@@ -343,7 +344,9 @@ class _Stages:
             chosen = slice(None) if passed is None else passed
             self.witness(here.x[chosen] // self.samples, here.y[chosen])
         runs = self._invocations(here, passed) if shaded is None else 0
-        if self.targets.colors and pixels:
+        if self.draw.pipeline.deeds and shaded is None and pixels:
+            self._act(here, passed)
+        elif self.targets.colors and pixels:
             if self._drops_after_tests:
                 shaded = self._shade(here)
                 alive = self._alive(here, shaded)
@@ -351,6 +354,15 @@ class _Stages:
             self._color(here, shaded, stacks, passed)
             moved += pixels * sum(color.pixel_bytes for color in self.targets.colors)
         return Work(pixels=pixels, pixel_bytes=moved, invocations=runs)
+
+    def _act(self, here: Sites, passed: Mask | None) -> None:
+        """Run a program that acts on memory for all that passed, and write what it leaves."""
+        here = here if passed is None else here.part(np.flatnonzero(passed))
+        shaded = self._shade(here)
+        alive = np.flatnonzero(self._alive(here, shaded))
+        if self.targets.colors and len(alive):
+            left = here.part(alive)
+            self._color(left, shaded.part(alive), self._stacks(left), None)
 
     @property
     def _drops_after_tests(self) -> bool:

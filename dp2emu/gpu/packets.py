@@ -373,9 +373,9 @@ class Draw:
     vertices that reads, if that is not what the topology says.  With ``later`` stages the topology
     is one of Direct3D 10, and what adjacent vertices it has they get too.  With ``filled`` there
     are as many vertices as that has bytes behind the beginning of the first stream, whatever
-    ``count`` says.  ``known`` is for what is found out about draws that share it: these differ in
-    topology, first, count, streams, indices, edge flags, scissor and uniforms only, or are no
-    plain primitives.
+    ``count`` says.  ``unordered`` is what the pixel program acts on.  ``known`` is for what is
+    found out about draws that share it: these differ in topology, first, count, streams, indices,
+    edge flags, scissor and uniforms only, or are no plain primitives.
     """
 
     pipeline: Pipeline
@@ -407,6 +407,7 @@ class Draw:
     pixel_buffers: ConstantBuffers = field(default_factory=dict)
     later: Later | None = None
     filled: Filled | None = None
+    unordered: UnorderedViews = field(default_factory=dict)
     known: dict[Hashable, Any] | None = field(default=None, repr=False)
 
     @property

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dp2emu.gpu.arrays import F32, F64
+from dp2emu.gpu.arrays import F32, F64, Mask
 from dp2emu.gpu.geometry import is_color, is_flat
 from dp2emu.gpu.multisample import POSITIONS, centroids, coverage
 from dp2emu.gpu.packets import Draw
@@ -29,6 +29,7 @@ from dp2emu.shader.types import I32, Lanes, canonical
 
 if TYPE_CHECKING:
     # Draws of older interfaces have no need of what it imports.
+    from dp2emu.gpu.accesses import Accesses
     from dp2emu.gpu.fetching import StageFetcher, Words
 
 LANE_PORT = "lane.x"
@@ -49,7 +50,8 @@ class Shading:
     are planes of the varyings themselves.  ``depth`` is the plane of z and ``rhw`` that of the
     true rhw, where the program reads them; ``front`` is +1 or -1 for each primitive.
     ``numbers`` are those of the primitives in their draw.  ``run`` is the engine.  ``sample`` is
-    the one the program runs for, if it does so by sample.
+    the one the program runs for, if it does so by sample.  ``moved_bytes`` collects how much of
+    unordered memory the program reads and writes.
     """
 
     program: Program
@@ -66,6 +68,7 @@ class Shading:
     run: Run
     fetcher: StageFetcher | None = None
     sample: int = 0
+    moved_bytes: list[int] = field(default_factory=list)
 
     @property
     def moved(self) -> bool:
@@ -193,7 +196,9 @@ def _shade(shading: Shading, sites: Sites) -> Shaded:
     if reads:
         covered, mask = mask, np.zeros(len(completed.sites.x), np.int32)
         mask[completed.lane] = covered
-    return _run(shading, completed.sites, way, mask).part(completed.lane)
+    real = np.zeros(len(completed.sites.x), np.bool_)
+    real[completed.lane] = True
+    return _run(shading, completed.sites, way, mask, real).part(completed.lane)
 
 
 _NO_COVERAGE = np.zeros(1, np.int32)
@@ -211,14 +216,17 @@ def _coverage(shading: Shading, sites: Sites) -> I32:
     return covered
 
 
-def _run(shading: Shading, sites: Sites, way: F64 | None, mask: I32) -> Shaded:
+def _run(
+    shading: Shading, sites: Sites, way: F64 | None, mask: I32, real: Mask | None = None
+) -> Shaded:
     """``way`` leads from the sites to where pixels are covered, None if nowhere else; ``mask``
-    is which of their samples are.
+    is which of their samples are.  Those that are not ``real`` complete quads; None means all are.
     """
     count = len(sites.x)
     inputs, uniforms = _inputs(shading, sites, way), shading.draw.pixel_uniforms
     if _reads(shading.program, COVERAGE_PORT):
         inputs[COVERAGE_PORT] = mask
+    memory = _memory(shading, count, real)
     with telling(lambda lane: f"pixel {sites.x[lane]}, {sites.y[lane]}"):
         result = shading.run(
             shading.program,
@@ -227,7 +235,10 @@ def _run(shading: Shading, sites: Sites, way: F64 | None, mask: I32) -> Shaded:
             count,
             sampler=shading.sampler,
             fetcher=_looking(shading, sites),
+            memory=memory,
         )
+    if memory is not None:
+        shading.moved_bytes.append(memory.bytes)
     outputs, nothing = result.outputs, np.zeros(count, np.float32)
     colors = {
         n: tuple(outputs.get(name, nothing) for name in COLOR_PORTS[n])
@@ -235,6 +246,17 @@ def _run(shading: Shading, sites: Sites, way: F64 | None, mask: I32) -> Shaded:
     }
     drawn = outputs.get(COVERAGE_PORT)
     return Shaded(colors, outputs.get(DEPTH_PORT), result.alive, drawn)
+
+
+def _memory(shading: Shading, lanes: int, real: Mask | None) -> Accesses | None:
+    """What the program acts on, if it does."""
+    pipeline = shading.draw.pipeline
+    if not pipeline.deeds:
+        return None
+    # Few programs do.
+    from dp2emu.gpu.accesses import Accesses
+
+    return Accesses(pipeline.deeds, shading.draw.unordered, lanes, real=real)
 
 
 def _looking(shading: Shading, sites: Sites) -> StageFetcher | None:

@@ -24,7 +24,7 @@ from dp2emu.shader.texture.records import SamplerKey
 
 if TYPE_CHECKING:
     # Whoever draws without such shaders has no need of all that they are made of.
-    from dp2emu.shader.sm4.lower.lowered import Unit
+    from dp2emu.shader.sm4.lower.lowered import Deed, Unit
 
 DEPTH_PORT = "depth.x"
 """The output of a pixel program that takes the place of the depth of its fragment."""
@@ -168,7 +168,7 @@ class Pipeline:
     those of the samplers are; a unit without a sampler key answers 0.  ``blends``, if there are
     any, are the blend states of the targets by number, in the place of ``blend``.  ``early``:
     depth and stencil are tested and counted before the program, whatever it does.  ``by_sample``:
-    the program runs for each sample.
+    the program runs for each sample.  ``deeds`` are what ``pixel`` does to memory, by number.
     """
 
     layout: VertexLayout
@@ -196,6 +196,7 @@ class Pipeline:
     blends: tuple[BlendState | None, ...] = ()
     early: bool = False
     by_sample: bool = False
+    deeds: tuple[Deed, ...] = ()
 
     def blend_of(self, target: int) -> BlendState | None:
         """How a target is blended."""
@@ -221,10 +222,12 @@ class Pipeline:
     @property
     def tests_late(self) -> bool:
         """Whether depth and stencil must wait for the pixel program, which has a say in coverage
-        or in depth, or for what becomes of its alpha.
+        or in depth, or acts on memory, or for what becomes of its alpha.
         """
         if self.early:
             return False
+        if self.deeds:
+            return True
         by_alpha = self.alpha_test is not None or self.alpha_to_coverage
         return by_alpha or decides_coverage(self.pixel)
 

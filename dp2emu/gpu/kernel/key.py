@@ -179,7 +179,12 @@ def _evaluates(pipeline: Pipeline) -> bool:
     return any(port.name == LANE_PORT for port in pipeline.pixel.inputs)
 
 
+def _acts(pipeline: Pipeline) -> bool:
+    return bool(pipeline.deeds)
+
+
 REASONS: dict[str, Callable[[Pipeline], bool]] = {
+    "accesses to memory": _acts,
     "inputs evaluated where the program says": _evaluates,
     "differences of what is taken at centroids, or of coverage": _differences,
 }
