@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -100,6 +99,7 @@ class Context:
         self._mirror: Surface | None = None
         self._mirrored: dict[int, int] = {}
         self.resolutions = Resolutions(interface, gpu.heap)
+        self._viewed: tuple[Rect | None, Viewport | None, Rect] = None, None, Rect(0, 0, 0, 0)
 
     # The call that is being executed
 
@@ -444,7 +444,10 @@ class Context:
 
     def _scissor(self, extent: Rect) -> Rect:
         state = self.state
-        rect = _viewed(extent, state.viewport)
+        seen, viewport, rect = self._viewed
+        if seen is not extent or viewport is not state.viewport:
+            rect = extent.intersect(rect_of(state.viewport))
+            self._viewed = extent, state.viewport, rect
         return rect.intersect(state.scissor) if state.scissor_enabled else rect
 
     # Handles
@@ -472,20 +475,17 @@ class Context:
         return surface
 
 
-@lru_cache(maxsize=64)
-def _viewed(extent: Rect, viewport: Viewport) -> Rect:
-    """The part of the targets that the viewport is in."""
-    return extent.intersect(rect_of(viewport))
-
-
 def _check_count(count: int, instances: int = 1) -> None:
     if count > MAX_PRIMITIVES or count * instances > MAX_INSTANCED:
         often = f"{instances} instances of " if instances > 1 else ""
         raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"{often}{count} primitives in one draw")
 
 
+_TOPOLOGIES = {int(topology): topology for topology in PrimitiveType}
+
+
 def _topology(value: int) -> PrimitiveType:
-    try:
-        return PrimitiveType(value)
-    except ValueError:
-        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"primitive type {value}") from None
+    found = _TOPOLOGIES.get(value)
+    if found is None:
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"primitive type {value}")
+    return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import NamedTuple
 
 from dp2emu.d3d.enums import Basis, DeclMethod, Degree, PatchEdgeStyle, RenderState
@@ -179,7 +180,7 @@ def _adaptive(states: list[int]) -> Adaptive:
     return Adaptive((x, y, z, w), bits_float(states[least]), bits_float(states[most]))
 
 
-_SWITCHES = RenderState8.PATCHSEGMENTS, RenderState.ENABLEADAPTIVETESSELLATION
+_switches = itemgetter(RenderState8.PATCHSEGMENTS, RenderState.ENABLEADAPTIVETESSELLATION)
 
 
 def n_patch(state: State, interface: int, layout: VertexLayout, count: int) -> NPatch | None:
@@ -189,7 +190,7 @@ def n_patch(state: State, interface: int, layout: VertexLayout, count: int) -> N
     Raises Fault for degrees N-patches do not have, and for more than ``MAX_TRIANGLES``.
     """
     states = state.render_states
-    if not any(states[switch] for switch in _SWITCHES) or interface < 8 or layout.transformed:
+    if layout.transformed or interface < 8 or not any(_switches(states)):
         return None
     fine = fineness(states, None)
     limit = fine.adaptive.most if fine.adaptive else fine.segments[0]

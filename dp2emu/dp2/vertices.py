@@ -125,6 +125,8 @@ class VertexStreams:
         Frequencies that are plain ``dividers`` count only if that is said.
         """
         streams = self.of_call(call, byte_offset)
+        if not self.frequencies:
+            return (streams,)
         used = {n: each for n, each in self.frequencies.items() if dividers or each.flags}
         return tuple(instances(streams, used, first=first))
 

@@ -255,17 +255,15 @@ class Gpu:
 
     def _brought_along(self, packet: Packet) -> int:
         """Bytes that a packet keeps alive; draws of one call share its vertices."""
+        if isinstance(packet, Draw):
+            before, self._copied = self._copied if self._fifo else None, packet.copied
+            fresh = self._copied is not None and self._copied is not before
+            return packet.own_bytes + (len(self._copied or b"") if fresh else 0)
         if isinstance(packet, Predicated):
             return self._brought_along(packet.packet)
         if isinstance(packet, Clear):
             return RECT_BYTES * len(packet.rects)
-        if isinstance(packet, Write | WriteBytes):
-            return len(packet.data)
-        if not isinstance(packet, Draw):
-            return 0
-        before, self._copied = self._copied if self._fifo else None, packet.copied
-        fresh = self._copied is not None and self._copied is not before
-        return packet.own_bytes + (len(self._copied or b"") if fresh else 0)
+        return len(packet.data) if isinstance(packet, Write | WriteBytes) else 0
 
     def _put_off(self, draw: Draw) -> bool:
         """Let a draw wait for others, if nobody can tell."""

@@ -356,9 +356,12 @@ class Later:
         return takes in (Topology10.LINELIST_ADJ, Topology10.TRIANGLELIST_ADJ)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Draw:
     """``count`` primitives of ``topology``, starting at vertex (or index) number ``first``.
+
+    Nobody changes one.  Not frozen because an application makes thousands for a frame, and frozen
+    ones of so many fields cost more than all else that is done to submit them.
 
     ``scissor`` is the rectangle fragments must lie in: viewport, scissor rectangle and target
     already intersected.  With a vertex program ``viewport`` says where clip space goes, and

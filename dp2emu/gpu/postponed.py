@@ -8,6 +8,7 @@ counted together.  Draws that may have something to complain of do not wait.
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from dp2emu.gpu.draw import count_work
@@ -25,6 +26,15 @@ RECIPES = 64
 """Recipes that draws of a state keep; of more, they begin anew."""
 _MOST = 1 << 10
 """Primitives of a draw that is small: more take long enough by themselves."""
+
+
+class _Never(Enum):
+    """What is known of draws that never wait."""
+
+    NEVER = auto()
+
+
+_NEVER = _Never.NEVER
 
 
 class Postponed:
@@ -89,20 +99,21 @@ class Postponed:
                 known.clear()
             known[key] = None
             return None
-        found: Recipe | None = known[key]
+        found: Recipe | _Never | None = known[key]
         if found is None:
             found = known[key] = self._made(draw)
-        return found
+        return None if found is _NEVER else found
 
-    def _made(self, draw: Draw) -> Recipe | None:
+    def _made(self, draw: Draw) -> Recipe | _Never | None:
+        """None if there is none yet."""
         from dp2emu.gpu.kernel.key import fills_triangles
         from dp2emu.gpu.kernel.sequence import Recipe, Sequence
 
         if not _is_plain(draw) or not fills_triangles(draw):
-            return None
+            return _NEVER
         setting = setting_of(draw, None, self._run, self._threads)
         if setting.kernel is None:
-            return None
+            return _NEVER
         self._sequence = self._sequence or Sequence()
         names = geometry_names(draw.pipeline.pixel)
         return Recipe.of(draw, setting.kernel, names, self._sequence.memory)

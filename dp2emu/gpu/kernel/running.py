@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +32,6 @@ from dp2emu.gpu.merge import DepthTarget
 from dp2emu.gpu.packets import Draw, Rect, Uniforms
 from dp2emu.gpu.setup import set_up
 from dp2emu.gpu.shade import Shading, shading, varyings_of
-from dp2emu.gpu.state import Pipeline
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.vertex import Vertices
 from dp2emu.gpu.work import Work
@@ -74,7 +75,8 @@ def drawing(
 class Drawing:
     """How a kernel draws primitives: what draws of a state have in common.
 
-    ``templates`` are arguments by plan and uniforms, ``plans`` those of triangles.
+    That is one pipeline's.  ``templates`` are arguments by plan and uniforms, ``plans`` those of
+    triangles, ``span_plans`` those of what is covered by spans.
     """
 
     region: Rect
@@ -85,7 +87,8 @@ class Drawing:
     threads: int
     writes: Writes
     templates: dict[tuple[int, int], Arguments] = field(default_factory=dict)
-    plans: dict[tuple[Pipeline, tuple[str, ...], bool, bool], Plan] = field(default_factory=dict)
+    plans: dict[tuple[tuple[str, ...], bool, bool], Plan] = field(default_factory=dict)
+    span_plans: dict[tuple[Any, ...], Plan] = field(default_factory=dict)
 
     def chunk(self, draw: Draw, assembled: Geometry) -> Work:
         """Draw primitives of a part; all work but what reading vertices is."""
@@ -143,37 +146,53 @@ class Drawing:
 
     def triangle_plan(self, draw: Draw, names: tuple[str, ...], level: bool) -> Plan:
         """That of triangles with ``names`` of varyings, without perspective if ``level``."""
-        key = draw.pipeline, names, level, bool(draw.stipple)
+        key = names, level, bool(draw.stipple)
         found = self.plans.get(key)
         if found is None:
-            pipeline, *others = key
-            found = triangle_plan(pipeline, self.writes, self._samplers(draw), *others)
+            found = triangle_plan(draw.pipeline, self.writes, self._samplers(draw), *key)
             self.plans[key] = found
         return found
 
     def some_triangle_plan(self, draw: Draw, names: tuple[str, ...]) -> Plan | None:
         """One that there is already, with or without perspective."""
-        keys = ((draw.pipeline, names, level, bool(draw.stipple)) for level in (False, True))
+        keys = ((names, level, bool(draw.stipple)) for level in (False, True))
         return next((self.plans[key] for key in keys if key in self.plans), None)
 
     def _samplers(self, draw: Draw) -> Samplers:
         return samplers_of(draw.pipeline.pixel, self.sampler)
 
     def _span_plan(self, draw: Draw, depth: DepthPlanes, shader: Shading) -> Plan:
+        stippled = bool(draw.stipple) and is_triangles(draw)
+        asked = (
+            draws_lines(draw), stippled, tuple(shader.plain), tuple(shader.divided),
+            bool(depth.bias), depth.slope is not None,
+        )  # fmt: skip
+        found = self.span_plans.get(asked)
+        if found is None:
+            found = self.span_plans[asked] = self._planned_spans(draw, *asked)
+        return found
+
+    def _planned_spans(
+        self,
+        draw: Draw,
+        lines: bool,
+        stippled: bool,
+        plain: Container[str],
+        divided: Container[str],
+        biased: bool,
+        sloped: bool,
+    ) -> Plan:
         pipeline = draw.pipeline
-        lines = draws_lines(draw)
-        key = common_key(
-            pipeline, self.writes, self._samplers(draw), bool(draw.stipple) and is_triangles(draw)
-        )
+        key = common_key(pipeline, self.writes, self._samplers(draw), stippled)
         read = varyings_of(pipeline.pixel)
         return planned(replace(
             key,
-            plain=tuple(name for name in read if name in shader.plain),
-            perspective=tuple(name for name in read if name in shader.divided),
+            plain=tuple(name for name in read if name in plain),
+            perspective=tuple(name for name in read if name in divided),
             by_sample=key.by_sample and not lines,
             smooth=pipeline.samples == 1 and pipeline.raster.smooth_lines and lines,
-            biased=bool(depth.bias),
-            sloped=depth.slope is not None,
+            biased=biased,
+            sloped=sloped,
         ))  # fmt: skip
 
     def _run(self, plan: Plan, draw: Draw, given: Arguments, pixels: int, before: Work) -> Work:
