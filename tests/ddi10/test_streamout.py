@@ -122,8 +122,12 @@ SHAPES: dict[int, tuple[int, list[Sequence[int]]]] = {
     LINE_STRIP_ADJ: (6, [(1, 2), (2, 3), (3, 4)]),
     TRIANGLES_ADJ: (13, [(0, 2, 4), (6, 8, 10)]),
     STRIP_ADJ: (10, [(0, 2, 4), (2, 6, 4), (4, 6, 8)]),
+    33: (2, [(0,), (1,)]),
+    36: (11, [(0, 1, 2, 3), (4, 5, 6, 7)]),
+    40: (9, [tuple(range(8))]),
 }
-"""Vertices that are drawn, and the corners of what comes of them; some have a part too much."""
+"""Vertices that are drawn, and the corners of what comes of them; some have a part too much.
+Patches that nothing divides are their control points."""
 
 
 @pytest.mark.parametrize("run", ENGINES)
@@ -677,6 +681,51 @@ def test_direct3d_10_has_no_streams() -> None:
     with pytest.raises(ContractError) as error:
         driven.call("CreateGeometryShaderWithStreamOutput", desc, bytearray(16))
     assert error.value.rule == "STREAMED"
+
+
+def divided(driven: Streaming) -> None:
+    """Set hull and domain shaders, which make 13 triangles of a patch of three points."""
+    for stage, prefix in (("Vertex", "Vs"), ("Hull", "Hs"), ("Domain", "Ds")):
+        code = tokens({"Vertex": "vs5_cp", "Hull": "hs5_tri", "Domain": "ds5_tri"}[stage])
+        size = driven.device.functions["CalcPrivateShaderSize"](code, None)
+        memory = bytearray(size)
+        assert driven.call(f"Create{stage}Shader", code, memory) == []
+        assert driven.call(f"{prefix}SetShader", memory) == []
+    factors = driven.buffer(np.full(4, 3, "<f4").tobytes(), bind=BindFlag.CONSTANT_BUFFER)
+    assert driven.call("HsSetConstantBuffers", 0, [factors]) == []
+
+
+@pytest.mark.parametrize("run", ENGINES)
+def test_domain_shaders_stream_out_as_through_a_geometry_shader_that_passes_on(run: str) -> None:
+    found = []
+    for code in (None, tokens("gs_pass_tri")):
+        driven = Streaming(run)
+        divided(driven)
+        entries = tuple(StreamOutputEntry11(0, *entry) for entry in WHOLE)
+        driven.set_geometry(StreamOutputShader11(code, entries))
+        buffer = driven.room(24 * 26)
+        driven.targets(buffer)
+        assert driven.measured(Query.STREAMOUTPUTSTATS, (35, 6)) == (26, 26)
+        found.append(driven.read(buffer))
+    corners = np.frombuffer(found[0], "<f4").reshape(26, 3, 8)
+    assert found[0] == found[1]
+    assert all(vertex(n)[:4] in corners[..., :4].reshape(-1, 4).tolist() for n in range(6))
+
+
+def test_as_many_patches_are_drawn_as_were_streamed() -> None:
+    driven = Streaming()
+    buffer = driven.room(400)
+    driven.streaming(*WHOLE)
+    driven.targets(buffer)
+    driven.draw(36, 11)
+    driven.targets()
+    driven.call("IaSetVertexBuffers", 0, [buffer], [32], [0])
+    driven.streaming(*WHOLE, RasterizedStream=NO_RASTERIZED_STREAM)
+    other = driven.room(400)
+    driven.targets(other)
+    driven.call("IaSetTopology", 35)
+    driven.call("DrawAuto")
+    assert driven.floats(other) == rows(range(6))
 
 
 # Anything

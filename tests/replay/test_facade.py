@@ -33,9 +33,17 @@ from tests.golden10.playing import write_shaders
 
 from .running import Run
 
-SCENES = ("clip/clip_inside", "msaa/msaa_quad", "predication/pred_occ_visible_value0",
-          "protocol/proto_timestamp", "query_use/q_mixed_overlap", "shaders/sh_blend",
-          "streamout/so_vs_strip")  # fmt: skip
+SCENES = (
+    "clip/clip_inside",
+    "msaa/msaa_quad",
+    "predication/pred_occ_visible_value0",
+    "protocol/proto_timestamp",
+    "query_use/q_mixed_overlap",
+    "shaders/sh_blend",
+    "sm5/sm5_so_multistream",
+    "streamout/so_two_one_overflows",
+    "streamout/so_vs_strip",
+)
 
 
 @pytest.fixture(scope="module")
