@@ -10,6 +10,7 @@ from dp2emu.late import late
 if TYPE_CHECKING:
     from dp2emu.ddi10.adapter import Adapter as Adapter
     from dp2emu.ddi10.device import Device as Device
+    from dp2emu.ddi10.intervals import Amplified as Amplified
     from dp2emu.ddi10.intervals import Case as Case
     from dp2emu.ddi10.intervals import Interval as Interval
     from dp2emu.ddi10.intervals import ranges as ranges
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "adapter": ("Adapter",),
     "device": ("Device",),
-    "intervals": ("Case", "Interval", "ranges"),
+    "intervals": ("Amplified", "Case", "Interval", "ranges"),
     "statistics": ("Statistics",),
 }
 """Names by module, which are imported when they are asked for."""

@@ -74,6 +74,32 @@ class Depth(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Amplified:
+    """What a geometry shader does in an instance of a draw.
+
+    ``adjacent`` is whether it declares adjacent vertices; it runs ``instances`` times for each
+    primitive.  ``primitives`` are the whole ones it puts out, all streams together, of which
+    ``drawn`` are in the stream that is rasterized, None being all; ``broken`` are its strips that
+    end before their first primitive does.  ``outlines`` are the positions of the corners of what
+    is drawn, one primitive after another; None leaves open what is clipped, and ``corners`` says
+    how many each has.
+    """
+
+    adjacent: bool = False
+    instances: int = 1
+    primitives: int = 0
+    drawn: int | None = None
+    broken: int = 0
+    outlines: Sequence[Sequence[Position]] | None = None
+    corners: int = 3
+
+    @property
+    def entering(self) -> int:
+        """Whole primitives that are rasterized."""
+        return self.primitives if self.drawn is None else self.drawn
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A draw, as far as its statistics depend on it.
 
@@ -84,6 +110,7 @@ class Case:
     stencil tests pass and fail.  ``depth`` None means that there is no pixel shader.  ``culls``
     is whether triangles may be culled for their side.  ``streams`` is whether primitives stream
     out without a geometry shader, which may count as one that puts out what it gets.
+    ``geometry`` is what a geometry shader does, None if there is none.
     """
 
     topology: int
@@ -99,10 +126,11 @@ class Case:
     failed: int = 0
     depth: Depth | None = Depth.INTERPOLATED
     streams: bool = False
+    geometry: Amplified | None = None
 
 
 def ranges(draws: Iterable[Case]) -> Ranges:
-    """The intervals of the statistics over some draws, without a geometry shader.
+    """The intervals of the statistics over some draws.
 
     Raises UsageError for a topology that there is not, a negative number, or too many vertices.
     """
@@ -177,21 +205,56 @@ def _of_draw(draw: Case) -> Ranges:
     cuts = _cuts(draw, runs)
     whole = sum(shape.primitives(len(run)) for run in runs)
     partial = sum(len(run) > shape.used(len(run)) for run in runs)
-    vertices = Interval(sum(shape.needed(len(run)) for run in runs), sum(map(len, runs)) + cuts)
+    needed = shape.used if _reads_adjacent(draw) else shape.needed
+    vertices = Interval(sum(needed(len(run)) for run in runs), sum(map(len, runs)) + cuts)
     primitives = Interval(whole, whole + partial)
-    entering = primitives if draw.rasterized else Interval(0, 0)
     once = {
         "IAVertices": vertices,
         "IAPrimitives": primitives,
         "VSInvocations": _shaded(draw, shape, runs, vertices),
-        "GSInvocations": Interval(0, primitives.high if draw.streams else 0),
-        "GSPrimitives": Interval(0, primitives.high),
-        "CInvocations": entering,
-        "CPrimitives": _leaving(draw, shape, runs, partial) if draw.rasterized else entering,
+        **_after_vertices(draw, shape, runs, primitives),
     }
+    if not draw.rasterized:
+        once |= dict.fromkeys(("CInvocations", "CPrimitives"), Interval(0, 0))
     each = draw.instances
     times = {name: Interval(row.low * each, row.high * each) for name, row in once.items()}
     return Ranges.of(**times, PSInvocations=_pixels(draw))
+
+
+def _reads_adjacent(draw: Case) -> bool:
+    return draw.geometry is not None and draw.geometry.adjacent
+
+
+def _after_vertices(
+    draw: Case, shape: _Shape, runs: Sequence[list[int]], primitives: Interval
+) -> dict[str, Interval]:
+    """The statistics from the geometry shader to the clipper, of one instance."""
+    geometry = draw.geometry
+    if geometry is None:
+        return {
+            "GSInvocations": Interval(0, primitives.high if draw.streams else 0),
+            "GSPrimitives": Interval(0, primitives.high),
+            "CInvocations": primitives,
+            "CPrimitives": _leaving(draw, shape, runs, primitives.high - primitives.low),
+        }
+    put, broken, entering = geometry.primitives, geometry.broken, geometry.entering
+    return {
+        "GSInvocations": Interval(primitives.low, primitives.high * geometry.instances),
+        "GSPrimitives": Interval(put, put + broken),
+        "CInvocations": Interval(entering, entering + broken),
+        "CPrimitives": _left_of(draw, geometry),
+    }
+
+
+def _left_of(draw: Case, geometry: Amplified) -> Interval:
+    """What the clipper lets through of what a geometry shader puts out."""
+    if geometry.outlines is None:
+        most = _PIECES if geometry.corners == _TRIANGLE else 1
+        return Interval(0, geometry.entering * most + geometry.broken)
+    total = Interval(0, geometry.broken)
+    for outline in geometry.outlines:
+        total = total.plus(_clipped_at(draw, outline))
+    return total
 
 
 def _checked(draw: Case) -> _Shape:
@@ -199,7 +262,9 @@ def _checked(draw: Case) -> _Shape:
     if shape is None:
         raise UsageError(f"{draw.topology} is no primitive topology")
     count = draw.vertices if draw.indices is None else len(draw.indices)
-    if min(count, draw.instances, draw.passed, draw.failed) < 0:
+    geometry = draw.geometry or Amplified()
+    numbers = geometry.instances, geometry.primitives, geometry.entering, geometry.broken
+    if min(count, draw.instances, draw.passed, draw.failed, *numbers) < 0:
         raise UsageError("a draw of a negative number")
     if count * max(draw.instances, 1) > VERTICES:
         raise UsageError(f"more than {VERTICES} vertices")
@@ -235,6 +300,8 @@ def _shaded(draw: Case, shape: _Shape, runs: Sequence[list[int]], vertices: Inte
     uncached = 0
     for run in runs:
         count = shape.primitives(len(run))
+        if _reads_adjacent(draw):
+            distinct.update(run[: shape.used(len(run))])
         for primitive in range(count):
             distinct.update(run[place] for place in shape.corners(primitive))
         uncached += count * shape.size + len(run) - shape.used(len(run))
@@ -269,9 +336,14 @@ def _leaving(draw: Case, shape: _Shape, runs: Sequence[list[int]], partial: int)
 
 
 def _clipped(draw: Case, corners: Sequence[int]) -> Interval:
-    triangle = len(corners) == _TRIANGLE
-    positions = [_position(draw.positions or (), corner) for corner in corners]
-    if draw.positions is None or not all(isfinite(x) for place in positions for x in place):
+    if draw.positions is None:
+        return Interval(0, _PIECES if len(corners) == _TRIANGLE else 1)
+    return _clipped_at(draw, [_position(draw.positions, corner) for corner in corners])
+
+
+def _clipped_at(draw: Case, positions: Sequence[Position]) -> Interval:
+    triangle = len(positions) == _TRIANGLE
+    if not all(isfinite(x) for place in positions for x in place):
         return Interval(0, _PIECES if triangle else 1)
     places = [tuple(map(Fraction, place)) for place in positions]
     depth = _DEPTH if draw.depth_clip else _DEPTH[:1]

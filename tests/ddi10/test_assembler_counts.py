@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums10 import Topology10
-from dp2emu.ddi10 import Case, ranges
+from dp2emu.ddi10 import Amplified, Case, ranges
 from dp2emu.ddi10.resource import BindFlag
 from dp2emu.ddi10.statistics import Statistics
 from tests.ddi10.drawing import tokens
@@ -55,6 +55,14 @@ def wanted(topology: Topology10, lengths: list[int]) -> tuple[int, int]:
     return sum(USED[topology](n) for n in counts if n), sum(counts)
 
 
+def told(found: Statistics, gs: str | None) -> Amplified | None:
+    """What a recorded geometry shader did."""
+    if gs is None:
+        return None
+    corners = 2 if "line" in gs else 3
+    return Amplified("adj" in gs, primitives=found.GSPrimitives, corners=corners)
+
+
 def counted(
     topology: Topology10, indices: list[int] | None, vertices: int = 0, gs: str | None = None
 ) -> Statistics:
@@ -89,9 +97,8 @@ def test_every_topology_counts_what_the_table_has(
         read, primitives = wanted(topology, [vertices])
         assert found[:3] == (read, primitives, read)
         assert found.GSInvocations == (primitives if geometry else 0)
-        if not geometry:
-            case = Case(topology, vertices, indices, cut=CUT, depth=None)
-            assert ranges([case]).outside(found._replace(PSInvocations=0)) == []
+        case = Case(topology, vertices, indices, cut=CUT, depth=None, geometry=told(found, gs))
+        assert ranges([case]).outside(found._replace(PSInvocations=0)) == []
 
 
 @pytest.mark.parametrize("geometry", [False, True])
@@ -108,9 +115,8 @@ def test_an_index_of_all_ones_ends_a_strip_and_nothing_else(
     read, primitives = wanted(topology, lengths)
     assert found[:3] == (read, primitives, read)
     assert found.GSInvocations == (primitives if geometry else 0)
-    if not geometry:
-        case = Case(topology, indices=indices, cut=CUT, depth=None)
-        assert ranges([case]).outside(found._replace(PSInvocations=0)) == []
+    case = Case(topology, indices=indices, cut=CUT, depth=None, geometry=told(found, gs))
+    assert ranges([case]).outside(found._replace(PSInvocations=0)) == []
 
 
 @pytest.mark.parametrize(

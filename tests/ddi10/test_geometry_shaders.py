@@ -13,13 +13,14 @@ from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.bindings import Scissor, Viewport
 from dp2emu.ddi10.resource import BindFlag, ResourceType, SubresourceUP
 from dp2emu.ddi10.state import RasterizerDesc
+from dp2emu.ddi10.statistics import Statistics
 from dp2emu.ddi10.views import CreateShaderResourceView, CreateTargetView
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.core import Gpu
 from dp2emu.shader.engines import CHECKED, can_compile, engine
 from dp2emu.shader.sm4 import assemble
 from tests.ddi10.drawing import SIZE, tokens
-from tests.ddi10.rendering import Handle, Rendering
+from tests.ddi10.rendering import NO_DEPTH, Handle, Rendering
 
 POINTS, LINES, LINE_STRIP, LIST, STRIP = range(1, 6)
 WORDS = DxgiFormat.R32_UINT
@@ -96,6 +97,12 @@ class Geometry(Rendering):
         self.call("IaSetVertexBuffers", 0, [buffer], [32], [0])
         assert self.call("Draw", len(numbers), 0) == []
 
+    def counts(self) -> Statistics:
+        """What was counted when all is done."""
+        self.call("Flush")
+        self.adapter.finish()
+        return self.device.statistics()
+
     def shown(self, index: int = 0, resource: Handle | None = None) -> set[int]:
         """The words of a subresource."""
         return set(self.pixels(resource or self.color, index).ravel().tolist())
@@ -148,7 +155,7 @@ def test_pixel_shaders_see_the_slice_and_depth_has_slices_too() -> None:
     assert [driven.shown(n, color) for n in range(3)] == [{0}, {1}, {2}]
     half, one = (struct.unpack("<I", struct.pack("<f", z))[0] for z in (0.5, 1.0))
     assert [driven.shown(n, deep) for n in range(3)] == [{one}, {half}, {half}]
-    assert driven.device.statistics().CInvocations == 2
+    assert driven.counts().CInvocations == 2
 
 
 def test_without_the_index_all_goes_to_the_first_slice() -> None:
@@ -222,7 +229,7 @@ def test_primitives_are_numbered_without_a_geometry_shader() -> None:
     driven = Geometry(None, IDENTITY)
     driven.draw(0, 0, 0)
     assert driven.pixels(driven.color).max() == 2
-    assert driven.device.statistics().GSInvocations == 0
+    assert driven.counts().GSInvocations == 0
 
 
 def test_a_geometry_shader_hands_numbers_on_or_there_are_none() -> None:
@@ -249,7 +256,7 @@ def test_a_geometry_shader_gets_the_number_of_its_primitive(
     driven.call("IaSetTopology", topology)
     driven.draw(*range(vertices))
     assert driven.shown() == {last}
-    found = driven.device.statistics()
+    found = driven.counts()
     assert (found.GSInvocations, found.GSPrimitives, found.CInvocations) == (last + 1,) * 3
 
 
@@ -261,7 +268,7 @@ def test_instances_of_a_draw_begin_at_0_and_those_of_the_shader_have_numbers() -
     assert driven.shown() == {21}
     driven.call("DrawInstanced", 1, 2, 0, 0)
     assert driven.shown() == {20}
-    assert driven.device.statistics().GSInvocations == 3 * (2 + 2)
+    assert driven.counts().GSInvocations == 3 * (2 + 2)
 
 
 # What is emitted
@@ -314,7 +321,7 @@ def test_distances_clip_and_cull(
     driven = Geometry(gs(body, f"dcl_output_siv o2.x, {name}"))
     driven.draw(0)
     assert driven.shown() == shown
-    found = driven.device.statistics()
+    found = driven.counts()
     assert (found.CInvocations, bool(found.CPrimitives)) == (1, bool(clipped))
 
 
@@ -355,7 +362,7 @@ def test_vertices_lack_what_no_shader_wrote() -> None:
     driven = Geometry(code)
     driven.draw(3)
     assert driven.shown() == {0}
-    assert driven.device.statistics().GSPrimitives == 1
+    assert driven.counts().GSPrimitives == 1
 
 
 def test_amplification_is_bounded() -> None:
@@ -372,4 +379,68 @@ def test_taken_away_it_is_gone() -> None:
     driven.call("GsSetShader", None)
     driven.draw(4)
     assert sorted(driven.shown()) == [3, 4]
-    assert driven.device.statistics().GSInvocations == 1
+    assert driven.counts().GSInvocations == 1
+
+
+# Counts
+
+
+def outline(*zs: str) -> str:
+    """A triangle with these depths in clip space."""
+    places = ((-1, 1), (1, 1), (-1, -1))
+    return "\n".join(
+        f"mov o0, l({x}.0, {y}.0, {z}, 1.0)\nmov o1, l(1, 0, 0, 0)\nemit_stream m0"
+        for (x, y), z in zip(places, zs, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("depths", "left"),
+    [
+        (("0.5", "0.5", "0.5"), 1),
+        (("-1.0", "-1.0", "-1.0"), 0),
+        (("-1.0", "0.5", "-1.0"), 1),
+        (("-1.0", "0.5", "0.5"), 2),
+        (("-1.0", "0.5", "3.0"), 3),
+    ],
+)
+def test_the_clipper_is_like_a_geometry_shader_behind_the_geometry_shader(
+    depths: Sequence[str], left: int
+) -> None:
+    driven = Geometry(gs("\n".join((outline(*depths), "cut_stream m0", outline(*depths)))))
+    driven.draw(0)
+    found = driven.counts()
+    assert (found.GSInvocations, found.GSPrimitives) == (1, 2)
+    assert (found.CInvocations, found.CPrimitives) == (2, 2 * left)
+
+
+def test_what_a_geometry_shader_puts_out_is_what_the_clipper_gets() -> None:
+    driven = Geometry(gs(over_all("mov o1, v[0][1]"), "dcl_gsinstances 2"))
+    driven.draw(1, 2, 3)
+    found = driven.counts()
+    assert found.GSPrimitives == found.CInvocations == 6
+
+
+def test_the_clipper_gets_nothing_where_nothing_is_rasterized() -> None:
+    driven = Geometry(gs(over_all("mov o1, v[0][1]")))
+    driven.call("PsSetShader", None)
+    driven.call("SetDepthStencilState", driven.make("DepthStencilState", NO_DEPTH), 0)
+    driven.draw(1, 2, 3)
+    found = driven.counts()
+    assert (found.GSInvocations, found.GSPrimitives) == (3, 3)
+    assert found.CInvocations == found.CPrimitives == found.PSInvocations == 0
+
+
+def test_partial_primitives_count_nowhere_and_partial_strips_neither() -> None:
+    whole = Geometry(gs(over_all("mov o1, v[0][1]"), primitive="triangle"))
+    broken = Geometry(gs(over_all("mov o1, v[0][1]") + "\ncut_stream m0\nemit_stream m0",
+                         primitive="triangle"))  # fmt: skip
+    found = []
+    for driven, vertices in ((whole, 6), (whole, 8), (broken, 7)):
+        before = driven.counts()
+        driven.call("IaSetTopology", LIST)
+        driven.draw(*range(vertices))
+        after = driven.counts()
+        found.append([b - a for a, b in zip(before, after, strict=True)])
+    assert found[0] == found[1] == found[2]
+    assert found[0][:6] == [6, 2, 6, 2, 2, 2]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import PrimitiveType
-from dp2emu.ddi10 import Case, ranges
+from dp2emu.ddi10 import Amplified, Case, ranges
 from dp2emu.ddi10.intervals import Depth, Interval
 from dp2emu.ddi10.resource import BindFlag
 from dp2emu.ddi10.statistics import Statistics
@@ -282,3 +282,66 @@ def test_what_entries_draw_is_in_the_ranges(
     if not shaded:  # whether anything enters clipping then, the documents leave open
         outside = [name for name in outside if name not in ("CInvocations", "CPrimitives")]
     assert outside == []
+
+
+# Geometry shaders
+
+RIGHT = [(1.5, 0.5, 0.5, 1.0), (2.5, 0.5, 0.5, 1.0), (1.5, -0.5, 0.5, 1.0)]
+ACROSS = [(0.5, 0.5, 0.5, 1.0), (1.5, 0.5, 0.5, 1.0), (0.5, -0.5, 0.5, 1.0)]
+
+
+def test_a_geometry_shader_runs_for_whole_primitives_and_maybe_for_instances() -> None:
+    found = ranges([Case(LIST, 9, geometry=Amplified(instances=4, primitives=5))])
+    assert found.GSInvocations == (3, 12)
+    assert found.GSPrimitives == found.CInvocations == (5, 5)
+    assert ranges([Case(LIST, 10, geometry=Amplified())]).GSInvocations == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("topology", "vertices", "without"),
+    [(10, 8, 4), (11, 6, 4), (12, 12, 6), (13, 10, 5)],
+)
+def test_adjacent_vertices_count_if_a_geometry_shader_declares_them(
+    topology: int, vertices: int, without: int
+) -> None:
+    for adjacent, low in ((False, without), (True, vertices)):
+        case = Case(topology, vertices, geometry=Amplified(adjacent))
+        found = ranges([case])
+        assert found.IAVertices == (low, vertices)
+        assert found.VSInvocations.low == low
+
+
+def test_strips_that_a_geometry_shader_breaks_off_may_count() -> None:
+    found = ranges(
+        [Case(POINTS, 1, geometry=Amplified(primitives=2, broken=3, outlines=[INSIDE]))]
+    )
+    assert found.GSPrimitives == found.CInvocations == (2, 5)
+    assert found.CPrimitives == (1, 4)
+
+
+def test_the_clipper_gets_what_a_geometry_shader_draws() -> None:
+    outlines = [INSIDE, RIGHT, ACROSS]
+    geometry = Amplified(primitives=7, drawn=3, outlines=outlines)
+    found = ranges([Case(POINTS, 4, geometry=geometry, instances=2)])
+    assert found.GSPrimitives == (14, 14)
+    assert found.CInvocations == (6, 6)
+    assert found.CPrimitives == (4, 8)
+    unknown = Amplified(primitives=2)
+    assert ranges([Case(POINTS, 1, geometry=unknown)]).CPrimitives == (0, 14)
+    lines = Amplified(primitives=2, corners=2)
+    assert ranges([Case(POINTS, 1, geometry=lines)]).CPrimitives == (0, 2)
+
+
+def test_what_only_streams_out_enters_no_clipping() -> None:
+    found = ranges([Case(LIST, 9, rasterized=False, geometry=Amplified(primitives=5))])
+    assert found.GSPrimitives == (5, 5)
+    assert found.CInvocations == found.CPrimitives == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "geometry",
+    [Amplified(instances=-1), Amplified(primitives=-1), Amplified(drawn=-1), Amplified(broken=-1)],
+)
+def test_a_geometry_shader_does_nothing_less_than_never(geometry: Amplified) -> None:
+    with pytest.raises(UsageError, match="negative"):
+        ranges([Case(LIST, 3, geometry=geometry)])
