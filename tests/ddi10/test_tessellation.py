@@ -1,0 +1,446 @@
+"""Hull and domain shaders through the entries, by both engines at once: what streams out of the
+last stage, what is counted, and what is drawn.
+"""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+
+from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.ddi10.resource import BindFlag
+from dp2emu.ddi10.state import RasterizerDesc
+from dp2emu.ddi10.statistics import Statistics
+from dp2emu.errors import ShaderError, Unsupported
+from dp2emu.gpu import dividing
+from dp2emu.gpu.tessellation import EDGES, Tessellator
+from dp2emu.shader.sm4 import assemble
+from dp2emu.shader.sm4.enums import Domain, OutputPrimitive, Partitioning
+from tests.ddi10.tessellating import (
+    PATCH,
+    Tessellating,
+    bits,
+    domain,
+    factor_phases,
+    hull,
+)
+
+DOMAINS = {"isoline": Domain.DOMAIN_ISOLINE, "tri": Domain.DOMAIN_TRI, "quad": Domain.DOMAIN_QUAD}
+SOME = {"isoline": (3.0, 2.5), "tri": (2.0, 3.5, 1.0, 4.0), "quad": (2.0, 3.5, 1.0, 4.0, 3.0, 5.0)}
+WAYS = [
+    (shape, partitioning, output)
+    for shape in DOMAINS
+    for partitioning in Partitioning
+    for output in OutputPrimitive
+]
+
+
+def word_of(member: Partitioning | OutputPrimitive) -> str:
+    return member.name.lower()
+
+
+@pytest.mark.parametrize(("shape", "partitioning", "output"), WAYS)
+def test_every_way_to_divide_gives_points_and_primitives_of_the_tessellator(
+    shape: str, partitioning: Partitioning, output: OutputPrimitive
+) -> None:
+    shader = hull(
+        shape,
+        SOME[shape],
+        partitioning=word_of(partitioning).removeprefix("partitioning_"),
+        output=word_of(output).removeprefix("output_"),
+    )
+    coordinates = "xyz" if shape == "tri" else "xy"
+    declared = f"dcl_input vDomain.{coordinates}"
+    driven = Tessellating(shader, domain(declared=declared, domain=shape))
+    found = driven.streamed(8)
+    edges = EDGES[DOMAINS[shape]]
+    tessellator = Tessellator(DOMAINS[shape], partitioning, output)
+    factors = np.array([SOME[shape]] * 2, np.float32).T
+    expected = tessellator.tessellate(tessellator.factors(factors[:edges], factors[edges:]))
+    corners = expected.corners.T.ravel()
+    u, v = expected.u[corners] / 65536, expected.v[corners] / 65536
+    assert found[:, :2].view("<f4").tolist() == np.stack((u, v)).T.tolist()
+    if shape == "tri":
+        assert found[:, 2].view("<f4").tolist() == (1 - u - v).tolist()
+    statistics = driven.device.statistics()
+    assert (statistics.HSInvocations, statistics.DSInvocations) == (2, len(expected.u))
+    assert statistics.GSInvocations == 0
+    assert statistics.CInvocations == len(expected.patch)
+
+
+def named(driven: Tessellating) -> Statistics:
+    driven.call("Flush")
+    return driven.device.statistics()
+
+
+# What shaders read
+
+POINT_PHASE = """hs_control_point_phase
+dcl_input vOutputControlPointID
+dcl_input vPrim
+dcl_input v[4][1].xyzw
+dcl_output o1.xyzw
+dcl_temps 1
+{body}
+ret
+"""
+CORNER = "dcl_input vicp[{points}][1].xyzw"
+FIRST = "mov o0, l(0, 0, 0.5, 1.0)\n"
+
+
+def test_points_are_made_one_by_one_of_all_that_come_in() -> None:
+    """Six of four: the number of each, of its patch, and the vertex before it."""
+    body = """mov o1.x, vOutputControlPointID
+mov o1.y, vPrim
+iadd r0.x, vOutputControlPointID, l(-1)
+mov o1.zw, v[r0.x + 0][1].xxxx"""
+    shader = hull(makes=6, points=POINT_PHASE.format(body=body))
+    for place in range(6):
+        body = FIRST + f"mov o1, vicp[{place}][1].xyzw"
+        driven = Tessellating(shader, domain(body, CORNER.format(points=6), points=6))
+        found = driven.streamed(8)
+        before = place - 1 if 0 <= place - 1 < 4 else None
+        for patch in range(2):
+            vertex = 0 if before is None else bits(4.0 * patch + before)
+            assert set(map(tuple, found[6 * patch : 6 * patch + 6].tolist())) == {
+                (place, patch, vertex, vertex)
+            }
+
+
+def test_without_a_phase_of_points_those_that_come_in_pass() -> None:
+    body = FIRST + "mov r0.x, vDomain.x\nftou r0.x, r0.x\nmov o1, vicp[r0.x + 2][1].xyzw"
+    declared = "dcl_input vDomain.xy\n" + CORNER.format(points=4)
+    found = Tessellating(hull(), domain(body, declared)).streamed(4)
+    # The corners are those of the triangles 0 1 3 and 1 2 3, of which the middle two have u = 1.
+    assert found[:, 0].view("<f4").tolist() == [2, 3, 2, 3, 3, 2]
+
+
+def test_a_dynamic_register_or_point_that_there_is_none_of_is_0() -> None:
+    declared = "dcl_input vDomain.xy\n" + CORNER.format(points=4)
+    for index in (-1, 4, 0x7FFFFFFF):
+        body = FIRST + f"mov r0.x, l({index})\nmov o1, vicp[r0.x + 0][1].xyzw"
+        assert not Tessellating(hull(), domain(body, declared)).streamed(4).any()
+    body = FIRST + "mov r0.x, l(77)\nmov o1, vicp[1][r0.x + 0].xyzw"
+    assert not Tessellating(hull(), domain(body, declared)).streamed(4).any()
+
+
+MORE = """hs_fork_phase
+dcl_hs_fork_phase_instance_count 3
+dcl_input vForkInstanceID
+dcl_input vPrim
+dcl_input vicp[4][1].xyzw
+dcl_output o6.xyzw
+dcl_output o7.xyzw
+dcl_output o8.xyzw
+dcl_temps 1
+dcl_indexrange o6.xyzw 3
+mov r0.x, vForkInstanceID.x
+mov o[r0.x + 6].xy, vicp[r0.x + 1][1].xxxx
+mov o[r0.x + 6].z, vPrim
+ret
+hs_join_phase
+dcl_hs_join_phase_instance_count 2
+dcl_input vJoinInstanceID
+dcl_input vocp[4][1].xyzw
+dcl_input vpc[7].xyzw
+dcl_input vpc[8].xyzw
+dcl_output o6.w
+dcl_output o7.w
+dcl_temps 2
+dcl_indexrange o6.w 2
+mov r0.x, vJoinInstanceID.x
+add r1.x, vpc[r0.x + 7].x, vocp[r0.x + 2][1].x
+mov o[r0.x + 6].w, r1.x
+ret
+"""
+
+
+@pytest.mark.parametrize("register", [6, 7, 8])
+def test_constants_are_made_by_instances_and_then_of_constants_and_points(register: int) -> None:
+    """Instance n of a fork writes row n; a join adds what the next row has and a point that comes
+    out, and leaves the rest as it is.
+    """
+    body = FIRST + f"mov o1, vpc[{register}].xyzw"
+    driven = Tessellating(hull(more=MORE), domain(body, f"dcl_input vpc[{register}].xyzw"))
+    found = driven.streamed(8)
+    for patch in range(2):
+        n = register - 6
+        value = bits(4.0 * patch + n + 1)
+        joined = bits((4.0 * patch + n + 2) + (4.0 * patch + n + 2)) if n < 2 else 0
+        rows = set(map(tuple, found[6 * patch : 6 * patch + 6].tolist()))
+        assert rows == {(value, value, patch, joined)}
+
+
+def test_patch_constants_are_indexed_and_hold_0_where_nothing_is_written() -> None:
+    declared = (
+        "\n".join(f"dcl_input vpc[{n}].xyzw" for n in range(8)) + "\ndcl_indexrange vpc[0] 8"
+    )
+    for index, expected in ((5, 2.0), (6, 0.0), (40, 0.0), (-1, 0.0)):
+        body = FIRST + f"mov r0.x, l({index})\nmov o1, vpc[r0.x + 0].xxxx"
+        shader = hull(factors=(1, 1, 1, 1, 1, 2))
+        found = Tessellating(shader, domain(body, declared)).streamed(4)
+        assert set(found[:, 0].view("<f4").tolist()) == {expected}
+
+
+def test_numbers_of_patches_begin_anew_with_each_instance_and_hold_for_all_they_become() -> None:
+    body = FIRST + "mov o1.x, vPrim\nmov o1.yzw, vpc[6].xxxx"
+    more = """hs_fork_phase
+dcl_input vPrim
+dcl_output o6.x
+mov o6.x, vPrim
+ret"""
+    declared = "dcl_input vPrim\ndcl_input vpc[6].x"
+    driven = Tessellating(hull(more=more), domain(body, declared))
+    room = driven.stream()
+    assert driven.call("DrawInstanced", 8, 2, 0, 0) == []
+    assert driven.words(room)[:, :2].tolist() == [[n, n] for n in (0, 1, 0, 1) for _ in range(6)]
+
+
+def test_factors_of_lines_go_by_their_names() -> None:
+    """Four lines of two segments, whichever register has which."""
+    phases = """hs_fork_phase
+dcl_output_siv o0.y, finalLineDetailTessFactor
+mov o0.y, l(2.0)
+ret
+hs_fork_phase
+dcl_output_siv o3.z, finalLineDensityTessFactor
+mov o3.z, l(4.0)
+ret"""
+    code = _with_phases("isoline", "line", phases)
+    declared = "dcl_input vDomain.xy"
+    driven = Tessellating(code, domain(declared=declared, domain="isoline"))
+    found = driven.streamed(4)[:, :2].view("<f4")
+    lines = [[(u, v), (u + 0.5, v)] for v in (0, 0.25, 0.5, 0.75) for u in (0, 0.5)]
+    assert found.tolist() == [list(point) for line in lines for point in line]
+
+
+def _with_phases(shape: str, output: str, phases: str) -> bytes:
+    return assemble(f"""hs_5_0
+hs_decls
+dcl_input_control_point_count 4
+dcl_output_control_point_count 4
+dcl_tessellator_domain domain_{shape}
+dcl_tessellator_partitioning partitioning_integer
+dcl_tessellator_output_primitive output_{output}
+{phases}
+""")
+
+
+def test_a_factor_that_no_phase_makes_is_0() -> None:
+    lacking = _with_phases(
+        "quad", "triangle_cw", factor_phases("quad", [1] * 6).partition("ret")[2]
+    )
+    driven = Tessellating(lacking, domain())
+    assert len(driven.streamed(4)) == 0
+    assert named(driven).HSInvocations == 1
+
+
+@pytest.mark.parametrize(("most", "segments"), [(1.0, 1), (2.5, 3), (64.0, 5)])
+def test_no_factor_is_above_what_the_shader_declares(most: float, segments: int) -> None:
+    driven = Tessellating(hull(factors=[5.0] * 6, most=most), domain())
+    assert len(driven.streamed(4)) == 6 * segments**2
+
+
+# What is counted, and what comes to nothing
+
+
+@pytest.mark.parametrize("factor", [0.0, -1.0, float("nan")])
+def test_a_patch_that_is_culled_has_run_its_hull_shader_alone(factor: float) -> None:
+    driven = Tessellating(hull(factors=(1, factor, 1, 1, 1, 1)), domain())
+    driven.call("Draw", 4, 0)
+    expected = Statistics(IAVertices=4, IAPrimitives=1, VSInvocations=4, HSInvocations=1)
+    assert named(driven) == expected
+
+
+@pytest.mark.parametrize("points", range(1, 33))
+def test_patches_have_1_to_32_points_and_what_is_left_over_is_none(points: int) -> None:
+    last = points - 1
+    body = FIRST + f"mov o1, vicp[{last}][1].xyzw"
+    shader = domain(body, CORNER.format(points=points), points=points)
+    driven = Tessellating(hull(takes=points), shader, points)
+    count = 2 * points + (points > 1)
+    found = driven.streamed(count)
+    expected = [float(n) for n in (last, points + last) for _ in range(6)]
+    assert found[:, 0].view("<f4").tolist() == expected
+    statistics = driven.device.statistics()
+    assert (statistics.IAPrimitives, statistics.IAVertices) == (2, 2 * points)
+
+
+def test_an_index_of_all_ones_is_one_like_others_in_patches() -> None:
+    body = FIRST + "mov o1, vicp[1][1].xyzw"
+    driven = Tessellating(hull(), domain(body, CORNER.format(points=4)))
+    indices = driven.buffer(np.array([3, 0xFFFF, 5, 6], "<u2").tobytes(), BindFlag.INDEX_BUFFER)
+    driven.call("IaSetIndexBuffer", indices, DxgiFormat.R16_UINT.value, 0)
+    room = driven.stream()
+    driven.call("DrawIndexed", 4, 0, -0xFFFE)
+    # The others lie before the buffer, and read 0 as well as what lies behind it.
+    assert set(driven.words(room)[:, 0].view("<f4").tolist()) == {1.0}
+
+
+def test_one_of_the_two_shaders_and_primitives_that_are_no_patches_draw_nothing() -> None:
+    for hs, ds, topology in (
+        (hull(), None, PATCH + 4),
+        (None, domain(), PATCH + 4),
+        (hull(), domain(), 4),
+    ):
+        driven = Tessellating(hs, ds)
+        driven.call("IaSetTopology", topology)
+        driven.call("Draw", 12, 0)
+        assert named(driven) == Statistics()
+
+
+def test_patches_of_another_number_of_points_than_the_hull_shader_takes_come_to_nothing() -> None:
+    driven = Tessellating(hull(), domain(), points=3)
+    driven.call("Draw", 12, 0)
+    expected = Statistics(IAVertices=12, IAPrimitives=4, VSInvocations=12)
+    assert named(driven) == expected
+
+
+def test_more_patches_and_points_than_are_built_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    driven = Tessellating(hull(), domain())
+    with pytest.raises(Unsupported, match="262,144 patches"):
+        driven.call("DrawInstanced", 64, 65536, 0, 0)
+    monkeypatch.setattr(dividing, "MOST_POINTS", 7)
+    driven.call("Draw", 8, 0)
+    with pytest.raises(Unsupported, match="7 divided points"):
+        driven.call("Flush")
+
+
+def test_patches_are_the_same_however_many_run_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = FIRST + "mov o1.x, vPrim\nmov o1.yzw, vicp[2][1].xxxx\nmov o1.w, vDomain.x"
+    declared = "dcl_input vPrim\ndcl_input vDomain.xy\n" + CORNER.format(points=4)
+    shaders = hull(factors=SOME["quad"]), domain(body, declared)
+    whole = Tessellating(*shaders).streamed(64)
+    monkeypatch.setattr(dividing, "WORDS", 200)
+    monkeypatch.setattr(dividing, "POINTS", 30)
+    assert (Tessellating(*shaders).streamed(64) == whole).all()
+
+
+@pytest.mark.parametrize("missing", ["domain", "partitioning", "output_primitive"])
+def test_a_hull_shader_says_what_the_tessellator_does(missing: str) -> None:
+    lines = [
+        "dcl_tessellator_domain domain_tri",
+        "dcl_tessellator_partitioning partitioning_integer",
+        "dcl_tessellator_output_primitive output_line",
+    ]
+    kept = [line for line in lines if missing not in line.split()[0]]
+    code = assemble("\n".join(["hs_5_0", "hs_decls", *kept]))
+    with pytest.raises(ShaderError, match="hull shader without"):
+        Tessellating(code, None)
+
+
+def test_more_instances_of_phases_than_are_built_say_so() -> None:
+    phase = "hs_fork_phase\ndcl_hs_fork_phase_instance_count 128\nret\n"
+    with pytest.raises(Unsupported, match="1,024 instances"):
+        Tessellating(hull(more=phase * 8), None)
+
+
+# What is bound to the stages
+
+
+def test_both_stages_have_constants_of_their_own() -> None:
+    more = """hs_fork_phase
+dcl_constantbuffer cb2[1], immediateIndexed
+dcl_output o6.x
+mov o6.x, cb2[0].y
+ret"""
+    body = FIRST + "mov o1.x, vpc[6].x\nmov o1.yzw, cb2[0].yyyy"
+    declared = "dcl_constantbuffer cb2[1], immediateIndexed\ndcl_input vpc[6].x"
+    driven = Tessellating(hull(more=more), domain(body, declared))
+    for prefix, number in (("Hs", 5), ("Ds", 9)):
+        words = struct.pack("<4I", 0, number, 0, 0)
+        driven.call(
+            f"{prefix}SetConstantBuffers", 2, [driven.buffer(words, BindFlag.CONSTANT_BUFFER)]
+        )
+    assert driven.streamed(4).tolist() == [[5, 9, 9, 9]] * 6
+
+
+# Other stages after it
+
+
+def test_what_patches_become_goes_through_a_geometry_shader() -> None:
+    """Which makes a point of each triangle."""
+    code = assemble("""gs_5_0
+dcl_input_siv v[3][0].xyzw, position
+dcl_input v[3][1].xyzw
+dcl_input vPrim
+dcl_inputprimitive triangle
+dcl_stream m0
+dcl_outputtopology pointlist
+dcl_output_siv o0.xyzw, position
+dcl_output o1.xyzw
+dcl_maxout 1
+mov o0, v[0][0].xyzw
+mov o1.xy, v[1][1].xyxx
+mov o1.z, vPrim
+mov o1.w, l(0)
+emit_stream m0
+ret
+""")
+    driven = Tessellating(hull(factors=[2] * 6), domain())
+    driven.call("GsSetShader", driven.make("GeometryShader", code))
+    driven.call("Draw", 8, 0)
+    statistics = named(driven)
+    assert (statistics.GSInvocations, statistics.GSPrimitives) == (16, 16)
+    assert statistics.CInvocations == 16
+
+
+@pytest.mark.parametrize("points", [1, 3, 4, 7, 32])
+def test_patches_reach_geometry_shaders_whole_without_tessellation(points: int) -> None:
+    code = assemble(f"""gs_5_0
+dcl_input_siv v[{points}][0].xyzw, position
+dcl_input v[{points}][1].xyzw
+dcl_inputprimitive patch{points}
+dcl_stream m0
+dcl_outputtopology pointlist
+dcl_output_siv o0.xyzw, position
+dcl_output o1.xyzw
+dcl_maxout 1
+mov o0, v[0][0].xyzw
+mov o1, v[{points - 1}][1].xyzw
+emit_stream m0
+ret
+""")
+    driven = Tessellating(None, None, points)
+    driven.call("GsSetShader", driven.make("GeometryShader", code))
+    driven.call("Draw", 64, 0)
+    statistics = named(driven)
+    assert statistics.GSInvocations == statistics.GSPrimitives == 64 // points
+    assert statistics.HSInvocations == 0
+
+
+def test_patches_stream_out_point_by_point_without_tessellation() -> None:
+    driven = Tessellating(None, None, 5)
+    found = driven.streamed(12)
+    assert found[:, 0].view("<f4").tolist() == [float(n) for n in range(10)]
+    assert driven.device.statistics().CInvocations == 0
+
+
+# Pictures
+
+WHOLE = """add r0.xy, vDomain.xyxx, l(-0.5, -0.5, 0, 0)
+mul o0.xy, r0.xyxx, l({scale}, -{scale}, 0, 0)
+mov o0.zw, l(0, 0, 0.5, 1.0)
+mov o1, l(1.0, 0, 0, 1.0)"""
+
+
+@pytest.mark.parametrize("factor", [1.0, 2.0, 3.7, 17.0, 64.0])
+@pytest.mark.parametrize("partitioning", ["integer", "pow2", "fractional_odd", "fractional_even"])
+def test_a_quad_over_the_target_fills_every_pixel_once(partitioning: str, factor: float) -> None:
+    factors = (factor, 1.0, 2 * factor, 5.5, factor, 3.0)
+    shader = hull(factors=factors, partitioning=partitioning)
+    driven = Tessellating(shader, domain(WHOLE.format(scale=2.0)))
+    driven.call("Draw", 4, 0)
+    assert driven.filled == 256
+    assert driven.device.statistics().PSInvocations == 256
+
+
+@pytest.mark.parametrize(("output", "front"), [("triangle_cw", True), ("triangle_ccw", False)])
+def test_the_output_primitive_says_which_way_triangles_turn(output: str, front: bool) -> None:
+    """v runs down here, so that clockwise in the domain is clockwise on the screen."""
+    driven = Tessellating(hull(factors=[3] * 6, output=output), domain(WHOLE.format(scale=2.0)))
+    driven.call("SetRasterizerState", driven.make("RasterizerState", RasterizerDesc(CullMode=3)))
+    driven.call("Draw", 4, 0)
+    assert driven.filled == (256 if front else 0)
