@@ -21,7 +21,7 @@ it where a test does not say otherwise.  ``scenario`` is a path from the test's 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dp2emu.runtime10 import Device
     from dp2emu.testing import Bench, Goldens, Setup, Tape
 
-_TAPE = pytest.StashKey["Tape"]()
+_SAVE = pytest.StashKey[Callable[[Path], None]]()
 """Of a test item: what it did."""
 _RUNNING = pytest.StashKey[pytest.Item | None]()
 """Of the configuration: the test that runs."""
@@ -72,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def dp2(request: pytest.FixtureRequest) -> Iterator[Bench]:
     """A bench: ``emit`` and ``submit`` calls, or use ``device``; ``shot`` takes a picture."""
     with _setup(request).bench(request.node.name) as bench:
-        request.node.stash[_TAPE] = bench.tape
+        request.node.stash[_SAVE] = bench.save
         yield bench
 
 
@@ -106,7 +106,8 @@ def ddi10(request: pytest.FixtureRequest) -> Device:
     from dp2emu.runtime10 import Device
     from dp2emu.testing import Tape
 
-    tape = request.node.stash[_TAPE] = Tape(request.node.name)
+    tape = Tape(request.node.name)
+    request.node.stash[_SAVE] = tape.save
     return Device(Recorder(_setup(request).adapter(), tape.write))
 
 
@@ -160,14 +161,14 @@ def pytest_assertrepr_compare(
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Save the tape of a test that failed."""
+    """Save the tape of a test that failed, what was not submitted yet included."""
     report = yield
-    tape = item.stash.get(_TAPE, None)
+    save = item.stash.get(_SAVE, None)
     folder = _folder(item) if item.config.getoption("--dp2-save-failures") else None
-    if report.when == "call" and report.failed and tape is not None and folder is not None:
+    if report.when == "call" and report.failed and save is not None and folder is not None:
         path = folder / "failed.dp2"
         path.parent.mkdir(parents=True, exist_ok=True)
-        tape.save(path)
+        save(path)
         report.sections.append(("dp2emu", f"replay it: dp2emu replay --verify {path}"))
     return report
 

@@ -23,7 +23,13 @@ One file serves the command (``--scenario FILE``) and the fixtures of the pytest
     surface_bytes = 1048576
     total_bytes = 4194304
 
-Answers of one type never overtake each other, whatever their deliveries; those of others do.
+    [residency]             # bytes of what the GPU reaches, of shared memory and of disk, for
+    gpu = 1048576           # Direct3D 10 and 11
+    shared = 1048576
+    disk = 4194304
+
+Calls are those of D3dDrawPrimitives2, of Direct3D 10 and 11 those of any function.  Answers of one
+type never overtake each other, whatever their deliveries; those of others do.
 """
 
 from __future__ import annotations
@@ -38,13 +44,18 @@ from typing import Any
 
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
+from dp2emu.ddi10.adapter import Adapter, Cause
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
+from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.memory import Limits
+from dp2emu.gpu.residency import Budgets
 from dp2emu.gpu.timing import LONGEST, Timing, instant, parse_timing
 from dp2emu.inputs import read_file
+from dp2emu.shader import reference
+from dp2emu.shader.reference import Run
 
 COMMAND_BYTES = range(64, (1 << 24) + 1)
 """Sizes a command surface may have."""
@@ -70,6 +81,7 @@ class Scenario:
     clock_changes: frozenset[int] = frozenset()
     lost: range = range(0)
     limits: Limits = field(default_factory=Limits)
+    budgets: Budgets = field(default_factory=Budgets)
 
     def timed(self, otherwise: Timing | None = None) -> Timing:
         """The timing model with the scenario's deliveries; ``otherwise`` if it names none.
@@ -90,6 +102,17 @@ class Scenario:
     def driver(self, options: Options | None = None, timing: Timing | None = None) -> Driver:
         """An emulated driver to which this happens; ``timing`` counts if the scenario has none."""
         return StagedDriver(self, options, timing)
+
+    def adapter(
+        self, run: Run = reference.run, timing: Timing | None = None, *, checking: bool = False
+    ) -> Adapter:
+        """An adapter of Direct3D 10 and 11 to which this happens; ``run`` is the engine,
+        and with ``checking`` every broken promise of the runtime is an error.
+
+        From the call on that is lost the adapter is removed, and it never comes back.
+        """
+        gpu = Gpu(self.timed(timing), self.limits, run, budgets=self.budgets)
+        return StagedAdapter(self, gpu, checking=checking)
 
 
 class StagedDriver(Driver):
@@ -113,6 +136,24 @@ class StagedDriver(Driver):
         self.gpu.advance(self.gpu.timing.call(number, call.dwCommandLength))
         hr = int(HResult.DDERR_SURFACELOST)
         return Answer(hr, call.dwCommandOffset, self.gpu.now, b"", call.dwFlags)
+
+
+class StagedAdapter(Adapter):
+    """An adapter in a scenario.  Mutable: it counts calls of functions."""
+
+    def __init__(self, scenario: Scenario, gpu: Gpu, *, checking: bool = False) -> None:
+        super().__init__(gpu, checking=checking)
+        self.scenario = scenario
+        self._number = 0
+        if scenario.lost:
+            self.remove(scenario.lost.start)
+
+    def count_call(self) -> bool:
+        """A function is called: whether the adapter is there for it."""
+        if self._number in self.scenario.clock_changes:
+            self.disturb(Cause.POWER)
+        self._number += 1
+        return super().count_call()
 
 
 def load_scenario(path: str | PathLike[str]) -> Scenario:
@@ -218,6 +259,13 @@ def _memory(value: object, folder: Path | None) -> dict[str, Any]:
     return {"limits": Limits(**given)}
 
 
+def _residency(value: object, folder: Path | None) -> dict[str, Any]:
+    table = _table(value, "residency", dict.fromkeys(Budgets.__dataclass_fields__))
+    most = range(1, (1 << 48) + 1)
+    given = {name: _number(bound, f"residency.{name}", most) for name, bound in table.items()}
+    return {"budgets": Budgets(**given)}
+
+
 _PARTS: dict[str, Callable[[object, Path | None], dict[str, Any]]] = {
     "timing": _timing,
     "buffers": _buffers,
@@ -225,5 +273,6 @@ _PARTS: dict[str, Callable[[object, Path | None], dict[str, Any]]] = {
     "clock": _clock,
     "lost": _lost,
     "memory": _memory,
+    "residency": _residency,
 }
 """What a scenario consists of."""

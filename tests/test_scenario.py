@@ -19,6 +19,8 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.errors import Dp2Error, Fault, UsageError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.residency import Place
+from dp2emu.runtime10 import Device, Query
 from dp2emu.scenario import Scenario, load_scenario, parse_scenario
 from tests.cli.running import dp2emu
 from tests.dp2.rigging import create, issue, payloads
@@ -70,6 +72,45 @@ def test_a_lost_call_executes_nothing_and_loses_no_answer() -> None:
 def test_time_goes_on_while_the_device_is_lost() -> None:
     driver = staged({"timing": "fixed:call=10", "lost": {}})
     assert [call(driver).time for _ in range(3)] == [10, 20, 30]
+
+
+DISJOINT = 3
+"""D3D11_QUERY_TIMESTAMP_DISJOINT."""
+
+
+def staged_device(data: dict[str, Any]) -> tuple[Device, list[Query], int]:
+    """A Direct3D 11 device with two queries, and how many calls that took."""
+    adapter = parse_scenario(data).adapter(checking=True)
+    device = Device(adapter)
+    queries = [device.create_query(DISJOINT) for _ in range(2)]
+    return device, queries, adapter._number  # type: ignore[attr-defined]
+
+
+def test_a_clock_is_disturbed_before_a_call_of_direct3d_11() -> None:
+    _, _, made = staged_device({})
+    device, (one, other), _ = staged_device({"clock": {"changes": [made + 2]}})
+    for query in (one, other):
+        query.begin()
+        device.call("Flush")
+        query.end()  # of the first, the call with that number
+    found = [query.value(query.wait().data or b"") for query in (one, other)]
+    assert [each["Disjoint"] for each in found if isinstance(each, dict)] == [1, 0]
+
+
+def test_an_adapter_is_lost_for_good() -> None:
+    device = Device(parse_scenario({"lost": {"call": 0, "calls": 1}}).adapter())
+    for _ in range(2):
+        with pytest.raises(Dp2Error):
+            device.create_buffer(16, 1, None)
+
+
+def test_what_does_not_fit_the_gpu_is_in_shared_memory_and_then_on_disk() -> None:
+    data = {"residency": {"gpu": 100, "shared": 50, "disk": 1000}}
+    residency = parse_scenario(data).adapter().gpu.residency
+    handles = [residency.add(size) for size in (60, 40, 60)]
+    assert [residency.place(handle) for handle in handles] == [Place.DISK, Place.GPU, Place.GPU]
+    with pytest.raises(Fault):
+        residency.add(900)
 
 
 def test_a_disturbed_clock_makes_intervals_disjoint() -> None:

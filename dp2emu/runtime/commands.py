@@ -50,6 +50,11 @@ class CommandBuffer:
     def __len__(self) -> int:
         return len(self._bytes)
 
+    @property
+    def waiting(self) -> bytes:
+        """The waiting bytes, which stay."""
+        return bytes(self._bytes)
+
     def take(self) -> bytes:
         """The waiting bytes; the buffer is empty afterwards."""
         taken = bytes(self._bytes)

@@ -205,6 +205,12 @@ class Session:
         """
         self.commands.emit(op, items, head=head)
 
+    @property
+    def waiting(self) -> Call | None:
+        """The call that would submit what waits in the command buffer, None if nothing does."""
+        commands = self.commands.waiting
+        return self._compose(commands, None) if commands else None
+
     def flush(self) -> None:
         """Submit what waits, if anything does, and take the answers."""
         self.commands.flush()

@@ -94,11 +94,7 @@ class Setup:
         """An adapter of the Direct3D 10/11 interface that checks every promise of the runtime."""
         scenario = self.loaded()
         model = parse_timing(self.timing) if self.timing else None
-        gpu = Gpu(scenario.timed(model), scenario.limits, engine(self.engine))
-        adapter = Adapter(gpu, checking=True)
-        if scenario.lost:
-            adapter.remove(scenario.lost.start)
-        return adapter
+        return scenario.adapter(engine(self.engine), model, checking=True)
 
 
 def _tell_timing(tape: Tape, scenario: Scenario, name: str) -> None:
@@ -151,18 +147,7 @@ class Bench:
         """
         self.device.session.flush()
         sent = self.commands.take() if commands is None else commands
-        size = fvf_size(fvf) if vertices else 0
-        call = Call(
-            self._context,
-            lpDDCommands=self._buffer,
-            dwCommandLength=len(sent),
-            commands=sent,
-            dwFlags=int(Dp2Flags.USERMEMVERTICES) if vertices else 0,
-            dwVertexType=fvf,
-            dwVertexSize=size,
-            dwVertexLength=len(vertices) // size if size else 0,
-            vertices=vertices or None,
-        )
+        call = self._composed(sent, vertices, fvf)
         self.tape.write(Called(call, time=self._now()))
         list(Found(call, self._seen))  # notes the queries it creates
         answer = self.rig.submit(call)
@@ -196,6 +181,36 @@ class Bench:
         desc = surface or self.device.back_buffer
         words = self.device.read_back(desc)
         return Shot(rgba(words, COLOR[Format(desc.format)].format), f"surface {desc.handle}")
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the tape as a capture; what waits to be submitted is calls without answers behind
+        it.  Raises OSError.
+        """
+        whole = Tape(self.tape.name)
+        for record in (*self.tape.records(), *self._waiting()):
+            whole.write(record)
+        whole.save(path)
+
+    def _waiting(self) -> Iterator[Called]:
+        device = self.device.session.waiting
+        if device is not None:
+            yield Called(device, time=self._now())
+        if len(self.commands) and "_context" in self.__dict__:
+            yield Called(self._composed(self.commands.waiting, b"", 0), time=self._now())
+
+    def _composed(self, commands: bytes, vertices: bytes, fvf: int) -> Call:
+        size = fvf_size(fvf) if vertices else 0
+        return Call(
+            self._context,
+            lpDDCommands=self._buffer,
+            dwCommandLength=len(commands),
+            commands=commands,
+            dwFlags=int(Dp2Flags.USERMEMVERTICES) if vertices else 0,
+            dwVertexType=fvf,
+            dwVertexSize=size,
+            dwVertexLength=len(vertices) // size if size else 0,
+            vertices=vertices or None,
+        )
 
     @cached_property
     def _buffer(self) -> int:

@@ -11,11 +11,19 @@ from collections.abc import Collection, Sequence
 
 from hypothesis import strategies as st
 
-from dp2emu.d3d.enums import DeclType, RenderState
+from dp2emu.d3d.enums import (
+    DeclType,
+    RenderState,
+    TextureAddress,
+    TextureArgument,
+    TextureFilter,
+    TextureOp,
+)
 from dp2emu.d3d.flags import Issue
 from dp2emu.d3d.fvf import DIFFUSE, XYZRHW, fvf_layout, fvf_size
+from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.d3d.vertices import Element
-from dp2emu.d3d.wirenames import FLOAT_RENDER_STATES
+from dp2emu.d3d.wirenames import FLOAT_RENDER_STATES, WireTextureStageState
 from dp2emu.dp2.generate import generate
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import TABLE, Op
@@ -171,19 +179,71 @@ _UNIT = _sixteenths(0, 16)
 
 
 @st.composite
-def device_states(draw: st.DrawFn, *, most: int = 6) -> Commands:
-    """Up to ``most`` render states, each with a value that has a meaning: a constant of its
-    enumeration, a float from 0 to 1, or 0, 1 or all bits.
+def device_states(draw: st.DrawFn, *, most: int = 6, stages: int = 8) -> Commands:
+    """Up to ``most`` states: of rendering, and of texture stages and samplers below ``stages``.
+
+    Each has a value with a meaning: a constant of its enumeration, a float from 0 to 1, or 0, 1
+    or all bits.
     """
-    states = draw(st.lists(st.sampled_from(list(RenderState)), max_size=most, unique=True))
-    return Commands(
-        b"".join(_pair(Op.RENDERSTATE, state, draw(_value(state))) for state in states)
+    either = st.one_of(render_states(), stage_states(stages=stages)) if stages else render_states()
+    return Commands(b"".join(draw(st.lists(either, max_size=most))))
+
+
+def render_states() -> st.SearchStrategy[Commands]:
+    """One RENDERSTATE, with a value as in ``device_states``."""
+    return st.sampled_from(list(RenderState)).flatmap(_render_state)
+
+
+def _render_state(state: RenderState) -> st.SearchStrategy[Commands]:
+    enum, is_float = STATE_ENUMS.get(state), state in FLOAT_RENDER_STATES
+    return _value(enum, is_float).map(lambda value: Commands(_pair(Op.RENDERSTATE, state, value)))
+
+
+@st.composite
+def stage_states(draw: st.DrawFn, *, stages: int = 8) -> Commands:
+    """One TEXTURESTAGESTATE of a stage below ``stages``, or of its sampler, whose states keep
+    their DirectX 8 numbers; with a value as in ``device_states``.  None binds a texture.
+    """
+    state = draw(st.sampled_from(_STAGE_STATES))
+    name = state.sdk.removeprefix("D3DTSS_")
+    value = draw(_value(_STAGE_ENUMS.get(name), name in _STAGE_FLOATS))
+    head = struct.pack("<BBHHH", Op.TEXTURESTAGESTATE, 0, 1, draw(_below(stages)), state)
+    return Commands(head + struct.pack("<I", value))
+
+
+def _below(count: int) -> st.SearchStrategy[int]:
+    return st.integers(0, count - 1)
+
+
+_STAGE_STATES = [state for state in WireTextureStageState if state != 0]
+_STAGE_ENUMS: dict[str, type[SdkEnum]] = {
+    **dict.fromkeys(("COLOROP", "ALPHAOP"), TextureOp),
+    **dict.fromkeys(
+        (
+            "COLORARG0",
+            "COLORARG1",
+            "COLORARG2",
+            "ALPHAARG0",
+            "ALPHAARG1",
+            "ALPHAARG2",
+            "RESULTARG",
+        ),
+        TextureArgument,
+    ),
+    **dict.fromkeys(("ADDRESS", "ADDRESSU", "ADDRESSV", "ADDRESSW"), TextureAddress),
+    **dict.fromkeys(("MAGFILTER", "MINFILTER", "MIPFILTER"), TextureFilter),
+}
+_STAGE_FLOATS = frozenset(
+    (
+        "BUMPENVMAT00", "BUMPENVMAT01", "BUMPENVMAT10", "BUMPENVMAT11", "BUMPENVLSCALE",
+        "BUMPENVLOFFSET", "MIPMAPLODBIAS",
     )
+)  # fmt: skip
 
 
-def _value(state: RenderState) -> st.SearchStrategy[int]:
-    if state in FLOAT_RENDER_STATES:
+def _value(enum: type[SdkEnum] | None, is_float: bool) -> st.SearchStrategy[int]:
+    if is_float:
         return _UNIT.map(lambda value: int.from_bytes(struct.pack("<f", value), "little"))
-    if state in STATE_ENUMS:
-        return st.sampled_from([int(value) for value in STATE_ENUMS[state]])
+    if enum is not None:
+        return st.sampled_from([int(value) for value in enum])
     return st.sampled_from([0, 1, 0xFFFFFFFF])

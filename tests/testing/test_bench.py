@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from dp2emu.capture import open_capture
+from dp2emu.capture.records import Called
 from dp2emu.d3d.enums import QueryType
 from dp2emu.dp2.table import Op
 from dp2emu.errors import UsageError
@@ -42,6 +44,22 @@ def test_the_tape_replays_with_the_same_answers() -> None:
         tally = replay(bench.tape)
     assert (tally.compared, tally.different, tally.faults) == (3, 0, 0)
     assert tally.timing.startswith("work")
+
+
+def test_what_waits_is_saved_behind_the_tape_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "saved.dp2"
+    with Setup().bench() as bench:
+        bench.emit(Op.CREATEQUERY, [(1, QueryType.EVENT)]).submit()
+        bench.device.clear(color=0xFF102030)
+        bench.emit(Op.ISSUEQUERY, [(1, 1)])
+        bench.save(path)
+        assert bench.ask() == {1: struct.pack("<I", 1)}
+    with open_capture(str(path)) as capture:
+        calls = [each.call.commands for each in capture.records() if isinstance(each, Called)]
+        assert [data[0] for data in calls[-3:]] == [Op.CREATEQUERY, Op.CLEAR, Op.ISSUEQUERY]
+    with open_capture(str(path)) as capture:
+        tally = replay(capture)
+    assert (tally.calls, tally.faults, tally.different) == (len(calls), 0, 0)
 
 
 def test_a_shot_is_of_what_was_drawn() -> None:

@@ -18,6 +18,7 @@ from dp2emu.testing.strategies import (
     command_buffers,
     device_states,
     query_commands,
+    stage_states,
     tokens,
     vertices,
 )
@@ -53,6 +54,20 @@ def test_no_driver_refuses_query_commands(data: Commands) -> None:
 def test_no_driver_refuses_device_states(data: Commands) -> None:
     with Setup(engine="reference").bench() as bench:
         assert bench.submit(data).ddrval == 0
+
+
+@given(data=stage_states(stages=3))
+def test_stage_states_are_of_stages_asked_for_and_bind_nothing(data: Commands) -> None:
+    op, _, count, stage, state, _ = struct.unpack("<BBHHHI", data)
+    assert (op, count) == (Op.TEXTURESTAGESTATE, 1)
+    assert stage < 3 and state != 0
+
+
+@pytest.mark.parametrize("name", ["COLOROP", "ADDRESSU", "MAGFILTER", "BUMPENVMAT00"])
+def test_stages_and_samplers_are_both_among_device_states(name: str) -> None:
+    assert f"D3DTSS_{name}" in repr(
+        find(device_states(), lambda data: f"D3DTSS_{name}" in repr(data))
+    )
 
 
 @pytest.mark.parametrize("fvf", [XYZRHW | DIFFUSE, XYZ | NORMAL, XYZ | DIFFUSE | 0x200])

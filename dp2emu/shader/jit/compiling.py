@@ -52,6 +52,7 @@ class Host:
 
     @classmethod
     def of(cls) -> Host:
+        """This machine, as LLVM knows it."""
         import llvmlite.binding as binding
 
         binding.initialize_native_target()
