@@ -1,11 +1,9 @@
-"""Stream output through the entries: the vertices of ``vs_pass`` are their positions and colours,
-so that what has to be in buffers can be told from what was drawn.
-"""
+"""Stream output through the entries, without a geometry shader."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from struct import pack, unpack
+from collections.abc import Mapping, Sequence
+from struct import pack
 from typing import Any
 
 import numpy as np
@@ -15,12 +13,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
-from dp2emu.ddi10.adapter import Adapter
-from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.contract import Contract
 from dp2emu.ddi10.kinds import Query
 from dp2emu.ddi10.resource import BindFlag
-from dp2emu.ddi10.statistics import Statistics
 from dp2emu.ddi10.streamout import (
     GAP,
     NO_RASTERIZED_STREAM,
@@ -31,86 +26,30 @@ from dp2emu.ddi10.streamout import (
     streaming,
 )
 from dp2emu.errors import ContractError
-from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.streamout import StreamLayout, Word
-from dp2emu.shader.engines import CHECKED, can_compile, engine
-from tests.ddi10.drawing import tokens
-from tests.ddi10.rendering import Drawing, Handle, Rendering
-
-ENGINES = ("reference", CHECKED) if can_compile() else ("reference",)
-POINTS, LINES, LINE_STRIP, TRIANGLES, STRIP = 1, 2, 3, 4, 5
-LINES_ADJ, LINE_STRIP_ADJ, TRIANGLES_ADJ, STRIP_ADJ = 10, 11, 12, 13
-APPEND = 0xFFFFFFFF
-EMPTY = 0xCDCDCDCD
-ALL = 0b1111
-
-Entry = tuple[int, int, int]
-"""Slot, register and mask."""
-
-WHOLE: tuple[Entry, ...] = ((0, 0, ALL), (0, 1, ALL))
-
-
-def vertex(number: int) -> list[float]:
-    """A position and a colour like no other; the position is in the viewport."""
-    return [number / 32 - 0.5, 0.5 - number % 3, 0.5, 1, number, number + 0.25, -number, 1e30]
-
-
-VERTICES = [vertex(number) for number in range(24)]
-
-
-class Streaming(Drawing):
-    """A device with vertices, and a shader that streams them out."""
-
-    def __init__(self, run: str = "reference", ps: str | None = "ps_color") -> None:
-        super().__init__(ps=ps, adapter=Adapter(Gpu(run=engine(run)), checking=True))
-        self.vertices(VERTICES)
-
-    def streaming(self, *entries: Entry, **members: Any) -> None:
-        """Set a shader that is none but for what it streams out, of stream 0."""
-        declared = tuple(StreamOutputEntry11(0, *entry) for entry in entries)
-        self.set_geometry(StreamOutputShader11(None, declared, **members))
-
-    def set_geometry(self, desc: StreamOutputShader | StreamOutputShader11) -> None:
-        size = self.device.functions["CalcPrivateGeometryShaderWithStreamOutput"](desc, None)
-        memory = bytearray(size)
-        assert self.call("CreateGeometryShaderWithStreamOutput", desc, memory) == []
-        assert self.call("GsSetShader", memory) == []
-
-    def room(self, words: int) -> Handle:
-        """A buffer of so many words, all of them ``EMPTY``."""
-        bind = BindFlag.STREAM_OUTPUT | BindFlag.VERTEX_BUFFER
-        return self.buffer(np.full(words, EMPTY, "<u4").tobytes(), bind=bind)
-
-    def targets(self, *buffers: Handle | None, offset: int = 0) -> None:
-        offsets = [offset] * len(buffers)
-        assert self.call("SoSetTargets", list(buffers), 4 - len(buffers), offsets) == []
-
-    def draw(self, topology: int, vertices: int, start: int = 0) -> None:
-        assert self.call("IaSetTopology", topology) == []
-        assert self.call("Draw", vertices, start) == []
-
-    def floats(self, buffer: Handle) -> list[float]:
-        """What is in a buffer, up to what is empty."""
-        words = np.frombuffer(self.read(buffer), "<u4")
-        end = np.flatnonzero(words != EMPTY).max(initial=-1) + 1
-        return words[:end].view("<f4").tolist()
-
-    def measured(self, query: Query, *draws: tuple[int, ...]) -> tuple[int, ...]:
-        """What a query says of draws."""
-        memory = self.create(query)
-        self.call("QueryBegin", memory)
-        for topology, vertices, *start in draws:
-            self.draw(topology, vertices, *start)
-        self.call("QueryEnd", memory)
-        data = self.data(memory, query)
-        assert data is not None
-        return unpack(f"<{len(data) // 4}I" if len(data) == 4 else f"<{len(data) // 8}Q", data)
-
-
-def rows(numbers: Iterable[int]) -> list[float]:
-    """The vertices of ``WHOLE``."""
-    return np.array([vertex(n) for n in numbers], np.float32).ravel().tolist()
-
+from tests.ddi10.streaming import (
+    ALL,
+    APPEND,
+    EMPTY,
+    ENGINES,
+    LINE_STRIP,
+    LINE_STRIP_ADJ,
+    LINES,
+    LINES_ADJ,
+    POINTS,
+    STRIP,
+    STRIP_ADJ,
+    TRIANGLES,
+    TRIANGLES_ADJ,
+    VERTICES,
+    WHOLE,
+    Entry,
+    FourStreams,
+    Streaming,
+    rows,
+    statistics,
+    vertex,
+)
 
 SHAPES: dict[int, tuple[int, list[Sequence[int]]]] = {
     POINTS: (3, [(0,), (1,), (2,)]),
@@ -405,93 +344,6 @@ def test_draws_are_skipped_when_the_overflow_predicate_equals_the_value(
     assert driven.device.statistics().IAPrimitives == drawn
 
 
-# DrawAuto
-
-
-@pytest.mark.parametrize("run", ENGINES)
-@pytest.mark.parametrize(("offset", "vertices"), [(0, 3), (32, 2), (33, 1), (96, 0), (200, 0)])
-def test_as_many_vertices_are_drawn_as_were_streamed(run: str, offset: int, vertices: int) -> None:
-    driven = Streaming(run)
-    buffer = driven.room(400)
-    driven.streaming(*WHOLE)
-    driven.targets(buffer)
-    driven.draw(POINTS, 3, 2)
-    driven.targets()
-    driven.call("GsSetShader", None)
-    driven.call("IaSetVertexBuffers", 0, [buffer], [32], [offset])
-    before = statistics(driven)
-    driven.call("DrawAuto")
-    after = statistics(driven)
-    assert after.IAVertices - before.IAVertices == vertices
-
-
-def statistics(driven: Streaming) -> Statistics:
-    driven.call("Flush")
-    driven.adapter.finish()
-    return driven.device.statistics()
-
-
-@pytest.mark.parametrize(("topology", "primitives"), [(POINTS, 5), (LINE_STRIP, 4), (TRIANGLES, 1),
-                                                      (STRIP, 3)])  # fmt: skip
-def test_the_topology_is_the_one_that_is_set(topology: int, primitives: int) -> None:
-    driven = Streaming()
-    buffer = driven.room(400)
-    driven.streaming(*WHOLE)
-    driven.targets(buffer)
-    driven.draw(POINTS, 5)
-    driven.targets()
-    driven.call("GsSetShader", None)
-    driven.call("IaSetVertexBuffers", 0, [buffer], [32], [0])
-    driven.call("IaSetTopology", topology)
-    before = statistics(driven)
-    driven.call("DrawAuto")
-    assert statistics(driven).IAPrimitives - before.IAPrimitives == primitives
-
-
-def test_an_offset_says_how_full_a_buffer_is() -> None:
-    driven = Streaming()
-    buffer = driven.buffer(bytes(400), bind=BindFlag.STREAM_OUTPUT | BindFlag.VERTEX_BUFFER)
-    driven.call("IaSetTopology", POINTS)
-    driven.call("IaSetVertexBuffers", 0, [buffer], [32], [0])
-    for offset, vertices in ((None, 0), (64, 2), (APPEND, 4), (0, 4)):
-        if offset is not None:
-            driven.targets(buffer, offset=offset)
-        driven.targets()
-        driven.call("DrawAuto")
-        assert statistics(driven).IAVertices == vertices
-
-
-@pytest.mark.parametrize("buffers", [[None], [0]])
-def test_without_a_buffer_or_a_stride_nothing_is_drawn(buffers: list[int | None]) -> None:
-    driven = Streaming()
-    handles = [None if each is None else driven.room(8) for each in buffers]
-    driven.call("IaSetVertexBuffers", 0, handles, [0], [0])
-    driven.call("DrawAuto")
-    assert statistics(driven).IAVertices == 0
-
-
-def test_what_was_streamed_is_drawn_as_what_it_was_made_of() -> None:
-    pictures = []
-    for again in (False, True):
-        driven = Streaming()
-        driven.vertices([[x, y, 0.5, 1, 1, 0, 0, 1] for x, y in ((-1, 1), (1, 1), (-1, -1))])
-        if again:
-            buffer = driven.room(400)
-            driven.streaming(*WHOLE, RasterizedStream=NO_RASTERIZED_STREAM)
-            driven.targets(buffer)
-            driven.draw(TRIANGLES, 3)
-            assert driven.filled == 0
-            driven.targets()
-            driven.call("GsSetShader", None)
-            driven.call("IaSetVertexBuffers", 0, [buffer], [32], [0])
-            driven.call("DrawAuto")
-        else:
-            driven.draw(TRIANGLES, 3)
-        pictures.append(driven.pixels(driven.color).tolist())
-        assert driven.filled > 0
-    assert pictures[0] == pictures[1]
-
-
 # Rasterization beside it
 
 
@@ -549,183 +401,6 @@ def test_bytes_that_are_streamed_out_are_traffic_of_memory_and_busy_geometry() -
     driven.draw(POINTS, 7)
     statistics(driven)
     assert driven.device.counters.stream_bytes == 5 * 28
-
-
-# Geometry shaders
-
-
-EMITTED = (3, 6, 4, 12)
-"""Points that ``gs5_streams`` puts out to each stream."""
-
-
-class FourStreams(Streaming):
-    """A device with a shader of four streams, and a buffer with room for 5 points of each."""
-
-    def __init__(self, run: str = "reference", rasterized: int = NO_RASTERIZED_STREAM) -> None:
-        super().__init__(run)
-        entries = tuple(StreamOutputEntry11(n, n, n % 2, ALL) for n in range(4))
-        self.set_geometry(
-            StreamOutputShader11(tokens("gs5_streams"), entries, (16,) * 4, rasterized)
-        )
-        numbers = np.array(EMITTED, "<u4").tobytes()
-        constants = self.buffer(numbers, bind=BindFlag.CONSTANT_BUFFER)
-        self.call("GsSetConstantBuffers", 0, [constants])
-        self.buffers = [self.room(20) for _ in range(4)]
-        self.targets(*self.buffers)
-
-
-@pytest.mark.parametrize("run", ENGINES)
-def test_each_stream_goes_to_its_own_buffer_and_none_stops_another(run: str) -> None:
-    driven = FourStreams(run)
-    driven.draw(POINTS, 12)
-    for stream, (buffer, emitted) in enumerate(zip(driven.buffers, EMITTED, strict=True)):
-        half = slice(0, 4) if stream % 2 == 0 else slice(4, 8)
-        wanted = np.array(VERTICES, np.float32)[: min(emitted, 5), half]
-        assert driven.floats(buffer) == wanted.ravel().tolist()
-
-
-@pytest.mark.parametrize("stream", range(4))
-def test_statistics_of_a_stream_count_what_it_wrote_and_needed(stream: int) -> None:
-    query = Query(Query.STREAMOUTPUTSTATS_STREAM0 + stream)
-    counts = min(EMITTED[stream], 5), EMITTED[stream]
-    assert FourStreams().measured(query, (POINTS, 12)) == counts
-    plain = FourStreams().measured(Query.STREAMOUTPUTSTATS, (POINTS, 12))
-    assert plain == (EMITTED[0], EMITTED[0])
-
-
-@pytest.mark.parametrize(("stream", "overflowed"), [(None, 1), (0, 0), (1, 1), (2, 0), (3, 1)])
-def test_a_stream_overflows_by_itself_and_the_plain_predicate_with_any(
-    stream: int | None, overflowed: int
-) -> None:
-    query = Query.STREAMOVERFLOWPREDICATE
-    if stream is not None:
-        query = Query(Query.STREAMOVERFLOWPREDICATE_STREAM0 + stream)
-    assert FourStreams().measured(query, (POINTS, 12)) == (overflowed,)
-
-
-@pytest.mark.parametrize("run", ENGINES)
-@pytest.mark.parametrize("stream", [0, 1, 2, 3, NO_RASTERIZED_STREAM])
-def test_the_clipper_gets_the_rasterized_stream_alone(run: str, stream: int) -> None:
-    driven = FourStreams(run, stream)
-    driven.draw(POINTS, 12)
-    entered = 0 if stream == NO_RASTERIZED_STREAM else EMITTED[stream]
-    found = statistics(driven)
-    assert (found.GSInvocations, found.CInvocations) == (12, entered)
-    assert found.GSPrimitives == sum(EMITTED)
-
-
-@pytest.mark.parametrize("run", ENGINES)
-def test_what_a_geometry_shader_makes_of_triangles_streams_out_for_each_instance(run: str) -> None:
-    driven = Streaming(run)
-    entries = (StreamOutputEntry11(0, 0, 0, 1), StreamOutputEntry11(0, 0, 1, 1))
-    driven.set_geometry(StreamOutputShader11(tokens("gs5_instance"), entries))
-    buffer = driven.room(400)
-    driven.targets(buffer)
-    assert driven.measured(Query.STREAMOUTPUTSTATS, (TRIANGLES, 6)) == (8, 8)
-    wanted = [
-        [vertex(n)[0] + 0.25 * instance, n]
-        for first in (0, 3) for instance in range(4) for n in range(first, first + 3)
-    ]  # fmt: skip
-    assert driven.floats(buffer) == np.array(wanted, np.float32).ravel().tolist()
-
-
-@pytest.mark.parametrize(
-    ("shader", "given", "corners"),
-    [("gs_tri_lines", TRIANGLES, [0, 1, 1, 2, 2, 0]), ("gs_partial", TRIANGLES, [0, 1, 2]),
-     ("gs_so_points", TRIANGLES, [0, 1, 2]), ("gs_pass_tri", TRIANGLES_ADJ, [0, 2, 4]),
-     ("gs_lineadj", LINES_ADJ, None), ("gs_zero", TRIANGLES, [])],
-)  # fmt: skip
-def test_strips_of_a_geometry_shader_stream_out_as_lists_without_what_is_not_whole(
-    shader: str, given: int, corners: list[int] | None
-) -> None:
-    driven = Streaming()
-    entries = (StreamOutputEntry11(0, 0, 1, 0b0001),)
-    driven.set_geometry(StreamOutputShader11(tokens(shader), entries))
-    buffer = driven.room(400)
-    driven.targets(buffer)
-    vertices = 3 if given == TRIANGLES else 6
-    needed = driven.measured(Query.STREAMOUTPUTSTATS, (given, vertices))[1]
-    if corners is not None:
-        assert driven.floats(buffer) == corners
-    assert statistics(driven).GSPrimitives == needed
-
-
-def test_a_quad_of_a_geometry_shader_streams_out_as_two_triangles_that_face_alike() -> None:
-    driven = Streaming()
-    entries = (StreamOutputEntry11(0, 0, 0, 0b0011),)
-    driven.set_geometry(StreamOutputShader11(tokens("gs_point_quad"), entries))
-    half = np.array([0.25, 0.5, 0, 0], "<f4").tobytes()
-    driven.call("GsSetConstantBuffers", 0, [driven.buffer(half, bind=BindFlag.CONSTANT_BUFFER)])
-    buffer = driven.room(400)
-    driven.targets(buffer)
-    driven.draw(POINTS, 1)
-    x, y = vertex(0)[:2]
-    corner = [(x + dx, y + dy) for dx in (-0.25, 0.25) for dy in (-0.5, 0.5)]
-    found = np.array(driven.floats(buffer)).reshape(-1, 2)
-    assert found.tolist() == [list(corner[n]) for n in (0, 1, 2, 1, 3, 2)]
-
-
-def test_a_geometry_shader_without_entries_stores_nothing() -> None:
-    driven = Streaming()
-    driven.set_geometry(StreamOutputShader11(tokens("gs_pass_tri"), ()))
-    buffer = driven.room(40)
-    driven.targets(buffer)
-    assert driven.measured(Query.STREAMOUTPUTSTATS, (TRIANGLES, 3)) == (0, 0)
-    assert driven.floats(buffer) == []
-    assert statistics(driven).CInvocations == 1
-
-
-def test_direct3d_10_has_no_streams() -> None:
-    driven = Rendering(interface=Interface.D3D10_1, checking=False)
-    desc = StreamOutputShader11(tokens("gs5_streams"), (StreamOutputEntry11(1, 0, 0, ALL),))
-    with pytest.raises(ContractError) as error:
-        driven.call("CreateGeometryShaderWithStreamOutput", desc, bytearray(16))
-    assert error.value.rule == "STREAMED"
-
-
-def divided(driven: Streaming) -> None:
-    """Set hull and domain shaders, which make 13 triangles of a patch of three points."""
-    for stage, prefix in (("Vertex", "Vs"), ("Hull", "Hs"), ("Domain", "Ds")):
-        code = tokens({"Vertex": "vs5_cp", "Hull": "hs5_tri", "Domain": "ds5_tri"}[stage])
-        size = driven.device.functions["CalcPrivateShaderSize"](code, None)
-        memory = bytearray(size)
-        assert driven.call(f"Create{stage}Shader", code, memory) == []
-        assert driven.call(f"{prefix}SetShader", memory) == []
-    factors = driven.buffer(np.full(4, 3, "<f4").tobytes(), bind=BindFlag.CONSTANT_BUFFER)
-    assert driven.call("HsSetConstantBuffers", 0, [factors]) == []
-
-
-@pytest.mark.parametrize("run", ENGINES)
-def test_domain_shaders_stream_out_as_through_a_geometry_shader_that_passes_on(run: str) -> None:
-    found = []
-    for code in (None, tokens("gs_pass_tri")):
-        driven = Streaming(run)
-        divided(driven)
-        entries = tuple(StreamOutputEntry11(0, *entry) for entry in WHOLE)
-        driven.set_geometry(StreamOutputShader11(code, entries))
-        buffer = driven.room(24 * 26)
-        driven.targets(buffer)
-        assert driven.measured(Query.STREAMOUTPUTSTATS, (35, 6)) == (26, 26)
-        found.append(driven.read(buffer))
-    corners = np.frombuffer(found[0], "<f4").reshape(26, 3, 8)
-    assert found[0] == found[1]
-    assert all(vertex(n)[:4] in corners[..., :4].reshape(-1, 4).tolist() for n in range(6))
-
-
-def test_as_many_patches_are_drawn_as_were_streamed() -> None:
-    driven = Streaming()
-    buffer = driven.room(400)
-    driven.streaming(*WHOLE)
-    driven.targets(buffer)
-    driven.draw(36, 11)
-    driven.targets()
-    driven.call("IaSetVertexBuffers", 0, [buffer], [32], [0])
-    driven.streaming(*WHOLE, RasterizedStream=NO_RASTERIZED_STREAM)
-    other = driven.room(400)
-    driven.targets(other)
-    driven.call("IaSetTopology", 35)
-    driven.call("DrawAuto")
-    assert driven.floats(other) == rows(range(6))
 
 
 # Anything
