@@ -35,6 +35,7 @@ from dp2emu.shader.ir import (
 from dp2emu.shader.ports import CONSTANT
 from dp2emu.shader.sm4 import decode
 from dp2emu.shader.sm4.lower import Lowered4, LoweredHull, lower, lower_hull
+from dp2emu.shader.sm4.lower.groups import check_group
 from dp2emu.shader.sm4.program import Program as Decoded
 from dp2emu.shader.sm4.versions import Stage
 from dp2emu.shader.types import I32, Type
@@ -159,10 +160,12 @@ def geometry_shader(code: bytes) -> Shader:
 def compute_shader(code: bytes) -> Shader:
     """A compute shader from its tokens.
 
-    Raises ShaderError, with an offset, for tokens that cannot be meant, and Unsupported for other
-    stages.
+    Raises ShaderError, with an offset, for tokens that cannot be meant or ask for more than their
+    shader model has, and Unsupported for other stages.
     """
-    lowered = _lowered(code, Stage.COMPUTE)
+    program = _decoded(code, Stage.COMPUTE)
+    lowered = lower(program)
+    check_group(lowered, program.version.level)
     return Shader(lowered.program, lowered)
 
 

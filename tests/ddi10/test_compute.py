@@ -13,9 +13,10 @@ from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.kinds import Query
 from dp2emu.ddi10.resource import BindFlag, CreateResource, MipInfo, ResourceType
+from dp2emu.ddi10.shader import compute_shader
 from dp2emu.ddi10.state import DepthStencilDesc
 from dp2emu.ddi10.unordered import CreateUnorderedAccessView
-from dp2emu.errors import ContractError, Unsupported
+from dp2emu.errors import ContractError, ShaderError, Unsupported
 from dp2emu.gpu.core import Gpu
 from dp2emu.shader.engines import engine
 from dp2emu.shader.sm4 import assemble
@@ -142,6 +143,55 @@ def test_constants_resources_and_samplers_are_those_of_the_stage() -> None:
     driven.call("CsSetConstantBuffers", 1, [constants])
     driven.call("Dispatch", 1, 1, 1)
     assert driven.words(buffer)[4:8] == [5, 7, 9, 11]
+
+
+@pytest.mark.parametrize(
+    ("version", "declarations", "threads", "what"),
+    [
+        ("cs_5_0", "", "16, 1, 65", "1040 threads in a group"),
+        ("cs_5_0", "", "1, 1, 65", "65 threads along z"),
+        ("cs_5_0", "dcl_uav_raw u8", "1, 1, 1", "u8"),
+        ("cs_5_0", "dcl_tgsm_raw g0, 32768\ndcl_tgsm_raw g1, 4", "1, 1, 1", "32772 bytes"),
+        ("cs_4_0", "", "769, 1, 1", "769 x 1 x 1 threads"),
+        ("cs_4_1", "", "1, 1, 2", "2 threads along z"),
+        ("cs_4_1", "dcl_uav_raw u1", "1, 1, 1", "u1"),
+        ("cs_4_0", "dcl_tgsm_structured g0, 4, 4097", "1, 1, 1", "16388 bytes"),
+    ],
+)
+def test_a_shader_model_has_limits(
+    version: str, declarations: str, threads: str, what: str
+) -> None:
+    text = f"{version}\n{declarations}\ndcl_thread_group {threads}\nret\n"
+    with pytest.raises(ShaderError, match=what):
+        compute_shader(assemble(text))
+
+
+@pytest.mark.parametrize(
+    ("version", "declarations", "threads"),
+    [
+        ("cs_5_0", "dcl_uav_raw u7\ndcl_tgsm_raw g0, 32768", "16, 1, 64"),
+        ("cs_4_0", "dcl_uav_raw u0\ndcl_tgsm_raw g0, 16384", "768, 1, 1"),
+    ],
+)
+def test_a_shader_may_ask_for_all_there_is(version: str, declarations: str, threads: str) -> None:
+    text = f"{version}\n{declarations}\ndcl_thread_group {threads}\nret\n"
+    assert compute_shader(assemble(text)).lowered.threads
+
+
+def test_early_shader_models_compute_too() -> None:
+    driven = Computing()
+    buffer = driven.unordered_buffer()
+    text = (
+        "cs_4_0\ndcl_globalFlags enableRawAndStructuredBuffers\ndcl_uav_raw u0\n"
+        "dcl_input vThreadID.x\ndcl_temps 1\ndcl_thread_group 4, 1, 1\n"
+        "ishl r0.x, vThreadID.x, l(2)\nstore_raw u0.x, r0.x, vThreadID.x\nret\n"
+    )
+    memory = bytearray(driven.device.functions["CalcPrivateShaderSize"](b""))
+    driven.call("CreateComputeShader", assemble(text), memory)
+    driven.call("CsSetShader", memory)
+    driven.call("CsSetUnorderedAccessViews", 0, [driven.view(buffer, flags=RAW)], [KEEP])
+    driven.call("Dispatch", 2, 1, 1)
+    assert driven.words(buffer)[:8] == list(range(8))
 
 
 # Counters that views hide

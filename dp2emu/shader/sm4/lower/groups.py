@@ -37,4 +37,6 @@ def check_group(lowered: Lowered4, level: Level) -> None:
     )
     for broken, what in complaints:
         if broken:
-            raise ShaderError(f"{what}, which shader model {level[0]}.{level[1]} has not", offset=0)
+            raise ShaderError(
+                f"{what}, which shader model {level[0]}.{level[1]} has not", offset=0
+            )
