@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dp2emu.ddi10.device import Device as Device
     from dp2emu.ddi10.intervals import Amplified as Amplified
     from dp2emu.ddi10.intervals import Case as Case
+    from dp2emu.ddi10.intervals import Dispatched as Dispatched
     from dp2emu.ddi10.intervals import Interval as Interval
     from dp2emu.ddi10.intervals import ranges as ranges
     from dp2emu.ddi10.statistics import Statistics as Statistics
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "adapter": ("Adapter",),
     "device": ("Device",),
-    "intervals": ("Amplified", "Case", "Interval", "ranges"),
+    "intervals": ("Amplified", "Case", "Dispatched", "Interval", "ranges"),
     "statistics": ("Statistics",),
 }
 """Names by module, which are imported when they are asked for."""

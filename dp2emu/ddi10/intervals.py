@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from math import isfinite
+from math import isfinite, prod
 from typing import NamedTuple, Self
 
 from dp2emu.ddi10.statistics import Statistics
@@ -129,15 +129,32 @@ class Case:
     geometry: Amplified | None = None
 
 
-def ranges(draws: Iterable[Case]) -> Ranges:
-    """The intervals of the statistics over some draws.
+@dataclass(frozen=True, slots=True)
+class Dispatched:
+    """A dispatch: so many groups, by x, y and z, of so many threads, likewise."""
+
+    groups: tuple[int, int, int]
+    threads: tuple[int, int, int]
+
+
+def ranges(draws: Iterable[Case | Dispatched]) -> Ranges:
+    """The intervals of the statistics over some draws and dispatches.
 
     Raises UsageError for a topology that there is not, a negative number, or too many vertices.
     """
     total = Ranges.of()
     for draw in draws:
-        total = Ranges(*(a.plus(b) for a, b in zip(total, _of_draw(draw), strict=True)))
+        found = _of_dispatch(draw) if isinstance(draw, Dispatched) else _of_draw(draw)
+        total = Ranges(*(a.plus(b) for a, b in zip(total, found, strict=True)))
     return total
+
+
+def _of_dispatch(dispatch: Dispatched) -> Ranges:
+    """Every thread of every group runs, and nothing else counts."""
+    if min(*dispatch.groups, *dispatch.threads) < 0:
+        raise UsageError(f"a dispatch of {dispatch.groups} groups of {dispatch.threads} threads")
+    threads = prod(dispatch.groups) * prod(dispatch.threads)
+    return Ranges.of(CSInvocations=Interval(threads, threads))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.ddi10 import Dispatched, ranges
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.kinds import Query
@@ -16,7 +17,7 @@ from dp2emu.ddi10.resource import BindFlag, CreateResource, MipInfo, ResourceTyp
 from dp2emu.ddi10.shader import compute_shader
 from dp2emu.ddi10.state import DepthStencilDesc
 from dp2emu.ddi10.unordered import CreateUnorderedAccessView
-from dp2emu.errors import ContractError, ShaderError, Unsupported
+from dp2emu.errors import ContractError, ShaderError, Unsupported, UsageError
 from dp2emu.gpu.core import Gpu
 from dp2emu.shader.engines import engine
 from dp2emu.shader.sm4 import assemble
@@ -90,6 +91,18 @@ def test_the_numbers_of_groups_may_be_in_a_buffer() -> None:
     driven, buffer = counting()
     driven.call("DispatchIndirect", driven.buffer(struct.pack("<5I", 9, 2, 1, 3, 9)), 4)
     assert driven.words(buffer)[2] == 48
+
+
+def test_the_range_of_a_dispatch_is_its_threads() -> None:
+    driven, _ = counting()
+    driven.call("Dispatch", 2, 3, 1)
+    driven.call("Dispatch", 1, 1, 2)
+    allowed = ranges([Dispatched((2, 3, 1), (4, 2, 1)), Dispatched((1, 1, 2), (4, 2, 1))])
+    assert allowed.CSInvocations == (64, 64)
+    driven.call("Flush")
+    assert allowed.outside(driven.device.statistics()) == []
+    with pytest.raises(UsageError, match="a dispatch of"):
+        ranges([Dispatched((-1, 1, 1), (1, 1, 1))])
 
 
 @pytest.mark.parametrize("groups", [(0, 1, 1), (1, 0, 1), (1, 1, 0)])
