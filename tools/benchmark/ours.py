@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.gpu.memory import SurfaceDesc
 from dp2emu.runtime import Device9, Light, Material
 from dp2emu.runtime.responses import parse_responses
+from dp2emu.shader.engines import REFERENCE, engine, name_of
 from dp2emu.shader.sm.assemble import assemble
 
 FRAMES = 3
@@ -261,7 +263,8 @@ class Ours:
 
     def __init__(self, workload: Workload, path: Path, options: dict[str, Any]) -> None:
         self.workload = workload
-        self.driver = Driver(options=Options(**options))
+        self.options = Options(**options)
+        self.driver = Driver(options=self.options)
         record(workload, path)
         with open_capture(path) as capture:
             sections = _sections(capture.records())
@@ -270,6 +273,11 @@ class Ours:
             self.opening, *_, self.calls = ([_call_of(r) for r in s] for s in islice(sections, 3))
         self.input_bytes = path.stat().st_size
         self.samples: int | None = None
+
+    def load(self) -> None:
+        """LLVM, if the engine compiles."""
+        if name_of(engine(self.options.engine)) != REFERENCE:
+            import_module("llvmlite.binding")
 
     def first(self) -> None:
         """The first frame: everything the driver prepares for a state is prepared here."""

@@ -147,6 +147,9 @@ class Peer:
         for name, value in values.items():
             program[name].value = value
 
+    def load(self) -> None:
+        """Nothing is left to import when there is a context."""
+
     def first(self) -> None:
         """The first frame compiles."""
         self.frame()

@@ -45,6 +45,9 @@ _COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "ratio2": ("ratio2", _factor),
     "first_ms": ("first ms", _ms),
     "first_warm_ms": ("warm", _ms),
+    "import_ms": ("import", _ms),
+    "adds_ms": ("adds", _ms),
+    "adds_warm_ms": ("adds warm", _ms),
     "memory_mib": ("MiB", _ms),
 }
 """Columns of the table of workloads, by key: head, and how a value reads."""

@@ -11,7 +11,8 @@ line               answer
 ``memory``         MiB: ``peak`` of the process, ``surfaces``, ``input``
 =================  ==========================================================
 
-The first answer comes unasked, after the first frame: ``first_ms`` and ``name``.  A side that
+The first answer comes unasked, after the first frame: ``first_ms``, of which ``import_ms`` went to
+packages that are imported for it, and ``name``.  A side that
 cannot draw says ``{"missing": why}`` instead and is gone.
 """
 
@@ -54,6 +55,9 @@ class Memory(NamedTuple):
 class Drawing(Protocol):
     """A side that is ready to draw."""
 
+    def load(self) -> None:
+        """Import packages that the first frame would import."""
+
     def first(self) -> None:
         """The first frame."""
 
@@ -80,8 +84,9 @@ def serve(opening: Opening) -> None:
     except Missing as why:
         _say({"missing": str(why)})
         return
-    told = _timed(drawing.first)
-    _say({"first_ms": told["ms"], "name": getattr(drawing, "name", "dp2emu")})
+    loading, first = _timed(drawing.load)["ms"], _timed(drawing.first)["ms"]
+    name = getattr(drawing, "name", "dp2emu")
+    _say({"first_ms": loading + first, "import_ms": loading, "name": name})
     for line in sys.stdin:
         word, _, rest = line.strip().partition(" ")
         _say(_ANSWERS[word](drawing, rest))
