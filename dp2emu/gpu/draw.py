@@ -68,6 +68,7 @@ def prepare(run: Run) -> None:
     if name_of(run) != REFERENCE:
         for name in ("checking", "running", "sequence", "vertex"):
             import_module(f"dp2emu.gpu.kernel.{name}")
+        import_module("dp2emu.shader.jit.code").prepare()
 
 
 Witness = Callable[[I64, I64], None]

@@ -87,6 +87,12 @@ def batch_loop(target: Target) -> Callable[..., None]:
     return function
 
 
+def prepare() -> None:
+    """Find out where objects are and what writes them, so that the first draw need not."""
+    objects()
+    sources()
+
+
 @lru_cache(maxsize=1)
 def objects() -> Store:
     """The objects of this user, where the platform wants caches."""

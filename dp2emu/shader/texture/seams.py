@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import partial, reduce
+from functools import lru_cache, partial, reduce
 from itertools import product
 from typing import NamedTuple
 
@@ -70,8 +70,12 @@ def _number(n: int) -> int:
     return {0: FIRST, _SIDE - 1: LAST, _AT: ALONG, _SIDE - 1 - _AT: BACK}[n]
 
 
-SEAMS = tuple(_beyond(face, edge) for face, edge in product(range(CUBE_FACES), EDGES))
-"""By face and edge."""
+@lru_cache(maxsize=1)
+def seams() -> tuple[Beyond, ...]:
+    """What lies beyond each edge, by face and edge: worked out when a program needs it."""
+    return tuple(_beyond(face, edge) for face, edge in product(range(CUBE_FACES), EDGES))
+
+
 _BITS, _PER_WORD = 4, 8
 
 
@@ -80,8 +84,14 @@ def _packed(numbers: list[int]) -> list[int]:
     return [sum(n << _BITS * place for place, n in enumerate(word)) for word in words]
 
 
-_FACES = _packed([seam.face for seam in SEAMS])
-_CODES = _packed([seam.across | seam.down << 2 for seam in SEAMS])
+@lru_cache(maxsize=1)
+def _faces() -> list[int]:
+    return _packed([seam.face for seam in seams()])
+
+
+@lru_cache(maxsize=1)
+def _codes() -> list[int]:
+    return _packed([seam.across | seam.down << 2 for seam in seams()])
 
 
 class Tap(NamedTuple):
@@ -155,12 +165,12 @@ def _tap(
     along = b.select(in_x, i, j)
     along = b.select(along < 0, 0, b.select(along < side, along, last))
     seam, inside = (face << 2) + edge, in_x & in_y
-    code = _entry(_CODES, seam)
+    code = _entry(_codes(), seam)
     here = (
         b.select(inside, i, _numbered(code & 3, last, along)),
         b.select(inside, j, _numbered(code >> 2, last, along)),
     )
-    level = level_on(b.select(inside, face, _entry(_FACES, seam)))
+    level = level_on(b.select(inside, face, _entry(_faces(), seam)))
     found = decode(source, place_of(source, level, here), *here)
     return Tap(compared(source, found), ~(in_x | in_y))
 
