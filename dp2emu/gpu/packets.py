@@ -6,7 +6,6 @@ handle, and holds copies (``bytes``) of whatever came from a buffer that dies wi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -14,71 +13,41 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.d3d.enums import ComposeRectsOp, PrimitiveType
-from dp2emu.d3d.enums10 import Topology10
+from dp2emu.d3d.enums import ComposeRectsOp
+from dp2emu.gpu.bound import NO_VIEWPORT
+from dp2emu.gpu.bound import Color as Color
+from dp2emu.gpu.bound import ConstantBuffers as ConstantBuffers
+from dp2emu.gpu.bound import FloatViewport as FloatViewport
+from dp2emu.gpu.bound import Plane as Plane
+from dp2emu.gpu.bound import Rect as Rect
+from dp2emu.gpu.bound import TextureBinding as TextureBinding
+from dp2emu.gpu.bound import Textures as Textures
+from dp2emu.gpu.bound import Topology as Topology
+from dp2emu.gpu.bound import Uniforms as Uniforms
+from dp2emu.gpu.bound import Viewport as Viewport
+from dp2emu.gpu.later import Component as Component
+from dp2emu.gpu.later import ConstantsProgram as ConstantsProgram
+from dp2emu.gpu.later import EmittedStream as EmittedStream
+from dp2emu.gpu.later import GeometryStage as GeometryStage
+from dp2emu.gpu.later import HullStage as HullStage
+from dp2emu.gpu.later import Later as Later
+from dp2emu.gpu.later import Layer as Layer
+from dp2emu.gpu.later import StageProgram as StageProgram
+from dp2emu.gpu.later import TessellationStage as TessellationStage
+from dp2emu.gpu.later import View as View
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.patches import NPatch, Patch
 from dp2emu.gpu.queries import QuerySlot
-from dp2emu.gpu.state import Pipeline, Samplers
-from dp2emu.gpu.streamout import NOTHING_STORED, Filled, StreamOutput
-from dp2emu.shader.ir import Port, Program
+from dp2emu.gpu.state import Pipeline
+from dp2emu.gpu.streamout import Filled
 
 if TYPE_CHECKING:
     # Whoever draws without such shaders has no need of all that they are made of.
-    from dp2emu.gpu.tessellation import Tessellator
     from dp2emu.shader.sm4.enums import Dimension
-    from dp2emu.shader.sm4.lower.lowered import Deed, SharedMemory, Unit
+    from dp2emu.shader.sm4.lower.lowered import Deed, SharedMemory
 
 RECT_BYTES = 256
 """What a rectangle of a queued packet takes, about."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rect:
-    """Half-open pixel rectangle: left <= x < right, top <= y < bottom.  May be empty."""
-
-    left: int
-    top: int
-    right: int
-    bottom: int
-
-    def intersect(self, other: Rect) -> Rect:
-        """The common part; empty (right <= left or bottom <= top) if there is none."""
-        return Rect(
-            max(self.left, other.left),
-            max(self.top, other.top),
-            min(self.right, other.right),
-            min(self.bottom, other.bottom),
-        )
-
-    @property
-    def empty(self) -> bool:
-        """Has it no pixel?"""
-        return self.right <= self.left or self.bottom <= self.top
-
-
-@dataclass(frozen=True, slots=True)
-class Viewport:
-    """Target rectangle in pixels and depth range."""
-
-    x: int
-    y: int
-    width: int
-    height: int
-    min_z: float = 0.0
-    max_z: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class FloatViewport:
-    """The same of Direct3D 11, which knows fractions of pixels."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    min_z: float = 0.0
-    max_z: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -119,10 +88,6 @@ class PointSize:
     max: float = 64.0
 
 
-Color = tuple[float, float, float, float]
-"""Red, green, blue and alpha, of any value; what is whole in a format of integers."""
-
-
 @dataclass(frozen=True, slots=True)
 class MergeNumbers:
     """What the merge stage reads beside the pipeline.
@@ -153,48 +118,6 @@ class LinePattern:
 SOLID = LinePattern()
 
 
-Topology = PrimitiveType | Topology10
-"""Of either interface; those that both have have the same numbers, and are equal."""
-
-Plane = tuple[float, float, float, float]
-"""a, b, c, d: what has a * x + b * y + c * z + d * w < 0 is cut off."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class TextureBinding:
-    """A texture and the numbers of the sampler that reads it.
-
-    ``lod_bias`` is D3DSAMP_MIPMAPLODBIAS as a float32 value, ``max_level`` D3DSAMP_MAXMIPLEVEL and
-    ``most_detailed`` what SETTEXLOD said, both level numbers; ``border`` is A8R8G8B8, or float32
-    values; ``lods`` are MinLOD and MaxLOD of Direct3D 10, ``stride`` the bytes of a structure if
-    the surface is a buffer of them; ``palette``
-    has 256 A8R8G8B8 words, for formats that index one.  ``color_key`` is a range of texels as they
-    are stored, both ends in it.  ``weights`` are the file of that name (``texture.bindings``) for
-    a convolution; None for ones.
-    """
-
-    surface: Surface
-    lod_bias: float = 0.0
-    max_level: int = 0
-    most_detailed: int = 0
-    border: int | Color = 0
-    palette: NDArray[np.uint32] | None = None
-    color_key: tuple[int, int] = (0, 0)
-    weights: NDArray[np.float32] | None = None
-    lods: tuple[float, float] = (0.0, 0.0)
-    stride: int = 0
-
-
-Textures = Mapping[int, TextureBinding]
-"""Textures, and buffers, by the number of the sampler or unit that reads them."""
-
-Uniforms = Mapping[str, NDArray[Any]]
-"""What a program reads through its uniform files, by file: arrays that nobody writes any more."""
-
-ConstantBuffers = Mapping[str, Surface]
-"""Buffers that are uniform files, by file, as they are when the packet executes."""
-
-
 @dataclass(frozen=True, slots=True)
 class Instances:
     """The primitives of a draw ``count`` times, with a number each from 0 on.
@@ -209,20 +132,6 @@ class Instances:
     first: int = 0
     streams: tuple[tuple[int, int], ...] = ()
     file: str = ""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StageProgram:
-    """A program of a stage between the vertex program and clipping, and what is bound to it, as
-    ``Pipeline`` and ``Draw`` have it of the vertex program.
-    """
-
-    program: Program
-    uniforms: Uniforms = field(default_factory=dict)
-    buffers: ConstantBuffers = field(default_factory=dict)
-    textures: Textures = field(default_factory=dict)
-    samplers: Samplers = ()
-    units: tuple[Unit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,119 +150,6 @@ class Unordered:
 
 UnorderedViews = Mapping[int, Unordered]
 """Views by the number of their u#."""
-
-
-Component = tuple[int, int]
-"""The number of a register, and a component of it."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ConstantsProgram:
-    """A program that makes patch constants, which runs ``instances`` times for each patch."""
-
-    bound: StageProgram
-    instances: int = 1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class HullStage:
-    """A hull program, which takes patches of ``takes`` control points and makes ``makes`` of them.
-
-    ``points`` runs for each of these, None passes points on; ``constants`` run in order.  Their
-    files of patches have so many ``registers`` for each point.  ``edges`` and ``inside`` are where
-    the factors are among the constants, as ``tessellation.Tessellator`` takes them, None for 0;
-    none counts for more than ``most``.
-    """
-
-    points: StageProgram | None
-    constants: tuple[ConstantsProgram, ...]
-    takes: int
-    makes: int
-    registers: int
-    edges: tuple[Component | None, ...]
-    inside: tuple[Component | None, ...]
-    most: float = math.inf
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TessellationStage:
-    """What divides patches: the ``domain`` program takes ``takes`` control points of a patch, each
-    of so many ``registers``.
-    """
-
-    hull: HullStage
-    tessellator: Tessellator
-    domain: StageProgram
-    takes: int
-    registers: int
-
-
-@dataclass(frozen=True, slots=True)
-class EmittedStream:
-    """A stream of vertices that a geometry program puts out, as points or in strips: which of its
-    words each port of theirs is.
-    """
-
-    number: int
-    topology: Topology
-    ports: tuple[tuple[Port, int], ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GeometryStage:
-    """A geometry program, which runs ``instances`` times for each primitive of a list of the
-    topology it ``takes``, and puts out ``limit`` vertices at most.
-    """
-
-    bound: StageProgram
-    takes: Topology
-    instances: int
-    limit: int
-    streams: tuple[EmittedStream, ...]
-
-    @property
-    def words(self) -> frozenset[int]:
-        """Those that vertices have, of any stream."""
-        return frozenset(word for stream in self.streams for _, word in stream.ports)
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """A viewport and the rectangle that fragments in it must lie in."""
-
-    viewport: FloatViewport
-    scissor: Rect
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """A slice of each target."""
-
-    colors: tuple[Surface | None, ...]
-    depth: Surface | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Later:
-    """What a draw has between its vertex program and clipping, in this order.
-
-    A primitive whose first vertex has the I32 ports ``viewport.x`` and ``layer.x`` goes to one of
-    the ``views`` and ``layers``; to the first if there is no such.  Without the ports, or with no
-    views or layers, those of the draw itself stand.  Of what a ``geometry`` program puts out
-    ``output`` says what is stored, and the stream of it that is drawn.
-    """
-
-    tessellation: TessellationStage | None = None
-    geometry: GeometryStage | None = None
-    output: StreamOutput = NOTHING_STORED
-    views: tuple[View, ...] = ()
-    layers: tuple[Layer, ...] = ()
-
-    @property
-    def reads_beside(self) -> bool:
-        """Whether a stage reads adjacent vertices."""
-        takes = self.geometry and self.geometry.takes
-        return takes in (Topology10.LINELIST_ADJ, Topology10.TRIANGLELIST_ADJ)
 
 
 @dataclass(slots=True, eq=False)
@@ -391,7 +187,7 @@ class Draw:
     depth: Surface | None
     scissor: Rect
     point: PointSize = PointSize()
-    viewport: Viewport | FloatViewport = Viewport(0, 0, 0, 0)
+    viewport: Viewport | FloatViewport = NO_VIEWPORT
     vertex_uniforms: Uniforms = field(default_factory=dict)
     pixel_uniforms: Uniforms = field(default_factory=dict)
     clip_planes: tuple[Plane, ...] = ()
