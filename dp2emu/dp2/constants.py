@@ -73,12 +73,15 @@ class Registers:
 
 
 class Constants:
-    """The ``c``, ``i`` and ``b`` registers of one kind of shader.  Mutable: tokens write them."""
+    """The ``c``, ``i`` and ``b`` registers of one kind of shader.  Mutable: tokens write them,
+    and ``version`` grows with that.
+    """
 
     def __init__(self, files: Mapping[str, _File], options: Options) -> None:
         self.files = {name: Registers(file) for name, file in files.items()}
         self._rows = files
         self._strict = options.strict
+        self.version = 0
 
     def write(self, name: str, first: int, data: bytes | memoryview) -> None:
         """SET*SHADERCONST*: ``data`` is what the wire has for whole registers from ``first``.
@@ -87,6 +90,7 @@ class Constants:
         (D3DERR_DRIVERINVALIDCALL), and nothing is written.
         """
         self.files[name].write(first, self._values(name, first, data))
+        self.version += 1
 
     def split(
         self, name: str, first: int, data: bytes | memoryview

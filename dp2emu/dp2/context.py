@@ -413,7 +413,7 @@ class Context:
             vertex_uniforms=self.resolutions.vertex_uniforms(
                 resolved, self.state, self.vertex_constants
             ),
-            pixel_uniforms=resolved.pixel_uniforms(self.pixel_constants),
+            pixel_uniforms=self.resolutions.pixel_uniforms(resolved, self.pixel_constants),
             clip_planes=resolved.clip_planes,
             w_range=self.state.w_range,
             edge_flags=edges,

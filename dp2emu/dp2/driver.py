@@ -128,8 +128,12 @@ class Driver:
     def _forget(self, handle: int) -> None:
         """What contexts remember must not keep the memory of a handle that is about to go."""
         gone = self.gpu.heap.get(handle)
-        if gone is not None and gone.desc.kind not in BUFFERS:
-            for context in self._contexts.values():
+        if gone is None:
+            return
+        for context in self._contexts.values():
+            if gone.desc.kind in BUFFERS:
+                context.streams.forget(gone)
+            else:
                 context.resolutions.forget()
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:

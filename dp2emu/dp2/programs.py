@@ -44,6 +44,7 @@ from dp2emu.shader.ports import varying
 from dp2emu.shader.sm.lower import InputRegister, Lowered, overlaid
 from dp2emu.shader.sm.versions import V1_4, V2_0
 from dp2emu.shader.stages import STAGE_FILES, STAGES
+from dp2emu.shader.types import Lanes
 
 _TEXCOORD = "texcoord"
 _WRAPS = [RenderState[f"WRAP{number}"] for number in range(16)]
@@ -238,14 +239,12 @@ def _element(source: Source, found: InputRegister) -> Element | None:
 
 
 def constant_uniforms(constants: Constants, lowered: Lowered) -> Uniforms:
-    """The constant registers as they are now, with the shader's own on top."""
+    """The constant registers that a shader reads as they are now, with its own on top."""
     files = constants.files
-    uploaded = {
-        "c": files["c"].values,
-        "i": files["i"].values,
-        "b": files["b"].values.reshape(-1) != 0,
-    }
-    return {
-        name: overlaid(name, values, lowered.constants).reshape(-1)
-        for name, values in uploaded.items()
-    }
+    found: dict[str, Lanes] = {}
+    for file in lowered.program.files:
+        if file.name in files:
+            values = files[file.name].values
+            values = values.reshape(-1) != 0 if file.name == "b" else values
+            found[file.name] = overlaid(file.name, values, lowered.constants).reshape(-1)
+    return found

@@ -14,7 +14,7 @@ from dp2emu.d3d.fvf import POSITION, fvf_layout
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import MESH_METHODS, VertexLayout
 from dp2emu.dp2.constants import Constants
-from dp2emu.dp2.programs import Source, VertexStage
+from dp2emu.dp2.programs import PixelStage, Source, VertexStage
 from dp2emu.dp2.resolve import Resolved, Targets, resolve
 from dp2emu.dp2.shaders import Format, Function
 from dp2emu.dp2.state import State
@@ -43,7 +43,7 @@ class Resolutions:
         self._heap = heap
         self._version = -1
         self._resolved: dict[Hashable, Resolved] = {}
-        self._uniforms: dict[VertexStage, tuple[int, Uniforms]] = {}
+        self._uniforms: dict[VertexStage | PixelStage, tuple[int, Uniforms]] = {}
         self._sources: dict[Hashable, Source] = {}
 
     def of(self, state: State, source: Source, targets: Targets, textures: Textures) -> Resolved:
@@ -61,14 +61,24 @@ class Resolutions:
         return found
 
     def vertex_uniforms(self, resolved: Resolved, state: State, constants: Constants) -> Uniforms:
-        """The numbers of the vertex program; of the fixed function, made once for each state."""
+        """The numbers of the vertex program, made once as long as nothing changes them."""
         stage = resolved.vertex
-        if stage.fixed is None:
-            return resolved.vertex_uniforms(state, constants)
-        numbers, found = self._uniforms.get(stage, (-1, _NONE))
-        if numbers != state.numbers:
+        now = state.numbers if stage.shader is None else constants.version
+        then, found = self._uniforms.get(stage, (-1, _NONE))
+        if then != now:
             found = resolved.vertex_uniforms(state, constants)
-            _keep(self._uniforms, stage, (state.numbers, found))
+            _keep(self._uniforms, stage, (now, found))
+        return found
+
+    def pixel_uniforms(self, resolved: Resolved, constants: Constants) -> Uniforms:
+        """The same of the pixel program."""
+        stage = resolved.pixel
+        if stage.shader is None:
+            return resolved.pixel_uniforms(constants)
+        then, found = self._uniforms.get(stage, (-1, _NONE))
+        if then != constants.version:
+            found = resolved.pixel_uniforms(constants)
+            _keep(self._uniforms, stage, (constants.version, found))
         return found
 
     def forget(self) -> None:

@@ -17,6 +17,8 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Stream
 
+ROOM = 256
+"""Streams that are known again when they are bound again."""
 NO_STREAMS: Streams = (None,) * STREAMS
 
 
@@ -77,12 +79,29 @@ class VertexStreams:
     def __init__(self) -> None:
         self.bound: dict[int, Stream | UserStream] = {}
         self._as_bound: Streams | None = None
+        self._known: dict[tuple[int, int, int], Stream] = {}
         self.frequencies: dict[int, Frequency] = {}
 
     def bind(self, number: int, surface: Surface | None, offset: int, stride: int) -> None:
         """SETSTREAMSOURCE and SETSTREAMSOURCE2; None unbinds."""
         check_stream(number, stride)
-        self._set(number, None if surface is None else Stream(surface, offset, stride))
+        self._set(number, None if surface is None else self._stream(surface, offset, stride))
+
+    def _stream(self, surface: Surface, offset: int, stride: int) -> Stream:
+        """One object for the same stream, for what is found out about it."""
+        key = surface.serial, offset, stride
+        found = self._known.get(key)
+        if found is None:
+            found = Stream(surface, offset, stride)
+            if len(self._known) >= ROOM:
+                del self._known[next(iter(self._known))]
+            self._known[key] = found
+        return found
+
+    def forget(self, surface: Surface) -> None:
+        """A buffer is about to go: only what is bound keeps it from here on."""
+        for key in [key for key in self._known if key[0] == surface.serial]:
+            del self._known[key]
 
     def bind_user_memory(self, number: int, stride: int) -> None:
         """SETSTREAMSOURCEUM: draws read the user memory of their own call."""

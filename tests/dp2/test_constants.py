@@ -98,3 +98,12 @@ def test_a_driver_takes_constants_of_every_sort() -> None:
     bench = Bench()
     for op, words in ((48, 4), (77, 4), (83, 1), (57, 4), (93, 4), (94, 1)):
         bench.ok(header(op) + struct.pack("<2I", 0, 1) + bytes(4 * words))
+
+
+def test_every_write_counts_as_a_version() -> None:
+    made = constants()
+    made.write("c", 0, floats(1, 2, 3, 4))
+    made.write("b", 0, struct.pack("<I", 1))
+    assert made.version == 2
+    with pytest.raises(Fault):
+        constants(strict=True).write("c", 256, floats(1, 2, 3, 4))

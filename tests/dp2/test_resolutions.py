@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,16 @@ from dp2emu.d3d.enums import Format, RenderState, TextureStageState, TransformSt
 from dp2emu.d3d.legacy import RenderState7, TextureStageState8
 from dp2emu.dp2.constants import VERTEX_FILES, Constants
 from dp2emu.dp2.options import Options
-from dp2emu.dp2.programs import Source
+from dp2emu.dp2.programs import PixelStage, Source, VertexStage
 from dp2emu.dp2.resolutions import ROOM, Resolutions
 from dp2emu.dp2.resolve import Resolved, Targets, resolve
 from dp2emu.dp2.state import State
 from dp2emu.dp2.textures import Textures
 from dp2emu.errors import Fault
 from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
+from dp2emu.shader.sm.assemble import assemble
+from dp2emu.shader.sm.decode import decode
+from dp2emu.shader.sm.lower import lower_vertex
 from tests.dp2.screen import RED, Screen
 
 CONSTANTS = Constants(VERTEX_FILES, Options())
@@ -270,3 +274,27 @@ def test_memory_without_handle_or_binding_is_not_remembered(unbound_first: bool)
     second()
     device.session.flush()
     assert heap.allocated == before
+
+
+@pytest.mark.parametrize("stage", ["vertex", "pixel"])
+def test_numbers_of_a_shader_are_the_same_object_until_a_register_is_written(stage: str) -> None:
+    constants = Constants(VERTEX_FILES, Options())
+    text = "vs_2_0\ndcl_position v0\nadd oPos, v0, c3\n"
+    lowered = lower_vertex(decode(assemble(text)))
+    known, state = Resolutions(9, Heap()), State(has_depth=False)
+    resolved = replace(
+        Known().get(),
+        vertex=VertexStage(lowered.program, shader=lowered),
+        pixel=PixelStage(lowered.program, {}, lowered),
+    )
+
+    def numbers() -> Mapping[str, Any]:
+        if stage == "vertex":
+            return known.vertex_uniforms(resolved, state, constants)
+        return known.pixel_uniforms(resolved, constants)
+
+    first = numbers()
+    assert numbers() is first
+    constants.write("c", 3, np.arange(4, dtype="<f4").tobytes())
+    assert numbers()["c"][12:16].tolist() == [0, 1, 2, 3]
+    assert first["c"][12:16].tolist() == [0, 0, 0, 0]

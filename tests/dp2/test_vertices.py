@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dp2emu.d3d.enums import Format
-from dp2emu.dp2.vertices import CallVertices, VertexStreams
+from dp2emu.dp2.vertices import ROOM, CallVertices, VertexStreams
 from dp2emu.errors import Fault
 from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.packets import Stream
@@ -30,6 +30,35 @@ def test_streams_are_the_same_objects_until_one_is_bound(buffer: Surface) -> Non
     assert other[3] is not None and other[3].offset == 4
     streams.bind(3, None, 0, 0)
     assert streams.of_call(CALL, 0)[3] is None
+
+
+def test_a_stream_that_is_bound_again_is_the_same_object(buffer: Surface) -> None:
+    streams = VertexStreams()
+    found = []
+    for offset in (8, 16, 8):
+        streams.bind(0, buffer, offset, 4)
+        found.append(streams.of_call(CALL, 0)[0])
+    assert found[0] is found[2] is not found[1]
+
+
+def test_streams_of_a_buffer_that_goes_are_forgotten(buffer: Surface) -> None:
+    streams = VertexStreams()
+    streams.bind(0, buffer, 8, 4)
+    found = streams.of_call(CALL, 0)[0]
+    streams.forget(buffer)
+    assert streams.of_call(CALL, 0)[0] is found
+    streams.bind(0, buffer, 8, 4)
+    assert streams.of_call(CALL, 0)[0] is not found
+
+
+def test_no_more_streams_are_known_than_there_is_room_for(buffer: Surface) -> None:
+    streams = VertexStreams()
+    streams.bind(0, buffer, 0, 4)
+    first = streams.of_call(CALL, 0)[0]
+    for offset in range(1, ROOM + 1):
+        streams.bind(0, buffer, offset, 4)
+    streams.bind(0, buffer, 0, 4)
+    assert streams.of_call(CALL, 0)[0] is not first
 
 
 def test_an_offset_moves_stream_0_of_one_draw(buffer: Surface) -> None:

@@ -53,7 +53,8 @@ class Arguments:
     """Words of arguments by name.  Mutable; it keeps what they point to.
 
     ``depth`` are those of the depth-stencil buffer: base, pitch, and the stencil's three numbers.
-    ``bindings`` are the programs', and may have something to complain of.
+    ``bindings`` are the programs', and may have something to complain of; ``program`` are the
+    words that the pixel program reads.
     """
 
     layout: Layout
@@ -61,6 +62,7 @@ class Arguments:
     kept: list[Any]
     depth: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)
     bindings: Bindings | None = None
+    program: U64 | None = None
 
     def copy(self) -> Arguments:
         """Others, for another thread."""
@@ -176,7 +178,8 @@ def with_programs(
     """Add what programs read, of which a part is a thread's own."""
     direct = frozenset(asked for asked, _ in key.samplers)
     given.bindings = bindings = Bindings(target_of(key), sampler, fetcher, direct=direct)
-    given.array("program", bindings.of(key.program, uniforms))
+    given.program = bindings.of(key.program, uniforms)
+    given.array("program", given.program)
     for color, own in zip(colors, key.colors, strict=True):
         if not own.output.plain:
             words = bindings.of(output_program(own.output), color.uniforms)

@@ -32,7 +32,7 @@ from dp2emu.gpu.kernel.vertex_words import SOURCE
 from dp2emu.gpu.packets import Draw, Stream, Uniforms
 from dp2emu.gpu.vertex import vertex_bytes
 from dp2emu.gpu.work import Work
-from dp2emu.shader.jit.bindings import address
+from dp2emu.shader.jit.bindings import Words, address
 from dp2emu.shader.jit.layout import layout_of
 
 ROWS = 1 << 10
@@ -51,14 +51,16 @@ _LANE_ROOM, _NUMBER_ROOM, _RECORD_ROOM = 1 << 18, 1 << 14, 1 << 17
 class Recipe:
     """How small draws of a state are drawn.  Mutable: it learns.
 
-    ``like`` is one of them without its vertices, ``base`` the plan of one, with whose arguments
-    the programs of any kernel are content; ``words`` are those of ``RECIPE``, at ``place``.
+    ``like`` is one of them without its vertices, ``base`` the plan of one, and ``template`` has
+    arguments with which the programs of any kernel are content; ``words`` are those of ``RECIPE``,
+    at ``place``.
     """
 
     like: Draw
     drawing: Drawing
     plan: VertexPlan
     base: Plan
+    template: Arguments
     frame: Frame
     words: I64
     place: int
@@ -78,13 +80,16 @@ class Recipe:
         base = drawing.some_triangle_plan(draw, plan.names)
         if base is None or (plan.program is not None and layout_of(plan.program).asked):
             return None
+        template = drawing.template(base, draw.pixel_uniforms)
+        if template.bindings is None or template.bindings.called:
+            return None
         planes = planes_used(draw)
         capacity = capacity_of(draw.count)
         frame = memory.frame(plan, draw.topology, capacity, planes)
         set_view(frame, draw, own_words(draw, 0, 0, 0, []))
         like = replace(draw, streams=(), indices=None, edge_flags=None, known=None)
         words = np.zeros(len(RECIPE), np.int64)
-        made = cls(like, drawing, plan, base, frame, words, address(words))
+        made = cls(like, drawing, plan, base, template, frame, words, address(words))
         made._set(
             words=frame.start,
             into=address(np.frombuffer(frame.sources, np.uint8)),
@@ -96,9 +101,7 @@ class Recipe:
             bottom=drawing.region.bottom,
             samples=draw.pipeline.samples,
         )
-        template = drawing.template(base, draw.pixel_uniforms)
-        called = template.bindings is not None and template.bindings.called
-        return None if called else made
+        return made
 
     def _set(self, **values: int) -> None:
         for name, value in values.items():
@@ -142,13 +145,18 @@ class Recipe:
         """Where what the pixel program reads is."""
         found = self.programs.get(id(uniforms))
         if found is None:
-            template = self.drawing.template(self.base, uniforms)
-            at = int(template.words[self.base.layout.arguments["program"]])
+            words = self._bound(uniforms)
             if len(self.programs) >= PROGRAMS:
                 self.programs.clear()
-            found = self.programs[id(uniforms)] = uniforms, at, template
+            found = self.programs[id(uniforms)] = uniforms, address(words), words
         kept.append(found)
         return found[1]
+
+    def _bound(self, uniforms: Uniforms) -> Words:
+        template = self.template
+        assert template.bindings is not None
+        assert template.program is not None
+        return template.bindings.again(self.base.key.program, template.program, uniforms)
 
     def _sources(self, streams: tuple[Stream | None, ...], kept: list[Any]) -> int:
         """Where ``SOURCE`` words are; streams stay where they are."""

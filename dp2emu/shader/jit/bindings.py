@@ -63,6 +63,22 @@ class Bindings:
         """
         return self._filled(program, _read(uniforms, program))
 
+    def again(self, program: Program, words: Words, uniforms: Mapping[str, Lanes]) -> Words:
+        """The words of a run that differs from the one that ``words`` are of in uniforms only.
+
+        They have to be kept.  Raises KeyError and ValueError as ``of`` does.
+        """
+        read = _read(uniforms, program)
+        layout = layout_of(program)
+        if not layout.asked and not layout.local:
+            return read.words
+        made = words.copy()
+        for file in program.files:
+            if file.uniform:
+                at = layout.files[file.name]
+                made[at : at + 2] = read.words[at : at + 2]
+        return made
+
     def _filled(self, program: Program, read: _Read) -> Words:
         """With what is this run's own."""
         layout = layout_of(program)

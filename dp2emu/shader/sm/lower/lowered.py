@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dp2emu.d3d.enums import DeclUsage
+from dp2emu.recall import by_identity
 from dp2emu.shader.ir import Program, TextureKind
 from dp2emu.shader.types import Lanes
 
@@ -60,16 +60,25 @@ class Lowered:
     kills: bool
 
 
-def overlaid(file: str, uploaded: Lanes, constants: Iterable[OwnConstant]) -> Lanes:
+def overlaid(file: str, uploaded: Lanes, constants: tuple[OwnConstant, ...]) -> Lanes:
     """Uploaded registers of a file, shape (n, 4) or (n,) for ``b``, with a shader's own on top.
 
     The same array if the shader has none there; its registers beyond the array are dropped.
     """
-    own = [each for each in constants if each.file == file and each.register < len(uploaded)]
-    if not own:
+    registers, values = _own(constants, file, len(uploaded), uploaded.dtype)
+    if not registers:
         return uploaded
     result = uploaded.copy()
-    for constant in own:
-        words = np.array(constant.words, np.uint32)
-        result[constant.register] = words[0] != 0 if file == "b" else words.view(uploaded.dtype)
+    result[registers] = values
     return result
+
+
+@by_identity()
+def _own(
+    constants: tuple[OwnConstant, ...], file: str, count: int, dtype: np.dtype[Any]
+) -> tuple[list[int], Lanes]:
+    """Numbers of a shader's own registers among ``count`` of a file, and what is in them."""
+    own = [each for each in constants if each.file == file and each.register < count]
+    words = np.array([each.words for each in own], np.uint32)
+    found = words[:, 0] != 0 if file == "b" and own else words.view(dtype)
+    return [each.register for each in own], found
