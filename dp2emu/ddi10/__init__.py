@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dp2emu.ddi10.intervals import Amplified as Amplified
     from dp2emu.ddi10.intervals import Case as Case
     from dp2emu.ddi10.intervals import Dispatched as Dispatched
+    from dp2emu.ddi10.intervals import Divided as Divided
     from dp2emu.ddi10.intervals import Interval as Interval
     from dp2emu.ddi10.intervals import ranges as ranges
     from dp2emu.ddi10.statistics import Statistics as Statistics
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "adapter": ("Adapter",),
     "device": ("Device",),
-    "intervals": ("Amplified", "Case", "Dispatched", "Interval", "ranges"),
+    "intervals": ("Amplified", "Case", "Dispatched", "Divided", "Interval", "ranges"),
     "statistics": ("Statistics",),
 }
 """Names by module, which are imported when they are asked for."""

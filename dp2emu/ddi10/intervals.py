@@ -74,6 +74,22 @@ class Depth(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Divided:
+    """What hull and domain shaders make of the patches of an instance of a draw.
+
+    ``points`` are those of the domains of all patches, each counted once in its patch, and
+    ``primitives`` what they are the corners of, ``corners`` each; of patches that are culled both
+    are 0.  ``outlines`` are the positions of these corners, one primitive after another; None
+    leaves open what is clipped.
+    """
+
+    points: int = 0
+    primitives: int = 0
+    corners: int = 3
+    outlines: Sequence[Sequence[Position]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Amplified:
     """What a geometry shader does in an instance of a draw.
 
@@ -110,7 +126,8 @@ class Case:
     stencil tests pass and fail.  ``depth`` None means that there is no pixel shader.  ``culls``
     is whether triangles may be culled for their side.  ``streams`` is whether primitives stream
     out without a geometry shader, which may count as one that puts out what it gets.
-    ``geometry`` is what a geometry shader does, None if there is none.
+    ``tessellation`` is what hull and domain shaders do, ``geometry`` what a geometry shader does,
+    None if there are none.
     """
 
     topology: int
@@ -126,6 +143,7 @@ class Case:
     failed: int = 0
     depth: Depth | None = Depth.INTERPOLATED
     streams: bool = False
+    tessellation: Divided | None = None
     geometry: Amplified | None = None
 
 
@@ -245,14 +263,33 @@ def _reads_adjacent(draw: Case) -> bool:
 def _after_vertices(
     draw: Case, shape: _Shape, runs: Sequence[list[int]], primitives: Interval
 ) -> dict[str, Interval]:
+    """The statistics from the hull shader to the clipper, of one instance."""
+    divided = _divided(draw, primitives)
+    if draw.tessellation is not None:
+        primitives = Interval(draw.tessellation.primitives, draw.tessellation.primitives)
+    return {**divided, **_after_division(draw, shape, runs, primitives)}
+
+
+def _divided(draw: Case, patches: Interval) -> dict[str, Interval]:
+    """Hull shaders run for each patch; domain shaders once for a point, or for each corner."""
+    made = draw.tessellation
+    if made is None:
+        return {}
+    runs = Interval(made.points, max(made.points, made.primitives * made.corners))
+    return {"HSInvocations": patches, "DSInvocations": runs}
+
+
+def _after_division(
+    draw: Case, shape: _Shape, runs: Sequence[list[int]], primitives: Interval
+) -> dict[str, Interval]:
     """The statistics from the geometry shader to the clipper, of one instance."""
     geometry = draw.geometry
     if geometry is None:
         return {
             "GSInvocations": Interval(0, primitives.high if draw.streams else 0),
             "GSPrimitives": Interval(0, primitives.high),
-            "CInvocations": primitives,
-            "CPrimitives": _leaving(draw, shape, runs, primitives.high - primitives.low),
+            "CInvocations": _entering(draw, primitives),
+            "CPrimitives": _without_geometry(draw, shape, runs, primitives),
         }
     put, broken, entering = geometry.primitives, geometry.broken, geometry.entering
     return {
@@ -263,13 +300,38 @@ def _after_vertices(
     }
 
 
+def _entering(draw: Case, primitives: Interval) -> Interval:
+    """Patches that nothing divides are not to be rasterized; what then happens is left open."""
+    open_ = draw.topology >= _PATCH_1 and draw.tessellation is None
+    return Interval(0 if open_ else primitives.low, primitives.high)
+
+
+def _without_geometry(
+    draw: Case, shape: _Shape, runs: Sequence[list[int]], primitives: Interval
+) -> Interval:
+    """What the clipper lets through of what is assembled, or divided."""
+    made = draw.tessellation
+    if made is not None:
+        return _of_outlines(draw, made.outlines, made.primitives, made.corners)
+    if draw.topology >= _PATCH_1:
+        return Interval(0, primitives.high)
+    return _leaving(draw, shape, runs, primitives.high - primitives.low)
+
+
 def _left_of(draw: Case, geometry: Amplified) -> Interval:
     """What the clipper lets through of what a geometry shader puts out."""
-    if geometry.outlines is None:
-        most = _PIECES if geometry.corners == _TRIANGLE else 1
-        return Interval(0, geometry.entering * most + geometry.broken)
-    total = Interval(0, geometry.broken)
-    for outline in geometry.outlines:
+    whole = _of_outlines(draw, geometry.outlines, geometry.entering, geometry.corners)
+    return whole.plus(Interval(0, geometry.broken))
+
+
+def _of_outlines(
+    draw: Case, outlines: Sequence[Sequence[Position]] | None, primitives: int, corners: int
+) -> Interval:
+    """What the clipper lets through of so many primitives, whose corners may be known."""
+    if outlines is None:
+        return Interval(0, primitives * (_PIECES if corners == _TRIANGLE else 1))
+    total = Interval(0, 0)
+    for outline in outlines:
         total = total.plus(_clipped_at(draw, outline))
     return total
 
@@ -280,7 +342,9 @@ def _checked(draw: Case) -> _Shape:
         raise UsageError(f"{draw.topology} is no primitive topology")
     count = draw.vertices if draw.indices is None else len(draw.indices)
     geometry = draw.geometry or Amplified()
-    numbers = geometry.instances, geometry.primitives, geometry.entering, geometry.broken
+    made = draw.tessellation or Divided()
+    numbers = (geometry.instances, geometry.primitives, geometry.entering, geometry.broken,
+               made.points, made.primitives)  # fmt: skip
     if min(count, draw.instances, draw.passed, draw.failed, *numbers) < 0:
         raise UsageError("a draw of a negative number")
     if count * max(draw.instances, 1) > VERTICES:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import PrimitiveType
-from dp2emu.ddi10 import Amplified, Case, ranges
+from dp2emu.ddi10 import Amplified, Case, Divided, ranges
 from dp2emu.ddi10.intervals import Depth, Interval
 from dp2emu.ddi10.resource import BindFlag
 from dp2emu.ddi10.statistics import Statistics
@@ -345,3 +345,39 @@ def test_what_only_streams_out_enters_no_clipping() -> None:
 def test_a_geometry_shader_does_nothing_less_than_never(geometry: Amplified) -> None:
     with pytest.raises(UsageError, match="negative"):
         ranges([Case(LIST, 3, geometry=geometry)])
+
+
+# Tessellation
+
+
+def test_hull_shaders_run_by_patch_and_domain_shaders_by_point_or_by_corner() -> None:
+    found = ranges([Case(35, 7, instances=2, tessellation=Divided(points=12, primitives=13))])
+    assert found.HSInvocations == Interval(4, 6)
+    assert found.DSInvocations == Interval(24, 78)
+    assert found.CInvocations == Interval(26, 26)
+    assert found.CPrimitives == Interval(0, 26 * 7)
+    assert found.GSInvocations == Interval(0, 0)
+
+
+def test_patches_that_are_culled_divide_into_nothing() -> None:
+    found = ranges([Case(36, 8, tessellation=Divided())])
+    assert (found.HSInvocations, found.DSInvocations) == (Interval(2, 2), Interval(0, 0))
+    assert found.CInvocations == Interval(0, 0)
+
+
+def test_a_geometry_shader_gets_what_patches_divide_into() -> None:
+    shader = Amplified(primitives=5, instances=2)
+    made = Divided(points=3, primitives=1, outlines=[INSIDE])
+    found = ranges([Case(35, 3, tessellation=made, geometry=shader)])
+    assert (found.GSInvocations, found.GSPrimitives) == (Interval(1, 2), Interval(5, 5))
+    without = ranges([Case(35, 3, tessellation=made)])
+    assert without.CPrimitives == Interval(1, 1)
+
+
+def test_patches_that_nothing_divides_may_be_clipped_or_not() -> None:
+    assert ranges([Case(36, 8)]).CInvocations == Interval(0, 2)
+
+
+def test_what_is_divided_is_no_less_than_nothing() -> None:
+    with pytest.raises(UsageError, match="negative"):
+        ranges([Case(35, 3, tessellation=Divided(points=-1))])

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
+from dp2emu.ddi10 import Case, Divided, ranges
 from dp2emu.ddi10.resource import BindFlag
 from dp2emu.ddi10.state import RasterizerDesc
 from dp2emu.ddi10.statistics import Statistics
@@ -68,6 +69,10 @@ def test_every_way_to_divide_gives_points_and_primitives_of_the_tessellator(
     assert (statistics.HSInvocations, statistics.DSInvocations) == (2, len(expected.u))
     assert statistics.GSInvocations == 0
     assert statistics.CInvocations == len(expected.patch)
+    corners = len(expected.corners)
+    made = Divided(len(expected.u), len(expected.patch), corners)
+    allowed = ranges([Case(PATCH + 4, 8, tessellation=made, streams=True)])
+    assert set(allowed.outside(statistics)) <= {"PSInvocations"}
 
 
 def named(driven: Tessellating) -> Statistics:
