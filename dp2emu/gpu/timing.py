@@ -73,6 +73,8 @@ class Rates:
     upload_bytes: tuple[int, int] = (2, 1)
     disk_bytes: tuple[int, int] = (1, 8)
     vertices: tuple[int, int] = (1, 4)
+    patches: tuple[int, int] = (1, 8)
+    domain_points: tuple[int, int] = (1, 4)
     geometry: tuple[int, int] = (1, 8)
     triangles: tuple[int, int] = (1, 8)
     pixels: tuple[int, int] = (4, 1)
@@ -207,6 +209,8 @@ def _cost_of_work(number: int, work: Work) -> Cost:
         pixel_memory=_ticks(work.pixel_bytes, RATES.memory_bytes),
         pixel_compute=_ticks(work.shaded, RATES.pixels),
         other=_ticks(work.triangles, RATES.triangles)
+        + _ticks(work.hull_runs, RATES.patches)
+        + _ticks(work.domain_runs, RATES.domain_points)
         + _ticks(work.threads, RATES.threads)
         + _ticks(work.unordered_bytes, RATES.memory_bytes)
         + _ticks(work.paged_bytes, RATES.upload_bytes)

@@ -33,6 +33,8 @@ def test_work_charges_what_was_done() -> None:
     amplified = DRAW._replace(geometry_runs=3, geometry_bytes=33)
     geometry = by_work().cost(0, amplified)
     assert (geometry.geometry_memory, geometry.geometry_compute) == (3, 24)
+    divided = by_work().cost(0, DRAW._replace(hull_runs=2, domain_runs=5))
+    assert divided.other == 16 + 16 + 20
     streamed = by_work().cost(0, amplified._replace(stream_bytes=32))
     assert (streamed.geometry_memory, streamed.geometry_compute) == (5, 24)
 
