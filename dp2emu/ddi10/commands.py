@@ -86,6 +86,20 @@ class Commands:
             self._gpu.submit(packet, self.counters)
         self._pass_time(size)
 
+    def skips(self) -> bool:
+        """Whether a command that is not the GPU's own is to be skipped now.
+
+        The host waits until that is known, unless the predicate is a hint.
+        """
+        at = self.predicate
+        if at is None or not self.predicated:
+            return False
+        self.flush()
+        if not at.hint:
+            self._gpu.finish()
+        found = at.slot.outcome
+        return found is not None and found.visible <= self._gpu.now and found.holds is at.value
+
     def poll(self, flush: bool) -> None:
         """Look what has finished, after a flush if that is wanted and there is what to flush."""
         if flush and self._recorded:

@@ -28,9 +28,10 @@ class Reading:
         units = shader.lowered.units
         views = [stage.resources.get(unit.resource or 0) for unit in units]
         memory = [view and view.resource.surface for view in views]
+        least = [view and view.resource.min_lod for view in views]
         samplers = [stage.samplers.get(unit.sampler or 0) for unit in units]
         return self._read.of(
-            (shader, *views, *memory, *samplers),
+            (shader, *views, *memory, *least, *samplers),
             lambda: read(units, stage.resources, stage.samplers),
         )
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from dp2emu.ddi10.codes import DdiCode
 from dp2emu.ddi10.context import Context
-from dp2emu.ddi10.contract import Rule
+from dp2emu.ddi10.contract import Rule, float32
 from dp2emu.ddi10.descriptions import BUFFER_TYPES as BUFFER_TYPES
 from dp2emu.ddi10.descriptions import BindFlag as BindFlag
 from dp2emu.ddi10.descriptions import CreateResource as CreateResource
@@ -56,7 +56,8 @@ class Resource:
     ``allocations`` are what its memory is called in ``Gpu.residency``.  ``mapped`` are the
     subresources the host has pointers to, ``pending`` counts commands that use a staging resource
     and are not done.  ``shared`` is what the kernel calls it, 0 if devices do not share it.
-    ``progress`` is how far a buffer was streamed into.
+    ``progress`` is how far a buffer was streamed into, ``min_lod`` the least level of detail that
+    is read of a texture.
     """
 
     desc: CreateResource
@@ -66,6 +67,7 @@ class Resource:
     pending: int = 0
     shared: int = 0
     progress: Progress = field(default_factory=Progress)
+    min_lod: float = 0.0
 
     @property
     def filled(self) -> Filled:
@@ -110,6 +112,7 @@ class Resources:
             "CreateResource": self.create,
             "CalcPrivateOpenedResourceSize": self.objects.size,
             "OpenResource": self.open,
+            "SetResourceMinLOD": self.set_min_lod,
         }
 
     def create(self, desc: CreateResource, memory: bytearray, runtime: int = 0) -> None:
@@ -136,6 +139,13 @@ class Resources:
         self._context.contract.hold(found is not None, Rule.SHARED_RESOURCE, "OpenResource")
         assert found is not None
         self.objects.add(memory, replace(found, mapped=set(), pending=0))
+
+    def set_min_lod(self, memory: bytearray, lod: float) -> None:
+        """SetResourceMinLOD: no level of detail below that is read of any of its views."""
+        resource = self.objects.open(memory, "SetResourceMinLOD")
+        (least,) = float32(lod)
+        if not self._context.commands.skips():
+            resource.min_lod = least if least > 0 else 0.0
 
     def destroy(self, memory: bytearray) -> None:
         """DestroyResource: the GPU finishes with its memory what it was told before."""

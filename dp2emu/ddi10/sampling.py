@@ -102,14 +102,21 @@ def _bound(
     unit: Unit, dimension: Dimension, view: ShaderView, desc: SamplerDesc
 ) -> tuple[SamplerKey, TextureBinding]:
     red, green, blue, alpha = desc.BorderColor
+    least = _least_lod(view)
     binding = TextureBinding(
         view.surface(),
         lod_bias=desc.MipLODBias,
         border=(red, green, blue, alpha),
-        lods=(desc.MinLOD, desc.MaxLOD),
+        lods=(max(desc.MinLOD, least), max(desc.MaxLOD, least)),
+        most_detailed=int(least),
         stride=view.stride,
     )
     return _key(unit, dimension, view, desc), binding
+
+
+def _least_lod(view: ShaderView) -> float:
+    """What SetResourceMinLOD said, counted from the view's most detailed level."""
+    return min(max(view.resource.min_lod - view.levels.start, 0.0), MAX_LEVELS)
 
 
 def _key(unit: Unit, dimension: Dimension, view: ShaderView, desc: SamplerDesc) -> SamplerKey:
@@ -132,7 +139,7 @@ def _key(unit: Unit, dimension: Dimension, view: ShaderView, desc: SamplerDesc) 
         layers=SHAPES[dimension].slices,
         compare=CmpFunc(desc.ComparisonFunc) if unit.comparison else None,
         offset=unit.texel,
-        ranged=desc.MinLOD > 0 or desc.MaxLOD < MAX_LEVELS,
+        ranged=max(desc.MinLOD, _least_lod(view)) > 0 or desc.MaxLOD < MAX_LEVELS,
         ties=TextureFilter.POINT in (magnifying, minifying),
         seams=_KINDS[dimension][1] is TextureKind.CUBE,
     )

@@ -29,7 +29,7 @@ from dp2emu.shader.types import I32, Lanes
 
 LANES = 1 << 14
 """Threads that run together if it does not matter in which order groups do."""
-MOST_THREADS, MOST_GROUPS = 1 << 26, 1 << 18
+MOST_THREADS, MOST_GROUPS = 1 << 26, 1 << 16
 """Of a dispatch, and of one whose groups run one after the other."""
 
 _AXES = "xyz"

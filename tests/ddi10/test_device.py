@@ -13,7 +13,7 @@ from dp2emu.gpu.packets import BeginQuery, EndQuery
 from tests.ddi10.driving import REMOVED, Driven
 
 MISSING = (
-    "CommandListExecute SetResourceMinLOD CreateDeferredContext CreateCommandList "
+    "CommandListExecute CreateDeferredContext CreateCommandList "
     "AbandonCommandList RecycleCommandList "
     "CheckDeferredContextHandleSizes"
 )

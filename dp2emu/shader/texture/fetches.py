@@ -47,7 +47,8 @@ def load_program(key: SamplerKey, stage: Stage, *, multisampled: bool = False) -
     """The texel numbered ``number.x`` and so on of ``level.x``, or sample ``sample.x`` of it if
     there are several, and of ``layer.x`` of an array.
 
-    Out of range what the format has is 0, and what it lacks as ever.
+    Out of range what the format has is 0, and what it lacks as ever; so are levels before the
+    first one that is to be used.
     """
     b = Builder(stage)
     source = Source.of(b, key)
@@ -55,6 +56,8 @@ def load_program(key: SamplerKey, stage: Stage, *, multisampled: bool = False) -
     limit = _limit(source, LimitField.SAMPLES if multisampled else LimitField.LEVELS)
     number = b.input("sample.x" if multisampled else "level.x", Type.I32)
     inside = [b.apply("ult", number, limit)]
+    if not multisampled:
+        inside.append(b.apply("uge", number, _limit(source, LimitField.FIRST)))
     row = b.constant(Type.I32, 0) if multisampled else number
     levels = b.constant(Type.I32, 1) if multisampled else limit
     if key.layers:
