@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from dp2emu.d3d.enums10 import Topology10, patch_list
 from dp2emu.ddi10.shader import Shader
-from dp2emu.errors import Unsupported
 from dp2emu.gpu.mesh import LAYER, PRIMITIVE_ID, VIEWPORT
 from dp2emu.gpu.packets import EmittedStream, GeometryStage, StageProgram
 from dp2emu.shader.ir import Port
@@ -39,11 +38,9 @@ _WHOLE = {
 
 
 def geometry_stage(shader: Shader, bound: StageProgram) -> GeometryStage:
-    """The stage of a geometry shader.  Raises Unsupported for patches."""
+    """The stage of a geometry shader."""
     emission = shader.lowered.emission
     assert emission is not None
-    if emission.primitive not in _TAKES:
-        raise Unsupported("geometry shaders of patches")
     return GeometryStage(
         bound,
         _TAKES[emission.primitive],

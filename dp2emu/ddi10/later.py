@@ -17,8 +17,8 @@ from dp2emu.ddi10.shader import Shader
 from dp2emu.ddi10.stages import Stage, Stages
 from dp2emu.ddi10.tessellating import Tessellating
 from dp2emu.ddi10.viewing import scissor
-from dp2emu.errors import Unsupported
 from dp2emu.gpu.assembly import PATCHES
+from dp2emu.gpu.emission import MOST_EMITTED, too_much
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.mesh import LAYER, VIEWPORT
 from dp2emu.gpu.packets import (
@@ -32,9 +32,6 @@ from dp2emu.gpu.packets import (
 )
 from dp2emu.gpu.streamout import NOTHING_STORED, StreamOutput, StreamTarget
 from dp2emu.shader.ir import Port
-
-MOST_EMITTED = 1 << 27
-"""Vertices that geometry shaders of all primitives of a draw may put out together."""
 
 
 class Shown(NamedTuple):
@@ -98,7 +95,7 @@ class LaterStages:
     def _emitting(self, shader: Shader, primitives: int) -> GeometryStage:
         stage = geometry_stage(shader, self._bound(self._geometry, self._reading, shader))
         if primitives * stage.instances * max(stage.limit, 1) > MOST_EMITTED:
-            raise Unsupported(f"geometry shaders that emit more than {MOST_EMITTED:,} vertices")
+            raise too_much()
         return stage
 
     def _output(self) -> StreamOutput:

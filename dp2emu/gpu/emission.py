@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from dp2emu.d3d.enums10 import Topology10
+from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.mesh import LISTS, PRIMITIVE_ID, Made, Mesh, without_beside
 from dp2emu.gpu.packets import Draw, EmittedStream, GeometryStage, Topology
@@ -22,23 +23,35 @@ from dp2emu.shader.types import I32, Lanes, Type, canonical
 WORDS = 1 << 22
 """Held for runs of a program together, so that memory is bounded."""
 
+MOST_EMITTED = 1 << 27
+"""Vertices that geometry programs of all primitives of a draw may put out together."""
+
 _NOTHING = Mesh({}, np.zeros((1, 0), np.int64), Topology10.POINTLIST, np.zeros(0, np.int64))
 
 
 def emitted(draw: Draw, running: Running, flow: Iterable[Made]) -> Iterator[Made]:
     """What a draw's geometry program makes of meshes, a mesh for each of its streams; the meshes
-    themselves without one.
+    themselves without one.  Raises Unsupported for too many vertices.
     """
     stage = None if draw.later is None else draw.later.geometry
     if stage is None:
         yield from flow
         return
+    most = MOST_EMITTED // (stage.instances * max(stage.limit, 1))
     for mesh, work in flow:
+        most -= mesh.count
+        if most < 0:
+            raise too_much()
         given = mesh if mesh.topology == stage.takes else without_beside(mesh)
         yield Made(_NOTHING, work)
         # Primitives of another kind than the program takes are none to it.
         if given.topology == stage.takes:
             yield from _of_mesh(draw, stage, running, given)
+
+
+def too_much() -> Unsupported:
+    """What is raised for a draw whose geometry program may put out too many vertices."""
+    return Unsupported(f"geometry shaders that emit more than {MOST_EMITTED:,} vertices")
 
 
 def _of_mesh(draw: Draw, stage: GeometryStage, running: Running, mesh: Mesh) -> Iterator[Made]:

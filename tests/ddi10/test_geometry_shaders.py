@@ -47,7 +47,7 @@ def gs(
     topology: str = "trianglestrip",
     limit: int = 6,
 ) -> bytes:
-    vertices = {"point": 1, "line": 2, "triangle": 3}[primitive]
+    vertices = {"point": 1, "line": 2, "triangle": 3}.get(primitive) or int(primitive[5:])
     head = HEAD.format(vertices=vertices, primitive=primitive, topology=topology, more=more,
                        limit=limit)  # fmt: skip
     return assemble(f"{head}{body}\nret\n")
@@ -370,6 +370,20 @@ def test_amplification_is_bounded() -> None:
     driven.draw(0)
     with pytest.raises(Unsupported, match="geometry shaders that emit more"):
         driven.call("Draw", 1 << 21, 0)
+
+
+@pytest.mark.parametrize(("points", "patch"), [(1, 33), (3, 35), (32, 64)])
+def test_patches_are_primitives_too(points: int, patch: int) -> None:
+    code = gs(over_all(f"mov o1, v[{points - 1}][1]"), primitive=f"patch{points}")
+    driven = Geometry(code)
+    driven.call("IaSetTopology", patch)
+    driven.draw(*range(100, 100 + 2 * points))
+    assert driven.shown() == {99 + 2 * points}
+    found = driven.counts()
+    assert found[:4] == (2 * points, 2, 2 * points, 2)
+    driven.call("IaSetTopology", 33 if points > 1 else 34)
+    driven.draw(*range(4))
+    assert driven.counts().GSInvocations == 2
 
 
 def test_taken_away_it_is_gone() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import dp2emu.gpu.emission
 from dp2emu.d3d.enums10 import Topology10
+from dp2emu.errors import Unsupported
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.emission import strip_corners
 from dp2emu.gpu.packets import (
@@ -167,3 +168,10 @@ def test_nothing_is_rasterized_without_rasterization() -> None:
     off = replace(packet.pipeline, raster=replace(packet.pipeline.raster, enabled=False))
     found = counted(replace(packet, pipeline=off))
     assert (found.geometry_primitives, found.entered) == (4, 0)
+
+
+def test_more_vertices_than_there_may_be_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dp2emu.gpu.emission, "MOST_EMITTED", 4 * 2 * 4 - 1)
+    counted(amplified("emit", limit=3, instances=2))
+    with pytest.raises(Unsupported, match="geometry shaders that emit more"):
+        counted(amplified("emit", limit=4, instances=2))
