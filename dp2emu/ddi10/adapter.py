@@ -18,6 +18,8 @@ from dp2emu.ddi10.residency import QueryResidencyCb, answer_from
 from dp2emu.ddi10.shared import Shared
 from dp2emu.errors import UsageError
 from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.kernel.threads import cores
+from dp2emu.shader.engines import JIT, engine
 
 
 class Cause(Enum):
@@ -39,11 +41,12 @@ class Disturbance(NamedTuple):
 class Adapter:
     """An adapter with any number of devices.  Mutable: time passes and things happen to it.
 
-    ``checking`` is whether every broken promise of the runtime is a ContractError.
+    ``checking`` is whether every broken promise of the runtime is a ContractError.  Without a GPU
+    it has one that draws on the default engine, with a thread for each processor.
     """
 
     def __init__(self, gpu: Gpu | None = None, *, checking: bool = False) -> None:
-        self.gpu = gpu or Gpu()
+        self.gpu = gpu or Gpu(run=engine(JIT), threads=cores())
         self.contract = Contract(checking)
         self.watched = Watched()
         self.shared: Shared[Any] = Shared()

@@ -11,7 +11,7 @@ from dp2emu.d3d.fvf import fvf_size
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.table import TABLE
 from dp2emu.dp2.walk import VERTEX_ALIGNMENT, Scan, scan
-from dp2emu.shader.engines import can_compile
+from dp2emu.shader.engines import compiles
 
 LONG = 1 << 20
 """Bytes of commands whose tokens are counted by compiled code."""
@@ -42,7 +42,7 @@ class CommandStream:
         Raises Fault as ``scans`` does.
         """
         found: Counter[str] = Counter()
-        if self.end - self.start < LONG or not can_compile():
+        if self.end - self.start < LONG or not compiles():
             for each in self.scans(interface):
                 found.update(command[1].name for command in each.commands)
                 found["(malformed)"] += each.problem is not None

@@ -57,6 +57,7 @@ from dp2emu.gpu.residency import Budgets, Residency
 from dp2emu.gpu.timing import SERIAL, Overlap, Timing, instant
 from dp2emu.gpu.work import Work
 from dp2emu.shader import reference
+from dp2emu.shader.engines import usable
 from dp2emu.shader.reference import Run
 
 QUEUE_DEPTH = 4096
@@ -299,7 +300,7 @@ class Gpu:
                 with_constants(measured(packet)),
                 counters,
                 watched,
-                self._run_programs,
+                self._engine(),
                 self._threads,
                 self._witness if self.pixel_taps else None,
             )
@@ -309,6 +310,13 @@ class Gpu:
             self._context.add(counters)
             self.counters.add(counters)
         self._charge(work)
+
+    def _engine(self) -> Run:
+        """What runs programs: whether LLVM is of use shows when something is to be drawn."""
+        run = usable(self._run_programs)
+        if run is not self._run_programs:
+            self._run_programs, self._postponed = run, Postponed(run, self._threads)
+        return run
 
     def _draw_indirect(self, packet: IndirectDraw) -> None:
         draw = direct_draw(packet)
@@ -322,7 +330,7 @@ class Gpu:
         number, self._draws = self._draws, self._draws + 1
         counters = Counters()
         try:
-            work = execute_dispatch(direct_dispatch(packet), counters, self._run_programs)
+            work = execute_dispatch(direct_dispatch(packet), counters, self._engine())
         except Disagreement as error:
             raise error.within(f"dispatch {number}") from None
         for each in (self.counters, self._context):

@@ -26,6 +26,13 @@ def can_compile() -> bool:
     return available()
 
 
+def compiles() -> bool:
+    """The same, found out: whether llvmlite is there and of use, which imports it."""
+    from dp2emu.shader.jit.compiling import works
+
+    return can_compile() and works()
+
+
 def engine(name: str) -> Run:
     """What runs programs.  Raises UsageError for no engine, or one that cannot be here."""
     if name not in ENGINES:
@@ -40,6 +47,16 @@ def engine(name: str) -> Run:
     else:
         from dp2emu.shader.checked import run
     return run
+
+
+def usable(run: Run) -> Run:
+    """An engine, or the reference engine if what compiles is there and of no use.
+
+    Imports LLVM for engines that compile.  Raises UsageError if there is nothing to check.
+    """
+    if name_of(run) == REFERENCE:
+        return run
+    return run if compiles() else engine(name_of(run))
 
 
 _NAMES = {"dp2emu.shader.jit.engine": JIT, "dp2emu.shader.checked": CHECKED}

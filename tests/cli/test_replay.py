@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 from unittest.mock import patch
@@ -31,6 +34,7 @@ from tests.replay.authoring import (
     token,
     with_timing,
 )
+from tests.tools.loading import ROOT
 
 GOOD = (*SETTING, called(create(5, EVENT), issue(5, END)), FRAME)
 SAID = answered(0, 20, response_of((5, b"\1\0\0\0")))
@@ -297,6 +301,19 @@ def test_an_engine_is_chosen_by_name(tmp_path: Path, name: str) -> None:
     with patch("dp2emu.cli.replay.replay", return_value=Tally()) as played:
         assert dp2emu("replay", path, "--engine", name).code == 0
     assert played.call_args.kwargs["options"] == Options(engine=name)
+
+
+def test_an_llvm_that_is_damaged_costs_a_line(tmp_path: Path) -> None:
+    (tmp_path / "llvmlite").mkdir()
+    (tmp_path / "llvmlite" / "__init__.py").write_text("raise OSError('no shared library')")
+    arguments = ["-m", "dp2emu", "replay", str(ROOT / "streams" / "first_light.dp2")]
+    ran = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), *sys.path))},
+    )  # fmt: skip
+    first, summary = ran.stderr.splitlines()
+    assert ran.returncode == 0 and "2 of 2 answers as recorded" in summary
+    assert first == "llvmlite is of no use (no shared library): the reference engine draws"
 
 
 def test_without_llvm_a_line_says_which_engine_serves(tmp_path: Path) -> None:

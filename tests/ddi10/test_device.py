@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from dp2emu.ddi10 import adapter
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.kinds import CreateQuery, Query
 from dp2emu.dp2.driver import Driver
 from dp2emu.errors import ContractError, Unsupported, UsageError
+from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.kernel.threads import cores
 from dp2emu.gpu.packets import BeginQuery, EndQuery
+from dp2emu.shader import engines
+from dp2emu.shader.engines import JIT, REFERENCE, name_of
 from tests.ddi10.driving import REMOVED, Driven
 
 MISSING = (
@@ -21,6 +28,24 @@ MISSING = (
 
 def test_every_interface_version_is_announced() -> None:
     assert Adapter().get_supported_versions() == tuple(Interface)
+
+
+@pytest.mark.parametrize(("there", "name"), [(True, JIT), (False, REFERENCE)])
+def test_without_a_gpu_an_adapter_draws_on_the_default_engine(
+    monkeypatch: pytest.MonkeyPatch, there: bool, name: str
+) -> None:
+    made: list[dict[str, Any]] = []
+
+    class Noted(Gpu):
+        def __init__(self, **given: Any) -> None:
+            made.append(given)
+            super().__init__(**given)
+
+    monkeypatch.setattr(engines, "can_compile", lambda: there)
+    monkeypatch.setattr(adapter, "Gpu", Noted)
+    Adapter()
+    (given,) = made
+    assert name_of(given["run"]) == name and given["threads"] == cores()
 
 
 @pytest.mark.parametrize("interface", [0, 99, 102, 111])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from dp2emu.errors import UsageError
 from dp2emu.shader import engines, reference
-from dp2emu.shader.engines import CHECKED, JIT, REFERENCE, engine
+from dp2emu.shader.engines import CHECKED, JIT, REFERENCE, engine, usable
 
 
 def test_the_reference_engine_has_a_name() -> None:
@@ -61,3 +62,55 @@ def test_the_reference_engine_imports_no_compiler() -> None:
         "sys.exit('dp2emu.shader.jit' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+_DAMAGED = """
+import sys
+from pathlib import Path
+from pathlib import Path
+folder = Path(sys.argv[1]) / "llvmlite"
+folder.mkdir()
+(folder / "__init__.py").write_text("")
+(folder / "binding.py").write_text({text!r})
+sys.path.insert(0, sys.argv[1])
+from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.packets import Draw
+from dp2emu.shader.engines import JIT, can_compile, compiles, engine, name_of, usable
+run = engine(JIT)
+print(name_of(run), can_compile())
+for _ in range(2):
+    print(name_of(usable(run)))
+print(name_of(engine(JIT)), can_compile(), compiles())
+"""
+
+
+@pytest.mark.parametrize("text", [
+    "raise OSError('libllvmlite.so: no such file\\nor directory')",
+    "raise ImportError('no such file')",
+    "initialize_native_target = lambda: None",
+])  # fmt: skip
+def test_an_llvm_that_is_damaged_counts_as_none_and_is_told_of_once(
+    tmp_path: Path, text: str
+) -> None:
+    script = _DAMAGED.format(text=text)
+    ran = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split("\n") == [
+        "jit True", "reference", "reference", "reference False False", "",
+    ]  # fmt: skip
+    (line,) = ran.stderr.splitlines()
+    assert line.startswith("llvmlite is of no use (") and line.endswith("engine draws")
+
+
+def test_an_llvm_that_is_damaged_leaves_nothing_to_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "can_compile", lambda: True)
+    run = engine(CHECKED)
+    monkeypatch.setattr(engines, "can_compile", lambda: False)
+    with pytest.raises(UsageError, match="llvmlite"):
+        usable(run)
+
+
+def test_the_reference_engine_is_of_use_anyway(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "can_compile", lambda: False)
+    assert usable(engine(REFERENCE)) is reference.run

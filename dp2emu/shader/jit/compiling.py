@@ -27,7 +27,9 @@ _numbers = count()
 
 
 def available() -> bool:
-    """Whether programs can be compiled here; nothing is imported to find out."""
+    """Whether programs can be compiled, as far as is known: nothing is imported to find out."""
+    if _useless:
+        return False
     try:
         return find_spec("llvmlite") is not None
     except ImportError:
@@ -149,8 +151,31 @@ class Code:
 
 @lru_cache(maxsize=1)
 def host() -> Host:
-    """Raises ImportError without llvmlite."""
+    """Raises ImportError without llvmlite, and whatever one that is damaged or too old raises."""
     return Host.of()
+
+
+_useless: list[str] = []
+"""Why an llvmlite that is there is of no use, if it is known to be of none."""
+
+
+def works() -> bool:
+    """Whether programs can be compiled here, which imports llvmlite.
+
+    One that cannot be used counts as one that is not there, and a line of the log says why, once.
+    """
+    if _useless:
+        return False
+    try:
+        host()
+    except (ImportError, OSError, RuntimeError, AttributeError) as error:
+        _useless.append(str(error).partition("\n")[0])
+        from logging import getLogger
+
+        said = "llvmlite is of no use (%s): the reference engine draws"
+        getLogger("dp2emu").warning(said, *_useless)
+        return False
+    return True
 
 
 def target() -> Target:
