@@ -11,14 +11,16 @@ import pytest
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10 import Case, Divided, ranges
-from dp2emu.ddi10.resource import BindFlag
-from dp2emu.ddi10.state import RasterizerDesc
+from dp2emu.ddi10.resource import BindFlag, ResourceType, SubresourceUP
+from dp2emu.ddi10.state import RasterizerDesc, SamplerDesc
 from dp2emu.ddi10.statistics import Statistics
+from dp2emu.ddi10.views import CreateShaderResourceView
 from dp2emu.errors import ShaderError, Unsupported
 from dp2emu.gpu import dividing
 from dp2emu.gpu.tessellation import EDGES, Tessellator
 from dp2emu.shader.sm4 import assemble
 from dp2emu.shader.sm4.enums import Domain, OutputPrimitive, Partitioning
+from tests.ddi10.rendering import RGBA8
 from tests.ddi10.tessellating import (
     PATCH,
     Tessellating,
@@ -30,6 +32,11 @@ from tests.ddi10.tessellating import (
 
 DOMAINS = {"isoline": Domain.DOMAIN_ISOLINE, "tri": Domain.DOMAIN_TRI, "quad": Domain.DOMAIN_QUAD}
 SOME = {"isoline": (3.0, 2.5), "tri": (2.0, 3.5, 1.0, 4.0), "quad": (2.0, 3.5, 1.0, 4.0, 3.0, 5.0)}
+WHOLE = """add r0.xy, vDomain.xyxx, l(-0.5, -0.5, 0, 0)
+mul o0.xy, r0.xyxx, l({scale}, -{scale}, 0, 0)
+mov o0.zw, l(0, 0, 0.5, 1.0)
+mov o1, l(1.0, 0, 0, 1.0)"""
+"""Red over all of a target, if the scale is 2."""
 WAYS = [
     (shape, partitioning, output)
     for shape in DOMAINS
@@ -362,6 +369,51 @@ ret"""
     assert driven.streamed(4).tolist() == [[5, 9, 9, 9]] * 6
 
 
+@pytest.mark.parametrize("prefix", ["Hs", "Ds"])
+def test_both_stages_load_texels_and_sample_them(prefix: str) -> None:
+    reads = """ld r0.xyzw, l(1, 0, 0, 0), t3.xyzw
+sample_l r0.y, l(0.9, 0.9, 0, 0), t3.xyzw, s2, l(0.0)"""
+    resources = """dcl_resource_texture2d (float,float,float,float) t3
+dcl_sampler s2, mode_default"""
+    body, declared = FIRST + "mov o1, vpc[6].xyzw", "dcl_input vpc[6].xyzw"
+    more = ""
+    if prefix == "Ds":
+        body, declared = f"{FIRST}{reads}\nmov o1, r0.xyzw", resources
+    else:
+        more = f"""hs_fork_phase
+{resources}
+dcl_output o6.xyzw
+dcl_temps 1
+{reads}
+mov o6, r0.xyzw
+ret"""
+    driven = Tessellating(hull(more=more), domain(body, declared))
+    texels = bytes(range(0, 256, 16))
+    texture = driven.texture(width=2, height=2, bind=BindFlag.SHADER_RESOURCE,
+                             data=[SubresourceUP(texels, 8)])  # fmt: skip
+    desc = CreateShaderResourceView(texture, RGBA8.value, ResourceType.TEXTURE2D)
+    driven.call(f"{prefix}SetShaderResources", 3, [driven.make("ShaderResourceView", desc)])
+    point = SamplerDesc(Filter=0, AddressU=3, AddressV=3)
+    driven.call(f"{prefix}SetSamplers", 2, [driven.make("Sampler", point)])
+    found = driven.streamed(4).view("<f4")
+    expected = [texels[4], texels[13], texels[6], texels[7]]
+    assert (found * 255).round().tolist() == [expected] * 6
+
+
+def test_a_patch_may_come_out_without_any_control_point() -> None:
+    driven = Tessellating(hull(makes=0, factors=[2] * 6), domain(points=0))
+    assert len(driven.streamed(8)) == 2 * 8 * 3
+
+
+def test_domain_shaders_clip_by_distance() -> None:
+    """Half of the target lies where u is at least a half."""
+    body = WHOLE.format(scale=2.0) + "\nadd o2.x, vDomain.x, l(-0.5)"
+    declared = "dcl_input vDomain.xy\ndcl_output_siv o2.x, clip_distance"
+    driven = Tessellating(hull(factors=[3] * 6), domain(body, declared))
+    driven.call("Draw", 4, 0)
+    assert driven.filled == 128
+
+
 # Other stages after it
 
 
@@ -424,11 +476,6 @@ def test_patches_stream_out_point_by_point_without_tessellation() -> None:
 
 
 # Pictures
-
-WHOLE = """add r0.xy, vDomain.xyxx, l(-0.5, -0.5, 0, 0)
-mul o0.xy, r0.xyxx, l({scale}, -{scale}, 0, 0)
-mov o0.zw, l(0, 0, 0.5, 1.0)
-mov o1, l(1.0, 0, 0, 1.0)"""
 
 
 @pytest.mark.parametrize("factor", [1.0, 2.0, 3.7, 17.0, 64.0])
