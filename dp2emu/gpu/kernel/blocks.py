@@ -20,7 +20,7 @@ from dp2emu.gpu.kernel.writing import Code, Lane, union
 from dp2emu.gpu.multisample import POSITIONS
 from dp2emu.gpu.state import COVERAGE_PORT
 from dp2emu.gpu.subpixel import CENTRE, ONE
-from dp2emu.shader.jit.writer import ZERO, number
+from dp2emu.shader.jit.writer import ALL, ZERO, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ class Row:
     ``bounds`` are those of each sample and, if samples are covered for themselves, of the centre
     last.  ``ways`` are those from the anchor down, in MEMORY order by sample, ``down`` in QUADS
     order to the centre; ``planes`` are the rows of planes there, ``depths`` those of z by sample.
+    ``free`` is the mask of all lanes if no fragment goes for its z.
     """
 
     primitive: Primitive
@@ -47,6 +48,7 @@ class Row:
     down: str
     planes: Mapping[str, str]
     depths: Sequence[str]
+    free: str
     coverage: str | None = None
 
 
@@ -54,7 +56,7 @@ class Row:
 class Spot:
     """A block of a row from column ``x`` on: what is covered by sample and, if samples are
     covered for themselves, at the centre; of that the fragments there are, by sample; z and the
-    way to them.  All in MEMORY order.
+    way to them, and to the centre.  All in MEMORY order.
     """
 
     row: Row
@@ -63,6 +65,7 @@ class Spot:
     masks: Sequence[str]
     depths: Sequence[str]
     ways: Sequence[str]
+    central: str
 
 
 class Blocks:
@@ -124,11 +127,18 @@ class Blocks:
         down = primitive.down(y, w.quads)
         planes = {name: primitive.row(name, down) for name in self._read()}
         depths = [primitive.row(Z, way) for way in ways]
-        row = Row(primitive, y, bounds, ways, down, planes, depths, coverage)
+        row = Row(
+            primitive, y, bounds, ways, down, planes, depths, self._free(primitive), coverage
+        )
         first = w(f"and i32 {ends[0]}, {-w.columns}")
         self._fetch_next(y, ends)
         with w.count("i32", first, ends[1], w.columns) as x:
             self._block(row, x)
+
+    def _free(self, primitive: Primitive) -> str:
+        if not self.key.clipped:
+            return ALL
+        return self.w.spread("i1", self.w(f"xor i1 {primitive.flag(CLIPPED)}, true"))
 
     def _fetch_next(self, y: str, ends: tuple[str, str]) -> None:
         """Have depth near where the next pair of rows is likely to begin and to end: waiting for
@@ -157,7 +167,7 @@ class Blocks:
         depths = [row.primitive.at(Z, *pair) for pair in zip(row.depths, ways, strict=True)]
         masks = self._samples(inside[: key.samples])
         masks = [self._kept(row, x, mask, z) for mask, z in zip(masks, depths, strict=True)]
-        spot = Spot(row, x, inside, masks, depths, ways)
+        spot = Spot(row, x, inside, masks, depths, ways, dx)
         with w.when(w.any(union(self.w, masks))):
             self._count("fragments", masks)
             (self._late if key.late else self._early)(spot)
@@ -189,8 +199,7 @@ class Blocks:
                 w(f"fcmp oge {w.d} {z}, {ZERO}"),
                 w(f"fcmp ole {w.d} {z}, splat (double {number(1.0)})"),
             )
-            free = w(f"xor i1 {row.primitive.flag(CLIPPED)}, true")
-            mask = w.both(mask, w.either(within, w.spread("i1", free)))
+            mask = w.both(mask, w.either(within, row.free))
         return w.both(mask, self._stippled(row.y, x)) if self.key.stippled else mask
 
     def _stippled(self, y: str, x: str) -> str:
@@ -318,7 +327,9 @@ class Blocks:
     def _shaded(self, spot: Spot) -> list[Shaded]:
         """By sample: of one run of the program, or of one for each of them."""
         key, row = self.key, spot.row
-        central = (row.primitive.along(spot.x, self.w.quads), row.down)
+        same = self.w.quads == self.w.memory
+        along = spot.central if same else row.primitive.along(spot.x, self.w.quads)
+        central = along, row.down
         covered = self._centroids(central, spot.inside) if key.by_sample else None
         if not key.each:
             return [self._shade(spot, central, covered, 0)] * key.samples

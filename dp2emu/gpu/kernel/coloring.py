@@ -14,8 +14,10 @@ from dp2emu.gpu.kernel.planes import lanes_from
 from dp2emu.gpu.kernel.shading import NOTHING, Routine, Shaded
 from dp2emu.gpu.kernel.writing import Code, Lane
 from dp2emu.gpu.rasterops import COPY
+from dp2emu.gpu.shaded import COLOR_PORTS
 from dp2emu.shader.fixed.output import output_program
 from dp2emu.shader.jit.operations import EMIT
+from dp2emu.shader.jit.ranges import clamped
 from dp2emu.shader.jit.writer import ZERO
 
 COMPONENTS = "xyzw"
@@ -37,7 +39,9 @@ def alive_after(
     tests = key.alpha_test is not None or key.alpha_to_coverage
     alpha = ZERO
     if tests and 0 in shaded.colors:
-        alpha = EMIT["saturate"](w, shaded.colors[0][3].floats(w))
+        alpha = shaded.colors[0][3].floats(w)
+        if not clamped(key.program, COLOR_PORTS[0][3:]):
+            alpha = EMIT["saturate"](w, alpha)
     if key.alpha_test is not None:
         right = compare(w, key.alpha_test, unorm(w, alpha, ALPHA_BITS), reference)
         alive = w.both(alive, right)

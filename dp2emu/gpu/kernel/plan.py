@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -17,10 +16,11 @@ from dp2emu.gpu.quads import in_quads
 from dp2emu.gpu.shade import linear_varyings, varyings_of
 from dp2emu.gpu.shaded import COLOR_PORTS
 from dp2emu.gpu.state import Pipeline, decides_coverage
-from dp2emu.shader.ir import Assign, Output, Program, Slot, Statement, walk, written
+from dp2emu.shader.ir import Program, walk
 from dp2emu.shader.jit.improving import Improving
 from dp2emu.shader.jit.layout import Sampled
 from dp2emu.shader.jit.layout import layout_of as body_layout
+from dp2emu.shader.jit.ranges import clamped
 from dp2emu.shader.reference import Sampler
 
 NARROW, WIDE = 8, 16
@@ -160,29 +160,6 @@ def _reads_one(pipeline: Pipeline) -> bool:
     return pipeline.blending and pipeline.samples == 1
 
 
-@lru_cache(maxsize=1 << 10)
-def _within(program: Program, number: int) -> bool:
-    """Whether all colours that a program can have for a target are clamped to 0..1, plainly."""
-    statements = [*walk(program.statements)]
-    given = [
-        s.value for s in statements if isinstance(s, Output) and s.port in COLOR_PORTS[number]
-    ]
-    made = {slot: s for s in statements for slot in written(s)}
-    again = len([slot for s in statements for slot in written(s)]) > len(made)
-    return not again and all(isinstance(value, Slot) and _clamps(made[value.number], made)
-                             for value in given)  # fmt: skip
-
-
-def _clamps(statement: Statement, made: Mapping[int, Statement]) -> bool:
-    """Whether a statement, or the one that it copies, clamps."""
-    if not isinstance(statement, Assign) or statement.op not in ("saturate", "mov"):
-        return False
-    source = statement.operands[0]
-    if statement.op == "mov":
-        return isinstance(source, Slot) and _clamps(made[source.number], made)
-    return True
-
-
 def _is_long(program: Program) -> bool:
     """Whether a program takes long enough to be worth filling vectors for, be it with helpers."""
     return sum(1 for _ in walk(program.statements)) >= LONG
@@ -191,7 +168,7 @@ def _is_long(program: Program) -> bool:
 def _color_key(pipeline: Pipeline, number: int, row: FormatRow, whole: bool) -> ColorKey:
     output = output_of(pipeline, row, number)
     read = {number, 1} if output.blend is not None and output.blend.second else {number}
-    if output.clamped and all(_within(pipeline.pixel, each) for each in read):
+    if output.clamped and all(clamped(pipeline.pixel, COLOR_PORTS[each]) for each in read):
         output = replace(output, within=True)
     return ColorKey(number, row.format, output, pipeline.raster_op, whole)
 

@@ -21,6 +21,7 @@ from dp2emu.gpu.state import COVERAGE_PORT, DEPTH_PORT
 from dp2emu.shader.ir import Constant, Program
 from dp2emu.shader.jit.bodies import body
 from dp2emu.shader.jit.layout import Asked
+from dp2emu.shader.jit.ranges import Range, Sampled, output_ranges
 from dp2emu.shader.jit.writer import ZERO, Target, Writer, constant, number
 from dp2emu.shader.ports import CENTROID, CONSTANT, SAMPLE, varying
 from dp2emu.shader.sampling import ports
@@ -34,13 +35,15 @@ ONES = f"splat (double {number(1.0)})"
 @dataclass(frozen=True, slots=True)
 class Routine:
     """A program as a function of the text, called ``name``; its ``arguments`` are its inputs in
-    order unless given, and ``direct`` names the functions that answer what it asks.
+    order unless given, and ``direct`` names the functions that answer what it asks, of which
+    ``sampled`` is known.
     """
 
     name: str
     program: Program
     arguments: tuple[str, ...] = ()
     direct: Mapping[Asked, str] = field(default_factory=dict)
+    sampled: Sampled = field(default_factory=dict)
 
     def text(self, target: Target, *, inline: bool) -> tuple[str, Writer]:
         """Header and text of the function."""
@@ -48,6 +51,7 @@ class Routine:
         header, text = body(
             self.program, names,
             target=target, masked=False, name=self.name, visible=False, direct=self.direct,
+            sampled=self.sampled,
         )  # fmt: skip
         header = header.replace("define ", "define internal ", 1)
         return f"{header} {'alwaysinline' if inline else 'noinline'}", text
@@ -84,9 +88,11 @@ def sampling(samplers: Samplers) -> list[Routine]:
 def pixel_routine(key: Key) -> Routine:
     """The pixel program, which calls those that sample."""
     direct: dict[Asked, str] = {}
-    for (asked, _), routine in zip(key.samplers, sampling(key.samplers), strict=True):
+    sampled: dict[Asked, tuple[Range | None, ...]] = {}
+    for (asked, program), routine in zip(key.samplers, sampling(key.samplers), strict=True):
         direct[asked] = routine.name
-    return Routine("pixel", key.program, direct=direct)
+        sampled[asked] = tuple(output_ranges(program).get(port.name) for port in program.outputs)
+    return Routine("pixel", key.program, direct=direct, sampled=sampled)
 
 
 @dataclass(frozen=True, slots=True)

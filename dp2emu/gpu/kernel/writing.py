@@ -138,12 +138,6 @@ class Code(Writer):
         full = f"llvm.{name}.v{self.width}{suffix}"
         return self.call(full, type, *((type, each) for each in operands))
 
-    def picked(self, type: str, x: str, y: str, lanes: tuple[int, ...]) -> str:
-        """Lanes of two vectors, numbered through."""
-        order = ", ".join(f"i32 {lane}" for lane in lanes)
-        picks = f"<{len(lanes)} x i32> <{order}>"
-        return self(f"shufflevector {type} {x}, {type} {y}, {picks}")
-
 
 @dataclass(frozen=True, slots=True)
 class Variable:

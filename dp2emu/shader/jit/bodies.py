@@ -50,6 +50,8 @@ from dp2emu.shader.jit.files import Files
 from dp2emu.shader.jit.fractions import divisor, fraction, whole_numbers
 from dp2emu.shader.jit.layout import Asked, Fetched, asked_by, layout_of
 from dp2emu.shader.jit.operations import EMIT, canonical
+from dp2emu.shader.jit.pairs import WORD_SHIFT, Pair, pairs
+from dp2emu.shader.jit.ranges import Range, Sampled, ranges
 from dp2emu.shader.jit.writer import ALL, ZERO, Target, Writer, constant
 from dp2emu.shader.temporaries import temporaries
 from dp2emu.shader.types import Type
@@ -83,15 +85,17 @@ def body(
     name: str,
     visible: bool = True,
     direct: Mapping[Asked, str] = MappingProxyType({}),
+    sampled: Sampled = MappingProxyType({}),
 ) -> tuple[str, Writer]:
     """Header and text.  Row n of ``in`` is the input named by ``arguments[n]``.
 
     NaNs of outputs are the canonical one, unless it is not ``visible`` which they are.  What is
-    asked ``direct`` is a function of the same module.
+    asked ``direct`` is a function of the same module; ``sampled`` is known of what it answers.
     """
     w = Writer(target)
     emitter = _Body(w, program, {port: row for row, port in enumerate(arguments)}, visible)
     emitter.direct = direct
+    emitter.ranges = ranges(program, sampled)
     emitter.whole(w.mask("%active") if masked else ALL)
     parameters = "ptr noalias %bindings, ptr noalias %in, ptr noalias %out, i32 %active"
     return f"define i32 @{name}({parameters}) nounwind", w
@@ -103,6 +107,8 @@ class _Body:
     ``late`` are scalars of uniform files that are loaded where they are used, for programs begin
     with all their loads, and vectors of all these at once would be more than a CPU has.
 
+    ``beside`` are slots that loads of ``pairs`` before theirs have found the value of.
+
     ``active`` everywhere is the name of a mask, ``ALL`` if it is known to be full.
     """
 
@@ -110,6 +116,7 @@ class _Body:
         self.w = w
         self.visible = visible
         self.direct: Mapping[Asked, str] = {}
+        self.ranges: dict[int, Range] = {}
         self.program = program
         self.rows = rows
         self.layout = layout_of(program)
@@ -121,6 +128,8 @@ class _Body:
         self.types[ALIVE] = Type.BOOL
         self.held: dict[Key, str] = dict.fromkeys(self.types, ZERO)
         self.late: dict[Key, Load] = {}
+        self.pairs = pairs(program)
+        self.beside: dict[int, str] = {}
         self.memory: dict[Key, str] = {}
         self.loops: list[Key] = []
         self.areas: tuple[str, str] | None = None
@@ -175,6 +184,10 @@ class _Body:
     def kept(self) -> dict[Key, str]:
         """What is still known where ways through the program meet."""
         return {key: value for key, value in self.held.items() if key not in self.memory}
+
+    def range(self, operand: Operand) -> Range | None:
+        """What is known of an operand."""
+        return self.ranges.get(operand.number) if isinstance(operand, Slot) else None
 
     # Masks
 
@@ -276,7 +289,34 @@ def _put(e: _Body, s: Output, active: str) -> None:
     e.write(_output(s.port), e.read(s.value), active)
 
 
+def _saturated(w: Writer, x: str, known: Range) -> str | None:
+    return x if known.within else None
+
+
+def _cut(w: Writer, x: str, known: Range) -> str | None:
+    """To I32, of what needs no saturation."""
+    if not known.converts:
+        return None
+    if known.nan:
+        x = w.select(w(f"fcmp ord {w.f} {x}, {ZERO}"), w.f, x, ZERO)
+    return w(f"fptosi {w.f} {x} to {w.i}")
+
+
+_SIMPLER: dict[str, Callable[[Writer, str, Range], str | None]] = {
+    "saturate": _saturated,
+    "ftoi": _cut,
+}
+"""What ops come down to if the range of their operand is known."""
+
+
 def _assign(e: _Body, s: Assign, active: str) -> None:
+    simple = _SIMPLER.get(s.op)
+    known = None if simple is None else e.range(s.operands[0])
+    if simple is not None and known is not None:
+        value = simple(e.w, e.read(s.operands[0]), known)
+        if value is not None:
+            e.write(s.slot, value, active)
+            return
     if s.op == "div":
         first, largest = s.operands[0], divisor(s.operands[1])
         if largest and isinstance(first, Slot) and first.number in e.whole_numbers:
@@ -291,7 +331,18 @@ def _load(e: _Body, s: Load, active: str) -> None:
         e.held.pop(s.slot, None)
         return
     index = None if s.address.index is None else e.read(s.address.index)
-    e.write(s.slot, e.files.load(s.file, s.address, index), active)
+    pair = e.pairs.get(s.slot)
+    if index is not None and pair is not None:
+        value, e.beside[pair.slot] = e.files.load_two(s.file, s.address, index, _next(e, pair))
+    else:
+        value = e.beside.get(s.slot) or e.files.load(s.file, s.address, index)
+    e.write(s.slot, value, active)
+
+
+def _next(e: _Body, pair: Pair) -> str:
+    """The index of the second load of a pair."""
+    at = EMIT["iadd"](e.w, e.read(pair.common), e.read(pair.step))
+    return EMIT["ishr"](e.w, at, constant(WORD_SHIFT))
 
 
 def _store(e: _Body, s: Store, active: str) -> None:

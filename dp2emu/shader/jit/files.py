@@ -6,6 +6,7 @@ stores into a row that nobody reads.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dp2emu.shader.ir import Address, File
@@ -45,16 +46,71 @@ class Files:
 
     def load(self, name: str, address: Address, index: str | None) -> str:
         """What each lane reads; ``index`` names the value of the address's."""
-        file, w = self.files[name], self.w
+        file = self.files[name]
         if index is None and not within(file, address):
             return ZERO
         if index is None:
             return self._typed(file, self._fixed(file, address.offset))
+        return self._typed(file, self._gathered(file, address, index))
+
+    def load_two(self, name: str, address: Address, one: str, other: str) -> tuple[str, str]:
+        """The same of a uniform file for two indexes, which are mostly one apart."""
+        file, w = self.files[name], self.w
+        type, offset = self._vector(file), f"splat (i32 {address.offset})"
+        first, second = (w(f"add {w.i} {index}, {offset}") for index in (one, other))
+        count = w(f"trunc i64 {self._scalars(file)} to i32")
+        last = w.call("llvm.usub.sat.i32", "i32", ("i32", count), ("i32", "1"))
+        inside = w(f"icmp ult {w.i} {first}, {w.spread('i32', last)}")
+        next = w(f"icmp eq {w.i} {second}, {w(f'add {w.i} {first}, splat (i32 1)')}")
+        together, apart, after = (w.fresh_label() for _ in range(3))
+        found = [w.allocate(type) for _ in range(2)]
+        whole = w.all(w(f"and {w.b} {inside}, {next}"))
+        w.do(f"br i1 {whole}, label {together}, label {apart}")
+        w.label(together)
+        self._keep(found, self._words_of_two(file, first), type)
+        w.do(f"br label {after}")
+        w.label(apart)
+        self._keep(found, [self._gathered(file, address, index) for index in (one, other)], type)
+        w.do(f"br label {after}")
+        w.label(after)
+        low, high = (w(f"load {type}, ptr {place}") for place in found)
+        return low, high
+
+    def _keep(self, places: Sequence[str], values: Sequence[str], type: str) -> None:
+        for place, value in zip(places, values, strict=True):
+            self.w.do(f"store {type} {value}, ptr {place}")
+
+    def _gathered(self, file: File, address: Address, index: str) -> str:
+        """What each lane reads of a file, 0 out of range."""
         place, inside = self._place(file, address, index)
-        if not file.uniform:
-            place = self._columns(place)
-        found = self._gather(file, place)
-        return self._typed(file, w.select(inside, self._vector(file), found, ZERO))
+        place = place if file.uniform else self._columns(place)
+        return self.w.select(inside, self._vector(file), self._gather(file, place), ZERO)
+
+    def _words_of_two(self, file: File, places: str) -> list[str]:
+        """Scalars at places, and the next ones."""
+        w, width, start = self.w, self.w.target.width, self._start(file)
+        held = w.allocate(w.i)
+        # LLVM takes lanes out of vectors one by one if it sees what is stored.
+        w.do(f"store volatile {w.i} {places}, ptr {held}")
+        # Halves so that one instruction takes lanes of both to where they belong.
+        lower, upper = (self._words_at(start, held, [n for n in range(width) if n & 2 == half])
+                        for half in (0, 2))  # fmt: skip
+        lanes = [n // 4 * 4 + n % 2 * 2 + (width if n & 2 else 0) for n in range(width)]
+        pairs = [w.picked(w.i, lower, upper, tuple(lane + part for lane in lanes))
+                 for part in range(2)]  # fmt: skip
+        type = self._vector(file)
+        return [each if type == w.i else w(f"bitcast {w.i} {each} to {type}") for each in pairs]
+
+    def _words_at(self, start: str, held: str, lanes: list[int]) -> str:
+        """Words of 64 bits for half of the lanes, whose places are held in memory, as I32."""
+        w, type = self.w, f"<{len(lanes)} x i64>"
+        words = "poison"
+        for number, lane in enumerate(lanes):
+            place = w(f"load i32, ptr {w(f'getelementptr i32, ptr {held}, i64 {lane}')}")
+            at = w(f"getelementptr i32, ptr {start}, i64 {w(f'zext i32 {place} to i64')}")
+            word = w(f"load i64, ptr {at}, align 4")
+            words = w(f"insertelement {type} {words}, i64 {word}, i32 {number}")
+        return w(f"bitcast {type} {words} to {w.i}")
 
     def store(
         self, name: str, address: Address, index: str | None, value: str, active: str | None
@@ -114,10 +170,14 @@ class Files:
         scalar = "i32" if type == self.w.i else "i64"
         if not file.uniform:
             return f"splat ({scalar} {file.size})"
-        count = self.word("i64", self.layout.files[file.name] + 1)
+        count = self._scalars(file)
         return self.w.spread(
             scalar, count if scalar == "i64" else self.w(f"trunc i64 {count} to i32")
         )
+
+    def _scalars(self, file: File) -> str:
+        """How many there are of a uniform file, i64."""
+        return self.word("i64", self.layout.files[file.name] + 1)
 
     def _columns(self, place: str) -> str:
         """Places of words for rows, each lane having its own column."""

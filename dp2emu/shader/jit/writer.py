@@ -111,6 +111,17 @@ class Writer:
         order = ", ".join(f"i32 {base + lane}" for base in first for lane in lanes)
         return self(f"shufflevector {self.f} {value}, {self.f} poison, {self.i} <{order}>")
 
+    def picked(self, type: str, x: str, y: str, lanes: tuple[int, ...]) -> str:
+        """Lanes of two vectors, numbered through."""
+        order = ", ".join(f"i32 {lane}" for lane in lanes)
+        picks = f"<{len(lanes)} x i32> <{order}>"
+        return self(f"shufflevector {type} {x}, {type} {y}, {picks}")
+
+    def all(self, mask: str) -> str:
+        """An i1: whether all lanes of a mask are on."""
+        word = f"i{self.target.width}"
+        return self(f"icmp eq {word} {self(f'bitcast {self.b} {mask} to {word}')}, -1")
+
     def any(self, mask: str) -> str:
         """An i1: whether some lane of a mask is on."""
         word = f"i{self.target.width}"

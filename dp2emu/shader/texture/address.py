@@ -20,6 +20,10 @@ from dp2emu.shader.values import Value
 
 FRACTION_BITS = 8
 ONE = 1 << FRACTION_BITS
+SIDE_BITS = (1 << 21) - 1
+"""Bits that the side of a level may have set: coordinates within a few periods are integers of 32
+bits then, as who compiles the program can see.
+"""
 
 
 class Reach(NamedTuple):
@@ -65,7 +69,8 @@ def taps(
     """
     b, row, centred = coordinate.builder, MODES[mode], len(places) > 1
     shift = 0.5 - ONE // 2 * back
-    position = b.ftoi(b.floor(row.reduce(coordinate) * (b.itof(side) * float(ONE)) + shift))
+    texels = b.itof(side & SIDE_BITS) * float(ONE)
+    position = b.ftoi(b.floor(row.reduce(coordinate) * texels + shift))
     if moves is not None:
         position = position - b.select(moves & (position > 0), b.constant(Type.I32, 1), 0)
     first = position >> FRACTION_BITS

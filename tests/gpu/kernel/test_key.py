@@ -1,4 +1,4 @@
-"""What no kernel is compiled for, and what is known of colours."""
+"""What no kernel is compiled for."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import pytest
 
 from dp2emu.gpu.kernel.key import REASONS, Key, reason
 from dp2emu.gpu.kernel.layout import setup_key
-from dp2emu.gpu.kernel.plan import Writes, _within, samplers_of, triangle_key
+from dp2emu.gpu.kernel.plan import Writes, samplers_of, triangle_key
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.texturing import Texturing
 from dp2emu.shader import reference
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.fixed import FixedPixel, pixel_program
 from dp2emu.shader.ir import Axis, Program, Stage
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
@@ -83,10 +82,3 @@ def test_keys_say_all_that_they_are() -> None:
 
 def test_other_states_have_kernels() -> None:
     assert {_reason(program, samples) for program in PROGRAMS for samples in (1, 4)} == {None}
-
-
-def test_colours_that_are_clamped_plainly_are_known() -> None:
-    assert _within(pixel_program(FixedPixel()), 0)
-    assert not _within(_program(lambda b: b.input("color0.x")), 0)
-    assert _within(_program(lambda b: b.copy(b.saturate(b.input("color0.x")))), 0)
-    assert not _within(_program(lambda b: b.saturate(b.input("color0.x")) * 2.0), 0)

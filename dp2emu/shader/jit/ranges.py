@@ -1,0 +1,227 @@
+"""What numbers slots can hold, as far as a program's text says it.
+
+A range is that of the float32 results, rounded as they are: all operations here are monotonic in
+each operand, and so is rounding, so the ends of a result come of the ends of its operands.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from types import MappingProxyType
+
+import numpy as np
+
+from dp2emu.shader.ir import (
+    Assign,
+    Constant,
+    Operand,
+    Output,
+    Program,
+    Sample,
+    Slot,
+    walk,
+    written,
+)
+from dp2emu.shader.jit.layout import Asked, asked_by
+from dp2emu.shader.types import Type
+
+_I32_MAX = 2**31 - 1
+_WORD = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Numbers from ``low`` to ``high``, which are finite; and NaN (``nan``) or -0 (``minus``)."""
+
+    low: float
+    high: float
+    nan: bool = False
+    minus: bool = False
+
+    @property
+    def within(self) -> bool:
+        """Whether clamping to 0..1 changes nothing."""
+        return self.low >= 0 and self.high <= 1 and not self.nan and not self.minus
+
+    @property
+    def converts(self) -> bool:
+        """Whether all that are numbers are an i32 when they are cut off."""
+        return self.low >= -(2.0**31) and self.high < 2.0**31
+
+    @property
+    def signed(self) -> bool:
+        """Whether a sign may be set."""
+        return self.low < 0 or self.minus
+
+
+Found = dict[int, Range]
+Components = tuple["Range | None", ...]
+Sampled = Mapping[Asked, Components]
+"""What is known of the components of samples, by how they are asked for."""
+UNIT = Range(0.0, 1.0)
+_NOTHING: Sampled = MappingProxyType({})
+
+
+def ranges(program: Program, sampled: Sampled = _NOTHING) -> Found:
+    """Ranges of the slots that are assigned in one place; before that they hold 0."""
+    return _ranges(program, tuple(sampled.items()))
+
+
+@lru_cache(maxsize=1 << 10)
+def _ranges(
+    program: Program, sampled: tuple[tuple[Asked, tuple[Range | None, ...]], ...]
+) -> Found:
+    statements = [*walk(program.statements)]
+    places = Counter(slot for statement in statements for slot in written(statement))
+    told, made, found = dict(sampled), dict[int, Assign](), dict[int, Range]()
+    for statement in statements:
+        results: tuple[Range | None, ...] = ()
+        if isinstance(statement, Assign):
+            made[statement.slot] = statement
+            results = (_result(statement, made, found),)
+        elif isinstance(statement, Sample):
+            results = told.get(asked_by(statement), ())
+        for slot, range_ in zip(written(statement), results, strict=False):
+            if range_ is not None and places[slot] == 1:
+                found[slot] = _with_zero(range_)
+    return found
+
+
+@lru_cache(maxsize=1 << 10)
+def output_ranges(program: Program) -> dict[str, Range | None]:
+    """Of what a program puts out, by port."""
+    found, given = ranges(program), dict[str, Range | None]()
+    for statement in walk(program.statements):
+        if isinstance(statement, Output):
+            own = _of(statement.value, found)
+            before = given.get(statement.port, own)
+            given[statement.port] = None if own is None or before is None else _hull(own, before)
+    return given
+
+
+def clamped(program: Program, ports: tuple[str, ...]) -> bool:
+    """Whether all that a program puts out there is numbers within 0..1."""
+    found = output_ranges(program)
+    given = [found[port] for port in ports if port in found]
+    return all(range_ is not None and range_.within for range_ in given)
+
+
+def _with_zero(range_: Range) -> Range:
+    return Range(min(range_.low, 0.0), max(range_.high, 0.0), range_.nan, range_.minus)
+
+
+def _hull(one: Range, other: Range) -> Range:
+    return Range(min(one.low, other.low), max(one.high, other.high),
+                 one.nan or other.nan, one.minus or other.minus)  # fmt: skip
+
+
+def _of(operand: Operand, found: Found) -> Range | None:
+    if isinstance(operand, Slot):
+        return found.get(operand.number)
+    if operand.type is not Type.F32:
+        return None
+    value = np.uint32(operand.bits).view(np.float32)
+    if not np.isfinite(value):
+        return None
+    return Range(float(value), float(value), minus=bool(value == 0 and np.signbit(value)))
+
+
+def _result(statement: Assign, made: dict[int, Assign], found: Found) -> Range | None:
+    if statement.op in _WHOLE:
+        return _WHOLE[statement.op](statement.operands[-1])
+    if statement.op == "add" and _mixes(statement, made, found):
+        return UNIT
+    rule = _RULES.get(statement.op)
+    operands = [_of(each, found) for each in statement.operands]
+    if rule is None:
+        return None
+    if statement.op in _ANY:
+        return rule(*operands)
+    known = [each for each in operands if each is not None]
+    return rule(*known) if len(known) == len(operands) else None
+
+
+def _masked(last: Operand) -> Range | None:
+    """Of an I32, some low bits."""
+    return Range(0.0, last.bits) if isinstance(last, Constant) and last.bits <= _I32_MAX else None
+
+
+def _shifted(last: Operand) -> Range | None:
+    """Of an I32, some high bits."""
+    some = isinstance(last, Constant) and 0 < last.bits < _WORD
+    return (
+        Range(0.0, (1 << _WORD - last.bits) - 1) if some and isinstance(last, Constant) else None
+    )
+
+
+_WHOLE: dict[str, Callable[[Operand], Range | None]] = {"iand": _masked, "ushr": _shifted}
+
+
+def _mixes(statement: Assign, made: dict[int, Assign], found: Found) -> bool:
+    """Whether it is x + w (y - x) with all three within 0..1.
+
+    So is the result: for y >= x it is x + p with p <= y - x <= 1 - x, each as it is rounded, and
+    that is 1 or less; else p >= -x, since y is 0 or more.
+    """
+    x, scaled = statement.operands
+    times = _made(scaled, "mul", made)
+    if times is None:
+        return False
+    weight, way = times.operands
+    minus = _made(way, "sub", made)
+    if minus is None or minus.operands[1] != x:
+        return False
+    terms = [_of(each, found) for each in (x, weight, minus.operands[0])]
+    return all(term is not None and term.within for term in terms)
+
+
+def _made(operand: Operand, op: str, made: dict[int, Assign]) -> Assign | None:
+    found = made.get(operand.number) if isinstance(operand, Slot) else None
+    return found if found is not None and found.op == op else None
+
+
+def _ends(x: Range, y: Range, how: Callable[..., np.float32], minus: bool) -> Range | None:
+    with np.errstate(over="ignore"):
+        ends = [float(how(np.float32(a), np.float32(b)))
+                for a, b in product((x.low, x.high), (y.low, y.high))]  # fmt: skip
+    if not np.isfinite(ends).all():
+        return None
+    return Range(min(ends), max(ends), x.nan or y.nan, minus)
+
+
+def _product(x: Range, y: Range) -> Range | None:
+    return _ends(x, y, np.multiply, x.signed or y.signed)
+
+
+def _quotient(x: Range, y: Range) -> Range | None:
+    return _ends(x, y, np.divide, x.signed) if y.low > 0 else None
+
+
+def _floored(x: Range) -> Range:
+    return Range(float(np.floor(x.low)), float(np.floor(x.high)), x.nan, x.minus)
+
+
+def _converted(x: Range) -> Range:
+    return Range(float(np.float32(x.low)), float(np.float32(x.high)))
+
+
+_RULES: dict[str, Callable[..., Range | None]] = {
+    "mov": lambda x: x,
+    "add": lambda x, y: _ends(x, y, np.add, x.minus and y.minus),
+    "sub": lambda x, y: _ends(x, y, np.subtract, x.minus),
+    "mul": _product,
+    "div": _quotient,
+    "floor": _floored,
+    "fract": lambda x: Range(0.0, 1.0, nan=True),
+    "saturate": lambda x: UNIT,
+    "select": lambda condition, x, y: None if x is None or y is None else _hull(x, y),
+    "itof": _converted,
+    "utof": _converted,
+}
+"""The range of a result by those of its operands."""
+_ANY = ("fract", "saturate", "select")
+"""Ops whose operands need not have one."""
