@@ -6,7 +6,7 @@ Source: reference 2.4 and 3.4.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from dp2emu.d3d.frequency import Frequency
 from dp2emu.d3d.hresult import HResult
@@ -26,7 +26,8 @@ NO_STREAMS: Streams = (None,) * STREAMS
 class CallVertices:
     """Where the current call's vertices are: ``length`` counts them, 0 offset is the first.
 
-    ``size`` and ``format`` are those of a vertex.
+    ``size`` and ``format`` are those of a vertex.  ``made`` has the stream that draws of the call
+    share, for what is found out about it.
     """
 
     data: Surface | bytes | None = None
@@ -34,6 +35,7 @@ class CallVertices:
     length: int = 0
     size: int = 0
     format: int = 0
+    made: list[Stream] = field(default_factory=list, compare=False, repr=False)
 
     def stream(self, vertices: int) -> Stream:
         """The vertex buffer, checked to hold that many vertices (reference 3.1)."""
@@ -47,7 +49,9 @@ class CallVertices:
         if self.offset + vertices * size > held:
             what = f"{vertices} vertices of {size} bytes do not lie in {held} bytes"
             raise Fault(HResult.DDERR_EXCEPTION, what)
-        return Stream(self.data, self.offset, size)
+        if not self.made:
+            self.made.append(Stream(self.data, self.offset, size))
+        return self.made[0]
 
     def immediate(self, vertices: bytes) -> Stream:
         """Vertices of the call's size that came with the token."""

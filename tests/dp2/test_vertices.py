@@ -71,6 +71,14 @@ def test_an_offset_moves_stream_0_of_one_draw(buffer: Surface) -> None:
     assert _offsets(plain) == _offsets(streams.of_call(CALL, 0)) == [8, 8]
 
 
+def test_draws_of_a_call_share_a_stream() -> None:
+    call = CallVertices(b"abcdefgh", 4, 1, 4)
+    assert call.stream(1) is call.stream(0)
+    assert (call.stream(1).offset, call.stream(1).stride) == (4, 4)
+    with pytest.raises(Fault):
+        call.stream(2)
+
+
 def test_user_memory_is_that_of_each_call() -> None:
     streams = VertexStreams()
     streams.bind_user_memory(0, 4)
