@@ -40,13 +40,28 @@ class Owed:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """What surface ``handle`` must hold from byte ``offset`` on when all is done.
+
+    If a ``probe`` finds zeros, as memory is made, the driver draws no pictures, which is no
+    mistake: the case is passed over.
+    """
+
+    handle: int
+    offset: int
+    data: bytes
+    probe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A rule and a conversation that shows whether it is followed.
 
     ``name`` is unique, ``FAMILY.WHAT``; ``rule`` says the rule in a sentence and ``source`` where
     it is written.  ``expected`` has a row for each ``Called`` in ``records``.  When all is done
     the answers in ``owed``, and no others, have come with these calls or with empty ones behind
-    them.  An ``optional`` case is passed over if the driver refuses its first call.
+    them, and memory is as ``shown``.  An ``optional`` case is passed over if the driver refuses a
+    surface, a context or the first call of it.
     """
 
     name: str
@@ -56,6 +71,7 @@ class Case:
     expected: tuple[Expect, ...]
     owed: tuple[Owed, ...] = ()
     optional: bool = False
+    shown: tuple[Shown, ...] = ()
 
     @property
     def calls(self) -> tuple[Called, ...]:

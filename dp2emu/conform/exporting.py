@@ -80,6 +80,7 @@ def _row(case: Case) -> dict[str, Any]:
         "optional": case.optional,
         "expected": [asdict(expect) for expect in case.expected],
         "owed": [_owed(owed) for owed in case.owed],
+        "shown": [asdict(shown) | {"data": shown.data.hex()} for shown in case.shown],
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -16,10 +17,10 @@ from dp2emu.capture.records import (
     SurfaceCreated,
     SurfaceDestroyed,
 )
-from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect, Owed
+from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect, Owed, Shown
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.dp2.call import Answer, Call
-from dp2emu.errors import Dp2Error, ResponseError
+from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
 from dp2emu.rig import Rig
 from dp2emu.rig.failure import RigFailure
 from dp2emu.runtime.responses import Response, parse_responses
@@ -99,6 +100,8 @@ class _Conversation:
                 break
             _PERFORM[type(record)](self, record)
         self._drain()
+        for shown in self.case.shown:
+            self._look(shown)
 
     def leave(self) -> None:
         """Undo what was made; a rig that has failed is started again."""
@@ -123,11 +126,18 @@ class _Conversation:
     # Records
 
     def create_context(self, record: ContextCreated) -> None:
-        self.rig.create_context(record.context, interface=record.interface, color=record.color)
+        with self._may_refuse():
+            self.rig.create_context(
+                record.context,
+                interface=record.interface,
+                color=record.color,
+                depth=record.depth,
+            )
         self.contexts.append(record.context)
 
     def create_surface(self, record: SurfaceCreated) -> None:
-        self.rig.create_surface(record.desc)
+        with self._may_refuse():
+            self.rig.create_surface(record.desc)
         self.surfaces[record.desc.handle] = record.desc.width
 
     def write(self, record: MemoryWritten) -> None:
@@ -141,7 +151,28 @@ class _Conversation:
             raise _Refused(f"the driver refuses it: {hr_name(answer.ddrval)}")
         self._judge(expect, answer, record.call)
 
+    @contextmanager
+    def _may_refuse(self) -> Iterator[None]:
+        """What an optional case is made of may be refused."""
+        try:
+            yield
+        except (Fault, Unsupported) as error:
+            if self.case.optional:
+                raise _Refused(f"the driver refuses it: {error.what}") from None
+            raise
+
     # Judging
+
+    def _look(self, shown: Shown) -> None:
+        """Memory must be as it is told, or what is a probe be as it was made."""
+        found = self.rig.read(shown.handle, shown.offset, len(shown.data))
+        if shown.probe and not any(found):
+            raise _Refused("nothing is drawn into memory")
+        for at in range(0, len(found), 4):
+            one, other = found[at : at + 4], shown.data[at : at + 4]
+            if one != other:
+                where = f"surface {shown.handle} at byte {shown.offset + at}"
+                raise _Broken(f"{where}: {one[::-1].hex()} instead of {other[::-1].hex()}")
 
     def _submit(self, call: Call) -> Answer:
         self.last = call

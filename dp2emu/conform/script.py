@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from dp2emu.capture.records import (
     Called,
@@ -14,7 +15,7 @@ from dp2emu.capture.records import (
     SurfaceCreated,
     SurfaceDestroyed,
 )
-from dp2emu.conform.case import Case, Expect, Owed
+from dp2emu.conform.case import Case, Expect, Owed, Shown
 from dp2emu.d3d.devinfo import PAYLOADS
 from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.flags import Dp2Flags, Issue
@@ -23,8 +24,9 @@ from dp2emu.dp2.table import Op
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 
 CONTEXT, OTHER_CONTEXT = 1, 2
-COMMANDS, TARGET, SMALL, VERTICES, INDICES, MANAGED = 1, 2, 3, 4, 5, 6
-"""Handles: command buffer, target, another command buffer, vertex and index buffer, texture."""
+COMMANDS, TARGET, SMALL, VERTICES, INDICES, MANAGED, DEPTH, TEXTURE = 1, 2, 3, 4, 5, 6, 7, 8
+"""Handles: command buffer, target, another command buffer, vertex and index buffer, managed
+texture, depth surface, texture of 2 x 2."""
 COMMAND_BYTES = 1024
 WIDTH, HEIGHT = 32, 16
 """The target, in pixels."""
@@ -76,9 +78,23 @@ def render_state(state: int, value: int) -> bytes:
     return dwords(Op.RENDERSTATE, state, value)
 
 
+def stage_state(state: int, value: int) -> bytes:
+    """TEXTURESTAGESTATE with one state of stage 0, which for samplers is DirectX 8's number."""
+    return token(Op.TEXTURESTAGESTATE, struct.pack("<HHI", 0, state, value))
+
+
 def vertices(corners: Iterable[Corner]) -> bytes:
     """Transformed vertices (XYZRHW), ``VERTEX_BYTES`` each."""
     return b"".join(struct.pack("<4f", x, y, 0.5, 1.0) for x, y in corners)
+
+
+@dataclass(frozen=True, slots=True)
+class Users:
+    """Vertices in user memory: their bytes, format, and how many bytes each has."""
+
+    data: bytes
+    fvf: int
+    size: int
 
 
 class Script:
@@ -87,16 +103,20 @@ class Script:
     Mutable: it is written from top to bottom.
     """
 
-    def __init__(self, command_bytes: int = COMMAND_BYTES) -> None:
+    def __init__(self, command_bytes: int = COMMAND_BYTES, *, depth: bool = False) -> None:
+        """With ``depth`` the context has a depth surface."""
         self.records: list[Record] = []
         self._expected: list[Expect] = []
         self._owed: list[Owed] = []
         self._surfaces: list[int] = []
         self._contexts: list[int] = []
+        self._shown: tuple[Shown, ...] = ()
         self.buffer(COMMANDS, SurfaceKind.MEMORY, command_bytes)
         target = SurfaceDesc(TARGET, SurfaceKind.SURFACE, WIDTH, HEIGHT, Format.A8R8G8B8)
         self._make(target)
-        self.context(CONTEXT)
+        if depth:
+            self._make(replace(target, handle=DEPTH, format=Format.D16))
+        self.context(CONTEXT, DEPTH if depth else 0)
 
     def buffer(self, handle: int, kind: SurfaceKind, size: int, data: bytes = b"") -> None:
         """A buffer of so many bytes, and what is in it."""
@@ -110,9 +130,14 @@ class Script:
             SurfaceDesc(handle, SurfaceKind.TEXTURE, 4, 4, Format.A8R8G8B8, levels=3, managed=1)
         )
 
-    def context(self, number: int) -> None:
+    def texture(self, handle: int, format: Format, texels: bytes) -> None:
+        """A texture of 2 x 2 with these texels."""
+        self._make(SurfaceDesc(handle, SurfaceKind.TEXTURE, 2, 2, format))
+        self.records.append(MemoryWritten(handle, 0, texels))
+
+    def context(self, number: int, depth: int = 0) -> None:
         """Another context, of DirectX 9."""
-        self.records.append(ContextCreated(number, 9, TARGET))
+        self.records.append(ContextCreated(number, 9, TARGET, depth))
         self._contexts.append(number)
 
     def call(
@@ -124,21 +149,22 @@ class Script:
         context: int = CONTEXT,
         corners: Sequence[Corner] = (),
         vertex_bytes: int = VERTEX_BYTES,
+        users: Users | None = None,
     ) -> None:
-        """A call with these tokens and, as user memory, the vertices of ``corners``."""
+        """A call with these tokens and, in user memory, vertices of ``corners`` or ``users``."""
         commands = b"".join(tokens)
-        user = vertices(corners) if corners else None
+        given = users or Users(vertices(corners), FVF_XYZRHW, vertex_bytes)
         call = Call(
             context,
             lpDDCommands=buffer,
             dwCommandOffset=offset,
             dwCommandLength=len(commands),
-            dwFlags=int(Dp2Flags.USERMEMVERTICES) if corners else 0,
-            dwVertexType=FVF_XYZRHW,
-            dwVertexLength=len(corners),
-            dwVertexSize=vertex_bytes,
+            dwFlags=int(Dp2Flags.USERMEMVERTICES) if given.data else 0,
+            dwVertexType=given.fvf,
+            dwVertexLength=len(users.data) // users.size if users else len(corners),
+            dwVertexSize=given.size,
             commands=commands,
-            vertices=user,
+            vertices=given.data or None,
         )
         self.records.append(Called(call))
         self._expected.append(expect or Expect())
@@ -156,14 +182,19 @@ class Script:
         """An occlusion query must count so many pixels."""
         self.owe(query, QueryType.OCCLUSION, struct.pack("<I", pixels))
 
+    def show(self, shown: tuple[Shown, ...]) -> None:
+        """What memory must hold in the end."""
+        self._shown = shown
+
     def case(self, name: str, rule: str, source: str, *, optional: bool = False) -> Case:
         """The finished case; whatever it made goes at its end."""
         contexts = tuple(ContextDestroyed(number) for number in self._contexts)
         surfaces = tuple(SurfaceDestroyed(handle) for handle in reversed(self._surfaces))
         records = (*self.records, *contexts, *surfaces)
         return Case(
-            name, rule, source, records, tuple(self._expected), tuple(self._owed), optional
-        )
+            name, rule, source, records, tuple(self._expected), tuple(self._owed), optional,
+            self._shown,
+        )  # fmt: skip
 
     def _make(self, desc: SurfaceDesc) -> None:
         self.records.append(SurfaceCreated(desc))
