@@ -10,6 +10,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, NamedTuple
 
+from dp2emu.ddi10.capabilities import get_caps
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.ddi10.counters import Watched
@@ -56,6 +57,10 @@ class Adapter:
     def get_supported_versions(self) -> tuple[Interface, ...]:
         """Interface versions devices can be created for, oldest first."""
         return tuple(Interface)
+
+    def get_caps(self, type: int, data: bytearray) -> int:
+        """GetCaps: what this adapter can do, by D3D10_2DDICAPS_TYPE, and an HRESULT."""
+        return get_caps(type, data)
 
     def create_device(
         self,
