@@ -26,6 +26,9 @@ WORDS = 1 << 22
 MOST_EMITTED = 1 << 27
 """Vertices that geometry programs of all primitives of a draw may put out together."""
 
+INSTANCE = "gs_instance.x"
+"""An I32 input of a geometry program: which of its instances runs."""
+
 _NOTHING = Mesh({}, np.zeros((1, 0), np.int64), Topology10.POINTLIST, np.zeros(0, np.int64))
 
 
@@ -74,21 +77,19 @@ def _held(stage: GeometryStage) -> int:
 
 
 def _inputs(stage: GeometryStage, mesh: Mesh) -> dict[str, Lanes]:
-    """What vertices do not have is 0."""
-    inputs: dict[str, Lanes] = {}
-    for port in stage.bound.program.inputs:
-        name, _, rest = port.name.partition(".")
-        if port.name == PRIMITIVE_ID:
-            found: Lanes | None = mesh.ids.astype(np.int32)
-        elif name == "gs_instance":
-            inputs[port.name] = np.tile(np.arange(stage.instances, dtype=np.int32), mesh.count)
-            continue
-        else:
-            found = mesh.lanes(CONSTANT + rest, int(name.removeprefix("vertex")))
-        inputs[port.name] = np.zeros(1, np.int32) if found is None else np.repeat(
-            found, stage.instances
-        )  # fmt: skip
-    return inputs
+    """What the program reads, of each instance of each primitive."""
+    return {port.name: _input(port.name, stage, mesh) for port in stage.bound.program.inputs}
+
+
+def _input(port: str, stage: GeometryStage, mesh: Mesh) -> Lanes:
+    """A port of the program; what vertices do not have is 0."""
+    if port == INSTANCE:
+        return np.tile(np.arange(stage.instances, dtype=np.int32), mesh.count)
+    if port == PRIMITIVE_ID:
+        return np.repeat(mesh.ids.astype(np.int32), stage.instances)
+    vertex, _, component = port.removeprefix("vertex").partition(".")
+    found = mesh.lanes(CONSTANT + component, int(vertex))
+    return np.zeros(1, np.int32) if found is None else np.repeat(found, stage.instances)
 
 
 def _streams(stage: GeometryStage, outputs: Mapping[str, Lanes]) -> Iterator[Mesh]:

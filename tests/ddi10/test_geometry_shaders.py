@@ -11,6 +11,7 @@ import pytest
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.bindings import Scissor, Viewport
+from dp2emu.ddi10.kinds import Query
 from dp2emu.ddi10.resource import BindFlag, ResourceType, SubresourceUP
 from dp2emu.ddi10.state import RasterizerDesc
 from dp2emu.ddi10.statistics import Statistics
@@ -158,6 +159,20 @@ def test_pixel_shaders_see_the_slice_and_depth_has_slices_too() -> None:
     assert driven.counts().CInvocations == 2
 
 
+def test_samples_of_slices_count() -> None:
+    driven = Geometry(gs(LAYERS, LAYER))
+    texture = driven.texture(WORDS, slices=2, samples=4)
+    desc = CreateTargetView(texture, WORDS.value, ResourceType.TEXTURE2D, 0, 0, 2)
+    driven.call("SetRenderTargets", [driven.make("RenderTargetView", desc)], 7, None)
+    query = driven.create(Query.OCCLUSION)
+    driven.call("QueryBegin", query)
+    driven.draw(1, 0, 1)
+    driven.call("QueryEnd", query)
+    driven.call("Flush")
+    driven.adapter.finish()
+    assert driven.data(query, Query.OCCLUSION) == struct.pack("<Q", 3 * 4 * SIZE * SIZE)
+
+
 def test_without_the_index_all_goes_to_the_first_slice() -> None:
     driven = Geometry(gs(over_all("mov o1, v[0][1]")))
     texture = driven.texture(WORDS, slices=3)
@@ -234,9 +249,11 @@ def test_primitives_are_numbered_without_a_geometry_shader() -> None:
 
 def test_a_geometry_shader_hands_numbers_on_or_there_are_none() -> None:
     more = COUNTING.format("dcl_output_sgv o2.x, primitive_id")
-    driven = Geometry(gs(over_all("iadd o2.x, vPrim, l(100)", "mov o1, v[0][1]"), more), IDENTITY)
-    driven.draw(0, 0, 0)
-    assert driven.shown() == {102}
+    for number in (100, -7, 1 << 30):
+        body = over_all(f"iadd o2.x, vPrim, l({number})", "mov o1, v[0][1]")
+        driven = Geometry(gs(body, more), IDENTITY)
+        driven.draw(0, 0, 0)
+        assert driven.shown() == {number + 2 & 0xFFFFFFFF}
     driven = Geometry(gs(over_all("mov o1, v[0][1]")), IDENTITY)
     driven.draw(0, 0, 0)
     assert driven.shown() == {0}
