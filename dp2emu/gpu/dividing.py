@@ -41,6 +41,8 @@ _NOTHING = Mesh({}, np.zeros((3, 0), np.int64), Topology10.TRIANGLELIST, np.zero
 _TOPOLOGIES = {1: Topology10.POINTLIST, 2: Topology10.LINELIST, 3: Topology10.TRIANGLELIST}
 """By how many corners primitives have."""
 
+_NONE = np.zeros(0, np.int32)
+
 Registers = NDArray[np.int32]
 """Registers of points of patches, shape (patches, points, registers, 4)."""
 
@@ -168,9 +170,9 @@ def _sized(found: Registers, points: int, registers: int) -> Registers:
 
 
 def _reading(bound: StageProgram, files: Mapping[str, Registers]) -> StageProgram:
-    """A program with those of the files that it reads."""
-    read = {file.name for file in bound.program.files}
-    given = {name: words.reshape(-1) for name, words in files.items() if name in read}
+    """A program with those files of patches that it reads; in others there is nothing."""
+    read = {file.name for file in bound.program.files} & {POINTS_IN, POINTS_OUT, CONSTANTS}
+    given = {name: files.get(name, _NONE).reshape(-1) for name in read}
     return replace(bound, uniforms={**bound.uniforms, **given})
 
 
