@@ -7,13 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.bindings import Scissor, Viewport
 from dp2emu.ddi10.kinds import Query
 from dp2emu.ddi10.resource import BindFlag, ResourceType, SubresourceUP
-from dp2emu.ddi10.state import RasterizerDesc
+from dp2emu.ddi10.state import DepthStencilDesc, RasterizerDesc
 from dp2emu.ddi10.statistics import Statistics
 from dp2emu.ddi10.views import CreateShaderResourceView, CreateTargetView
 from dp2emu.errors import Unsupported
@@ -21,7 +23,7 @@ from dp2emu.gpu.core import Gpu
 from dp2emu.shader.engines import CHECKED, can_compile, engine
 from dp2emu.shader.sm4 import assemble
 from tests.ddi10.drawing import SIZE, tokens
-from tests.ddi10.rendering import NO_DEPTH, Handle, Rendering
+from tests.ddi10.rendering import NO_DEPTH, Drawing, Handle, Rendering
 
 POINTS, LINES, LINE_STRIP, LIST, STRIP = range(1, 6)
 WORDS = DxgiFormat.R32_UINT
@@ -475,3 +477,32 @@ def test_partial_primitives_count_nowhere_and_partial_strips_neither() -> None:
         found.append([b - a for a, b in zip(before, after, strict=True)])
     assert found[0] == found[1] == found[2]
     assert found[0][:6] == [6, 2, 6, 2, 2, 2]
+
+
+PASSING = {LINES: "gs_line_pass", LINE_STRIP: "gs_line_pass", LIST: "gs_pass_tri",
+           STRIP: "gs_pass_tri", 10: "gs_line_pass", 11: "gs_line_pass", 12: "gs_pass_tri",
+           13: "gs_pass_tri"}  # fmt: skip
+PLACES = st.integers(-24, 24).map(lambda n: n / 8)
+
+
+@pytest.mark.parametrize("topology", PASSING)
+@settings(deadline=None, max_examples=15)
+@given(rows=st.lists(st.tuples(PLACES, PLACES, PLACES, PLACES), min_size=2, max_size=13))
+def test_a_shader_that_hands_vertices_on_changes_nothing(
+    topology: int, rows: list[tuple[float, ...]]
+) -> None:
+    colored = [(*place, n % 3, n % 2, 0.5, 1) for n, place in enumerate(rows)]
+    found = []
+    for name in (None, PASSING[topology]):
+        driven = Drawing(depth=DepthStencilDesc())
+        if name is not None:
+            shader = driven.memory_of("VertexShader", tokens(name))
+            driven.call("CreateGeometryShader", tokens(name), shader)
+            driven.call("GsSetShader", shader)
+        driven.call("IaSetTopology", topology)
+        driven.vertices(colored)
+        driven.call("Draw", len(rows), 0)
+        memory = driven.read(driven.color), driven.read(driven.deep)
+        counts = driven.device.statistics()
+        found.append((memory, counts._replace(GSInvocations=0, GSPrimitives=0)))
+    assert found[0] == found[1]
