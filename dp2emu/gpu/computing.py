@@ -29,6 +29,8 @@ from dp2emu.shader.types import I32, Lanes
 
 LANES = 1 << 14
 """Threads that run together if it does not matter in which order groups do."""
+WORDS = 1 << 22
+"""What groups that run together share or have in arrays, all of them."""
 MOST_THREADS, MOST_GROUPS = 1 << 26, 1 << 16
 """Of a dispatch, and of one whose groups run one after the other."""
 
@@ -42,7 +44,7 @@ def execute_dispatch(dispatch: Dispatch, counters: Counters, run: Run) -> Work:
     written, and Disagreement if engines are checked.
     """
     threads, groups = prod(dispatch.threads), prod(dispatch.groups)
-    together = max(LANES // threads, 1) if _side_by_side(dispatch) else 1
+    together = _together(dispatch, threads) if _side_by_side(dispatch) else 1
     if threads * groups > MOST_THREADS or groups > MOST_GROUPS * together:
         raise Unsupported(f"dispatches of {groups:,} groups of {threads:,} threads")
     moved = 0
@@ -54,6 +56,13 @@ def execute_dispatch(dispatch: Dispatch, counters: Counters, run: Run) -> Work:
     counters.threads += work.threads
     counters.unordered_bytes += moved
     return work
+
+
+def _together(dispatch: Dispatch, threads: int) -> int:
+    """How many groups may be lanes at once."""
+    own = sum(file.size for file in dispatch.stage.program.files if not file.uniform)
+    words = sum(each.words for each in dispatch.shared) + threads * own
+    return max(min(LANES // threads, WORDS // max(words, 1)), 1)
 
 
 def _side_by_side(dispatch: Dispatch) -> bool:

@@ -347,6 +347,36 @@ def test_views_of_the_same_memory_count_as_one() -> None:
     assert not in_any_order(one.program, one.deeds, ((0, 0),), True)
 
 
+MANY = """dcl_uav_raw u0
+dcl_uav_raw u1
+dcl_uav_raw u2
+dcl_uav_structured_opc u4, 4
+dcl_input vThreadID.x
+dcl_tgsm_raw g1, 64"""
+
+
+@RUNS
+def test_groups_that_share_much_run_in_smaller_numbers(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(computing, "WORDS", 3 * 16)
+    sizes: list[int] = []
+    running = computing.Accesses
+
+    def counted(*arguments: Any) -> Any:
+        sizes.append(arguments[2])
+        return running(*arguments)
+
+    monkeypatch.setattr(computing, "Accesses", counted)
+    body = """imm_atomic_iadd r0.x, g1, l(0), l(1)
+ishl r0.y, vThreadID.x, l(2)
+store_raw u0.x, r0.y, r0.x"""
+    found = Computing(run)
+    words = found.run(compiled(body, (2, 1, 1), MANY), (8, 1, 1))
+    assert words[:16].tolist() == [0, 1] * 8
+    assert sizes == [6, 6, 4]
+
+
 OPERATIONS = (
     "store_raw u{u}.x, {at}, {value}",
     "ld_raw r2.x, {at}, u{u}.xxxx",
@@ -360,14 +390,6 @@ OPERATIONS = (
     "imm_atomic_alloc r2.x, u4",
     "imm_atomic_consume r2.x, u4",
 )
-
-
-MANY = """dcl_uav_raw u0
-dcl_uav_raw u1
-dcl_uav_raw u2
-dcl_uav_structured_opc u4, 4
-dcl_input vThreadID.x
-dcl_tgsm_raw g1, 64"""
 
 
 def _chance(random: Random) -> str:
