@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dp2emu.d3d.enums10 import Topology10
+from dp2emu.d3d.enums10 import Topology10, patch_list
 from dp2emu.ddi10 import Amplified, Case, ranges
 from dp2emu.ddi10.resource import BindFlag
 from dp2emu.ddi10.statistics import Statistics
@@ -99,6 +99,17 @@ def test_every_topology_counts_what_the_table_has(
         assert found.GSInvocations == (primitives if geometry else 0)
         case = Case(topology, vertices, indices, cut=CUT, depth=None, geometry=told(found, gs))
         assert ranges([case]).outside(found._replace(PSInvocations=0)) == []
+
+
+@pytest.mark.parametrize("points", range(1, 33))
+def test_patches_count_as_lists_of_their_points(points: int) -> None:
+    for vertices in (points - 1, points, 2 * points + 1):
+        for indices in (None, [0] * vertices):
+            found = counted(patch_list(points), indices, vertices)
+            count = vertices // points
+            assert found[:3] == (points * count, count, points * count)
+            case = Case(32 + points, vertices, indices, cut=CUT, depth=None)
+            assert ranges([case]).outside(found._replace(PSInvocations=0)) == []
 
 
 @pytest.mark.parametrize("geometry", [False, True])
