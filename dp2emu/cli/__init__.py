@@ -31,6 +31,8 @@ VERBS = {
     "convert": "Rewrite a capture in another form.",
     "shader": "Disassemble or assemble a shader.",
     "conform": "Try whether a driver follows the rules.",
+    "fuzz": "Look for inputs that break what is promised of all.",
+    "minimize": "Make a capture smaller that still fails.",
     "scene": "Play Direct3D 9 scene files.",
     "diff-images": "Compare pictures.",
 }

@@ -21,8 +21,9 @@ from typing import TypeAlias
 from dp2emu.errors import CaptureError
 
 _LEXEME = re.compile(
-    r"""\s+ | (?P<comment>\#.*) | (?P<string>"(?:[^"\\]|\\.)*") | (?P<mark>[\[\]{}=])
-      | (?P<word>[^\s\[\]{}="\#]+)""",
+    r"""\s* (?: (?P<comment>\#.*) | (?P<string>"(?:[^"\\]|\\.)*") | (?P<mark>[\[\]{}=])
+               | (?P<word>[^\s\[\]{}="\#]+) )
+      | \s+""",
     re.VERBOSE,
 )
 LINE_LIMIT = 1 << 20
@@ -161,22 +162,23 @@ class _Words:
 
     def __init__(self, line: int, text: str) -> None:
         self.line = line
+        self._at = at = 0
         self._lexemes: list[tuple[str, str]] = []
-        self._at = 0
-        at = 0
-        while at < len(text):
-            match = _LEXEME.match(text, at)
-            if match is None:
-                raise self.error(f"nothing starts with {text[at : at + 8].strip()!a}")
+        for match in _LEXEME.finditer(text):
+            if match.start() != at:
+                break
             at = match.end()
             if match.lastgroup and match.lastgroup != "comment":
-                self._lexemes.append((match.lastgroup, match.group()))
+                self._lexemes.append((match.lastgroup, match[match.lastgroup]))
+        if at < len(text):
+            raise self.error(f"nothing starts with {text[at : at + 8].strip()!a}")
+        self._end = len(self._lexemes)
 
     def error(self, what: str) -> TextError:
         return TextError(self.line, what)
 
     def at_end(self) -> bool:
-        return self._at == len(self._lexemes)
+        return self._at == self._end
 
     def is_statement(self) -> bool:
         kind, text = self._lexemes[0]
@@ -209,17 +211,18 @@ class _Words:
         return self._values(None, 0)
 
     def _next(self) -> tuple[str, str]:
-        if self.at_end():
+        at = self._at
+        if at == self._end:
             raise self.error("the line ends too early")
-        self._at += 1
-        return self._lexemes[self._at - 1]
+        self._at = at + 1
+        return self._lexemes[at]
 
     def _closed(self, closing: str | None) -> bool:
         """Whether the list under way ends here; steps over the mark that closes it."""
-        if closing is None or self.at_end():
-            if closing is not None:
-                raise self.error(f"{closing} is missing")
-            return self.at_end()
+        if closing is None:
+            return self._at == self._end
+        if self._at == self._end:
+            raise self.error(f"{closing} is missing")
         if self._lexemes[self._at] != ("mark", closing):
             return False
         self._at += 1

@@ -1,0 +1,84 @@
+"""``dp2emu fuzz``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from dp2emu.cli.outcome import DIFFERS, FINE, say
+from dp2emu.errors import UsageError
+from dp2emu.fuzz import target_named, targets
+from dp2emu.fuzz.campaign import Plan, Progress, campaign
+from dp2emu.fuzz.guided import available
+
+
+@click.command("fuzz")
+@click.option("--target", metavar="NAME", default="device", show_default=True, help="See --list.")
+@click.option("--list", "listed", is_flag=True, help="List the targets.")
+@click.option("--seconds", type=click.FloatRange(0.1), help="Time to take.")
+@click.option("--execs", type=click.IntRange(1), help="Inputs to try.")
+@click.option(
+    "--corpus", metavar="DIR", type=click.Path(file_okay=False), default="fuzz",
+    show_default=True, help="Inputs worth keeping, and DIR/findings; may be shared.",
+)  # fmt: skip
+@click.option("--jobs", metavar="N", type=click.IntRange(1, 1024), default=1, help="Processes.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Which inputs there are.")
+@click.option("--timeout", type=click.FloatRange(0.1), default=10.0, help="Seconds an input has.")
+@click.option("--resume", is_flag=True, help="Go on behind the inputs of the last time.")
+@click.option("--plain", is_flag=True, help="Without atheris, even where it is installed.")
+@click.option("--json", "as_json", is_flag=True, help="Print how it ended as JSON.")
+def command(
+    target: str, listed: bool, seconds: float | None, execs: int | None, corpus: str, jobs: int,
+    seed: int, timeout: float, resume: bool, plain: bool, as_json: bool,
+) -> int:  # fmt: skip
+    """Look for inputs that break what is promised of all.
+
+    Ends with 1 if there are findings.  Each is saved as a capture that replay opens, or as the
+    file it is, beside what was raised.  Without --seconds and --execs it goes on until Ctrl-C.
+    """
+    if listed:
+        for each in targets().values():
+            print(f"{each.name:12}{each.what}")
+        return FINE
+    if jobs > 1 and execs is not None and execs < jobs:
+        raise UsageError(f"{execs} inputs are too few for {jobs} processes")
+    plan = Plan(
+        Path(corpus), execs, seconds, jobs, seed, timeout, available() and not plain, resume
+    )
+    with _shown() as watch:
+        ended = campaign(target_named(target), plan, watch)
+    if as_json:
+        print(json.dumps(asdict(ended) | {"rate": round(ended.rate)}))
+    say(_line(ended))
+    for name in ended.findings:
+        say(f"  {plan.folder / 'findings' / name}")
+    return DIFFERS if ended.findings else FINE
+
+
+@contextmanager
+def _shown() -> Iterator[Callable[[Progress], None]]:
+    """Tells how it goes, on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda progress: None
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    with Live(console=Console(stderr=True), transient=True) as live:
+        yield lambda progress: live.update(_line(progress))
+
+
+def _line(progress: Progress) -> str:
+    covered = f", {progress.lines:,} lines" if progress.lines else ""
+    kinds = f", {progress.features:,} kinds" if progress.features else ""
+    return (
+        f"{progress.target}: {progress.execs:,} inputs in {progress.seconds:,.0f} s, "
+        f"{progress.rate:,.0f}/s{kinds}{covered}, corpus {progress.corpus:,}, "
+        f"{len(progress.findings)} findings"
+    )

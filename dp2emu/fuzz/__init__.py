@@ -1,0 +1,31 @@
+"""Fuzzing: inputs by the grammar of the token table, targets that promise something of each.
+
+``dp2emu fuzz`` is a shell around ``campaign``; findings are captures that ``replay`` opens.
+Nothing is imported here: what watches coverage must come before what it watches.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dp2emu.fuzz.target import Target
+
+
+@cache
+def targets() -> dict[str, Target]:
+    """Every target by name."""
+    from dp2emu.fuzz import driving, files, streams, traces
+
+    found = (*streams.TARGETS, *driving.TARGETS, *files.TARGETS, *traces.TARGETS)
+    return {target.name: target for target in found}
+
+
+def target_named(name: str) -> Target:
+    """Raises UsageError for a name that is none."""
+    from dp2emu.errors import UsageError
+
+    if name not in targets():
+        raise UsageError(f"target {name!r} is none of {', '.join(targets())}")
+    return targets()[name]

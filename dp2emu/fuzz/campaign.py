@@ -1,0 +1,245 @@
+"""Fuzzing in processes that are watched: a crash or a hang of one is a finding, not the end."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from dp2emu.fuzz.corpus import store
+from dp2emu.fuzz.findings import Finding, Findings
+from dp2emu.fuzz.target import Target
+from dp2emu.fuzz.worker import Board
+
+_GLANCE = 0.1
+"""Seconds between looks at the workers."""
+_START = 60.0
+"""Seconds a worker may take for its first input: it imports what it tries."""
+_LAST_WORDS = 4000
+"""Characters of what a worker that died had said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do: ``execs`` inputs in all or ``seconds``, None for no end, by ``jobs`` processes.
+
+    ``timeout`` is how many seconds an input may take.  ``guided``: atheris chooses inputs by
+    coverage.  ``seed`` decides which inputs there are, ``resume`` whether to go on behind those of
+    the last time.
+    """
+
+    folder: Path
+    execs: int | None = None
+    seconds: float | None = None
+    jobs: int = 1
+    seed: int = 0
+    timeout: float = 10.0
+    guided: bool = False
+    resume: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a campaign is: inputs tried, by all processes and, resumed, those before; kinds of
+    inputs and lines covered by the process that has most; inputs kept; findings by name.
+    """
+
+    target: str
+    execs: int
+    seconds: float
+    features: int
+    lines: int
+    corpus: int
+    findings: tuple[str, ...] = ()
+
+    @property
+    def rate(self) -> float:
+        """Inputs a second."""
+        return self.execs / self.seconds if self.seconds else 0.0
+
+
+def campaign(
+    target: Target, plan: Plan, watch: Callable[[Progress], None] = lambda progress: None
+) -> Progress:
+    """Fuzz a target.  ``watch`` is told about once a second how it goes.
+
+    Findings and corpus are in ``plan.folder``; ends early at KeyboardInterrupt, which is not
+    passed on.  Raises OSError.
+    """
+    with tempfile.TemporaryDirectory(prefix="dp2emu-fuzz-") as boards:
+        crew = _Crew(target, plan, Path(boards))
+        try:
+            crew.work(watch)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            crew.stop()
+        return crew.closed()
+
+
+@dataclass
+class _Member:
+    """A worker.  Mutable: processes come and go, ``execs`` only grows."""
+
+    number: int
+    board: Board
+    path: Path
+    execs: int
+    process: subprocess.Popen[bytes] | None = None
+    words: Path = field(default_factory=Path)
+    changed: float = 0.0
+    done: bool = False
+
+
+class _Crew:
+    """All workers of a campaign.  Mutable."""
+
+    def __init__(self, target: Target, plan: Plan, boards: Path) -> None:
+        plan.folder.mkdir(parents=True, exist_ok=True)
+        self._target = target
+        self._plan = plan
+        self._findings = Findings(plan.folder / "findings")
+        self._before = self._remembered()
+        self._started = time.monotonic()
+        each = self._before.execs // plan.jobs
+        self._members = [
+            _Member(number, Board(path, target.most), path, each)
+            for number in range(plan.jobs)
+            for path in (boards / f"{number}",)
+        ]
+
+    # What went before, and what comes after
+
+    @property
+    def _state(self) -> Path:
+        return self._plan.folder / f"{self._target.name}.json"
+
+    def _remembered(self) -> Progress:
+        nothing = Progress(self._target.name, 0, 0.0, 0, 0, 0)
+        if not self._plan.resume or not self._state.exists():
+            return nothing
+        try:
+            told = json.loads(self._state.read_text("utf-8"))
+            return Progress(**{**asdict(nothing), "execs": int(told["execs"]),
+                               "seconds": float(told["seconds"])})  # fmt: skip
+        except (ValueError, KeyError, TypeError):
+            return nothing
+
+    def closed(self) -> Progress:
+        """How it ended, which the folder remembers."""
+        progress = self.progress()
+        text = json.dumps(asdict(progress) | {"rate": round(progress.rate)}, indent=1)
+        store(self._plan.folder, self._state.name, text.encode() + b"\n")
+        return progress
+
+    def progress(self) -> Progress:
+        """How far it is."""
+        seen = [member.board.read() for member in self._members]
+        execs = sum(max(v.execs, m.execs) for v, m in zip(seen, self._members, strict=True))
+        names = [n for n in self._findings.names() if n.startswith(f"{self._target.name}-")]
+        return Progress(
+            self._target.name,
+            execs,
+            self._before.seconds + time.monotonic() - self._started,
+            max(vitals.features for vitals in seen),
+            max(vitals.lines for vitals in seen),
+            max(vitals.corpus for vitals in seen),
+            tuple(names),
+        )
+
+    # Work
+
+    def work(self, watch: Callable[[Progress], None]) -> None:
+        """Until every worker is done."""
+        told = 0.0
+        while not all(member.done for member in self._members):
+            for member in self._members:
+                self._look_after(member)
+            time.sleep(_GLANCE)
+            if time.monotonic() - told > 1.0:
+                told = time.monotonic()
+                watch(self.progress())
+
+    def _look_after(self, member: _Member) -> None:
+        now = time.monotonic()
+        if member.done:
+            return
+        if member.process is None:
+            self._start(member)
+            return
+        vitals, code = member.board.read(), member.process.poll()
+        if vitals.execs != member.execs or not vitals.data:
+            grace = _START if vitals.execs == member.execs else 0.0
+            member.execs, member.changed = vitals.execs, max(member.changed, now + grace)
+        if code == 0:
+            member.done = True
+        elif code is not None:
+            self._lost(member, f"the process ended with {_ending(code)}")
+        elif now - member.changed > self._plan.timeout and vitals.data:
+            member.process.kill()
+            member.process.wait()
+            self._lost(member, f"no end after {self._plan.timeout:g} seconds")
+
+    def _lost(self, member: _Member, how: str) -> None:
+        """A worker is gone, and the input it had is why."""
+        vitals = member.board.read()
+        words = member.words.read_bytes()[-_LAST_WORDS:].decode("utf-8", "replace")
+        member.process = None
+        member.execs = vitals.execs + 1
+        finding = Finding(self._target.name, how, f"{how}\n\n{words}", vitals.data)
+        if not self._findings.has(finding):
+            self._findings.save(finding, self._target)
+
+    def _start(self, member: _Member) -> None:
+        left = self._seconds_left()
+        if left is not None and left <= 0:
+            member.done = True
+            return
+        plan = self._plan
+        execs = None if plan.execs is None else self._share(member)
+        member.words = member.path.with_suffix(".txt")
+        member.changed = time.monotonic() + _START
+        arguments = (
+            self._target.name, plan.folder, member.path, plan.seed * 1009 + member.number,
+            member.execs, "" if execs is None else execs, "" if left is None else left,
+        )  # fmt: skip
+        module = "dp2emu.fuzz.guided" if plan.guided else "dp2emu.fuzz.worker"
+        command = [sys.executable, "-m", module, *map(str, arguments)]
+        with open(member.words, "wb") as words:
+            member.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=words, stderr=words
+            )
+
+    def _share(self, member: _Member) -> int:
+        """Where a worker stops: it counts from what was tried before."""
+        assert self._plan.execs is not None
+        jobs = self._plan.jobs
+        share = self._plan.execs // jobs + (member.number < self._plan.execs % jobs)
+        return self._before.execs // jobs + share
+
+    def _seconds_left(self) -> float | None:
+        if self._plan.seconds is None:
+            return None
+        return self._plan.seconds - (time.monotonic() - self._started)
+
+    def stop(self) -> None:
+        """End all processes."""
+        for member in self._members:
+            if member.process is not None and member.process.poll() is None:
+                member.process.kill()
+                member.process.wait()
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"

@@ -1,0 +1,85 @@
+"""A folder of inputs that several processes share, named by what is in them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+
+_NAME = 16
+"""Characters of a name: 64 bits of SHA-256."""
+HELD = 1 << 14
+"""Inputs held in memory; of more, some by chance."""
+
+
+def name_of(data: bytes) -> str:
+    """The file name of an input."""
+    return hashlib.sha256(data).hexdigest()[:_NAME]
+
+
+def store(folder: Path, name: str, data: bytes) -> None:
+    """Put a file into a folder whole or not at all, whoever else does the same."""
+    # The name begins with a dot, so that nobody takes it for an input.
+    temporary = folder / f".{name}.{os.getpid()}"
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(folder / name)
+    except OSError:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+class Corpus:
+    """Inputs worth changing.  Mutable: it grows, by this process and by others.
+
+    ``folder`` None keeps them in memory alone.  Inputs of more than ``most`` bytes are cut.
+    """
+
+    def __init__(self, folder: Path | None, most: int, seeds: Iterable[bytes] = ()) -> None:
+        self._folder = folder
+        self._most = most
+        self._names: set[str] = set()
+        self._inputs: list[bytes] = []
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        self.refresh()
+        for data in seeds:
+            self.add(data)
+
+    def __len__(self) -> int:
+        return len(self._inputs)
+
+    def add(self, data: bytes) -> bool:
+        """Keep an input, in the folder too; whether it is new.  Raises OSError."""
+        name = name_of(data)
+        if name in self._names:
+            return False
+        self._keep(name, data)
+        if self._folder is not None and not (self._folder / name).exists():
+            store(self._folder, name, data)
+        return True
+
+    def pick(self, rng: Random) -> bytes:
+        """Any input.  There must be one."""
+        return self._inputs[int(rng.random() * len(self._inputs))]
+
+    def refresh(self) -> None:
+        """Take over what others have put into the folder; files that cannot be read are none."""
+        if self._folder is None:
+            return
+        for entry in sorted(os.scandir(self._folder), key=lambda entry: entry.name):
+            if entry.name in self._names or entry.name.startswith(".") or not entry.is_file():
+                continue
+            with suppress(OSError), open(entry.path, "rb") as file:
+                self._keep(entry.name, file.read(self._most))
+
+    def _keep(self, name: str, data: bytes) -> None:
+        self._names.add(name)
+        if len(self._inputs) < HELD:
+            self._inputs.append(data)
+        else:
+            self._inputs[int(hashlib.sha256(name.encode()).hexdigest(), 16) % HELD] = data

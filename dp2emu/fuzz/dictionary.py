@@ -1,0 +1,66 @@
+"""What fuzzers of other drivers need: a corpus, a dictionary, and a mutator for AFL++."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+from dp2emu.dp2.generate import generate
+from dp2emu.dp2.table import TABLE
+from dp2emu.fuzz import grammar
+from dp2emu.fuzz.corpus import store
+from dp2emu.fuzz.mutations import BOUNDARIES
+
+STREAMS = 64
+"""Streams of several tokens in a corpus, beside one of each opcode."""
+DICTIONARY = "dp2.dict"
+
+
+def dictionary() -> str:
+    """Words as libFuzzer and AFL++ read them: headers, samples, and where numbers end.
+
+    >>> 'ISSUEQUERY' in dictionary()
+    True
+    """
+    return "".join(f'{name}="{_quoted(word)}"\n' for name, word in _words())
+
+
+def _words() -> Iterator[tuple[str, bytes]]:
+    for op in sorted(TABLE):
+        token = TABLE[op]
+        yield token.name, bytes((op, 0, 1, 0))
+        for number, sample in enumerate(token.samples):
+            if len(sample) <= 64:
+                yield f"{token.name}_{number}", sample
+    for width in (2, 4):
+        for value in BOUNDARIES[width]:
+            yield f"u{8 * width}_{value:x}", value.to_bytes(width, "little")
+
+
+def _quoted(word: bytes) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in word)
+
+
+def export(folder: Path, seed: int = 0) -> int:
+    """Write a corpus of command buffers, and the dictionary, into a folder; returns how many.
+
+    Of each opcode there is a sample or two by chance.  The same seed gives the same files.
+    Raises OSError.
+    """
+    corpus = folder / "corpus"
+    corpus.mkdir(parents=True, exist_ok=True)
+    rng = Random(seed)
+    number = 0
+    for op in sorted(TABLE):
+        token = TABLE[op]
+        for at in range(2):
+            made = generate(token, rng, vertex_size=grammar.VERTEX_SIZE)
+            data = token.samples[at] if at < len(token.samples) else made
+            store(corpus, f"{token.name.lower()}-{at}", data)
+            number += 1
+    for at in range(STREAMS):
+        store(corpus, f"stream-{at:02}", grammar.stream(rng))
+        number += 1
+    store(folder, DICTIONARY, dictionary().encode())
+    return number

@@ -1,0 +1,190 @@
+"""Command bytes by chance, and mutations that know where tokens begin.
+
+All is derived from the token table: what a token is, how long, and which of its numbers count
+things.  What comes out is often valid and always near to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import dp2emu.dp2.tokens  # noqa: F401  (registers the token table)
+from dp2emu.dp2.generate import generate, generate_stream
+from dp2emu.dp2.table import TABLE, Op
+from dp2emu.dp2.walk import scan
+from dp2emu.fuzz.mutations import BOUNDARIES, over
+from dp2emu.fuzz.mutations import mutate as mutate_bytes
+
+VERTEX_SIZE = 28
+"""Bytes of a vertex wherever one is meant: XYZRHW, DIFFUSE and a texture coordinate."""
+
+Tokens = list[bytes]
+"""A stream cut where its tokens begin; the last piece may be none."""
+
+QUERIES = (Op.CREATEQUERY, Op.ISSUEQUERY, Op.DELETEQUERY)
+_ISSUING = bytes(QUERIES)
+_HEADER = 4
+_RAW = 0.25
+"""Share of mutations that are blind."""
+_MOST_TOKENS = 64
+
+
+def stream(rng: Random) -> bytes:
+    """A few tokens: anything of their shape, or their samples, which mostly mean something."""
+    if rng.random() < 0.5:
+        return generate_stream(rng, rng.randrange(1, 5), vertex_size=VERTEX_SIZE)
+    return b"".join(sample(rng) for _ in range(rng.randrange(1, 5)))
+
+
+def sample(rng: Random, op: int | None = None) -> bytes:
+    """A token, of opcode ``op`` if given, as it would be sent, or anything of its shape if it has
+    no sample.
+    """
+    token = rng.choice(_TOKENS) if op is None else TABLE[op]
+    if token.samples and token.vertices is None:
+        return rng.choice(token.samples)
+    return generate(token, rng, vertex_size=VERTEX_SIZE)
+
+
+def mutate(rng: Random, data: bytes, other: bytes) -> bytes:
+    """Change a stream: its tokens, their numbers, or just bytes."""
+    if rng.random() < _RAW:
+        return mutate_bytes(rng, data, other)
+    tokens = tokens_of(data)
+    if not tokens:
+        return stream(rng)
+    changed = rng.choice(MUTATIONS)(rng, tokens, other)
+    return b"".join(changed[:_MOST_TOKENS])
+
+
+def tokens_of(data: bytes) -> Tokens:
+    """The bytes of each token, and whatever follows the last."""
+    found = scan(data, 0, len(data), VERTEX_SIZE)
+    pieces = [data[at:stop] for at, _, _, _, stop in found.commands]
+    return [*pieces, data[found.stop :]] if found.stop < len(data) else pieces
+
+
+# Mutations.  Each changes and returns the list it is given.
+
+
+def splice(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
+    """Tokens of another stream go in between."""
+    found = tokens_of(other) or [sample(rng)]
+    start = rng.randrange(len(found))
+    at = rng.randrange(len(tokens) + 1)
+    tokens[at:at] = found[start : start + rng.randrange(1, 4)]
+    return tokens
+
+
+def repeat(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
+    """A token comes several times."""
+    at = rng.randrange(len(tokens))
+    tokens[at:at] = [tokens[at]] * rng.choice((1, 1, 2, 7))
+    return tokens
+
+
+def remove(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
+    """A token is gone."""
+    del tokens[rng.randrange(len(tokens))]
+    return tokens
+
+
+def exchange(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
+    """Two tokens change places."""
+    a, b = rng.randrange(len(tokens)), rng.randrange(len(tokens))
+    tokens[a], tokens[b] = tokens[b], tokens[a]
+    return tokens
+
+
+def fresh(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
+    """A new token goes in between."""
+    tokens.insert(rng.randrange(len(tokens) + 1), sample(rng))
+    return tokens
+
+
+def count(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
+    """A header lies about how many there are."""
+    return _changed(rng, tokens, lambda token: over(token, 2, _near(rng, token, 2, 2)))
+
+
+def opcode(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
+    """A token says that it is another, or that it is none."""
+    value = rng.choice(_OPS) if rng.random() < 0.9 else rng.getrandbits(8)
+    return _changed(rng, tokens, lambda token: over(token, 0, bytes((value,))))
+
+
+def number(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
+    """A field becomes a number where numbers of its width end, or nearly what it was: sizes,
+    counts, handles, offsets and enumerations are all fields.
+    """
+
+    def change(token: bytes) -> bytes:
+        width = rng.choice((1, 2, 4, 4, 4))
+        places = max((len(token) - _HEADER) // width, 1)
+        at = _HEADER + width * rng.randrange(places)
+        return over(token, at, _near(rng, token, at, width))
+
+    return _changed(rng, tokens, change)
+
+
+def name(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
+    """A handle or an id becomes another's: four bytes of a token are copied into another."""
+    giver = rng.choice(tokens)
+    start = _HEADER + 4 * rng.randrange(max((len(giver) - _HEADER) // 4, 1))
+    word = giver[start : start + 4]
+
+    def change(token: bytes) -> bytes:
+        return over(token, _HEADER + 4 * rng.randrange(max(len(token) // 4 - 1, 1)), word)
+
+    return _changed(rng, tokens, change)
+
+
+def misalign(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
+    """Bytes appear or go inside a token, so that inline vertices lie elsewhere."""
+
+    def change(token: bytes) -> bytes:
+        at = rng.randrange(len(token) + 1)
+        if rng.random() < 0.5:
+            return token[:at] + bytes(rng.randrange(1, 4)) + token[at:]
+        return token[:at] + token[at + rng.randrange(1, 4) :]
+
+    return _changed(rng, tokens, change)
+
+
+def reorder(rng: Random, tokens: Tokens, other: bytes) -> Tokens:
+    """Tokens about queries come in another order, or one more does."""
+    places = [at for at, token in enumerate(tokens) if token[0] in _ISSUING]
+    if len(places) < 2:
+        return splice(rng, tokens, generate(TABLE[rng.choice(QUERIES)], rng))
+    shuffled = rng.sample(places, len(places))
+    moved = [tokens[at] for at in shuffled]
+    for at, token in zip(places, moved, strict=True):
+        tokens[at] = token
+    return tokens
+
+
+def _changed(rng: Random, tokens: Tokens, change: Callable[[bytes], bytes]) -> Tokens:
+    at = rng.randrange(len(tokens))
+    tokens[at] = change(tokens[at])
+    return tokens
+
+
+def _near(rng: Random, token: bytes, at: int, width: int) -> bytes:
+    """A boundary of the width, a number near the one that is there, or any."""
+    kind = rng.randrange(4)
+    if kind < 2:
+        value = rng.choice(BOUNDARIES[width])
+    elif kind == 2:
+        value = int.from_bytes(token[at : at + width], "little") + rng.choice((-2, -1, 1, 2))
+    else:
+        value = rng.getrandbits(8 * width)
+    return (value % (1 << 8 * width)).to_bytes(width, "little")
+
+
+MUTATIONS: tuple[Callable[[Random, Tokens, bytes], Tokens], ...] = (
+    splice, repeat, remove, exchange, fresh, count, opcode, number, number, name, misalign,
+    reorder,
+)  # fmt: skip
+_TOKENS = tuple(TABLE[op] for op in sorted(TABLE))
+_OPS = tuple(int(token.op) for token in _TOKENS)

@@ -1,0 +1,185 @@
+"""The smallest capture that still fails: fewer calls and records, then tokens, then bytes."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+from dp2emu.capture import CaptureWriter
+from dp2emu.capture.records import Answered, Called, MemoryWritten, Record
+from dp2emu.dp2.stream import CommandStream
+from dp2emu.errors import UsageError
+from dp2emu.fuzz.shrinking import Budget, shrink, shrink_bytes
+from dp2emu.text.contexts import Contexts
+
+TRIES = 5000
+"""Captures tried unless told otherwise."""
+_HERE = "{}"
+
+Fails = Callable[[Sequence[Record]], bool]
+
+
+class Check:
+    """Whether a command fails for a capture as it did for the first.  Mutable: it remembers how.
+
+    ``command`` is split as a shell does it; ``{}`` is the capture's path, which otherwise is its
+    last argument.  A command that takes longer than ``timeout`` seconds fails with that.
+    """
+
+    def __init__(self, command: str, timeout: float = 60.0) -> None:
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            raise UsageError(f"command {command!r}: {error}") from None
+        if not words:
+            raise UsageError("a check needs a command")
+        self._words = words if any(_HERE in word for word in words) else [*words, _HERE]
+        self._timeout = timeout
+        self._failure: int | None = None
+        self._folder = tempfile.TemporaryDirectory(prefix="dp2emu-minimize-")
+
+    def first(self, records: Sequence[Record]) -> bool:
+        """Run it for the capture to be made smaller; whether it fails."""
+        self._failure = self._run(records)
+        return self._failure != 0
+
+    def __call__(self, records: Sequence[Record]) -> bool:
+        return self._run(records) == self._failure
+
+    def close(self) -> None:
+        """Remove the captures that were tried."""
+        self._folder.cleanup()
+
+    def _run(self, records: Sequence[Record]) -> int:
+        path = Path(self._folder.name) / "tried.dp2"
+        save(records, path)
+        words = [word.replace(_HERE, str(path)) for word in self._words]
+        try:
+            done = subprocess.run(
+                words, stdin=subprocess.DEVNULL, capture_output=True, timeout=self._timeout
+            )
+        except subprocess.TimeoutExpired:
+            return -1 << 16
+        except OSError as error:
+            raise UsageError(f"{words[0]}: {error.strerror}") from None
+        return done.returncode
+
+
+def save(records: Iterable[Record], path: Path) -> None:
+    """Write records as a sealed capture.  Raises OSError."""
+    with CaptureWriter(str(path)) as writer:
+        for record in records:
+            writer.write(record)
+
+
+def minimize(records: Sequence[Record], fails: Fails, tries: int = TRIES) -> list[Record]:
+    """As few and as small records as still fail.  ``fails`` is true of those given."""
+    budget = Budget(tries)
+    kept = list(records)
+    while True:
+        before = kept
+        kept = _fewer_records(kept, fails, budget)
+        for part in (_tokens, _vertices, _memory, _bytes):
+            kept = _each(kept, part, fails, budget)
+        if kept == before or budget.left <= 0:
+            return kept
+
+
+def _fewer_records(records: Sequence[Record], fails: Fails, budget: Budget) -> list[Record]:
+    """A call goes with its answer."""
+    groups: list[list[Record]] = []
+    for record in records:
+        if isinstance(record, Answered) and groups:
+            groups[-1].append(record)
+        else:
+            groups.append([record])
+    kept = shrink(groups, lambda some: fails([r for group in some for r in group]), budget)
+    return [record for group in kept for record in group]
+
+
+_Part = Callable[[Record, Contexts, Callable[[Record], bool], Budget], Record]
+"""(a record, the contexts as they are there, whether another in its place fails) -> smaller."""
+
+
+def _each(records: list[Record], part: _Part, fails: Fails, budget: Budget) -> list[Record]:
+    kept, contexts = list(records), Contexts()
+    for at in range(len(kept)):
+        contexts.see(kept[at])
+
+        def still(other: Record, at: int = at) -> bool:
+            return fails([*kept[:at], other, *kept[at + 1 :]])
+
+        kept[at] = part(kept[at], contexts, still, budget)
+    return kept
+
+
+def _with(record: Called, commands: bytes) -> Called:
+    """A call with other commands, of which it covers as many as before or all."""
+    call = record.call
+    assert call.commands is not None
+    covered = min(call.dwCommandLength, len(commands))
+    if call.dwCommandLength == len(call.commands):
+        covered = len(commands)
+    return replace(record, call=replace(call, commands=commands, dwCommandLength=covered))
+
+
+def _tokens(
+    record: Record, contexts: Contexts, still: Callable[[Record], bool], budget: Budget
+) -> Record:
+    """Fewer tokens of a call."""
+    if not isinstance(record, Called) or not record.call.commands:
+        return record
+    pieces = _cut(record, contexts)
+    kept = shrink(pieces, lambda some: still(_with(record, b"".join(some))), budget)
+    return _with(record, b"".join(kept)) if len(kept) < len(pieces) else record
+
+
+def _cut(record: Called, contexts: Contexts) -> list[bytes]:
+    """The commands of a call where its tokens begin."""
+    data = record.call.commands or b""
+    stream = CommandStream(record.call, data)
+    size = contexts.vertex_format(record.call).size
+    found = (at for each in stream.stretches(size) for at, *_ in each.commands)
+    starts = sorted({0, *(at - stream.start for at in found), len(data)})
+    return [data[start:stop] for start, stop in pairwise(starts)]
+
+
+def _vertices(
+    record: Record, contexts: Contexts, still: Callable[[Record], bool], budget: Budget
+) -> Record:
+    """Fewer bytes behind lpVertices."""
+    if not isinstance(record, Called) or not record.call.vertices:
+        return record
+    call = record.call
+    data = shrink_bytes(
+        call.vertices or b"",
+        lambda some: still(replace(record, call=replace(call, vertices=some))),
+        budget,
+    )
+    return replace(record, call=replace(call, vertices=data))
+
+
+def _memory(
+    record: Record, contexts: Contexts, still: Callable[[Record], bool], budget: Budget
+) -> Record:
+    """Fewer bytes of a memory write."""
+    if not isinstance(record, MemoryWritten) or not record.data:
+        return record
+    data = shrink_bytes(record.data, lambda some: still(replace(record, data=some)), budget)
+    return replace(record, data=data)
+
+
+def _bytes(
+    record: Record, contexts: Contexts, still: Callable[[Record], bool], budget: Budget
+) -> Record:
+    """Fewer bytes of commands."""
+    if not isinstance(record, Called) or not record.call.commands:
+        return record
+    return _with(
+        record, shrink_bytes(record.call.commands, lambda some: still(_with(record, some)), budget)
+    )

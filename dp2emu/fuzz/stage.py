@@ -1,0 +1,198 @@
+"""A small adapter on which inputs are executed, and the calls that an input is.
+
+An input is a byte that chooses the DirectX version, then the command bytes of calls with ``CALL``
+between them.  What there is beside has small numbers, which handles mostly are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from struct import pack
+
+from dp2emu.capture.records import (
+    Called,
+    ContextCreated,
+    MemoryWritten,
+    Record,
+    SurfaceCreated,
+)
+from dp2emu.d3d.enums import Format
+from dp2emu.d3d.flags import Dp2Flags
+from dp2emu.dp2.call import Answer, Call
+from dp2emu.dp2.driver import Driver
+from dp2emu.dp2.inspect import facts_of
+from dp2emu.dp2.options import Options
+from dp2emu.errors import Dp2Error, Unsupported
+from dp2emu.fuzz import grammar
+from dp2emu.gpu.memory import BUFFERS, Limits, SurfaceDesc, SurfaceKind, layout_of
+from dp2emu.gpu.timing import parse_timing
+from dp2emu.shader.engines import REFERENCE
+
+CALL = b"\xffDP2"
+"""Between calls: no command has that opcode."""
+INTERFACES = (9, 8, 7, 6)
+COLOR, DEPTH, COMMANDS = 1, 2, 3
+ROOM = 4096
+"""Bytes of the command surface."""
+FVF = 0x144
+VERTICES = 64
+MOST_CALLS = 8
+LIMITS = Limits(extent=256, surface_bytes=1 << 20, total_bytes=1 << 24, surfaces=64)
+
+_KIND = SurfaceKind
+SURFACES = (
+    SurfaceDesc(COLOR, _KIND.SURFACE, 64, 64, Format.X8R8G8B8),
+    SurfaceDesc(DEPTH, _KIND.SURFACE, 64, 64, Format.D24S8),
+    SurfaceDesc(COMMANDS, _KIND.MEMORY, ROOM),
+    SurfaceDesc(4, _KIND.VERTEXBUFFER, 2048),
+    SurfaceDesc(5, _KIND.VERTEXBUFFER, 256),
+    SurfaceDesc(6, _KIND.INDEXBUFFER, 512),
+    SurfaceDesc(7, _KIND.TEXTURE, 16, 16, Format.A1),
+    SurfaceDesc(8, _KIND.TEXTURE, 32, 32, Format.A8R8G8B8, levels=6),
+    SurfaceDesc(9, _KIND.CUBETEXTURE, 16, 16, Format.R5G6B5, levels=2),
+    SurfaceDesc(10, _KIND.VOLUMETEXTURE, 8, 8, Format.A8R8G8B8, depth=4, levels=2),
+    SurfaceDesc(11, _KIND.TEXTURE, 16, 16, Format.P8),
+    SurfaceDesc(12, _KIND.TEXTURE, 16, 16, Format.DXT1, levels=3),
+    SurfaceDesc(13, _KIND.SURFACE, 64, 64, Format.X8R8G8B8, samples=4),
+    SurfaceDesc(14, _KIND.TEXTURE, 64, 64, Format.A16B16G16R16F),
+)
+"""Of every kind one."""
+
+
+def _vertices() -> bytes:
+    rng = Random(0)
+    return b"".join(
+        pack("<4fI2f", rng.uniform(-8, 72), rng.uniform(-8, 72), rng.random(), 1.0,
+             rng.getrandbits(32), rng.uniform(-1, 2), rng.random())
+        for _ in range(VERTICES)
+    )  # fmt: skip
+
+
+USER_VERTICES = _vertices()
+"""Around the screen; those of all calls."""
+_BUFFERS = tuple(MemoryWritten(handle, 0, USER_VERTICES[: 1 << 8]) for handle in (4, 5, 6))
+_SIZES = {
+    desc.handle: desc.width
+    if desc.kind in BUFFERS
+    else sum(level.size for level in layout_of(desc))
+    for desc in SURFACES
+}
+
+
+def program(rng: Random) -> bytes:
+    """Some calls by chance."""
+    calls = [grammar.stream(rng) for _ in range(rng.randrange(1, 4))]
+    return bytes((rng.choice((0, 0, 1, 2, 3)),)) + CALL.join(calls)
+
+
+def mutate(rng: Random, data: bytes, other: bytes) -> bytes:
+    """Change a call, or which calls there are."""
+    head, calls = data[:1] or b"\0", data[1:].split(CALL)
+    others = other[1:].split(CALL)
+    at, kind = rng.randrange(len(calls)), rng.randrange(12)
+    if kind == 0:
+        calls.insert(at, rng.choice(others))
+    elif kind == 1:
+        calls.append(calls[at])
+    elif kind == 2:
+        del calls[at]
+    elif kind == 3:
+        head = bytes((rng.randrange(len(INTERFACES)),))
+    else:
+        calls[at] = grammar.mutate(rng, calls[at], rng.choice(others))
+    return head + CALL.join(calls[:MOST_CALLS])
+
+
+def calls_of(data: bytes, context: int = 1) -> Iterator[Call]:
+    """The calls an input is, the last of them without commands, to fetch what is answered."""
+    for commands in (*data[1:].split(CALL)[:MOST_CALLS], b""):
+        commands = commands[:ROOM]
+        yield Call(
+            context, COMMANDS, dwCommandLength=len(commands), commands=commands,
+            dwFlags=int(Dp2Flags.USERMEMVERTICES), dwVertexType=FVF, dwVertexLength=VERTICES,
+            vertices=USER_VERTICES,
+        )  # fmt: skip
+
+
+def shortened(call: Call, commands: bytes) -> Call:
+    """The call with only these commands."""
+    return replace(call, commands=commands, dwCommandLength=len(commands))
+
+
+def interface_of(data: bytes) -> int:
+    """The DirectX version an input is for."""
+    return INTERFACES[data[0] % len(INTERFACES)] if data else INTERFACES[0]
+
+
+def setting(data: bytes) -> Sequence[Record]:
+    """What there is before the first call."""
+    made = tuple(SurfaceCreated(desc) for desc in SURFACES)
+    return (*made, *_BUFFERS, ContextCreated(1, interface_of(data), COLOR, DEPTH))
+
+
+def records(data: bytes) -> Sequence[Record]:
+    """The capture of an input."""
+    return (*setting(data), *map(Called, calls_of(data)))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a call came to: ddrval, dwErrorOffset and response, or what was raised."""
+
+    ddrval: int
+    offset: int
+    response: bytes
+    raised: str = ""
+
+
+class Stage:
+    """A driver that inputs are played on.  Mutable: they leave what they leave."""
+
+    def __init__(self, engine: str = REFERENCE) -> None:
+        # Threads would only fight for the processors that other jobs have.
+        options = Options(engine=engine, threads=1)
+        self.driver = Driver(parse_timing("fixed:call=10,packet=10,delivery=5"), options, LIMITS)
+
+    def enter(self, data: bytes) -> None:
+        """Make everything there is before an input's first call."""
+        for desc in SURFACES:
+            self.driver.create_surface(desc)
+        for written in _BUFFERS:
+            self.driver.write(written.handle, written.offset, written.data)
+        self.driver.create_context(1, interface=interface_of(data), color=COLOR, depth=DEPTH)
+
+    def leave(self) -> None:
+        """Unmake it all, and what the input left."""
+        self.driver.destroy_context(1)
+        for desc in SURFACES:
+            if self.driver.gpu.heap.get(desc.handle) is not None:
+                self.driver.destroy_surface(desc.handle)
+
+    def play(self, data: bytes) -> list[Outcome]:
+        """All calls of an input."""
+        return [self.call(call) for call in calls_of(data)]
+
+    def call(self, call: Call) -> Outcome:
+        """One call.  What is not built is an outcome, too."""
+        try:
+            answer: Answer = self.driver.submit(call)
+        except Unsupported as error:
+            return Outcome(0, error.offset or 0, b"", error.what)
+        except Dp2Error as error:
+            return Outcome(0, error.offset or 0, b"", type(error).__name__)
+        return Outcome(answer.ddrval, answer.dwErrorOffset, answer.response)
+
+    def memory(self) -> list[bytes]:
+        """What every surface holds when the GPU is idle."""
+        self.driver.finish()
+        return [self.driver.read(handle, 0, size) for handle, size in _SIZES.items()]
+
+    def state(self) -> Hashable:
+        """What every surface but that of the commands holds, and all state of the context."""
+        memory = self.memory()
+        del memory[COMMANDS - 1]
+        context = self.driver.context(1)
+        facts = facts_of(context) if context else {}
+        return (*memory, *(f"{k}: {v}" for k, v in facts.items() if k != "queries"))

@@ -1,0 +1,46 @@
+"""What can be fuzzed: a target makes inputs, changes them and tries them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from dp2emu.capture.records import Record
+from dp2emu.fuzz.mutations import Mutation
+
+
+class Broken(Exception):  # noqa: N818  (it is no error of the input's)
+    """Something that is promised of every input does not hold for this one."""
+
+
+Trial = Callable[[bytes], Hashable]
+"""Tries an input and returns what it was like: an input unlike all before is kept.
+
+Raises ``Broken``, or whatever a user would see, for a finding; an error that the input deserves
+(``Dp2Error``) is none and part of what it was like.
+"""
+
+
+def _no_capture(data: bytes) -> Sequence[Record] | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """``what`` it checks, in a line.  ``make`` sets up a trial.
+
+    ``seed`` makes an input by chance, ``mutate`` one of another.  Inputs are at most ``most``
+    bytes.  ``records`` are the capture that shows an input, None if it is a file itself, whose
+    name ends in ``suffix``.  ``cover`` names the modules whose coverage tells inputs apart.
+    """
+
+    name: str
+    what: str
+    make: Callable[[], Trial]
+    seed: Callable[[Random], bytes]
+    mutate: Mutation
+    most: int
+    cover: tuple[str, ...]
+    records: Callable[[bytes], Sequence[Record] | None] = _no_capture
+    suffix: str = ".bin"
