@@ -23,6 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "readback",
         "conform",
         "diff",
+        "fuzz",
         "lettering",
         "replay",
         "retrace",

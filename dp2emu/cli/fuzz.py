@@ -13,8 +13,9 @@ import click
 
 from dp2emu.cli.outcome import DIFFERS, FINE, say
 from dp2emu.errors import UsageError
-from dp2emu.fuzz import target_named, targets
+from dp2emu.fuzz import targets
 from dp2emu.fuzz.campaign import Plan, Progress, campaign
+from dp2emu.fuzz.dictionary import export as write_corpus
 from dp2emu.fuzz.guided import available
 
 
@@ -32,10 +33,14 @@ from dp2emu.fuzz.guided import available
 @click.option("--timeout", type=click.FloatRange(0.1), default=10.0, help="Seconds an input has.")
 @click.option("--resume", is_flag=True, help="Go on behind the inputs of the last time.")
 @click.option("--plain", is_flag=True, help="Without atheris, even where it is installed.")
+@click.option(
+    "--export", metavar="DIR", type=click.Path(file_okay=False),
+    help="Only write a corpus and a dictionary for fuzzers of other drivers.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print how it ended as JSON.")
 def command(
     target: str, listed: bool, seconds: float | None, execs: int | None, corpus: str, jobs: int,
-    seed: int, timeout: float, resume: bool, plain: bool, as_json: bool,
+    seed: int, timeout: float, resume: bool, plain: bool, export: str | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Look for inputs that break what is promised of all.
 
@@ -46,13 +51,16 @@ def command(
         for each in targets().values():
             print(f"{each.name:12}{each.what}")
         return FINE
+    if export is not None:
+        say(f"{write_corpus(Path(export), seed)} inputs in {export}")
+        return FINE
     if jobs > 1 and execs is not None and execs < jobs:
         raise UsageError(f"{execs} inputs are too few for {jobs} processes")
     plan = Plan(
         Path(corpus), execs, seconds, jobs, seed, timeout, available() and not plain, resume
     )
     with _shown() as watch:
-        ended = campaign(target_named(target), plan, watch)
+        ended = campaign(target, plan, watch)
     if as_json:
         print(json.dumps(asdict(ended) | {"rate": round(ended.rate)}))
     say(_line(ended))

@@ -7,7 +7,8 @@ Nothing is imported here: what watches coverage must come before what it watches
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from dp2emu.fuzz.target import Target
@@ -23,9 +24,16 @@ def targets() -> dict[str, Target]:
 
 
 def target_named(name: str) -> Target:
-    """Raises UsageError for a name that is none."""
+    """A target of ours, or one of somebody else's, as ``module:name``.
+
+    Raises UsageError for what is none.
+    """
     from dp2emu.errors import UsageError
 
-    if name not in targets():
-        raise UsageError(f"target {name!r} is none of {', '.join(targets())}")
-    return targets()[name]
+    module, colon, attribute = name.partition(":")
+    try:
+        found = getattr(import_module(module), attribute) if colon else targets()[name]
+    except (ImportError, AttributeError, KeyError):
+        what = f"target {name!r} is none of {', '.join(targets())}, nor MODULE:NAME of another"
+        raise UsageError(what) from None
+    return cast("Target", found)

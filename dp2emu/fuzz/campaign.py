@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from dp2emu.fuzz import target_named
 from dp2emu.fuzz.corpus import store
 from dp2emu.fuzz.findings import Finding, Findings
-from dp2emu.fuzz.target import Target
 from dp2emu.fuzz.worker import Board
 
 _GLANCE = 0.1
@@ -65,15 +65,16 @@ class Progress:
 
 
 def campaign(
-    target: Target, plan: Plan, watch: Callable[[Progress], None] = lambda progress: None
+    name: str, plan: Plan, watch: Callable[[Progress], None] = lambda progress: None
 ) -> Progress:
-    """Fuzz a target.  ``watch`` is told about once a second how it goes.
+    """Fuzz the target of that name (``target_named``).  ``watch`` is told about once a second how
+    it goes.
 
     Findings and corpus are in ``plan.folder``; ends early at KeyboardInterrupt, which is not
-    passed on.  Raises OSError.
+    passed on.  Raises UsageError for a name that is none, and OSError.
     """
     with tempfile.TemporaryDirectory(prefix="dp2emu-fuzz-") as boards:
-        crew = _Crew(target, plan, Path(boards))
+        crew = _Crew(name, plan, Path(boards))
         try:
             crew.work(watch)
         except KeyboardInterrupt:
@@ -100,9 +101,10 @@ class _Member:
 class _Crew:
     """All workers of a campaign.  Mutable."""
 
-    def __init__(self, target: Target, plan: Plan, boards: Path) -> None:
+    def __init__(self, name: str, plan: Plan, boards: Path) -> None:
+        self._name = name
+        self._target = target = target_named(name)
         plan.folder.mkdir(parents=True, exist_ok=True)
-        self._target = target
         self._plan = plan
         self._findings = Findings(plan.folder / "findings")
         self._before = self._remembered()
@@ -174,9 +176,10 @@ class _Crew:
             self._start(member)
             return
         vitals, code = member.board.read(), member.process.poll()
-        if vitals.execs != member.execs or not vitals.data:
-            grace = _START if vitals.execs == member.execs else 0.0
-            member.execs, member.changed = vitals.execs, max(member.changed, now + grace)
+        if vitals.execs != member.execs:
+            member.execs, member.changed = vitals.execs, now
+        elif not vitals.data:
+            member.changed = now + _START
         if code == 0:
             member.done = True
         elif code is not None:
@@ -206,7 +209,7 @@ class _Crew:
         member.words = member.path.with_suffix(".txt")
         member.changed = time.monotonic() + _START
         arguments = (
-            self._target.name, plan.folder, member.path, plan.seed * 1009 + member.number,
+            self._name, plan.folder, member.path, plan.seed * 1009 + member.number,
             member.execs, "" if execs is None else execs, "" if left is None else left,
         )  # fmt: skip
         module = "dp2emu.fuzz.guided" if plan.guided else "dp2emu.fuzz.worker"

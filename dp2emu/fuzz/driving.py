@@ -109,9 +109,7 @@ def queries_answered(data: bytes) -> Hashable:
 def _ended(commands: bytes) -> set[int]:
     """The queries that a stream issues, as far as it is one."""
     found = scan(commands, 0, len(commands), grammar.VERTEX_SIZE)
-    places = [
-        (start, n) for _, token, n, start, _ in found.commands if token.op is Op.ISSUEQUERY
-    ]
+    places = [(start, n) for _, token, n, start, _ in found.commands if token.op is Op.ISSUEQUERY]
     return {
         int.from_bytes(commands[start + 8 * at : start + 8 * at + 4], "little")
         for start, n in places
@@ -156,9 +154,7 @@ def queries(rng: Random) -> bytes:
 def _target(
     name: str, what: str, trial: Trial, seed: Callable[[Random], bytes] = stage.program
 ) -> Target:
-    return Target(
-        name, what, lambda: trial, seed, stage.mutate, _MOST, _COVER, stage.records
-    )
+    return Target(name, what, lambda: trial, seed, stage.mutate, _MOST, _COVER, stage.records)
 
 
 TARGETS = (

@@ -56,9 +56,11 @@ def capture_file(rng: Random) -> bytes:
     records = stage.records(stage.program(rng))[rng.choice((0, 10, -3)) :]
     out = io.BytesIO()
     kind = rng.randrange(3)
-    with LogWriter(out) if kind == 0 else CaptureWriter(
-        out, compression=("zstd", "none")[kind - 1]
-    ) as writer:
+    with (
+        LogWriter(out)
+        if kind == 0
+        else CaptureWriter(out, compression=("zstd", "none")[kind - 1]) as writer
+    ):
         for record in records:
             writer.write(record)
     return out.getvalue()
@@ -214,15 +216,20 @@ _PAYLOADS = (4, 8, 4, 1, 16, None)
 
 def response_bytes(rng: Random) -> bytes:
     """Some blocks, as a driver writes them."""
-    data = b""
-    for _ in range(rng.randrange(1, 4)):
-        queries = [rng.randrange(5) for _ in range(rng.randrange(4))]
-        records = b"".join(
-            struct.pack("<II", query, _PAYLOADS[query] or 0) + rng.randbytes(_PAYLOADS[query] or 0)
-            for query in queries
-        )
-        data += struct.pack("<BBHI", Op.RESPONSEQUERY, 0, len(queries), 8 + len(records)) + records
-    return data + (struct.pack("<BBHI", Op.RESPONSECONTINUE, 0, 0, 8) if rng.random() < 0.3 else b"")
+    data = b"".join(_block(rng) for _ in range(rng.randrange(1, 4)))
+    more = struct.pack("<BBHI", Op.RESPONSECONTINUE, 0, 0, 8)
+    return data + more if rng.random() < 0.3 else data
+
+
+def _block(rng: Random) -> bytes:
+    queries = [rng.randrange(5) for _ in range(rng.randrange(4))]
+    sizes = [_PAYLOADS[query] or 0 for query in queries]
+    records = b"".join(
+        struct.pack("<II", query, size) + rng.randbytes(size)
+        for query, size in zip(queries, sizes, strict=True)
+    )
+    head = struct.pack("<BBHI", Op.RESPONSEQUERY, 0, len(queries), 8 + len(records))
+    return head + records
 
 
 # Drivers elsewhere
@@ -308,4 +315,3 @@ TARGETS = (
     _target("rig", "replies of a driver elsewhere", rig, replies, mutate_replies, 512, "rig",
             ".replies"),
 )  # fmt: skip
-

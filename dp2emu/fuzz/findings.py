@@ -111,5 +111,3 @@ def sealed(records: Sequence[Record]) -> bytes:
         for record in records:
             writer.write(record)
     return out.getvalue()
-
-

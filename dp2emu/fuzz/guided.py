@@ -64,9 +64,7 @@ def _functions(modules: tuple[str, ...]) -> Iterator[FunctionType]:
                         yield member
 
 
-def _mutator(
-    target: Target, rng: Random
-) -> Callable[[bytes, int, int], bytes]:
+def _mutator(target: Target, rng: Random) -> Callable[[bytes, int, int], bytes]:
     """libFuzzer's own mutations, and now and then one of the target's."""
     import atheris
 

@@ -77,8 +77,7 @@ def cut(rng: Random, data: bytes, other: bytes) -> bytes:
 def splice(rng: Random, data: bytes, other: bytes) -> bytes:
     """The end is that of others."""
     return (
-        data[: int(rng.random() * (len(data) + 1))]
-        + other[int(rng.random() * (len(other) + 1)) :]
+        data[: int(rng.random() * (len(data) + 1))] + other[int(rng.random() * (len(other) + 1)) :]
     )
 
 

@@ -24,9 +24,7 @@ class Budget:
         return self.left >= 0
 
 
-def shrink(
-    parts: Sequence[_T], still: Callable[[Sequence[_T]], bool], budget: Budget
-) -> list[_T]:
+def shrink(parts: Sequence[_T], still: Callable[[Sequence[_T]], bool], budget: Budget) -> list[_T]:
     """As few parts as will do, in order.  ``still`` tells whether some of them do.
 
     >>> shrink(range(100), lambda some: {3, 77} <= set(some), Budget(1000))

@@ -50,12 +50,12 @@ def agree(data: bytes) -> Hashable:
     parsed = parse(data, 0, len(data), grammar.VERTEX_SIZE)
     if found.stop != parsed.stop or (found.problem is None) != (parsed.problem is None):
         raise Broken(f"the walk stops at {found.stop}, construct at {parsed.stop}")
-    for (at, token, *place), (offset, op, fields) in zip(
+    for (at, token, n, start, stop), (offset, op, fields) in zip(
         found.commands, parsed.commands, strict=True
     ):
         if (at, token.op) != (offset, op):
             raise Broken(f"{token.name} at {at}, {op.name} at {offset}")
-        body = decode(token, data, *place, grammar.VERTEX_SIZE)
+        body = decode(token, data, n, start, stop, grammar.VERTEX_SIZE)
         if by_view(token, body) != by_construct(fields):
             raise Broken(f"{token.name} has other fields")
     return tuple(token.op for _, token, *_ in found.commands[:3]), found.problem is None
@@ -115,16 +115,12 @@ def come_back(data: bytes) -> Hashable:
 
 def records(data: bytes) -> Sequence[Record]:
     """A capture of one call with these commands."""
-    call = Call(
-        1, 2, dwCommandLength=len(data), commands=data, dwVertexSize=grammar.VERTEX_SIZE
-    )
+    call = Call(1, 2, dwCommandLength=len(data), commands=data, dwVertexSize=grammar.VERTEX_SIZE)
     return (*_START, Called(call))
 
 
 def _target(name: str, what: str, trial: Trial, cover: tuple[str, ...], most: int) -> Target:
-    return Target(
-        name, what, lambda: trial, grammar.stream, grammar.mutate, most, cover, records
-    )
+    return Target(name, what, lambda: trial, grammar.stream, grammar.mutate, most, cover, records)
 
 
 TARGETS = (

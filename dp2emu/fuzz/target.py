@@ -10,7 +10,7 @@ from dp2emu.capture.records import Record
 from dp2emu.fuzz.mutations import Mutation
 
 
-class Broken(Exception):  # noqa: N818  (it is no error of the input's)
+class Broken(Exception):
     """Something that is promised of every input does not hold for this one."""
 
 

@@ -1,0 +1,50 @@
+"""Targets with mistakes, each of which an input of ``BAD`` brings out."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable, Hashable
+
+from dp2emu.errors import Dp2Error
+from dp2emu.fuzz import mutations
+from dp2emu.fuzz.target import Broken, Target
+
+BAD = b"\x07"
+
+
+def _innocent(data: bytes) -> Hashable:
+    if len(data) % 2:
+        raise Dp2Error("odd")
+    return len(data)
+
+
+def _trial(bad: Callable[[], object]) -> Callable[[bytes], Hashable]:
+    def trial(data: bytes) -> Hashable:
+        if BAD in data:
+            bad()
+        return _innocent(data)
+
+    return trial
+
+
+def _raise() -> None:
+    raise ValueError("7")
+
+
+def _promise() -> None:
+    raise Broken("no 7 is here, nor 19")
+
+
+def _target(name: str, bad: Callable[[], object]) -> Target:
+    trial = _trial(bad)
+    return Target(
+        name, "planted", lambda: trial, lambda rng: rng.randbytes(8), mutations.mutate, 32, ()
+    )
+
+
+RAISES = _target("raises", _raise)
+BREAKS = _target("breaks", _promise)
+CRASHES = _target("crashes", lambda: ctypes.string_at(0))
+HANGS = _target("hangs", lambda: time.sleep(60))
+FINE = _target("fine", lambda: None)

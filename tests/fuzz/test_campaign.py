@@ -1,0 +1,71 @@
+"""Processes are watched: whatever an input does to one becomes a finding, and the rest goes on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dp2emu.errors import UsageError
+from dp2emu.fuzz.campaign import Plan, campaign
+from tests.fuzz.planted import BAD
+
+PLANTED = "tests.fuzz.planted"
+
+
+def ended(name: str, folder: Path, **more: object) -> tuple[str, ...]:
+    """Names of the findings of a short campaign."""
+    plan = Plan(folder, **{"execs": 300, **more})  # type: ignore[arg-type]
+    return campaign(f"{PLANTED}:{name}", plan).findings
+
+
+def only(folder: Path, suffix: str) -> bytes:
+    (path,) = (folder / "findings").glob(f"*{suffix}")
+    return path.read_bytes()
+
+
+def test_what_keeps_its_promises_has_no_findings(tmp_path: Path) -> None:
+    assert ended("FINE", tmp_path) == ()
+    assert json.loads((tmp_path / "fine.json").read_text())["execs"] == 300
+
+
+@pytest.mark.parametrize(("name", "site"), [
+    ("RAISES", b"ValueError\n"), ("BREAKS", b"Broken: no # is here, nor #\n"),
+])  # fmt: skip
+def test_an_exception_is_found_once_and_made_small(tmp_path: Path, name: str, site: bytes) -> None:
+    assert len(ended(name, tmp_path)) == 1
+    assert only(tmp_path, ".input") == BAD
+    assert only(tmp_path, ".txt").startswith(site)
+
+
+def test_a_crash_is_a_finding_with_its_input(tmp_path: Path) -> None:
+    assert len(ended("CRASHES", tmp_path)) == 1
+    assert BAD in only(tmp_path, ".input")
+    assert b"SIGSEGV" in only(tmp_path, ".txt")
+
+
+def test_a_hang_is_a_finding_with_its_input(tmp_path: Path) -> None:
+    assert len(ended("HANGS", tmp_path, timeout=0.3, seconds=6.0)) == 1
+    assert BAD in only(tmp_path, ".input")
+
+
+def test_a_campaign_goes_on_where_it_ended(tmp_path: Path) -> None:
+    plan = Plan(tmp_path, execs=200, jobs=2)
+    assert campaign(f"{PLANTED}:FINE", plan).execs == 200
+    assert campaign(f"{PLANTED}:FINE", Plan(tmp_path, execs=200, jobs=2, resume=True)).execs == 400
+    assert campaign(f"{PLANTED}:FINE", Plan(tmp_path, execs=200)).execs == 200
+
+
+def test_the_same_seed_makes_the_same_inputs(tmp_path: Path) -> None:
+    corpora = []
+    for name, seed in (("a", 5), ("b", 5), ("c", 6)):
+        campaign(f"{PLANTED}:FINE", Plan(tmp_path / name, execs=300, seed=seed))
+        corpora.append({path.name for path in (tmp_path / name / "fine").iterdir()})
+    assert corpora[0] == corpora[1] != corpora[2]
+
+
+@pytest.mark.parametrize("name", ["nothing", "no.module:X", f"{PLANTED}:nothing"])
+def test_a_target_that_is_none_is_told(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="none of walk, construct"):
+        campaign(name, Plan(tmp_path))

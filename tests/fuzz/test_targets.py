@@ -1,0 +1,127 @@
+"""Every target tries inputs of every kind without a finding, and each notices what it is for."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from io import BytesIO
+from random import Random
+from typing import Any
+
+import pytest
+
+from dp2emu.capture import open_capture
+from dp2emu.dp2.table import Op
+from dp2emu.errors import Dp2Error
+from dp2emu.fuzz import driving, files, grammar, stage, streams, targets
+from dp2emu.fuzz.findings import sealed
+from dp2emu.fuzz.stage import CALL, Stage
+from dp2emu.fuzz.target import Broken, Target
+from tests.dp2.rigging import END, create, issue
+
+FEW = 40
+
+
+@pytest.mark.parametrize("target", targets().values(), ids=lambda target: target.name)
+def test_inputs_end_in_an_answer_or_an_error_of_ours(target: Target) -> None:
+    rng, trial = Random(1), target.make()
+    pool = [target.seed(rng)[: target.most] for _ in range(8)]
+    for number in range(FEW):
+        data = target.mutate(rng, rng.choice(pool), rng.choice(pool))[: target.most]
+        pool[number % len(pool)] = data or b"\0"
+        try:
+            hash(trial(data))
+        except Dp2Error as error:
+            assert str(error)
+
+
+@pytest.mark.parametrize("target", targets().values(), ids=lambda target: target.name)
+def test_the_same_random_numbers_make_the_same_inputs(target: Target) -> None:
+    def made() -> list[bytes]:
+        rng = Random(7)
+        seeds = [target.seed(rng) for _ in range(3)]
+        return seeds + [target.mutate(rng, *seeds[:2]) for _ in range(5)]
+
+    assert made() == made()
+
+
+@pytest.mark.parametrize("name", ["walk", "device"])
+def test_an_input_is_saved_as_a_capture_with_its_bytes(name: str) -> None:
+    target = targets()[name]
+    data = target.seed(Random(3))[: target.most]
+    records = target.records(data)
+    assert records is not None
+    assert [*open_capture(BytesIO(sealed(records))).records()] == [*records]
+
+
+QUERY = create(1, 9) + issue(1, END)
+DRAW = grammar.sample(Random(0), Op.CLEAR)
+FILL = bytes((Op.COLORFILL, 0, 1, 0)) + struct.pack("<6I", stage.COLOR, 0, 0, 9, 9, 0xFFFFFFFF)
+
+
+def broken(trial: Callable[[bytes], Any], data: bytes) -> str:
+    with pytest.raises(Broken) as caught:
+        trial(data)
+    return str(caught.value)
+
+
+def test_the_walk_is_held_to_tokens_that_touch(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = streams.scan
+    monkeypatch.setattr(
+        streams, "scan", lambda *a: (f := real(*a))._replace(commands=f.commands[1:])
+    )
+    assert "instead of" in broken(streams.walk, DRAW + QUERY)
+
+
+def test_both_readings_are_held_to_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "by_view", lambda token, body: None)
+    assert broken(streams.agree, DRAW) == "CLEAR has other fields"
+
+
+def test_texts_are_held_to_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        streams.TextCapture, "records", lambda self: iter(streams.records(QUERY)[-1:])
+    )
+    assert "other bytes" in broken(streams.come_back, DRAW)
+
+
+def test_engines_are_held_to_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Stage.memory
+    times = iter(range(9))
+    monkeypatch.setattr(Stage, "memory", lambda self: [*real(self), bytes((next(times),))])
+    assert broken(driving.engines_agree, b"\0" + DRAW) == "the engines differ: memory"
+
+
+def test_what_a_stream_leaves_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def enter(self: Stage, data: bytes) -> None:
+        for desc in stage.SURFACES:
+            if self.driver.gpu.heap.get(desc.handle) is None:
+                self.driver.create_surface(desc)
+        self.driver.create_context(1, interface=9, color=stage.COLOR, depth=stage.DEPTH)
+
+    monkeypatch.setattr(Stage, "enter", enter)
+    monkeypatch.setattr(Stage, "leave", lambda self: self.driver.destroy_context(1))
+    assert "memory" in broken(driving.nothing_stays, b"\0" + FILL + CALL + QUERY)
+
+
+def test_answers_to_what_nobody_asked_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driving, "_ended", lambda commands: set())
+    assert "never issued" in broken(driving.queries_answered, b"\0" + QUERY)
+
+
+def test_what_is_done_behind_an_error_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stage, "shortened", lambda call, commands: call)
+    wrong = issue(99, END)
+    assert "fails" in broken(driving.nothing_behind, b"\0" + DRAW + wrong)
+
+
+def test_what_is_not_done_before_an_error_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = stage.shortened
+    monkeypatch.setattr(stage, "shortened", lambda call, commands: real(call, b""))
+    assert "did something" in broken(driving.nothing_behind, b"\0" + FILL + issue(99, END))
+
+
+def test_readers_of_responses_are_held_to_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "response_blocks", lambda data: iter(()))
+    data = bytes((Op.RESPONSECONTINUE, 0, 0, 0, 8, 0, 0, 0))
+    assert "accepts" in broken(files.responses, data)
