@@ -20,7 +20,10 @@ from dp2emu.fuzz.minimize import TRIES, Check, minimize, save
     help="Fails for captures that are wanted; {} in it is the capture, else it comes last.",
 )  # fmt: skip
 @click.option("-o", "--out", metavar="FILE", type=PATH, required=True, help="The small capture.")
-@click.option("--tries", type=click.IntRange(1), default=TRIES, show_default=True)
+@click.option(
+    "--tries", type=click.IntRange(1), default=TRIES, show_default=True,
+    help="Captures to try at most.",
+)  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(0.1), default=60.0, help="Seconds CMD may take.")
 def command(opened: Opened, check: str, out: str, tries: int, timeout: float) -> int:
     """Make a capture smaller that still fails: fewer calls, tokens, records and bytes.

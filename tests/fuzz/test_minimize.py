@@ -1,0 +1,142 @@
+"""A capture that fails becomes a small one that fails the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from dp2emu.capture import open_capture
+from dp2emu.capture.records import (
+    Called,
+    ContextCreated,
+    ContextDestroyed,
+    MemoryWritten,
+    Record,
+    SurfaceCreated,
+    SurfaceDestroyed,
+)
+from dp2emu.conform import kit
+from dp2emu.dp2.call import Answer
+from dp2emu.dp2.table import Op
+from dp2emu.errors import Dp2Error, UsageError
+from dp2emu.fuzz import stage
+from dp2emu.fuzz.findings import sealed
+from dp2emu.fuzz.minimize import Check, minimize
+from dp2emu.rig import Rig
+from dp2emu.rig.pipe import PipeRig
+from tests.cli.running import dp2emu
+from tests.conform.test_kit import PLANTED, failing, ran
+from tests.dp2.rigging import END, create, issue
+from tests.native.building import served_sample
+
+NOISE = b"".join(issue(1, END) for _ in range(20))
+LARGE = b"\0" + create(1, 9) + NOISE + stage.CALL + create(2, 9) + NOISE
+
+
+def answers(records: Sequence[Record], rig: Rig) -> list[tuple[int, int, bytes] | str]:
+    """What a rig says to all calls; what it refuses otherwise counts too."""
+    heard: list[tuple[int, int, bytes] | str] = []
+    for record in records:
+        try:
+            answer = perform(record, rig)
+        except Dp2Error as error:
+            heard.append(type(error).__name__)
+            continue
+        if answer is not None:
+            heard.append((answer.ddrval, answer.dwErrorOffset, answer.response))
+    return heard
+
+
+def perform(record: Record, rig: Rig) -> Answer | None:
+    match record:
+        case Called(call):
+            return rig.submit(call)
+        case SurfaceCreated(desc):
+            rig.create_surface(desc)
+        case SurfaceDestroyed(handle):
+            rig.destroy_surface(handle)
+        case ContextCreated(context, interface, color, depth):
+            rig.create_context(context, interface=interface, color=color, depth=depth)
+        case ContextDestroyed(context):
+            rig.destroy_context(context)
+        case MemoryWritten(handle, offset, data):
+            rig.write(handle, offset, data)
+    return None
+
+
+@pytest.mark.parametrize(
+    "bug", ["CLEAR_LENGTH", "RESTART_ADDS", "STALE_INDICES", "UNKNOWN_SKIPPED"]
+)
+def test_a_planted_mistake_needs_less_than_4_kib(bug: str) -> None:
+    check_planted(bug, 60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bug", PLANTED)
+def test_every_planted_mistake_needs_less_than_4_kib(bug: str) -> None:
+    check_planted(bug, 2000)
+
+
+def check_planted(bug: str, tries: int) -> None:
+    """A case that names the mistake, between calls that have nothing to do with it."""
+    pattern = PLANTED[bug][0]
+    (case,) = [c for c in kit(pattern.split("*")[0]) if c.name in failing(ran(bug))][:1]
+    records = [*stage.records(LARGE), ContextDestroyed(1), *case.records]
+    served = str(served_sample(bug)), str(served_sample())
+
+    def fails(some: Sequence[Record]) -> bool:
+        with PipeRig(served[0]) as wrong, PipeRig(served[1]) as right:
+            return answers(some, wrong) != answers(some, right)
+
+    assert fails(records)
+    kept = minimize(records, fails, tries)
+    assert fails(kept)
+    assert len(sealed(kept)) < 4096
+    assert sum(isinstance(record, Called) for record in kept) <= len(case.calls) + 1
+
+
+def test_calls_tokens_and_bytes_go_that_are_not_needed() -> None:
+    def fails(some: Sequence[Record]) -> bool:
+        commands = b"".join(r.call.commands or b"" for r in some if isinstance(r, Called))
+        return commands.count(bytes((Op.CREATEQUERY,))) >= 2
+
+    kept = minimize(stage.records(LARGE), fails)
+    assert fails(kept)
+    commands = [r.call.commands for r in kept if isinstance(r, Called)]
+    assert sum(map(len, commands)) == 2
+    assert all(r.call.dwCommandLength == len(r.call.commands) for r in kept)
+    assert not any(r.call.vertices for r in kept)
+
+
+def test_the_command_makes_a_file_smaller_by_what_a_check_says(tmp_path: Path) -> None:
+    large, small = tmp_path / "large.dp2", tmp_path / "small.dp2"
+    large.write_bytes(sealed(stage.records(LARGE)))
+    ended = dp2emu("minimize", str(large), "--check", "sh -c 'test $(wc -c < {}) -lt 1000'",
+                   "-o", str(small), "--tries", "300")  # fmt: skip
+    assert ended.code == 0
+    assert 1000 <= small.stat().st_size < large.stat().st_size
+    assert open_capture(BytesIO(small.read_bytes())).damage is None
+
+
+def test_a_check_that_ends_with_0_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "any.dp2"
+    path.write_bytes(sealed(stage.records(LARGE)))
+    ended = dp2emu("minimize", str(path), "--check", "true", "-o", str(tmp_path / "out.dp2"))
+    assert (ended.code, ended.out) == (2, b"")
+    assert "ends with 0" in ended.err
+
+
+@pytest.mark.parametrize("command", ["", "'", "no-such-program-here"])
+def test_a_check_that_is_no_command_is_refused(command: str) -> None:
+    with pytest.raises(UsageError):
+        Check(command).first(stage.records(LARGE))
+
+
+def test_a_check_that_hangs_fails_like_one_that_hangs() -> None:
+    check = Check("sleep 60", timeout=0.2)
+    assert check.first(stage.records(LARGE))
+    assert check(stage.records(LARGE)[:3])
+    check.close()
