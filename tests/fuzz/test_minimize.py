@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from io import BytesIO
 from pathlib import Path
 
@@ -131,8 +132,8 @@ def test_a_check_that_ends_with_0_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["", "'", "no-such-program-here"])
 def test_a_check_that_is_no_command_is_refused(command: str) -> None:
-    with pytest.raises(UsageError):
-        Check(command).first(stage.records(LARGE))
+    with pytest.raises(UsageError), closing(Check(command)) as check:
+        check.first(stage.records(LARGE))
 
 
 def test_a_check_that_hangs_fails_like_one_that_hangs() -> None:
