@@ -39,7 +39,6 @@ from dp2emu.gpu.setup import set_up
 from dp2emu.gpu.shade import Shading, shade, shading
 from dp2emu.gpu.shaded import Shaded, covered, joined
 from dp2emu.gpu.spans import Fragments, batches
-from dp2emu.gpu.stages import meshes, on_screen
 from dp2emu.gpu.state import decides_coverage
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.tessellator import tessellated
@@ -135,6 +134,9 @@ def _by_engine(
 
 def _staged(draw: Draw, running: Running, setting: _Find, witness: Witness | None) -> Work:
     """All of a draw with stages between its vertex program and clipping."""
+    # Whoever has none, as all of Direct3D 9, has no need of what they are made of.
+    from dp2emu.gpu.stages import meshes, on_screen
+
     names, enabled = geometry_names(draw.pipeline.pixel), draw.pipeline.raster.enabled
     work = Work()
     for instance in instanced(draw):

@@ -289,7 +289,7 @@ static dp2_u32 execute(call *made, const dp2_u8 *token)
 /* The call */
 
 /* Where a token ends; here mistakes in lengths are planted. */
-static size_t token_end(const dp2_walk *walk)
+size_t sample_token_end(const dp2_walk *walk)
 {
     size_t end = dp2_token_end(walk);
 #if defined(BUG_UNKNOWN_SKIPPED)
@@ -326,7 +326,7 @@ static size_t token_end(const dp2_walk *walk)
 static dp2_u32 walk_tokens(call *made, dp2_walk *walk)
 {
     while (walk->at < walk->end) {
-        size_t next = token_end(walk);
+        size_t next = sample_token_end(walk);
         dp2_u32 result;
         if (next == 0 || next > walk->end)
             return D3DERR_COMMAND_UNPARSED;

@@ -79,4 +79,7 @@ size_t sample_respond(context *of, dp2_u8 *to, size_t capacity);
 
 void sample_triangle(context *of, const dp2_u8 *a, const dp2_u8 *b, const dp2_u8 *c);
 
+/* Where a token ends, or 0; here mistakes in lengths are planted. */
+size_t sample_token_end(const dp2_walk *walk);
+
 #endif
