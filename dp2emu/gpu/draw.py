@@ -34,7 +34,7 @@ from dp2emu.gpu.planes import Sites, sites
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.rasterops import COPY
 from dp2emu.gpu.running import Running
-from dp2emu.gpu.setting import Setting, geometry_names, setting_of, uncompiled
+from dp2emu.gpu.setting import Setting, geometry_names, setting_of
 from dp2emu.gpu.setup import set_up
 from dp2emu.gpu.shade import Shading, shade, shading
 from dp2emu.gpu.shaded import Shaded, covered, joined
@@ -261,7 +261,7 @@ def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geome
     names = geometry_names(draw.pipeline.pixel)
     sampler, run = texturing.sampler(Stage.VERTEX), texturing.run
     reads, engine = fetcher(draw, texturing, Stage.VERTEX), name_of(run)
-    if engine == REFERENCE or uncompiled(draw.pipeline):
+    if engine == REFERENCE:
         return geometry(draw, start, stop, names, sampler, run, reads)
     from dp2emu.gpu.kernel import vertex
 

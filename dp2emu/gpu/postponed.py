@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from dp2emu.gpu.draw import count_work
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.queries import Counters
-from dp2emu.gpu.setting import geometry_names, setting_of, uncompiled
+from dp2emu.gpu.setting import geometry_names, setting_of
 from dp2emu.gpu.texturing import samples_targets
 from dp2emu.shader.engines import JIT, name_of
 from dp2emu.shader.reference import Run
@@ -137,5 +137,5 @@ def _is_small(draw: Draw) -> bool:
 def _is_plain(draw: Draw) -> bool:
     """Whether kernels alone know all about draws of a state."""
     pipeline = draw.pipeline
-    read = pipeline.units or pipeline.vertex_units or uncompiled(pipeline)
+    read = pipeline.units or pipeline.vertex_units
     return pipeline.raster.enabled and not read and not samples_targets(draw)

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.setup import POINT_SIZE
 from dp2emu.gpu.shade import varyings_of
-from dp2emu.gpu.state import Pipeline
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.texture_cache import TextureCache
 from dp2emu.gpu.texturing import Texturing, fetcher, samples_targets
-from dp2emu.gpu.vertex import VERTEX_TYPES
 from dp2emu.recall import Together
 from dp2emu.shader.engines import REFERENCE, name_of
 from dp2emu.shader.ir import Program, Stage
@@ -68,13 +66,6 @@ def setting_of(draw: Draw, cache: TextureCache | None, run: Run, threads: int) -
             bound = (surface for surface in surfaces if surface is not None)
             _settings.put(key, (pipeline, *bound, *bindings), found)
     return found
-
-
-@lru_cache(maxsize=1 << 10)
-def uncompiled(pipeline: Pipeline) -> bool:
-    """Whether vertices are of formats that only the reference reads."""
-    elements = (attribute.element for attribute in pipeline.attributes)
-    return any(e is not None and e.type not in VERTEX_TYPES for e in elements)
 
 
 @lru_cache(maxsize=1 << 10)

@@ -192,7 +192,7 @@ def vertex_numbers(indices: Indices | None, sequence: I64) -> I64:
 @lru_cache(maxsize=256)
 def vertex_bytes(layout: VertexLayout) -> int:
     """Bytes fetched for one vertex.  Raises Unsupported for what is no element type."""
-    return sum(_size_of(element) for element in layout.elements)
+    return sum(size_of(element) for element in layout.elements)
 
 
 def gather(
@@ -248,17 +248,24 @@ def type_of(element: Element) -> VertexType:
     return row
 
 
-def _format_of(format: DxgiFormat) -> FormatRow:
+def format_of(element: Element) -> FormatRow | None:
+    """The format of an element that no ``VertexType`` is stored like; None for others.
+
+    Raises Unsupported for a format that no element has.
+    """
+    format = element.type
+    if not isinstance(format, DxgiFormat) or format in VERTEX_TYPES:
+        return None
     row = DXGI.get(format)
     if row is None or Support.VERTEX not in row.support:
         raise Unsupported(f"vertex element format {format.sdk}")
     return row.texels
 
 
-def _size_of(element: Element) -> int:
-    if isinstance(element.type, DxgiFormat):
-        return _format_of(element.type).size
-    return type_of(element).size
+def size_of(element: Element) -> int:
+    """Bytes of an element.  Raises Unsupported for what is no element type."""
+    row = format_of(element)
+    return type_of(element).size if row is None else row.size
 
 
 def decode(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -> F32:
@@ -267,8 +274,8 @@ def decode(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -
     Those of a format of integers have the bits of these.
     """
     raw = _raw(element, streams, numbers)
-    if isinstance(element.type, DxgiFormat) and element.type not in VERTEX_TYPES:
-        row = _format_of(element.type)
+    row = format_of(element)
+    if row is not None:
         words = row.view(np.ascontiguousarray(raw).view(np.uint8))
         return np.stack(unpack_bits(row, words)).view(np.float32)
     return _declared(type_of(element), raw)
@@ -282,7 +289,7 @@ def _raw(element: Element, streams: tuple[Stream | None, ...], numbers: I64) -> 
     if stream is not None and stream.divider > 1:
         first, divider = stream.first, stream.divider
         numbers = first // divider + (numbers - first) // divider
-    item = np.dtype(f"V{_size_of(element)}")
+    item = np.dtype(f"V{size_of(element)}")
     return gather(data, offset + element.offset, stride, item, numbers)
 
 

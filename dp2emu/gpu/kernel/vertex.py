@@ -27,7 +27,7 @@ from dp2emu.gpu.kernel.vertex_place import FIXED_PLANES
 from dp2emu.gpu.kernel.vertex_plan import Plan, plan_of
 from dp2emu.gpu.kernel.vertex_words import DOUBLES, DRAW, SOURCE, TAKING
 from dp2emu.gpu.packets import Draw, Indices, Stream, Uniforms
-from dp2emu.gpu.vertex import Vertices, bytes_of, type_of
+from dp2emu.gpu.vertex import Vertices, bytes_of, size_of
 from dp2emu.recall import by_identity
 from dp2emu.shader.ir import Program
 from dp2emu.shader.jit.bindings import UNIFORMS_KEPT, Bindings, address
@@ -188,12 +188,17 @@ def packed_sources(frame: Frame, streams: tuple[Stream | None, ...]) -> bytes:
     return b"".join(_SOURCE.pack(*each) for each in words)
 
 
+_WORD_BYTES = 4
+
+
 def _found(element: Element, stream: Stream) -> tuple[int, ...]:
     data = bytes_of(stream.data)
-    end, at, size = data.nbytes, stream.offset + element.offset, type_of(element).size
+    end, at, size = data.nbytes, stream.offset + element.offset, size_of(element)
     stride = stream.stride or size
     available = end - at if at >= 0 else 0
-    whole = (available - size) // stride + 1 if available >= size else 0
+    # Elements are read by words, the last of which may reach beyond.
+    read = -(-size // _WORD_BYTES) * _WORD_BYTES
+    whole = (available - read) // stride + 1 if available >= read else 0
     low, high = _reach(at, stride, size, end)
     place = address(data) or _NOWHERE
     return place, end, at, stream.stride, whole, low, high, stream.first, stream.divider

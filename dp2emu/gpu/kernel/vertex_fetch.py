@@ -10,16 +10,22 @@ from collections.abc import Callable
 
 from dp2emu.gpu.kernel.vertex_words import (
     CORNER,
+    FRACTION,
     HALF,
     LANE,
+    RAW,
     SIGNED,
+    SMALL,
     SOURCE,
     UNSIGNED,
     VERTEX_WORDS,
+    WHOLE_SIGNED,
+    WHOLE_UNSIGNED,
 )
 from dp2emu.gpu.kernel.words import Words
 from dp2emu.shader.jit.scalars import Code, Value
 from dp2emu.shader.jit.writer import Writer
+from dp2emu.shader.types import NAN_BITS
 
 _SCATTER = 0x9E3779B97F4A7C15 - (1 << 64)
 """2**64 divided by the golden ratio: the upper half of products with it looks random."""
@@ -201,16 +207,30 @@ def _value(k: Code, w: Words) -> Callable[[Value], Value]:
     """What writes the float that a word holds."""
     left, right = (w.integer(name).cut("i32") for name in ("left", "right"))
     mode, scale = w.integer("mode"), w.double("scale").narrow()
+    # Shorter floats lack the low bits of those of 16.
+    spare = (right > 32 - 15).choose(right - (32 - 15), 0)
 
     def value_of(word: Value) -> Value:
         value = k.variable("float", word.bits("float"))
-        raised = word << left
-        with k.when(mode.equals(SIGNED)):
-            value.set((raised >> right).signed("float") / scale)
-        with k.when(mode.equals(UNSIGNED)):
-            value.set(raised.shifted(right).signed("float") / scale)
-        with k.when(mode.equals(HALF)):
-            value.set(k.call("@widened", "float", raised.shifted(right)))
+        with k.when(mode.differs(RAW)):
+            raised = word << left
+            plain, signed = raised.shifted(right), raised >> right
+            with k.when(mode.equals(SIGNED) | mode.equals(FRACTION)):
+                found = signed.signed("float") / scale
+                low = mode.equals(FRACTION) & (found < -1.0)
+                value.set(low.choose(k.constant("float", -1.0), found))
+            with k.when(mode.equals(UNSIGNED)):
+                value.set(plain.signed("float") / scale)
+            with k.when(mode.equals(HALF)):
+                value.set(k.call("@widened", "float", plain))
+            with k.when(mode.equals(SMALL)):
+                found = k.call("@widened", "float", plain << spare)
+                nan = k.constant("i32", NAN_BITS).bits("float")
+                value.set(found.equals(found).choose(found, nan))
+            with k.when(mode.equals(WHOLE_SIGNED)):
+                value.set(signed.bits("float"))
+            with k.when(mode.equals(WHOLE_UNSIGNED)):
+                value.set(plain.bits("float"))
         return value.get()
 
     return value_of

@@ -18,7 +18,7 @@ from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.assembly import CORNERS, TOPOLOGIES
 from dp2emu.gpu.geometry import POSITION
 from dp2emu.gpu.kernel.vertex_place import FIXED_PLANES
-from dp2emu.gpu.kernel.vertex_plan import Component, Plan, Source
+from dp2emu.gpu.kernel.vertex_plan import ZERO, Component, Plan, Source
 from dp2emu.gpu.kernel.vertex_words import (
     LANE,
     PLANE,
@@ -163,7 +163,10 @@ class _Layout:
             "polygons": take(2 * self.most * (5 + len(plan.names) + count), 8),
             "most": self.most,
         }
-        self.zeros, self.ones = constants(capacity)
+        self.constants = {
+            bits: constants(capacity, bits)
+            for bits in {ZERO, *(each for each in plan.sources if isinstance(each, int))}
+        }
 
     def frame(self, topology: Topology, block: NDArray[np.uint8]) -> Frame:
         """The words, ``block`` being the memory that has the rows."""
@@ -172,7 +175,7 @@ class _Layout:
         lanes = self._lanes(address(sources))
         varyings = self._varyings()
         kept: list[Any] = [
-            self.plan, sources, planes, lanes, varyings, self.zeros, self.ones, block,
+            self.plan, sources, planes, lanes, varyings, self.constants, block,
         ]  # fmt: skip
         self.words |= _steps(topology) | {
             "corners": CORNERS[topology],
@@ -218,7 +221,7 @@ class _Layout:
             return self.identity
         if isinstance(source, Component):
             return self.rows[source]
-        return address(self.ones if source else self.zeros)
+        return address(self.constants[source])
 
     def _output(self, name: str, otherwise: int) -> int:
         program = self.plan.program
@@ -228,7 +231,7 @@ class _Layout:
     def _positions(self) -> list[int]:
         if self.plan.program is None:
             return [self._row(source) for source in self.plan.sources[:4]]
-        return [self._output(name, address(self.zeros)) for name in POSITION]
+        return [self._output(name, address(self.constants[ZERO])) for name in POSITION]
 
     def _varyings(self) -> I64:
         """``VARYING`` words."""
@@ -245,7 +248,7 @@ class _Layout:
         plan, own = self.plan, target()
         assert plan.program is not None
         inputs = [
-            (self._row(source), 0 if isinstance(source, bool) else 4, 4) for source in plan.sources
+            (self._row(source), 0 if isinstance(source, int) else 4, 4) for source in plan.sources
         ]
         outputs = [*((row, 4, 4) for row in self.outputs), (self.alive, 1, 1)]
         described = [_table(rows, 3) for rows in (inputs, outputs)]
@@ -272,9 +275,9 @@ def body_of(plan: Plan) -> Code:
 
 
 @lru_cache(maxsize=32)
-def constants(capacity: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Rows of zeros and of ones."""
-    return np.zeros(capacity, np.float32), np.ones(capacity, np.float32)
+def constants(capacity: int, bits: int) -> NDArray[np.uint32]:
+    """A row of words that are all the same."""
+    return np.full(capacity, bits, np.uint32)
 
 
 def _table(rows: Sequence[tuple[int, ...]], width: int) -> I64:

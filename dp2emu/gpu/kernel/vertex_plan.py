@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from dp2emu.d3d.formats import Channel, Coding, FormatRow
 from dp2emu.d3d.vertices import Element
 from dp2emu.gpu.geometry import VERTEX_NUMBER, is_flat, wraps
 from dp2emu.gpu.kernel.vertex_words import (
     FLAT,
+    FRACTION,
     HALF,
     RAW,
     SIGNED,
+    SMALL,
     SMOOTH,
     UNSIGNED,
     WHOLE,
+    WHOLE_SIGNED,
+    WHOLE_UNSIGNED,
     WRAPPED,
 )
 from dp2emu.gpu.state import Pipeline, RasterState
-from dp2emu.gpu.vertex import COMPONENTS, VertexType, sources_of, type_of
+from dp2emu.gpu.vertex import COMPONENTS, VertexType, format_of, sources_of, type_of
 from dp2emu.shader.ir import Program
 from dp2emu.shader.ports import CONSTANT
 
@@ -40,8 +45,11 @@ class Component:
     scale: int
 
 
-Source = Component | bool | None
-"""Where a float of a vertex comes from: a component, or 1, or 0; None is the vertex's number."""
+Source = Component | int | None
+"""Where a float of a vertex comes from: a component, or the bits of one that all have; None is the
+vertex's number."""
+ZERO, ONE, WHOLE_ONE = 0, 0x3F800000, 1
+"""Bits of components that are not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +111,38 @@ def _inputs(pipeline: Pipeline, program: Program) -> tuple[Source, ...]:
     return tuple(sources)
 
 
-def _component(element: Element | None, number: int) -> Component | bool:
+def _component(element: Element | None, number: int) -> Component | int:
     """A component; one that is not there is 0, or 1 if it is the last."""
-    if element is None:
-        return number == len(COMPONENTS) - 1
-    row = type_of(element)
-    if number >= row.components:
-        return number == len(COMPONENTS) - 1
+    format = None if element is None else format_of(element)
+    if element is not None and format is not None:
+        return _channel(element, format, number)
+    row = None if element is None else type_of(element)
+    if element is None or row is None or number >= row.components:
+        return ONE if number == len(COMPONENTS) - 1 else ZERO
     word, left, right, mode = _bits(row, row.order[number])
     return Component(element, word, left, right, mode, row.scale)
 
 
+def _channel(element: Element, row: FormatRow, number: int) -> Component | int:
+    """The same of a format (``gpu.pixels.unpack_bits``)."""
+    lane = row.lanes[number]
+    if not isinstance(lane, Channel):
+        whole = {each.coding for each in row.channels.values()} & {Coding.UINT, Coding.SINT}
+        return (WHOLE_ONE if whole else ONE) if lane else ZERO
+    mode, scale = _CODINGS[lane.coding](lane)
+    word, place = divmod(lane.shift, WORD_BITS)
+    spare = WORD_BITS - lane.bits
+    return Component(element, word, spare - place, spare, mode, scale)
+
+
+_CODINGS: dict[Coding, Callable[[Channel], tuple[int, int]]] = {
+    Coding.UNORM: lambda channel: (UNSIGNED, channel.max),
+    Coding.SNORM: lambda channel: (FRACTION, channel.max >> 1),
+    Coding.UINT: lambda _: (WHOLE_UNSIGNED, 1),
+    Coding.SINT: lambda _: (WHOLE_SIGNED, 1),
+    Coding.FLOAT: lambda channel: (RAW if channel.bits == WORD_BITS else SMALL, 1),
+}
+"""Mode and scale of a channel."""
 _MODES = {"f4": RAW, "f2": HALF, "i2": SIGNED, "i4": SIGNED,
           "u1": UNSIGNED, "u2": UNSIGNED, "u4": UNSIGNED}  # fmt: skip
 _PACKED_BITS = 10

@@ -50,8 +50,10 @@ LANE = ("source", "word", "left", "right", "mode", "scale", "row")
 being where its words are, read as ``mode`` says and divided by ``scale``, a double.  ``row`` takes
 floats."""
 
-RAW, SIGNED, UNSIGNED, HALF = range(4)
-"""Modes: the bits as they are, integers with and without a sign, and a float of 16 bits."""
+RAW, SIGNED, UNSIGNED, HALF, FRACTION, WHOLE_SIGNED, WHOLE_UNSIGNED, SMALL = range(8)
+"""Modes: the bits as they are, integers with and without a sign, a float of 16 bits; a fraction of
+at least -1, the bits of integers with and without a sign, and a float of 10, 11 or 16 bits, of
+which every NaN is the canonical one."""
 
 PLACING = ("x", "y", "z", "w", "room", "screen", "inside", "depth",
            "plane_count", "planes", "distances", "cull_count", "culls")  # fmt: skip

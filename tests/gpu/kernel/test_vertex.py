@@ -10,11 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dp2emu.d3d.dxgi import DXGI, Support
+from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import DeclType, DeclUsage, Format, PrimitiveType
 from dp2emu.d3d.vertices import Element, ElementType
 from dp2emu.errors import Disagreement, Unsupported
 from dp2emu.gpu.geometry import Geometry
 from dp2emu.gpu.kernel import vertex
+from dp2emu.gpu.kernel.vertex_words import SOURCE
 from dp2emu.gpu.memory import Heap, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.packets import Draw, Indices, Stream, Viewport
 from dp2emu.gpu.state import Attribute, RasterState
@@ -38,6 +41,7 @@ from tests.gpu.drawing import (
 NAMES = ("color0.x", "color0.w", "texcoord0.x", "texcoord0.y", "fog0.x", "psize0.x")
 PLANES = ((1.0, 0.5, 0.0, 0.25), (0.0, -1.0, 0.25, 0.5), (0.5, 0.5, 0.5, 0.0))
 TRIANGLES = PrimitiveType.TRIANGLELIST
+USED = DeclUsage.COLOR
 
 
 def agreed(packet: Draw, names: tuple[str, ...] = NAMES, start: int = 0) -> Geometry:
@@ -67,7 +71,47 @@ def test_every_topology(
     agreed(packet, start=2)
 
 
-@pytest.mark.parametrize("type", VERTEX_TYPES)
+FORMATS = [format for format, row in DXGI.items() if Support.VERTEX in row.support]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_programs_get_the_bits_of_every_format(format: DxgiFormat) -> None:
+    data = np.random.default_rng(format.value).integers(0, 256, 16 * 64, np.uint8)
+    data[:240] = np.repeat((0, 0x7F, 0x80, 0xFF, 0x7C), 48)
+    size = DXGI[format].texels.size
+    position = Attribute("position0", Element(0, 0, DxgiFormat.R32G32B32A32_FLOAT, USED))
+    read = position, Attribute("color0", Element(1, 0, format, USED))
+    b = Builder(Stage.VERTEX)
+    for component in "xyzw":
+        b.output(f"position0.{component}", b.input(f"position0.{component}"))
+        b.output(f"constant.v1.{component}", b.input(f"color0.{component}", Type.I32))
+    places = np.tile(np.float32([0.25, 0.5, 0.5, 1]), len(data)).tobytes()
+    packet = programmed(draw([corner(0, 0)] * 3), program=b.program())
+    # The last element ends where the data does, and behind it there is nothing.
+    count = len(data) // size // 3 + 1
+    packet = replace(
+        packet, count=count, pipeline=replace(packet.pipeline, attributes=read),
+        streams=(Stream(places, 0, 16), Stream(data.tobytes(), 0, size)),
+    )  # fmt: skip
+    names = tuple(f"constant.v1.{component}" for component in "xyzw")
+    found = agreed(packet, names).vertices.varyings
+    assert found.shape == (4, 3, count) and len(np.unique(found[0])) > 3
+    missing = [name not in DXGI[format].texels.channels for name in "rgba"]
+    whole = format.name.endswith(("UINT", "SINT"))
+    constants = [0, 0, 0, 1 if whole else 0x3F800000]
+    for lane, absent, value in zip(found, missing, constants, strict=True):
+        assert not absent or (lane == value).all()
+
+
+@pytest.mark.parametrize(("format", "whole"), [
+    (DxgiFormat.R8_UNORM, 7), (DxgiFormat.R8G8_SINT, 7), (DxgiFormat.R32G32_UINT, 3),
+])  # fmt: skip
+def test_no_word_is_read_that_reaches_beyond_the_data(format: DxgiFormat, whole: int) -> None:
+    words = vertex._found(Element(0, 0, format, USED), Stream(bytes(10), 0, 1))
+    assert words[SOURCE.index("whole")] == whole
+
+
+@pytest.mark.parametrize("type", dict.fromkeys((*VERTEX_TYPES, *FORMATS)))
 def test_every_element_type(type: ElementType) -> None:
     generator = np.random.default_rng(int(type.value))
     data = generator.integers(0, 256, 16 * 64, np.uint8).tobytes()
