@@ -22,6 +22,7 @@ _WORTH = 8
 a processor from."""
 _improvable: WeakSet[Improving] = WeakSet()
 """Functions with quick code."""
+_listing = Lock()
 
 
 class Improving:
@@ -81,9 +82,8 @@ class Improving:
         self._code, self._good = made, good
         if good:
             self.run = made
-            _improvable.discard(self)
-        else:
-            _improvable.add(self)
+        with _listing:
+            (_improvable.discard if good else _improvable.add)(self)
 
     def best(self) -> Any:
         """What ``run`` would call now, for other code to call by its address: this is a call of
@@ -101,7 +101,8 @@ class Improving:
 
 def improve_all() -> bool:
     """Have good code for all that has quick code; whether there was any."""
-    found = list(_improvable)
+    with _listing:
+        found = list(_improvable)
     for each in found:
         each.improve()
     return bool(found)

@@ -11,6 +11,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 _waiting: deque[Callable[[], None]] = deque()
 _changing, _working = threading.Lock(), threading.Lock()
@@ -19,13 +20,21 @@ _threads: list[threading.Thread] = []
 
 
 def later(work: Callable[[], None]) -> None:
-    """Have something done, whose errors are its own."""
+    """Have something done.
+
+    An error is nobody's: what is not done is done by who needs it, who meets the error then.
+    """
     with _changing:
         _waiting.append(work)
-        # One that an error ended is still in the list.
-        if not (_threads and _threads[0].is_alive()):
-            _threads[:] = [threading.Thread(target=_work, name="later")]
+        if _threads and _threads[0].is_alive():
+            return
+        _threads[:] = [threading.Thread(target=_work, name="later")]
+        try:
             _threads[0].start()
+        except RuntimeError:
+            # There is no room for one, or the process is about to end.
+            _waiting.clear()
+            _threads.clear()
 
 
 def done() -> None:
@@ -43,7 +52,7 @@ def _work() -> None:
                 _threads.clear()
                 return
             work = _waiting.popleft()
-        with _working:
+        with _working, suppress(Exception):
             work()
 
 

@@ -34,17 +34,29 @@ def test_no_thread_is_left_when_nothing_is_to_do() -> None:
     assert found == [1]
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_piece_that_fails_does_not_keep_the_next_one_from_being_done() -> None:
     def fails() -> None:
         raise RuntimeError("on purpose")
 
     found: list[int] = []
     later(fails)
-    done()
     later(lambda: found.append(1))
     done()
     assert found == [1]
+
+
+def test_where_no_thread_can_be_started_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    found: list[int] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", none_left)
+        later(lambda: found.append(1))
+    done()
+    later(lambda: found.append(2))
+    done()
+    assert found == [2]
 
 
 ENDING = """
