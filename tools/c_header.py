@@ -239,6 +239,8 @@ def _declared(name: str, narrow: Any, wide: Any) -> str:
 
 
 def _type(narrow: Any, wide: Any) -> str:
+    if narrow is ddsurface.bltfx(32):
+        return "DP2_NAME(DDBLTFX)"
     if narrow.sizeof() != wide.sizeof():
         return "dp2_uptr"
     if isinstance(narrow, FormatField):

@@ -1,15 +1,16 @@
-"""Structures by which a driver knows surfaces (ddrawint.h, winddi.h), and CreateSurfaceEx.
+"""Structures by which a driver knows surfaces (ddrawint.h, winddi.h), and calls about them.
 
 A surface is three structures: what is its own, what it shares with those that show the same
 memory, and what was added later, which holds the handle that tokens name it by.  The handle and
 the memory are tied together by CreateSurfaceEx.  All have pointers, so they are functions of
 ``abi``, 32 or 64; of unions the widest member, or that of surfaces with pixels, is declared.
-Source: the public documentation of DD_SURFACE_LOCAL, DD_SURFACE_GLOBAL, DD_SURFACE_MORE and
-DD_CREATESURFACEEXDATA.
+Source: the public documentation of DD_SURFACE_LOCAL, DD_SURFACE_GLOBAL, DD_SURFACE_MORE,
+DD_CREATESURFACEEXDATA, DD_FLIPDATA, DD_BLTDATA, DDBLTFX and DD_DRVSETCOLORKEYDATA.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from construct import Struct
@@ -95,12 +96,97 @@ def createsurfaceexdata(abi: int) -> Any:
     )
 
 
+def flipdata(abi: int) -> Any:
+    """DD_FLIPDATA: ``lpSurfTarg`` is shown from now on instead of ``lpSurfCurr``."""
+    return Struct(
+        "lpDD" / POINTER[abi],
+        "lpSurfCurr" / POINTER[abi],
+        "lpSurfTarg" / POINTER[abi],
+        "dwFlags" / DWORD,
+        "ddRVal" / DWORD,
+        "Flip" / POINTER[abi],
+        "lpSurfCurrLeft" / POINTER[abi],
+        "lpSurfTargLeft" / POINTER[abi],
+    )
+
+
+@cache
+def bltfx(abi: int) -> Any:
+    """DDBLTFX.  Of unions the pointer is declared, at which the fill is too."""
+    return Struct(
+        "dwSize" / DWORD,
+        "dwDDFX" / DWORD,
+        "dwROP" / DWORD,
+        "dwDDROP" / DWORD,
+        "dwRotationAngle" / DWORD,
+        "dwZBufferOpCode" / DWORD,
+        "dwZBufferLow" / DWORD,
+        "dwZBufferHigh" / DWORD,
+        "dwZBufferBaseDest" / DWORD,
+        "dwZDestConstBitDepth" / DWORD,
+        "lpDDSZBufferDest" / POINTER[abi],
+        "dwZSrcConstBitDepth" / DWORD,
+        *pad64(abi),
+        "lpDDSZBufferSrc" / POINTER[abi],
+        "dwAlphaEdgeBlendBitDepth" / DWORD,
+        "dwAlphaEdgeBlend" / DWORD,
+        "dwReserved" / DWORD,
+        "dwAlphaDestConstBitDepth" / DWORD,
+        "lpDDSAlphaDest" / POINTER[abi],
+        "dwAlphaSrcConstBitDepth" / DWORD,
+        *pad64(abi),
+        "lpDDSAlphaSrc" / POINTER[abi],
+        "lpDDSPattern" / POINTER[abi],
+        "ddckDestColorkey" / DDCOLORKEY,
+        "ddckSrcColorkey" / DDCOLORKEY,
+    )
+
+
+def bltdata(abi: int) -> Any:
+    """DD_BLTDATA: rectangles of surfaces, DDBLT flags, and what belongs to those."""
+    return Struct(
+        "lpDD" / POINTER[abi],
+        "lpDDDestSurface" / POINTER[abi],
+        "rDest" / RECT,
+        "lpDDSrcSurface" / POINTER[abi],
+        "rSrc" / RECT,
+        "dwFlags" / DWORD,
+        "dwROPFlags" / DWORD,
+        "bltFX" / bltfx(abi),
+        "ddRVal" / DWORD,
+        *pad64(abi),
+        "Blt" / POINTER[abi],
+        "IsClipped" / DWORD,
+        "rOrigDest" / RECT,
+        "rOrigSrc" / RECT,
+        "dwRectCnt" / DWORD,
+        "prDestRects" / POINTER[abi],
+        "dwAFlags" / DWORD,
+        "ddargbScaleFactors" / DWORD,
+    )
+
+
+def setcolorkeydata(abi: int) -> Any:
+    """DD_DRVSETCOLORKEYDATA; ``dwFlags`` are DDCKEY_*."""
+    return Struct(
+        "lpDDSurface" / POINTER[abi],
+        "dwFlags" / DWORD,
+        "ckNew" / DDCOLORKEY,
+        "ddRVal" / DWORD,
+        "SetColorKey" / POINTER[abi],
+    )
+
+
 BY_ABI = {
     "DD_DIRECTDRAW_LOCAL": directdraw_local,
     "DD_SURFACE_GLOBAL": surface_global,
     "DD_SURFACE_MORE": surface_more,
     "DD_SURFACE_LOCAL": surface_local,
     "DD_CREATESURFACEEXDATA": createsurfaceexdata,
+    "DD_FLIPDATA": flipdata,
+    "DDBLTFX": bltfx,
+    "DD_BLTDATA": bltdata,
+    "DD_DRVSETCOLORKEYDATA": setcolorkeydata,
 }
 """The structures with pointers by their names, each behind those it has inside."""
 

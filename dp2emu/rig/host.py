@@ -19,9 +19,13 @@ from dp2emu.capture.payloads import (
 from dp2emu.capture.rawlog import END
 from dp2emu.capture.records import (
     Answered,
+    Blitted,
     Called,
+    ColorKeyRemoved,
+    ColorKeySet,
     ContextCreated,
     ContextDestroyed,
+    Flipped,
     Locked,
     MemoryWritten,
     Record,
@@ -36,6 +40,7 @@ from dp2emu.rig import wire
 from dp2emu.rig.failure import MARK, FindingKind
 from dp2emu.rig.guard import Guarded, tell_faults
 from dp2emu.rig.structures import ABI, structure
+from dp2emu.rig.surfacecalls import SurfaceCalls
 from dp2emu.rig.wire import MAGIC, Ask, Message, Reply, pack, receive
 
 _CALL = structure("D3DHAL_DRAWPRIMITIVES2DATA", hal.drawprimitives2data(ABI))
@@ -93,6 +98,13 @@ class Place:
         """What calls name it by."""
         return ctypes.addressof(self.local)
 
+    def exchange(self, other: Place) -> None:
+        """Each has the other's memory from now on, as DirectDraw does it behind a flip."""
+        one, two = self.shared, other.shared
+        one.fpVidMem, two.fpVidMem = two.fpVidMem, one.fpVidMem
+        self.memory, other.memory = other.memory, self.memory
+        self.offset, other.offset = other.offset, self.offset
+
     def reach(self, offset: int, size: int) -> int:
         """Where bytes are in ``memory``.  Raises Fault if they are not all in the surface."""
         if offset + size > self.size:
@@ -111,6 +123,7 @@ class Host:
         self._surface_ex = getattr(library, "D3dCreateSurfaceEx", None)
         self._adapter = (ctypes.c_uint8 * 4096)()
         self._directdraw = _DIRECTDRAW(lpGbl=ctypes.addressof(self._adapter))
+        self._about = SurfaceCalls(library, ctypes.addressof(self._adapter))
         self._places: dict[int, Place] = {}
         self._contexts: dict[int, int] = {}
         self._user: Guarded | None = None
@@ -179,6 +192,28 @@ class Host:
         place = self._place(record.handle)
         place.memory.write(place.reach(record.offset, len(record.data)), record.data)
         return _done(HResult.D3D_OK)
+
+    def _flip(self, record: Flipped) -> tuple[int, bytes]:
+        front, back = self._place(record.front), self._place(record.back)
+        result = self._about.flip(record, front, back)
+        if result == HResult.D3D_OK:
+            front.exchange(back)
+        return self._done_or_unknown(result)
+
+    def _blit(self, record: Blitted) -> tuple[int, bytes]:
+        source = self._place(record.blt.source) if record.blt.source else None
+        target = self._place(record.blt.target)
+        return self._done_or_unknown(self._about.blit(record, target, source))
+
+    def _set_key(self, record: ColorKeySet) -> tuple[int, bytes]:
+        return self._done_or_unknown(self._about.set_key(record, self._place(record.handle)))
+
+    def _remove_key(self, record: ColorKeyRemoved) -> tuple[int, bytes]:
+        return _done(self._about.remove_key(record, self._place(record.handle)))
+
+    def _done_or_unknown(self, result: int | None) -> tuple[int, bytes]:
+        self._check()
+        return _done(wire.UNKNOWN if result is None else result)
 
     def _open(self, record: ContextCreated) -> tuple[int, bytes]:
         data = _CREATE(
@@ -282,6 +317,10 @@ _RECORDED: dict[type[Record], Callable[[Host, Any], tuple[int, bytes]]] = {
     ContextDestroyed: Host._close,
     Called: Host._call,
     Locked: Host._nothing,
+    Flipped: Host._flip,
+    Blitted: Host._blit,
+    ColorKeySet: Host._set_key,
+    ColorKeyRemoved: Host._remove_key,
 }
 
 

@@ -18,9 +18,13 @@ from dp2emu.capture.payloads import MEMORY_PIECE, Head, Kind, Payload, decode, e
 from dp2emu.capture.rawlog import END
 from dp2emu.capture.records import (
     Answered,
+    Blitted,
     Called,
+    ColorKeyRemoved,
+    ColorKeySet,
     ContextCreated,
     ContextDestroyed,
+    Flipped,
     Locked,
     MemoryWritten,
     Record,
@@ -95,20 +99,24 @@ class Served:
         del self._surfaces[handle]
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
-        """Raises Unsupported: no entry point for it is served."""
-        raise Unsupported("colour keys of a served driver")
+        """DdSetColorKey, told to the driver if there is a key.  Raises Unsupported if it has no
+        such function, and Fault as it answers.
+        """
+        removed = key is None
+        record = ColorKeyRemoved(handle) if key is None else ColorKeySet(handle, *key)
+        self._optional(record, "the removal of colour keys" if removed else "colour keys")
 
     def lock(self, handle: int) -> None:
         """Tell the driver to wait for its drawing."""
         self._record(Locked(handle))
 
     def flip(self, front: int, back: int) -> None:
-        """Raises Unsupported: no entry point for it is served."""
-        raise Unsupported("flips of a served driver")
+        """DdFlip.  Raises Unsupported if the driver has no such function, Fault as it answers."""
+        self._optional(Flipped(front, back), "flips")
 
     def blit(self, blt: Blt) -> None:
-        """Raises Unsupported: no entry point for it is served."""
-        raise Unsupported("blits of a served driver")
+        """DdBlt.  Raises Unsupported if the driver has no such function, Fault as it answers."""
+        self._optional(Blitted(blt), "blits")
 
     def write(self, handle: int, offset: int, data: bytes) -> None:
         """Store bytes into a surface.  Raises Fault outside of it."""
@@ -209,6 +217,14 @@ class Served:
     def _record(self, record: Record) -> None:
         kind, _, payload = encode(record)
         self._done(self._exchange(kind, payload))
+
+    def _optional(self, record: Record, what: str) -> None:
+        """What not every driver has a function for."""
+        kind, _, payload = encode(record)
+        reply = self._exchange(kind, payload)
+        if reply.tag == Reply.DONE and self._head(wire.DONE, reply) == (wire.UNKNOWN,):
+            raise Unsupported(f"{what} of this driver")
+        self._done(reply)
 
     def _read(self, handle: int, offset: int, size: int) -> bytes:
         reply = self._exchange(Ask.READ, wire.READ.pack(handle, offset, size))

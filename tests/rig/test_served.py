@@ -160,9 +160,9 @@ def test_time_to_finish_may_be_given(driver: Served) -> None:
 
 def test_what_has_no_entry_point_is_unsupported(driver: Served) -> None:
     for asked in (
-        lambda: driver.flip(1, 2),
-        lambda: driver.blit(Blt(1, 0, 0, 1, 1)),
-        lambda: driver.set_color_key(1, None),
+        lambda: driver.flip(TARGET, COMMANDS),
+        lambda: driver.blit(Blt(TARGET, 0, 0, 1, 1)),
+        lambda: driver.set_color_key(TARGET, (0, 0)),
     ):
         with pytest.raises(Unsupported):
             asked()

@@ -1477,6 +1477,128 @@ DP2_ASSERT(DD_CREATESURFACEEXDATA_lpDDLcl, offsetof(DP2_NAME(DD_CREATESURFACEEXD
 DP2_ASSERT(DD_CREATESURFACEEXDATA_lpDDSLcl, offsetof(DP2_NAME(DD_CREATESURFACEEXDATA), lpDDSLcl) == DP2_BY_ABI(8, 16));
 DP2_ASSERT(DD_CREATESURFACEEXDATA_ddRVal, offsetof(DP2_NAME(DD_CREATESURFACEEXDATA), ddRVal) == DP2_BY_ABI(12, 24));
 
+typedef struct {
+    dp2_uptr lpDD;
+    dp2_uptr lpSurfCurr;
+    dp2_uptr lpSurfTarg;
+    dp2_u32 dwFlags;
+    dp2_u32 ddRVal;
+    dp2_uptr Flip;
+    dp2_uptr lpSurfCurrLeft;
+    dp2_uptr lpSurfTargLeft;
+} DP2_NAME(DD_FLIPDATA);
+DP2_ASSERT(size_DD_FLIPDATA, sizeof(DP2_NAME(DD_FLIPDATA)) == DP2_BY_ABI(32, 56));
+DP2_ASSERT(DD_FLIPDATA_lpDD, offsetof(DP2_NAME(DD_FLIPDATA), lpDD) == 0);
+DP2_ASSERT(DD_FLIPDATA_lpSurfCurr, offsetof(DP2_NAME(DD_FLIPDATA), lpSurfCurr) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DD_FLIPDATA_lpSurfTarg, offsetof(DP2_NAME(DD_FLIPDATA), lpSurfTarg) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DD_FLIPDATA_dwFlags, offsetof(DP2_NAME(DD_FLIPDATA), dwFlags) == DP2_BY_ABI(12, 24));
+DP2_ASSERT(DD_FLIPDATA_ddRVal, offsetof(DP2_NAME(DD_FLIPDATA), ddRVal) == DP2_BY_ABI(16, 28));
+DP2_ASSERT(DD_FLIPDATA_Flip, offsetof(DP2_NAME(DD_FLIPDATA), Flip) == DP2_BY_ABI(20, 32));
+DP2_ASSERT(DD_FLIPDATA_lpSurfCurrLeft, offsetof(DP2_NAME(DD_FLIPDATA), lpSurfCurrLeft) == DP2_BY_ABI(24, 40));
+DP2_ASSERT(DD_FLIPDATA_lpSurfTargLeft, offsetof(DP2_NAME(DD_FLIPDATA), lpSurfTargLeft) == DP2_BY_ABI(28, 48));
+
+typedef struct {
+    dp2_u32 dwSize;
+    dp2_u32 dwDDFX;
+    dp2_u32 dwROP;
+    dp2_u32 dwDDROP;
+    dp2_u32 dwRotationAngle;
+    dp2_u32 dwZBufferOpCode;
+    dp2_u32 dwZBufferLow;
+    dp2_u32 dwZBufferHigh;
+    dp2_u32 dwZBufferBaseDest;
+    dp2_u32 dwZDestConstBitDepth;
+    dp2_uptr lpDDSZBufferDest;
+    dp2_u32 dwZSrcConstBitDepth;
+    dp2_uptr lpDDSZBufferSrc;
+    dp2_u32 dwAlphaEdgeBlendBitDepth;
+    dp2_u32 dwAlphaEdgeBlend;
+    dp2_u32 dwReserved;
+    dp2_u32 dwAlphaDestConstBitDepth;
+    dp2_uptr lpDDSAlphaDest;
+    dp2_u32 dwAlphaSrcConstBitDepth;
+    dp2_uptr lpDDSAlphaSrc;
+    dp2_uptr lpDDSPattern;
+    DP2_NAME(DDCOLORKEY) ddckDestColorkey;
+    DP2_NAME(DDCOLORKEY) ddckSrcColorkey;
+} DP2_NAME(DDBLTFX);
+DP2_ASSERT(size_DDBLTFX, sizeof(DP2_NAME(DDBLTFX)) == DP2_BY_ABI(100, 128));
+DP2_ASSERT(DDBLTFX_dwSize, offsetof(DP2_NAME(DDBLTFX), dwSize) == 0);
+DP2_ASSERT(DDBLTFX_dwDDFX, offsetof(DP2_NAME(DDBLTFX), dwDDFX) == 4);
+DP2_ASSERT(DDBLTFX_dwROP, offsetof(DP2_NAME(DDBLTFX), dwROP) == 8);
+DP2_ASSERT(DDBLTFX_dwDDROP, offsetof(DP2_NAME(DDBLTFX), dwDDROP) == 12);
+DP2_ASSERT(DDBLTFX_dwRotationAngle, offsetof(DP2_NAME(DDBLTFX), dwRotationAngle) == 16);
+DP2_ASSERT(DDBLTFX_dwZBufferOpCode, offsetof(DP2_NAME(DDBLTFX), dwZBufferOpCode) == 20);
+DP2_ASSERT(DDBLTFX_dwZBufferLow, offsetof(DP2_NAME(DDBLTFX), dwZBufferLow) == 24);
+DP2_ASSERT(DDBLTFX_dwZBufferHigh, offsetof(DP2_NAME(DDBLTFX), dwZBufferHigh) == 28);
+DP2_ASSERT(DDBLTFX_dwZBufferBaseDest, offsetof(DP2_NAME(DDBLTFX), dwZBufferBaseDest) == 32);
+DP2_ASSERT(DDBLTFX_dwZDestConstBitDepth, offsetof(DP2_NAME(DDBLTFX), dwZDestConstBitDepth) == 36);
+DP2_ASSERT(DDBLTFX_lpDDSZBufferDest, offsetof(DP2_NAME(DDBLTFX), lpDDSZBufferDest) == 40);
+DP2_ASSERT(DDBLTFX_dwZSrcConstBitDepth, offsetof(DP2_NAME(DDBLTFX), dwZSrcConstBitDepth) == DP2_BY_ABI(44, 48));
+DP2_ASSERT(DDBLTFX_lpDDSZBufferSrc, offsetof(DP2_NAME(DDBLTFX), lpDDSZBufferSrc) == DP2_BY_ABI(48, 56));
+DP2_ASSERT(DDBLTFX_dwAlphaEdgeBlendBitDepth, offsetof(DP2_NAME(DDBLTFX), dwAlphaEdgeBlendBitDepth) == DP2_BY_ABI(52, 64));
+DP2_ASSERT(DDBLTFX_dwAlphaEdgeBlend, offsetof(DP2_NAME(DDBLTFX), dwAlphaEdgeBlend) == DP2_BY_ABI(56, 68));
+DP2_ASSERT(DDBLTFX_dwReserved, offsetof(DP2_NAME(DDBLTFX), dwReserved) == DP2_BY_ABI(60, 72));
+DP2_ASSERT(DDBLTFX_dwAlphaDestConstBitDepth, offsetof(DP2_NAME(DDBLTFX), dwAlphaDestConstBitDepth) == DP2_BY_ABI(64, 76));
+DP2_ASSERT(DDBLTFX_lpDDSAlphaDest, offsetof(DP2_NAME(DDBLTFX), lpDDSAlphaDest) == DP2_BY_ABI(68, 80));
+DP2_ASSERT(DDBLTFX_dwAlphaSrcConstBitDepth, offsetof(DP2_NAME(DDBLTFX), dwAlphaSrcConstBitDepth) == DP2_BY_ABI(72, 88));
+DP2_ASSERT(DDBLTFX_lpDDSAlphaSrc, offsetof(DP2_NAME(DDBLTFX), lpDDSAlphaSrc) == DP2_BY_ABI(76, 96));
+DP2_ASSERT(DDBLTFX_lpDDSPattern, offsetof(DP2_NAME(DDBLTFX), lpDDSPattern) == DP2_BY_ABI(80, 104));
+DP2_ASSERT(DDBLTFX_ddckDestColorkey, offsetof(DP2_NAME(DDBLTFX), ddckDestColorkey) == DP2_BY_ABI(84, 112));
+DP2_ASSERT(DDBLTFX_ddckSrcColorkey, offsetof(DP2_NAME(DDBLTFX), ddckSrcColorkey) == DP2_BY_ABI(92, 120));
+
+typedef struct {
+    dp2_uptr lpDD;
+    dp2_uptr lpDDDestSurface;
+    DP2_NAME(RECT) rDest;
+    dp2_uptr lpDDSrcSurface;
+    DP2_NAME(RECT) rSrc;
+    dp2_u32 dwFlags;
+    dp2_u32 dwROPFlags;
+    DP2_NAME(DDBLTFX) bltFX;
+    dp2_u32 ddRVal;
+    dp2_uptr Blt;
+    dp2_u32 IsClipped;
+    DP2_NAME(RECT) rOrigDest;
+    DP2_NAME(RECT) rOrigSrc;
+    dp2_u32 dwRectCnt;
+    dp2_uptr prDestRects;
+    dp2_u32 dwAFlags;
+    dp2_u32 ddargbScaleFactors;
+} DP2_NAME(DD_BLTDATA);
+DP2_ASSERT(size_DD_BLTDATA, sizeof(DP2_NAME(DD_BLTDATA)) == DP2_BY_ABI(212, 264));
+DP2_ASSERT(DD_BLTDATA_lpDD, offsetof(DP2_NAME(DD_BLTDATA), lpDD) == 0);
+DP2_ASSERT(DD_BLTDATA_lpDDDestSurface, offsetof(DP2_NAME(DD_BLTDATA), lpDDDestSurface) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DD_BLTDATA_rDest, offsetof(DP2_NAME(DD_BLTDATA), rDest) == DP2_BY_ABI(8, 16));
+DP2_ASSERT(DD_BLTDATA_lpDDSrcSurface, offsetof(DP2_NAME(DD_BLTDATA), lpDDSrcSurface) == DP2_BY_ABI(24, 32));
+DP2_ASSERT(DD_BLTDATA_rSrc, offsetof(DP2_NAME(DD_BLTDATA), rSrc) == DP2_BY_ABI(28, 40));
+DP2_ASSERT(DD_BLTDATA_dwFlags, offsetof(DP2_NAME(DD_BLTDATA), dwFlags) == DP2_BY_ABI(44, 56));
+DP2_ASSERT(DD_BLTDATA_dwROPFlags, offsetof(DP2_NAME(DD_BLTDATA), dwROPFlags) == DP2_BY_ABI(48, 60));
+DP2_ASSERT(DD_BLTDATA_bltFX, offsetof(DP2_NAME(DD_BLTDATA), bltFX) == DP2_BY_ABI(52, 64));
+DP2_ASSERT(DD_BLTDATA_ddRVal, offsetof(DP2_NAME(DD_BLTDATA), ddRVal) == DP2_BY_ABI(152, 192));
+DP2_ASSERT(DD_BLTDATA_Blt, offsetof(DP2_NAME(DD_BLTDATA), Blt) == DP2_BY_ABI(156, 200));
+DP2_ASSERT(DD_BLTDATA_IsClipped, offsetof(DP2_NAME(DD_BLTDATA), IsClipped) == DP2_BY_ABI(160, 208));
+DP2_ASSERT(DD_BLTDATA_rOrigDest, offsetof(DP2_NAME(DD_BLTDATA), rOrigDest) == DP2_BY_ABI(164, 212));
+DP2_ASSERT(DD_BLTDATA_rOrigSrc, offsetof(DP2_NAME(DD_BLTDATA), rOrigSrc) == DP2_BY_ABI(180, 228));
+DP2_ASSERT(DD_BLTDATA_dwRectCnt, offsetof(DP2_NAME(DD_BLTDATA), dwRectCnt) == DP2_BY_ABI(196, 244));
+DP2_ASSERT(DD_BLTDATA_prDestRects, offsetof(DP2_NAME(DD_BLTDATA), prDestRects) == DP2_BY_ABI(200, 248));
+DP2_ASSERT(DD_BLTDATA_dwAFlags, offsetof(DP2_NAME(DD_BLTDATA), dwAFlags) == DP2_BY_ABI(204, 256));
+DP2_ASSERT(DD_BLTDATA_ddargbScaleFactors, offsetof(DP2_NAME(DD_BLTDATA), ddargbScaleFactors) == DP2_BY_ABI(208, 260));
+
+typedef struct {
+    dp2_uptr lpDDSurface;
+    dp2_u32 dwFlags;
+    DP2_NAME(DDCOLORKEY) ckNew;
+    dp2_u32 ddRVal;
+    dp2_uptr SetColorKey;
+} DP2_NAME(DD_DRVSETCOLORKEYDATA);
+DP2_ASSERT(size_DD_DRVSETCOLORKEYDATA, sizeof(DP2_NAME(DD_DRVSETCOLORKEYDATA)) == DP2_BY_ABI(24, 32));
+DP2_ASSERT(DD_DRVSETCOLORKEYDATA_lpDDSurface, offsetof(DP2_NAME(DD_DRVSETCOLORKEYDATA), lpDDSurface) == 0);
+DP2_ASSERT(DD_DRVSETCOLORKEYDATA_dwFlags, offsetof(DP2_NAME(DD_DRVSETCOLORKEYDATA), dwFlags) == DP2_BY_ABI(4, 8));
+DP2_ASSERT(DD_DRVSETCOLORKEYDATA_ckNew, offsetof(DP2_NAME(DD_DRVSETCOLORKEYDATA), ckNew) == DP2_BY_ABI(8, 12));
+DP2_ASSERT(DD_DRVSETCOLORKEYDATA_ddRVal, offsetof(DP2_NAME(DD_DRVSETCOLORKEYDATA), ddRVal) == DP2_BY_ABI(16, 20));
+DP2_ASSERT(DD_DRVSETCOLORKEYDATA_SetColorKey, offsetof(DP2_NAME(DD_DRVSETCOLORKEYDATA), SetColorKey) == DP2_BY_ABI(20, 24));
+
 /* How many bytes follow the header of a token, n being the number in it.  Kinds: LINEAR is
  * base + each * n; VERTICES is item bytes, then, at a multiple of 4, base + each * n vertices;
  * TAILS is base + each * n items of item bytes, each with, for either field that is counted,
