@@ -10,6 +10,7 @@ DD_CREATESURFACEEXDATA, DD_FLIPDATA, DD_BLTDATA, DDBLTFX and DD_DRVSETCOLORKEYDA
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -177,7 +178,7 @@ def setcolorkeydata(abi: int) -> Any:
     )
 
 
-BY_ABI = {
+BY_ABI: dict[str, Callable[[int], Any]] = {
     "DD_DIRECTDRAW_LOCAL": directdraw_local,
     "DD_SURFACE_GLOBAL": surface_global,
     "DD_SURFACE_MORE": surface_more,

@@ -59,7 +59,10 @@ class Adapter:
         return tuple(Interface)
 
     def get_caps(self, type: int, data: bytearray) -> int:
-        """GetCaps: what this adapter can do, by D3D10_2DDICAPS_TYPE, and an HRESULT."""
+        """GetCaps: writes what this adapter can do into ``data``, and returns an HRESULT.
+
+        ``type`` is a D3D10_2DDICAPS_TYPE.
+        """
         return get_caps(type, data)
 
     def create_device(
