@@ -107,15 +107,16 @@ class Postponed:
     def _made(self, draw: Draw) -> Recipe | _Never | None:
         """None if there is none yet."""
         from dp2emu.gpu.kernel.key import fills_triangles
+        from dp2emu.gpu.kernel.points_words import sets_up
         from dp2emu.gpu.kernel.sequence import Recipe, Sequence
 
-        if not _is_plain(draw) or not fills_triangles(draw):
+        names = geometry_names(draw.pipeline.pixel)
+        if not _is_plain(draw) or not (fills_triangles(draw) or sets_up(draw, names)):
             return _NEVER
         setting = setting_of(draw, None, self._run, self._threads)
         if setting.kernel is None:
             return _NEVER
         self._sequence = self._sequence or Sequence()
-        names = geometry_names(draw.pipeline.pixel)
         return Recipe.of(draw, setting.kernel, names, self._sequence.memory)
 
 

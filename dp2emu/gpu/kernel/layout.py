@@ -50,8 +50,10 @@ DOUBLES = ("bias", "near", "range", "depth.low", "depth.high", "front", "slope",
 set up from, lane by lane and in these corner by corner.
 """
 _SPANS = ("owner", "y", "left", "right", "coverage", "spans")
-ARGUMENTS = (*INTEGERS, *DOUBLES, *(f"span.{name}" for name in _SPANS), "program")
-"""All that kernels have in common, with what spans cover and what the program reads."""
+ARGUMENTS = (*INTEGERS, *DOUBLES, *(f"span.{name}" for name in _SPANS), "program", "points")
+"""All that kernels have in common, with what spans cover, what the program reads and what points
+are set up from.
+"""
 
 
 @dataclass(frozen=True, slots=True)

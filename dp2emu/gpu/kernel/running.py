@@ -158,6 +158,11 @@ class Drawing:
         keys = ((names, level, bool(draw.stipple)) for level in (False, True))
         return next((self.plans[key] for key in keys if key in self.plans), None)
 
+    def point_plan(self, draw: Draw, names: tuple[str, ...]) -> Plan:
+        """That of points with ``names`` of varyings, none of which says where in a point it is."""
+        biased = bool(draw.pipeline.depth.bias_all and draw.pipeline.depth.bias)
+        return self._planned_spans(draw, False, False, names, (), biased, False)
+
     def _samplers(self, draw: Draw) -> Samplers:
         return samplers_of(draw.pipeline.pixel, self.sampler)
 

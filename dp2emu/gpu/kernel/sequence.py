@@ -19,6 +19,8 @@ from dp2emu.gpu.assembly import CORNERS, vertex_count
 from dp2emu.gpu.geometry import planes_used
 from dp2emu.gpu.kernel.arguments import Arguments, of_draw
 from dp2emu.gpu.kernel.plan import Plan
+from dp2emu.gpu.kernel.points_code import points
+from dp2emu.gpu.kernel.points_words import with_points
 from dp2emu.gpu.kernel.running import Drawing
 from dp2emu.gpu.kernel.sequence_code import sequence
 from dp2emu.gpu.kernel.sequence_words import COUNTS, DONE, PLANNED, RECIPE, ROOM, ROW
@@ -76,8 +78,8 @@ class Recipe:
         """That of a draw whose varyings are ``names``; None if its programs call back, or if no
         kernel has drawn one like it.
         """
-        plan = plan_of(draw.pipeline, names)
-        base = drawing.some_triangle_plan(draw, plan.names)
+        plan, dots = plan_of(draw.pipeline, names), CORNERS[draw.topology] == 1
+        base = (drawing.point_plan if dots else drawing.some_triangle_plan)(draw, plan.names)
         if base is None or (plan.program is not None and layout_of(plan.program).asked):
             return None
         template = drawing.template(base, draw.pixel_uniforms)
@@ -96,12 +98,17 @@ class Recipe:
             source_words=len(frame.elements) * len(SOURCE),
             pieces=len(frame.planes) + CORNERS[draw.topology] + FIXED_PLANES,
             lanes=len(plan.names),
-            shaded=int(plan.program is not None),
+            shaded=int(dots or plan.program is not None),
             top=drawing.region.top,
             bottom=drawing.region.bottom,
             samples=draw.pipeline.samples,
         )
         return made
+
+    @property
+    def dots(self) -> bool:
+        """Whether primitives are points."""
+        return CORNERS[self.like.topology] == 1
 
     def _set(self, **values: int) -> None:
         for name, value in values.items():
@@ -109,10 +116,14 @@ class Recipe:
 
     def learn(self, level: int) -> None:
         """Have the kernel for triangles with perspective, or with level 1 for those without."""
-        plan = self.drawing.triangle_plan(self.like, self.plan.names, bool(level))
+        plan = self.base
+        if not self.dots:
+            plan = self.drawing.triangle_plan(self.like, self.plan.names, bool(level))
         template = self.drawing.template(plan, self.like.pixel_uniforms)
         region, bias = self.drawing.region, self.like.pipeline.depth.bias
         given = of_draw(self.like, template, region, bias)
+        if self.dots:
+            with_points(given, self.like, self.plan.names)
         self.levels[level] = plan, given
         self._set(**{
             f"arguments{level}": address(given.words),
@@ -123,7 +134,7 @@ class Recipe:
     def refresh(self) -> None:
         """Have the best kernels that there are by now."""
         for level, (plan, _) in self.levels.items():
-            best = plan.kernel.best(), plan.setup.best()
+            best = plan.kernel.best(), (points() if self.dots else plan.setup).best()
             if self.kernels.get(level) != best:
                 self.kernels[level] = best
                 kernel, setup = (each.code.address for each in best)

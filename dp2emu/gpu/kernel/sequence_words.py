@@ -20,8 +20,8 @@ RECIPE = (
 )  # fmt: skip
 """How draws of a state are drawn.  ``words`` are those of the vertex stages, ``into`` is where
 their ``source_words`` words of sources go; cutting a primitive leaves no more than ``pieces``.
-``lanes`` are varyings, ``shaded`` is 1 if a vertex program makes them.  Kernels are for triangles
-with perspective, and, if they have a 1, for those without; 0 if they are not compiled yet.
+``lanes`` are varyings, ``shaded`` is 1 if nobody looks whether they have perspective.  Kernels are
+for primitives with it, and, if they have a 1, for triangles without; 0 if they are not known yet.
 ``size`` is the words of a record.  What is counted adds up."""
 
 ROOM = (

@@ -122,6 +122,10 @@ class Value:
         """A double rounded to a float."""
         return self._cast("fptrunc", "float")
 
+    def whole(self, type: str) -> Value:
+        """A float cut towards zero, as an integer of ``type`` that has room for it."""
+        return self._cast("fptosi", type)
+
     def bits(self, type: str) -> Value:
         """The same bits as another type."""
         return self._cast("bitcast", type)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
@@ -15,11 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dp2emu.d3d.enums import Format, PrimitiveType
+from dp2emu.d3d.enums import CmpFunc, Format, PrimitiveType
 from dp2emu.errors import Unsupported
 from dp2emu.gpu import core, postponed
 from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.kernel import sequence
+from dp2emu.gpu.kernel import points_words, sequence
 from dp2emu.gpu.memory import Heap, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.packets import (
     BeginQuery,
@@ -29,10 +30,12 @@ from dp2emu.gpu.packets import (
     Indices,
     Observe,
     Packet,
+    PointSize,
     Rect,
     Stream,
 )
 from dp2emu.gpu.queries import Counters, QuerySlot, snapshot
+from dp2emu.gpu.state import DepthState, RasterState
 from dp2emu.gpu.timing import fixed
 from dp2emu.gpu.work import Work
 from dp2emu.shader.builder import Builder
@@ -41,6 +44,7 @@ from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.types import Type
 from tests.gpu.drawing import (
     PASSING,
+    SIZED,
     color_surface,
     corner,
     depth_surface,
@@ -48,7 +52,7 @@ from tests.gpu.drawing import (
     programmed,
     vertex_data,
 )
-from tests.gpu.kernel.states import random_draw
+from tests.gpu.kernel.states import random_draw, random_draw_of_any_shape
 
 OCCLUSION = 9
 TRIANGLE = [corner(3, 2, 0.25), corner(28, 7, 0.5, 0x80FF0000), corner(10, 30, 0.75)]
@@ -378,6 +382,89 @@ def test_recipes_of_a_state_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None
     gpu.run()
     assert packet.known is not None
     assert len(packet.known) <= 3
+
+
+def as_points(packet: Draw, size: float) -> Draw:
+    """A draw's vertices as points."""
+    stream = packet.streams[0]
+    assert stream is not None and isinstance(stream.data, bytes)
+    return replace(
+        packet,
+        topology=PrimitiveType.POINTLIST,
+        count=len(stream.data) // stream.stride,
+        point=PointSize(size, 0.5, 64.0),
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 1 << 32), st.sampled_from([0.0, 0.5, 1.0, 1.37, 2.0, 7.25, 64.0]), st.booleans()
+)
+def test_points_of_any_state_and_place(seed: int, size: float, far: bool) -> None:
+    def make() -> list[Packet]:
+        packet = random_draw_of_any_shape(seed) if far else random_draw(seed)
+        like = shared(as_points(packet, size))
+        return [replace(like, first=n % 2, count=like.count - n % 2) for n in range(4)]
+
+    same(make)
+
+
+@pytest.mark.parametrize("clip", [True, False])
+def test_points_at_the_ends_of_depth_and_beyond(clip: bool) -> None:
+    depths = [0.0, 1.0, -0.25, 1.5, math.inf, -math.inf, math.nan, 0.25]
+    places = [corner(3 * n + 2, 5, z, 0x10203040 * n) for n, z in enumerate(depths)]
+    kind, test = PrimitiveType.POINTLIST, DepthState(True, True, CmpFunc.ALWAYS)
+    raster = RasterState(clip=clip)
+
+    def make() -> list[Packet]:
+        like = draw(
+            places, color=color_surface(), depth=depth_surface(word=7), topology=kind,
+            raster=raster, test=test,
+        )  # fmt: skip
+        return [shared(like)] * 3
+
+    same(make)
+
+
+def test_points_have_numbers() -> None:
+    b = Builder(Stage.PIXEL)
+    number = b.itof(b.input("primitive_id.x", Type.I32))
+    for component in "xyzw":
+        b.output(f"target0.{component}", number / 8.0)
+    places = [corner(3 * n + 2, 5) for n in range(7)]
+    kind, program = PrimitiveType.POINTLIST, b.program()
+    same(lambda: [shared(draw(places, color=color_surface(), topology=kind, pixel=program))] * 3)
+
+
+def test_points_wait_unless_they_have_sizes_of_their_own_or_are_sprites(alone: Alone) -> None:
+    places = [corner(3, 2, 0.25), corner(28.5, 7, 0.5, 0x80FF0000), corner(10, 30, 1.5)]
+    sprites = RasterState(point_sprites=True)
+    sized = [(x, y, z, rhw, 3.0, color) for x, y, z, rhw, color in places]
+    for count, vertices, options in (
+        (1, places, {}), (4, places, {"raster": sprites}), (4, sized, {"fvf": SIZED}),
+    ):  # fmt: skip
+        alone.count = 0
+        kind = PrimitiveType.POINTLIST
+        like = shared(draw(vertices, color=color_surface(), topology=kind, **options))
+        played([like] * 4)
+        assert alone.count == count
+
+
+def test_points_of_more_rows_than_there_is_room_for_are_drawn_alone(alone: Alone) -> None:
+    def make() -> list[Packet]:
+        like = draw(TRIANGLE, color=color_surface(), topology=PrimitiveType.POINTLIST)
+        return [shared(replace(like, point=PointSize(20.0, 1.0, 64.0)))] * 3
+
+    with patch.object(points_words, "ROWS", 8):
+        same(make)
+    assert alone.count == 3 + 3
+
+
+def test_a_point_without_a_number_for_its_perspective_is_drawn_alone(alone: Alone) -> None:
+    places = [*TRIANGLE[:2], corner(10, 30, 0.5, rhw=float("nan"))]
+    kind = PrimitiveType.POINTLIST
+    same(lambda: [shared(draw(places, color=color_surface(), topology=kind))] * 3)
+    assert alone.count == 3 + 3
 
 
 def test_strips_read_as_many_vertices_as_they_have() -> None:
