@@ -15,6 +15,7 @@ from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10.maps import Map
 from dp2emu.ddi10.resource import BindFlag, CreateResource, DxgiSampleDesc, ResourceType
 from dp2emu.ddi10.state import BlendDesc1, DepthStencilDesc, RasterizerDesc, SamplerDesc
+from dp2emu.ddi10.unordered import CreateUnorderedAccessView
 from dp2emu.ddi10.views import CreateShaderResourceView
 from dp2emu.errors import Dp2Error
 from tests.ddi10.drawing import tokens
@@ -41,12 +42,14 @@ class Caller:
         object.__setattr__(self.driven.adapter.contract, "checking", False)
         self.handles = [self.driven.color, self.driven.view, self.driven.deep]
         self.handles += [self.driven.deep_view, *self._textures()]
-        self.handles.append(self.driven.buffer(bytes(64), 0x3F))
+        buffer = self.driven.buffer(bytes(64), 0x13F)
+        desc = CreateUnorderedAccessView(buffer, 42, ResourceType.BUFFER, NumElements=16)
+        self.handles += [buffer, self.driven.make("UnorderedAccessView", desc)]
 
     def _textures(self) -> list[bytearray | None]:
         formats = st.sampled_from([f.value for f in DxgiFormat if f.name.startswith("R")])
         desc = CreateResource(
-            infos(2, 8, 8), None, ResourceType.TEXTURE2D, 0, BindFlag.SHADER_RESOURCE,
+            infos(2, 8, 8), None, ResourceType.TEXTURE2D, 0, BindFlag.SHADER_RESOURCE | BindFlag.UNORDERED_ACCESS,
             Format=self.data.draw(formats), SampleDesc=DxgiSampleDesc(), MipLevels=2,
         )  # fmt: skip
         try:
@@ -78,7 +81,7 @@ class Caller:
         if name.startswith("Create") and parameter == SLOT:
             return bytearray(16)
         if parameter == "code":
-            return tokens(self.data.draw(st.sampled_from(["vs_pass", "ps_color", "ps_texture"])))
+            return tokens(self.data.draw(st.sampled_from(["vs_pass", "ps_color", "ps_texture", "cs5_fill"])))
         if name in _STATES and parameter == "desc":
             return self.value(_STATES[name])
         return self.value(hint)

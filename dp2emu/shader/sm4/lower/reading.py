@@ -181,12 +181,13 @@ def vertex_input(low: Lowering, vertex: int, number: int, component: int) -> Val
 
 
 def input_of(low: Lowering, number: int, component: int, prefix: str | None = None) -> Value:
-    """A component of v#, an F32 where it is interpolated; 0 if it is not declared.
+    """A component of v#, an F32 where it is interpolated; 0 if it is not declared, or if nothing
+    comes before the stage.
 
     ``prefix`` takes the place of what its declaration says about where it is read.
     """
     register = low.declared.input_of.get((number, component))
-    if register is None:
+    if register is None or low.version.stage is Stage.COMPUTE:
         return low.word(0)
     if register.name in _GENERATED[low.version.stage]:
         return low.b.input(f"{register.name.name.lower()}.x", Type.I32)

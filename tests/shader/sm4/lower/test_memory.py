@@ -215,6 +215,11 @@ def test_numbers_of_threads_are_inputs(register: str, mask: str, names: list[str
     assert [port.name for port in shader.program.inputs] == names
 
 
+def test_nothing_comes_before_a_compute_shader() -> None:
+    shader = lowered(f"{HEAD}dcl_input v1.xy\nstore_raw u1.x, l(0), v1.y\nret\n")
+    assert shader.program.inputs == ()
+
+
 # Pixels
 
 
