@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.atomics import COMMUTING, atomic
 from dp2emu.gpu.packets import Unordered
@@ -30,7 +31,8 @@ class Accesses:
     """Memory for a run of a program (``shader.reference.Memory``).
 
     ``shared`` is what g# are.  Of its ``lanes`` those that are not ``real``, which only complete
-    quads, change nothing.  Mutable: ``bytes`` counts what of ``bound`` lanes read and wrote.
+    quads, change nothing.  ``most`` is how many accesses there may be.  Mutable: ``bytes`` counts
+    what of ``bound`` lanes read and wrote, and ``steps`` how often memory was acted on.
     """
 
     def __init__(
@@ -40,9 +42,12 @@ class Accesses:
         lanes: int,
         shared: Mapping[int, WordMemory] | None = None,
         real: Mask | None = None,
+        most: int | None = None,
     ) -> None:
         self.bytes = 0
+        self.steps = 0
         self.lanes = lanes
+        self._most = most
         self._deeds = deeds
         self._bound = bound
         self._shared = shared or {}
@@ -50,7 +55,13 @@ class Accesses:
         self._memories = [self._memory(deed) for deed in deeds]
 
     def access(self, unit: int, operands: tuple[I32, ...], active: LaneMask | None) -> Words:
-        """Act for the active lanes, from the lowest on."""
+        """Act for the active lanes, from the lowest on.
+
+        Raises Unsupported once there have been too many.
+        """
+        self.steps += 1
+        if self._most is not None and self.steps > self._most:
+            raise Unsupported("so many accesses to memory of one dispatch")
         deed, memory = self._deeds[unit], self._memories[unit]
         if deed.act in _COUNTING:
             return self._count(deed, self._chosen(active))
@@ -69,14 +80,14 @@ class Accesses:
         return self._atomic(deed.act, memory, operands, chosen)
 
     def saved(self) -> tuple[Lanes, ...]:
-        """Copies of all words that accesses can change, and how many bytes were moved."""
-        return (*(words.copy() for words in self._words()), np.array([self.bytes]))
+        """Copies of all words that accesses can change, and of what is counted."""
+        return (*(words.copy() for words in self._words()), np.array([self.bytes, self.steps]))
 
     def restore(self, saved: tuple[Lanes, ...]) -> None:
         """Make everything what it was."""
         for words, before in zip(self._words(), saved[:-1], strict=True):
             words[:] = before
-        self.bytes = int(saved[-1][0])
+        self.bytes, self.steps = map(int, saved[-1])
 
     def _words(self) -> list[I32]:
         """All memory, each once."""

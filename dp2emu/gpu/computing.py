@@ -33,6 +33,8 @@ WORDS = 1 << 22
 """What groups that run together share or have in arrays, all of them."""
 MOST_THREADS, MOST_GROUPS = 1 << 26, 1 << 16
 """Of a dispatch, and of one whose groups run one after the other."""
+MOST_ACCESSES = 1 << 21
+"""Of a dispatch, those of lanes that act together counted once: more take hours."""
 
 _AXES = "xyz"
 
@@ -41,7 +43,7 @@ def execute_dispatch(dispatch: Dispatch, counters: Counters, run: Run) -> Work:
     """Run all groups by an engine, and raise the counters.
 
     Raises Unsupported for more than ``MOST_THREADS`` or ``MOST_GROUPS``, before anything is
-    written, and Disagreement if engines are checked.
+    written, and for more than ``MOST_ACCESSES``; and Disagreement if engines are checked.
     """
     threads, groups = prod(dispatch.threads), prod(dispatch.groups)
     together = _together(dispatch, threads) if _side_by_side(dispatch) else 1
@@ -88,12 +90,14 @@ class _Running:
         texturing = Texturing.alone(stage, Stage.COMPUTE, run)
         self._sampler = texturing.sampler(Stage.COMPUTE)
         self._fetcher = StageFetcher(texturing, Stage.COMPUTE, stage.textures, 1)
+        self._accesses = 0
 
     def groups(self, numbers: I64) -> int:
         """Run groups side by side; bytes that they moved."""
         dispatch, program = self._dispatch, self._dispatch.stage.program
         lanes = len(numbers) * prod(dispatch.threads)
-        memory = Accesses(dispatch.deeds, dispatch.unordered, lanes, self._shared(len(numbers)))
+        shared, left = self._shared(len(numbers)), MOST_ACCESSES - self._accesses
+        memory = Accesses(dispatch.deeds, dispatch.unordered, lanes, shared, most=left)
         wanted = {port.name for port in program.inputs}
         inputs = {name: lane for name, lane in self._inputs(numbers) if name in wanted}
         with telling(lambda lane: f"thread {lane} from group {numbers[0]} on"):
@@ -106,6 +110,7 @@ class _Running:
                 fetcher=self._fetcher,
                 memory=memory,
             )
+        self._accesses += memory.steps
         return memory.bytes
 
     def _shared(self, groups: int) -> dict[int, WordMemory]:

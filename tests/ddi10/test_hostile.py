@@ -48,8 +48,9 @@ class Caller:
 
     def _textures(self) -> list[bytearray | None]:
         formats = st.sampled_from([f.value for f in DxgiFormat if f.name.startswith("R")])
+        bind = BindFlag.SHADER_RESOURCE | BindFlag.UNORDERED_ACCESS
         desc = CreateResource(
-            infos(2, 8, 8), None, ResourceType.TEXTURE2D, 0, BindFlag.SHADER_RESOURCE | BindFlag.UNORDERED_ACCESS,
+            infos(2, 8, 8), None, ResourceType.TEXTURE2D, 0, bind,
             Format=self.data.draw(formats), SampleDesc=DxgiSampleDesc(), MipLevels=2,
         )  # fmt: skip
         try:
@@ -81,7 +82,9 @@ class Caller:
         if name.startswith("Create") and parameter == SLOT:
             return bytearray(16)
         if parameter == "code":
-            return tokens(self.data.draw(st.sampled_from(["vs_pass", "ps_color", "ps_texture", "cs5_fill"])))
+            return tokens(
+                self.data.draw(st.sampled_from(["vs_pass", "ps_color", "ps_texture", "cs5_fill"]))
+            )
         if name in _STATES and parameter == "desc":
             return self.value(_STATES[name])
         return self.value(hint)

@@ -184,6 +184,15 @@ def test_more_threads_than_there_can_be_are_refused() -> None:
         found.run(shader, (1000, 1000, 1))
 
 
+@RUNS
+def test_dispatches_come_to_an_end(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(computing, "MOST_ACCESSES", 1000)
+    body = "loop\natomic_iadd u0, l(0), l(1)\nstore_raw u0.x, l(4), l(1)\nendloop"
+    shader = compiled(body, (1, 1, 1), APPEND)
+    with pytest.raises(Unsupported, match="so many accesses"):
+        Computing(run).run(shader, (60000, 1, 1))
+
+
 # Memory of a group
 
 SHARED = """dcl_uav_raw u0
@@ -363,9 +372,9 @@ def test_groups_that_share_much_run_in_smaller_numbers(
     sizes: list[int] = []
     running = computing.Accesses
 
-    def counted(*arguments: Any) -> Any:
+    def counted(*arguments: Any, **more: Any) -> Any:
         sizes.append(arguments[2])
-        return running(*arguments)
+        return running(*arguments, **more)
 
     monkeypatch.setattr(computing, "Accesses", counted)
     body = """imm_atomic_iadd r0.x, g1, l(0), l(1)
