@@ -20,6 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import benchmark.fuzzing  # noqa: F401  (registers its rows)
 from benchmark.place import Place, machine, told
 from benchmark.promises import BENCHMARKS, measure_apart
 from benchmark.race import Settings, cost, race

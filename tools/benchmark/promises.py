@@ -338,5 +338,8 @@ def measure_apart(name: str, place: Place) -> str:
 
 
 if __name__ == "__main__":
+    # Rows are registered in the module of this name, of which this process runs another copy.
+    from benchmark import fuzzing
+
     _name, _folder, _scale = sys.argv[1:]
-    print(BENCHMARKS[_name].measure(Place(Path(_folder), float(_scale))))
+    print(fuzzing.BENCHMARKS[_name].measure(Place(Path(_folder), float(_scale))))

@@ -1,0 +1,52 @@
+"""How many inputs a second of a processor the fuzzer tries."""
+
+from __future__ import annotations
+
+import resource
+from functools import partial
+from pathlib import Path
+from tempfile import mkdtemp
+
+from benchmark.place import Place
+from benchmark.promises import BENCHMARKS as BENCHMARKS
+from benchmark.promises import benchmark
+from dp2emu.fuzz.campaign import Plan, campaign
+from dp2emu.fuzz.guided import available
+
+START = 100
+"""Inputs of a campaign that does little but start."""
+
+ROWS = (
+    ("fuzz walk, guided", "walk", True, ">= 100,000 inputs/s", 1_000_000),
+    ("fuzz walk", "walk", False, ">= 20,000 inputs/s", 300_000),
+    ("fuzz construct", "construct", False, ">= 4,000 inputs/s", 30_000),
+    ("fuzz reassembly", "reassembly", False, ">= 4,000 inputs/s", 30_000),
+    ("fuzz device", "device", False, ">= 200 inputs/s", 3_000),
+)
+"""Benchmark, target, whether atheris chooses, what was asked for, and inputs at scale 1."""
+
+
+def _measure(target: str, guided: bool, execs: int, place: Place) -> str:
+    """The rate between a short and a long campaign, in processor time of the process that tries."""
+    if guided and not available():
+        return "no atheris"
+    counts, seconds = zip(
+        *(_spent(target, guided, number, place) for number in (START, START + place.size(execs))),
+        strict=True,
+    )
+    return f"{(counts[1] - counts[0]) / (seconds[1] - seconds[0]):,.0f} inputs/s"
+
+
+def _spent(target: str, guided: bool, execs: int, place: Place) -> tuple[int, float]:
+    """Inputs a campaign tried, and seconds of the processor it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    folder = Path(mkdtemp(dir=place.folder))
+    ended = campaign(target, Plan(folder, execs=execs, guided=guided))
+    if ended.findings:
+        raise RuntimeError(f"{target} has findings: {', '.join(ended.findings)}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return ended.execs, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+for _name, _target, _guided, _asked, _execs in ROWS:
+    benchmark(_name, _asked)(partial(_measure, _target, _guided, _execs))
