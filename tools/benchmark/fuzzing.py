@@ -27,7 +27,7 @@ ROWS = (
 
 
 def _measure(target: str, guided: bool, execs: int, place: Place) -> str:
-    """The rate between a short and a long campaign, in processor time of the process that tries."""
+    """The rate between a short and a long campaign, in processor time of who tries."""
     if guided and not available():
         return "no atheris"
     counts, seconds = zip(
