@@ -38,7 +38,6 @@ from dp2emu.shader.ir import (
     Output,
     Program,
     Sample,
-    Slot,
     Statement,
     Store,
     blocks,
@@ -47,11 +46,12 @@ from dp2emu.shader.ir import (
     written,
 )
 from dp2emu.shader.jit.files import Files
-from dp2emu.shader.jit.fractions import divisor, fraction, whole_numbers
 from dp2emu.shader.jit.layout import Asked, Fetched, asked_by, layout_of
 from dp2emu.shader.jit.operations import EMIT, canonical
 from dp2emu.shader.jit.pairs import WORD_SHIFT, Pair, pairs
-from dp2emu.shader.jit.ranges import Range, Sampled, ranges
+from dp2emu.shader.jit.ranges import Sampled
+from dp2emu.shader.jit.simpler import Facts, simpler
+from dp2emu.shader.jit.single import single
 from dp2emu.shader.jit.writer import ALL, ZERO, Target, Writer, constant
 from dp2emu.shader.temporaries import temporaries
 from dp2emu.shader.types import Type
@@ -93,9 +93,10 @@ def body(
     asked ``direct`` is a function of the same module; ``sampled`` is known of what it answers.
     """
     w = Writer(target)
-    emitter = _Body(w, program, {port: row for row, port in enumerate(arguments)}, visible)
+    rows = {port: row for row, port in enumerate(arguments)}
+    emitter = _Body(w, single(program), rows, visible)
+    emitter.facts = Facts.of(emitter.program, sampled)
     emitter.direct = direct
-    emitter.ranges = ranges(program, sampled)
     emitter.whole(w.mask("%active") if masked else ALL)
     parameters = "ptr noalias %bindings, ptr noalias %in, ptr noalias %out, i32 %active"
     return f"define i32 @{name}({parameters}) nounwind", w
@@ -116,13 +117,12 @@ class _Body:
         self.w = w
         self.visible = visible
         self.direct: Mapping[Asked, str] = {}
-        self.ranges: dict[int, Range] = {}
+        self.facts: Facts
         self.program = program
         self.rows = rows
         self.layout = layout_of(program)
         self.files = Files(w, {file.name: file for file in program.files}, self.layout)
         self.unmasked = temporaries(program)
-        self.whole_numbers = whole_numbers(program)
         self.types: dict[Key, Type] = dict(enumerate(program.slots))
         self.types |= {_output(port.name): port.type for port in program.outputs}
         self.types[ALIVE] = Type.BOOL
@@ -184,10 +184,6 @@ class _Body:
     def kept(self) -> dict[Key, str]:
         """What is still known where ways through the program meet."""
         return {key: value for key, value in self.held.items() if key not in self.memory}
-
-    def range(self, operand: Operand) -> Range | None:
-        """What is known of an operand."""
-        return self.ranges.get(operand.number) if isinstance(operand, Slot) else None
 
     # Masks
 
@@ -289,40 +285,9 @@ def _put(e: _Body, s: Output, active: str) -> None:
     e.write(_output(s.port), e.read(s.value), active)
 
 
-def _saturated(w: Writer, x: str, known: Range) -> str | None:
-    return x if known.within else None
-
-
-def _cut(w: Writer, x: str, known: Range) -> str | None:
-    """To I32, of what needs no saturation."""
-    if not known.converts:
-        return None
-    if known.nan:
-        x = w.select(w(f"fcmp ord {w.f} {x}, {ZERO}"), w.f, x, ZERO)
-    return w(f"fptosi {w.f} {x} to {w.i}")
-
-
-_SIMPLER: dict[str, Callable[[Writer, str, Range], str | None]] = {
-    "saturate": _saturated,
-    "ftoi": _cut,
-}
-"""What ops come down to if the range of their operand is known."""
-
-
 def _assign(e: _Body, s: Assign, active: str) -> None:
-    simple = _SIMPLER.get(s.op)
-    known = None if simple is None else e.range(s.operands[0])
-    if simple is not None and known is not None:
-        value = simple(e.w, e.read(s.operands[0]), known)
-        if value is not None:
-            e.write(s.slot, value, active)
-            return
-    if s.op == "div":
-        first, largest = s.operands[0], divisor(s.operands[1])
-        if largest and isinstance(first, Slot) and first.number in e.whole_numbers:
-            e.write(s.slot, fraction(e.w, e.read(first), largest), active)
-            return
-    e.write(s.slot, EMIT[s.op](e.w, *map(e.read, s.operands)), active)
+    value = simpler(e.w, e.facts, s, e.read)
+    e.write(s.slot, EMIT[s.op](e.w, *map(e.read, s.operands)) if value is None else value, active)
 
 
 def _load(e: _Body, s: Load, active: str) -> None:
