@@ -62,6 +62,17 @@ class Unsupported(Dp2Error):
     """Valid input that needs a part of Direct3D which is not built yet; ``what`` names it."""
 
 
+class Exceeded(Unsupported):
+    """Valid input that asks for more than a setting allows; ``limit`` is its name.
+
+    Source: ``dp2emu.limits``.
+    """
+
+    def __init__(self, limit: str, most: int, what: str) -> None:
+        super().__init__(f"{what}, limit {limit} {most}")
+        self.limit = limit
+
+
 class Fault(Dp2Error):
     """A valid token the driver must refuse.  ``hr`` becomes ddrval (reference section 5)."""
 

@@ -50,10 +50,10 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
 from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.memory import Limits
 from dp2emu.gpu.residency import Budgets
 from dp2emu.gpu.timing import LONGEST, Timing, instant, parse_timing
 from dp2emu.inputs import read_file
+from dp2emu.limits import MEMORY, Limits
 from dp2emu.shader import reference
 from dp2emu.shader.reference import Run
 
@@ -251,7 +251,7 @@ def _lost(value: object, folder: Path | None) -> dict[str, Any]:
 
 def _memory(value: object, folder: Path | None) -> dict[str, Any]:
     most = Limits()
-    table = _table(value, "memory", dict.fromkeys(Limits.__dataclass_fields__))
+    table = _table(value, "memory", dict.fromkeys(MEMORY))
     given = {
         name: _number(bound, f"memory.{name}", range(1, getattr(most, name) + 1))
         for name, bound in table.items()

@@ -21,10 +21,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from dp2emu.capture.apitrace import TraceLimits, open_trace
+from dp2emu.capture.apitrace import open_trace
 from dp2emu.capture.apitrace.container import Packed, expand
 from dp2emu.capture.files import open_source
 from dp2emu.errors import Dp2Error
+from dp2emu.limits import Limits
 from dp2emu.replay import replay
 from dp2emu.retrace import Import
 from tests.capture.apitrace.encoder import snappy
@@ -59,7 +60,7 @@ def damaged(data: bytes, step: int) -> Iterator[bytes]:
     """The traces that a trace becomes."""
     yield from _changed(data, step)
     packed = Packed(open_source(BytesIO(data)), b"")
-    stream = b"".join(expand("snappy", packed, TraceLimits()))
+    stream = b"".join(expand("snappy", packed, Limits()))
     yield from map(snappy, _changed(stream, step))
 
 

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, TextIO, cast
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error
 from dp2emu.gpu.timing import parse_timing
+from dp2emu.limits import Limits
 from dp2emu.replay import Recording, Tally, replay
 
 KEPT_SECONDS = 0.05
@@ -37,7 +38,8 @@ def row_of(path: str, options: Options | None = None, timing: str | None = None)
     model = parse_timing(timing) if timing else None
     try:
         with open(path, "rb") as file:
-            tally = replay(_opened(file), timing=model, options=options)
+            options = options or Options()
+            tally = replay(_opened(file, options.limits), timing=model, options=options)
     except MemoryError:
         return {"file": path, "outcome": "memory", "error": "out of memory"}
     except OSError as error:
@@ -57,23 +59,23 @@ def _outcome(tally: Tally) -> str:
     return "differs" if tally.different or tally.observed_different else "fine"
 
 
-def _opened(file: BinaryIO) -> Recording:
+def _opened(file: BinaryIO, limits: Limits) -> Recording:
     from dp2emu.capture.apitrace import begins_as_trace, open_trace
     from dp2emu.text import open_any
 
     stream = cast(BufferedReader, file)
     if not begins_as_trace(stream, str(stream.name)):
-        return open_any(stream)
+        return open_any(stream, limits=limits)
     from dp2emu.retrace import Import
 
-    return Import(open_trace(stream))
+    return Import(open_trace(stream, limits=limits))
 
 
 def main(settings: str) -> None:
     """Answer lines of standard input until it ends."""
     given = json.loads(settings)
     _bound(given["memory"])
-    options = Options(**given["options"])
+    options = Options(**given["options"] | {"limits": Limits(**given["options"]["limits"])})
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     for line in sys.stdin:

@@ -1,7 +1,6 @@
 """Capture files: sealed captures, raw driver logs and bare command buffers, read and written."""
 
 from dp2emu.capture.bare import BareOptions
-from dp2emu.capture.files import CaptureLimits
 from dp2emu.capture.opened import Capture, open_capture
 from dp2emu.capture.rawlog import LogWriter
 from dp2emu.capture.totals import Summary
@@ -10,7 +9,6 @@ from dp2emu.capture.writer import CaptureWriter
 __all__ = [
     "BareOptions",
     "Capture",
-    "CaptureLimits",
     "CaptureWriter",
     "LogWriter",
     "Summary",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dp2emu.capture.files import CaptureLimits, Progress, Source
+from dp2emu.capture.files import Progress, Source
 from dp2emu.capture.payloads import Entry, encode
 from dp2emu.capture.records import Called, ContextCreated, FrameMarker, Record, SurfaceCreated
 from dp2emu.d3d.enums import Format
@@ -14,6 +14,7 @@ from dp2emu.d3d.fvf import fvf_size
 from dp2emu.dp2.call import Call
 from dp2emu.errors import UsageError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.limits import Limits
 
 CONTEXT = 1
 COLOR, DEPTH, COMMANDS = 1, 2, 3
@@ -84,7 +85,7 @@ def _vertex_size(options: BareOptions) -> int:
 class BareReader:
     """A pass over a bare buffer."""
 
-    def __init__(self, source: Source, limits: CaptureLimits, options: BareOptions) -> None:
+    def __init__(self, source: Source, limits: Limits, options: BareOptions) -> None:
         self.progress = Progress()
         self._source = source
         self._limits = limits
@@ -95,7 +96,9 @@ class BareReader:
         limit = self._limits.record_bytes
         commands = self._source.upto(limit + 1)
         if len(commands) > limit:
-            raise self._source.error(f"a bare command buffer of more than {limit} bytes")
+            raise self._source.error(
+                f"a bare command buffer of more bytes, limit record_bytes {limit}"
+            )
         for record in bare_records(commands, self._options):
             yield encode(record)
         self.progress.whole = True

@@ -17,18 +17,6 @@ Place = str | os.PathLike[str] | BinaryIO
 _PIECE = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureLimits:
-    """What a capture file may ask a reader to hold at once, in bytes.
-
-    ``chunk_bytes`` bounds an inflated chunk of a sealed capture and is checked before inflating;
-    ``record_bytes`` bounds one record of a log and a whole bare buffer.
-    """
-
-    chunk_bytes: int = 64 << 20
-    record_bytes: int = 64 << 20
-
-
 class Chunk(NamedTuple):
     """A chunk of records: its ``number`` from 1 (0: none yet) and its ``size`` inflated, bytes."""
 

@@ -9,12 +9,13 @@ from typing import Protocol, Self
 
 from dp2emu.capture import container, rawlog
 from dp2emu.capture.bare import BareOptions, BareReader
-from dp2emu.capture.files import CaptureLimits, Chunk, Place, Progress, Source, open_source
+from dp2emu.capture.files import Chunk, Place, Progress, Source, open_source
 from dp2emu.capture.payloads import Entry, decode
 from dp2emu.capture.reader import SealedReader, read_totals
 from dp2emu.capture.records import Called, Record
 from dp2emu.capture.totals import Summary, Totals
 from dp2emu.errors import CaptureError, UsageError
+from dp2emu.limits import Limits
 
 MAGICS = {"sealed": container.MAGIC, "log": rawlog.MAGIC}
 """The forms that can be told by their first 8 bytes."""
@@ -49,9 +50,7 @@ class Capture:
     ['Called', 'FrameMarker']
     """
 
-    def __init__(
-        self, source: Source, kind: str, limits: CaptureLimits, bare: BareOptions
-    ) -> None:
+    def __init__(self, source: Source, kind: str, limits: Limits, bare: BareOptions) -> None:
         self.kind = kind
         self.name = source.name
         self.damage: CaptureError | None = None
@@ -186,7 +185,7 @@ def open_capture(
     *,
     kind: str | None = None,
     bare: BareOptions | None = None,
-    limits: CaptureLimits | None = None,
+    limits: Limits | None = None,
 ) -> Capture:
     """Open a path, ``-`` (stdin) or a binary stream, which need not seek.
 
@@ -203,7 +202,7 @@ def open_capture(
     except (CaptureError, OSError):
         source.close()
         raise
-    return Capture(source, found, limits or CaptureLimits(), bare or BareOptions())
+    return Capture(source, found, limits or Limits(), bare or BareOptions())
 
 
 def _detect(source: Source, kind: str | None) -> str:

@@ -16,12 +16,13 @@ from typing import NoReturn, Self
 
 from construct import Struct
 
-from dp2emu.capture.files import CaptureLimits, Place, Progress, Sink, Source
+from dp2emu.capture.files import Place, Progress, Sink, Source
 from dp2emu.capture.payloads import LAYOUTS, Entry, Head, Kind, Payload, entries
 from dp2emu.capture.records import Record
 from dp2emu.capture.totals import Summary, Totals
 from dp2emu.d3d.words import DWORD, QWORD
 from dp2emu.errors import CaptureError, UsageError
+from dp2emu.limits import Limits
 
 MAGIC = b"\x89DP2LOG1"
 """The last character is the version."""
@@ -97,7 +98,7 @@ class LogWriter:
 class LogReader:
     """A pass over a raw log whose magic has been taken.  Mutable: it is on its way."""
 
-    def __init__(self, source: Source, limits: CaptureLimits) -> None:
+    def __init__(self, source: Source, limits: Limits) -> None:
         self.progress = Progress()
         self._source = source
         self._limits = limits
@@ -109,7 +110,9 @@ class LogReader:
         while True:
             tag, length, time, head = self._next()
             if length > self._limits.record_bytes:
-                self._fail(f"record of {length} bytes, limit {self._limits.record_bytes}")
+                self._fail(
+                    f"record of {length} bytes, limit record_bytes {self._limits.record_bytes}"
+                )
             payload = source.take(length)
             if zlib.crc32(payload, zlib.crc32(head[:_CHECKED])) != _crc(head):
                 self._fail("record checksum is wrong")

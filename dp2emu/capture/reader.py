@@ -31,10 +31,11 @@ from dp2emu.capture.container import (
     next_sequence,
     parse,
 )
-from dp2emu.capture.files import CaptureLimits, Chunk, Progress, Source
+from dp2emu.capture.files import Chunk, Progress, Source
 from dp2emu.capture.payloads import Entry, Kind
 from dp2emu.capture.totals import Summary, from_metadata
 from dp2emu.errors import CaptureError
+from dp2emu.limits import Limits
 
 _CHUNK_HEAD = struct.Struct("<QQQII")
 """Start time, end time, inflated size, CRC, length of the compression's name."""
@@ -66,7 +67,7 @@ _SUMMARY = (
 class SealedReader:
     """A pass over a sealed capture whose magic has been taken.  Mutable: it is on its way."""
 
-    def __init__(self, source: Source, limits: CaptureLimits) -> None:
+    def __init__(self, source: Source, limits: Limits) -> None:
         self.progress = Progress()
         self._source = source
         self._limits = limits
@@ -133,8 +134,7 @@ class SealedReader:
         name = self._source.take(name_length).decode("latin-1")
         if _DATA_LENGTH.unpack(self._source.take(_DATA_LENGTH.size)) != (left,):
             self._fail("chunk length and chunk record length disagree")
-        if max(size, left) > self._limits.chunk_bytes:
-            self._fail(f"chunk of {max(size, left)} bytes, limit {self._limits.chunk_bytes}")
+        self._check_size("chunk", max(size, left))
         data = inflate(name, self._source.take(left), size)
         self.progress.compression = name
         self.progress.chunk = Chunk(self.progress.chunk.number + 1, size)
@@ -147,7 +147,8 @@ class SealedReader:
 
         It may list the messages in any order, so sums of hashes are compared, not lists.
         """
-        if length > self._limits.chunk_bytes or length < _INDEX_HEAD.size:
+        self._check_size("message index", length)
+        if length < _INDEX_HEAD.size:
             self._fail(f"message index of {length} bytes")
         channel, size = _INDEX_HEAD.unpack(self._source.take(_INDEX_HEAD.size))
         body = self._source.take(length - _INDEX_HEAD.size)
@@ -158,6 +159,11 @@ class SealedReader:
         listed = sum(map(hash, _INDEX_ENTRY.iter_unpack(body)))
         if listed != self._places.pop(channel, 0):
             self._fail("message index is not that of the chunk before it")
+
+    def _check_size(self, what: str, size: int) -> None:
+        most = self._limits.chunk_bytes
+        if size > most:
+            self._fail(f"{what} of {size} bytes, limit chunk_bytes {most}")
 
     def _check_data_end(self, length: int) -> None:
         seen = self._crc

@@ -14,6 +14,7 @@ import click
 
 from dp2emu.batch import Limits, Results, batch, batch_on, parse_shard, shard_of
 from dp2emu.cli.captures import PATH
+from dp2emu.cli.limiting import with_limits
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, say, worst
 from dp2emu.cli.readings import with_readings
 from dp2emu.dp2.options import Options
@@ -39,6 +40,7 @@ CODES = {"fine": FINE, "differs": DIFFERS, "faults": FAULTS}
     "--memory", metavar="MIB", type=click.IntRange(0), default=0,
     help="Memory a file may take; 0, the default: any.",
 )  # fmt: skip
+@with_limits
 @with_readings
 def command(
     files: tuple[str, ...],

@@ -14,6 +14,7 @@ import click
 
 from dp2emu.capture import BareOptions, open_capture
 from dp2emu.capture.opened import begins_as_text
+from dp2emu.cli.limiting import given_limits, with_limits
 from dp2emu.d3d.enums import Format
 from dp2emu.errors import UsageError
 from dp2emu.inputs import read_file
@@ -116,14 +117,14 @@ def capture_verb(*, text: bool, trace: TraceVerb | None = None) -> Callable[[Ver
                         return trace(calls, **options)
                     capture = _imported(calls, trace)
                     return verb(Opened(capture, None if file == "-" else stream), **options)
-                open_form = _any_form if text else open_capture
+                open_form = _any_form if text else _binary
                 stored = open_form(stream, kind=None if bare is None else "bare", bare=bare)
                 return verb(Opened(stored, None if file == "-" else stream), **options)
 
         decorated: Verb = run
         for option in reversed(_BARE):
             decorated = option(decorated)
-        return click.argument("file", type=PATH)(decorated)
+        return click.argument("file", type=PATH)(with_limits(decorated))
 
     return decorate
 
@@ -143,7 +144,7 @@ def trace_verb(verb: Verb) -> Verb:
                 raise UsageError(f"{file} is no trace of API calls")
             return verb(trace, None if file == "-" else stream, **options)
 
-    return click.argument("file", type=PATH)(run)
+    return click.argument("file", type=PATH)(with_limits(run))
 
 
 @contextmanager
@@ -164,7 +165,7 @@ def _trace(file: BinaryIO) -> Trace | None:
         return None
     from dp2emu.capture.apitrace import open_trace
 
-    return open_trace(stream)
+    return open_trace(stream, limits=given_limits())
 
 
 def _imported(trace: Trace, as_what: str | None) -> Import:
@@ -182,7 +183,11 @@ def _any_form(file: BinaryIO, *, kind: str | None, bare: BareOptions | None) -> 
         from dp2emu.text import open_any
 
         return open_any(stream)
-    return open_capture(stream, kind=kind, bare=bare)
+    return _binary(stream, kind=kind, bare=bare)
+
+
+def _binary(file: BinaryIO, *, kind: str | None, bare: BareOptions | None) -> AnyCapture:
+    return open_capture(file, kind=kind, bare=bare, limits=given_limits())
 
 
 def _bare_options(options: dict[str, Any]) -> BareOptions | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from dp2emu.cli.limiting import given_limits
 from dp2emu.cli.outcome import say
 from dp2emu.dp2.options import Options
 from dp2emu.shader.engines import ENGINES, JIT, can_compile
@@ -49,8 +50,9 @@ def with_readings(verb: Verb) -> Verb:
         if engine == JIT and not can_compile():
             say("no llvmlite here: the reference engine draws")
         options = Options(
-            strict=strict, wrap_occlusion=wrap_occlusion, engine=engine, threads=threads
-        )
+            strict=strict, wrap_occlusion=wrap_occlusion, engine=engine, threads=threads,
+            limits=given_limits(),
+        )  # fmt: skip
         return verb(*given, options=options, **others)
 
     decorated: Verb = _STRICT(_WRAP(_ENGINE(_THREADS(run))))

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from dp2emu.cli.captures import PATH
+from dp2emu.cli.limiting import with_limits
 from dp2emu.cli.outcome import FAULTS, FINE, complain, outcome_of, say, worst
 from dp2emu.cli.readings import with_readings, with_scenario
 from dp2emu.dp2.options import Options
@@ -36,6 +37,7 @@ from dp2emu.scene import SceneResult, play_scene
     help="Size of the command buffer: a smaller one means more calls.",
 )
 @with_scenario
+@with_limits
 @with_readings
 def command(
     scenes: tuple[str, ...],

@@ -13,7 +13,7 @@ from dp2emu.d3d.caps import D3DCAPS9
 from dp2emu.d3d.enums import CmpFunc, StencilOp, TextureFilter, TextureOp
 from dp2emu.dp2.state import LIGHTS, STREAMS, TARGETS
 from dp2emu.gpu.domains import MAX_SEGMENTS
-from dp2emu.gpu.memory import Limits
+from dp2emu.limits import Limits
 from dp2emu.shader.texture.records import MAX_ANISOTROPY
 
 MAX_PRIMITIVES = 0xFFFFF

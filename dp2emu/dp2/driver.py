@@ -23,12 +23,13 @@ from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import TABLE, Token
 from dp2emu.dp2.walk import decode, scan
-from dp2emu.errors import Dp2Error, Fault, Malformed
+from dp2emu.errors import Dp2Error, Exceeded, Fault, Malformed
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.kernel.threads import cores
-from dp2emu.gpu.memory import BUFFERS, ColorKey, Limits, Surface, SurfaceDesc
+from dp2emu.gpu.memory import BUFFERS, ColorKey, Surface, SurfaceDesc
 from dp2emu.gpu.packets import Observe, Part, Swap
 from dp2emu.gpu.timing import Timing
+from dp2emu.limits import Limits
 from dp2emu.shader.engines import engine
 
 CONTEXTS = 1 << 12
@@ -36,9 +37,6 @@ CONTEXTS = 1 << 12
 
 SCAN_TOKENS = 1 << 16
 """Tokens found ahead of execution: a huge buffer of tiny tokens must not fill the memory."""
-
-COMMAND_BYTES = 64 << 20
-"""Command bytes a call may cover, as many as a capture can hold; more is refused."""
 
 _EXIT_OPCODE = 11
 """Leaks from execute buffers of before DirectX 6; tolerated as "stop here" (reference 2.1)."""
@@ -64,7 +62,7 @@ class Driver:
 
     ``unknown_command``, if set, is D3dParseUnknownCommand (reference 6): it returns the offset
     to go on at, or None for COMMAND_UNPARSED.  ``command_taps`` see every command before it
-    executes; they cannot steer.
+    executes; they cannot steer.  ``limits`` are those of the options unless they are given.
     """
 
     def __init__(
@@ -76,7 +74,7 @@ class Driver:
         self.options = options or Options()
         self.gpu = Gpu(
             timing,
-            limits,
+            limits or self.options.limits,
             engine(self.options.engine),
             threads=self.options.threads or cores(),
         )
@@ -85,6 +83,7 @@ class Driver:
         self._contexts: dict[int, Context] = {}
         self._managed = Managed(self.gpu)
         self._calls = 0
+        self._tokens = 0
 
     @property
     def time(self) -> int:
@@ -219,6 +218,7 @@ class Driver:
 
     def blit(self, blt: Blt) -> None:
         """DdBlt, in order with the drawing.  Raises Fault and Unsupported as ``blit_packet``."""
+        self.gpu.spending.begin_call()
         packet = blit_packet(self.gpu.heap, blt)
         self.gpu.submit(packet)
         self._managed.wrote(self._owned(blt.target, packet.target))
@@ -254,6 +254,7 @@ class Driver:
             return self._context_bad(call)
         number = self._calls
         self._calls += 1
+        self.gpu.spending.begin_call()
         try:
             walked = self._execute(context, call)
         finally:
@@ -286,8 +287,11 @@ class Driver:
         view = surface.data.data
         size = context.call_vertex_size
         position, end = call.dwCommandOffset, call.dwCommandOffset + call.dwCommandLength
+        tokens = 0
         while True:
             scanned = scan(view, position, end, size, limit=SCAN_TOKENS)
+            tokens += len(scanned.commands)
+            self._count_tokens(tokens, len(scanned.commands), position)
             for offset, token, count, start, stop in scanned.commands:
                 for tap in self.command_taps:
                     tap(call, offset, token, count)
@@ -305,6 +309,16 @@ class Driver:
                 position = resume
             if position == end:
                 return _Walked(None, end)
+
+    def _count_tokens(self, of_call: int, more: int, offset: int) -> None:
+        """Raises Exceeded before any of the tokens that were found together executes."""
+        self._tokens += more
+        limits = self.gpu.heap.limits
+        try:
+            limits.check("call_tokens", of_call, "tokens of a call are too many")
+            limits.check("capture_tokens", self._tokens, "tokens of a capture are too many")
+        except Exceeded as error:
+            raise error.at(offset=offset) from None
 
     def _resume(self, call: Call, view: memoryview, offset: int, end: int) -> int | None:
         """Where to go on after a token the walk could not pass, or None to stop there."""
@@ -341,8 +355,9 @@ class Driver:
         if surface.desc.kind not in BUFFERS:
             what = f"surface {call.lpDDCommands} has pixels, commands need a buffer"
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
-        if call.dwCommandLength > COMMAND_BYTES:
-            what = f"{call.dwCommandLength} bytes of commands in one call"
+        most = self.gpu.heap.limits.call_bytes
+        if call.dwCommandLength > most:
+            what = f"{call.dwCommandLength} bytes of commands, limit call_bytes {most}"
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
         end, size = call.dwCommandOffset + call.dwCommandLength, surface.data.nbytes
         if end > size:

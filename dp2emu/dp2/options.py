@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from dp2emu.limits import Limits
 from dp2emu.shader.engines import JIT
 
 
@@ -22,6 +23,7 @@ class Options:
     same bits.  One that compiles draws on ``threads``, 0 meaning as many as there are processors;
     any number gives the same bits too.
     ``query_types``: announced and accepted types; None means all that the emulator has.
+    ``limits`` bound what is done at all, and say how.
     """
 
     strict: bool = False
@@ -29,3 +31,4 @@ class Options:
     engine: str = JIT
     threads: int = 0
     query_types: tuple[int, ...] | None = None
+    limits: Limits = field(default_factory=Limits)

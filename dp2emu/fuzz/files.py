@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator
 from itertools import islice
 from random import Random
 
-from dp2emu.capture import CaptureLimits, CaptureWriter, LogWriter, open_capture
+from dp2emu.capture import CaptureWriter, LogWriter, open_capture
 from dp2emu.capture.payloads import Kind
 from dp2emu.capture.rawlog import MAGIC, RECORD, pack
 from dp2emu.dp2.table import Op
@@ -16,6 +16,7 @@ from dp2emu.errors import Dp2Error, ResponseError
 from dp2emu.fuzz import mutations, stage
 from dp2emu.fuzz.mutations import Mutation
 from dp2emu.fuzz.target import Broken, Target
+from dp2emu.limits import FUZZING
 from dp2emu.rig.served import Served
 from dp2emu.rig.wire import Message, Reply, receive
 from dp2emu.runtime.responses import parse_responses
@@ -30,7 +31,6 @@ from dp2emu.text.answers import response_blocks
 from dp2emu.text.dump import TextWriter
 from dp2emu.text.textfile import TextCapture
 
-_LIMITS = CaptureLimits(chunk_bytes=1 << 20, record_bytes=1 << 20)
 _RECORDS = 2000
 
 # Captures
@@ -38,7 +38,7 @@ _RECORDS = 2000
 
 def capture(data: bytes) -> Hashable:
     """Read all records of a capture of any binary form; as text they are the same."""
-    opened = open_capture(io.BytesIO(data), limits=_LIMITS)
+    opened = open_capture(io.BytesIO(data), limits=FUZZING)
     records = list(islice(opened.records(), _RECORDS))
     text = io.StringIO()
     writer = TextWriter(text)

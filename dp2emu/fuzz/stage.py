@@ -26,8 +26,9 @@ from dp2emu.dp2.inspect import facts_of
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error, Unsupported
 from dp2emu.fuzz import grammar
-from dp2emu.gpu.memory import BUFFERS, Limits, SurfaceDesc, SurfaceKind, layout_of
+from dp2emu.gpu.memory import BUFFERS, SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.gpu.timing import parse_timing
+from dp2emu.limits import FUZZING
 from dp2emu.shader.engines import REFERENCE
 
 CALL = b"\xffDP2"
@@ -39,7 +40,6 @@ ROOM = 4096
 FVF = 0x144
 VERTICES = 64
 MOST_CALLS = 8
-LIMITS = Limits(extent=256, surface_bytes=1 << 20, total_bytes=1 << 24, surfaces=64)
 
 _KIND = SurfaceKind
 SURFACES = (
@@ -153,7 +153,7 @@ class Stage:
     def __init__(self, engine: str = REFERENCE) -> None:
         # Threads would only fight for the processors that other jobs have.
         options = Options(engine=engine, threads=1)
-        self.driver = Driver(parse_timing("fixed:call=10,packet=10,delivery=5"), options, LIMITS)
+        self.driver = Driver(parse_timing("fixed:call=10,packet=10,delivery=5"), options, FUZZING)
 
     def enter(self, data: bytes) -> None:
         """Make everything there is before an input's first call."""

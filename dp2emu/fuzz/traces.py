@@ -8,13 +8,13 @@ from collections.abc import Hashable, Iterator
 from itertools import islice
 from random import Random
 
-from dp2emu.capture.apitrace import TraceLimits, open_trace
+from dp2emu.capture.apitrace import open_trace
 from dp2emu.fuzz.mutations import mutate as mutate_bytes
 from dp2emu.fuzz.target import Target
+from dp2emu.limits import FUZZING
 from dp2emu.retrace import METHODS, Import
 
 _MOST = 4096
-_LIMITS = TraceLimits(1 << 20, 1 << 22, 1 << 20, 16, 64)
 _RECORDS = 2000
 _VERSION = 5
 _ENTER, _LEAVE = b"\0", b"\1"
@@ -27,7 +27,7 @@ _POINTERS = 4
 
 def trace(data: bytes) -> Hashable:
     """Read a stream of events, in the container that tracers write, and play its calls."""
-    imported = Import(open_trace(io.BytesIO(stored(data)), limits=_LIMITS))
+    imported = Import(open_trace(io.BytesIO(stored(data)), limits=FUZZING))
     number = sum(1 for _ in islice(imported.records(), _RECORDS))
     return number, imported.damage and imported.damage.what
 

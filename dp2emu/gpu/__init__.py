@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from dp2emu.gpu.core import Gpu as Gpu
     from dp2emu.gpu.memory import ColorKey as ColorKey
     from dp2emu.gpu.memory import Heap as Heap
-    from dp2emu.gpu.memory import Limits as Limits
     from dp2emu.gpu.memory import Surface as Surface
     from dp2emu.gpu.memory import SurfaceDesc as SurfaceDesc
     from dp2emu.gpu.memory import SurfaceKind as SurfaceKind
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "core": ("Gpu",),
-    "memory": ("ColorKey", "Heap", "Limits", "Surface", "SurfaceDesc", "SurfaceKind"),
+    "memory": ("ColorKey", "Heap", "Surface", "SurfaceDesc", "SurfaceKind"),
     "queries": ("Report",),
     "timing": (
         "Cost",

@@ -25,9 +25,9 @@ from dp2emu.gpu.copy import (
     execute_write,
     execute_write_bytes,
 )
-from dp2emu.gpu.draw import Witness, execute_draw, prepare
+from dp2emu.gpu.draw import Witness, count_work, execute_draw, prepare
 from dp2emu.gpu.indirect import direct_dispatch, direct_draw
-from dp2emu.gpu.memory import Heap, Limits
+from dp2emu.gpu.memory import Heap
 from dp2emu.gpu.packets import (
     RECT_BYTES,
     BeginQuery,
@@ -54,8 +54,10 @@ from dp2emu.gpu.parts import measured
 from dp2emu.gpu.postponed import Postponed
 from dp2emu.gpu.queries import Counters, Observes, Outcome, QuerySlot, Report, Snapshot, snapshot
 from dp2emu.gpu.residency import Budgets, Residency
+from dp2emu.gpu.spending import Spending
 from dp2emu.gpu.timing import SERIAL, Overlap, Timing, instant
 from dp2emu.gpu.work import Work
+from dp2emu.limits import Limits
 from dp2emu.shader import reference
 from dp2emu.shader.engines import usable
 from dp2emu.shader.reference import Run
@@ -99,7 +101,8 @@ class Gpu:
     of a draw count, and while there are any no kernel draws.
     ``run`` is the engine for the programs of draws; one that compiles draws on ``threads``;
     ``overlap`` says how far units are busy at the same time.  Packets of the types in ``skipped``
-    do nothing and take no time.
+    do nothing and take no time.  ``spending`` is what draws, fills and copies may still do:
+    beyond ``limits`` a packet raises Exceeded and does nothing, a draw nothing more.
     """
 
     def __init__(
@@ -121,6 +124,8 @@ class Gpu:
         self._draws = 0
         self.timing = timing or instant()
         self.heap = Heap(limits)
+        self.spending = Spending(self.heap.limits)
+        self._promised = self._plenty = 0
         self.counters = Counters()
         self.now = 0
         self.packet_taps: list[Callable[[Packet, int], None]] = []
@@ -189,6 +194,8 @@ class Gpu:
             if type(packet) is Draw and self._put_off(packet):
                 continue
             self._settle()
+            if type(packet) in DRAWING:
+                self.spending.admit(packet)
             _EXECUTE[type(packet)](self, packet)
 
     def finish(self) -> None:
@@ -271,8 +278,12 @@ class Gpu:
         seen = self.packet_taps or self.pixel_taps or self._cache_watchers
         if seen or self._context is not None or not self.timing.free:
             return False
-        if self._postponed.full:
+        if self._postponed.full or self._promised + draw.count > self._plenty:
             self._settle()
+            self._promised, self._plenty = 0, self.spending.primitives(self.heap.largest)
+            if draw.count > self._plenty:
+                return False
+        self._promised += draw.count
         return self._postponed.put(draw)
 
     def _settle(self) -> None:
@@ -281,7 +292,7 @@ class Gpu:
             return
         context, self._context = self._context, None
         try:
-            drawn = self._postponed.settle(self.counters, self._draw)
+            drawn = self._postponed.settle(self._count_drawn, self._draw)
         finally:
             self._context = context
             self._fifo.extendleft(
@@ -291,7 +302,13 @@ class Gpu:
         self._worked += drawn
         self._seen = None
 
+    def _count_drawn(self, like: Draw, work: Work) -> None:
+        """Count what draws of one state have done."""
+        count_work(like, work, self.counters)
+        self.spending.drawn(like, work)
+
     def _draw(self, packet: Draw) -> None:
+        self.spending.admit_draw(packet)
         watched = bool(self._cache_watchers)
         number, self._draws = self._draws, self._draws + 1
         counters = self.counters if self._context is None else Counters()
@@ -303,6 +320,7 @@ class Gpu:
                 self._engine(),
                 self._threads,
                 self._witness if self.pixel_taps else None,
+                self.spending,
             )
         except Disagreement as error:
             raise error.within(f"draw {number}") from None
@@ -330,7 +348,9 @@ class Gpu:
         number, self._draws = self._draws, self._draws + 1
         counters = Counters()
         try:
-            work = execute_dispatch(direct_dispatch(packet), counters, self._engine())
+            direct = direct_dispatch(packet)
+            self.spending.admit_dispatch(direct)
+            work = execute_dispatch(direct, counters, self._engine())
         except Disagreement as error:
             raise error.within(f"dispatch {number}") from None
         for each in (self.counters, self._context):
@@ -350,36 +370,41 @@ class Gpu:
             tap(x, y)
 
     def _clear(self, packet: Clear) -> None:
-        self._charge(execute_clear(packet, self.counters))
+        self._charge_moved(execute_clear(packet, self.counters))
 
     def _copy(self, packet: Copy) -> None:
-        self._charge(execute_copy(packet, self.counters))
+        self._charge_moved(execute_copy(packet, self.counters))
 
     def _blit(self, packet: Blit) -> None:
-        self._charge(execute_blit(packet, self.counters))
+        self._charge_moved(execute_blit(packet, self.counters))
 
     def _copy_bytes(self, packet: CopyBytes) -> None:
-        self._charge(execute_copy_bytes(packet, self.counters))
+        self._charge_moved(execute_copy_bytes(packet, self.counters))
 
     def _write(self, packet: Write) -> None:
-        self._charge(execute_write(packet, self.counters))
+        self._charge_moved(execute_write(packet, self.counters))
 
     def _write_bytes(self, packet: WriteBytes) -> None:
-        self._charge(execute_write_bytes(packet, self.counters))
+        self._charge_moved(execute_write_bytes(packet, self.counters))
 
     def _compose(self, packet: Compose) -> None:
-        self._charge(execute_compose(packet, self.counters))
+        self._charge_moved(execute_compose(packet, self.counters))
 
     def _swap(self, packet: Swap) -> None:
-        self._charge(execute_swap(packet))
+        self._charge_moved(execute_swap(packet))
 
     def _generate_levels(self, packet: GenerateLevels) -> None:
-        self._charge(execute_generate_levels(packet, self.counters))
+        self._charge_moved(execute_generate_levels(packet, self.counters))
 
     def _page_in(self, packet: PageIn) -> None:
         paged = self.residency.use(packet.allocations)
         if paged.bytes:
             self._charge(Work(paged_bytes=paged.bytes, disk_bytes=paged.disk_bytes))
+
+    def _charge_moved(self, work: Work) -> None:
+        """The same for what fills or copies."""
+        self.spending.moved(work)
+        self._charge(work)
 
     def _charge(self, work: Work) -> None:
         """Make the units busy for what a packet did; the next packet starts after that."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from dp2emu.gpu.setup import set_up
 from dp2emu.gpu.shade import Shading, shade, shading
 from dp2emu.gpu.shaded import Shaded, covered, joined
 from dp2emu.gpu.spans import Fragments, batches
+from dp2emu.gpu.spending import Rest, Spending, metered
 from dp2emu.gpu.state import decides_coverage
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.tessellator import tessellated
@@ -51,9 +52,6 @@ from dp2emu.shader import reference
 from dp2emu.shader.engines import CHECKED, REFERENCE, name_of
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.reference import Run
-
-if TYPE_CHECKING:
-    pass
 
 CHUNK = 1 << 13
 """Primitives assembled together."""
@@ -81,6 +79,7 @@ def execute_draw(
     run: Run = reference.run,
     threads: int = 1,
     witness: Witness | None = None,
+    spending: Spending | None = None,
 ) -> Work:
     """Draw all primitives in order, write the targets, and raise the counters.
 
@@ -88,7 +87,8 @@ def execute_draw(
     the reference engine reads texels is what they are about, so programs run there.  ``run`` is
     the engine otherwise; one that compiles draws on ``threads``.  Raises Unsupported for state
     that is not built, before anything is written, and Disagreement if engines are checked.
-    With a ``witness`` no kernel draws, and it is told what passes as it does.
+    With a ``witness`` no kernel draws, and it is told what passes as it does.  With ``spending``
+    it raises Exceeded where that ends, when earlier primitives are drawn.
     """
     if observe_cache:
         run = reference.run
@@ -96,7 +96,7 @@ def execute_draw(
     setting = partial(setting_of, cache=cache, run=run, threads=threads)
     # NaN and infinity are legal here and each stage says what becomes of them.
     with np.errstate(all="ignore"):
-        work = _executed(draw, setting, witness)
+        work = _executed(draw, setting, _Beside(witness, spending))
         if observe_cache:
             for part in _parts(draw):
                 _observe_cache(part, counters)
@@ -109,30 +109,39 @@ def execute_draw(
 _Find = Callable[[Draw], Setting]
 
 
-def _executed(draw: Draw, setting: _Find, witness: Witness | None) -> Work:
+class _Beside(NamedTuple):
+    """Who is told what passes, and what primitives may still spend."""
+
+    witness: Witness | None
+    spending: Spending | None
+
+
+def _executed(draw: Draw, setting: _Find, beside: _Beside) -> Work:
     """All of a draw."""
     found = setting(draw)
     if draw.later is not None:
-        return _staged(draw, Running(found.texturing.run, found.texturing.cache), setting, witness)
-    return _by_engine(draw, found, witness, partial(_drawn, draw, found.texturing))
+        return _staged(draw, Running(found.texturing.run, found.texturing.cache), setting, beside)
+    return _by_engine(draw, found, beside, partial(_drawn, draw, found.texturing))
 
 
 def _by_engine(
-    draw: Draw, setting: Setting, witness: Witness | None, doing: Callable[[_Rest], Work]
+    draw: Draw, setting: Setting, beside: _Beside, doing: Callable[[Rest], Work]
 ) -> Work:
     """Through the stages, by a compiled kernel, or both ways to compare."""
     texturing, kernel = setting.texturing, setting.kernel
-    stages = partial(_draw_chunk, setting.targets, texturing, witness)
+    witness, spending = beside
+    metering = partial(metered, region=setting.targets.region, spending=spending)
+    stages = metering(partial(_draw_chunk, setting.targets, texturing, witness))
     if kernel is None or witness is not None:
         return doing(stages)
     if name_of(texturing.run) == CHECKED:
         from dp2emu.gpu.kernel import checking
 
         return checking.compared(draw, partial(doing, stages), partial(doing, kernel.chunk))
-    return doing(kernel.chunk)
+    return doing(metering(kernel.chunk))
 
 
-def _staged(draw: Draw, running: Running, setting: _Find, witness: Witness | None) -> Work:
+def _staged(draw: Draw, running: Running, setting: _Find, beside: _Beside) -> Work:
     """All of a draw with stages between its vertex program and clipping."""
     # Whoever has none, as all of Direct3D 9, has no need of what they are made of.
     from dp2emu.gpu.stages import meshes, on_screen
@@ -147,15 +156,15 @@ def _staged(draw: Draw, running: Running, setting: _Find, witness: Witness | Non
             work += Work(entered=mesh.count)
             for shown, primitives in on_screen(instance, mesh, names):
                 drawing = partial(_rest_of, shown, primitives)
-                work += _by_engine(shown, setting(shown), witness, drawing)
+                work += _by_engine(shown, setting(shown), beside, drawing)
     return work
 
 
-def _rest_of(draw: Draw, assembled: Geometry, rest: _Rest) -> Work:
+def _rest_of(draw: Draw, assembled: Geometry, rest: Rest) -> Work:
     return rest(draw, assembled)
 
 
-def _drawn(draw: Draw, texturing: Texturing, rest: _Rest) -> Work:
+def _drawn(draw: Draw, texturing: Texturing, rest: Rest) -> Work:
     """All of a draw."""
     work: Work | None = None
     for part in _parts(draw):
@@ -171,11 +180,7 @@ def _parts(draw: Draw) -> Iterable[Draw]:
     return (part for one in instanced(draw) for part in tessellated(uncut(one)))
 
 
-_Rest = Callable[[Draw, Geometry], Work]
-"""Draws what the geometry stage makes of a chunk of a part."""
-
-
-def _draw_part(draw: Draw, texturing: Texturing, rest: _Rest) -> Work:
+def _draw_part(draw: Draw, texturing: Texturing, rest: Rest) -> Work:
     """All of a draw without patches."""
     vertices = vertices_read(draw)
     work = Work(

@@ -27,6 +27,7 @@ from dp2emu.gpu.subresources import (
     full_chain,
     subresources,
 )
+from dp2emu.limits import Limits
 from dp2emu.shader.texture.bindings import MAX_LAYERS
 
 
@@ -84,16 +85,6 @@ class SurfaceDesc:
     managed: int = 0
     layers: int = 1
     dxgi: DxgiFormat | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds on what a stream may make the heap allocate, in pixels, bytes and surfaces."""
-
-    extent: int = 16384
-    surface_bytes: int = 1 << 30
-    total_bytes: int = 1 << 32
-    surfaces: int = 1 << 16
 
 
 ColorKey = tuple[int, int]
@@ -238,10 +229,14 @@ class _Allocated:
 
 
 class Heap:
-    """Surfaces by handle, within limits.  Mutable: it is the memory."""
+    """Surfaces by handle, within limits.  Mutable: it is the memory.
+
+    ``largest`` is how many samples a surface has had in a slice, at most.
+    """
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
+        self.largest = 1
         self._allocated = _Allocated()
         self._surfaces: dict[int, Surface] = {}
         self._serial = 0
@@ -276,7 +271,7 @@ class Heap:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"surface handle {desc.handle}")
         old = self._surfaces.get(desc.handle)
         if old is None and len(self._surfaces) >= self.limits.surfaces:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, f"surface {desc.handle}: too many surfaces")
+            raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "surfaces"))
         surface = self._made(desc, old.held_bytes if old else 0)
         self._created[desc.kind] += 1
         self._count(surface, 1)
@@ -301,8 +296,9 @@ class Heap:
         layout = (parent.subresources[desc.index],) if parent else self._measure(desc)
         size = 0 if parent else _size(desc, layout) * _copies(desc)
         if self.allocated - freed + size > self.limits.total_bytes:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, f"surface {desc.handle}: heap is full")
+            raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "total_bytes"))
         self._serial += 1
+        self.largest = max(self.largest, desc.width * desc.height * desc.samples)
         surface = Surface(desc, self._serial, layout, parent)
         self._allocated.add(surface)
         return surface
@@ -389,22 +385,26 @@ class Heap:
             if desc.format or desc.dxgi or plain != (1,) * len(plain):
                 raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: a buffer is one row of bytes")
             if desc.width > self.limits.surface_bytes:
-                raise Fault(HResult.DDERR_OUTOFMEMORY, f"{who}: {desc.width} bytes")
+                raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "surface_bytes"))
             return _BUFFER_LAYOUT
         self._check_shape(desc, who)
         layout = layout_of(desc)
         if desc.pitch:
             _check_pitch(desc, who)
         if _size(desc, layout) > self.limits.surface_bytes:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, f"{who}: {_size(desc, layout)} bytes")
+            raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "surface_bytes"))
         return layout
+
+    def _beyond(self, desc: SurfaceDesc, limit: str) -> str:
+        return f"surface {desc.handle}: limit {limit} {getattr(self.limits, limit)}"
 
     def _check_shape(self, desc: SurfaceDesc, who: str) -> None:
         sides = (desc.width, desc.height, desc.depth)
         extent = self.limits.extent
         if not all(0 < side <= extent for side in sides):
             what = " x ".join(map(str, sides[: 3 if desc.kind in VOLUMES else 2]))
-            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {what}")
+            beyond = f", limit extent {extent}" if max(sides) > extent else ""
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {what}{beyond}")
         if desc.samples not in (SAMPLE_COUNTS if _multisampled(desc) else (1,)):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"{who}: {desc.samples} samples")
         if desc.depth > 1 and desc.kind not in VOLUMES:

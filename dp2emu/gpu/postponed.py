@@ -11,11 +11,10 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from dp2emu.gpu.draw import count_work
 from dp2emu.gpu.packets import Draw
-from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.setting import geometry_names, setting_of
 from dp2emu.gpu.texturing import samples_targets
+from dp2emu.gpu.work import Work
 from dp2emu.shader.engines import JIT, name_of
 from dp2emu.shader.reference import Run
 
@@ -64,9 +63,9 @@ class Postponed:
         """Whether no other can wait."""
         return self._sequence is not None and self._sequence.full
 
-    def settle(self, counters: Counters, alone: Callable[[Draw], None]) -> int:
-        """Draw all that wait, and raise the counters; how many were not drawn ``alone``, which is
-        called in between for those that are too large after all.
+    def settle(self, count: Callable[[Draw, Work], None], alone: Callable[[Draw], None]) -> int:
+        """Draw all that wait, and let ``count`` count them; how many were not drawn ``alone``,
+        which is called in between for those that are too large after all.
 
         If that raises, what has not been drawn waits no more: see ``take_back``.
         """
@@ -79,7 +78,7 @@ class Postponed:
         finally:
             del self._waiting[: len(self._waiting) - len(sequence)]
             for like, work, draws in sequence.clear():
-                count_work(like, work, counters)
+                count(like, work)
                 drawn += draws
         return drawn
 

@@ -10,9 +10,9 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.dp2.call import Answer, Call
-from dp2emu.dp2.driver import COMMAND_BYTES
 from dp2emu.dp2.stream import CommandStream
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
+from dp2emu.limits import Limits
 from dp2emu.replay.compare import same_fault
 from dp2emu.replay.ledger import QueryLedger
 from dp2emu.replay.values import payload_value
@@ -82,7 +82,7 @@ def row_of(performed: Performed, recorded: Answer | None) -> dict[str, Any]:
 
 def _command_bytes(rig: Rig, call: Call) -> bytes:
     """What the driver will find at dwCommandOffset; nothing if it will not look there."""
-    if call.dwCommandLength > COMMAND_BYTES:
+    if call.dwCommandLength > Limits().call_bytes:
         return b""
     given = call.commands or b""
     if len(given) >= call.dwCommandLength:

@@ -11,7 +11,6 @@ from typing import BinaryIO, Protocol, TextIO
 from dp2emu.capture import (
     BareOptions,
     Capture,
-    CaptureLimits,
     CaptureWriter,
     LogWriter,
     open_capture,
@@ -22,6 +21,7 @@ from dp2emu.capture.records import Called, Record
 from dp2emu.capture.writer import COMPRESSIONS
 from dp2emu.dp2.call import Call
 from dp2emu.errors import CaptureError, UsageError
+from dp2emu.limits import Limits
 from dp2emu.outputs import replacing_output
 from dp2emu.text.dump import TextWriter
 from dp2emu.text.jsonl import JsonLinesWriter
@@ -98,7 +98,7 @@ def open_any(
     name: str | None = None,
     kind: str | None = None,
     bare: BareOptions | None = None,
-    limits: CaptureLimits | None = None,
+    limits: Limits | None = None,
 ) -> AnyCapture:
     """A capture of any form, text included, told by the first byte; ``kind`` insists on one.
 

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.capture import BareOptions, CaptureLimits, open_capture
+from dp2emu.capture import BareOptions, open_capture
 from dp2emu.capture.records import Called, ContextCreated, FrameMarker, Record, SurfaceCreated
 from dp2emu.d3d.enums import Format
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.errors import UsageError
+from dp2emu.limits import Limits
 from tests.capture.samples import Pipe
 
 XYZRHW_DIFFUSE = 0x44
@@ -78,9 +79,9 @@ def test_the_command_buffer_has_room_for_answers() -> None:
 
 
 def test_a_buffer_over_the_limit_is_damage() -> None:
-    capture = open_capture(BytesIO(bytes(11)), kind="bare", limits=CaptureLimits(record_bytes=10))
+    capture = open_capture(BytesIO(bytes(11)), kind="bare", limits=Limits(record_bytes=10))
     assert list(capture.records()) == []
-    assert "more than 10 bytes" in str(capture.damage)
+    assert "limit record_bytes 10" in str(capture.damage)
 
 
 def test_a_bare_buffer_is_read_only_when_asked_for() -> None:

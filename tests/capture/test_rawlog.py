@@ -13,16 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.capture import CaptureLimits, LogWriter, open_capture
+from dp2emu.capture import LogWriter, open_capture
 from dp2emu.capture.files import Source
 from dp2emu.capture.rawlog import END, MAGIC, pack, scan_heads
 from dp2emu.capture.records import Called, FrameMarker, MemoryWritten, Record
 from dp2emu.dp2.call import Call
 from dp2emu.errors import CaptureError, UsageError
+from dp2emu.limits import Limits
 from tests.capture.samples import EVERYTHING, RECORDS, TWO_CALLS, Pipe, log
 
 
-def read(data: bytes, limits: CaptureLimits | None = None) -> tuple[list[Record], str | None]:
+def read(data: bytes, limits: Limits | None = None) -> tuple[list[Record], str | None]:
     """What comes out of these bytes, and what is said about the rest."""
     try:
         capture = open_capture(BytesIO(data), limits=limits)
@@ -132,10 +133,10 @@ def test_a_declared_length_allocates_nothing(length: int) -> None:
 
 def test_the_record_limit_is_the_readers_choice() -> None:
     data = log([MemoryWritten(1, 0, bytes(5000))])
-    records, damage = read(data, CaptureLimits(record_bytes=1000))
+    records, damage = read(data, Limits(record_bytes=1000))
     assert records == []
     assert damage is not None
-    assert "limit 1000" in damage
+    assert "limit record_bytes 1000" in damage
 
 
 def test_a_call_is_handed_over_before_write_returns(tmp_path: Path) -> None:

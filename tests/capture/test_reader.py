@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from mcap.records import Channel, Chunk, DataEnd, Header, McapRecord, Schema
 from mcap.writer import CompressionType, Writer
 
-from dp2emu.capture import Capture, CaptureLimits, open_capture, reader
+from dp2emu.capture import Capture, open_capture, reader
 from dp2emu.capture.container import MAGIC, PROFILE, SCHEMA_ENCODING, build, message
 from dp2emu.capture.files import Source
 from dp2emu.capture.payloads import Kind, encode
@@ -27,10 +27,11 @@ from dp2emu.capture.reader import read_totals
 from dp2emu.capture.records import Annotation, Called, MemoryWritten, Record
 from dp2emu.dp2.call import Call
 from dp2emu.errors import CaptureError
+from dp2emu.limits import Limits
 from tests.capture.samples import EVERYTHING, TWO_CALLS, Pipe, sealed
 
 
-def read(data: bytes, limits: CaptureLimits | None = None) -> tuple[list[Record], str | None]:
+def read(data: bytes, limits: Limits | None = None) -> tuple[list[Record], str | None]:
     """What comes out of these bytes, and what is said about the rest."""
     try:
         capture = open_capture(BytesIO(data), limits=limits)
@@ -279,10 +280,10 @@ def test_a_declared_length_allocates_nothing(opcode: int, length: int) -> None:
 
 def test_the_chunk_limit_is_the_readers_choice() -> None:
     data = sealed([Annotation("key", "x" * 5000)])
-    records, damage = read(data, CaptureLimits(chunk_bytes=1000))
+    records, damage = read(data, Limits(chunk_bytes=1000))
     assert records == []
     assert damage is not None
-    assert "limit 1000" in damage
+    assert "limit chunk_bytes 1000" in damage
 
 
 _SCHEMA = Schema(id=9, data=b"", encoding=SCHEMA_ENCODING, name="dp2.frame")

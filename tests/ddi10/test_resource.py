@@ -19,7 +19,7 @@ from dp2emu.ddi10.resource import (
 )
 from dp2emu.errors import ContractError, Unsupported
 from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.memory import Limits
+from dp2emu.limits import Limits
 from tests.ddi10.driving import REMOVED
 from tests.ddi10.rendering import RGBA8, Rendering, infos
 

@@ -10,11 +10,12 @@ import pytest
 from dp2emu.d3d.enums import Format, QueryType, RenderState
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Call
-from dp2emu.dp2.driver import COMMAND_BYTES, CONTEXTS, SCAN_TOKENS, UnknownCommand
+from dp2emu.dp2.driver import CONTEXTS, SCAN_TOKENS, UnknownCommand
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Fault, Unsupported
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.gpu.timing import fixed
+from dp2emu.limits import Limits
 from dp2emu.rig import Rig
 from tests.dp2.rigging import (
     COLOR,
@@ -274,10 +275,10 @@ def test_commands_cannot_lie_in_what_can_be_drawn_to() -> None:
 
 def test_a_call_of_more_commands_than_a_capture_holds_is_refused() -> None:
     bench = Bench()
-    bench.driver.create_surface(SurfaceDesc(9, SurfaceKind.MEMORY, COMMAND_BYTES + 4))
-    most = {"lpDDCommands": 9, "dwCommandLength": COMMAND_BYTES}
+    bench.driver.create_surface(SurfaceDesc(9, SurfaceKind.MEMORY, Limits().call_bytes + 4))
+    most = {"lpDDCommands": 9, "dwCommandLength": Limits().call_bytes}
     assert bench.call(**most).ddrval == HResult.D3DERR_COMMAND_UNPARSED
-    more = most | {"dwCommandLength": COMMAND_BYTES + 1}
+    more = most | {"dwCommandLength": Limits().call_bytes + 1}
     assert bench.call(**more).ddrval == HResult.DDERR_INVALIDPARAMS
 
 

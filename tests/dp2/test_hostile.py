@@ -12,7 +12,7 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.dp2.generate import generate
 from dp2emu.dp2.table import TABLE
 from dp2emu.errors import Dp2Error
-from dp2emu.gpu.memory import Limits
+from dp2emu.limits import Limits
 from tests.dp2.rigging import END, Bench, create, issue, rectangle
 
 VERTICES = rectangle(0, 0, 8, 8)

@@ -17,11 +17,11 @@ from dp2emu.gpu.memory import (
     BESIDE,
     TEXTURES,
     Heap,
-    Limits,
     Surface,
     SurfaceDesc,
     SurfaceKind,
 )
+from dp2emu.limits import Limits
 
 
 def buffer(heap: Heap, handle: int, size: int) -> Surface:

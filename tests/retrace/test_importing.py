@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.capture import CaptureWriter, open_capture
-from dp2emu.capture.apitrace import TraceLimits, open_trace
+from dp2emu.capture.apitrace import open_trace
 from dp2emu.capture.apitrace.container import Packed, expand
 from dp2emu.capture.files import open_source
 from dp2emu.capture.records import (
@@ -27,6 +27,7 @@ from dp2emu.capture.records import (
 )
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.limits import Limits
 from dp2emu.replay import Frames
 from dp2emu.retrace import Import, importing, selected
 from tests.capture.apitrace.encoder import Encoder, header, snappy
@@ -62,7 +63,7 @@ def test_surfaces_are_labelled_with_what_made_them() -> None:
 def test_what_a_program_never_presented_is_handed_in_at_the_end() -> None:
     path = next(path for path in REAL if path.stem == "d3d9_tri")
     with path.open("rb") as file:
-        stream = b"".join(expand("snappy", Packed(open_source(file), b""), TraceLimits()))
+        stream = b"".join(expand("snappy", Packed(open_source(file), b""), Limits()))
     present = stream.index(b"IDirect3DDevice9::Present")
     *_, last = Import(opened(snappy(stream[: present - 8]))).records()
     assert isinstance(last, Called)
@@ -153,7 +154,7 @@ def test_every_thousandth_byte_of_a_trace_may_be_cut_or_wrong(path: Path) -> Non
 @pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
 def test_every_thousandth_byte_of_what_is_packed_may_be_cut_or_wrong(path: Path) -> None:
     with path.open("rb") as file:
-        stream = b"".join(expand("snappy", Packed(open_source(file), b""), TraceLimits()))
+        stream = b"".join(expand("snappy", Packed(open_source(file), b""), Limits()))
     for at in range(0, len(stream), 1000):
         survives(snappy(stream[:at]))
         for flip in (1, 0x80, 0xFF):

@@ -6,7 +6,6 @@ from dp2emu.late import late
 
 if TYPE_CHECKING:
     from dp2emu.capture.apitrace.container import begins_as_trace as begins_as_trace
-    from dp2emu.capture.apitrace.limits import TraceLimits as TraceLimits
     from dp2emu.capture.apitrace.summary import TraceSummary as TraceSummary
     from dp2emu.capture.apitrace.summary import ends_frame as ends_frame
     from dp2emu.capture.apitrace.summary import summarize as summarize
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "container": ("begins_as_trace",),
-    "limits": ("TraceLimits",),
     "summary": ("TraceSummary", "ends_frame", "summarize"),
     "text": ("call_line", "dump_trace"),
     "trace": ("Trace", "open_trace"),

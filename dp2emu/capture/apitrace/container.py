@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from io import BufferedReader
 from typing import BinaryIO, cast
 
-from dp2emu.capture.apitrace.limits import TraceLimits
 from dp2emu.capture.apitrace.salvage import salvage
 from dp2emu.capture.files import Source
 from dp2emu.errors import CaptureError
+from dp2emu.limits import Limits
 
 MAGICS = {b"at": "snappy", b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 """First bytes of the containers that have some."""
@@ -51,7 +51,7 @@ def container_of(start: bytes) -> str | None:
     return next((name for magic, name in MAGICS.items() if start.startswith(magic)), None)
 
 
-def expand(name: str, packed: Packed, limits: TraceLimits) -> Iterator[bytes]:
+def expand(name: str, packed: Packed, limits: Limits) -> Iterator[bytes]:
     """The pieces of the stream in a container, none of them empty.
 
     Memory is bounded by ``limits`` and the windows of the compressors, whatever the bytes claim.
@@ -60,7 +60,7 @@ def expand(name: str, packed: Packed, limits: TraceLimits) -> Iterator[bytes]:
     return (piece for piece in _EXPAND[name](packed, limits) if piece)
 
 
-def _snappy(packed: Packed, limits: TraceLimits) -> Iterator[bytes]:
+def _snappy(packed: Packed, limits: Limits) -> Iterator[bytes]:
     packed.read(len(b"at"))
     packed.mark()
     while head := packed.read(4):
@@ -93,7 +93,7 @@ def _chunk(packed: Packed, size: int, limit: int) -> Iterator[bytes]:
     yield whole
 
 
-def _gzip(packed: Packed, limits: TraceLimits) -> Iterator[bytes]:
+def _gzip(packed: Packed, limits: Limits) -> Iterator[bytes]:
     stream = zlib.decompressobj(_GZIP)
     data = b""
     try:
@@ -109,7 +109,7 @@ def _gzip(packed: Packed, limits: TraceLimits) -> Iterator[bytes]:
         raise CaptureError("the file ends inside the gzip stream")
 
 
-def _zstd(packed: Packed, limits: TraceLimits) -> Iterator[bytes]:
+def _zstd(packed: Packed, limits: Limits) -> Iterator[bytes]:
     import zstandard
 
     decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
@@ -122,7 +122,7 @@ def _zstd(packed: Packed, limits: TraceLimits) -> Iterator[bytes]:
         raise CaptureError(f"the zstd stream does not expand: {error}") from error
 
 
-def _brotli(packed: Packed, limits: TraceLimits) -> Iterator[bytes]:
+def _brotli(packed: Packed, limits: Limits) -> Iterator[bytes]:
     import brotli
 
     stream = brotli.Decompressor()
@@ -142,7 +142,7 @@ def _next(packed: Packed) -> bytes:
     return packed.read()
 
 
-_EXPAND: dict[str, Callable[[Packed, TraceLimits], Iterator[bytes]]] = {
+_EXPAND: dict[str, Callable[[Packed, Limits], Iterator[bytes]]] = {
     "snappy": _snappy,
     "gzip": _gzip,
     "zstd": _zstd,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from dp2emu.capture.apitrace.cursor import Cursor
-from dp2emu.capture.apitrace.limits import VALUE_COST, Budget, TraceLimits
+from dp2emu.capture.apitrace.limits import VALUE_COST, Budget
 from dp2emu.capture.apitrace.values import (
     Bitmask,
     BitmaskSignature,
@@ -25,6 +25,7 @@ from dp2emu.capture.apitrace.values import (
     WideString,
 )
 from dp2emu.errors import CaptureError
+from dp2emu.limits import Limits
 
 ENUM_TABLES = 3
 """First trace version whose enumerations are recorded whole, not a name at a time."""
@@ -41,12 +42,12 @@ class Decoder:
     owner of the values gives back.
     """
 
-    def __init__(self, cursor: Cursor, limits: TraceLimits) -> None:
+    def __init__(self, cursor: Cursor, limits: Limits) -> None:
         self.version = 0
-        self.held = Budget("calls that are not over", limits.held_bytes)
+        self.held = Budget("calls that are not over", limits, "trace_bytes")
         self._cursor = cursor
-        self._depth = limits.depth
-        self._kept = Budget("signatures", limits.signature_bytes)
+        self._depth = limits.nesting
+        self._kept = Budget("signatures", limits, "signature_bytes")
         self._functions: dict[int, FunctionSignature] = {}
         self._structs: dict[int, StructSignature] = {}
         self._enums: dict[int, EnumSignature] = {}
@@ -72,7 +73,7 @@ class Decoder:
     def value(self, depth: int = 0) -> Value:
         """A value and all within it.  Raises CaptureError for a type there is none of."""
         if depth > self._depth:
-            raise CaptureError(f"values are nested deeper than {self._depth}")
+            raise CaptureError(f"values are nested too deep, limit nesting {self._depth}")
         self.held.spend(VALUE_COST)
         kind = self._cursor.byte()
         if kind not in _READ:

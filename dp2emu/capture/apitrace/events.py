@@ -8,7 +8,7 @@ from typing import Literal
 
 from dp2emu.capture.apitrace.cursor import Cursor
 from dp2emu.capture.apitrace.decoding import Decoder
-from dp2emu.capture.apitrace.limits import VALUE_COST, TraceLimits
+from dp2emu.capture.apitrace.limits import VALUE_COST
 from dp2emu.capture.apitrace.values import (
     MISSING,
     FunctionSignature,
@@ -18,6 +18,7 @@ from dp2emu.capture.apitrace.values import (
     Value,
 )
 from dp2emu.errors import CaptureError
+from dp2emu.limits import Limits
 
 NEWEST = 6
 """The trace version that is described; newer ones are refused."""
@@ -61,7 +62,7 @@ class EventReader:
     for a header that cannot be read.
     """
 
-    def __init__(self, cursor: Cursor, limits: TraceLimits, place: Callable[[], int]) -> None:
+    def __init__(self, cursor: Cursor, limits: Limits, place: Callable[[], int]) -> None:
         self._cursor = cursor
         self._limits = limits
         self._place = place
@@ -147,7 +148,9 @@ class EventReader:
     def _thread(self) -> int:
         thread = self._cursor.uint()
         if thread >= self._limits.threads:
-            raise CaptureError(f"thread {thread} is past {self._limits.threads - 1}")
+            raise CaptureError(
+                f"thread {thread} is too many, limit threads {self._limits.threads}"
+            )
         return thread
 
     def _old_thread(self, call: _Open) -> None:

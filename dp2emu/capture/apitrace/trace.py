@@ -9,10 +9,10 @@ from typing import Self
 from dp2emu.capture.apitrace.container import LONGEST_MAGIC, Packed, container_of, expand
 from dp2emu.capture.apitrace.cursor import Cursor
 from dp2emu.capture.apitrace.events import EventReader
-from dp2emu.capture.apitrace.limits import TraceLimits
 from dp2emu.capture.apitrace.values import TraceCall
 from dp2emu.capture.files import Place, Source, open_source
 from dp2emu.errors import CaptureError, UsageError
+from dp2emu.limits import Limits
 
 
 class Trace:
@@ -23,7 +23,7 @@ class Trace:
     the file of the chunk that could not be read.
     """
 
-    def __init__(self, source: Source, limits: TraceLimits) -> None:
+    def __init__(self, source: Source, limits: Limits) -> None:
         self.name = source.name
         self.damage: CaptureError | None = None
         self._source = source
@@ -98,14 +98,14 @@ class Trace:
         return error.at(stream=self.name, offset=self._source.mark)
 
 
-def open_trace(place: Place, *, limits: TraceLimits | None = None) -> Trace:
+def open_trace(place: Place, *, limits: Limits | None = None) -> Trace:
     """Open a path, ``-`` (stdin) or a binary stream, which need not seek.
 
     Raises CaptureError if its header cannot be read, and OSError.
     """
     source = open_source(place)
     try:
-        return Trace(source, limits or TraceLimits())
+        return Trace(source, limits or Limits())
     except (CaptureError, OSError):
         source.close()
         raise

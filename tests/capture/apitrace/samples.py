@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import dp2emu
-from dp2emu.capture.apitrace import MISSING, Trace, TraceCall, TraceLimits, open_trace
+from dp2emu.capture.apitrace import MISSING, Trace, TraceCall, open_trace
 from dp2emu.capture.apitrace.values import (
     Bitmask,
     BitmaskSignature,
@@ -22,6 +22,7 @@ from dp2emu.capture.apitrace.values import (
     Value,
     WideString,
 )
+from dp2emu.limits import Limits
 
 REAL = sorted((Path(dp2emu.__file__).parents[1] / "streams" / "real").glob("*.trace"))
 
@@ -73,5 +74,5 @@ def call(number: int, name: str = "F", *values: Any, **fields: Any) -> TraceCall
     return TraceCall(number=number, function=function, arguments=values, **rest | fields)
 
 
-def opened(data: bytes, limits: TraceLimits | None = None) -> Trace:
+def opened(data: bytes, limits: Limits | None = None) -> Trace:
     return open_trace(BytesIO(data), limits=limits)

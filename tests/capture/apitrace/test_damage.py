@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dp2emu.capture.apitrace import TraceLimits, open_trace
+from dp2emu.capture.apitrace import open_trace
 from dp2emu.capture.apitrace.container import Packed, expand
 from dp2emu.capture.files import open_source
 from dp2emu.errors import CaptureError
+from dp2emu.limits import Limits
 from tests.capture.apitrace.encoder import CONTAINERS, Encoder, header, snappy, string, uint
 from tests.capture.apitrace.samples import REAL, call, opened
 
@@ -29,8 +30,8 @@ BROKEN = {
     "a value of type 7 where a number": ENTER + b"\x01\0\x09\0\x01" + string("A") + b"\x07",
     "0x10000 is no unit of a wide string": ENTER + b"\x01\0\x0f\x01" + uint(0x10000),
     "there is no detail 6 of a stack frame": ENTER + b"\x04\x01\0\x06",
-    "values are nested deeper than 64": ENTER + b"\x01\0" + b"\x0b\x01" * 100,
-    "thread 65536 is past 65535": b"\0" + uint(1 << 16),
+    "values are nested too deep, limit nesting 64": ENTER + b"\x01\0" + b"\x0b\x01" * 100,
+    "thread 65536 is too many, limit threads 65536": b"\0" + uint(1 << 16),
     "the trace ends early": ENTER,
 }
 """What is said of events that are none."""
@@ -40,8 +41,11 @@ HOLLOW = {
     "array": (ENTER + b"\x01\0\x0b" + uint(2**64 - 1), "the trace ends early"),
     "arguments": (b"\0\0\1" + string("F") + uint(2**64 - 1), "the trace ends early"),
     "backtrace": (ENTER + b"\x04" + uint(2**64 - 1), "the trace ends early"),
-    "huge blob": (ENTER + b"\x01\0\x08" + uint(2**64 - 1), "need more than 268435456 bytes"),
-    "huge name": (b"\0\0\1" + uint(2**63), "need more than 67108864 bytes"),
+    "huge blob": (
+        ENTER + b"\x01\0\x08" + uint(2**64 - 1),
+        "limit trace_bytes 268435456",
+    ),
+    "huge name": (b"\0\0\1" + uint(2**63), "limit signature_bytes 67108864"),
 }
 """Events that claim more than is there, and what is said of them."""
 
@@ -72,24 +76,24 @@ def damage_of(events: bytes) -> str:
 def test_calls_that_are_open_count_together() -> None:
     encoder = Encoder()
     events = [encoder.enter(call(n, "F", bytes(500)), [0]) for n in range(10)]
-    trace = opened(snappy(header() + b"".join(events)), TraceLimits(held_bytes=2000))
+    trace = opened(snappy(header() + b"".join(events)), Limits(trace_bytes=2000))
     assert [one.number for one in trace.calls()] == [0, 1]
-    assert "calls that are not over need more than 2000 bytes" in str(trace.damage)
+    assert "calls that are not over need more bytes, limit trace_bytes 2000" in str(trace.damage)
 
 
 def test_calls_that_are_over_are_forgotten() -> None:
     encoder = Encoder()
     events = [encoder.both(call(n, "F", bytes(500), result=n)) for n in range(50)]
-    trace = opened(snappy(header() + b"".join(events)), TraceLimits(held_bytes=2000))
+    trace = opened(snappy(header() + b"".join(events)), Limits(trace_bytes=2000))
     assert (len(list(trace.calls())), trace.damage) == (50, None)
 
 
 def test_signatures_are_bounded() -> None:
     encoder = Encoder()
     events = [encoder.both(call(n, f"function {n}")) for n in range(50)]
-    trace = opened(snappy(header() + b"".join(events)), TraceLimits(signature_bytes=2000))
+    trace = opened(snappy(header() + b"".join(events)), Limits(signature_bytes=2000))
     assert 5 < len(list(trace.calls())) < 40
-    assert "signatures need more than 2000 bytes" in str(trace.damage)
+    assert "signatures need more bytes, limit signature_bytes 2000" in str(trace.damage)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +175,7 @@ def expanded(path: Path) -> bytes:
     """The stream inside a trace of snappy chunks."""
     with path.open("rb") as file:
         packed = Packed(open_source(file), b"")
-        return b"".join(expand("snappy", packed, TraceLimits()))
+        return b"".join(expand("snappy", packed, Limits()))
 
 
 def test_file_is_closed_when_its_header_cannot_be_read(tmp_path: Path) -> None:

@@ -1,0 +1,144 @@
+"""Every limit that can be set stops what it is about, and its error says its name."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from io import BufferedReader, BytesIO
+from pathlib import Path
+
+import pytest
+
+from dp2emu.cli import run
+from dp2emu.d3d.enums import Format
+from dp2emu.dp2.driver import Driver
+from dp2emu.dp2.options import Options
+from dp2emu.errors import Exceeded, Fault, UsageError
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.limits import FUZZING, NAMES, Limits, parse_limits
+from dp2emu.replay import replay
+from dp2emu.shader.engines import ENGINES
+from dp2emu.text import open_any
+from tests.dp2.rigging import Bench, clear, header, rectangle, token, triangle_list
+
+STREAMS = Path(__file__).parents[1] / "streams"
+FIRST_LIGHT = str(STREAMS / "first_light.dp2")
+QUAD = rectangle(0, 0, 10, 10)
+
+
+def test_low_limits_are_low_throughout() -> None:
+    for each in fields(Limits):
+        assert 0 < getattr(FUZZING, each.name) <= getattr(Limits(), each.name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_limit_is_set_by_its_name(name: str) -> None:
+    assert getattr(parse_limits([f"{name}=0x10"]), name) == 16
+    assert parse_limits([f"{name}=3", f"{name}=5"], FUZZING) != FUZZING
+
+
+@pytest.mark.parametrize(
+    "text", ["", "surfaces", "surfaces=", "surfaces=x", "surfaces=0", "surfaces=-1", "cats=3",
+             f"surfaces={1 << 63}", f"extent={(1 << 14) + 1}", "nesting=1000", "surfaces=1.5"],
+)  # fmt: skip
+def test_what_is_no_limit_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="limit"):
+        parse_limits([text])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("limit", "commands", "done"),
+    [
+        ("call_tokens", header(8, 0) * 3, 2),
+        ("capture_tokens", header(8, 0) * 3, 2),
+        ("call_vertices", triangle_list(0, 2), 5),
+        ("capture_vertices", triangle_list(0, 2), 5),
+        ("call_pixels", triangle_list(0, 2), 99),
+        ("capture_pixels", triangle_list(0, 2), 99),
+        ("call_pixels", clear(), 64 * 64 * 2 - 1),
+        ("capture_pixels", clear(), 64 * 64 * 2 - 1),
+        ("call_instructions", triangle_list(0, 2), 99),
+        ("capture_instructions", triangle_list(0, 2), 99),
+    ],
+)
+def test_work_beyond_a_limit_ends_with_its_name(
+    engine: str, limit: str, commands: bytes, done: int
+) -> None:
+    bench = Bench(options=Options(engine=engine, limits=parse_limits([f"{limit}={done}"])))
+    with pytest.raises(Exceeded, match=f"limit {limit} {done}") as raised:
+        bench.call(commands, QUAD)
+        bench.call(commands, QUAD)
+    assert raised.value.limit == limit
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_work_up_to_a_limit_is_done(engine: str) -> None:
+    limits = Limits(call_vertices=12, call_pixels=400, call_tokens=2, capture_pixels=800)
+    bench = Bench(options=Options(engine=engine, limits=limits))
+    for _ in range(3):
+        bench.ok(triangle_list(0, 2) * 2, QUAD)
+    assert bench.driver.read(1, 0, 3) == b"\xff\xff\xff"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_stops_at_the_same_draw(engine: str) -> None:
+    bench = Bench(options=Options(engine=engine, limits=Limits(capture_pixels=1000)))
+    drawn = 0
+    with pytest.raises(Exceeded):
+        while drawn < 100:
+            bench.ok(triangle_list(0, 2), QUAD)
+            drawn += 1
+    assert drawn == 8  # the next is known to fit only by the rectangles around its triangles
+
+
+def test_each_call_has_its_own_work() -> None:
+    bench = Bench(options=Options(limits=Limits(call_pixels=64 * 64)))
+    for _ in range(10):
+        bench.ok(token(42, 1, 0, 1.0, 0, 0, 0, 64, 64))
+
+
+@pytest.mark.parametrize(
+    ("limit", "desc"),
+    [
+        ("surfaces", SurfaceDesc(9, SurfaceKind.MEMORY, 4)),
+        ("surface_bytes", SurfaceDesc(9, SurfaceKind.MEMORY, 1 << 20)),
+        ("surface_bytes", SurfaceDesc(9, SurfaceKind.SURFACE, 512, 512, int(Format.A8R8G8B8))),
+        ("extent", SurfaceDesc(9, SurfaceKind.SURFACE, 1025, 1, int(Format.A8R8G8B8))),
+        ("total_bytes", SurfaceDesc(9, SurfaceKind.MEMORY, 60000)),
+    ],
+)
+def test_surfaces_beyond_a_limit_are_refused_with_its_name(limit: str, desc: SurfaceDesc) -> None:
+    most = Limits(surfaces=3, surface_bytes=1 << 16, extent=1024, total_bytes=90000)
+    others = {name: getattr(most if name == limit else Limits(), name) for name in NAMES}
+    bench = Bench(limits=Limits(**others))
+    with pytest.raises(Fault, match=f"limit {limit} {getattr(most, limit)}"):
+        bench.driver.create_surface(desc)
+
+
+def test_commands_beyond_a_limit_are_refused_with_its_name() -> None:
+    answer = Bench(limits=Limits(call_bytes=8)).call(header(8, 0) * 3)
+    assert "limit call_bytes 8" in str(answer.fault)
+
+
+@pytest.mark.parametrize("limit", ["chunk_bytes", "record_bytes"])
+def test_files_beyond_a_limit_are_refused_with_its_name(limit: str) -> None:
+    data = Path(FIRST_LIGHT).read_bytes() if limit == "chunk_bytes" else bytes(17)
+    kind = None if limit == "chunk_bytes" else "bare"
+    with BufferedReader(BytesIO(data)) as stream:
+        capture = open_any(stream, kind=kind, limits=parse_limits([f"{limit}=16"]))
+        tally = replay(capture)
+    assert f"limit {limit} 16" in str(tally.damage)
+
+
+def test_the_command_takes_limits(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["replay", FIRST_LIGHT, "--limit", "call_pixels=10"]) == 3
+    assert "limit call_pixels 10" in capfd.readouterr().err
+    assert run(["info", FIRST_LIGHT, "--limit", "chunk_bytes=10"]) == 2
+    assert "limit chunk_bytes 10" in capfd.readouterr().err
+    assert run(["batch", FIRST_LIGHT, "--limit", "surfaces=1"]) == 3
+    assert run(["replay", FIRST_LIGHT, "--limit", "call_pixels"]) == 2
+    assert "is not NAME=VALUE" in capfd.readouterr().err
+
+
+def test_a_driver_takes_the_limits_of_its_options() -> None:
+    assert Driver(options=Options(limits=FUZZING)).gpu.heap.limits is FUZZING
