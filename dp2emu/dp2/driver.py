@@ -284,9 +284,9 @@ class Driver:
         return self._walk(context, call, surface)
 
     def _walk(self, context: Context, call: Call, surface: Surface) -> _Walked:
-        view = surface.data.data
         size = context.call_vertex_size
         position, end = call.dwCommandOffset, call.dwCommandOffset + call.dwCommandLength
+        view = _fetched(surface, position, end)
         tokens = 0
         while True:
             scanned = scan(view, position, end, size, limit=SCAN_TOKENS)
@@ -380,6 +380,17 @@ class Driver:
         if surface is None:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"no {what} {handle}")
         return surface
+
+
+def _fetched(surface: Surface, start: int, end: int) -> memoryview:
+    """Commands as they are now, at the same offsets, which align vertices.
+
+    Applications map command surfaces, and may change them while a call goes on: what was checked
+    is what is executed, so everything is fetched once.  Nobody looks at what lies before.
+    """
+    fetched = np.empty(end, np.uint8)
+    fetched[start:] = surface.data[start:end]
+    return fetched.data
 
 
 def _out_flags(call: Call) -> int:
