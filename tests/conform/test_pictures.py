@@ -10,7 +10,7 @@ import pytest
 
 from dp2emu.conform import Case, Verdict, kit, run_case, run_kit
 from dp2emu.conform.blends import FACTORS, OPERATIONS
-from dp2emu.conform.pictures import line, picture_cases
+from dp2emu.conform.lines import line
 from dp2emu.conform.script import render_state, stage_state
 from dp2emu.d3d.enums import Blend, BlendOp, CmpFunc, RenderState, TextureAddress, TextureOp
 from dp2emu.d3d.flags import ColorWrite
@@ -20,7 +20,7 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Fault
 
-CASES = {case.name: case for case in picture_cases()}
+CASES = {case.name: case for case in kit() if case.shown}
 RS, TSS = RenderState, TextureStageState8
 REFERENCE = Options(engine="reference")
 
