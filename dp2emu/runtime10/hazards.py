@@ -1,27 +1,53 @@
-"""Buffers that are read and written at a time, which the runtime does not let happen.
+"""Memory that is read and written at a time, which the runtime does not let happen.
 
-What is bound to be streamed into is no input any more, and what is streamed into is bound as no
-input but null (Direct3D 11 documentation, SOSetTargets and IASetVertexBuffers).
+What is bound to be written is no input any more, and what is written is bound as no input but
+null (Direct3D 11 documentation, SOSetTargets, IASetVertexBuffers, OMSetRenderTargets,
+CSSetUnorderedAccessViews and PSSetShaderResources).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 Call = tuple[str, tuple[Any, ...]]
 """A function of the driver and its arguments."""
 
 _Handle = bytearray | None
+_ALL = 0xFFFFFFFF
+_STAGES = ("Vs", "Hs", "Ds", "Gs", "Ps", "Cs")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """Levels and slices of a resource, each from the first to behind the last; of a buffer all."""
+
+    resource: bytearray
+    levels: tuple[int, int] = (0, _ALL)
+    slices: tuple[int, int] = (0, _ALL)
+
+    def meets(self, other: _Part) -> bool:
+        """Whether they have something in common."""
+        pairs = (self.levels, other.levels), (self.slices, other.slices)
+        return self.resource is other.resource and all(
+            a[0] < b[1] and b[0] < a[1] for a, b in pairs
+        )
 
 
 class Hazards:
-    """What buffers a device has as inputs and outputs.  Mutable: calls change it."""
+    """What a device has as inputs and outputs.  Mutable: calls change it.
+
+    Outputs are by who set them.
+    """
 
     def __init__(self) -> None:
         self._vertices: dict[int, bytearray] = {}
         self._indices: _Handle = None
-        self._outputs: list[bytearray] = []
+        self._read: dict[tuple[str, int], _Part] = {}
+        self._outputs: dict[str, list[_Part]] = {}
+        self._slots: dict[int, _Part] = {}
+        self._views: dict[int, tuple[bytearray, _Part]] = {}
 
     def resolved(self, entry: str, arguments: tuple[Any, ...]) -> Iterator[Call]:
         """What a driver is called with in the place of a call."""
@@ -29,36 +55,118 @@ class Hazards:
         if rule is None:
             yield entry, arguments
         else:
-            yield from rule(self, *arguments)
+            yield from rule(self, entry, *arguments)
 
-    def _set_outputs(self, targets: Any, clear: int, offsets: Any) -> Iterator[Call]:
-        self._outputs = [each for each in targets if each is not None]
+    # Views
+
+    def _create_read(self, entry: str, desc: Any, memory: bytearray, *rest: Any) -> Iterator[Call]:
+        levels = _counted(desc.MostDetailedMip, desc.MipLevels)
+        slices = _counted(desc.FirstArraySlice, desc.ArraySize)
+        self._views[id(memory)] = memory, _Part(desc.hDrvResource, levels, slices)
+        yield entry, (desc, memory, *rest)
+
+    def _create_written(
+        self, entry: str, desc: Any, memory: bytearray, *rest: Any
+    ) -> Iterator[Call]:
+        level = desc.MipSlice, desc.MipSlice + 1
+        slices = _counted(desc.FirstArraySlice, desc.ArraySize)
+        self._views[id(memory)] = memory, _Part(desc.hDrvResource, level, slices)
+        yield entry, (desc, memory, *rest)
+
+    def _create_depth(
+        self, entry: str, desc: Any, memory: bytearray, *rest: Any
+    ) -> Iterator[Call]:
+        """A view that only reads a part is no output."""
+        if desc.Flags:
+            yield entry, (desc, memory, *rest)
+        else:
+            yield from self._create_written(entry, desc, memory, *rest)
+
+    def _parts(self, views: Iterable[_Handle]) -> Iterator[_Part | None]:
+        for view in views:
+            memory, part = self._views.get(id(view), (None, None))
+            yield part if memory is view else None
+
+    # Outputs
+
+    def _set_streams(self, entry: str, targets: Any, *rest: Any) -> Iterator[Call]:
+        written = [_Part(each) for each in targets if each is not None]
+        yield from self._written_by(entry, written)
+        yield entry, (targets, *rest)
+
+    def _set_targets(
+        self, entry: str, targets: Any, clear: int, depth: _Handle, *rest: Any
+    ) -> Iterator[Call]:
+        unordered: Sequence[_Handle] = rest[0] if rest else ()
+        found = self._parts((*targets, depth, *unordered))
+        yield from self._written_by(entry, [part for part in found if part is not None])
+        yield entry, (targets, clear, depth, *rest)
+
+    def _set_unordered(self, entry: str, start: int, views: Any, *rest: Any) -> Iterator[Call]:
+        for slot, part in enumerate(self._parts(views), start):
+            self._slots.pop(slot, None)
+            if part is not None:
+                self._slots[slot] = part
+        yield from self._written_by(entry, list(self._slots.values()))
+        yield entry, (start, views, *rest)
+
+    def _written_by(self, who: str, parts: list[_Part]) -> Iterator[Call]:
+        """What an entry writes from now on; inputs that are written are unbound."""
+        self._outputs[who] = parts
         for slot in [slot for slot, each in self._vertices.items() if self._written(each)]:
             del self._vertices[slot]
             yield "IaSetVertexBuffers", (slot, (None,), (0,), (0,))
         if self._written(self._indices):
             self._indices = None
             yield "IaSetIndexBuffer", (None, 0, 0)
-        yield "SoSetTargets", (targets, clear, offsets)
+        for entry, slot in [at for at, part in self._read.items() if self._meets(part)]:
+            del self._read[entry, slot]
+            yield entry, (slot, (None,))
 
-    def _set_vertices(self, start: int, buffers: Any, *rest: Any) -> Iterator[Call]:
+    def _written(self, buffer: _Handle) -> bool:
+        return buffer is not None and self._meets(_Part(buffer))
+
+    def _meets(self, part: _Part) -> bool:
+        return any(part.meets(each) for parts in self._outputs.values() for each in parts)
+
+    # Inputs
+
+    def _set_vertices(self, entry: str, start: int, buffers: Any, *rest: Any) -> Iterator[Call]:
         bound = tuple(None if self._written(each) else each for each in buffers)
         for slot, each in enumerate(bound, start):
             self._vertices.pop(slot, None)
             if each is not None:
                 self._vertices[slot] = each
-        yield "IaSetVertexBuffers", (start, bound, *rest)
+        yield entry, (start, bound, *rest)
 
-    def _set_indices(self, buffer: _Handle, *rest: Any) -> Iterator[Call]:
+    def _set_indices(self, entry: str, buffer: _Handle, *rest: Any) -> Iterator[Call]:
         self._indices = None if self._written(buffer) else buffer
-        yield "IaSetIndexBuffer", (self._indices, *rest)
+        yield entry, (self._indices, *rest)
 
-    def _written(self, buffer: _Handle) -> bool:
-        return any(each is buffer for each in self._outputs)
+    def _set_resources(self, entry: str, start: int, views: Any) -> Iterator[Call]:
+        bound: list[_Handle] = []
+        for slot, (view, part) in enumerate(zip(views, self._parts(views), strict=True), start):
+            self._read.pop((entry, slot), None)
+            written = part is not None and self._meets(part)
+            bound.append(None if written else view)
+            if part is not None and not written:
+                self._read[entry, slot] = part
+        yield entry, (start, tuple(bound))
+
+
+def _counted(first: int, count: int) -> tuple[int, int]:
+    return first, _ALL if count == _ALL else first + count
 
 
 _RULES: dict[str, Callable[..., Iterator[Call]]] = {
-    "SoSetTargets": Hazards._set_outputs,
+    "CreateShaderResourceView": Hazards._create_read,
+    "CreateRenderTargetView": Hazards._create_written,
+    "CreateUnorderedAccessView": Hazards._create_written,
+    "CreateDepthStencilView": Hazards._create_depth,
+    "SoSetTargets": Hazards._set_streams,
+    "SetRenderTargets": Hazards._set_targets,
+    "CsSetUnorderedAccessViews": Hazards._set_unordered,
     "IaSetVertexBuffers": Hazards._set_vertices,
     "IaSetIndexBuffer": Hazards._set_indices,
+    **dict.fromkeys((f"{stage}SetShaderResources" for stage in _STAGES), Hazards._set_resources),
 }
