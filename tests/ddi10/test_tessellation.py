@@ -185,6 +185,22 @@ def test_constants_are_made_by_instances_and_then_of_constants_and_points(regist
         assert rows == {(value, value, patch, joined)}
 
 
+def test_phases_of_constants_tell_points_that_come_in_from_those_that_come_out() -> None:
+    more = """hs_fork_phase
+dcl_input vicp[4][1].xyzw
+dcl_input vocp[3][1].xyzw
+dcl_output o6.xyzw
+mov o6.x, vicp[3][1].x
+mov o6.y, vocp[2][1].x
+mov o6.zw, vocp[1][1].xxxx
+ret"""
+    points = POINT_PHASE.format(body="ishl o1, vOutputControlPointID, l(4)\nmov r0.x, vPrim")
+    shader = hull(makes=3, points=points, more=more)
+    body = FIRST + "mov o1, vpc[6].xyzw"
+    found = Tessellating(shader, domain(body, "dcl_input vpc[6].xyzw", points=3)).streamed(4)
+    assert found.tolist() == [[bits(3.0), 32, 16, 16]] * 6
+
+
 def test_patch_constants_are_indexed_and_hold_0_where_nothing_is_written() -> None:
     declared = (
         "\n".join(f"dcl_input vpc[{n}].xyzw" for n in range(8)) + "\ndcl_indexrange vpc[0] 8"
@@ -442,6 +458,22 @@ ret
     statistics = named(driven)
     assert (statistics.GSInvocations, statistics.GSPrimitives) == (16, 16)
     assert statistics.CInvocations == 16
+
+
+def test_what_patches_become_keeps_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dividing, "WORDS", 200)
+    driven = Tessellating(hull(), domain(WHOLE.format(scale=2.0)))
+    code = assemble("""ps_5_0
+dcl_input_ps_sgv constant v2.x, primitive_id
+dcl_output o0.xyzw
+dcl_temps 1
+utof r0.x, v2.x
+mul o0, r0.xxxx, l(0.0039215686, 0, 0, 0)
+ret
+""")
+    driven.call("PsSetShader", driven.make("PixelShader", code))
+    driven.call("Draw", 64, 0)
+    assert set((driven.pixels(driven.color) & 255).ravel().tolist()) == {15}
 
 
 @pytest.mark.parametrize("points", [1, 3, 4, 7, 32])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dp2emu.gpu.tessellation import EDGES, INSIDES, Tessellation, Tessellator
@@ -153,6 +153,8 @@ def test_an_edge_of_one_factor_has_the_same_points_in_all_patches(
 
 
 @settings(max_examples=60, deadline=None)
+@example(partitioning=model.EVEN, factor=5.0)
+@example(partitioning=model.ODD, factor=2.0)
 @given(
     partitioning=st.sampled_from(Partitioning),
     factor=st.floats(0.0078125, 70, width=32) | st.sampled_from([1.0, 1 + 2**-16, 3.0, 64.0]),
@@ -160,6 +162,7 @@ def test_an_edge_of_one_factor_has_the_same_points_in_all_patches(
 def test_points_of_an_edge_are_where_the_rules_put_them(
     partitioning: Partitioning, factor: float
 ) -> None:
+    """5 of even fractions and 2 of odd ones have points that lie between two before rounding."""
     found = drawn(Domain.DOMAIN_QUAD, partitioning, POINT, [factor, 2, 2, 2, 2, 2])
     edge = model.clamped(partitioning, factor)
     odd = partitioning is model.ODD or (partitioning in model.WHOLE and edge % 2 == 1)
@@ -241,6 +244,16 @@ def test_an_inside_that_is_no_number_is_the_least(domain: Domain) -> None:
 def test_odd_edges_above_1_always_have_a_ring_inside() -> None:
     found = drawn(Domain.DOMAIN_TRI, model.ODD, TRIANGLES[0], [1.5, 1, 1, 1])
     assert len(found.u) == 4 + 2 + 2 - 3 + 3
+
+
+@pytest.mark.parametrize(("above", "points"), [(0.0, 4), (2**-22, 10)])
+def test_a_quad_of_odd_factors_is_its_corners_until_one_rounds_to_more_than_1(
+    above: float, points: int
+) -> None:
+    """In 1/65536, of which half of one is not yet more."""
+    factors = [1 + 2**-17 + above, 1, 1, 1, 1, 1]
+    found = drawn(Domain.DOMAIN_QUAD, model.ODD, POINT, factors)
+    assert len(found.u) == points
 
 
 def test_no_patches_are_nothing() -> None:
