@@ -30,7 +30,7 @@ from dp2emu.dp2.programs import Source
 from dp2emu.dp2.query_table import QueryTable
 from dp2emu.dp2.recent import Recent
 from dp2emu.dp2.resolutions import Resolutions
-from dp2emu.dp2.resolve import Targets
+from dp2emu.dp2.resolve import Resolved, Targets
 from dp2emu.dp2.samplers import is_texture
 from dp2emu.dp2.settings import parts, read, write
 from dp2emu.dp2.shaders import Shaders
@@ -426,12 +426,16 @@ class Context:
             patch=patch
             or n_patch(self.state, self.interface, source.layout, count * len(streams)),
         )
-        for textures in (resolved.pixel.textures, resolved.vertex.textures):
-            for binding in textures.values():
-                self.managed.upload(binding.surface)
+        self._upload(resolved)
         self.gpu.submit(packet)
         for instance in streams[1:]:
             self.gpu.submit(replace(packet, streams=instance))
+
+    def _upload(self, resolved: Resolved) -> None:
+        """Queue what managed textures lack."""
+        for textures in (resolved.pixel.textures, resolved.vertex.textures):
+            for binding in textures.values():
+                self.managed.upload(binding.surface)
 
     def _call_source(self) -> Source:
         """Vertices of a call of DirectX 6 and 7, which has no shaders."""

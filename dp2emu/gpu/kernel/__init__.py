@@ -6,7 +6,8 @@ tuple of names.  Nothing here imports LLVM before something is drawn.
 ``vertex`` is the geometry stage.  All that follows is one kernel for each state: ``key`` says what
 a kernel is for, and what none is; ``writing``, ``planes``, ``memory``, ``packing``, ``depth``,
 ``shading``, ``coloring``, ``blocks`` and ``spans`` write its text; ``code`` compiles and keeps it;
-``arguments`` and ``running`` feed and run it; ``checking`` compares.
+``arguments`` and ``running`` feed and run it; ``checking`` compares; ``sequence``
+draws many small draws by one call.
 
 A kernel works on blocks of two rows of pixels, which are quads.  Lanes have two orders: MEMORY
 is a row after the other, QUADS what programs want that look at their neighbours.
