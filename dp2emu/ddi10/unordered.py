@@ -262,7 +262,7 @@ def _texture_view(
     if format not in DXGI or desc.ResourceDimension != flat or flat not in _UNORDERED:
         return None
     assert format is not None
-    if not (_storable(format) and castable_for_access(own, format)):
+    if not (_storable(format) and _castable(own, format)):
         return None
     infos, single = resource.desc.pMipInfoList, resource.desc.SampleDesc.Count == 1
     if not (0 <= desc.MipSlice < len(infos) and single):
@@ -276,7 +276,7 @@ def _texture_view(
     return UnorderedView(resource, format, dimension, desc.MipSlice, slices, _NONE)
 
 
-def castable_for_access(own: DxgiFormat, format: DxgiFormat) -> bool:
+def _castable(own: DxgiFormat, format: DxgiFormat) -> bool:
     """Whether texels of one format can be written as those of another: those of its family, and
     typeless colours of 32 bits as single words.
     """

@@ -22,7 +22,6 @@ from dp2emu.gpu.unordered import (
 from dp2emu.shader.ir import Access, Loop, Program, Statement, blocks
 from dp2emu.shader.sm4.lower.lowered import Act, Deed
 from dp2emu.shader.types import I32, Lanes
-from dp2emu.shader.types import Mask as LaneMask
 
 WORD_BYTES = 4
 
@@ -54,7 +53,7 @@ class Accesses:
         self._real = real
         self._memories = [self._memory(deed) for deed in deeds]
 
-    def access(self, unit: int, operands: tuple[I32, ...], active: LaneMask | None) -> Words:
+    def access(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
         """Act for the active lanes, from the lowest on.
 
         Raises Unsupported once there have been too many.
@@ -106,7 +105,7 @@ class Accesses:
         bound = self._bound.get(deed.number)
         return None if bound is None else memory_of(bound, deed.dimension)
 
-    def _chosen(self, active: LaneMask | None) -> I64:
+    def _chosen(self, active: Mask | None) -> I64:
         """Lanes that act, in order."""
         if active is None:
             return np.arange(self.lanes) if self._real is None else np.flatnonzero(self._real)

@@ -12,13 +12,15 @@ from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10 import Dispatched, ranges
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import Interface
-from dp2emu.ddi10.kinds import Query
+from dp2emu.ddi10.counters import Counter
+from dp2emu.ddi10.kinds import CreateQuery, Query
 from dp2emu.ddi10.resource import BindFlag, CreateResource, MipInfo, ResourceType
 from dp2emu.ddi10.shader import compute_shader
 from dp2emu.ddi10.state import DepthStencilDesc
 from dp2emu.ddi10.unordered import CreateUnorderedAccessView
 from dp2emu.errors import ContractError, ShaderError, Unsupported, UsageError
 from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.timing import Timing, by_work
 from dp2emu.shader.engines import engine
 from dp2emu.shader.sm4 import assemble
 from tests.ddi10.drawing import strip, tokens
@@ -71,9 +73,9 @@ COUNT = "dcl_uav_typed_buffer (uint,uint,uint,uint) u0"
 ADD = "atomic_iadd u0, l(2), l(1)"
 
 
-def counting() -> tuple[Computing, Handle]:
+def counting(timing: Timing | None = None) -> tuple[Computing, Handle]:
     """A device whose dispatches add their threads to word 2 of a buffer."""
-    driven = Computing()
+    driven = Computing(timing)
     buffer = driven.unordered_buffer()
     driven.shader(ADD, COUNT, "4, 2, 1")
     driven.call("CsSetUnorderedAccessViews", 0, [driven.view(buffer)], [KEEP])
@@ -205,6 +207,38 @@ def test_early_shader_models_compute_too() -> None:
     driven.call("CsSetUnorderedAccessViews", 0, [driven.view(buffer, flags=RAW)], [KEEP])
     driven.call("Dispatch", 2, 1, 1)
     assert driven.words(buffer)[:8] == list(range(8))
+
+
+# Counters of the adapter
+
+
+def interval(driven: Computing, counter: Counter) -> float:
+    """What a counter of fractions says of a dispatch."""
+    description = CreateQuery(counter)
+    memory = bytearray(driven.device.functions["CalcPrivateQuerySize"](description))
+    driven.call("CreateQuery", description, memory)
+    driven.call("QueryBegin", memory)
+    driven.call("Dispatch", 5, 1, 1)
+    driven.call("QueryEnd", memory)
+    driven.call("Flush")
+    driven.adapter.finish()
+    data = bytearray(4)
+    driven.call("QueryGetData", memory, data, 4)
+    driven.call("DestroyQuery", memory)
+    return float(struct.unpack("<f", data)[0])
+
+
+def test_a_dispatch_is_other_work_and_moves_bytes() -> None:
+    driven, _ = counting(by_work())
+    driven.call("Flush")
+    driven.adapter.finish()
+    # 40 threads, each of which reads and writes a word: 10 ticks and 320 / 16.
+    assert interval(driven, Counter.OTHER_GPU_PROCESSING) == 1.0
+    assert interval(driven, Counter.GPU_IDLE) == 0.0
+    for counter in (Counter.VERTEX_PROCESSING, Counter.PIXEL_PROCESSING):
+        assert interval(driven, counter) == 0.0
+    moved = interval(driven, Counter.LOCAL_VIDMEM_BANDWIDTH_UTILIZATION)
+    assert moved == np.float32(320 / (30 * 16))
 
 
 # Counters that views hide
