@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from dp2emu.d3d.dxgi import ROWS
@@ -234,7 +235,8 @@ class Blocks:
         if len(passed) > 1:
             self._count("invocations", passed if key.each else [seen])
         if key.colors:
-            with w.when(w.any(seen)):
+            # Without a test it is known that there is something.
+            with nullcontext() if self.depth is None else w.when(w.any(seen)):
                 shaded = self._shaded(spot)
                 drawn = self._alive(passed, shaded) if key.drops else passed
                 self._write(spot, drawn, shaded)

@@ -56,7 +56,7 @@ def setup_text(key: SetupKey, target: Target) -> str:
 
 def target_of(key: Key) -> Target:
     """What the kernel and the programs it calls are written for."""
-    return Target(key.width, host().fused)
+    return Target(key.width, host().fused, host().rounding)
 
 
 @lru_cache(maxsize=1 << 10)

@@ -191,12 +191,38 @@ def unpack(w: Code, row: FormatRow, parts: Sequence[str]) -> list[str]:
 
 def _read(w: Code, channel: Channel, parts: Sequence[str]) -> str:
     part, shift = divmod(channel.shift, _PART)
+    if w.target.rounding and w.width == _WIDE and _is_byte(channel):
+        return _byte_value(w, parts[part], shift // 8)
     field = parts[part]
     if shift:
         field = w(f"lshr {w.i} {field}, {splat(shift)}")
     if shift + channel.bits < _PART:
         field = w(f"and {w.i} {field}, {splat(channel.max)}")
     return _DECODED[channel.coding](w, channel, field)
+
+
+def _is_byte(channel: Channel) -> bool:
+    return channel.coding is Coding.UNORM and channel.bits == 8 and channel.shift % 8 == 0
+
+
+def _byte_value(w: Code, words: str, number: int) -> str:
+    """code / 255 of a byte of each word: 2^-32 times the byte four times side by side, rounded up.
+
+    Behind these 32 bits the quotient repeats the byte for ever, and the float has no more than 24
+    bits from the byte's first one on; so what is cut off always begins with a one, and is more
+    than half of the last place.
+    """
+    bytes, count = f"<{4 * w.width} x i8>", 4 * w.width
+    each = w(f"bitcast {w.i} {words} to {bytes}")
+    four = w.picked(bytes, each, "poison", tuple(n // 4 * 4 + number for n in range(count)))
+    repeated = w(f"bitcast {bytes} {four} to {w.i}")
+    name = "llvm.x86.avx512.uitofp.round.v16f32.v16i32"
+    value = w.call(name, w.f, (w.i, repeated), ("i32", str(_UP)))
+    return w(f"fmul {w.f} {value}, {_float(2.0**-_PART)}")
+
+
+_WIDE, _UP = 16, 10
+"""Lanes of the conversion, and its rounding: up, without exceptions."""
 
 
 def _unorm_value(w: Code, channel: Channel, field: str) -> str:

@@ -50,6 +50,7 @@ class Host:
     linker: Any
     emit: Any
     fused: bool
+    rounding: bool
     name: str
 
     @classmethod
@@ -69,10 +70,11 @@ class Host:
 
         # Every 64-bit ARM has one; elsewhere LLVM would call a C library, which may be wrong.
         fused = features.get("fma", False) or target.triple.startswith(("aarch64", "arm64"))
+        rounding = all(features.get(each, False) for each in ("avx512f", "avx512bw"))
         version = ".".join(map(str, binding.llvm_version_info))
         name = "\n".join((version, target.triple, cpu, _flat(features)))
         linker = binding.create_lljit_compiler(machine(_GOOD))
-        return cls(binding, machine, linker, _emission(binding), fused, name)
+        return cls(binding, machine, linker, _emission(binding), fused, rounding, name)
 
     def key(self, *parts: str) -> str:
         """Names an object: all that it depends on, hashed."""

@@ -27,10 +27,15 @@ ALL = "splat (i1 true)"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What code is written for: lanes of a vector, 4, 8 or 16, and whether the CPU has an fma."""
+    """What code is written for: lanes of a vector, 4, 8 or 16, and whether the CPU has an fma.
+
+    ``rounding``: it is an x86 whose conversions of 16 lanes round as they are told, and that
+    shuffles their bytes.
+    """
 
     width: int = 8
     fused: bool = True
+    rounding: bool = False
 
     @property
     def row(self) -> int:

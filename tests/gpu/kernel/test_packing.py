@@ -11,6 +11,7 @@ import pytest
 from dp2emu.d3d.enums import Blend, BlendOp
 from dp2emu.d3d.formats import AnyFormat
 from dp2emu.gpu.draw import execute_draw
+from dp2emu.gpu.kernel import code, plan
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.state import BlendEquation, BlendState
@@ -18,6 +19,7 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.engines import CHECKED, engine
 from dp2emu.shader.exact import fma
 from dp2emu.shader.ir import Program, Stage
+from dp2emu.shader.jit.compiling import host
 from dp2emu.shader.jit.fractions import parts
 from dp2emu.shader.types import Type
 from tests.gpu.drawing import corner, draw
@@ -95,3 +97,24 @@ def test_types_of_lanes_are_told_apart() -> None:
     b = Builder(Stage.PIXEL)
     b.output("target0.x", b.input("primitive_id.x", Type.I32))
     _checked(_packet(COLORS[0], b.program()))
+
+
+def test_a_byte_four_times_rounded_up_is_the_nearest_to_its_quotient() -> None:
+    for byte in range(256):
+        repeated = byte * 0x01010101
+        spare = max(repeated.bit_length() - 24, 0)
+        rounded = -(-repeated >> spare) << spare
+        assert np.float32(rounded) * np.float32(2.0**-32) == np.float32(byte) / np.float32(255)
+
+
+@pytest.mark.parametrize("rounding", [True, False])
+def test_blending_is_the_same_with_any_way_to_read_a_byte(
+    rounding: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = host()
+    monkeypatch.setattr(code, "host", lambda: replace(made, rounding=made.rounding and rounding))
+    for cached in (code.kernel, plan.planned, plan.triangle_plan):
+        cached.cache_clear()
+    _checked(_packet(COLORS[0], _numbers(0.8, False)), blend=_ADDED)
+    for cached in (code.kernel, plan.planned, plan.triangle_plan):
+        cached.cache_clear()
