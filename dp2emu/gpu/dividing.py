@@ -36,6 +36,8 @@ POINTS = 1 << 15
 
 MOST_POINTS = 1 << 26
 """That patches of an instance of a draw are divided into; more is not built."""
+MOST_EMITTED = 1 << 27
+"""Vertices that a geometry program may put out for points: each has at most two primitives."""
 
 _NOTHING = Mesh({}, np.zeros((3, 0), np.int64), Topology10.TRIANGLELIST, np.zeros(0, np.int64))
 _TOPOLOGIES = {1: Topology10.POINTLIST, 2: Topology10.LINELIST, 3: Topology10.TRIANGLELIST}
@@ -58,7 +60,7 @@ def divided(draw: Draw, running: Running, flow: Iterable[Made]) -> Iterator[Made
     if stage is None:
         yield from flow
         return
-    points = 0
+    points, most = 0, _most(draw)
     for mesh, work in flow:
         yield Made(_NOTHING, work)
         if mesh.topology in PATCHES and len(mesh.corners) == stage.hull.takes:
@@ -67,9 +69,17 @@ def divided(draw: Draw, running: Running, flow: Iterable[Made]) -> Iterator[Made
                 patches = mesh.part(slice(start, start + together))
                 for made in _of_patches(draw, stage, running, patches):
                     points += made.work.domain_runs
-                    if points > MOST_POINTS:
-                        raise Unsupported(f"draws of more than {MOST_POINTS:,} divided points")
+                    if points > most:
+                        raise Unsupported(f"draws of more than {most:,} divided points")
                     yield made
+
+
+def _most(draw: Draw) -> int:
+    """Points of an instance of a draw."""
+    geometry = None if draw.later is None else draw.later.geometry
+    if geometry is None:
+        return MOST_POINTS
+    return min(MOST_POINTS, MOST_EMITTED // (2 * geometry.instances * max(geometry.limit, 1)))
 
 
 def _words(stage: TessellationStage) -> int:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.resource import BindFlag
+from dp2emu.ddi10.statistics import Statistics
 from dp2emu.ddi10.streamout import StreamOutputEntry11, StreamOutputShader11
 from dp2emu.gpu.core import Gpu
 from dp2emu.shader.engines import CHECKED, can_compile, engine
@@ -61,6 +62,17 @@ dcl_temps 2
 ret
 """
 AT_ITS_PLACE = "mov o0, l(0, 0, 0.5, 1.0)\nmov o1.xyzw, vDomain.xyzz"
+
+
+CORNER = "dcl_input vicp[{points}][1].xyzw"
+FIRST = "mov o0, l(0, 0, 0.5, 1.0)\n"
+WHOLE = """add r0.xy, vDomain.xyxx, l(-0.5, -0.5, 0, 0)
+mul o0.xy, r0.xyxx, l({scale}, -{scale}, 0, 0)
+mov o0.zw, l(0, 0, 0.5, 1.0)
+mov o1, l(1.0, 0, 0, 1.0)"""
+"""Red over all of a target, if the scale is 2."""
+SOME = {"isoline": (3.0, 2.5), "tri": (2.0, 3.5, 1.0, 4.0), "quad": (2.0, 3.5, 1.0, 4.0, 3.0, 5.0)}
+"""Factors by domain."""
 
 
 def factor_phases(domain: str, factors: Sequence[float]) -> str:
@@ -149,6 +161,11 @@ class Tessellating(Drawing):
         room = self.stream()
         assert self.call("Draw", vertices, start) == []
         return self.words(room)
+
+    def counted(self) -> Statistics:
+        """The statistics when all is done."""
+        self.call("Flush")
+        return self.device.statistics()
 
     def words(self, room: Handle) -> NDArray[np.uint32]:
         """What streamed into a buffer."""

@@ -9,20 +9,24 @@ import struct
 import numpy as np
 import pytest
 
-from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.ddi10 import Case, Divided, ranges
 from dp2emu.ddi10.resource import BindFlag, ResourceType, SubresourceUP
-from dp2emu.ddi10.state import RasterizerDesc, SamplerDesc
-from dp2emu.ddi10.statistics import Statistics
+from dp2emu.ddi10.shader import domain_shader, hull_shader
+from dp2emu.ddi10.stages import Stage
+from dp2emu.ddi10.state import SamplerDesc
+from dp2emu.ddi10.tessellating import Tessellating as Tessellating10
 from dp2emu.ddi10.views import CreateShaderResourceView
-from dp2emu.errors import ShaderError, Unsupported
-from dp2emu.gpu import dividing
-from dp2emu.gpu.tessellation import EDGES, Tessellator
+from dp2emu.gpu.assembly import CORNERS
+from dp2emu.gpu.tessellation import EDGES, INSIDES, Tessellator
 from dp2emu.shader.sm4 import assemble
 from dp2emu.shader.sm4.enums import Domain, OutputPrimitive, Partitioning
 from tests.ddi10.rendering import RGBA8
 from tests.ddi10.tessellating import (
+    CORNER,
+    FIRST,
     PATCH,
+    SOME,
+    WHOLE,
     Tessellating,
     bits,
     domain,
@@ -31,12 +35,6 @@ from tests.ddi10.tessellating import (
 )
 
 DOMAINS = {"isoline": Domain.DOMAIN_ISOLINE, "tri": Domain.DOMAIN_TRI, "quad": Domain.DOMAIN_QUAD}
-SOME = {"isoline": (3.0, 2.5), "tri": (2.0, 3.5, 1.0, 4.0), "quad": (2.0, 3.5, 1.0, 4.0, 3.0, 5.0)}
-WHOLE = """add r0.xy, vDomain.xyxx, l(-0.5, -0.5, 0, 0)
-mul o0.xy, r0.xyxx, l({scale}, -{scale}, 0, 0)
-mov o0.zw, l(0, 0, 0.5, 1.0)
-mov o1, l(1.0, 0, 0, 1.0)"""
-"""Red over all of a target, if the scale is 2."""
 WAYS = [
     (shape, partitioning, output)
     for shape in DOMAINS
@@ -82,9 +80,19 @@ def test_every_way_to_divide_gives_points_and_primitives_of_the_tessellator(
     assert set(allowed.outside(statistics)) <= {"PSInvocations"}
 
 
-def named(driven: Tessellating) -> Statistics:
-    driven.call("Flush")
-    return driven.device.statistics()
+@pytest.mark.parametrize("output", OutputPrimitive)
+@pytest.mark.parametrize("shape", DOMAINS)
+def test_what_patches_become_is_known_before(shape: str, output: OutputPrimitive) -> None:
+    code = hull(shape, SOME[shape], output=word_of(output).removeprefix("output_"))
+    found = Tessellating10(
+        Stage(hull=hull_shader(code)), Stage(shader=domain_shader(domain(domain=shape)))
+    )
+    tessellator = Tessellator(DOMAINS[shape], Partitioning.PARTITIONING_POW2, output)
+    ones = np.ones((6, 1), np.float32)
+    edges, insides = EDGES[DOMAINS[shape]], INSIDES[DOMAINS[shape]]
+    made = tessellator.tessellate(tessellator.factors(ones[:edges], ones[:insides]))
+    assert found.topology is not None
+    assert CORNERS[found.topology] == len(made.corners)
 
 
 # What shaders read
@@ -98,8 +106,6 @@ dcl_temps 1
 {body}
 ret
 """
-CORNER = "dcl_input vicp[{points}][1].xyzw"
-FIRST = "mov o0, l(0, 0, 0.5, 1.0)\n"
 
 
 def test_points_are_made_one_by_one_of_all_that_come_in() -> None:
@@ -262,107 +268,13 @@ def test_a_factor_that_no_phase_makes_is_0() -> None:
     )
     driven = Tessellating(lacking, domain())
     assert len(driven.streamed(4)) == 0
-    assert named(driven).HSInvocations == 1
+    assert driven.counted().HSInvocations == 1
 
 
 @pytest.mark.parametrize(("most", "segments"), [(1.0, 1), (2.5, 3), (64.0, 5)])
 def test_no_factor_is_above_what_the_shader_declares(most: float, segments: int) -> None:
     driven = Tessellating(hull(factors=[5.0] * 6, most=most), domain())
     assert len(driven.streamed(4)) == 6 * segments**2
-
-
-# What is counted, and what comes to nothing
-
-
-@pytest.mark.parametrize("factor", [0.0, -1.0, float("nan")])
-def test_a_patch_that_is_culled_has_run_its_hull_shader_alone(factor: float) -> None:
-    driven = Tessellating(hull(factors=(1, factor, 1, 1, 1, 1)), domain())
-    driven.call("Draw", 4, 0)
-    expected = Statistics(IAVertices=4, IAPrimitives=1, VSInvocations=4, HSInvocations=1)
-    assert named(driven) == expected
-
-
-@pytest.mark.parametrize("points", range(1, 33))
-def test_patches_have_1_to_32_points_and_what_is_left_over_is_none(points: int) -> None:
-    last = points - 1
-    body = FIRST + f"mov o1, vicp[{last}][1].xyzw"
-    shader = domain(body, CORNER.format(points=points), points=points)
-    driven = Tessellating(hull(takes=points), shader, points)
-    count = 2 * points + (points > 1)
-    found = driven.streamed(count)
-    expected = [float(n) for n in (last, points + last) for _ in range(6)]
-    assert found[:, 0].view("<f4").tolist() == expected
-    statistics = driven.device.statistics()
-    assert (statistics.IAPrimitives, statistics.IAVertices) == (2, 2 * points)
-
-
-def test_an_index_of_all_ones_is_one_like_others_in_patches() -> None:
-    body = FIRST + "mov o1, vicp[1][1].xyzw"
-    driven = Tessellating(hull(), domain(body, CORNER.format(points=4)))
-    indices = driven.buffer(np.array([3, 0xFFFF, 5, 6], "<u2").tobytes(), BindFlag.INDEX_BUFFER)
-    driven.call("IaSetIndexBuffer", indices, DxgiFormat.R16_UINT.value, 0)
-    room = driven.stream()
-    driven.call("DrawIndexed", 4, 0, -0xFFFE)
-    # The others lie before the buffer, and read 0 as well as what lies behind it.
-    assert set(driven.words(room)[:, 0].view("<f4").tolist()) == {1.0}
-
-
-def test_one_of_the_two_shaders_and_primitives_that_are_no_patches_draw_nothing() -> None:
-    for hs, ds, topology in (
-        (hull(), None, PATCH + 4),
-        (None, domain(), PATCH + 4),
-        (hull(), domain(), 4),
-    ):
-        driven = Tessellating(hs, ds)
-        driven.call("IaSetTopology", topology)
-        driven.call("Draw", 12, 0)
-        assert named(driven) == Statistics()
-
-
-def test_patches_of_another_number_of_points_than_the_hull_shader_takes_come_to_nothing() -> None:
-    driven = Tessellating(hull(), domain(), points=3)
-    driven.call("Draw", 12, 0)
-    expected = Statistics(IAVertices=12, IAPrimitives=4, VSInvocations=12)
-    assert named(driven) == expected
-
-
-def test_more_patches_and_points_than_are_built_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    driven = Tessellating(hull(), domain())
-    with pytest.raises(Unsupported, match="262,144 patches"):
-        driven.call("DrawInstanced", 64, 65536, 0, 0)
-    monkeypatch.setattr(dividing, "MOST_POINTS", 7)
-    driven.call("Draw", 8, 0)
-    with pytest.raises(Unsupported, match="7 divided points"):
-        driven.call("Flush")
-
-
-def test_patches_are_the_same_however_many_run_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    body = FIRST + "mov o1.x, vPrim\nmov o1.yzw, vicp[2][1].xxxx\nmov o1.w, vDomain.x"
-    declared = "dcl_input vPrim\ndcl_input vDomain.xy\n" + CORNER.format(points=4)
-    shaders = hull(factors=SOME["quad"]), domain(body, declared)
-    whole = Tessellating(*shaders).streamed(64)
-    monkeypatch.setattr(dividing, "WORDS", 200)
-    monkeypatch.setattr(dividing, "POINTS", 30)
-    assert (Tessellating(*shaders).streamed(64) == whole).all()
-
-
-@pytest.mark.parametrize("missing", ["domain", "partitioning", "output_primitive"])
-def test_a_hull_shader_says_what_the_tessellator_does(missing: str) -> None:
-    lines = [
-        "dcl_tessellator_domain domain_tri",
-        "dcl_tessellator_partitioning partitioning_integer",
-        "dcl_tessellator_output_primitive output_line",
-    ]
-    kept = [line for line in lines if missing not in line.split()[0]]
-    code = assemble("\n".join(["hs_5_0", "hs_decls", *kept]))
-    with pytest.raises(ShaderError, match="hull shader without"):
-        Tessellating(code, None)
-
-
-def test_more_instances_of_phases_than_are_built_say_so() -> None:
-    phase = "hs_fork_phase\ndcl_hs_fork_phase_instance_count 128\nret\n"
-    with pytest.raises(Unsupported, match="1,024 instances"):
-        Tessellating(hull(more=phase * 8), None)
 
 
 # What is bound to the stages
@@ -428,103 +340,3 @@ def test_domain_shaders_clip_by_distance() -> None:
     driven = Tessellating(hull(factors=[3] * 6), domain(body, declared))
     driven.call("Draw", 4, 0)
     assert driven.filled == 128
-
-
-# Other stages after it
-
-
-def test_what_patches_become_goes_through_a_geometry_shader() -> None:
-    """Which makes a point of each triangle."""
-    code = assemble("""gs_5_0
-dcl_input_siv v[3][0].xyzw, position
-dcl_input v[3][1].xyzw
-dcl_input vPrim
-dcl_inputprimitive triangle
-dcl_stream m0
-dcl_outputtopology pointlist
-dcl_output_siv o0.xyzw, position
-dcl_output o1.xyzw
-dcl_maxout 1
-mov o0, v[0][0].xyzw
-mov o1.xy, v[1][1].xyxx
-mov o1.z, vPrim
-mov o1.w, l(0)
-emit_stream m0
-ret
-""")
-    driven = Tessellating(hull(factors=[2] * 6), domain())
-    driven.call("GsSetShader", driven.make("GeometryShader", code))
-    driven.call("Draw", 8, 0)
-    statistics = named(driven)
-    assert (statistics.GSInvocations, statistics.GSPrimitives) == (16, 16)
-    assert statistics.CInvocations == 16
-
-
-def test_what_patches_become_keeps_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dividing, "WORDS", 200)
-    driven = Tessellating(hull(), domain(WHOLE.format(scale=2.0)))
-    code = assemble("""ps_5_0
-dcl_input_ps_sgv constant v2.x, primitive_id
-dcl_output o0.xyzw
-dcl_temps 1
-utof r0.x, v2.x
-mul o0, r0.xxxx, l(0.0039215686, 0, 0, 0)
-ret
-""")
-    driven.call("PsSetShader", driven.make("PixelShader", code))
-    driven.call("Draw", 64, 0)
-    assert set((driven.pixels(driven.color) & 255).ravel().tolist()) == {15}
-
-
-@pytest.mark.parametrize("points", [1, 3, 4, 7, 32])
-def test_patches_reach_geometry_shaders_whole_without_tessellation(points: int) -> None:
-    code = assemble(f"""gs_5_0
-dcl_input_siv v[{points}][0].xyzw, position
-dcl_input v[{points}][1].xyzw
-dcl_inputprimitive patch{points}
-dcl_stream m0
-dcl_outputtopology pointlist
-dcl_output_siv o0.xyzw, position
-dcl_output o1.xyzw
-dcl_maxout 1
-mov o0, v[0][0].xyzw
-mov o1, v[{points - 1}][1].xyzw
-emit_stream m0
-ret
-""")
-    driven = Tessellating(None, None, points)
-    driven.call("GsSetShader", driven.make("GeometryShader", code))
-    driven.call("Draw", 64, 0)
-    statistics = named(driven)
-    assert statistics.GSInvocations == statistics.GSPrimitives == 64 // points
-    assert statistics.HSInvocations == 0
-
-
-def test_patches_stream_out_point_by_point_without_tessellation() -> None:
-    driven = Tessellating(None, None, 5)
-    found = driven.streamed(12)
-    assert found[:, 0].view("<f4").tolist() == [float(n) for n in range(10)]
-    assert driven.device.statistics().CInvocations == 0
-
-
-# Pictures
-
-
-@pytest.mark.parametrize("factor", [1.0, 2.0, 3.7, 17.0, 64.0])
-@pytest.mark.parametrize("partitioning", ["integer", "pow2", "fractional_odd", "fractional_even"])
-def test_a_quad_over_the_target_fills_every_pixel_once(partitioning: str, factor: float) -> None:
-    factors = (factor, 1.0, 2 * factor, 5.5, factor, 3.0)
-    shader = hull(factors=factors, partitioning=partitioning)
-    driven = Tessellating(shader, domain(WHOLE.format(scale=2.0)))
-    driven.call("Draw", 4, 0)
-    assert driven.filled == 256
-    assert driven.device.statistics().PSInvocations == 256
-
-
-@pytest.mark.parametrize(("output", "front"), [("triangle_cw", True), ("triangle_ccw", False)])
-def test_the_output_primitive_says_which_way_triangles_turn(output: str, front: bool) -> None:
-    """v runs down here, so that clockwise in the domain is clockwise on the screen."""
-    driven = Tessellating(hull(factors=[3] * 6, output=output), domain(WHOLE.format(scale=2.0)))
-    driven.call("SetRasterizerState", driven.make("RasterizerState", RasterizerDesc(CullMode=3)))
-    driven.call("Draw", 4, 0)
-    assert driven.filled == (256 if front else 0)
