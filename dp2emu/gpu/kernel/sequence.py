@@ -132,7 +132,8 @@ class Recipe:
         self.refresh()
 
     def refresh(self) -> None:
-        """Have the best kernels that there are by now."""
+        """Have the best code that there is by now."""
+        self.frame.refresh()
         for level, (plan, _) in self.levels.items():
             best = plan.kernel.best(), (points() if self.dots else plan.setup).best()
             if self.kernels.get(level) != best:

@@ -61,6 +61,7 @@ def geometry(
     frame = frame_of(plan, draw.topology, stop - start, planes_used(draw))
     bound = None if plan.program is None else _bound(plan.program, draw, sampler, fetcher)
     kept = _set(frame, draw, start, stop, 0 if bound is None else bound[1])
+    frame.refresh()
     found = vertices().run(frame.start, ASSEMBLE)
     if bound is not None:
         bound[0].complain()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
 from typing import Any
@@ -27,9 +28,12 @@ from dp2emu.gpu.kernel.vertex_words import (
     VERTEX_WORDS,
 )
 from dp2emu.gpu.packets import Topology
+from dp2emu.shader.ir import Program
+from dp2emu.shader.jit.batches import batch_loop
 from dp2emu.shader.jit.bindings import address
-from dp2emu.shader.jit.code import batch_loop, compiled
-from dp2emu.shader.jit.compiling import Code, target
+from dp2emu.shader.jit.code import body_source
+from dp2emu.shader.jit.compiling import target
+from dp2emu.shader.jit.improving import Improving
 
 WORD = 8
 _PLACES = {name: place for place, name in enumerate(VERTEX_WORDS)}
@@ -60,7 +64,8 @@ class Frame:
 
     What each draw sets lies in front: the names in ``DRAW``.  ``sources`` are ``SOURCE`` words for
     each of the ``elements``, which are in ``streams``, ``planes`` those of ``PLANE`` for each of
-    the user's.  No two frames have the same ``number``.
+    the user's.  No two frames have the same ``number``.  ``functions`` run the program, by the
+    words that say where they are, which is in ``code``.
     """
 
     words: memoryview
@@ -71,6 +76,19 @@ class Frame:
     sources: memoryview
     planes: I64
     kept: tuple[Any, ...]
+    functions: tuple[tuple[str, Improving], ...]
+    code: dict[str, Any] = field(default_factory=dict)
+
+    def refresh(self) -> None:
+        """Have the best code of the program that there is by now, which each use asks for."""
+        for name, function in self.functions:
+            best = function.best()
+            if self.code.get(name) is not best:
+                self.code[name] = best
+                _ADDRESS.pack_into(self.words, WORD * _PLACES[name], best.code.address)
+
+
+_ADDRESS = struct.Struct("=q")
 
 
 class Memory:
@@ -204,7 +222,11 @@ class _Layout:
         elements = self.plan.elements
         streams = tuple(sorted({element.stream for element in elements}))
         read = sources.data.cast("B")
-        return Frame(*held, next(_numbers), elements, streams, read, planes, tuple(kept))
+        program = self.plan.program
+        functions = () if program is None else _functions(program)
+        return Frame(
+            *held, next(_numbers), elements, streams, read, planes, tuple(kept), functions
+        )
 
     def _lanes(self, sources: int) -> I64:
         """``LANE`` words."""
@@ -253,10 +275,7 @@ class _Layout:
         outputs = [*((row, 4, 4) for row in self.outputs), (self.alive, 1, 1)]
         described = [_table(rows, 3) for rows in (inputs, outputs)]
         rooms = [np.empty((len(rows) + 1) * own.row, np.uint8) for rows in (inputs, outputs)]
-        code, loop = body_of(plan), batch_loop(own)
         self.words |= {
-            "loop": loop.code.address,  # type: ignore[attr-defined]
-            "body": code.address,
             "in": address(rooms[0]),
             "inputs": address(described[0]),
             "input_count": len(inputs),
@@ -264,14 +283,20 @@ class _Layout:
             "outputs": address(described[1]),
             "output_count": len(self.outputs),
         }
-        return code, loop, described, rooms
+        return described, rooms
 
 
-def body_of(plan: Plan) -> Code:
-    """The plan's program, compiled."""
-    assert plan.program is not None
-    names = tuple(port.name for port in plan.program.inputs)
-    return compiled(plan.program, names, target(), masked=False)
+@lru_cache(maxsize=1 << 10)
+def _functions(program: Program) -> tuple[tuple[str, Improving], ...]:
+    """What runs a program, by the words that say where it is."""
+    names = tuple(port.name for port in program.inputs)
+    source = body_source(program, names, target(), masked=False)
+    return ("loop", batch_loop(target())), ("body", Improving(source, _BODY))
+
+
+_BODY = ctypes.CFUNCTYPE(
+    ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32
+)
 
 
 @lru_cache(maxsize=32)

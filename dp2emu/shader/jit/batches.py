@@ -14,8 +14,12 @@ It is the same code for all programs, hence compiled but once.
 
 from __future__ import annotations
 
+import ctypes
+from functools import lru_cache, partial
 from string import Template
 
+from dp2emu.shader.jit.code import Source
+from dp2emu.shader.jit.improving import Improving
 from dp2emu.shader.jit.writer import Target
 
 NAME = "batches"
@@ -144,3 +148,14 @@ end:
 def batches(target: Target) -> str:
     """Text of the module."""
     return _TEXT.substitute(W=target.width, ROW=target.row, NAME=NAME)
+
+
+@lru_cache
+def batch_loop(target: Target) -> Improving:
+    """The function."""
+    return Improving(Source(target, partial(batches, target), NAME), KIND)
+
+
+_POINTER, _NUMBER = ctypes.c_void_p, ctypes.c_int64
+KIND = ctypes.CFUNCTYPE(None, _POINTER, _POINTER, _POINTER, _POINTER, _NUMBER, _POINTER, _POINTER,
+                        _NUMBER, _NUMBER, _NUMBER)  # fmt: skip

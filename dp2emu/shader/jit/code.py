@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 
 from dp2emu.shader.ir import Program
-from dp2emu.shader.jit import batches
 from dp2emu.shader.jit.bodies import body
 from dp2emu.shader.jit.compiling import PASSES, Code, host
 from dp2emu.shader.jit.sources import sources
@@ -68,23 +66,18 @@ def compiled(
     program: Program, arguments: tuple[str, ...], target: Target, *, masked: bool
 ) -> Code:
     """The body of a program (``bodies.body``), compiled now or by an earlier process."""
+    return body_source(program, arguments, target, masked=masked).good()
+
+
+def body_source(
+    program: Program, arguments: tuple[str, ...], target: Target, *, masked: bool
+) -> Source:
+    """The module of the same, to be compiled one way or the other."""
 
     def text() -> str:
         return module(body(program, arguments, target=target, masked=masked, name=_BODY))
 
-    return Source((program, arguments, target, masked), text, _BODY).good()
-
-
-@lru_cache
-def batch_loop(target: Target) -> Callable[..., None]:
-    """The loop over the lanes of a run (``batches``)."""
-    code = Source(target, partial(batches.batches, target), batches.NAME).good()
-    pointer, number = ctypes.c_void_p, ctypes.c_int64
-    kind = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, pointer, number, pointer, pointer,
-                            number, number, number)  # fmt: skip
-    function = kind(code.address)
-    function.code = code  # type: ignore[attr-defined]
-    return function
+    return Source((program, arguments, target, masked), text, _BODY)
 
 
 def prepare() -> None:

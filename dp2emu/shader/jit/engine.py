@@ -14,8 +14,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from dp2emu.shader.ir import Program, accesses
+from dp2emu.shader.jit.batches import batch_loop
 from dp2emu.shader.jit.bindings import Bindings, Words, address
-from dp2emu.shader.jit.code import batch_loop, compiled
+from dp2emu.shader.jit.code import compiled
 from dp2emu.shader.jit.compiling import Code
 from dp2emu.shader.jit.compiling import target as own_target
 from dp2emu.shader.jit.lockstep import run_in_regions
@@ -102,7 +103,7 @@ def _run(
     inputs = [_spread(array, target.width, lanes) for array in (*given, *masks)]
     rooms = [np.empty((len(each) + 1) * target.row, np.uint8) for each in (inputs, wanted)]
     described = [_described(arrays, lanes) for arrays in (inputs, wanted)]
-    batch_loop(target)(
+    batch_loop(target).run(
         code.address, address(bound),
         address(rooms[0]), address(described[0]), len(given),
         address(rooms[1]), address(described[1]), len(wanted) - 1,
