@@ -123,10 +123,13 @@ def _emission(binding: Any) -> Any:
     else uses.
 
     It takes nearly all the time there is, in which llvmlite's lock would keep out whoever wants
-    to draw; so it is not called through llvmlite.
+    to draw; so it is not called through llvmlite, as long as that says which library it has.
     """
     wrapped = binding.ffi.lib.LLVMPY_TargetMachineEmitToMemory
-    function = ctypes.CDLL(binding.ffi.lib._name).LLVMPY_TargetMachineEmitToMemory
+    path = getattr(binding.ffi.lib, "_name", None)
+    if path is None:
+        return wrapped
+    function = ctypes.CDLL(path).LLVMPY_TargetMachineEmitToMemory
     function.argtypes, function.restype = wrapped.argtypes, wrapped.restype
     return function
 

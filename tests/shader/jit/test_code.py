@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -132,3 +135,35 @@ def test_every_operation_is_the_same_when_compiled_quickly(
     wanted = run_reference(program, inputs, {}, 2000)
     assert bits_of(run(program, inputs, {}, 2000)) == bits_of(wanted)
     assert len(compiles) > 0
+
+
+class _Wrapped:
+    """llvmlite's library as one that does not say where it is has it."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_name":
+            raise AttributeError(name)
+        return getattr(host().binding.ffi.lib, name)
+
+
+def test_code_is_the_same_through_the_lock_of_llvmlite() -> None:
+    text = "define i32 @f(i32 %x) { %y = mul i32 %x, 7\nret i32 %y }"
+    own = host()
+    ffi = SimpleNamespace(lib=_Wrapped(), OutputString=own.binding.ffi.OutputString)
+    emit = compiling._emission(SimpleNamespace(ffi=ffi))
+    assert emit is own.binding.ffi.lib.LLVMPY_TargetMachineEmitToMemory
+    assert emit is not own.emit
+    assert replace(own, emit=emit).compile(text) == own.compile(text)
+
+
+def test_code_is_the_same_whoever_compiles_beside() -> None:
+    text = "define i32 @f(i32 %x) { %y = mul i32 %x, 7\nret i32 %y }"
+    wanted = [host().compile(text, quick=quick) for quick in (False, True)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda n: host().compile(text, quick=n % 2 == 1), range(32)))
+    assert found == wanted * 16
+
+
+def test_a_text_that_is_none_is_an_error() -> None:
+    with pytest.raises(RuntimeError, match="parsing error"):
+        host().compile("define i32 @f() { ret i33 0 }")
