@@ -102,9 +102,10 @@ class Drawing:
 
         Which kernel it is to be is not quite known before there are vertices.
         """
-        if not (fills_triangles(draw) and draw.count and draw.pipeline.raster.enabled):
-            return
         pipeline = draw.pipeline
+        seen = fills_triangles(draw) and draw.count and pipeline.raster.enabled
+        if not seen or draw.later is not None or draw.patch is not None:
+            return
         found, level = plan_of(pipeline, names).names, False
         if pipeline.vertex is None:
             first = geometry(draw, 0, 1, names).vertices

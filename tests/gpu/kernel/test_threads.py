@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from threading import Event
 from time import sleep
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from dp2emu.gpu.draw import execute_draw
 from dp2emu.gpu.kernel import running, threads
 from dp2emu.gpu.queries import Counters
+from dp2emu.gpu.setting import setting_of
 from dp2emu.shader.engines import CHECKED, JIT, engine
-from tests.gpu.drawing import color_surface, corner, draw
+from tests.gpu.drawing import color_surface, corner, draw, programmed
 from tests.gpu.kernel.states import random_draw
 
 
@@ -33,6 +36,26 @@ def test_threads_are_no_more_than_bands(monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setattr(threads, "ROWS", rows)
         execute_draw(packet, Counters(), run=engine(JIT), threads=1 << 40)
     assert shared == [8, 2]
+
+
+@pytest.mark.parametrize("rhw", [(1.0, 1.0, 1.0), (1.0, 0.5, 0.25), (2.0, 2.0, 2.0)])
+@pytest.mark.parametrize("shaded", [False, True])
+def test_the_kernel_that_is_compiled_beside_vertices_is_the_one_that_draws(
+    monkeypatch: pytest.MonkeyPatch, rhw: tuple[float, ...], shaded: bool
+) -> None:
+    begun: list[Any] = []
+    monkeypatch.setattr(running, "vertices", lambda: SimpleNamespace(there=False))
+    monkeypatch.setattr(running, "later", begun.append)
+    places = [(3.0, 2.0), (28.0, 7.0), (10.0, 30.0)]
+    corners = [corner(x, y, 0.5, rhw=w) for (x, y), w in zip(places, rhw, strict=True)]
+    packet = draw(corners, color=color_surface())
+    packet = programmed(packet) if shaded else packet
+    drawing = setting_of(packet, None, engine(JIT), 1).kernel
+    assert drawing is not None
+    (guessed,) = drawing.plans.values()
+    execute_draw(packet, Counters(), run=engine(JIT))
+    assert list(drawing.plans.values()) == [guessed]
+    assert begun[0].func == guessed.kernel.ready and guessed.kernel.there
 
 
 def test_bands_cover_every_row_once() -> None:
