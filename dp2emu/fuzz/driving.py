@@ -122,26 +122,35 @@ def _sizes(context: Context) -> Callable[[int], int | None]:
 
 
 def nothing_behind(data: bytes) -> Hashable:
-    """A call that fails has done what stands before dwErrorOffset and nothing else: the same
-    call without the rest leaves the same.
+    """A call that fails does nothing that stands behind the command that fails, and of that
+    command nothing if it has a single item: the same call without the rest leaves the same.
     """
     whole, parts = Stage(), Stage()
     for each in (whole, parts):
         each.enter(data)
     kinds = []
     for call in stage.calls_of(data):
+        commands = call.commands or b""
         outcome = whole.call(call)
         if outcome.raised:
             return outcome.raised
-        length = outcome.offset if outcome.ddrval else call.dwCommandLength
-        commands = (call.commands or b"")[:length]
-        done = parts.call(stage.shortened(call, commands))
-        if outcome.ddrval and done.ddrval:
+        length = _reached(outcome, commands) if outcome.ddrval else len(commands)
+        done = parts.call(stage.shortened(call, commands[:length]))
+        if done.ddrval and (done.ddrval, done.offset) != (outcome.ddrval, outcome.offset):
             raise Broken(f"what stands before dwErrorOffset {length} fails at {done.offset}")
-        kinds.append(_kind(outcome, call.commands or b""))
+        kinds.append(_kind(outcome, commands))
     if whole.state() != parts.state():
         raise Broken("what stands behind dwErrorOffset did something")
     return tuple(kinds)
+
+
+def _reached(outcome: Outcome, commands: bytes) -> int:
+    """Where what a failing call has done ends.  Of several items of a command those before the
+    one that fails are done, and the command begins at dwErrorOffset.
+    """
+    at = outcome.offset
+    found = scan(commands, at, len(commands), grammar.VERTEX_SIZE, limit=1).commands
+    return next((end for *_, n, _, end in found if n > 1), at)
 
 
 def queries(rng: Random) -> bytes:

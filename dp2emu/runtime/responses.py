@@ -45,6 +45,9 @@ def parse_responses(buffer: bytes, size_of: Callable[[int], int | None]) -> Resp
     more = False
     for offset, command, count, end in _blocks(buffer):
         if command == Op.RESPONSECONTINUE:
+            if end - offset != _BLOCK.size:
+                what = f"a RESPONSECONTINUE of {end - offset} bytes"
+                raise ResponseError(what, offset=offset)
             more = True
             continue
         stop = offset + _BLOCK.size

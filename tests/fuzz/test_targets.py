@@ -110,15 +110,20 @@ def test_answers_to_what_nobody_asked_are_seen(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_is_done_behind_an_error_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stage, "shortened", lambda call, commands: call)
-    wrong = issue(99, END)
-    assert "fails" in broken(driving.nothing_behind, b"\0" + DRAW + wrong)
+    real, wrong = stage.shortened, issue(99, END)
+    monkeypatch.setattr(stage, "shortened", lambda call, commands: real(call, wrong))
+    assert "fails at 0" in broken(driving.nothing_behind, b"\0" + DRAW + wrong)
 
 
 def test_what_is_not_done_before_an_error_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     real = stage.shortened
     monkeypatch.setattr(stage, "shortened", lambda call, commands: real(call, b""))
     assert "did something" in broken(driving.nothing_behind, b"\0" + FILL + issue(99, END))
+
+
+def test_items_before_the_one_that_fails_may_be_done() -> None:
+    priorities = bytes((Op.SETPRIORITY, 0, 2, 0)) + struct.pack("<4I", stage.COLOR, 5, 0, 0)
+    driving.nothing_behind(b"\0" + priorities)
 
 
 def test_readers_of_responses_are_held_to_each_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -199,7 +199,6 @@ def texture(kind: SurfaceKind, width: int, height: int, **more: int) -> Surface:
         (texture(SurfaceKind.VOLUMETEXTURE, 2, 2, depth=4), Dimension.TEXTURE3D, 0, (1, 3),
          (1, 0, 2), None),
     ],
-    ids=str,
 )  # fmt: skip
 def test_texels_are_where_their_dimension_says(
     surface: Surface,

@@ -51,6 +51,7 @@ def test_a_record_of_no_bytes_means_no_data() -> None:
         (b"\x08\0\1\0\x08\0\0\0", "bCommand is 8", 0),
         (struct.pack("<BBHI", 88, 0, 0, 7), "block of 7 bytes", 0),
         (struct.pack("<BBHI", 88, 0, 0, 9), "where 8 are left", 0),
+        (struct.pack("<BBHIQ", 87, 0, 0, 16, 0), "RESPONSECONTINUE of 16 bytes", 0),
         (struct.pack("<BBHI", 88, 0, 0, 0xFFFFFFFF), "where 8 are left", 0),
         (block((5, b"AAAA"), count=2), "record header passes", 20),
         (block((5, b"AAAA"), count=0), "12 bytes behind", 8),
