@@ -4,6 +4,7 @@ python -m dp2emu.batch.child SETTINGS
 
 ``SETTINGS`` is a JSON object: ``memory`` in bytes (0: no bound), ``timing`` and ``options``.  A
 line of input is a JSON array of paths of captures; the answers are their rows, in that order.
+Before all of them an empty line says that it is ready.
 """
 
 from __future__ import annotations
@@ -78,6 +79,7 @@ def main(settings: str) -> None:
     options = Options(**given["options"] | {"limits": Limits(**given["options"]["limits"])})
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    _say(answers, ["\n"])
     for line in sys.stdin:
         kept, since = [], monotonic()
         for path in json.loads(line):

@@ -17,13 +17,16 @@ from dp2emu.dp2.options import Options
 Row = dict[str, Any]
 """What came of a file; ``dp2emu.batch.child.row_of`` says what is in it."""
 
+START_SECONDS = 120.0
+"""How long a process may take to be ready."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a file may take, ``seconds`` and bytes of ``memory`` (0: any), and how it is replayed.
 
-    One child replays file after file; it is replaced when it ends, hangs or takes too long.
-    ``timing`` is the name of a model that goes before the capture's own.
+    One child replays file after file; it is replaced when it ends, hangs or takes too long.  Its
+    start is no file's time.  ``timing`` is the name of a model that goes before the capture's own.
     """
 
     seconds: float = 600.0
@@ -109,10 +112,12 @@ class Child:
         with self._changing:
             if self._over:
                 return None
-            if self._process is None or self._process.poll() is not None:
-                self._end()
-                self._process = self._popen()
-            return self._process
+            if self._process is not None and self._process.poll() is None:
+                return self._process
+            self._end()
+            process = self._process = self._popen()
+        _await_start(process)
+        return process
 
     def _popen(self) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -153,6 +158,13 @@ class _Watch:
     def __exit__(self, *problem: object) -> None:
         self._over.set()
         self._thread.join()
+
+
+def _await_start(process: subprocess.Popen[str]) -> None:
+    """Let a process say that it is ready, which no file's time has to pay."""
+    assert process.stdout is not None
+    with _Watch(process, START_SECONDS), suppress(OSError, ValueError):
+        process.stdout.readline()
 
 
 def _answers(process: subprocess.Popen[str], files: Sequence[str], watch: _Watch) -> Iterator[Row]:
