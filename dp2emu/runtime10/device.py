@@ -25,6 +25,7 @@ from dp2emu.ddi10.resource import (
     Usage,
 )
 from dp2emu.ddi10.unordered import CreateUnorderedAccessView
+from dp2emu.errors import Unsupported
 from dp2emu.runtime10.codes import RESULTS, Api, Refused, Result
 from dp2emu.runtime10.hazards import Hazards
 from dp2emu.runtime10.query import Query, kind_of
@@ -103,11 +104,13 @@ class Device:
     def call(self, entry: str, *arguments: Any) -> Any:
         """Call the function ``entry`` of the driver, after what has to be unbound for that.
 
-        Raises Refused with what it reported.
+        Raises Refused with what it reported, Unsupported for what only Direct3D 11 has.
         """
         self._codes.clear()
         found = None
         for name, given in self._hazards.resolved(entry, arguments):
+            if name not in self._functions:
+                raise Unsupported(f"{name} before Direct3D 11")
             found = self._functions[name](*given)
         if self._codes:
             raise Refused(RESULTS.get(self._codes[0], Result.E_FAIL), entry)

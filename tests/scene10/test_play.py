@@ -211,6 +211,22 @@ def test_a_shader_that_is_none_is_an_error_when_it_is_used(tmp_path: Path) -> No
             play_scene10(scene([bad], []), tmp_path, shaders=folder)
 
 
+@pytest.mark.parametrize(
+    ("made", "used", "what"),
+    [
+        ({"op": "CreateHullShader", "name": "h", "shader": "hs5_tri"},
+         {"op": "HSSetShader", "shader": "h"}, "CalcPrivateTessellationShaderSize"),
+        ({"op": "CreateComputeShader", "name": "c", "shader": "cs5_fill"},
+         {"op": "CSSetShader", "shader": "c"}, "CreateComputeShader"),
+    ],
+)  # fmt: skip
+def test_direct3d_10_says_what_only_11_has(
+    made: dict[str, Any], used: dict[str, Any], what: str, tmp_path: Path
+) -> None:
+    result, _ = play(tmp_path, [made], used, api="d3d10")
+    assert f"{what} before Direct3D 11" in str(result.problems[0])
+
+
 def test_without_a_folder_there_are_no_shaders(tmp_path: Path) -> None:
     with pytest.raises(Dp2Error, match="no shader"):
         play_scene10(scene([MISPLACED], []), tmp_path)
