@@ -24,6 +24,7 @@ from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import sampler_program
 from dp2emu.shader.types import F32, Lanes, Mask, Type
 from tests.shader.engines import bits_of
+from tests.shader.jit.test_lockstep import Toy
 from tests.shader.programs import lanes_of, sampler
 from tests.shader.sm.lower.test_random import lower
 from tests.shader.sm4.lower.running import Surroundings
@@ -71,9 +72,13 @@ def test_shaders_of_models_4_and_5(seed: int, version: Version) -> None:
     program = lower4(built(seed, version)).program
     inputs, uniforms = anything(Random(seed), program)
     given = (program, inputs, uniforms, LANES, None, sampler)
-    fetcher = Surroundings().fetch
-    compiled, plain = (each(*given, fetcher=fetcher) for each in (run, run_reference))
+    fetcher, memories = Surroundings().fetch, (Toy(), Toy())
+    compiled, plain = (
+        each(*given, fetcher=fetcher, memory=words)
+        for each, words in zip((run, run_reference), memories, strict=True)
+    )
     assert bits_of(compiled) == bits_of(plain)
+    assert (memories[0].words == memories[1].words).all()
 
 
 @given(keys(), st.sampled_from(Lod), seeds)
