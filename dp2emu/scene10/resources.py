@@ -62,6 +62,8 @@ def _buffer(player: Player, fields: Fields) -> Resource:
     size = fields.take("ByteWidth", whole(1, DATA_BYTES))
     data = fields.take("hex", _data(player), None)
     bind, stride = fields.take("BindFlags", count), fields.take("StructureByteStride", count, 0)
+    # Structures, raw views and arguments of draws need no more than the buffer has anyway.
+    fields.take("MiscFlags", count, 0)
     filled = data and data.ljust(size, b"\0")
     return player.device.create_buffer(size, bind, filled, stride=stride)
 
@@ -115,6 +117,7 @@ def _unordered_view(player: Player, fields: Fields) -> Handle:
         elements=(fields.take("FirstElement", count, 0), fields.take("NumElements", count, 0)),
         flags=fields.take("Flags", count, 0),
         mip=fields.take("MipSlice", count, 0),
+        slices=(fields.take("FirstArraySlice", count, 0), fields.take("ArraySize", count, 1)),
     )
 
 

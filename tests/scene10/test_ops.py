@@ -48,7 +48,7 @@ OBJECTS: list[dict[str, Any]] = [
     {"op": "CreateComputeShader", "name": "cs", "shader": "cs5_fill"},
     {"op": "CreateBuffer", "name": "bu", "ByteWidth": 16, "BindFlags": 128, "hex": None},
     {"op": "CreateBuffer", "name": "bs", "ByteWidth": 16, "BindFlags": 128, "hex": None,
-     "StructureByteStride": 8},
+     "StructureByteStride": 8, "MiscFlags": 0x40},
     {"op": "CreateBuffer", "name": "args", "ByteWidth": 24, "BindFlags": 0, "hex": None},
     {**TEXTURE, "name": "tu", "BindFlags": 128},
     {"op": "CreateUnorderedAccessView", "name": "uav", "resource": "bu", "Format": 42,
