@@ -240,8 +240,11 @@ def test_a_large_draw_among_small_ones_is_drawn_in_its_turn(alone: Alone) -> Non
     assert alone.count == 5 + 3
 
 
-def test_what_finds_no_room_is_drawn_alone(alone: Alone) -> None:
-    with patch.object(sequence, "_LANE_ROOM", 16):
+@pytest.mark.parametrize(
+    ("room", "size"), [("_LANE_ROOM", 16), ("_NUMBER_ROOM", 0), ("_RECORD_ROOM", 16)]
+)
+def test_what_finds_no_room_is_drawn_alone(room: str, size: int, alone: Alone) -> None:
+    with patch.object(sequence, room, size):
         same(lambda: [shared(draw(TRIANGLE, color=color_surface()))] * 3)
     assert alone.count == 3 + 3
 
