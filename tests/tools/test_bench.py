@@ -45,6 +45,8 @@ def test_a_workload_has_its_figures(
     assert found["benchmarks"] == {} and found["workloads"].keys() == {"zonly"}
     row = found["workloads"]["zonly"]
     assert row["ms"] > 0 and row["cpu_ms"] >= 0 and row["first_ms"] > 0
+    added = row["first_ms"] - row["import_ms"] - row["ms"]
+    assert row["adds_ms"] == pytest.approx(added) and "adds_warm_ms" in row
     assert row["memory_mib"] >= 0 and row["runs"] == 2 and row["samples"] > 0
     assert "peer_ms" not in row and "ratio" not in row
     assert list(tmp_path.iterdir()) == []
