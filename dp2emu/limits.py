@@ -19,9 +19,10 @@ class Limits:
     """Bounds; the defaults are beyond what programs do.
 
     Of files: ``chunk_bytes``, a chunk inflated, which is checked before it is inflated, and what
-    a trace makes of one; ``record_bytes``, a record of a log, and a bare buffer;
-    ``trace_bytes``, the calls of a trace that have begun and not ended; ``signature_bytes``, the
-    signatures of a trace; ``nesting``, values within values; ``threads``, threads of a trace.
+    a trace makes of one; ``inflated_bytes``, all chunks together; ``record_bytes``, a record of a
+    log, and a bare buffer; ``trace_bytes``, the calls of a trace that have begun and not ended;
+    ``signature_bytes``, the signatures of a trace; ``nesting``, values within values;
+    ``threads``, threads of a trace.
 
     Of memory: ``extent``, pixels of a side of a surface; ``surface_bytes`` of one and
     ``total_bytes`` of all ``surfaces``.
@@ -37,6 +38,7 @@ class Limits:
     """
 
     chunk_bytes: int = 64 << 20
+    inflated_bytes: int = 1 << 36
     record_bytes: int = 64 << 20
     trace_bytes: int = 256 << 20
     signature_bytes: int = 64 << 20
@@ -65,6 +67,7 @@ class Limits:
 
 FUZZING = Limits(
     chunk_bytes=1 << 20,
+    inflated_bytes=1 << 22,
     record_bytes=1 << 20,
     trace_bytes=1 << 20,
     signature_bytes=1 << 20,

@@ -13,6 +13,7 @@ from dp2emu.capture.apitrace import open_trace
 from dp2emu.capture.records import Called, Record
 from dp2emu.d3d.fvf import fvf_size
 from dp2emu.dp2.walk import scan
+from dp2emu.errors import CaptureError
 
 FOLDER = Path(__file__).parents[1] / "streams"
 STREAMS = sorted(FOLDER.glob("*.dp2"))
@@ -58,9 +59,10 @@ def check_trace(path: Path, points: Iterable[int]) -> None:
     whole, damaged = calls_of(data)
     assert not damaged
     for point in points:
-        if point < 10:
-            continue  # too little to tell what it is
-        found, _ = calls_of(data[:point])
+        try:
+            found, _ = calls_of(data[:point])
+        except CaptureError:  # the chunk with the header is cut: there is nothing yet
+            continue
         assert len(found) <= len(whole), point
 
 

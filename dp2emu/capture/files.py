@@ -120,7 +120,10 @@ class Sink:
     def write(self, data: bytes) -> None:
         """Append bytes.  An OSError marks the sink broken: nothing may follow a gap."""
         self.broken = True
-        self._stream.write(data)
+        left = memoryview(data)
+        while left:
+            # Streams without a buffer may take a part only, or for now nothing.
+            left = left[self._stream.write(left) or 0 :]
         self.broken = False
         self.offset += len(data)
         self.crc = zlib.crc32(data, self.crc)

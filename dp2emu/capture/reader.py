@@ -72,7 +72,7 @@ class SealedReader:
         self._source = source
         self._limits = limits
         self._calls = 0
-        self._crc = 0
+        self._crc = self._inflated = 0
         self._chunk: bytes | bytearray = b""
         self._places: dict[int, int] | None = None
         self._schemas: dict[int, str] = {}
@@ -135,6 +135,10 @@ class SealedReader:
         if _DATA_LENGTH.unpack(self._source.take(_DATA_LENGTH.size)) != (left,):
             self._fail("chunk length and chunk record length disagree")
         self._check_size("chunk", max(size, left))
+        self._inflated += size
+        if self._inflated > self._limits.inflated_bytes:
+            most = self._limits.inflated_bytes
+            self._fail(f"the file inflates to more, limit inflated_bytes {most}")
         data = inflate(name, self._source.take(left), size)
         self.progress.compression = name
         self.progress.chunk = Chunk(self.progress.chunk.number + 1, size)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from dp2emu.cli.outcome import printable
+
 if TYPE_CHECKING:
     from dp2emu.diff import Allowance, Comparison, Judgement
 
@@ -53,13 +55,16 @@ def show_judgements(judgements: Sequence[Judgement], allowance: Allowance, out: 
     """A table: a row for each picture."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     beyond = f"beyond {allowance.tolerance}"
     table = Table("picture", "reference", beyond, "within %", "largest", "regions", "")
     for judgement in judgements:
         verdict = "within" if judgement.within else "DIFFERS"
         cells = _numbers(judgement.comparison)
-        table.add_row(judgement.name or "none", judgement.reference or "none", *cells, verdict)
+        names = (judgement.name or "none", judgement.reference or "none")
+        # As Text, since names come from files: they are shown, and are no markup.
+        table.add_row(*(Text(printable(name)) for name in names), *cells, verdict)
     Console(file=out, width=None if out.isatty() else 120, highlight=False).print(table)
 
 

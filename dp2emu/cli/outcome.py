@@ -31,11 +31,10 @@ def say(what: str) -> None:
     """One line on standard error, whatever is in ``what`` and however long it is."""
     if len(what) > _LONGEST:
         what = f"{what[:_LONGEST]} ..."
-    printable = "".join(c if c.isprintable() else _escape(c) for c in what)
     encoding = sys.stderr.encoding or "utf-8"
     with contextlib.suppress(OSError):
         print(
-            printable.encode(encoding, "backslashreplace").decode(encoding),
+            printable(what).encode(encoding, "backslashreplace").decode(encoding),
             file=sys.stderr,
             flush=True,
         )
@@ -44,6 +43,11 @@ def say(what: str) -> None:
 def complain(what: str) -> None:
     """One line on standard error about what is wrong."""
     say(f"dp2emu: {what}")
+
+
+def printable(what: str) -> str:
+    """Text of which nothing is a command to a terminal: labels in captures are a stranger's."""
+    return "".join(c if c.isprintable() else _escape(c) for c in what)
 
 
 def _escape(character: str) -> str:

@@ -256,11 +256,10 @@ class Driver:
         self._calls += 1
         self.gpu.spending.begin_call()
         try:
-            walked = self._execute(context, call)
-        finally:
-            context.leave()
-            self.gpu.advance(self.gpu.timing.call(number, call.dwCommandLength))
-            self.gpu.distribute()
+            walked = self._perform(context, call, number)
+        except MemoryError:
+            what = "out of memory"
+            raise Fault(HResult.DDERR_OUTOFMEMORY, what, offset=call.dwCommandOffset) from None
         if walked.fault is not None:
             return self._failed(call, walked)
         return self._done(context, call)
@@ -270,6 +269,14 @@ class Driver:
     def _context_bad(self, call: Call) -> Answer:
         fault = Fault(HResult.D3DHAL_CONTEXT_BAD, f"no context {call.dwhContext}")
         return Answer(int(fault.hr), 0, self.gpu.now, b"", _out_flags(call), fault)
+
+    def _perform(self, context: Context, call: Call, number: int) -> _Walked:
+        try:
+            return self._execute(context, call)
+        finally:
+            context.leave()
+            self.gpu.advance(self.gpu.timing.call(number, call.dwCommandLength))
+            self.gpu.distribute()
 
     def _execute(self, context: Context, call: Call) -> _Walked:
         try:

@@ -299,7 +299,11 @@ class Heap:
             raise Fault(HResult.DDERR_OUTOFMEMORY, self._beyond(desc, "total_bytes"))
         self._serial += 1
         self.largest = max(self.largest, desc.width * desc.height * desc.samples)
-        surface = Surface(desc, self._serial, layout, parent)
+        try:
+            surface = Surface(desc, self._serial, layout, parent)
+        except MemoryError:
+            what = f"surface {desc.handle}: no memory for {size} bytes"
+            raise Fault(HResult.DDERR_OUTOFMEMORY, what) from None
         self._allocated.add(surface)
         return surface
 

@@ -7,7 +7,7 @@ Brotli has no magic, so it is what is left.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from io import BufferedReader
 from typing import BinaryIO, cast
 
@@ -57,7 +57,17 @@ def expand(name: str, packed: Packed, limits: Limits) -> Iterator[bytes]:
     Memory is bounded by ``limits`` and the windows of the compressors, whatever the bytes claim.
     Raises CaptureError where the container is damaged or ends early.
     """
-    return (piece for piece in _EXPAND[name](packed, limits) if piece)
+    return _bounded((piece for piece in _EXPAND[name](packed, limits) if piece), limits)
+
+
+def _bounded(pieces: Iterable[bytes], limits: Limits) -> Iterator[bytes]:
+    total = 0
+    for piece in pieces:
+        total += len(piece)
+        if total > limits.inflated_bytes:
+            what = f"the trace expands to more, limit inflated_bytes {limits.inflated_bytes}"
+            raise CaptureError(what)
+        yield piece
 
 
 def _snappy(packed: Packed, limits: Limits) -> Iterator[bytes]:

@@ -77,7 +77,7 @@ class Store:
             with os.fdopen(number, "wb") as file:
                 file.write(data)
             os.replace(name, path)
-        except OSError:
+        except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(name)
             raise

@@ -1,0 +1,230 @@
+"""What the machine refuses ends in a clear error, and what was done before it stays."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dp2emu.capture import CaptureWriter, LogWriter, open_capture
+from dp2emu.capture.records import Annotation, Called, Record
+from dp2emu.d3d.enums import QueryType
+from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.call import Call
+from dp2emu.dp2.options import Options
+from dp2emu.errors import Dp2Error, Fault
+from dp2emu.fuzz.corpus import Corpus, name_of
+from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.shader.jit.store import Store
+from tests.dp2.rigging import END, Bench, clear, create, issue, rectangle, triangle_list
+
+RECORDS: list[Record] = [
+    Annotation("title", "x" * 100),
+    *(Called(Call(1, 3, commands=bytes(n))) for n in range(4)),
+]
+QUAD = rectangle(0, 0, 8, 8)
+WORK = create(9, QueryType.OCCLUSION) + clear() + triangle_list(0, 2) + issue(9, END)
+WRITERS = [CaptureWriter, LogWriter]
+
+
+class Failing(io.BytesIO):
+    """A file of which the operation number ``bad`` fails; ``most`` bytes are taken at a time."""
+
+    def __init__(self, bad: int, error: int, most: int = 1 << 30, data: bytes = b"") -> None:
+        super().__init__(data)
+        self.left, self.error, self.most = bad, error, most
+
+    def step(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            raise OSError(self.error, os.strerror(self.error))
+
+    def write(self, data: Any, /) -> int:
+        self.step()
+        return super().write(memoryview(data)[: self.most])
+
+    def flush(self) -> None:
+        self.step()
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self.step()
+        return super().read(size)
+
+
+def records_of(data: bytes) -> list[Record]:
+    if len(data) < 8:
+        return []
+    return list(open_capture(io.BytesIO(data)).records())
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
+@pytest.mark.parametrize("writer", WRITERS)
+def test_each_write_that_fails_is_told_and_what_is_there_reads(
+    writer: Callable[[Any], Any], error: int
+) -> None:
+    for bad in count(1):
+        file = Failing(bad, error)
+        try:
+            with writer(file) as out:
+                for record in RECORDS:
+                    out.write(record)
+        except OSError as raised:
+            assert raised.errno == error
+            found = records_of(file.getvalue())
+            assert found == RECORDS[: len(found)]
+            continue
+        assert records_of(file.getvalue()) == RECORDS
+        assert bad > 5
+        return
+
+
+@pytest.mark.parametrize("most", [1, 7, 1000])
+@pytest.mark.parametrize("writer", WRITERS)
+def test_writes_that_take_a_part_are_gone_on_with(writer: Callable[[Any], Any], most: int) -> None:
+    file = Failing(0, 0, most)
+    with writer(file) as out:
+        for record in RECORDS:
+            out.write(record)
+    assert records_of(file.getvalue()) == RECORDS
+
+
+def test_each_read_that_fails_is_told() -> None:
+    whole = io.BytesIO()
+    with CaptureWriter(whole) as out:
+        for record in RECORDS:
+            out.write(record)
+    for bad in count(1):
+        try:
+            found = list(open_capture(Failing(bad, errno.EIO, data=whole.getvalue())).records())
+        except OSError as raised:
+            assert raised.errno == errno.EIO
+            continue
+        assert found == RECORDS
+        assert bad > 5
+        return
+
+
+class Allocations:
+    """Lets an allocation of NumPy's fail, by its number.  Mutable: it counts."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.left = 0
+        for name in ("empty", "zeros", "full", "ones", "concatenate"):
+            monkeypatch.setattr(np, name, self.failing(getattr(np, name)))
+
+    def failing(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def allocate(*given: Any, **named: Any) -> Any:
+            self.left -= 1
+            if self.left == 0:
+                raise MemoryError
+            return function(*given, **named)
+
+        return allocate
+
+
+@pytest.mark.parametrize("engine", ["reference", "jit"])
+def test_each_allocation_that_fails_ends_the_call_and_no_other(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Allocations(monkeypatch)
+    for bad in count(1):
+        bench = Bench(options=Options(engine=engine))
+        memory.left = bad
+        try:
+            answer = bench.call(WORK, QUAD)
+        except Dp2Error as error:
+            assert isinstance(error, Fault)
+            assert error.hr == HResult.DDERR_OUTOFMEMORY
+        else:
+            if memory.left > 0:
+                assert answer.ddrval == 0
+                assert bad > 3
+                return
+        memory.left = 0
+        assert bench.call(clear()).ddrval == 0
+
+
+def test_a_surface_there_is_no_memory_for_is_refused_as_drivers_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    memory, bench = Allocations(monkeypatch), Bench()
+    memory.left = 1
+    with pytest.raises(Fault, match="no memory") as raised:
+        bench.driver.create_surface(SurfaceDesc(9, SurfaceKind.MEMORY, 64))
+    assert raised.value.hr == HResult.DDERR_OUTOFMEMORY
+    bench.driver.create_surface(SurfaceDesc(9, SurfaceKind.MEMORY, 64))
+
+
+_WRITER = """
+import sys
+from dp2emu.capture import CaptureWriter
+from dp2emu.capture.records import Called
+from dp2emu.dp2.call import Call
+with CaptureWriter(sys.argv[1]) as out:
+    for number in range(10**9):
+        out.write(Called(Call(1, 3, commands=number.to_bytes(4, "little") * 50)))
+        print(number, flush=True)
+"""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_writer_that_is_killed_loses_the_chunk_under_way_at_most(
+    seed: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "killed.dp2"
+    command = [sys.executable, "-c", _WRITER, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for _ in range(Random(seed).randrange(1, 200)):
+            process.stdout.readline()
+        process.send_signal(signal.SIGKILL)
+        told = [int(line) for line in process.stdout.read().split("\n")[:-1]]
+    with open_capture(path) as capture:
+        calls = [each for each in capture.records() if isinstance(each, Called)]
+        assert capture.damage is not None
+    numbers = [int.from_bytes((each.call.commands or b"")[:4], "little") for each in calls]
+    assert numbers == list(range(len(numbers)))
+    assert not told or len(numbers) > told[-1]
+
+
+def _inputs(seed: int) -> Iterator[bytes]:
+    rng = Random(seed % 2)  # two writers at a time write the same
+    for _ in range(40):
+        yield rng.randbytes(50)
+
+
+def test_writers_of_a_corpus_do_not_disturb_each_other(tmp_path: Path) -> None:
+    def fill(seed: int) -> None:
+        corpus = Corpus(tmp_path, 4096)
+        for data in _inputs(seed):
+            corpus.add(data)
+            corpus.refresh()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(fill, range(2)))
+    wanted = {name_of(data): data for seed in range(2) for data in _inputs(seed)}
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == wanted
+
+
+def test_writers_of_a_cache_do_not_disturb_each_other(tmp_path: Path) -> None:
+    def fill(seed: int) -> None:
+        store = Store(tmp_path / "cache", limit=4000)
+        for number, data in enumerate(_inputs(0)):
+            store.put(f"key{number}", data)
+            assert store.get(f"key{number}") in (None, data)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(fill, range(4)))
+    assert all(path.suffix == ".object" for path in (tmp_path / "cache").iterdir())
