@@ -1,0 +1,149 @@
+"""What calls spend is the sum of what they do, and a bound on it is never below that."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+import numpy as np
+import pytest
+
+from dp2emu.dp2.options import Options
+from dp2emu.errors import Exceeded
+from dp2emu.gpu.packets import Dispatch, Packet, Rect
+from dp2emu.gpu.spending import Costs, Spending, cost, metered
+from dp2emu.gpu.work import Work
+from dp2emu.limits import Limits
+from dp2emu.shader.budget import EXECUTED
+from dp2emu.shader.ir import Break, Constant, If, Loop, Program, Stage, Statement
+from dp2emu.shader.types import Type
+from tests.dp2.rigging import Bench, clear, header, rectangle, render_state, triangle_list
+
+TRUE = Constant(Type.BOOL, 1)
+STEP = Break(TRUE)
+
+
+def program(*statements: Statement) -> Program:
+    return Program(Stage.PIXEL, (), (), (), (), statements)
+
+
+@pytest.mark.parametrize(
+    ("statements", "most"),
+    [
+        ((), 0),
+        ((STEP, STEP), 2),
+        ((If(TRUE, (STEP,), (STEP, STEP)),), 4),
+        ((Loop((STEP, STEP), 10),), 21),
+        ((Loop((Loop((STEP,), 3), STEP), 5), STEP), 1 + 5 * (1 + 3 + 1) + 1),
+        ((Loop((Loop((STEP,), 1 << 18),), 1 << 18),), 3 + EXECUTED * 16),
+    ],
+)
+def test_a_program_costs_its_statements_with_all_rounds(
+    statements: tuple[Statement, ...], most: int
+) -> None:
+    assert cost(program(*statements)) == most
+
+
+def test_no_program_costs_nothing() -> None:
+    assert cost(None) == 0
+
+
+def test_what_is_left_is_the_least_of_what_call_and_capture_leave() -> None:
+    spending = Spending(Limits(call_vertices=10, capture_vertices=15, call_pixels=7))
+    spending.spend(vertices=8, pixels=3)
+    assert spending.left()[:2] == (2, 4)
+    spending.begin_call()
+    assert spending.left()[:2] == (7, 7)
+    spending.allow(vertices=7)
+    with pytest.raises(Exceeded, match="vertices of a capture are too many, limit"):
+        spending.allow(vertices=8)
+    spending.spend(vertices=8)
+    assert spending.left().vertices == -1
+
+
+@pytest.mark.parametrize(
+    ("limits", "most"),
+    [
+        (Limits(call_vertices=30), 10),
+        (Limits(call_pixels=1000), 10),
+        (Limits(call_instructions=100 * 4096 * 7), 7),
+    ],
+)
+def test_primitives_without_a_closer_look(limits: Limits, most: int) -> None:
+    assert Spending(limits).primitives(100) == most
+
+
+def test_without_a_meter_nothing_is_between() -> None:
+    def rest(draw: object, assembled: object) -> Work:
+        return Work()
+
+    assert metered(rest, Rect(0, 0, 1, 1), None) is rest
+
+
+def spent(commands: bytes, vertices: bytes, engine: str) -> Costs:
+    bench = Bench(options=Options(engine=engine))
+    bench.ok(commands, vertices)
+    return bench.driver.gpu.spending._capture
+
+
+@pytest.mark.parametrize("engine", ["reference", "jit", "checked"])
+@pytest.mark.parametrize(
+    ("commands", "vertices", "pixels"),
+    [
+        (clear(), 0, 64 * 64 * 2),
+        (triangle_list(0, 2), 6, 80),
+        (triangle_list(0, 2) * 5, 30, 400),
+        (render_state(8, 1) + triangle_list(0, 2), 6, 6),
+    ],
+)
+def test_calls_spend_what_they_draw(
+    engine: str, commands: bytes, vertices: int, pixels: int
+) -> None:
+    found = spent(commands, rectangle(1, 2, 10, 8), engine)
+    assert found[:2] == (vertices, pixels)
+    assert (found.instructions > 0) == (vertices > 0)
+
+
+@pytest.mark.parametrize("mode", [1, 2, 3])
+def test_the_rectangles_around_primitives_are_enough(mode: int) -> None:
+    quad = rectangle(20, 20, 10, 10)
+    closely = Bench(options=Options(limits=Limits(call_pixels=400)))
+    closely.ok(render_state(8, mode) + triangle_list(0, 2), quad)
+    with pytest.raises(Exceeded):
+        Bench(options=Options(limits=Limits(call_pixels=3))).call(
+            render_state(8, mode) + triangle_list(0, 2), quad
+        )
+
+
+def test_points_have_a_size_and_count_as_all_there_is() -> None:
+    commands = header(1, 1) + (6).to_bytes(2, "little") + (0).to_bytes(2, "little")
+    with pytest.raises(Exceeded, match="call_pixels"):
+        Bench(options=Options(limits=Limits(call_pixels=64 * 64))).call(
+            commands, rectangle(20, 20, 10, 10)
+        )
+
+
+def test_coordinates_that_are_no_numbers_count_as_the_whole_target() -> None:
+    quad = np.frombuffer(rectangle(20, 20, 10, 10), np.float32).copy()
+    quad[[0, 6]] = np.nan, np.inf
+    bench = Bench(options=Options(limits=Limits(call_pixels=64 * 64 * 4)))
+    bench.ok(triangle_list(0, 2), quad.tobytes())
+
+
+def test_threads_of_a_dispatch_run_its_program() -> None:
+    stage = SimpleNamespace(program=program(STEP, Loop((STEP,), 4)))
+    dispatch = cast(Dispatch, SimpleNamespace(stage=stage, threads=(4, 2, 1), groups=(3, 1, 1)))
+    spending = Spending(Limits(call_instructions=24 * 6))
+    spending.admit_dispatch(dispatch)
+    assert spending.left().instructions == 0
+    with pytest.raises(Exceeded, match="limit call_instructions 144"):
+        spending.admit_dispatch(dispatch)
+
+
+def test_what_was_copied_too_much_stops_the_next_packet() -> None:
+    spending = Spending(Limits(capture_pixels=10))
+    spending.moved(Work(pixels=3, pixel_bytes=40))
+    spending.admit(cast(Packet, None))
+    spending.moved(Work(pixels=3, pixel_bytes=4))
+    with pytest.raises(Exceeded, match="limit capture_pixels 10"):
+        spending.admit(cast(Packet, None))
