@@ -110,7 +110,7 @@ class Draws:
 
     def draw_indirect(self, indexed: bool, buffer: bytearray, offset: int) -> None:
         """DrawInstancedIndirect, or DrawIndexedInstancedIndirect: its numbers are in a buffer."""
-        entry = "DrawInstancedIndirect"
+        entry = "DrawIndexedInstancedIndirect" if indexed else "DrawInstancedIndirect"
         arguments = self._resources.objects.open(buffer, entry)
         self._contract.hold(is_uint(offset) and offset % 4 == 0, Rule.NUMBERS, entry)
         size = 4 * (INDEXED_ARGUMENTS if indexed else ARGUMENTS)

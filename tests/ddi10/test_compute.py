@@ -370,6 +370,13 @@ def test_calls_that_no_runtime_makes_are_contract_errors() -> None:
         assert driven.refused(entry, *arguments) == rule
 
 
+@pytest.mark.parametrize("entry", ["DrawInstancedIndirect", "DrawIndexedInstancedIndirect"])
+def test_a_broken_promise_is_said_of_the_draw_that_broke_it(entry: str) -> None:
+    driven, buffer = counting()
+    with pytest.raises(ContractError, match=rf"^{entry}: "):
+        driven.call(entry, buffer, 2)
+
+
 # Draws whose numbers are in a buffer
 
 
