@@ -151,6 +151,8 @@ def _staged(draw: Draw, running: Running, setting: _Find, beside: _Beside) -> Wo
     for instance in instanced(draw):
         for mesh, done in meshes(instance, running):
             work += done
+            if beside.spending is not None:
+                beside.spending.allow_later(instance, done)
             if not enabled:
                 continue
             work += Work(entered=mesh.count)

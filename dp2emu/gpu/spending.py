@@ -101,6 +101,16 @@ class Spending:
         self.allow(instructions=instructions)
         self.spend(instructions=instructions)
 
+    def allow_later(self, draw: Draw, work: Work) -> None:
+        """Count what the stages between a draw's vertices and clipping have done: points that
+        patches became, and primitives that a geometry program put out, are vertices too.  Raises
+        Exceeded before they are drawn if there is not as much left.
+        """
+        vertices = work.domain_runs + work.geometry_primitives
+        instructions = _later_instructions(draw, work)
+        self.allow(vertices=vertices, instructions=instructions)
+        self.spend(vertices=vertices, instructions=instructions)
+
     def moved(self, work: Work) -> None:
         """Count what clearing or copying has done."""
         self.spend(pixels=max(work.pixels, work.pixel_bytes // 4))
@@ -167,6 +177,20 @@ def _extent(lanes: F32 | F64, low: int, high: int) -> I64:
     last = np.clip(np.ceil(wide.max(axis=0)) + 1, low, high).astype(np.int64)
     extent: I64 = last - first
     return extent
+
+
+def _later_instructions(draw: Draw, work: Work) -> int:
+    """What hull, domain and geometry programs execute at most for so much work."""
+    later, executed = draw.later, 0
+    if later is not None and later.tessellation is not None:
+        hull, domain = later.tessellation.hull, later.tessellation.domain
+        patch = sum(each.instances * cost(each.bound.program) for each in hull.constants)
+        if hull.points is not None:
+            patch += hull.makes * cost(hull.points.program)
+        executed = work.hull_runs * patch + work.domain_runs * cost(domain.program)
+    if later is not None and later.geometry is not None:
+        executed += work.geometry_runs * cost(later.geometry.bound.program)
+    return executed
 
 
 def cost(program: Program | None) -> int:
