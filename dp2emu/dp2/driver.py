@@ -248,7 +248,9 @@ class Driver:
         return get_driver_info(guid, data, self.query_types())
 
     def submit(self, call: Call) -> Answer:
-        """D3dDrawPrimitives2.  What the driver refuses is in ddrval; Unsupported is raised."""
+        """D3dDrawPrimitives2.  What the driver refuses is in ddrval; Unsupported is raised, and
+        Fault (DDERR_OUTOFMEMORY) when there is no memory to go on with.
+        """
         context = self._contexts.get(call.dwhContext)
         if context is None:
             return self._context_bad(call)
