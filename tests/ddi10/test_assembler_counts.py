@@ -16,8 +16,9 @@ from dp2emu.ddi10.statistics import Statistics
 from tests.ddi10.drawing import tokens
 from tests.ddi10.rendering import Drawing
 
-CUT = 0xFFFF
-R16_UINT = 57
+CUT, WIDE_CUT = 0xFFFF, 0xFFFFFFFF
+"""What ends a strip among indices of 16 bits, and of 32."""
+R16_UINT, R32_UINT = 57, 42
 
 TABLE = {
     Topology10.POINTLIST: lambda v: v,
@@ -64,7 +65,11 @@ def told(found: Statistics, gs: str | None) -> Amplified | None:
 
 
 def counted(
-    topology: Topology10, indices: list[int] | None, vertices: int = 0, gs: str | None = None
+    topology: Topology10,
+    indices: list[int] | None,
+    vertices: int = 0,
+    gs: str | None = None,
+    wide: bool = False,
 ) -> Statistics:
     driven = Drawing()
     driven.call("IaSetTopology", int(topology))
@@ -75,9 +80,9 @@ def counted(
     if indices is None:
         driven.call("Draw", vertices, 0)
     else:
-        data = np.array([*indices, 0], "<u2").tobytes()
+        data = np.array([*indices, 0], "<u4" if wide else "<u2").tobytes()
         buffer = driven.buffer(data, BindFlag.INDEX_BUFFER)
-        driven.call("IaSetIndexBuffer", buffer, R16_UINT, 0)
+        driven.call("IaSetIndexBuffer", buffer, R32_UINT if wide else R16_UINT, 0)
         driven.call("DrawIndexed", len(indices), 0, 0)
     driven.call("Flush")
     driven.adapter.finish()
@@ -115,18 +120,20 @@ def test_patches_count_as_lists_of_their_points(points: int) -> None:
 @pytest.mark.parametrize("geometry", [False, True])
 @pytest.mark.parametrize("topology", list(TABLE))
 @settings(deadline=None, max_examples=12)
-@given(indices=st.lists(st.integers(0, 3) | st.just(CUT), max_size=24))
+@given(indices=st.lists(st.sampled_from([0, 1, 2, 3, CUT]), max_size=24), wide=st.booleans())
 def test_an_index_of_all_ones_ends_a_strip_and_nothing_else(
-    geometry: bool, topology: Topology10, indices: list[int]
+    geometry: bool, topology: Topology10, indices: list[int], wide: bool
 ) -> None:
-    runs = [len(list(run)) for cut, run in groupby(indices, CUT.__eq__) if not cut]
+    cut = WIDE_CUT if wide else CUT
+    indices = [cut if wide and index == 3 else index for index in indices]
+    runs = [len(list(run)) for ends, run in groupby(indices, cut.__eq__) if not ends]
     lengths = runs if topology in STRIPS else [len(indices)]
     gs = GEOMETRY[topology] if geometry else None
-    found = counted(topology, indices, gs=gs)
+    found = counted(topology, indices, gs=gs, wide=wide)
     read, primitives = wanted(topology, lengths)
     assert found[:3] == (read, primitives, read)
     assert found.GSInvocations == (primitives if geometry else 0)
-    case = Case(topology, indices=indices, cut=CUT, depth=None, geometry=told(found, gs))
+    case = Case(topology, indices=indices, cut=cut, depth=None, geometry=told(found, gs))
     assert ranges([case]).outside(found._replace(PSInvocations=0)) == []
 
 
