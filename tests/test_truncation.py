@@ -79,8 +79,9 @@ def test_a_stream_cut_anywhere(path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", TRACES, ids=lambda path: path.stem)
-def test_a_trace_cut_anywhere(path: Path) -> None:
-    check_trace(path, every_point(path.stat().st_size))
+def test_a_trace_cut_at_many_points(path: Path) -> None:
+    size = path.stat().st_size
+    check_trace(path, range(0, size, size // 200))
 
 
 @pytest.mark.parametrize("path", STREAMS, ids=lambda path: path.stem)
