@@ -126,7 +126,7 @@ def _target(name: str, what: str, trial: Trial, cover: tuple[str, ...], most: in
 TARGETS = (
     _target("walk", "find every token of command bytes", walk, ("dp2emu.dp2.walk",), 96),
     _target("construct", "construct and the walk read the same", agree,
-            ("dp2emu.dp2.walk", "dp2emu.dp2.parse"), 512),
+            ("dp2emu.dp2.walk", "dp2emu.dp2.parse"), 128),
     _target("reassembly", "dump, and assemble to the same bytes", come_back, ("dp2emu.text",),
             64),
 )  # fmt: skip
