@@ -58,7 +58,7 @@ def agree(data: bytes) -> Hashable:
         body = decode(token, data, n, start, stop, grammar.VERTEX_SIZE)
         if by_view(token, body) != by_construct(fields):
             raise Broken(f"{token.name} has other fields")
-    return tuple(token.op for _, token, *_ in found.commands[:3]), found.problem is None
+    return found.commands[-1][1].op if found.commands else None, found.problem is None
 
 
 def by_construct(fields: Container[Any]) -> tuple[Any, ...]:
