@@ -2,59 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from io import BytesIO
 from random import Random
-from typing import Any
 
 import numpy as np
-from construct import Array, Container
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.dp2.generate import generate_stream
 from dp2emu.dp2.parse import parse, token_construct
-from dp2emu.dp2.table import TABLE, Body, Op, Tail, Token
+from dp2emu.dp2.table import TABLE, Op
 from dp2emu.dp2.walk import decode, scan
-
-
-def plain(value: Any) -> Any:
-    """Numbers, tuples and bytes; a NaN is only a NaN."""
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, dict):
-        return tuple(plain(each) for name, each in value.items() if name != "_io")
-    if isinstance(value, (list, tuple)):
-        return tuple(plain(each) for each in value)
-    if isinstance(value, float) and math.isnan(value):
-        return "nan"
-    return value
-
-
-def by_construct(fields: Container[Any]) -> tuple[Any, ...]:
-    head, items = fields.get("head"), fields.get("items", [])
-    count = fields.header.wPrimitiveCount
-    return count, plain(head), plain(items), fields.get("vertices", b"")
-
-
-def by_view(token: Token, body: Body) -> tuple[Any, ...]:
-    """As ``by_construct``: an item's tail counts as its last fields."""
-    items = plain(body.items)
-    if token.tail is not None:
-        tails = zip(body.items, body.tails, strict=True)
-        parts = [parts_of(token.tail, item, tail) for item, tail in tails]
-        items = tuple(item + part for item, part in zip(items, parts, strict=True))
-    head = plain(body.head.tolist()) if body.head is not None else None
-    return body.count, head, items, bytes(body.vertices)
-
-
-def parts_of(tail: Tail, item: Any, data: memoryview) -> tuple[Any, ...]:
-    stream = BytesIO(data)
-    parts = [
-        Array(number(item), element).parse_stream(stream) for _, element, number in tail.parts
-    ]
-    assert not stream.read()
-    return plain(parts)
+from dp2emu.fuzz.streams import by_construct, by_view
 
 
 def assert_agreement(data: bytes, start: int, vertex_size: int) -> None:
