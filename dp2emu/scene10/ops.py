@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from dp2emu.ddi10.moves import ClearFlag
@@ -230,20 +231,18 @@ def _set_all_targets(player: Player, fields: Fields) -> None:
     player.device.call("SetRenderTargets", *arguments)
 
 
-@op("ClearUnorderedAccessViewUint")
-def _clear_bits(player: Player, fields: Fields) -> None:
+def _clear_unordered(entry: str, value: _Read, player: Player, fields: Fields) -> None:
     view = fields.take("view", player.handle)
-    values = [count(value) for value in fields.take("Values", listing)]
+    values = [value(each) for each in fields.take("Values", listing)]
     _check_given(view)
-    player.device.call("ClearUnorderedAccessViewUint", view, values)
+    player.device.call(entry, view, values)
 
 
-@op("ClearUnorderedAccessViewFloat")
-def _clear_floats(player: Player, fields: Fields) -> None:
-    view = fields.take("view", player.handle)
-    values = [floating(value) for value in fields.take("Values", listing)]
-    _check_given(view)
-    player.device.call("ClearUnorderedAccessViewFloat", view, values)
+for _entry, _value in (
+    ("ClearUnorderedAccessViewUint", count),
+    ("ClearUnorderedAccessViewFloat", floating),
+):
+    op(_entry)(partial(_clear_unordered, _entry, _value))
 
 
 @op("ClearRenderTargetView")

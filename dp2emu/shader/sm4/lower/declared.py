@@ -130,6 +130,10 @@ def _register(instruction: Instruction, declaration: Declaration) -> Register:
     return Register(number, operand.mask, name, interpolation)
 
 
+_Declare = Callable[[Declared, Instruction, Declaration], None]
+"""Notes what an instruction declares."""
+
+
 def _input(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
     file = instruction.operands[0].file
     if file is File.INPUT:
@@ -167,9 +171,7 @@ def _resources(found: Declared, file: File) -> dict[int, Resource]:
     return found.unordered if file is File.UAV else found.resources
 
 
-def _untyped(
-    dimension: Dimension,
-) -> Callable[[Declared, Instruction, Declaration], None]:
+def _untyped(dimension: Dimension) -> _Declare:
     def declare(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
         operand = instruction.operands[0]
         resource = Resource(operand.number, dimension)
@@ -213,36 +215,13 @@ def _topology(found: Declared, instruction: Instruction, declaration: Declaratio
     found.topologies[found.stream] = declaration.topology
 
 
-def _primitive(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    found.primitive = declaration.primitive
+def _kept(name: str, of: str) -> _Declare:
+    """What a declaration has as ``of`` is remembered as ``name``."""
 
+    def keep(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+        setattr(found, name, getattr(declaration, of))
 
-def _vertices(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    found.vertices = declaration.count
-
-
-def _instances(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    found.instances = declaration.count
-
-
-def _points_in(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    found.points_in = declaration.count
-
-
-def _points_out(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    found.points_out = declaration.count
-
-
-def _domain(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    found.domain = declaration.domain
-
-
-def _partitioning(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    found.partitioning = declaration.partitioning
-
-
-def _output_primitive(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    found.output = declaration.output
+    return keep
 
 
 def _most(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
@@ -265,7 +244,7 @@ _INPUTS = (
     Op.DCL_INPUT_PS_SIV,
 )
 _OUTPUTS = (Op.DCL_OUTPUT, Op.DCL_OUTPUT_SGV, Op.DCL_OUTPUT_SIV)
-_DECLARE: dict[Op, Callable[[Declared, Instruction, Declaration], None]] = {
+_DECLARE: dict[Op, _Declare] = {
     **dict.fromkeys(_INPUTS, _input),
     **dict.fromkeys(_OUTPUTS, _output),
     Op.DCL_CONSTANTBUFFER: _constant_buffer,
@@ -280,20 +259,20 @@ _DECLARE: dict[Op, Callable[[Declared, Instruction, Declaration], None]] = {
     Op.DCL_TGSM_STRUCTURED: _shared,
     Op.DCL_THREAD_GROUP: _threads,
     Op.DCL_SAMPLER: _sampler,
-    Op.DCL_INPUT_CONTROL_POINT_COUNT: _points_in,
-    Op.DCL_OUTPUT_CONTROL_POINT_COUNT: _points_out,
-    Op.DCL_TESSELLATOR_DOMAIN: _domain,
-    Op.DCL_TESSELLATOR_PARTITIONING: _partitioning,
-    Op.DCL_TESSELLATOR_OUTPUT_PRIMITIVE: _output_primitive,
+    Op.DCL_INPUT_CONTROL_POINT_COUNT: _kept("points_in", "count"),
+    Op.DCL_OUTPUT_CONTROL_POINT_COUNT: _kept("points_out", "count"),
+    Op.DCL_TESSELLATOR_DOMAIN: _kept("domain", "domain"),
+    Op.DCL_TESSELLATOR_PARTITIONING: _kept("partitioning", "partitioning"),
+    Op.DCL_TESSELLATOR_OUTPUT_PRIMITIVE: _kept("output", "output"),
     Op.DCL_HS_MAX_TESSFACTOR: _most,
     Op.DCL_GLOBALFLAGS: _flags,
     Op.DCL_STREAM: _stream,
     Op.DCL_OUTPUTTOPOLOGY: _topology,
-    Op.DCL_INPUTPRIMITIVE: _primitive,
-    Op.DCL_MAXOUT: _vertices,
-    Op.DCL_GSINSTANCES: _instances,
-    Op.DCL_HS_FORK_PHASE_INSTANCE_COUNT: _instances,
-    Op.DCL_HS_JOIN_PHASE_INSTANCE_COUNT: _instances,
+    Op.DCL_INPUTPRIMITIVE: _kept("primitive", "primitive"),
+    Op.DCL_MAXOUT: _kept("vertices", "count"),
+    Op.DCL_GSINSTANCES: _kept("instances", "count"),
+    Op.DCL_HS_FORK_PHASE_INSTANCE_COUNT: _kept("instances", "count"),
+    Op.DCL_HS_JOIN_PHASE_INSTANCE_COUNT: _kept("instances", "count"),
     Op.CUSTOMDATA: _custom,
 }
 """Those that are not here say nothing that a lowering asks: counts, ranges and comments."""
