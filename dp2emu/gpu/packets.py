@@ -494,23 +494,4 @@ class Predicated:
         return outcome is not None and outcome.visible <= time and outcome.holds is self.value
 
 
-Packet = (
-    Predicated
-    | Draw
-    | IndirectDraw
-    | Dispatch
-    | Clear
-    | ClearUnordered
-    | Copy
-    | Blit
-    | CopyBytes
-    | Write
-    | WriteBytes
-    | Swap
-    | Compose
-    | GenerateLevels
-    | PageIn
-    | BeginQuery
-    | EndQuery
-    | Observe
-)
+Packet = Predicated | Predicable | Blit | BeginQuery | EndQuery | Observe
