@@ -9,9 +9,10 @@ pictures depend on it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 from dp2emu.errors import Exceeded, UsageError
+from dp2emu.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import io
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeGuard
 
@@ -28,6 +27,7 @@ from dp2emu.gpu.arrays import F32
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.pixels import channel_bits, read_lane
 from dp2emu.gpu.resolve import resolve
+from dp2emu.records import dataclass
 from dp2emu.shader.exact import saturate
 
 _COMPRESS_LEVEL = 6

@@ -37,7 +37,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,7 @@ from dp2emu.gpu.residency import Budgets
 from dp2emu.gpu.timing import LONGEST, Timing, instant, parse_timing
 from dp2emu.inputs import read_file
 from dp2emu.limits import MEMORY, Limits
+from dp2emu.records import dataclass
 from dp2emu.shader import reference
 from dp2emu.shader.reference import Run
 

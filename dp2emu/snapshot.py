@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from dp2emu.capture.records import Called
@@ -13,6 +12,7 @@ from dp2emu.dp2.inspect import Facts, facts_of
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import Token
 from dp2emu.errors import Dp2Error, UsageError
+from dp2emu.records import dataclass
 from dp2emu.replay import Watcher
 from dp2emu.replay.document import Document
 from dp2emu.replay.player import Player, Recording

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from dp2emu.errors import UsageError
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.packets import BeginQuery, Draw, EndQuery, Packet
+from dp2emu.records import dataclass
 
 SAMPLES = 1 << 26
 """Samples that are remembered, at most."""

@@ -11,7 +11,18 @@ import dp2emu
 ROOT = Path(dp2emu.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "inputs", "late", "layout", "limits", "numbers", "outputs", "recall", "d3d"),
+    (
+        "errors",
+        "inputs",
+        "late",
+        "layout",
+        "limits",
+        "numbers",
+        "outputs",
+        "recall",
+        "records",
+        "d3d",
+    ),
     ("shader",),
     ("gpu",),
     ("dp2", "ddi10"),

@@ -7,12 +7,13 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any
 
 from dp2emu.dp2.options import Options
+from dp2emu.records import dataclass
 
 Row = dict[str, Any]
 """What came of a file; ``dp2emu.batch.child.row_of`` says what is in it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dp2emu.capture.files import Progress, Source
 from dp2emu.capture.payloads import Entry, encode
@@ -15,6 +14,7 @@ from dp2emu.dp2.call import Call
 from dp2emu.errors import UsageError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.limits import Limits
+from dp2emu.records import dataclass
 
 CONTEXT = 1
 COLOR, DEPTH, COMMANDS = 1, 2, 3

@@ -6,11 +6,12 @@ import os
 import sys
 import zlib
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import BinaryIO, NamedTuple
 
 from dp2emu.errors import CaptureError, UsageError
 from dp2emu.outputs import open_output
+from dp2emu.records import dataclass
 
 Place = str | os.PathLike[str] | BinaryIO
 

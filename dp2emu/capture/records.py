@@ -6,13 +6,13 @@ order; nothing in a capture refers forward.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
 from dp2emu.capture.values import Value
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from dp2emu.capture.payloads import CREATED, LAYOUTS, Entry, Kind
 from dp2emu.errors import CaptureError
+from dp2emu.records import dataclass
 
 _FORMATS = 256
 """Different sorts of surface told apart; what exceeds it is counted under (0, 0)."""

@@ -25,10 +25,10 @@ import math
 import re
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from dp2emu.errors import CaptureError
+from dp2emu.records import dataclass
 
 PLAIN_BYTES = 1 << 17
 """Bytes a value may take beside those of ``bytes`` in it: what is shown is one line of text."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dp2emu.capture.records import Called, Record
+from dp2emu.records import dataclass
 
 ANY_FAILURE = -1
 """A ``ddrval`` that stands for every result but D3D_OK."""

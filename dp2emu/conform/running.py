@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any
 
@@ -21,6 +21,7 @@ from dp2emu.conform.case import ANY_FAILURE, ANY_RESULT, Case, Expect, Owed, Sho
 from dp2emu.d3d.hresult import HResult, hr_name
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
+from dp2emu.records import dataclass
 from dp2emu.rig import Rig
 from dp2emu.rig.failure import RigFailure
 from dp2emu.runtime.responses import Response, parse_responses

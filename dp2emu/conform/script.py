@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dp2emu.capture.records import (
     Called,
@@ -22,6 +22,7 @@ from dp2emu.d3d.flags import Dp2Flags, Issue
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.table import Op
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.records import dataclass
 
 CONTEXT, OTHER_CONTEXT = 1, 2
 COMMANDS, TARGET, SMALL, VERTICES, INDICES, MANAGED, DEPTH, TEXTURE = 1, 2, 3, 4, 5, 6, 7, 8

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage
@@ -16,6 +16,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import VsdRegister, VsdTokenType
 from dp2emu.d3d.vertices import TYPE_BYTES, Element, VertexLayout
 from dp2emu.errors import Fault
+from dp2emu.records import dataclass
 
 STREAMS = 16
 ELEMENTS_MAX = 64

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import Flag, IntFlag, auto
 from types import MappingProxyType
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel, Coding, FormatRow, Use
+from dp2emu.records import dataclass
 
 
 class Support(Flag):

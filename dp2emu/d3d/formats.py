@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum, Flag, auto
 from functools import cached_property
 from types import MappingProxyType
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
+from dp2emu.records import dataclass
 
 AnyFormat = Format | DxgiFormat
 """The format of a surface, of whatever interface."""

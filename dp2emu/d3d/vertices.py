@@ -6,7 +6,6 @@ Source: Direct3D documentation of D3DFVF and D3DVERTEXELEMENT9.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -14,6 +13,7 @@ from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import Fault
+from dp2emu.records import dataclass
 
 TYPE_BYTES = {
     DeclType.FLOAT1: 4,

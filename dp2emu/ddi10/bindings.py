@@ -6,7 +6,7 @@ Source: reference of the Direct3D 10/11 interface, section 8.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
@@ -24,6 +24,7 @@ from dp2emu.ddi10.state import (
 from dp2emu.ddi10.unordered import UnorderedSlots, UnorderedViews
 from dp2emu.ddi10.views import TargetView, Views
 from dp2emu.gpu.streamout import STREAM_TARGETS, Filled
+from dp2emu.records import dataclass
 
 VIEWPORTS = 16
 """Viewports and scissor rectangles there can be at a time."""

@@ -8,7 +8,6 @@ Source: DDI documentation of Flush and QueryGetData.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import get_args
 
 from dp2emu.gpu.core import Gpu
@@ -22,6 +21,7 @@ from dp2emu.gpu.packets import (
     WriteBytes,
 )
 from dp2emu.gpu.queries import Counters, QuerySlot
+from dp2emu.records import dataclass
 
 CAPACITY = 1024
 """Commands a buffer holds."""

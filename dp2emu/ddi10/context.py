@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from dp2emu.ddi10.codes import Interface
@@ -10,6 +9,7 @@ from dp2emu.ddi10.commands import Commands
 from dp2emu.ddi10.contract import Contract
 from dp2emu.ddi10.shared import Shared
 from dp2emu.gpu.core import Gpu
+from dp2emu.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

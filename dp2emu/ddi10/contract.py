@@ -7,12 +7,12 @@ that no driver survives are ContractErrors always.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
 from dp2emu.errors import ContractError
+from dp2emu.records import dataclass
 
 
 class Rule(Enum):

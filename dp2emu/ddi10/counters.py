@@ -7,7 +7,6 @@ float64 and rounded once to FLOAT32.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from struct import Struct
 from typing import NamedTuple
@@ -19,6 +18,7 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.queries import Observes, Report
 from dp2emu.gpu.timing import RATES
 from dp2emu.gpu.usage import GEOMETRY, PIXEL, TRAFFIC, VERTEX, Usage, busy, idle, part, used
+from dp2emu.records import dataclass
 
 SIMULTANEOUS = 4
 """NumSimultaneousCounters: what the counters that are watched at a time may cost together."""

@@ -7,7 +7,7 @@ HRESULT.  A flip moves nothing: the runtime rotates the identities of the buffer
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntFlag
 from functools import partial
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from dp2emu.ddi10.residency import QueryResidencyCb, query_resource_residency
 from dp2emu.ddi10.resource import Resource, Resources
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.packets import Box, Copy, Part, whole_part
+from dp2emu.records import dataclass
 
 S_OK = 0
 

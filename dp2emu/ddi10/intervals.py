@@ -7,7 +7,6 @@ triangles.  Everything is exact: counts are integers and clipping is done in fra
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from math import isfinite, prod
@@ -15,6 +14,7 @@ from typing import NamedTuple, Self
 
 from dp2emu.ddi10.statistics import Statistics
 from dp2emu.errors import UsageError
+from dp2emu.records import dataclass
 
 VERTICES = 1 << 24
 """Vertices a draw may have for its interval to be told, all instances together."""

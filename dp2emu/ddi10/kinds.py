@@ -7,7 +7,6 @@ member order of their structures.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from struct import Struct
 from typing import NamedTuple
@@ -20,6 +19,7 @@ from dp2emu.gpu.queries import Observes, Report
 from dp2emu.gpu.streamout import STREAMS
 from dp2emu.gpu.timing import TICKS_PER_SECOND
 from dp2emu.layout import dtype_of, packer_of
+from dp2emu.records import dataclass
 
 _UINT64_MAX = (1 << 64) - 1
 

@@ -6,7 +6,6 @@ Source: d3d10umddi.h, D3D10DDIARG_INPUT_ELEMENT_DESC.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule
 from dp2emu.ddi10.objects import Objects
 from dp2emu.gpu.state import Attribute
+from dp2emu.records import dataclass
 
 SLOTS = 32
 """Vertex buffers and registers of Direct3D 11; Direct3D 10 has 16."""

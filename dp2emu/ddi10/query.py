@@ -8,7 +8,6 @@ DestroyQuery the memory is neither read nor written.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from struct import Struct
 
@@ -21,6 +20,7 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.packets import BeginQuery, EndQuery
 from dp2emu.gpu.queries import QuerySlot, Report
+from dp2emu.records import dataclass
 
 QUERIES = 1 << 20
 """Live queries per device; beyond that E_OUTOFMEMORY."""

@@ -7,13 +7,14 @@ the moment it is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, IntEnum
 
 from dp2emu.ddi10.codes import DdiCode
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.errors import Fault, UsageError
 from dp2emu.gpu.residency import Place, Residency
+from dp2emu.records import dataclass
 
 MOST_ALLOCATIONS = 1 << 16
 """Allocations the driver has memory to ask about in one call; beyond that E_OUTOFMEMORY."""

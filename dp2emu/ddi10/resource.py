@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
@@ -36,6 +36,7 @@ from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Observe, Packet, PageIn
 from dp2emu.gpu.streamout import Filled
 from dp2emu.gpu.texels import blocks
+from dp2emu.records import dataclass
 
 
 @dataclass(slots=True, eq=False)

@@ -7,7 +7,6 @@ kind than what is bound counts as not bound, and so reads 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
@@ -18,6 +17,7 @@ from dp2emu.ddi10.views import BufferExFlag, ShaderView
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.packets import TextureBinding
 from dp2emu.gpu.state import Samplers
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.sm4.enums import Dimension
 from dp2emu.shader.sm4.lower import Unit

@@ -10,7 +10,7 @@ Source: Direct3D 10 and 11 documentation of shader registers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -19,6 +19,7 @@ from dp2emu.ddi10.elsewhere import looking
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.packets import Uniforms
 from dp2emu.gpu.state import COVERAGE_PORT
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Address,
     Assign,

@@ -5,8 +5,9 @@ Source: DDI documentation of OpenResource.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from dp2emu.records import dataclass
 
 _T = TypeVar("_T")
 

@@ -6,7 +6,7 @@ Source: reference of the Direct3D 10/11 interface, section 8.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -34,6 +34,7 @@ from dp2emu.ddi10.streamout import (
 )
 from dp2emu.ddi10.views import ShaderView, Views
 from dp2emu.errors import Unsupported
+from dp2emu.records import dataclass
 from dp2emu.shader.sm4.container import MAGIC, unpack
 
 CONSTANT_BUFFERS, RESOURCES, SAMPLERS = 14, 128, 16

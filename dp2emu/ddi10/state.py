@@ -8,7 +8,7 @@ Direct3D 9 as far as that has them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,6 +18,7 @@ from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32
 from dp2emu.ddi10.objects import Objects
 from dp2emu.gpu.state import BlendEquation, BlendState, StencilFace, StencilState
+from dp2emu.records import dataclass
 
 TARGETS = 8
 """Render targets there can be at a time."""

@@ -6,11 +6,11 @@ Source: reference of the Direct3D 10/11 shaders, section 10.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.gpu.streamout import STREAM_TARGETS, STREAMS, StreamLayout, Word
+from dp2emu.records import dataclass
 from dp2emu.shader.ports import CONSTANT
 from dp2emu.shader.sampling import COMPONENTS
 

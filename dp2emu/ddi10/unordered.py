@@ -7,7 +7,7 @@ resource, whose union is flat here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntFlag
 from struct import pack
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.memory import Surface, SurfaceDesc, SurfaceKind
 from dp2emu.gpu.packets import ClearUnordered, CopyBytes, Unordered, WriteBytes
 from dp2emu.gpu.views import buffer_view, level_view, structured_view
+from dp2emu.records import dataclass
 from dp2emu.shader.sm4.enums import Dimension
 
 SLOTS = 8

@@ -7,7 +7,6 @@ resource; these unions are flat here.  A view finds the memory of its resource w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import IntFlag
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from dp2emu.ddi10.resource import BUFFER_TYPES, BindFlag, Resource, Resources, R
 from dp2emu.gpu.memory import Surface, SurfaceKind
 from dp2emu.gpu.subresources import CUBE_FACES
 from dp2emu.gpu.views import buffer_view, structured_view, target_view, texture_view
+from dp2emu.records import dataclass
 
 ALL = 0xFFFFFFFF
 """As a number of levels or slices: all there are from the first one on."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from dp2emu.diff.regions import Region, regions
 from dp2emu.errors import UsageError
+from dp2emu.records import dataclass
 
 if TYPE_CHECKING:
     from PIL import Image

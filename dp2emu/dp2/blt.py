@@ -6,8 +6,6 @@ Source: the DirectX 7 documentation of IDirectDrawSurface7::Blt and of DD_BLTDAT
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dp2emu.d3d.ddraw import SRCCOPY, BltEffects, BltFlags
 from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.d3d.hresult import HResult
@@ -16,6 +14,7 @@ from dp2emu.gpu.blit import needs_pattern
 from dp2emu.gpu.memory import BUFFERS, ColorKey, Heap, Surface
 from dp2emu.gpu.packets import Blit, Box, Part, whole_part
 from dp2emu.gpu.texels import encodable
+from dp2emu.records import dataclass
 
 _EXPRESSED = (
     BltFlags.COLORFILL | BltFlags.DEPTHFILL | BltFlags.DDFX | BltFlags.ROP | BltFlags.WAIT

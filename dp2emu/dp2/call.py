@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dp2emu.errors import Dp2Error
+from dp2emu.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import Fault
+from dp2emu.records import dataclass
 from dp2emu.shader.texture.bindings import MAX_KERNEL
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dp2emu.limits import Limits
+from dp2emu.records import dataclass
 from dp2emu.shader.engines import JIT
 
 

@@ -6,7 +6,6 @@ Source: Direct3D 9 documentation of DrawRectPatch and DrawTriPatch.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -28,6 +27,7 @@ from dp2emu.gpu.patches import (
     RectanglePoints,
     TrianglePoints,
 )
+from dp2emu.records import dataclass
 
 DELETE_PATCH = 169
 """D3DRS_DELETERTPATCH of the DDI: its value is the handle (reference 3.6)."""

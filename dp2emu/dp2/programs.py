@@ -6,7 +6,7 @@ Source: reference 3.5 and Direct3D documentation of the fixed function.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from dp2emu.d3d.declarations import Declaration8
@@ -30,6 +30,7 @@ from dp2emu.dp2.state import VERTEX_SAMPLER, State
 from dp2emu.errors import Fault
 from dp2emu.gpu.packets import Textures, Uniforms
 from dp2emu.gpu.state import Attribute, Samplers
+from dp2emu.records import dataclass
 from dp2emu.shader.fixed import (
     FixedPixel,
     FixedVertex,

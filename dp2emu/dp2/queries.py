@@ -6,7 +6,6 @@ Source: reference 7.1.  A payload is packed little-endian in the member order of
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum, auto
 from struct import Struct
 
@@ -19,6 +18,7 @@ from dp2emu.gpu.timing import RATES, TICKS_PER_SECOND
 from dp2emu.gpu.usage import PIXEL, TRAFFIC, VERTEX, Usage, busy, idle, part, used
 from dp2emu.gpu.vertex_cache import VCACHE_SIZE
 from dp2emu.layout import dtype_of, packer_of
+from dp2emu.records import dataclass
 
 _DWORD_MAX = 0xFFFFFFFF
 _FOURCC_CACH = int.from_bytes(b"CACH", "little")

@@ -9,7 +9,7 @@ Source: Direct3D documentation of D3DRENDERSTATETYPE.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from dp2emu.d3d.enums import (
@@ -52,6 +52,7 @@ from dp2emu.gpu.state import (
     Pipeline,
     RasterState,
 )
+from dp2emu.records import dataclass
 from dp2emu.shader.fixed import vertex_uniforms
 
 ZBIAS_UNIT = 1.0 / 65536.0

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Container, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from dp2emu.d3d.dp2structs import D3DHAL_DP2RESPONSE, D3DHAL_DP2RESPONSEQUERY
 from dp2emu.dp2.table import Op
 from dp2emu.layout import dtype_of, packer_of
+from dp2emu.records import dataclass
 
 _RESPONSE = packer_of(dtype_of(D3DHAL_DP2RESPONSE))
 """bCommand, bReserved, wCount, dwTotalSize (this header included)."""

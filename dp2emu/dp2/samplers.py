@@ -8,7 +8,6 @@ filter is a Fault at the draw that samples with it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -30,6 +29,7 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.memory import Surface, SurfaceKind
 from dp2emu.gpu.packets import TextureBinding
 from dp2emu.gpu.state import Samplers
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.texture.bindings import weights_of
 from dp2emu.shader.texture.records import MAX_ANISOTROPY, Addresses, SamplerKey

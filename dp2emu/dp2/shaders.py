@@ -7,7 +7,6 @@ Programs are decoded when they are created, so that a bad one fails there and ne
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from dp2emu.d3d.declarations import Declaration8, declaration8, declaration9
@@ -16,6 +15,7 @@ from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.constants import Constants
 from dp2emu.dp2.memo import kept
 from dp2emu.errors import Fault, ShaderError
+from dp2emu.records import dataclass
 from dp2emu.shader.fixed import Fog, blend_fog
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.sm.decode import decode

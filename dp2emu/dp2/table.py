@@ -15,7 +15,7 @@ The layouts that occur (reference section 2), in payload order after the 4-byte 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.layout import dtype_of
+from dp2emu.records import dataclass
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context

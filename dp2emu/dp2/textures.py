@@ -8,7 +8,6 @@ Source: reference 2.2 and 2.3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -21,6 +20,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.samplers import BoundTexture
 from dp2emu.errors import Fault
 from dp2emu.gpu.memory import Surface
+from dp2emu.records import dataclass
 
 ENTRIES = 256
 PALETTES = 1 << 16

@@ -6,7 +6,7 @@ Source: reference 2.4 and 3.4.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from dp2emu.d3d.frequency import Frequency
 from dp2emu.d3d.hresult import HResult
@@ -16,6 +16,7 @@ from dp2emu.dp2.state import STREAMS
 from dp2emu.errors import Fault
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Stream
+from dp2emu.records import dataclass
 
 ROOM = 256
 """Streams that are known again when they are bound again."""

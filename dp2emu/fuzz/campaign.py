@@ -9,13 +9,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 
 from dp2emu.fuzz import target_named
 from dp2emu.fuzz.corpus import store
 from dp2emu.fuzz.findings import Finding, Findings
 from dp2emu.fuzz.worker import Board
+from dp2emu.records import dataclass
 
 _GLANCE = 0.1
 """Seconds between looks at the workers."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -14,6 +13,7 @@ from dp2emu.capture import CaptureWriter
 from dp2emu.capture.records import Record
 from dp2emu.fuzz.corpus import name_of, store
 from dp2emu.fuzz.target import Broken, Target
+from dp2emu.records import dataclass
 
 _INNERMOST = 3
 """Frames of ours that make the site of an exception."""

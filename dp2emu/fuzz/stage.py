@@ -7,7 +7,7 @@ between them.  What there is beside has small numbers, which handles mostly are.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 from struct import pack
 
@@ -29,6 +29,7 @@ from dp2emu.fuzz import grammar
 from dp2emu.gpu.memory import BUFFERS, SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.gpu.timing import parse_timing
 from dp2emu.limits import FUZZING
+from dp2emu.records import dataclass
 from dp2emu.shader.engines import REFERENCE
 
 CALL = b"\xffDP2"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from random import Random
 
 from dp2emu.capture.records import Record
 from dp2emu.fuzz.mutations import Mutation
+from dp2emu.records import dataclass
 
 
 class Broken(Exception):

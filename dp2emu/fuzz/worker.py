@@ -11,7 +11,6 @@ import struct
 import sys
 import time
 from collections.abc import Hashable
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -22,6 +21,7 @@ from dp2emu.fuzz.coverage import Coverage
 from dp2emu.fuzz.findings import Finding, Findings, finding_of, site_of
 from dp2emu.fuzz.shrinking import Budget, shrink_bytes
 from dp2emu.fuzz.target import Target, Trial
+from dp2emu.records import dataclass
 
 _SEEDS = 64
 _REFRESH = 5.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from dp2emu.d3d.enums import PrimitiveType
 from dp2emu.d3d.enums10 import Topology10
 from dp2emu.gpu.memory import Surface
+from dp2emu.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from dp2emu.gpu.pixels import (
 )
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.work import Work
+from dp2emu.records import dataclass
 from dp2emu.shader.exact import float_to_int, float_to_uint
 from dp2emu.shader.types import I32
 

@@ -20,12 +20,12 @@ corner, bit for bit, and no crack opens between them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from dp2emu.gpu.arrays import F64, I64, Mask
 from dp2emu.gpu.spans import expand
+from dp2emu.records import dataclass
 
 GUARD = 128.0
 """Half the width of the guard band in half widths of the viewport; a power of two, so that the

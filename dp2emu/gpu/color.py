@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -26,6 +25,7 @@ from dp2emu.gpu.pixels import (
 from dp2emu.gpu.rasterops import COPY, combine
 from dp2emu.gpu.state import Pipeline
 from dp2emu.recall import while_it_lives
+from dp2emu.records import dataclass
 from dp2emu.shader.engines import telling
 from dp2emu.shader.exact import saturate
 from dp2emu.shader.fixed.blend import BLEND_FILE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from dp2emu.gpu.resample import Axis, Lanes, linear, point, resample
 from dp2emu.gpu.resolve import resolve
 from dp2emu.gpu.texels import Blocks, blocks, read_texels, whole_blocks, write_texels
 from dp2emu.gpu.work import Work
+from dp2emu.records import dataclass
 
 _BAND = 1 << 18
 """Texels converted together."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, Mask
@@ -12,6 +10,7 @@ from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.planes import Plane, Sites, plane
 from dp2emu.gpu.setup import Primitives
 from dp2emu.gpu.state import DepthState
+from dp2emu.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

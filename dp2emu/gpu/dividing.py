@@ -9,7 +9,7 @@ each point of each patch once, however many primitives share it (shader referenc
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from dp2emu.gpu.running import Running
 from dp2emu.gpu.tessellation import Tessellation
 from dp2emu.gpu.tessellation.factors import ONE, Factors
 from dp2emu.gpu.work import Work
+from dp2emu.records import dataclass
 from dp2emu.shader.ports import CONSTANT
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4.lower.patches import CONSTANTS, POINTS_IN, POINTS_OUT

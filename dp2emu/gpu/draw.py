@@ -8,7 +8,7 @@ a say in coverage, and any program before an alpha test, runs before the depth t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import NamedTuple
@@ -48,6 +48,7 @@ from dp2emu.gpu.texturing import Texturing, fetcher
 from dp2emu.gpu.vertex import vertex_bytes, vertex_numbers
 from dp2emu.gpu.vertex_cache import observe, observe_unindexed
 from dp2emu.gpu.work import Streams, Work
+from dp2emu.records import dataclass
 from dp2emu.shader import reference
 from dp2emu.shader.engines import CHECKED, REFERENCE, name_of
 from dp2emu.shader.ir import Stage

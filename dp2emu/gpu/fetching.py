@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from dp2emu.gpu.multisample import POSITIONS
 from dp2emu.gpu.packets import TextureBinding
 from dp2emu.gpu.subpixel import ONE
 from dp2emu.gpu.texturing import Reads, Texturing
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.sampling import Bound
 from dp2emu.shader.sm4.answers import Answer, about_samples, answer, facts

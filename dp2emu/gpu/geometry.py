@@ -15,7 +15,6 @@ Pixel centres are at whole pixels, as Direct3D 9 has them.  Where they are at ha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +24,7 @@ from dp2emu.gpu.assembly import CORNERS, corners
 from dp2emu.gpu.clip import clip
 from dp2emu.gpu.packets import Draw, FloatViewport, Viewport
 from dp2emu.gpu.vertex import COMPONENTS, Vertices, decode, fetch, vertex_numbers
+from dp2emu.records import dataclass
 from dp2emu.shader.engines import telling
 from dp2emu.shader.ir import Program
 from dp2emu.shader.ports import CONSTANT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from dp2emu.d3d.enums10 import Topology10
@@ -11,6 +11,7 @@ from dp2emu.gpu.bound import ConstantBuffers, FloatViewport, Rect, Textures, Top
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.state import Samplers
 from dp2emu.gpu.streamout import NOTHING_STORED, StreamOutput
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import Port, Program
 
 if TYPE_CHECKING:

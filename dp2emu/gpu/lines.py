@@ -15,7 +15,6 @@ covers.  Ends are exact, so D3DRS_LASTPIXEL has nothing to say.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from dp2emu.gpu.arrays import F64, I64, Mask
 from dp2emu.gpu.packets import SOLID, LinePattern, Rect
 from dp2emu.gpu.spans import Spans, expand, in_order, slices
 from dp2emu.gpu.subpixel import HALF, ONE, after_centre, first_centre, fits_int64, integers
+from dp2emu.records import dataclass
 
 STEPS = 1 << 16
 """Columns (rows, if steep) of lines tried together, give or take one line."""

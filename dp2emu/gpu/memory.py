@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from typing import Any
 from weakref import finalize
@@ -28,6 +28,7 @@ from dp2emu.gpu.subresources import (
     subresources,
 )
 from dp2emu.limits import Limits
+from dp2emu.records import dataclass
 from dp2emu.shader.texture.bindings import MAX_LAYERS
 
 

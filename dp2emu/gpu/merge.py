@@ -8,7 +8,6 @@ sees what the one before it left.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from dp2emu.gpu.pixels import (
 from dp2emu.gpu.state import DepthState, StencilState
 from dp2emu.gpu.stencil import StencilTest
 from dp2emu.recall import while_it_lives
+from dp2emu.records import dataclass
 from dp2emu.shader.exact import saturate
 
 

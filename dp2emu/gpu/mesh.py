@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.assembly import PATCHES
 from dp2emu.gpu.packets import Topology
 from dp2emu.gpu.work import Work
+from dp2emu.records import dataclass
 from dp2emu.shader.types import Lanes
 
 VIEWPORT, LAYER, PRIMITIVE_ID = "viewport.x", "layer.x", "primitive_id.x"

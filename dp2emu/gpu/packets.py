@@ -7,7 +7,7 @@ handle, and holds copies (``bytes``) of whatever came from a buffer that dies wi
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +40,7 @@ from dp2emu.gpu.patches import NPatch, Patch
 from dp2emu.gpu.queries import QuerySlot
 from dp2emu.gpu.state import Pipeline
 from dp2emu.gpu.streamout import Filled
+from dp2emu.records import dataclass
 
 if TYPE_CHECKING:
     # Whoever draws without such shaders has no need of all that they are made of.

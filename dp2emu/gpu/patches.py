@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from dp2emu.d3d.vertices import Element
 from dp2emu.gpu.arrays import F64, I64
 from dp2emu.gpu.domains import Domain, rectangle, triangle
 from dp2emu.gpu.splines import Weights, rectangle_weights, triangle_points, triangle_weights
+from dp2emu.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,14 @@ pixels; ``area`` is the exact doubled area, rounded once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64
 from dp2emu.gpu.spans import Fragments, Spans
 from dp2emu.gpu.subpixel import ONE
+from dp2emu.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ those of the primitive's planes, continued beyond its edges.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -15,6 +14,7 @@ from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.planes import Frame, Sites, sites
 from dp2emu.gpu.spans import Fragments, Spans
 from dp2emu.gpu.state import Samplers
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import Derivative, Lod, Program, Sample, walk
 from dp2emu.shader.texture.sampler import needs_detail
 

@@ -7,10 +7,12 @@ the same whatever happens inside it.  What a difference means as bytes is the fr
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from enum import IntFlag
 from operator import attrgetter
 from typing import NamedTuple, Protocol
+
+from dp2emu.records import dataclass
 
 
 class Epoch:

@@ -8,7 +8,6 @@ work is bounded by the rows of the region and the pixels drawn, never by the tri
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from dp2emu.gpu.subpixel import (
     fits_int64,
     integers,
 )
+from dp2emu.records import dataclass
 
 ROWS = 1 << 16
 """Rows of triangles solved together, give or take one triangle."""

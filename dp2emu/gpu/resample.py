@@ -8,12 +8,12 @@ read; values are added in float64 (``resample``) and rounded once to float32.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64
+from dp2emu.records import dataclass
 
 SUBTEXELS = 256
 """Steps between two texel centres that linear filtering tells apart."""

@@ -7,12 +7,12 @@ and what the system would answer about residency, and never what is drawn.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import Fault
+from dp2emu.records import dataclass
 
 
 class Place(IntEnum):

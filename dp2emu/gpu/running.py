@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.geometry import shaded
 from dp2emu.gpu.packets import Draw, StageProgram
 from dp2emu.gpu.texture_cache import TextureCache
 from dp2emu.gpu.texturing import Texturing, fetcher
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.reference import Result, Run
 from dp2emu.shader.types import Lanes

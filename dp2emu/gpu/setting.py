@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.texture_cache import TextureCache
 from dp2emu.gpu.texturing import Texturing, fetcher, samples_targets
 from dp2emu.recall import Together
+from dp2emu.records import dataclass
 from dp2emu.shader.engines import REFERENCE, name_of
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.reference import Run

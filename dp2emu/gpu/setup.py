@@ -9,7 +9,7 @@ share is drawn by both.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from dp2emu.gpu.raster import doubled_area, drawn, triangle_spans
 from dp2emu.gpu.spans import Spans
 from dp2emu.gpu.subpixel import CENTRE, ONE, Offset, snap
 from dp2emu.gpu.vertex import Vertices
+from dp2emu.records import dataclass
 
 POINT_SIZE = "psize0.x"
 """The varying that points have their size from."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from dp2emu.gpu.shaded import COLOR_PORTS, Shaded, joined, targets_of
 from dp2emu.gpu.state import COVERAGE_PORT, DEPTH_PORT, Pipeline
 from dp2emu.gpu.subpixel import ONE
 from dp2emu.gpu.vertex import COMPONENTS
+from dp2emu.records import dataclass
 from dp2emu.shader.engines import telling
 from dp2emu.shader.ir import Program
 from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, SAMPLE, varying

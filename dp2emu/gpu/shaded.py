@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from dp2emu.gpu.arrays import F32, I64, Mask
 from dp2emu.gpu.encodings import as_floats
 from dp2emu.gpu.vertex import COMPONENTS
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import Program
 from dp2emu.shader.types import I32
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, I64
+from dp2emu.records import dataclass
 
 BATCH = 1 << 17
 """Fragments handled together, give or take one row of pixels."""

@@ -8,7 +8,7 @@ rectangles) is a binding and travels in the packet.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from dp2emu.d3d.formats import AnyFormat
 from dp2emu.d3d.vertices import Element
 from dp2emu.d3d.vertices import VertexLayout as VertexLayout
 from dp2emu.gpu.rasterops import COPY
+from dp2emu.records import dataclass
 from dp2emu.shader.fixed.blend import BlendEquation as BlendEquation
 from dp2emu.shader.fixed.blend import BlendState as BlendState
 from dp2emu.shader.ir import Kill, Program, walk

@@ -6,7 +6,6 @@ Reference, mask and write mask count as far as the format has stencil bits.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from dp2emu.gpu.arrays import F32, Mask, Words
 from dp2emu.gpu.compare import COMPARE
 from dp2emu.gpu.packets import MergeNumbers
 from dp2emu.gpu.state import StencilFace, StencilState
+from dp2emu.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

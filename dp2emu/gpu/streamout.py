@@ -9,7 +9,7 @@ no buffer of that stream gets anything of it, nor of those after it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.memory import Surface
+from dp2emu.records import dataclass
 from dp2emu.shader.types import Lanes
 
 STREAMS = 4

@@ -8,7 +8,8 @@ of blocks.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from dp2emu.records import dataclass
 
 CUBE_FACES = 6
 

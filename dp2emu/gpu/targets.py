@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from dp2emu.gpu.color import ColorTarget, color_targets
 from dp2emu.gpu.merge import DepthTarget, depth_target
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.shaded import targets_of
+from dp2emu.records import dataclass
 from dp2emu.shader.reference import Run
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from dp2emu.gpu.pixels import floats_of
 from dp2emu.gpu.state import Samplers
 from dp2emu.gpu.texture_cache import TextureCache
 from dp2emu.recall import while_it_lives
+from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Lod, Stage, TextureKind
 from dp2emu.shader.reference import Run

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.errors import UsageError
 from dp2emu.gpu.work import Work
 from dp2emu.inputs import read_file
+from dp2emu.records import dataclass
 
 TICKS_PER_SECOND = 1_000_000_000
 

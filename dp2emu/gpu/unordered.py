@@ -7,7 +7,7 @@ components, read as unsigned.  Where there is nothing, reads give 0 and writes a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Unordered
 from dp2emu.gpu.pixels import pack_color, unpack_bits
+from dp2emu.records import dataclass
 from dp2emu.shader.sm4.enums import Dimension
 from dp2emu.shader.sm4.shapes import SHAPES
 from dp2emu.shader.types import I32

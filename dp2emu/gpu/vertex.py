@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Indices, Stream
 from dp2emu.gpu.pixels import unpack_bits
 from dp2emu.gpu.state import Attribute
+from dp2emu.records import dataclass
 
 
 class VertexType(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from dp2emu.d3d.enums import QueryType
@@ -13,6 +12,7 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.stream import CommandStream
 from dp2emu.errors import Dp2Error, Fault, ResponseError, Unsupported
 from dp2emu.limits import Limits
+from dp2emu.records import dataclass
 from dp2emu.replay.compare import same_fault
 from dp2emu.replay.ledger import QueryLedger
 from dp2emu.replay.values import payload_value

@@ -8,7 +8,7 @@ what another build takes for an object may need more or less memory; a replay as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from dp2emu.capture.entry_values import (
@@ -36,6 +36,7 @@ from dp2emu.errors import CaptureError, Dp2Error
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.memory import Surface, SurfaceDesc
 from dp2emu.gpu.packets import Observe
+from dp2emu.records import dataclass
 from dp2emu.replay.compare import Difference
 from dp2emu.replay.typed import arguments_of
 

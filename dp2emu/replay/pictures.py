@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -18,6 +18,7 @@ from dp2emu.grey import DEPTHS, STENCILS, take_depth, take_stencil
 from dp2emu.outputs import write_file
 from dp2emu.picture import Picture, encode_png, has_picture, take_picture
 from dp2emu.readback import check_readback, take_readback
+from dp2emu.records import dataclass
 from dp2emu.replay.compare import Difference
 from dp2emu.replay.frames import EVERY, Frames
 from dp2emu.replay.raw import RawFrames

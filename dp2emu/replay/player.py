@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeGuard, cast
 
 from dp2emu.capture.records import (
@@ -39,6 +39,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.errors import CaptureError, Dp2Error, Unsupported, UsageError
 from dp2emu.gpu.timing import Timing, instant, parse_timing
 from dp2emu.readback import check_readback
+from dp2emu.records import dataclass
 from dp2emu.replay.calls import Performed, row_of, submit
 from dp2emu.replay.compare import Difference, differences
 from dp2emu.replay.document import Document

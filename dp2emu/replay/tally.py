@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dp2emu.errors import CaptureError
+from dp2emu.records import dataclass
 
 
 @dataclass(slots=True)

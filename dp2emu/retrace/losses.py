@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dp2emu.errors import Dp2Error
+from dp2emu.records import dataclass
 
 KEPT = 1000
 """Losses kept one by one, and reasons told apart; those beyond are counted."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dp2emu.records import dataclass
 from dp2emu.retrace.losses import Inexpressible
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 
 from dp2emu.errors import Dp2Error
+from dp2emu.records import dataclass
 
 
 class FindingKind(Enum):

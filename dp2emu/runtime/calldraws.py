@@ -7,7 +7,6 @@ call (reference 3.4); what is in a vertex buffer is drawn from there.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import PrimitiveType7
 from dp2emu.dp2.table import Op
 from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.records import dataclass
 from dp2emu.runtime.arguments import needed
 from dp2emu.runtime.session import CallVertices, Refused, Session
 

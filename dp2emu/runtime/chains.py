@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 
 from dp2emu.d3d.enums import Format, Pool
 from dp2emu.dp2.table import Op
 from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.records import dataclass
 from dp2emu.runtime.arguments import Box
 from dp2emu.runtime.resources import Resource
 from dp2emu.runtime.session import Session

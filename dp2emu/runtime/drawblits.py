@@ -7,7 +7,6 @@ for each of its rectangles.  Source: the DirectX 7 documentation of IDirectDrawS
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dp2emu.d3d.ddraw import SRCCOPY, BltFlags, Caps, FastFlags
 from dp2emu.d3d.formats import FORMATS
@@ -17,6 +16,7 @@ from dp2emu.errors import Unsupported
 from dp2emu.gpu.memory import ColorKey
 from dp2emu.gpu.packets import Rect
 from dp2emu.gpu.pixels import unused_bits
+from dp2emu.records import dataclass
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.drawsurfaces import DrawSurface
 from dp2emu.runtime.session import Refused

@@ -7,7 +7,7 @@ IDirectDrawSurface7.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from dp2emu.d3d.ddraw import FACES, BltFlags, Caps, Caps2, Described
@@ -22,6 +22,7 @@ from dp2emu.gpu.memory import ColorKey, SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.gpu.packets import Rect
 from dp2emu.gpu.pixels import unused_bits
 from dp2emu.gpu.subresources import Subresource, full_chain
+from dp2emu.records import dataclass
 from dp2emu.runtime.session import Refused, Session
 
 _WHEREABOUTS = Caps.SYSTEMMEMORY | Caps.VIDEOMEMORY | 0x30000000

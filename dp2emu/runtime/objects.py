@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dp2emu.d3d.enums import Basis, DeclMethod, DeclType, DeclUsage, Degree, LightType
 from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.records import dataclass
 
 Color = tuple[float, float, float, float]
 """Red, green, blue, alpha."""

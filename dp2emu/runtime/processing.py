@@ -7,7 +7,7 @@ DirectX 7 documentation of IDirect3DVertexBuffer7::ProcessVertices.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from dp2emu.gpu.geometry import POSITION, on_screen
 from dp2emu.gpu.packets import Stream, Viewport
 from dp2emu.gpu.vertex import COMPONENTS, decode
 from dp2emu.layout import dtype_of
+from dp2emu.records import dataclass
 from dp2emu.runtime.calldraws import VertexBuffer
 from dp2emu.runtime.session import Refused, Session
 from dp2emu.runtime.settings7 import Key

@@ -7,7 +7,7 @@ IDirect3DDevice9::ProcessVertices.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import F32
 from dp2emu.gpu.packets import Stream, Viewport
 from dp2emu.gpu.vertex import COMPONENTS
+from dp2emu.records import dataclass
 from dp2emu.runtime.application import Application
 from dp2emu.runtime.processing import DONOTCOPYDATA, MATERIAL_DTYPE, Bytes, column_of, lane_of
 from dp2emu.runtime.resources import Resource

@@ -7,7 +7,7 @@ driver's to manage (D3DCAPS2_CANMANAGERESOURCE), managed buffers lie where all o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from dp2emu.d3d.formats import FORMATS
 from dp2emu.gpu.memory import BUFFERS, SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.gpu.packets import Box
 from dp2emu.gpu.subresources import CUBE_FACES, Subresource
+from dp2emu.records import dataclass
 from dp2emu.runtime.objects import Texture
 from dp2emu.runtime.session import Session
 

@@ -7,7 +7,7 @@ The session is where "the runtime" of the driver documentation lives (reference 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 from dp2emu.capture.records import (
@@ -39,6 +39,7 @@ from dp2emu.dp2.table import Op
 from dp2emu.dp2.walk import scan
 from dp2emu.errors import Dp2Error, Fault, ResponseError, UsageError
 from dp2emu.gpu.memory import ColorKey, SurfaceDesc, SurfaceKind
+from dp2emu.records import dataclass
 from dp2emu.rig import Rig
 from dp2emu.runtime.commands import CommandBuffer
 from dp2emu.runtime.numbers import Numbers

@@ -7,7 +7,6 @@ the application first asks for that surface.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from dp2emu.d3d.enums import Format, TextureFilter
 from dp2emu.d3d.flags import DDRAWIPAL_ALPHA, Usage
@@ -19,6 +18,7 @@ from dp2emu.dp2.table import Op
 from dp2emu.errors import UsageError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.gpu.subresources import CUBE_FACES, full_chain
+from dp2emu.records import dataclass
 from dp2emu.runtime.arguments import handle_of, needed
 from dp2emu.runtime.availability import check_format
 from dp2emu.runtime.objects import Texture

@@ -6,11 +6,12 @@ D3DLIGHTTYPE.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dp2emu.d3d.enums import LightType
 from dp2emu.dp2.state import IDENTITY
 from dp2emu.gpu.packets import Viewport
+from dp2emu.records import dataclass
 from dp2emu.runtime.objects import Light, Material, Triple
 
 _PARALLEL_POINT, _GL_SPOT = 4, 5

@@ -8,7 +8,6 @@ do it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dp2emu.ddi10.bindings import VIEWPORTS, Scissor, Viewport
@@ -26,6 +25,7 @@ from dp2emu.ddi10.resource import (
 )
 from dp2emu.ddi10.unordered import CreateUnorderedAccessView
 from dp2emu.errors import Unsupported
+from dp2emu.records import dataclass
 from dp2emu.runtime10.codes import RESULTS, Api, Refused, Result
 from dp2emu.runtime10.hazards import Hazards
 from dp2emu.runtime10.query import Query, kind_of

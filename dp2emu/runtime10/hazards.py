@@ -8,8 +8,9 @@ CSSetUnorderedAccessViews and PSSetShaderResources).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from dp2emu.records import dataclass
 
 Call = tuple[str, tuple[Any, ...]]
 """A function of the driver and its arguments."""

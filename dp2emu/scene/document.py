@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dp2emu.d3d.enums import Format
 from dp2emu.errors import SceneError
+from dp2emu.records import dataclass
 from dp2emu.scene.fields import Fields
 from dp2emu.scene.values import file_name, listing, optional, surface_format, truth, whole
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage, Format, QueryType
 from dp2emu.d3d.formats import FORMATS
@@ -11,6 +10,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import SceneError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind, layout_of
 from dp2emu.gpu.subresources import full_chain
+from dp2emu.records import dataclass
 from dp2emu.runtime import Refused, VertexElement
 from dp2emu.scene.document import extent, sample_count
 from dp2emu.scene.fields import Fields

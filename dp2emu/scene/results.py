@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.texels import blocks
 from dp2emu.outputs import write_file
 from dp2emu.picture import take_picture
+from dp2emu.records import dataclass
 
 FINAL = "final"
 """Label of the picture taken at the end; its file has no label in its name."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dp2emu.errors import SceneError
+from dp2emu.records import dataclass
 from dp2emu.runtime10 import Api, Code
 from dp2emu.scene.document import read_json
 from dp2emu.scene.fields import Fields

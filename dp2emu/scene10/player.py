@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from dp2emu.errors import ContractError, Dp2Error, Fault, SceneError, ShaderError, Unsupported
+from dp2emu.records import dataclass
 from dp2emu.runtime10 import Device, Handle, Query, Refused, Resource, Result, Shader
 from dp2emu.scene.document import SURFACE_PIXELS
 from dp2emu.scene.fields import Fields

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from dp2emu.outputs import write_file
 from dp2emu.picture import encode_png
+from dp2emu.records import dataclass
 from dp2emu.runtime10 import Resource
 
 _RGBA8 = 28

@@ -14,13 +14,14 @@ same, so that a program is the key of what is compiled from it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from dp2emu.records import dataclass
 from dp2emu.shader.types import Type
 
 

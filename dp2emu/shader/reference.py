@@ -7,7 +7,6 @@ which all lanes agree has shape (1,) and costs as much as a single lane.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.errors import Unsupported
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Access,
     Address,

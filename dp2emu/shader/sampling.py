@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, runtime_checkable
 
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import Lod, Program, TextureKind
 from dp2emu.shader.types import Lanes
 

@@ -8,9 +8,10 @@ can be seen by nobody, so an engine may write all lanes and save the selection.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Derivative,
     Program,

@@ -25,9 +25,9 @@ reader.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Access,
     Address,

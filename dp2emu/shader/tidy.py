@@ -8,8 +8,9 @@ active, the computation goes straight into the variable.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Access,
     Assign,

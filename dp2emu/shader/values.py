@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import Operand, Statement
 from dp2emu.shader.types import Type
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Access,
     Address,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -24,6 +24,7 @@ from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.memory import SurfaceKind
 from dp2emu.gpu.timing import parse_timing
 from dp2emu.picture import rgba
+from dp2emu.records import dataclass
 from dp2emu.rig import Rig
 from dp2emu.rig.spec import EMULATOR, using_rig
 from dp2emu.runtime import Device9

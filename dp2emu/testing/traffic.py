@@ -11,7 +11,6 @@ from __future__ import annotations
 import struct
 import unittest
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -27,6 +26,7 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import Op
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.gpu.timing import Timing
+from dp2emu.records import dataclass
 from dp2emu.rig import Rig
 from dp2emu.runtime.responses import parse_responses
 from dp2emu.testing.strategies import timings

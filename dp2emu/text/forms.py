@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from enum import IntEnum
 from functools import cached_property
 from typing import Any
@@ -35,6 +35,7 @@ from dp2emu.d3d.sdk import sdk_name
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.records import dataclass
 from dp2emu.text.shape import Leaf, scalar
 from dp2emu.text.syntax import Block, TextError, Value, Word
 

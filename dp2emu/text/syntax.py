@@ -15,10 +15,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from dp2emu.errors import CaptureError
+from dp2emu.records import dataclass
 
 _LEXEME = re.compile(
     r"""\s* (?: (?P<comment>\#.*) | (?P<string>"(?:[^"\\]|\\.)*") | (?P<mark>[\[\]{}=])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from dp2emu.capture.apitrace.cursor import Cursor
@@ -26,6 +25,7 @@ from dp2emu.capture.apitrace.values import (
 )
 from dp2emu.errors import CaptureError
 from dp2emu.limits import Limits
+from dp2emu.records import dataclass
 
 ENUM_TABLES = 3
 """First trace version whose enumerations are recorded whole, not a name at a time."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from dp2emu.capture.apitrace.cursor import Cursor
@@ -19,6 +18,7 @@ from dp2emu.capture.apitrace.values import (
 )
 from dp2emu.errors import CaptureError
 from dp2emu.limits import Limits
+from dp2emu.records import dataclass
 
 NEWEST = 6
 """The trace version that is described; newer ones are refused."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from dp2emu.capture.apitrace.trace import Trace
 from dp2emu.capture.apitrace.values import TraceCall
+from dp2emu.records import dataclass
 
 _PRESENTS = {
     f"{interface}::{method}"

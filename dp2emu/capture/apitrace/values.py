@@ -6,9 +6,10 @@ array; a pointer to one thing is an array of one).  The rest is declared here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum as PythonEnum
 from typing import Final, Literal
+
+from dp2emu.records import dataclass
 
 FAKE = 1
 """Flag of a call that the tracer put in: the program did not make it."""

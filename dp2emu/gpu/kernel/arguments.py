@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,6 +40,7 @@ from dp2emu.gpu.planes import Plane
 from dp2emu.gpu.setup import Primitives
 from dp2emu.gpu.shade import Shading
 from dp2emu.gpu.spans import Spans
+from dp2emu.records import dataclass
 from dp2emu.shader.fixed.output import output_program
 from dp2emu.shader.jit.bindings import Bindings, address
 from dp2emu.shader.reference import Fetcher, Sampler

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.gpu.kernel.coloring import Coloring, alive_after
@@ -21,6 +20,7 @@ from dp2emu.gpu.kernel.writing import Code, Lane, union
 from dp2emu.gpu.multisample import POSITIONS
 from dp2emu.gpu.state import COVERAGE_PORT
 from dp2emu.gpu.subpixel import CENTRE, ONE
+from dp2emu.records import dataclass
 from dp2emu.shader.jit.writer import ALL, ZERO, number
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from dp2emu.errors import Disagreement
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.work import Work
+from dp2emu.records import dataclass
 from dp2emu.shader.jit.improving import improve_all
 from dp2emu.shader.text import dump
 

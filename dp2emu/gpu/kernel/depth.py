@@ -6,7 +6,6 @@ All lanes are in MEMORY order.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.enums import CmpFunc, StencilOp
@@ -16,6 +15,7 @@ from dp2emu.gpu.kernel.memory import Parts, Words
 from dp2emu.gpu.kernel.packing import HALF, double, mixed, splat
 from dp2emu.gpu.kernel.writing import Code
 from dp2emu.gpu.state import StencilFace
+from dp2emu.records import dataclass
 from dp2emu.shader.jit.writer import ALL, ZERO
 
 ONE = double(1.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 from dp2emu.d3d.enums import CmpFunc, FillMode
@@ -14,6 +13,7 @@ from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.quads import in_quads
 from dp2emu.gpu.shade import LANE_PORT
 from dp2emu.gpu.state import COVERAGE_PORT, Pipeline, StencilState
+from dp2emu.records import dataclass
 from dp2emu.shader.fixed.output import Output
 from dp2emu.shader.ir import (
     Assign,

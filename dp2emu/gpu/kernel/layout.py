@@ -8,13 +8,13 @@ Records lie in groups of eight, a word of each of them beside the others'.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.formats import AnyFormat
 from dp2emu.gpu.kernel.key import Key, SetupKey
 from dp2emu.gpu.kernel.writing import Code
+from dp2emu.records import dataclass
 
 X0, Y0, FRONT, FLAGS, SLOPE, NUMBER = range(6)
 """Words of a record: anchor in pixels, +1 or -1 as a double, bits, the sloped bias,

@@ -8,9 +8,9 @@ beyond a target, where surfaces have memory.  Masks and values are in memory ord
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from dp2emu.gpu.kernel.writing import ROWS, Code
+from dp2emu.records import dataclass
 from dp2emu.shader.jit.writer import ZERO
 
 Parts = list[str]

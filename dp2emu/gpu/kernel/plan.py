@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from dp2emu.d3d.formats import FormatRow
@@ -16,6 +16,7 @@ from dp2emu.gpu.quads import in_quads
 from dp2emu.gpu.shade import linear_varyings, varyings_of
 from dp2emu.gpu.shaded import COLOR_PORTS
 from dp2emu.gpu.state import Pipeline, decides_coverage
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import Program, walk
 from dp2emu.shader.jit.improving import Improving
 from dp2emu.shader.jit.layout import Sampled

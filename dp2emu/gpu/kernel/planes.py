@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dp2emu.gpu.kernel.layout import FLAGS, GROUP, X0, Y0, Layout
 from dp2emu.gpu.kernel.writing import ROWS, Code, Order, numbers
+from dp2emu.records import dataclass
 from dp2emu.shader.jit.writer import number
 
 

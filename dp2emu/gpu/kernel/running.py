@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
@@ -35,6 +35,7 @@ from dp2emu.gpu.shade import Shading, shading, varyings_of
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.vertex import Vertices
 from dp2emu.gpu.work import Work
+from dp2emu.records import dataclass
 from dp2emu.shader.jit.bindings import address
 from dp2emu.shader.jit.improving import Improving
 from dp2emu.shader.jit.later import later

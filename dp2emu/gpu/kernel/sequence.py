@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
@@ -34,6 +34,7 @@ from dp2emu.gpu.kernel.vertex_words import SOURCE
 from dp2emu.gpu.packets import Draw, Stream, Uniforms
 from dp2emu.gpu.vertex import vertex_bytes
 from dp2emu.gpu.work import Work
+from dp2emu.records import dataclass
 from dp2emu.shader.jit.bindings import Words, address
 from dp2emu.shader.jit.layout import layout_of
 

@@ -7,8 +7,6 @@ goes another way then.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dp2emu.gpu.kernel.depth import ONE
 from dp2emu.gpu.kernel.key import SetupKey
 from dp2emu.gpu.kernel.layout import (
@@ -31,6 +29,7 @@ from dp2emu.gpu.kernel.packing import double
 from dp2emu.gpu.kernel.writing import Code, numbers
 from dp2emu.gpu.subpixel import EXACT_LIMIT, HALF
 from dp2emu.gpu.subpixel import ONE as GRID
+from dp2emu.records import dataclass
 from dp2emu.shader.jit.writer import ZERO
 
 GRID_BITS = GRID.bit_length() - 1

@@ -6,7 +6,7 @@ All lanes are in QUADS order.  Programs are functions of the same text (``shader
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dp2emu.gpu.geometry import is_color
 from dp2emu.gpu.kernel.depth import clamped
@@ -18,6 +18,7 @@ from dp2emu.gpu.kernel.writing import Code, Lane
 from dp2emu.gpu.shade import absent_value
 from dp2emu.gpu.shaded import COLOR_PORTS, targets_of
 from dp2emu.gpu.state import COVERAGE_PORT, DEPTH_PORT
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import Constant, Program
 from dp2emu.shader.jit.bodies import body
 from dp2emu.shader.jit.layout import Asked

@@ -9,7 +9,6 @@ one; all lanes of an edge take the same step.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from dp2emu.gpu.kernel.blocks import Blocks, Bounds
 from dp2emu.gpu.kernel.layout import record_at
@@ -17,6 +16,7 @@ from dp2emu.gpu.kernel.planes import Primitive
 from dp2emu.gpu.kernel.writing import Code, Variable
 from dp2emu.gpu.multisample import POSITIONS
 from dp2emu.gpu.subpixel import CENTRE, ONE, Offset
+from dp2emu.records import dataclass
 
 _EDGES = ((0, 1), (1, 2), (2, 0))
 

@@ -6,7 +6,7 @@ import ctypes
 import struct
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from itertools import count
 from typing import Any
@@ -28,6 +28,7 @@ from dp2emu.gpu.kernel.vertex_words import (
     VERTEX_WORDS,
 )
 from dp2emu.gpu.packets import Topology
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import Program
 from dp2emu.shader.jit.batches import batch_loop
 from dp2emu.shader.jit.bindings import address

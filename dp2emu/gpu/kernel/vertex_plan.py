@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -27,6 +26,7 @@ from dp2emu.gpu.kernel.vertex_words import (
 )
 from dp2emu.gpu.state import Pipeline, RasterState
 from dp2emu.gpu.vertex import COMPONENTS, VertexType, format_of, sources_of, type_of
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import Program
 from dp2emu.shader.ports import CONSTANT
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from dp2emu.records import dataclass
 from dp2emu.shader.jit.scalars import Code, Value
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from dp2emu.records import dataclass
 from dp2emu.shader.jit.operations import canonical
 from dp2emu.shader.jit.writer import Target, Writer
 

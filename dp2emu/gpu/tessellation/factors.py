@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, I64, Mask
+from dp2emu.records import dataclass
 from dp2emu.shader.sm4.enums import Domain, Partitioning
 
 ONE = 1 << 16

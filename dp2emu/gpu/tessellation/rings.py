@@ -8,7 +8,6 @@ of which the last stands as well; to go around it is to go there and back.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from dp2emu.gpu.arrays import I64, Mask
 from dp2emu.gpu.tessellation.factors import ONE, Factors, Rows
 from dp2emu.gpu.tessellation.placing import place
 from dp2emu.gpu.tessellation.runs import starts_of, unrolled
+from dp2emu.records import dataclass
 from dp2emu.shader.sm4.enums import Domain
 
 _TWO_THIRDS = 0xAAAA

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from dp2emu.gpu.arrays import I64, Mask, Words
@@ -17,6 +15,7 @@ from dp2emu.gpu.tessellation.stitching import (
     transition,
     trapezoid,
 )
+from dp2emu.records import dataclass
 from dp2emu.shader.sm4.enums import Domain
 
 _NOTHING, _CENTRE, _SQUARE, _STRIP, _MIRRORED, _TRAPEZOID, _TRANSITION = range(7)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from dp2emu.gpu.tessellation.placing import place
 from dp2emu.gpu.tessellation.rings import positions, rings_of
 from dp2emu.gpu.tessellation.runs import starts_of, unrolled
 from dp2emu.gpu.tessellation.seams import triangles
+from dp2emu.records import dataclass
 from dp2emu.shader.sm4.enums import Domain, OutputPrimitive, Partitioning
 
 

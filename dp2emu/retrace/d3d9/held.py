@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from dp2emu.capture.apitrace.values import Struct
 from dp2emu.capture.records import PictureKind
 from dp2emu.d3d.enums import Format, Pool
 from dp2emu.d3d.sdk import SdkEnum
+from dp2emu.records import dataclass
 from dp2emu.retrace.arguments import Arguments, integer, members
 from dp2emu.retrace.losses import Inexpressible
 from dp2emu.retrace.methods import Action, inert, method

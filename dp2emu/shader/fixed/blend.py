@@ -14,10 +14,10 @@ the side that does not count leaves no trace and ONE, ZERO gives exactly the sou
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from dp2emu.d3d.enums import Blend, BlendOp
 from dp2emu.d3d.enums10 import Blend10
+from dp2emu.records import dataclass
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 

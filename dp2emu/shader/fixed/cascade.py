@@ -6,9 +6,8 @@ here but in the uniform files ``factor`` and ``stage``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dp2emu.d3d.enums import TextureArgument, TextureOp
+from dp2emu.records import dataclass
 from dp2emu.shader.fixed.fog import Fog
 from dp2emu.shader.ir import TextureKind
 

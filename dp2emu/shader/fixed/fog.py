@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
 from dp2emu.d3d.enums import FogMode
+from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.functions import exp2
 from dp2emu.shader.types import F32, Type

@@ -25,10 +25,10 @@ Matrices are row by row, for row vectors.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 from dp2emu.d3d.enums import FogMode
+from dp2emu.records import dataclass
 from dp2emu.shader.fixed.records import FixedVertex
 
 FILE = "f"

@@ -21,9 +21,9 @@ not put out what it does not reach.  A vertex without a normal gets ambient ligh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from dp2emu.d3d.enums import LightType, MaterialColorSource
+from dp2emu.records import dataclass
 from dp2emu.shader.fixed.layout import LIGHT, LIGHT_SIZE, MATERIAL
 from dp2emu.shader.fixed.records import Lighting
 from dp2emu.shader.fixed.registers import Number, Registers

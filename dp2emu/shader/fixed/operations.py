@@ -8,11 +8,11 @@ and what comes out is clamped to 0..1 by the stage.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 from dp2emu.d3d.enums import TextureArgument, TextureOp
+from dp2emu.records import dataclass
 from dp2emu.shader.fixed.cascade import Combination
 from dp2emu.shader.values import Value
 

@@ -18,9 +18,9 @@ step; the packing rounds to the nearest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
+from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed.blend import BlendState, Colour, blended, stays_within
 from dp2emu.shader.functions import pow

@@ -7,10 +7,11 @@ A ``FixedVertex`` is the key of a program: each of its fields changes the statem
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from dp2emu.d3d.enums import FogMode, LightType, MaterialColorSource, TexGen
+from dp2emu.records import dataclass
 
 Matrix = tuple[float, ...]
 """16 numbers, row by row, for row vectors: v' = v M."""

@@ -9,9 +9,9 @@ is no matrix, are those of (0, 0, 0, 1).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from dp2emu.d3d.enums import TexGen
+from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed.layout import MATRIX_SIZE
 from dp2emu.shader.fixed.records import TextureOutput

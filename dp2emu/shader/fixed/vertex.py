@@ -13,10 +13,10 @@ the weighted sum of those, in their order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from dp2emu.d3d.enums import FogMode
+from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed.fog import vertex_fog_factor
 from dp2emu.shader.fixed.layout import MATRIX_SIZE, NORMAL_SIZE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dp2emu.errors import Unsupported
 from dp2emu.recall import by_identity, while_it_lives
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import File, Program
 from dp2emu.shader.jit.code import compiled
 from dp2emu.shader.jit.layout import Asked, Fetched, layout_of

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import Program
 from dp2emu.shader.jit.bodies import body
 from dp2emu.shader.jit.compiling import PASSES, Code, host

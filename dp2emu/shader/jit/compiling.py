@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import count
 from typing import Any
 
+from dp2emu.records import dataclass
 from dp2emu.shader.jit.writer import Target
 
 PASSES = ("sroa",)

@@ -7,8 +7,8 @@ stores into a row that nobody reads.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import Address, File
 from dp2emu.shader.jit.layout import Layout, within
 from dp2emu.shader.jit.writer import ALL, ZERO, Writer

@@ -8,9 +8,9 @@ Scalars of a file are 32 bits; a BOOL is 0 or not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Address,
     Fetch,

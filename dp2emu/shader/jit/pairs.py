@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Assign,
     Constant,

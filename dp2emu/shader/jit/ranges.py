@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from types import MappingProxyType
 
 import numpy as np
 
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Assign,
     Constant,

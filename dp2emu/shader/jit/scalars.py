@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from dp2emu.records import dataclass
 from dp2emu.shader.jit.writer import Target, Writer, number
 
 Number = int | float

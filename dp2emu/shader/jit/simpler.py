@@ -6,8 +6,8 @@ Each gives the same bits as the row of ``operations``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import Assign, Constant, Operand, Program, Slot
 from dp2emu.shader.jit.fractions import divisor, fraction, whole_numbers
 from dp2emu.shader.jit.ranges import Found, Range, Sampled, ranges

@@ -14,8 +14,9 @@ import os
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from dp2emu.records import dataclass
 
 LIMIT = 64 << 20
 """Bytes in all; objects are some kilobytes each."""

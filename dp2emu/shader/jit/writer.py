@@ -12,10 +12,10 @@ reassociated or flushed.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 import numpy as np
 
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import Constant
 from dp2emu.shader.types import NAN_BITS, Type
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from dp2emu.errors import ShaderError
+from dp2emu.records import dataclass
 from dp2emu.shader.calls import Body, Call, check_calls
 from dp2emu.shader.sm.opcodes import Group, Op
 from dp2emu.shader.sm.program import Instruction, Shader

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from random import Random
 
+from dp2emu.records import dataclass
 from dp2emu.shader.sm.modifiers import (
     MODIFIERS,
     SHIFT_SUFFIXES,

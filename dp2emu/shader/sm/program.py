@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dp2emu.d3d.enums import DeclUsage
+from dp2emu.records import dataclass
 from dp2emu.shader.sm.modifiers import (
     Comparison,
     ResultModifier,

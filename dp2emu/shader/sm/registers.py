@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import NamedTuple
 
+from dp2emu.records import dataclass
 from dp2emu.shader.sm.versions import (
     V1_0,
     V1_1,

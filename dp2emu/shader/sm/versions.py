@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
+
+from dp2emu.records import dataclass
 
 Level = tuple[int, int]
 """Major and minor number; versions of one stage are ordered by it."""

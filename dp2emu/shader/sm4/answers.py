@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
 from dp2emu.errors import Unsupported
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import Assign, Constant, Input, Lod, Program, Stage, Statement
 from dp2emu.shader.reference import Run, Watch
 from dp2emu.shader.sampling import COMPONENTS

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 
 from dp2emu.errors import ShaderError
+from dp2emu.records import dataclass
 from dp2emu.shader.sm4.digest import digest
 
 MAGIC = b"DXBC"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from random import Random
 
+from dp2emu.records import dataclass
 from dp2emu.shader.sm4.enums import Dimension, Precision, ReturnType, Sizes, Sync
 from dp2emu.shader.sm4.opcodes import OPCODES, SIZED, Opcode, files
 from dp2emu.shader.sm4.ops import Op

@@ -5,9 +5,10 @@ Registers are untyped rows of four 32-bit components; what their bits mean the o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from dp2emu.records import dataclass
 from dp2emu.shader.sm4.enums import (
     Access,
     Dimension,

@@ -8,10 +8,11 @@ all the same is not looked at: inputs and outputs that are not declared, results
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 from dp2emu.errors import ShaderError
+from dp2emu.records import dataclass
 from dp2emu.shader.sm4.enums import CustomClass, Dimension
 from dp2emu.shader.sm4.flow import Phase, check_flow, phases
 from dp2emu.shader.sm4.ops import Op

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from dp2emu.records import dataclass
 from dp2emu.shader.bits import Bits
 
 Level = tuple[int, int]

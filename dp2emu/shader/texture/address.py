@@ -11,10 +11,10 @@ follow from the mode, so that a filter at the edge sees what lies there.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from dp2emu.d3d.enums import TextureAddress
+from dp2emu.records import dataclass
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 

@@ -10,13 +10,13 @@ those of the rows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from enum import IntEnum
 from functools import lru_cache
 
 import numpy as np
 
+from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import File
 from dp2emu.shader.types import F32, I32, Type

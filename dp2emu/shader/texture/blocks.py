@@ -6,7 +6,6 @@ Both give the same 8-bit values.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from dp2emu.d3d.blocks import (
@@ -21,6 +20,7 @@ from dp2emu.d3d.blocks import (
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel
+from dp2emu.records import dataclass
 from dp2emu.shader.texture.fields import Decode, Source, bits, signed_bits
 from dp2emu.shader.texture.filters import Texel
 from dp2emu.shader.types import Type

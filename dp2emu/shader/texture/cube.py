@@ -6,8 +6,7 @@ On the face a coordinate is (across / major + 1) / 2.  Filters stay inside the f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from dp2emu.records import dataclass
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 

@@ -9,9 +9,9 @@ detailed level then clamp it; the nearest level is the one reached by rounding h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 
+from dp2emu.records import dataclass
 from dp2emu.shader.functions import log2
 from dp2emu.shader.texture.address import FRACTION_BITS, ONE
 from dp2emu.shader.values import Value

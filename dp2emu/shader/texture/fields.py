@@ -8,11 +8,11 @@ With sRGB, red, green and blue of up to 8 bits, rounded to 8 bits first, become 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.formats import Channel, Coding, FormatRow, Use
 from dp2emu.errors import Unsupported
+from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.texture.bindings import Files

@@ -7,9 +7,9 @@ Fractions come in 1/256 of a texel.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from dp2emu.d3d.enums import TextureFilter
+from dp2emu.records import dataclass
 from dp2emu.shader.functions import exp2
 from dp2emu.shader.values import Number, Value
 

@@ -6,10 +6,9 @@ binding.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dp2emu.d3d.enums import CmpFunc, TextureAddress, TextureFilter
 from dp2emu.d3d.formats import AnyFormat
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import TextureKind
 
 MAX_ANISOTROPY = 16

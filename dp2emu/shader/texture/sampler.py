@@ -12,10 +12,11 @@ the most detailed level clamps only then.  Without mip filter that most detailed
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 
 from dp2emu.d3d.enums import TextureFilter
+from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
 from dp2emu.shader.sampling import COMPONENTS

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple
 
 from dp2emu.d3d.enums import DeclUsage
 from dp2emu.errors import ShaderError
+from dp2emu.records import dataclass
 from dp2emu.shader import ir
 from dp2emu.shader.budget import Budget
 from dp2emu.shader.builder import LOOP_LIMIT, Builder

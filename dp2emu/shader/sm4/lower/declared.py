@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
+from dp2emu.records import dataclass
 from dp2emu.shader.sm4.enums import (
     CustomClass,
     Dimension,

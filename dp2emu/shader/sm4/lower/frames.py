@@ -8,9 +8,10 @@ the inner one, behind which those with the flag up leave further.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from dp2emu.records import dataclass
 from dp2emu.shader.values import Value, Variable
 
 

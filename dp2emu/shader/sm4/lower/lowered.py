@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from dp2emu.records import dataclass
 from dp2emu.shader.ir import Lod, Program
 from dp2emu.shader.sm4.enums import (
     Dimension,

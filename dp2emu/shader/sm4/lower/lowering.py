@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from dp2emu.records import dataclass
 from dp2emu.shader import ir
 from dp2emu.shader.budget import Budget
 from dp2emu.shader.builder import Builder
