@@ -85,11 +85,13 @@ class CommandStream:
 
     def _moved(self, found: Scan) -> Scan:
         """Offsets into ``memory`` as offsets into the surface."""
-        base, problem = self.base, found.problem
-        if problem is not None:
-            problem.offset = found.stop + base
+        base, wrong = self.base, found.wrong
+        if wrong is not None:
+            op, token, *places = wrong
+            at, stop, end = (place + base for place in places)
+            wrong = op, token, at, stop, end
         commands = [
             (offset + base, token, n, start + base, end + base)
             for offset, token, n, start, end in found.commands
         ]
-        return Scan(commands, found.stop + base, problem)
+        return Scan(commands, found.stop + base, wrong)

@@ -12,7 +12,6 @@ not been checked against the bytes that are there.  Source: reference sections 1
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import repeat
 from struct import Struct
 from typing import Any, NamedTuple
 
@@ -45,22 +44,38 @@ class Command(NamedTuple):
     end: int
 
 
-class Scan(NamedTuple):
-    """All tokens up to ``stop``, and what is wrong there if the walk cannot go on.
+Wrong = tuple[int | None, Token | None, int, int, int]
+"""What a walk cannot get past: opcode, None for a header that is cut; token, None if it is none;
+byte offset; where it would end, and where the bytes do."""
 
-    ``problem`` carries the offset of the offending header and, if the opcode has one, its name.
+
+class Scan(NamedTuple):
+    """All tokens up to ``stop``, and what is ``wrong`` there if the walk cannot go on.
+
     ``commands`` are plain tuples in the order of ``Command``.
     """
 
     commands: list[tuple[int, Token, int, int, int]]
     stop: int
-    problem: Malformed | None
+    wrong: Wrong | None
+
+    @property
+    def problem(self) -> Malformed | None:
+        """What is wrong in words, with the offset of the offending header and, if the opcode has
+        one, its name.
+        """
+        # Most inputs of a fuzzer end in one, and hardly ever does anybody read it.
+        return None if self.wrong is None else _malformed(*self.wrong)
 
 
 class _Shape(NamedTuple):
-    """A row compiled for the scan: body size is base + each * n unless ``body_end`` tells."""
+    """A row compiled for the scan: a token takes base + each * n bytes, header included.
 
-    token: Token
+    Where that is not so ``base`` is more than any buffer has, and ``body_end`` tells.  ``token``
+    is a ``Token``, None for an opcode that is no command.
+    """
+
+    token: Any
     base: int
     each: int
     body_end: _END | None
@@ -78,28 +93,27 @@ def scan(
     """
     commands: list[tuple[int, Token, int, int, int]] = []
     append, header, shapes = commands.append, _HEADER, _SHAPES
-    last = end - HEADER_BYTES
+    final = last = end - HEADER_BYTES
     at = start
-    for _ in repeat(None) if limit is None else repeat(None, limit):
-        if at > last:
-            break
-        op, n = header(buffer, at)
-        shape = shapes[op]
-        if shape is None:
-            return Scan(commands, at, _unknown(op, at))
-        token, base, each, body_end = shape
-        body = at + 4
-        if body_end is None:
-            stop = body + base + each * n
-        else:
-            stop = body_end(buffer, body, end, n, vertex_size)
-        if stop > end:
-            return Scan(commands, at, _overrun(token, at, stop, end))
-        append((at, token, n, body, stop))
-        at = stop
-    else:
-        return Scan(commands, at, None)
-    return Scan(commands, at, None if at == end else _cut_header(at, end))
+    while True:
+        if limit is not None:
+            # Tokens take 4 bytes or more: before ``last`` begin no more than may still be found.
+            last = min(at + HEADER_BYTES * (limit - len(commands) - 1), final)
+        while at <= last:
+            op, n = header(buffer, at)
+            token, base, each, body_end = shapes[op]
+            stop = at + base + each * n
+            if stop > end and (
+                body_end is None
+                or (stop := body_end(buffer, at + HEADER_BYTES, end, n, vertex_size)) > end
+            ):
+                return Scan(commands, at, (op, token, at, stop, end))
+            append((at, token, n, at + HEADER_BYTES, stop))
+            at = stop
+        if limit is not None and len(commands) >= limit:
+            return Scan(commands, at, None)
+        if at > final:
+            return Scan(commands, at, None if at == end else (None, None, at, at, end))
 
 
 def decode(
@@ -152,17 +166,15 @@ def _aligned(offset: int) -> int:
     return -(-offset // VERTEX_ALIGNMENT) * VERTEX_ALIGNMENT
 
 
-def _unknown(op: int, at: int) -> Malformed:
-    return Malformed(f"opcode {op} is no command ({GAPS[op]})", offset=at)
-
-
-def _overrun(token: Token, at: int, stop: int, end: int) -> Malformed:
+def _malformed(op: int | None, token: Token | None, at: int, stop: int, end: int) -> Malformed:
+    """``Wrong`` in words."""
+    left = end - at
+    if op is None:
+        return Malformed(f"{left} bytes are left, a token header takes {HEADER_BYTES}", offset=at)
+    if token is None:
+        return Malformed(f"opcode {op} is no command ({GAPS[op]})", offset=at)
     what = f"the payload needs {stop - at - HEADER_BYTES} bytes or more"
-    return Malformed(f"{what}, {end - at - HEADER_BYTES} are left", offset=at, token=token.name)
-
-
-def _cut_header(at: int, end: int) -> Malformed:
-    return Malformed(f"{end - at} bytes are left, a token header takes 4", offset=at)
+    return Malformed(f"{what}, {left - HEADER_BYTES} are left", offset=at, token=token.name)
 
 
 # Compiling rows.
@@ -171,16 +183,16 @@ def _cut_header(at: int, end: int) -> Malformed:
 def _shape(token: Token) -> _Shape:
     head, item = _bytes(token.head_dtype), _bytes(token.item_dtype)
     if token.vertices is not None:
-        return _Shape(token, 0, 0, _vertex_end(head, token.vertices))
+        return _Shape(token, _BEYOND, 0, _vertex_end(head, token.vertices))
     if token.op in _TAIL_SIZES:
-        return _Shape(token, 0, 0, _tail_end(_TAIL_SIZES[token.op], head, item, token.count))
+        return _Shape(token, _BEYOND, 0, _tail_end(_TAIL_SIZES[token.op], head, item, token.count))
     if token.implied is not None and token.head_dtype is not None:
         end_of = _implied_end(token.head_dtype, item, token.count, token.implied)
-        return _Shape(token, 0, 0, end_of)
+        return _Shape(token, _BEYOND, 0, end_of)
     none, step = token.count(0), token.count(1) - token.count(0)
     if token.count(0xFFFF) != none + step * 0xFFFF:
         raise TypeError(f"{token.op.sdk}: the number of items is not linear in n")
-    return _Shape(token, head + none * item, step * item, None)
+    return _Shape(token, HEADER_BYTES + head + none * item, step * item, None)
 
 
 def _bytes(dtype: np.dtype[Any] | None) -> int:
@@ -236,6 +248,8 @@ def _compile_tail(tail: Tail, item: np.dtype[Any]) -> _SIZE:
     return size
 
 
+_BEYOND = 1 << 62
+"""More bytes than any buffer has."""
 _HEADER = Struct("<BxH").unpack_from
 _NO_BYTES = memoryview(b"")
 _NO_ITEMS = np.empty(0, np.uint8)
@@ -244,4 +258,6 @@ _TAIL_SIZES = {
     for op, token in TABLE.items()
     if token.tail is not None and token.item_dtype is not None
 }
-_SHAPES = [_shape(TABLE[op]) if op in TABLE else None for op in range(256)]
+_UNKNOWN = _Shape(None, _BEYOND, 0, None)
+# Plain tuples, which are quicker to take apart.
+_SHAPES = [tuple(_shape(TABLE[op]) if op in TABLE else _UNKNOWN) for op in range(256)]

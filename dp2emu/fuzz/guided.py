@@ -30,12 +30,13 @@ def available() -> bool:
 def main(arguments: list[str]) -> None:
     """Fuzz until libFuzzer ends the process."""
     import atheris
+    from atheris.instrument_bytecode import patch_code
 
     name, folder, board, seed, before, execs, seconds = arguments
     target = target_named(name)
     worker = Worker(target, Path(folder), Board(Path(board), target.most), int(seed), int(before))
     for function in _functions(target.cover):
-        atheris.instrument_func(function)
+        function.__code__ = patch_code(function.__code__, trace_dataflow=target.compares)
     options = [
         f"-max_len={target.most}",
         f"-seed={int(seed) % (1 << 31) + 1}",
@@ -72,7 +73,8 @@ def _mutator(target: Target, rng: Random) -> Callable[[bytes, int, int], bytes]:
 
     def change(data: bytes, most: int, seed: int) -> bytes:
         if seed % _STRUCTURED:
-            return bytes(atheris.Mutate(data, most))
+            any_other: bytes = atheris.Mutate(data, most)
+            return any_other
         other, last[0] = last[0], data
         return target.mutate(rng, data, other)[:most]
 

@@ -16,7 +16,7 @@ from dp2emu.dp2.parse import parse
 from dp2emu.dp2.table import Body, Tail, Token
 from dp2emu.dp2.walk import decode, scan
 from dp2emu.fuzz import grammar
-from dp2emu.fuzz.target import Broken, Target, Trial
+from dp2emu.fuzz.target import Broken, Target
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.text import TextCapture
 from dp2emu.text.dump import TextWriter
@@ -37,11 +37,12 @@ def walk(data: bytes) -> Hashable:
         if offset != at or stop < start:
             raise Broken(f"a token at {offset} instead of {at}")
         at = stop
-    if at != found.stop or (found.problem is None) != (at == len(data)):
+    if at != found.stop or (found.wrong is None) != (at == len(data)):
         raise Broken(f"the walk stopped at {found.stop}, its tokens at {at}")
-    if found.problem is not None:
-        return found.problem.token, min(len(found.commands), 2)
-    return found.commands[-1][1].name if found.commands else None
+    if found.wrong is not None:
+        token = found.wrong[1]
+        return token and token.op, min(len(found.commands), 2)
+    return found.commands[-1][1].op if found.commands else None
 
 
 def agree(data: bytes) -> Hashable:
@@ -119,14 +120,11 @@ def records(data: bytes) -> Sequence[Record]:
     return (*_START, Called(call))
 
 
-def _target(name: str, what: str, trial: Trial, cover: tuple[str, ...], most: int) -> Target:
-    return Target(name, what, lambda: trial, grammar.stream, grammar.mutate, most, cover, records)
-
-
 TARGETS = (
-    _target("walk", "find every token of command bytes", walk, ("dp2emu.dp2.walk",), 96),
-    _target("construct", "construct and the walk read the same", agree,
-            ("dp2emu.dp2.walk", "dp2emu.dp2.parse"), 128),
-    _target("reassembly", "dump, and assemble to the same bytes", come_back, ("dp2emu.text",),
-            64),
+    Target("walk", "find every token of command bytes", lambda: walk, grammar.stream,
+           grammar.mutate, 96, ("dp2emu.dp2.walk",), records, compares=False),
+    Target("construct", "construct and the walk read the same", lambda: agree, grammar.stream,
+           grammar.mutate, 128, ("dp2emu.dp2.walk", "dp2emu.dp2.parse"), records),
+    Target("reassembly", "dump, and assemble to the same bytes", lambda: come_back,
+           grammar.stream, grammar.mutate, 64, ("dp2emu.text",), records),
 )  # fmt: skip

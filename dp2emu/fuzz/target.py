@@ -32,7 +32,8 @@ class Target:
 
     ``seed`` makes an input by chance, ``mutate`` one of another.  Inputs are at most ``most``
     bytes.  ``records`` are the capture that shows an input, None if it is a file itself, whose
-    name ends in ``suffix``.  ``cover`` names the modules whose coverage tells inputs apart.
+    name ends in ``suffix``.  ``cover`` names the modules whose coverage tells inputs apart;
+    ``compares``: they compare with numbers that inputs may have to contain.
     """
 
     name: str
@@ -44,3 +45,4 @@ class Target:
     cover: tuple[str, ...]
     records: Callable[[bytes], Sequence[Record] | None] = _no_capture
     suffix: str = ".bin"
+    compares: bool = True

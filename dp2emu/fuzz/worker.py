@@ -30,9 +30,9 @@ _TRIES = 2000
 """To make a finding smaller."""
 _FRESH = 0.02
 """Share of inputs that are made and not changed."""
-_BEGUN, _COUNTS = struct.Struct("<2Q"), struct.Struct("<3Q")
-_STATE = struct.Struct("<5Q")
-"""Both."""
+_COUNTS = struct.Struct("<3Q")
+_BEGUN = "<2Q{}s"
+"""Behind the counts: inputs tried, bytes of the one under way and room for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,8 @@ class Board:
 
     def __init__(self, path: Path, most: int) -> None:
         """Opens the file, or makes it for inputs of ``most`` bytes."""
-        size = _STATE.size + most
+        self._begun = struct.Struct(_BEGUN.format(most))
+        size = _COUNTS.size + self._begun.size
         if not path.exists() or path.stat().st_size < size:
             path.write_bytes(bytes(size))
         with open(path, "r+b") as file:
@@ -61,18 +62,17 @@ class Board:
 
     def begin(self, execs: int, data: bytes) -> None:
         """An input is about to be tried."""
-        _BEGUN.pack_into(self._map, 0, execs, len(data))
-        self._map[_STATE.size : _STATE.size + len(data)] = data
+        self._begun.pack_into(self._map, _COUNTS.size, execs, len(data), data)
 
     def count(self, features: int, lines: int, corpus: int) -> None:
         """What was found so far."""
-        _COUNTS.pack_into(self._map, _BEGUN.size, features, lines, corpus)
+        _COUNTS.pack_into(self._map, 0, features, lines, corpus)
 
     def read(self) -> Vitals:
         """What the other side wrote."""
-        execs, length, features, lines, corpus = _STATE.unpack_from(self._map)
-        data = self._map[_STATE.size : _STATE.size + length]
-        return Vitals(execs, features, lines, corpus, bytes(data))
+        execs, length, data = self._begun.unpack_from(self._map, _COUNTS.size)
+        features, lines, corpus = _COUNTS.unpack_from(self._map)
+        return Vitals(execs, features, lines, corpus, data[:length])
 
 
 class Worker:
