@@ -147,9 +147,15 @@ def _value(field: Field[Any], named: dict[str, Any], *, slotted: bool) -> str | 
 
 
 def _repr(cls: Any) -> Method:
-    shown = ", ".join(f"{f.name}={{self.{f.name}!r}}" for f in fields(cls) if f.repr)
-    text = f'return f"{{self.__class__.__qualname__}}({shown})"'
-    return recursive_repr()(_compiled("self", [text], {}))
+    names = [field.name for field in fields(cls) if field.repr]
+    shown = f"({', '.join(f'{name}=%r' for name in names)})"
+
+    @recursive_repr()
+    def method(self: Any) -> str:
+        values = tuple([getattr(self, name) for name in names])
+        return f"{self.__class__.__qualname__}{shown % values}"
+
+    return method
 
 
 def _eq(cls: Any) -> Method:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,6 @@ from dp2emu.gpu.work import Work
 from dp2emu.records import dataclass
 from dp2emu.shader.jit.bindings import address
 from dp2emu.shader.jit.improving import Improving
-from dp2emu.shader.jit.later import later
 from dp2emu.shader.reference import Fetcher, Sampler
 
 HEAVY = 1 << 21
@@ -111,7 +109,11 @@ class Drawing:
         if pipeline.vertex is None:
             first = geometry(draw, 0, 1, names).vertices
             found, level = first.names, _is_level(draw, first)
-        _compile_later(self.triangle_plan(draw, found, level), draw)
+        plan = self.triangle_plan(draw, found, level)
+        _compile_later(plan, draw)
+        if pipeline.vertex is not None:
+            vertices().ahead()
+        plan.setup.ahead()
 
     def _triangles(self, draw: Draw, assembled: Geometry) -> Work | None:
         """Set up, cover and draw triangles; None if some are too large for that."""
@@ -264,7 +266,8 @@ class Drawing:
 
 def _compile_later(plan: Plan, draw: Draw) -> None:
     """Have a kernel compiled by another thread."""
-    later(partial(plan.kernel.ready, good=draw.count >= MANY))
+    # Who runs a program for vertices has more to wait for, and mostly small triangles.
+    plan.kernel.ahead(good=draw.count >= MANY and draw.pipeline.vertex is None)
 
 
 def _is_level(draw: Draw, vertices: Vertices) -> bool:

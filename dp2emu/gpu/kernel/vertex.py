@@ -54,9 +54,24 @@ def geometry(
 ) -> Geometry:
     """Primitives ``start`` to ``stop`` of a draw, with those varyings of ``names`` they have.
 
-    All arrays are of doubles.  Raises Unsupported as the reference does, ImportError without
-    llvmlite.
+    Numbers are doubles if it was compiled code that made them.  Raises Unsupported as the
+    reference does, ImportError without llvmlite.
     """
+    # NumPy places vertices that no program makes as quickly as code that is compiled quickly.
+    if draw.pipeline.vertex is None and not vertices().soon():
+        return reference.geometry(draw, start, stop, names)
+    return compiled(draw, start, stop, names, sampler, fetcher)
+
+
+def compiled(
+    draw: Draw,
+    start: int,
+    stop: int,
+    names: tuple[str, ...],
+    sampler: Sampler | None,
+    fetcher: Fetcher | None,
+) -> Geometry:
+    """The same by compiled code, which is waited for."""
     plan = plan_of(draw.pipeline, names)
     frame = frame_of(plan, draw.topology, stop - start, planes_used(draw))
     bound = None if plan.program is None else _bound(plan.program, draw, sampler, fetcher)
@@ -248,7 +263,7 @@ def checked(
     wanted = reference.geometry(draw, start, stop, names, sampler, run, fetcher)
     again = True
     while again:
-        found = geometry(draw, start, stop, names, sampler, fetcher)
+        found = compiled(draw, start, stop, names, sampler, fetcher)
         for what, each, other in _compared(wanted, found):
             if each.shape != other.shape or not np.array_equal(each, other, equal_nan=True):
                 raise Disagreement(f"{what} of primitives {start} to {stop} differ", "", start)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from dp2emu.records import dataclass
@@ -36,24 +36,30 @@ class Source:
 
     def good(self) -> Code:
         """The function in good code, compiled now or by an earlier process."""
-        return self._loaded(quick=False)
+        return self.begun(quick=False)()
 
     def quick(self) -> Code:
         """The same in code that is compiled quickly."""
-        return self._loaded(quick=True)
+        return self.begun(quick=True)()
+
+    def begun(self, *, quick: bool) -> Callable[[], Code]:
+        """What is left of either when the text is LLVM's, which any thread may do, once."""
+        key = self._key(quick=quick)
+        code = objects().get(key)
+        if code is not None:
+            return partial(host().load, code, self.name)
+        return partial(self._finished, key, host().begun(self.write(), self.passes, quick))
+
+    def _finished(self, key: str, emit: Callable[[], bytes]) -> Code:
+        code = emit()
+        loaded = host().load(code, self.name)
+        objects().put(key, code)
+        return loaded
 
     def kept(self) -> Code | None:
         """Good code that an earlier process has compiled, if there is any."""
         code = objects().get(self._key(quick=False))
         return None if code is None else host().load(code, self.name)
-
-    def _loaded(self, *, quick: bool) -> Code:
-        key, store = self._key(quick=quick), objects()
-        code = store.get(key)
-        if code is None:
-            code = host().compile(self.write(), self.passes, quick)
-            store.put(key, code)
-        return host().load(code, self.name)
 
     def _key(self, *, quick: bool) -> str:
         written = sources()

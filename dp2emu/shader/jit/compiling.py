@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from itertools import count
 from typing import Any
@@ -82,6 +82,14 @@ class Host:
 
     def compile(self, text: str, passes: tuple[str, ...] = PASSES, quick: bool = False) -> bytes:
         """The object of a module: good code unless it has to be there quickly."""
+        return self.begun(text, passes, quick)()
+
+    def begun(
+        self, text: str, passes: tuple[str, ...] = PASSES, quick: bool = False
+    ) -> Callable[[], bytes]:
+        """What is left of the same: the code generator's work, which is most of it and for which
+        any thread will do, since it is done without Python.
+        """
         binding = self.binding
         machine = self.machine(_QUICK if quick or text.count("\n") > LONG else _GOOD)
         # Machines and contexts of their own may be used at the same time.
@@ -93,7 +101,7 @@ class Host:
         for name in passes:
             getattr(manager, f"add_{name}_pass")()
         manager.run(module, builder)
-        return self._emitted(machine, module)
+        return partial(self._emitted, machine, module)
 
     def _emitted(self, machine: Any, module: Any) -> bytes:
         with self.binding.ffi.OutputString() as why:

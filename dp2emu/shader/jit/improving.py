@@ -20,6 +20,8 @@ from dp2emu.shader.jit.later import later
 _WORTH = 8
 """Calls after which good code seems worth while: more than a first draw makes, which it would take
 a processor from."""
+_PATIENCE = 64
+"""Times that somebody does without code: in a child of a process nobody may be compiling it."""
 _improvable: WeakSet[Improving] = WeakSet()
 """Functions with quick code."""
 _listing = Lock()
@@ -36,8 +38,9 @@ class Improving:
         self.run: Callable[..., Any] = self._counted
         self._source, self._kind = source, kind
         self._code: Callable[..., Any] | None = None
+        self._begun: tuple[Callable[[], Code], bool] | None = None
         self._good = self._asked = False
-        self._calls = 0
+        self._calls = self._asking = 0
         self._changing = Lock()
 
     @property
@@ -54,6 +57,37 @@ class Improving:
         elif good and not self._good:
             self._ask()
 
+    def ahead(self, *, good: bool = False) -> None:
+        """Have code before it is wanted, if nobody is about to: another thread makes it of what is
+        written here, unless an earlier process has.  Who wants it first makes it.
+        """
+        if self._code is None and self._changing.acquire(blocking=False):
+            try:
+                if self._code is None and self._begun is None and not self._kept():
+                    self._begun = self._source.begun(quick=not good), good
+                    later(self.ready)
+            finally:
+                self._changing.release()
+
+    def soon(self) -> bool:
+        """Whether there is code.  If there is none another thread compiles it, and who asks often
+        waits for it.
+        """
+        if self._code is None:
+            self._asking += 1
+            if self._asking == 1:
+                self._begin_soon()
+            elif self._asking > _PATIENCE:
+                self.ready()
+        return self._code is not None
+
+    def _begin_soon(self) -> None:
+        """What an earlier process has compiled is there at once."""
+        with self._changing:
+            found = self._code is not None or self._kept()
+        if not found:
+            later(self.ready)
+
     def improve(self) -> None:
         """Have good code from here on."""
         with self._changing:
@@ -61,14 +95,19 @@ class Improving:
                 self._have(self._source.good(), good=True)
 
     def _begin(self, *, good: bool) -> None:
-        """Code of an earlier process may be good already."""
+        if self._begun is not None:
+            finish, good = self._begun
+            self._have(finish(), good=good)
+            self._begun = None
+        elif not self._kept():
+            self._have(self._source.good() if good else self._source.quick(), good=good)
+
+    def _kept(self) -> bool:
+        """Have code of an earlier process, if there is any: it is good already."""
         kept = self._source.kept()
         if kept is not None:
             self._have(kept, good=True)
-        elif good:
-            self._have(self._source.good(), good=True)
-        else:
-            self._have(self._source.quick(), good=False)
+        return kept is not None
 
     def _ask(self) -> None:
         if not self._asked:

@@ -14,6 +14,7 @@ from dp2emu.gpu.kernel import running, threads
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.setting import setting_of
 from dp2emu.shader.engines import CHECKED, JIT, engine
+from dp2emu.shader.jit.improving import Improving
 from tests.gpu.drawing import color_surface, corner, draw, programmed
 from tests.gpu.kernel.states import random_draw
 
@@ -44,8 +45,9 @@ def test_the_kernel_that_is_compiled_beside_vertices_is_the_one_that_draws(
     monkeypatch: pytest.MonkeyPatch, rhw: tuple[float, ...], shaded: bool
 ) -> None:
     begun: list[Any] = []
-    monkeypatch.setattr(running, "vertices", lambda: SimpleNamespace(there=False))
-    monkeypatch.setattr(running, "later", begun.append)
+    nowhere = SimpleNamespace(there=False, ahead=lambda: None)
+    monkeypatch.setattr(running, "vertices", lambda: nowhere)
+    monkeypatch.setattr(Improving, "ahead", lambda self, good=False: begun.append(self))
     places = [(3.0, 2.0), (28.0, 7.0), (10.0, 30.0)]
     corners = [corner(x, y, 0.5, rhw=w) for (x, y), w in zip(places, rhw, strict=True)]
     packet = draw(corners, color=color_surface())
@@ -55,7 +57,7 @@ def test_the_kernel_that_is_compiled_beside_vertices_is_the_one_that_draws(
     (guessed,) = drawing.plans.values()
     execute_draw(packet, Counters(), run=engine(JIT))
     assert list(drawing.plans.values()) == [guessed]
-    assert begun[0].func == guessed.kernel.ready and guessed.kernel.there
+    assert begun[:2] == [guessed.kernel, guessed.setup] and guessed.kernel.there
 
 
 def test_bands_cover_every_row_once() -> None:

@@ -25,6 +25,7 @@ from dp2emu.gpu.texturing import Texturing
 from dp2emu.gpu.vertex import VERTEX_TYPES
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Lod, Stage, TextureKind
+from dp2emu.shader.jit.improving import Improving
 from dp2emu.shader.reference import run
 from dp2emu.shader.types import Type
 from tests.gpu.drawing import (
@@ -347,16 +348,30 @@ def test_any_draw(data: st.DataObject) -> None:
 
 def test_a_difference_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     packet = programmed(draw(scattered(60)))
-    right = vertex.geometry
+    right = vertex.compiled
 
     def wrong(*arguments: object) -> Geometry:
         found = right(*arguments)  # type: ignore[arg-type]
         found.vertices.position[1, 2, 0] += 1
         return found
 
-    monkeypatch.setattr(vertex, "geometry", wrong)
+    monkeypatch.setattr(vertex, "compiled", wrong)
     with pytest.raises(Disagreement, match="positions of primitives 0 to 20 differ"):
         agreed(packet)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_vertices_without_a_program_are_placed_before_there_is_code(
+    there: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packet = draw(scattered(60))
+    wanted = agreed(packet)
+    monkeypatch.setattr(Improving, "soon", lambda self: there)
+    with np.errstate(all="ignore"):
+        found = vertex.geometry(packet, 0, packet.count, NAMES)
+    assert np.array_equal(found.vertices.position, wanted.vertices.position, equal_nan=True)
+    assert np.array_equal(found.vertices.varyings, wanted.vertices.varyings, equal_nan=True)
+    assert np.array_equal(found.numbers, wanted.numbers)
 
 
 def test_what_cannot_be_fetched_is_refused() -> None:

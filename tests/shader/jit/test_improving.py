@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import gc
+from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
-from dp2emu.shader.jit import code
+from dp2emu.shader.jit import code, improving
 from dp2emu.shader.jit.code import Source
 from dp2emu.shader.jit.compiling import Host
 from dp2emu.shader.jit.improving import Improving, improve_all
@@ -24,14 +25,14 @@ TEXT = "define i32 @f(i32 %x) { %y = mul i32 %x, 7\nret i32 %y }"
 def kinds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[bool]:
     """Whether each object that is compiled is a quick one."""
     found: list[bool] = []
-    compile = Host.compile
+    begun = Host.begun
 
-    def noted(self: Host, text: str, passes: tuple[str, ...], quick: bool) -> bytes:
+    def noted(self: Host, text: str, passes: tuple[str, ...], quick: bool) -> Callable[[], bytes]:
         found.append(quick)
-        return compile(self, text, passes, quick)
+        return begun(self, text, passes, quick)
 
     improve_all()
-    monkeypatch.setattr(Host, "compile", noted)
+    monkeypatch.setattr(Host, "begun", noted)
     monkeypatch.setattr(code, "objects", lambda: Store(tmp_path))
     return found
 
@@ -120,3 +121,44 @@ def test_threads_that_begin_together_have_the_same_code(kinds: list[bool]) -> No
         thread.join()
     assert found == [35] * 4
     assert kinds == [True]
+
+
+@pytest.mark.parametrize("good", [False, True])
+def test_code_made_ahead_is_what_is_run(kinds: list[bool], good: bool) -> None:
+    f = function()
+    f.ahead(good=good)
+    f.ahead(good=good)
+    done()
+    assert f.there and f.run(6) == 42 and kinds == [not good]
+    f.ahead()
+    assert kinds == [not good]
+
+
+def test_who_needs_code_does_not_wait_for_others_to_begin(
+    kinds: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(improving, "later", lambda work: None)
+    f = function()
+    f.ahead()
+    assert not f.there and f.run(6) == 42 and kinds == [True]
+
+
+def test_code_of_an_earlier_process_is_there_at_once(kinds: list[bool]) -> None:
+    function().ready(good=True)
+    first, second = function(), function()
+    first.ahead()
+    assert first.there and second.soon() and kinds == [False]
+
+
+def test_who_can_do_without_code_gets_it_later(kinds: list[bool]) -> None:
+    f = function()
+    f.soon()
+    done()
+    assert f.soon() and kinds == [True]
+
+
+def test_who_asks_often_waits(kinds: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(improving, "later", lambda work: None)
+    f = function()
+    answers = [f.soon() for _ in range(improving._PATIENCE + 1)]
+    assert answers[-1] and not any(answers[:-1]) and kinds == [True]
