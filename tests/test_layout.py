@@ -6,7 +6,7 @@ import construct
 import numpy as np
 import pytest
 
-from dp2emu.layout import dtype_of, reader_of
+from dp2emu.layout import dtype_of, packer_of, reader_of
 
 
 def test_every_scalar_maps_to_a_little_endian_dtype_of_its_size() -> None:
@@ -46,3 +46,32 @@ def test_a_reader_reads_what_the_dtype_says() -> None:
 def test_a_reader_refuses_padded_records() -> None:
     with pytest.raises(TypeError):
         reader_of(np.dtype([("w", "<u2"), ("d", "<u4")], align=True))
+
+
+def test_bytes_are_bytes() -> None:
+    assert dtype_of(construct.Bytes(3)) == np.dtype("V3")
+
+
+def test_a_construct_that_says_another_size_is_refused() -> None:
+    class Wide(construct.Adapter):
+        def _sizeof(self, context: object, path: str) -> int:
+            return 8
+
+    with pytest.raises(TypeError, match="dtype has 4 bytes, construct 8"):
+        dtype_of(Wide(construct.Int32ul))
+
+
+def test_a_packer_flattens_records_and_arrays() -> None:
+    inner = construct.Struct("b" / construct.Int8ul, "w" / construct.Int16ul)
+    outer = construct.Struct("d" / construct.Int32sl, "rows" / construct.Array(2, inner))
+    assert packer_of(dtype_of(outer)).pack(-1, 1, 2, 3, 4) == (b"\xff\xff\xff\xff\1\2\0\3\4\0")
+
+
+def test_what_has_no_dtype_has_no_packer() -> None:
+    with pytest.raises(TypeError, match="variable size"):
+        packer_of(None)
+
+
+def test_fields_without_a_name_are_numbered() -> None:
+    both = construct.Struct(construct.Int8ul, "w" / construct.Int16ul)
+    assert dtype_of(both).names == ("_0", "w")

@@ -46,6 +46,26 @@ def test_what_is_no_limit_is_refused(text: str) -> None:
         parse_limits([text])
 
 
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("extent", 1 << 14), ("surface_bytes", 1 << 30), ("nesting", 128), ("threads", 2**63 - 1)],
+)
+def test_a_limit_can_be_put_as_far_as_there_is_arithmetic_for(name: str, most: int) -> None:
+    assert getattr(parse_limits([f"{name}={most}"]), name) == most
+    assert getattr(parse_limits([f"{name}=1"]), name) == 1
+    with pytest.raises(UsageError, match=f"is no number from 1 to {most}"):
+        parse_limits([f"{name}={most + 1}"])
+
+
+def test_what_is_no_limit_is_not_told_at_length() -> None:
+    for text in ("x" * 500, "surfaces=" + "9" * 500):
+        with pytest.raises(UsageError) as caught:
+            parse_limits([text])
+        shown = re.search(r"'(.*?)'", str(caught.value))
+        assert shown is not None
+        assert shown[1] == text.removeprefix("surfaces=")[:80]
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("limit", "commands", "done"),
@@ -168,3 +188,14 @@ def test_limits_for_fuzzing_leave_room_for_what_a_stream_does() -> None:
     assert tried["extent"] ** 2 * 16 == tried["surface_bytes"] == tried["total_bytes"] >> 4
     for kind in ("tokens", "vertices", "pixels", "instructions"):
         assert tried[f"capture_{kind}"] == 16 * tried[f"call_{kind}"]
+    assert tried["call_vertices"] == tried["call_bytes"] == 4 * tried["call_tokens"] == 1 << 16
+    assert tried["call_pixels"] == 4 * tried["extent"] ** 2
+    assert tried["call_instructions"] == 64 * tried["call_pixels"]
+    assert (tried["surfaces"], tried["nesting"]) == (64, 16)
+
+
+def test_files_under_the_limits_for_fuzzing_are_of_a_few_mebibytes() -> None:
+    tried = asdict(FUZZING)
+    names = ("chunk_bytes", "record_bytes", "trace_bytes", "signature_bytes")
+    assert [tried[name] for name in names] == [1 << 20] * 4
+    assert tried["inflated_bytes"] == 4 << 20

@@ -100,8 +100,6 @@ class Head:
         letters = [field.subcon.fmtstr for field in declaration.subcons]
         self._struct = struct.Struct("<" + "".join(letter.lstrip("<") for letter in letters))
         self.size = self._struct.size
-        if self.size != declaration.sizeof():
-            raise TypeError(f"{self.names} is not packed")
 
     def pack(self, *values: int) -> bytes:
         """The head's bytes.  Raises CaptureError naming the value that does not fit its field."""

@@ -66,18 +66,13 @@ class Outbox:
             self._queues[result.kind] = deque(filter(self._is_wanted, queue))
 
     def drop(self, query_id: int) -> None:
-        """Forget the answer to a query, if there is one."""
+        """Forget the answer to a query, which may be the ``first``, if there is one."""
         self._wanted.pop(query_id, None)
 
     def first(self, held_back: Container[int]) -> Result | None:
         """The earliest answer whose type is not held back."""
         heads = [self._head(kind) for kind in self._queues if kind not in held_back]
         return min((head for head in heads if head), default=(0, None))[1]
-
-    def take(self, result: Result) -> None:
-        """Remove an answer that ``first`` returned."""
-        self._queues[result.kind].popleft()
-        del self._wanted[result.query_id]
 
     def _head(self, kind: int) -> tuple[int, Result] | None:
         queue = self._queues[kind]
@@ -134,7 +129,7 @@ def lay_out(outbox: Outbox, capacity: int) -> bytes:
     while (result := outbox.first(held_back)) is not None:
         if layout.fits(result.payload, more=len(outbox) > 1):
             layout.add(result)
-            outbox.take(result)
+            outbox.drop(result.query_id)
         elif layout.blocks:
             break
         else:

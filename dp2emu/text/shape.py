@@ -84,8 +84,6 @@ class Shape:
         self.leaves = tuple(_leaves(self.node))
         letters = "".join(leaf.letter for leaf in self.leaves)
         layout = struct.Struct("<" + letters.replace("f", "I"))
-        if layout.size != dtype.itemsize:
-            raise TypeError(f"{dtype} is not packed")
         self.dtype, self.size = dtype, layout.size
         self.unpack: Callable[[Any, int], tuple[int, ...]] = layout.unpack_from
         self.unpack_all: Callable[[Any], Iterator[tuple[int, ...]]] = layout.iter_unpack

@@ -198,10 +198,8 @@ class _Words:
         return text
 
     def part(self) -> str:
-        name = self.name()
-        if not name.endswith(":"):
-            raise self.error(f"{name} where a part belongs")
-        return name[:-1]
+        """The name of a list: on a line that is no statement, a word ends with a colon."""
+        return self.name().removesuffix(":")
 
     def fields(self) -> Fields:
         """``name=value`` up to the end of the line."""

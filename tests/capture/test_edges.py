@@ -15,9 +15,6 @@ from dp2emu.capture.files import Source, open_source
 from dp2emu.capture.opened import begins_as_text
 from dp2emu.capture.rawlog import RECORD, scan_heads
 from dp2emu.capture.reader import _find_totals, _named_totals, _small
-from dp2emu.dp2.responses import Outbox, Result
-from dp2emu.dp2.table import TABLE, Op
-from dp2emu.dp2.walk import _shape
 from dp2emu.errors import CaptureError
 from tests.capture.samples import EVERYTHING
 from tests.capture.test_rawlog import log
@@ -109,19 +106,3 @@ def test_streams_are_called_by_their_names() -> None:
 
     assert open_source(Named()).name == "there"
     assert open_source(BytesIO()).name == "-"
-
-
-def test_an_outbox_knows_what_waits() -> None:
-    box = Outbox()
-    box.add(Result(5, 9, b"abcd"))
-    assert 5 in box
-    assert 6 not in box
-
-
-def test_a_row_whose_items_are_no_multiple_of_its_count_is_an_error() -> None:
-    row = TABLE[Op.RENDERSTATE]
-    broken = type(row)(**{
-        name: getattr(row, name) for name in row.__slots__
-    } | {"count": lambda n: n * n})  # fmt: skip
-    with pytest.raises(TypeError, match="not linear in n"):
-        _shape(broken)

@@ -95,6 +95,7 @@ def test_what_the_caller_left_in_the_error_offset_means_nothing() -> None:
         (Answered(Answer(0, 0, -1)), "time"),
         (FrameMarker(1, time=1 << 64), "time"),
         (Annotation("key", "\udc80"), "not text"),
+        (FrameMarker(0.5), "are not the integers"),  # type: ignore[arg-type]
     ],
 )
 def test_a_value_that_does_not_fit_is_named(record: Record, field: str) -> None:
@@ -116,6 +117,8 @@ def test_a_value_that_does_not_fit_is_named(record: Record, field: str) -> None:
         (Kind.CALL, struct.pack("<IIII", 32, 3, 0xFFFFFFFF, 0xFFFFFFFF) + bytes(56), "speaks"),
         (Kind.CALL, struct.pack("<IIII", 32, 4, 0, 0) + bytes(56), "present"),
         (Kind.ANNOTATION, struct.pack("<II", 1, 0) + b"\xff", "UTF-8"),
+        (Kind.ENTRY, struct.pack("<QIII", 1, 110, 4, 1) + b"draw\0", "'draw' names no function"),
+        (Kind.ENTRY, struct.pack("<QIII", 1, 110, 129, 1) + b"D" * 129 + b"\0", "names no func"),
         (Kind.PICTURE, struct.pack("<QIIQ", 9, 5, 0, 1), "call 9 is of unknown kind 5"),
         (Kind.PICTURE, struct.pack("<QIIQ", 9, 0, 0, 1), "unknown kind 0"),
     ],
@@ -131,6 +134,8 @@ def test_a_value_that_does_not_fit_is_named(record: Record, field: str) -> None:
         "lengths",
         "present",
         "text",
+        "name",
+        "long name",
         "way",
         "no way",
     ],

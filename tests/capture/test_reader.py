@@ -98,6 +98,17 @@ def test_a_missing_chunk_is_noticed_at_the_next_one() -> None:
     assert "sequence 2 where 1 is due" in damage
 
 
+def test_chunks_that_inflate_to_more_than_the_limit_are_damage() -> None:
+    calls: list[Record] = [Called(Call(n)) for n in range(3)]
+    data = sealed(calls)
+    capture = open_capture(BytesIO(data))
+    most = sum(size for _, size in {capture.chunk for _ in capture.records()})
+    for limit, expected in ((most, calls), (most - 1, calls[:2])):
+        capture = open_capture(BytesIO(data), limits=Limits(inflated_bytes=limit))
+        assert list(capture.records()) == expected
+        assert (f"limit inflated_bytes {limit}" in str(capture.damage)) == (limit < most)
+
+
 def _chunks(data: bytes) -> list[bytes]:
     """The chunk records of a sealed capture."""
     found, at = [], len(MAGIC)

@@ -10,7 +10,7 @@ import pytest
 from dp2emu.capture import Summary, open_capture
 from dp2emu.capture.payloads import encode
 from dp2emu.capture.records import Record, SurfaceCreated
-from dp2emu.capture.totals import Totals, from_metadata, to_metadata
+from dp2emu.capture.totals import Totals, _checksum, from_metadata, to_metadata
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from tests.capture.samples import CHAIN, ENTRIES, EVERYTHING, KEYS, SEEN, TEXTURES, log, sealed
@@ -81,6 +81,17 @@ def test_calls_of_the_other_interface_are_counted_and_may_be_left_out() -> None:
 def test_no_totals_are_an_error() -> None:
     with pytest.raises(CaptureError):
         from_metadata({})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"calls": None}, {"calls": "x"}, {"formats": None}, {"formats": "1:2"}, {"formats": "1:x:3"}],
+)
+def test_totals_that_lack_something_are_an_error(wrong: dict[str, str | None]) -> None:
+    metadata = {key: text for key, text in to_metadata(TRUE).items() if key != "crc32"} | wrong
+    rest = {key: text for key, text in metadata.items() if text is not None}
+    with pytest.raises(CaptureError, match="totals are incomplete"):
+        from_metadata({**rest, "crc32": _checksum(rest)})
 
 
 def test_sorts_of_surface_do_not_pile_up() -> None:

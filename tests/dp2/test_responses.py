@@ -128,6 +128,31 @@ def test_dropped_answers_do_not_pile_up() -> None:
     assert sent(lay_out_box(box, 4096)) == [1]
 
 
+def test_a_queue_is_cleared_of_dropped_answers_when_most_of_it_is_dropped() -> None:
+    box = boxed([event(query) for query in range(10)])
+    lengths = []
+    for _ in range(200):
+        box.add(event(0))
+        lengths.append(len(box._queues[EVENT]))
+    assert max(lengths) == 2 * 10 + 64
+    assert lengths[lengths.index(84) + 1] == 10
+
+
+def test_a_dropped_answer_is_not_sent() -> None:
+    box = boxed([event(1), event(2), event(3)])
+    box.drop(1)
+    box.drop(9)
+    assert len(box) == 2
+    assert sent(lay_out_box(box, 4096)) == [2, 3]
+    assert (len(box), box.first(())) == (0, None)
+
+
+def test_an_outbox_knows_what_waits() -> None:
+    box = boxed([event(5)])
+    assert 5 in box
+    assert 6 not in box
+
+
 PAYLOADS = {EVENT: b"\1\0\0\0", OCCLUSION: bytes(4), VCACHE: bytes(16)}
 
 

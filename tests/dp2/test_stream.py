@@ -28,6 +28,12 @@ def test_offsets_are_from_the_start_of_the_surface(offset: int) -> None:
     assert scan.problem.offset == scan.stop == offset + 24
 
 
+@pytest.mark.parametrize("offset", [0, 5])
+def test_a_stream_without_a_problem_has_none_wherever_it_is(offset: int) -> None:
+    (scan,) = stream(EVENT, offset).scans()
+    assert (scan.stop, scan.problem) == (offset + 12, None)
+
+
 def test_inline_vertices_are_aligned_as_in_the_surface() -> None:
     lines = struct.pack("<BBH", Op.LINELIST_IMM, 0, 1) + bytes(2 + 2 * 16)
     (scan,) = stream(lines, 2, dwVertexSize=16).scans()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from dp2emu.dp2.generate import generate_stream
 from dp2emu.dp2.table import TABLE, Body, Op, Token
-from dp2emu.dp2.walk import Command, decode, scan
+from dp2emu.dp2.walk import Command, _shape, decode, scan
 from dp2emu.errors import Malformed
 
 SAMPLES = [(row, sample) for row in TABLE.values() for sample in row.samples]
@@ -359,3 +360,10 @@ def test_any_bytes_end_in_tokens_and_at_most_one_problem(
     assert (scanned.problem is None) == (scanned.stop == len(data))
     for _, token, n, begin, end in scanned.commands:
         decode(token, data, n, begin, end, vertex_size)
+
+
+def test_a_row_whose_items_are_no_multiple_of_its_count_is_an_error() -> None:
+    row = TABLE[Op.RENDERSTATE]
+    broken = replace(row, count=lambda n: n * n)
+    with pytest.raises(TypeError, match="not linear in n"):
+        _shape(broken)

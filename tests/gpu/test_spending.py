@@ -10,7 +10,7 @@ import pytest
 
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Exceeded
-from dp2emu.gpu.packets import Dispatch, Packet, Rect
+from dp2emu.gpu.packets import Dispatch, Draw, Packet, Rect
 from dp2emu.gpu.spending import Costs, Spending, cost, metered
 from dp2emu.gpu.work import Work
 from dp2emu.limits import Limits
@@ -138,6 +138,39 @@ def test_threads_of_a_dispatch_run_its_program() -> None:
     assert spending.left().instructions == 0
     with pytest.raises(Exceeded, match="limit call_instructions 144"):
         spending.admit_dispatch(dispatch)
+
+
+@pytest.mark.parametrize("points", [None, program(*[STEP] * 5)])
+def test_programs_of_later_stages_cost_what_each_runs(points: Program | None) -> None:
+    def bound(steps: int) -> SimpleNamespace:
+        return SimpleNamespace(program=program(*[STEP] * steps))
+
+    constants = (
+        SimpleNamespace(instances=3, bound=bound(2)),
+        SimpleNamespace(instances=1, bound=bound(4)),
+    )
+    hull = SimpleNamespace(
+        constants=constants, points=points and SimpleNamespace(program=points), makes=6
+    )
+    tessellation = SimpleNamespace(hull=hull, domain=bound(7))
+    geometry = SimpleNamespace(bound=bound(9))
+    work = Work(hull_runs=10, domain_runs=100, geometry_runs=1000, geometry_primitives=3)
+    patch = 3 * 2 + 4 + (6 * 5 if points else 0)
+    for later, executed in (
+        (None, 0),
+        (SimpleNamespace(tessellation=None, geometry=None), 0),
+        (SimpleNamespace(tessellation=tessellation, geometry=None), 10 * patch + 100 * 7),
+        (SimpleNamespace(tessellation=None, geometry=geometry), 1000 * 9),
+        (
+            SimpleNamespace(tessellation=tessellation, geometry=geometry),
+            10 * patch + 100 * 7 + 1000 * 9,
+        ),
+    ):
+        spending = Spending(Limits(call_instructions=executed or 1, call_vertices=103))
+        spending.allow_later(cast(Draw, SimpleNamespace(later=later)), work)
+        assert spending.left()[::2] == (0, 0 if executed else 1)
+        with pytest.raises(Exceeded, match="limit call_vertices 103"):
+            spending.allow_later(cast(Draw, SimpleNamespace(later=later)), work)
 
 
 def test_what_was_copied_too_much_stops_the_next_packet() -> None:

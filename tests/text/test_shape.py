@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from construct import Struct
+from construct import GreedyBytes, Struct
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -124,6 +124,11 @@ def test_a_float_json_cannot_say_is_a_string_and_its_bits() -> None:
     assert Shape(D3DHAL_DP2SETCLIPPLANE).json((0, 0x7F800000, 0, 0, 0)) == (
         '{"dwIndex":0,"plane":["inf",0.0,0.0,0.0]}'
     )
+
+
+def test_what_has_no_fixed_size_has_no_shape() -> None:
+    with pytest.raises(TypeError, match="no fixed size"):
+        Shape(Struct("rest" / GreedyBytes))
 
 
 def test_unsigned_lists_keep_to_one_base() -> None:

@@ -34,6 +34,7 @@ def records(text: str) -> list[Record]:
             "dp2emu-text version=1 form=vhs",
             "a.txt: line 1: form vhs is none of sealed, log, bare",
         ),
+        ('dp2emu-text version=1 form="log"', "a.txt: line 1: a word belongs here"),
         (
             "dp2emu-text version=1 speed=9",
             "a.txt: line 1: dp2emu-text has the fields version, form and compression",
@@ -98,6 +99,12 @@ def test_what_cannot_be_meant_is_named_with_its_line(text: str, what: str) -> No
     with pytest.raises(TextError) as caught:
         records(FIRST + text)
     assert str(caught.value) == f"a.txt: {what}"
+
+
+def test_a_text_of_no_records_is_a_capture() -> None:
+    with TextCapture(StringIO(FIRST)) as capture:
+        assert list(capture.records()) == []
+        assert (capture.form, capture.compression, capture.damage) == ("sealed", None, None)
 
 
 def test_what_came_before_the_error_is_read() -> None:

@@ -11,18 +11,12 @@ _LONGEST_UINT = 10
 
 
 class Cursor:
-    """Reads pieces in order.  Mutable: ``position`` bytes of the expanded stream are behind."""
+    """Reads pieces in order.  Mutable: it moves over them."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
         self._piece = b""
         self._at = 0
-        self._before = 0
-
-    @property
-    def position(self) -> int:
-        """Bytes of the expanded stream that have been read."""
-        return self._before + self._at
 
     def at_end(self) -> bool:
         """Whether nothing follows."""
@@ -72,7 +66,6 @@ class Cursor:
 
     def _turn(self) -> bool:
         """Go to the next piece; False if there is none."""
-        self._before += len(self._piece)
         self._piece = next(self._pieces, b"")
         self._at = 0
         return bool(self._piece)

@@ -96,6 +96,17 @@ def test_signatures_are_bounded() -> None:
     assert "signatures need more bytes, limit signature_bytes 2000" in str(trace.damage)
 
 
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_what_a_trace_expands_to_is_bounded(container: str) -> None:
+    encoder = Encoder()
+    stream = header() + b"".join(encoder.both(call(n, "F", bytes(100))) for n in range(9))
+    packed = CONTAINERS[container](stream)
+    whole = opened(packed, Limits(inflated_bytes=len(stream)))
+    assert (len(list(whole.calls())), whole.damage) == (9, None)
+    with pytest.raises(CaptureError, match=f"limit inflated_bytes {len(stream) - 1}"):
+        opened(packed, Limits(inflated_bytes=len(stream) - 1))
+
+
 @pytest.mark.parametrize(
     ("data", "what"),
     [

@@ -37,6 +37,8 @@ def test_known_guid_has_its_name() -> None:
     assert value_text(other) == "uuid(00000001-0002-0003-b92f-00609797ea5b)"
     assert value_text(Struct(GUID, (1, 2, 3, None))).startswith("{Data1 = 1")
     assert value_text(Struct(GUID, (1, 2, -3, tail))).startswith("{Data1 = 1")
+    short = StructSignature("GUID", ("Data1", "Data2", "Data3"))
+    assert value_text(Struct(short, (1, 2, tail))).startswith("{Data1 = 1")
 
 
 def test_members_of_a_nameless_structure_stand_among_the_others() -> None:
@@ -53,6 +55,8 @@ def test_call_is_a_line() -> None:
 def test_dump_has_properties_calls_and_an_empty_line_after_a_frame() -> None:
     encoder, out = Encoder(), io.StringIO()
     events = [encoder.both(call(n, "IDirect3DDevice9::Present")) for n in range(2)]
+    events.append(encoder.both(call(2, "IDirect3DDevice9::Clear")))
+    events.append(encoder.both(call(3, "IDirect3DDevice9::GetRenderTargetData")))
     dump_trace(opened(snappy(header(b='"', a="x") + b"".join(events))), out)
     assert out.getvalue().splitlines() == [
         '// a = "x"',
@@ -60,6 +64,9 @@ def test_dump_has_properties_calls_and_an_empty_line_after_a_frame() -> None:
         "0 IDirect3DDevice9::Present()",
         "",
         "1 IDirect3DDevice9::Present()",
+        "",
+        "2 IDirect3DDevice9::Clear()",
+        "3 IDirect3DDevice9::GetRenderTargetData()",
         "",
     ]
 
