@@ -1,59 +1,48 @@
 #!/usr/bin/env python3
 """Which branches the tests of what hostile input meets first do not take.
 
-    python tools/branches.py
+    python tools/branches.py [PART ...]
 
-Runs the tests of the walk, the responses, the capture readers and the limits under coverage
-(``pip install coverage``), prints the branches not taken, and exits with 1 if there are any.
+Runs the tests of the parts of ``hostile.py``, walk, responses, capture readers and limits, under
+coverage (``pip install coverage``), prints the branches not taken, and exits with 1 if there are
+any.
 """
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
+
+from hostile import PARTS
 
 ROOT = Path(__file__).resolve().parents[1]
 
-MODULES = (
-    "dp2/walk",
-    "dp2/responses",
-    "limits",
-    "gpu/spending",
-    "capture/reader",
-    "capture/rawlog",
-    "capture/bare",
-    "capture/opened",
-    "capture/compression",
-    "capture/files",
-    "capture/container",
-)
-"""What must be covered, below the package."""
 
-TESTS = (
-    "tests/capture",
-    "tests/dp2/test_walk.py",
-    "tests/dp2/test_responses.py",
-    "tests/gpu/test_spending.py",
-    "tests/test_limits.py",
-    "tests/test_faults.py",
-)
-
-
-def main() -> int:
-    """Run the tests, then the report; the exit code of whichever fails."""
+def report(parts: Iterable[str]) -> int:
+    """Run the tests of some parts, then the report; the exit code of whichever fails."""
+    modules = [module for part in parts for module in PARTS[part].modules]
+    tests = dict.fromkeys(test for part in parts for test in PARTS[part].tests)
     with tempfile.TemporaryDirectory() as folder:
         data = f"--data-file={folder}/coverage"
-        files = ",".join(f"dp2emu/{module}.py" for module in MODULES)
-        run = ("run", "--branch", data, f"--include={files}", "-m", "pytest", "-q", *TESTS)
+        files = ",".join(f"dp2emu/{module}.py" for module in modules)
+        run = ("run", "--branch", data, f"--include={files}", "-m", "pytest", "-q", *tests)
         for arguments in (run, ("report", data, "--show-missing", "--fail-under=100")):
-            code = subprocess.run(
-                [sys.executable, "-m", "coverage", *arguments], cwd=ROOT
-            ).returncode
+            command = [sys.executable, "-m", "coverage", *arguments]
+            code = subprocess.run(command, cwd=ROOT, check=False).returncode
             if code:
                 return code
     return 0
+
+
+def main() -> int:
+    """Report on the parts that are asked for."""
+    parser = argparse.ArgumentParser(description="Branches of readers that no test takes.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    return report(parser.parse_args().parts or PARTS)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@
 
 A change exchanges an operator, a comparison, a constant or a NumPy function for its neighbour,
 turns a condition around, or leaves a statement out.  Every change is tried in a process of its
-own, which imports the changed module in place of the file; no file is written.  Prints what was
-not noticed, then a tally; exits with 1 if anything was not.  Some changes change nothing, so the
-list is to be read, not to be empty.
+own, a fork of this one, which imports the changed module in place of the file; no file is
+written.  Prints what was not noticed, then a tally; exits with 1 if anything was not.  Some
+changes change nothing, so the list is to be read, not to be empty.
 """
 
 from __future__ import annotations
@@ -19,17 +19,31 @@ import ast
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import os
 import random
-import subprocess
+import resource
+import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMIT = 120
-"""Seconds until the tests of a change count as having noticed it by not coming to an end."""
+"""Seconds of a processor after which the tests of a change count as having noticed it."""
+PATIENCE = 20 * LIMIT
+"""Seconds after which they count as waiting for something that does not come."""
+UNCHANGED = -1
+"""The number of no change."""
+MEMORY = 8 << 30
+"""Bytes that the tests of a change may have; with more they have noticed it too."""
+PRELOADED = ("construct", "hypothesis", "mcap.records", "numpy", "pytest")
+"""What a fork need not import again."""
+OPTIONS = (
+    "-x", "-q", "-p", "no:cacheprovider", "--no-header",
+    "-W", "ignore::pytest.PytestAssertRewriteWarning",  # of what is preloaded
+)  # fmt: skip
 
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult,
@@ -155,29 +169,56 @@ class _Finder(importlib.abc.MetaPathFinder):
         return importlib.util.spec_from_loader(fullname, self.loader)
 
 
+def changes_of(module: str) -> list[tuple[int, Change]]:
+    """Every change of a module of the package, with its number."""
+    return list(enumerate(changes(ast.parse(file_of(module).read_text("utf-8")))))
+
+
 def file_of(module: str) -> Path:
     """The file of a module of the package."""
     return ROOT.joinpath(*module.split(".")).with_suffix(".py")
 
 
-def run_changed(module: str, number: int, tests: list[str]) -> int:
+def run_changed(module: str, number: int, tests: Sequence[str]) -> int:
     """Run tests on a changed module, in this process; pytest's exit code."""
     import pytest
 
     path = file_of(module)
     tree = changed(path.read_text("utf-8"), number)
     sys.meta_path.insert(0, _Finder(module, _Loader(tree, str(path))))
-    return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--no-header", *tests]))
+    return int(pytest.main([*OPTIONS, *tests]))
 
 
-def noticed(module: str, number: int, tests: list[str]) -> bool:
-    """Whether the tests fail, or do not end, with a change."""
-    command = [sys.executable, __file__, module, "--one", str(number), "--", *tests]
+def prepare() -> None:
+    """What all forks have in common: where they are, what they import, and how tests run."""
+    os.chdir(ROOT)
+    sys.path.insert(0, str(ROOT))
+    os.environ["HYPOTHESIS_PROFILE"] = "unshrunk"
+    for name in PRELOADED:
+        importlib.import_module(name)
+
+
+def noticed(module: str, number: int, tests: Sequence[str]) -> bool:
+    """Whether the tests fail, or do not end, with a change; behind ``prepare``."""
+    child = os.fork()
+    if child == 0:
+        _try_and_exit(module, number, tests)
+    return os.waitpid(child, 0)[1] != 0
+
+
+def _try_and_exit(module: str, number: int, tests: Sequence[str]) -> NoReturn:
+    """In a fork: no output, no end without an exit code."""
+    code = 1
     try:
-        run = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=LIMIT, check=False)
-    except subprocess.TimeoutExpired:
-        return True
-    return run.returncode != 0
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number_of_stream in range(3):
+            os.dup2(nothing, number_of_stream)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
+        signal.alarm(PATIENCE)
+        code = run_changed(module, number, tests)
+    finally:
+        os._exit(code)
 
 
 def options() -> argparse.Namespace:
@@ -187,17 +228,16 @@ def options() -> argparse.Namespace:
     parser.add_argument("tests", nargs="+")
     parser.add_argument("--sample", type=int, help="try this many changes only")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
-    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def main() -> int:
     """Try the changes, and print those that were not noticed."""
     chosen = options()
-    sys.path.insert(0, str(ROOT))
-    if chosen.one is not None:
-        return run_changed(chosen.module, chosen.one, chosen.tests)
-    every = list(enumerate(changes(ast.parse(file_of(chosen.module).read_text("utf-8")))))
+    prepare()
+    if noticed(chosen.module, UNCHANGED, chosen.tests):
+        sys.exit("tests fail without a change")
+    every = changes_of(chosen.module)
     if chosen.sample is not None and chosen.sample < len(every):
         every = sorted(random.Random(chosen.seed).sample(every, chosen.sample))
     caught = 0
