@@ -21,8 +21,9 @@ class Limits:
 
     Of files: ``chunk_bytes``, a chunk inflated, which is checked before it is inflated, and what
     a trace makes of one; ``inflated_bytes``, all chunks together; ``record_bytes``, a record of a
-    log, and a bare buffer; ``trace_bytes``, the calls of a trace that have begun and not ended;
-    ``signature_bytes``, the signatures of a trace; ``nesting``, values within values;
+    log, and a bare buffer; ``trace_calls``, the calls of a trace that have begun and not ended,
+    and ``trace_bytes`` of these; ``signature_bytes``, the signatures of a trace;
+    ``window_bytes``, what an expander of a trace looks back; ``nesting``, values within values;
     ``threads``, threads of a trace.
 
     Of memory: ``extent``, pixels of a side of a surface; ``surface_bytes`` of one and
@@ -38,18 +39,20 @@ class Limits:
     them are counted when the GPU comes to them, with the call that is under way then.
     """
 
-    chunk_bytes: int = 64 << 20
+    chunk_bytes: int = 24 << 20
     inflated_bytes: int = 1 << 36
-    record_bytes: int = 64 << 20
-    trace_bytes: int = 256 << 20
-    signature_bytes: int = 64 << 20
+    record_bytes: int = 48 << 20
+    trace_calls: int = 1 << 12
+    trace_bytes: int = 48 << 20
+    signature_bytes: int = 16 << 20
+    window_bytes: int = 32 << 20
     nesting: int = 64
     threads: int = 1 << 16
     extent: int = 1 << 14
     surface_bytes: int = 1 << 30
     total_bytes: int = 1 << 32
     surfaces: int = 1 << 16
-    call_bytes: int = 64 << 20
+    call_bytes: int = 32 << 20
     call_tokens: int = 1 << 24
     call_vertices: int = 1 << 32
     call_pixels: int = 1 << 36
@@ -70,8 +73,10 @@ FUZZING = Limits(
     chunk_bytes=1 << 20,
     inflated_bytes=1 << 22,
     record_bytes=1 << 20,
+    trace_calls=1 << 10,
     trace_bytes=1 << 20,
     signature_bytes=1 << 20,
+    window_bytes=8 << 20,
     nesting=16,
     extent=256,
     surface_bytes=1 << 20,

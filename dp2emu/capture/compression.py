@@ -27,7 +27,7 @@ def deflate(name: str, data: bytes) -> bytes:
 def inflate(name: str, data: bytes, size: int) -> bytes | bytearray:
     """Exactly ``size`` bytes out of ``data``, which is given back if it was not compressed.
 
-    Memory grows with what really comes out, never with what a frame header claims.  Raises
+    Memory is allocated for ``size`` at most, whatever a frame header claims.  Raises
     CaptureError when the name is unknown, the data is damaged, or more or less comes out.
     """
     if name not in _INFLATE:
@@ -39,11 +39,18 @@ def inflate(name: str, data: bytes, size: int) -> bytes | bytearray:
     return out
 
 
-def _inflate_zstd(data: bytes, size: int) -> bytearray:
+def _inflate_zstd(data: bytes, size: int) -> bytes | bytearray:
     import zstandard
 
     # A window is allocated on the frame header's word alone, so the chunk's size bounds it.
     window = max(_ZSTD_WINDOW, 1 << size.bit_length())
+    try:
+        if size and zstandard.frame_content_size(data) == size:
+            # A frame by itself is inflated in place, without the window that a stream keeps.
+            unpacked: bytes = zstandard.ZstdDecompressor(max_window_size=window).decompress(data)
+            return unpacked
+    except zstandard.ZstdError as problem:
+        raise CaptureError(f"chunk does not inflate: {problem}") from problem
     stream = zstandard.ZstdDecompressor(max_window_size=window).stream_reader(data)
     return _gather(stream.read, size, zstandard.ZstdError)
 

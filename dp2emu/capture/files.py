@@ -7,6 +7,7 @@ import sys
 import zlib
 from collections import Counter
 from dataclasses import field
+from io import BytesIO
 from typing import BinaryIO, NamedTuple
 
 from dp2emu.errors import CaptureError, UsageError
@@ -74,16 +75,21 @@ class Source:
 
     def upto(self, size: int) -> bytes:
         """At most ``size`` bytes: fewer at the end of the file, nothing after it."""
-        pieces = []
-        while size:
-            piece = self._stream.read(min(size, _PIECE))
-            if not piece:
-                break
-            self.offset += len(piece)
-            self.crc = zlib.crc32(piece, self.crc)
-            size -= len(piece)
-            pieces.append(piece)
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        first = self._piece(size)
+        if len(first) in (0, size):
+            return first
+        gathered = BytesIO()  # gives its bytes away without a second copy of them
+        gathered.write(first)
+        while piece := self._piece(size - gathered.tell()):
+            gathered.write(piece)
+        return gathered.getvalue()
+
+    def _piece(self, size: int) -> bytes:
+        """The next bytes that come at once, at most ``size``; nothing at the end of the file."""
+        piece = (size and self._stream.read(min(size, _PIECE))) or b""
+        self.offset += len(piece)
+        self.crc = zlib.crc32(piece, self.crc)
+        return piece
 
     def jump(self, offset: int) -> None:
         """Go to a byte offset of a seekable stream; the checksum starts again at 0.

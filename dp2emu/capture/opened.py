@@ -129,7 +129,7 @@ class Capture:
                 calls += isinstance(record, Called)
                 if totals is not None:
                     totals.add(entry)
-                del entry  # it may keep a chunk of 64 MiB alive
+                del entry  # it may keep a whole chunk alive
                 yield record
                 del record
         except CaptureError as error:

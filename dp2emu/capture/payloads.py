@@ -43,6 +43,7 @@ from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.limits import Limits
 from dp2emu.records import dataclass
 
 
@@ -76,7 +77,7 @@ Entry = tuple[Kind, int, Payload]
 DESTROYED, CREATED = 0, 1
 """``event`` of context, surface and colour key payloads."""
 
-PAYLOAD_BYTES = (64 << 20) - (64 << 10)
+PAYLOAD_BYTES = Limits().chunk_bytes - (64 << 10)
 """Largest payload written, so that its chunk stays within the default limit of readers."""
 
 MEMORY_PIECE = 16 << 20

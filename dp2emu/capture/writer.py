@@ -40,7 +40,7 @@ from dp2emu.capture.container import (
     next_sequence,
 )
 from dp2emu.capture.files import Place, Sink
-from dp2emu.capture.payloads import Entry, Kind, entries
+from dp2emu.capture.payloads import PAYLOAD_BYTES, Entry, Kind, entries
 from dp2emu.capture.records import Record
 from dp2emu.capture.totals import Totals, to_metadata
 from dp2emu.errors import UsageError
@@ -74,7 +74,7 @@ class CaptureWriter:
 
     A chunk is closed and handed to the operating system behind every call, so that a driver that
     takes the process down leaves the call that did it; and when ``chunk_bytes`` have gathered,
-    which must be at most a quarter of what readers take by default.
+    which must be less than what readers take by default.
     Leaving the ``with`` block, or ``close``, writes the index; without it the file still reads.
 
     >>> from io import BytesIO
@@ -147,8 +147,9 @@ class CaptureWriter:
 
     def _append(self, entry: Entry) -> None:
         kind, time, payload = entry
-        if len(payload) >= self._chunk_bytes:
-            self._write_chunk()  # with anything before it, it might exceed what readers take
+        beside = self._pending.size + len(payload)
+        if len(payload) >= self._chunk_bytes or beside > PAYLOAD_BYTES:
+            self._write_chunk()  # with what is before it, it might exceed what readers take
         if kind not in self._statistics.channel_message_counts:
             self._introduce(kind)
         sequence = next_sequence(kind, self._calls)

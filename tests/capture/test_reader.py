@@ -252,8 +252,8 @@ def _refused_cheaply(data: bytes, what: str) -> None:
 def test_a_bomb_that_declares_its_size_costs_nothing(
     compression: str, pack: Callable[[bytes], bytes]
 ) -> None:
-    packed = pack(bytes(65 << 20))
-    bomb = _file(_chunk(b"", compression=compression, packed=packed, size=65 << 20))
+    packed = pack(bytes(25 << 20))
+    bomb = _file(_chunk(b"", compression=compression, packed=packed, size=25 << 20))
     _refused_cheaply(bomb, "limit")
 
 
@@ -271,7 +271,7 @@ def test_a_bomb_that_lies_about_its_size_costs_what_it_declared(
 
 def test_a_chunk_that_inflates_to_less_than_declared_costs_only_that() -> None:
     packed = zstandard.ZstdCompressor().compress(b"little")
-    bomb = _file(_chunk(b"", compression="zstd", packed=packed, size=60 << 20))
+    bomb = _file(_chunk(b"", compression="zstd", packed=packed, size=20 << 20))
     _refused_cheaply(bomb, "less than")
 
 

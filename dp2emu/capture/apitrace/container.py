@@ -22,7 +22,8 @@ MAGICS = {b"at": "snappy", b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 LONGEST_MAGIC = max(map(len, MAGICS))
 
 _PIECE = 1 << 20
-_ZSTD_WINDOW = 128 << 20  # what zstd itself allows unless told otherwise
+_MEMBERS = 1 << 16
+"""Bytes of gzip looked at together: what follows a member is copied for the next."""
 _GZIP = 31  # zlib's word for a gzip head and the largest window
 
 
@@ -88,26 +89,28 @@ def _chunk(packed: Packed, size: int, limit: int) -> Iterator[bytes]:
     import cramjam
 
     if size > limit + limit // 6 + 32:  # snappy's own bound on what it may add
-        raise CaptureError(f"a chunk of {size} bytes is larger than any tracer writes")
+        raise CaptureError(f"a chunk of {size} bytes, limit chunk_bytes {limit}")
     data = packed.read(size)
     if len(data) < size:
         yield salvage(data, limit)
         raise CaptureError(f"the file ends inside a chunk of {size} bytes")
     try:
         if cramjam.snappy.decompress_raw_len(data) > limit:
-            raise CaptureError(f"a chunk expands to more than {limit} bytes")
-        whole = bytes(cramjam.snappy.decompress_raw(data))
+            raise CaptureError(f"a chunk expands to more, limit chunk_bytes {limit}")
+        whole = memoryview(cramjam.snappy.decompress_raw(data))
     except cramjam.DecompressionError as error:
         yield salvage(data, limit)
         raise CaptureError(f"a chunk does not expand: {error}") from error
-    yield whole
+    del data
+    for start in range(0, len(whole), _PIECE):
+        yield bytes(whole[start : start + _PIECE])
 
 
 def _gzip(packed: Packed, limits: Limits) -> Iterator[bytes]:
     stream = zlib.decompressobj(_GZIP)
     data = b""
     try:
-        while data := data or _next(packed):
+        while data := data or _next(packed, _MEMBERS):
             if stream.eof:
                 stream = zlib.decompressobj(_GZIP)
             yield stream.decompress(data, _PIECE)
@@ -122,14 +125,17 @@ def _gzip(packed: Packed, limits: Limits) -> Iterator[bytes]:
 def _zstd(packed: Packed, limits: Limits) -> Iterator[bytes]:
     import zstandard
 
-    decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
+    decompressor = zstandard.ZstdDecompressor(max_window_size=limits.window_bytes)
     stream = decompressor.stream_reader(cast(BinaryIO, packed), read_across_frames=True)
     try:
         while piece := stream.read(_PIECE):
             yield piece
             packed.mark()
     except zstandard.ZstdError as error:
-        raise CaptureError(f"the zstd stream does not expand: {error}") from error
+        what = f"the zstd stream does not expand: {error}"
+        if "too much memory" in str(error):
+            what = f"the zstd stream looks back further, limit window_bytes {limits.window_bytes}"
+        raise CaptureError(what) from error
 
 
 def _brotli(packed: Packed, limits: Limits) -> Iterator[bytes]:
@@ -147,9 +153,9 @@ def _brotli(packed: Packed, limits: Limits) -> Iterator[bytes]:
         raise CaptureError(f"the brotli stream does not expand: {error}") from error
 
 
-def _next(packed: Packed) -> bytes:
+def _next(packed: Packed, size: int = _PIECE) -> bytes:
     packed.mark()
-    return packed.read()
+    return packed.read(size)
 
 
 _EXPAND: dict[str, Callable[[Packed, Limits], Iterator[bytes]]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
 
 from dp2emu.errors import CaptureError
 
@@ -55,14 +56,14 @@ class Cursor:
         return self._gather(size)
 
     def _gather(self, size: int) -> bytes:
-        pieces = []
+        gathered = BytesIO()  # gives its bytes away without a second copy of them
         while size:
             if self.at_end():
                 raise CaptureError("the trace ends early")
-            pieces.append(self._piece[self._at : self._at + size])
-            self._at += len(pieces[-1])
-            size -= len(pieces[-1])
-        return b"".join(pieces)
+            taken = gathered.write(self._piece[self._at : self._at + size])
+            self._at += taken
+            size -= taken
+        return gathered.getvalue()
 
     def _turn(self) -> bool:
         """Go to the next piece; False if there is none."""

@@ -7,7 +7,14 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from dp2emu.capture.apitrace.cursor import Cursor
-from dp2emu.capture.apitrace.limits import VALUE_COST, Budget
+from dp2emu.capture.apitrace.limits import (
+    MOST_ARGUMENTS,
+    MOST_FLAGS,
+    MOST_NAME,
+    NAME_COST,
+    VALUE_COST,
+    Budget,
+)
 from dp2emu.capture.apitrace.values import (
     Bitmask,
     BitmaskSignature,
@@ -54,10 +61,14 @@ class Decoder:
         self._bitmasks: dict[int, BitmaskSignature] = {}
         self._frames: dict[int, StackFrame] = {}
 
-    def name(self) -> str:
-        """A string that is kept for good, made printable."""
+    def name(self, most: int | None = None) -> str:
+        """A string that is kept for good, made printable.  Raises CaptureError if it is longer
+        than ``most`` bytes.
+        """
         size = self._cursor.uint()
-        self._kept.spend(VALUE_COST + size)
+        if most is not None and size > most:
+            raise CaptureError(f"a name of {size} bytes, more than {most}")
+        self._kept.spend(NAME_COST + size)
         text = self._cursor.take(size).decode("utf-8", "backslashreplace")
         return text if text.isprintable() else text.encode("unicode_escape").decode()
 
@@ -91,7 +102,7 @@ class Decoder:
     def _interned(self, known: dict[int, T], read: Callable[[], T]) -> T:
         number = self._cursor.uint()
         if number not in known:
-            self._kept.spend(VALUE_COST)
+            self._kept.spend(NAME_COST)
             known[number] = read()
         return known[number]
 
@@ -99,19 +110,32 @@ class Decoder:
         """A count and so many; each costs something, so the count is never believed."""
         return tuple([read() for _ in range(self._cursor.uint())])
 
+    def _few(self, read: Callable[[], T], most: int, what: str) -> tuple[T, ...]:
+        """The same of what every use of a signature takes time for."""
+        count = self._cursor.uint()
+        if count > most:
+            raise CaptureError(f"{count} {what}, more than {most}")
+        return tuple([read() for _ in range(count)])
+
+    def _label(self) -> str:
+        """A name that is shown wherever its signature is used."""
+        return self.name(MOST_NAME)
+
     def _function(self) -> FunctionSignature:
-        return FunctionSignature(self.name(), self._several(self.name))
+        name = self._label()
+        return FunctionSignature(name, self._few(self._label, MOST_ARGUMENTS, "arguments"))
 
     def _struct(self) -> StructSignature:
-        return StructSignature(self.name(), self._several(self.name))
+        return StructSignature(self._label(), self._several(self._label))
 
     def _enum(self) -> EnumSignature:
         if self.version < ENUM_TABLES:
-            return EnumSignature(((self.name(), self.signed()),))
-        return EnumSignature(self._several(lambda: (self.name(), self.signed())))
+            return EnumSignature(((self._label(), self.signed()),))
+        return EnumSignature(self._several(lambda: (self._label(), self.signed())))
 
     def _bitmask(self) -> BitmaskSignature:
-        return BitmaskSignature(self._several(lambda: (self.name(), self._cursor.uint())))
+        flags = self._few(lambda: (self._label(), self._cursor.uint()), MOST_FLAGS, "flags")
+        return BitmaskSignature(flags)
 
     def _frame(self) -> StackFrame:
         found: dict[str, str | int] = {}

@@ -7,7 +7,7 @@ from typing import Literal
 
 from dp2emu.capture.apitrace.cursor import Cursor
 from dp2emu.capture.apitrace.decoding import Decoder
-from dp2emu.capture.apitrace.limits import VALUE_COST
+from dp2emu.capture.apitrace.limits import MOST_DETAILS, VALUE_COST
 from dp2emu.capture.apitrace.values import (
     MISSING,
     FunctionSignature,
@@ -107,6 +107,7 @@ class EventReader:
             yield name, self._decoder.name()
 
     def _enter(self) -> None:
+        self._admit()
         thread = self._thread() if self.version >= _THREADS else 0
         place = self._place()
         before = self._decoder.held.spent
@@ -118,6 +119,11 @@ class EventReader:
         call.cost = self._decoder.held.spent - before
         self._open[call.number] = call
         self._entered += 1
+
+    def _admit(self) -> None:
+        most = self._limits.trace_calls
+        if len(self._open) >= most:
+            raise CaptureError(f"calls that are not over are more, limit trace_calls {most}")
 
     def _leave(self) -> TraceCall:
         number = self._cursor.uint()
@@ -131,7 +137,11 @@ class EventReader:
         return call.close(finished=True)
 
     def _details(self, call: _Open) -> None:
+        left = len(call.arguments) + MOST_DETAILS
         while kind := self._cursor.byte():
+            left -= 1
+            if left < 0:
+                raise CaptureError(f"{call.function.name} has no room for as many details")
             if kind not in _DETAILS:
                 raise CaptureError(f"there is no detail {kind} of a call")
             _DETAILS[kind](self, call)

@@ -6,6 +6,7 @@ array; a pointer to one thing is an array of one).  The rest is declared here.
 
 from __future__ import annotations
 
+from dataclasses import field
 from enum import Enum as PythonEnum
 from typing import Final, Literal
 
@@ -49,6 +50,15 @@ class EnumSignature:
     """Names and values of an enumeration, in its order."""
 
     names: tuple[tuple[str, int], ...]
+    _first: dict[int, str] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, value in self.names:
+            self._first.setdefault(value, name)
+
+    def name_of(self, value: int) -> str | None:
+        """The first name of a value."""
+        return self._first.get(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +86,7 @@ class Enum:
     @property
     def name(self) -> str | None:
         """The first name of the value."""
-        return next((name for name, value in self.signature.names if value == self.value), None)
+        return self.signature.name_of(self.value)
 
 
 @dataclass(frozen=True, slots=True)
