@@ -39,7 +39,7 @@ Hits = tuple[tuple[Any, Any], ...]
 Rule = Callable[[Point, Point, Any, Any, Any], Hits]
 """From both ends, the column, whether the line is steep, and whether it draws its last pixel.
 
-Arguments are Python integers and bools, or arrays of int64 and bools: the formulas serve both.
+Arguments are arrays of bools and of int64 or Python integers: the formulas serve both.
 """
 
 
@@ -61,18 +61,16 @@ def line_spans(
     steep = np.abs(y[1] - y[0]) > np.abs(x[1] - x[0])
     lines = _Lines(x, y, steep, last, region, rule or diamond_exit, pattern)
     first, count = _steps(x, y, steep, region)
-    visible = np.flatnonzero(count)
     fits = fits_int64(x, y)
+    for i in np.flatnonzero(~fits & (count > 0)).tolist():
+        first[i], count[i] = lines.crossing(i, first[i], first[i] + count[i])
+    visible = np.flatnonzero(count)
     for cut in slices(count[visible], STEPS):
         part = visible[cut]
-        fast = part[fits[part]]
-        yield in_order(
-            lines.in_int64(fast, first[fast], count[fast]),
-            [
-                lines.in_integers(i, range(first[i], first[i] + count[i]))
-                for i in part[~fits[part]].tolist()
-            ],
-        )
+        fast, slow = part[fits[part]], part[~fits[part]]
+        spans = lines.spans(fast, first[fast], count[fast], np.int64)
+        beyond = [lines.spans(slow, first[slow], count[slow], object)] if len(slow) else []
+        yield in_order(spans, beyond)
 
 
 def _steps(x: F64, y: F64, steep: Mask, region: Rect) -> tuple[I64, I64]:
@@ -98,44 +96,61 @@ class _Lines:
     rule: Rule
     pattern: LinePattern
 
-    def in_int64(self, chosen: I64, first: I64, count: I64) -> Spans:
-        """Spans of some lines in columns (rows) from ``first`` on."""
+    def crossing(self, line: int, first: int, after: int) -> tuple[int, int]:
+        """First and number of the columns (rows) in which a line of any size can have pixels of
+        the region, among those from ``first`` to before ``after``.
+        """
+        (a_along, b_along), (a_across, b_across) = integers(self.x, line), integers(self.y, line)
+        low, high = self.region.top - 1, self.region.bottom + 1
+        if self.steep[line]:
+            a_along, b_along, a_across, b_across = a_across, b_across, a_along, b_along
+            low, high = self.region.left - 1, self.region.right + 1
+        if b_along < a_along:
+            a_along, b_along, a_across, b_across = b_along, a_along, b_across, a_across
+        run, rise = b_along - a_along, b_across - a_across
+        if not rise:
+            return (first, after - first) if low * ONE <= a_across <= high * ONE else (first, 0)
+        if rise < 0:
+            low, high, a_across, rise = -high, -low, -a_across, -rise
+        # A column's crossing is a_across + (column * ONE - a_along) * rise / run.
+        start, stop = ((side * ONE - a_across) * run + a_along * rise for side in (low, high))
+        begin, after = max(first, -(-start // (rise * ONE))), min(after, stop // (rise * ONE) + 1)
+        return (begin, after - begin) if begin < after else (first, 0)
+
+    def spans(self, chosen: I64, first: I64, count: I64, kind: type) -> Spans:
+        """Spans of some lines in columns (rows) from ``first`` on, in numbers of a ``kind``:
+        np.int64 where they fit, or object, which is Python integers of any size.
+        """
         which, step = expand(count)
-        line = chosen[which]
         step += first[which]
-        turned = self.steep[line]
-        major = np.where(turned, self.y[:, line], self.x[:, line]).astype(np.int64)
-        minor = np.where(turned, self.x[:, line], self.y[:, line]).astype(np.int64)
-        a, b = (major[0], minor[0]), (major[1], minor[1])
-        hits = self.rule(a, b, step, turned.astype(np.int64), self.last[line])
-        on = _in_pattern(a, b, step, self.pattern)
+        line, turned = chosen[which], self.steep[chosen]
+        x, y = (_whole(ends[:, chosen], kind) for ends in (self.x, self.y))
+        major, minor = np.where(turned, y, x)[:, which], np.where(turned, x, y)[:, which]
+        a, b, turned = (major[0], minor[0]), (major[1], minor[1]), turned[which]
+        column: Any = step.astype(kind)
+        hits = self.rule(a, b, column, turned.astype(np.int64), self.last[line])
+        on = _in_pattern(a, b, column, self.pattern)
         parts = [self._spans(line, turned, step, pixel, cover * on) for pixel, cover in hits]
         return in_order(parts[0], parts[1:])
 
-    def in_integers(self, line: int, steps: range) -> Spans:
-        """The same for one line of any size, in Python integers."""
-        turned = bool(self.steep[line])
-        ends = list(zip(integers(self.x, line), integers(self.y, line), strict=True))
-        a, b = (end[::-1] if turned else end for end in ends)
-        found = []
-        for step in steps:
-            on = _in_pattern(a, b, step, self.pattern)
-            hits = self.rule(a, b, step, int(turned), bool(self.last[line]))
-            found += [(step, pixel, cover * on) for pixel, cover in hits]
-        column, pixel, cover = zip(*found, strict=True)
-        # A pixel may be beyond int64; then it is beyond the region too.
-        near = np.array([min(max(p, -_FAR), _FAR) for p in pixel], np.int64)
-        lines, turns = np.full(len(found), line), np.full(len(found), turned)
-        return self._spans(lines, turns, np.array(column, np.int64), near, np.array(cover))
-
     def _spans(self, line: I64, turned: Mask, step: I64, pixel: I64, cover: Any) -> Spans:
-        left, row = np.where(turned, pixel, step), np.where(turned, step, pixel)
+        # A pixel may be beyond int64; then it is beyond the region too.
+        near = np.clip(pixel, -_FAR, _FAR).astype(np.int64)
+        left, row = np.where(turned, near, step), np.where(turned, step, near)
         region = self.region
         drawn = (cover > 0) & (region.left <= left) & (left < region.right)
         drawn &= (region.top <= row) & (row < region.bottom)
         coverage = None if self.rule is diamond_exit else cover.astype(np.float32)
         spans = Spans(line, row, left, left + 1, coverage=coverage)
         return spans.part(np.flatnonzero(drawn))
+
+
+def _whole(ends: F64, kind: type) -> Any:
+    """Whole numbers in float64 as numbers of a kind, with the same shape."""
+    return _integer(ends) if kind is object else ends.astype(kind)
+
+
+_integer = np.frompyfunc(int, 1, 1)
 
 
 def _in_pattern(a: Point, b: Point, step: Any, pattern: LinePattern) -> Any:
