@@ -7,13 +7,13 @@ or a left edge (Direct3D 9 documentation of rasterization rules; reference 3.1).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
+from itertools import product
 
-Point = tuple[Fraction, Fraction]
 Pixel = tuple[int, int]
+_Point = tuple[int, int]
 
 _STEPS = 256
-"""Coordinates are told apart to 1/256 of a pixel."""
+"""Coordinates are told apart to 1/256 of a pixel, so whole numbers of that hold them exactly."""
 
 
 def covered(corners: Sequence[tuple[float, float]], width: int, height: int) -> frozenset[Pixel]:
@@ -23,12 +23,10 @@ def covered(corners: Sequence[tuple[float, float]], width: int, height: int) -> 
         return frozenset()
     if _side(a, b, c) < 0:
         b, c = c, b
-    edges = ((a, b), (b, c), (c, a))
     return frozenset(
         (x, y)
-        for y in range(height)
-        for x in range(width)
-        if all(_inside(edge, (Fraction(x), Fraction(y))) for edge in edges)
+        for y, x in product(range(height), range(width))
+        if all(_inside(*edge, (x * _STEPS, y * _STEPS)) for edge in ((a, b), (b, c), (c, a)))
     )
 
 
@@ -37,18 +35,17 @@ def area(triangles: Iterable[Sequence[tuple[float, float]]], width: int, height:
     return sum(len(covered(corners, width, height)) for corners in triangles)
 
 
-def _snapped(corner: tuple[float, float]) -> Point:
-    x, y = (Fraction(round(side * _STEPS), _STEPS) for side in corner)
+def _snapped(corner: tuple[float, float]) -> _Point:
+    x, y = (round(side * _STEPS) for side in corner)
     return x, y
 
 
-def _side(a: Point, b: Point, c: Point) -> Fraction:
+def _side(a: _Point, b: _Point, c: _Point) -> int:
     """Positive if a, b, c are clockwise on a screen whose y grows downwards."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
-def _inside(edge: tuple[Point, Point], pixel: Point) -> bool:
-    a, b = edge
+def _inside(a: _Point, b: _Point, pixel: _Point) -> bool:
     where = _side(a, b, pixel)
     if where != 0:
         return where > 0
