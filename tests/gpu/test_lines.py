@@ -36,6 +36,9 @@ def in_diamond(point: Exact, centre: tuple[int, int], steep: bool) -> bool:
 
 def touches(a: Exact, b: Exact, centre: tuple[int, int], steep: bool) -> bool:
     """Whether any point of the segment is in the diamond: between all its crossings, one each."""
+    for start, end, middle in zip(a, b, centre, strict=True):
+        if min(start, end) > middle + HALF or max(start, end) < middle - HALF:
+            return False
     at = {Fraction(0), Fraction(1)}
     for across, down in ((1, 1), (1, -1)):
         start = across * (a[0] - centre[0]) + down * (a[1] - centre[1])

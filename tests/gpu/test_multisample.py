@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -22,7 +21,17 @@ from dp2emu.gpu.raster import doubled_area, drawn, triangle_spans
 from dp2emu.gpu.spans import Spans, fragments
 from dp2emu.gpu.subpixel import Offset, snap
 from tests.gpu.test_points import position, size
-from tests.gpu.test_raster import Triangle, coordinate, covers, cross, fine, lattice, triangle_of
+from tests.gpu.test_raster import (
+    Place,
+    Triangle,
+    coordinate,
+    covers,
+    cross,
+    fine,
+    lattice,
+    snapped,
+    triangle_of,
+)
 
 REGION = Rect(-2, 1, 9, 8)
 STANDARD = {
@@ -36,15 +45,15 @@ multisample patterns has them."""
 Counts = NDArray[np.int64]
 
 
-def places(samples: int, x: int, y: int) -> Iterator[tuple[Fraction, Fraction]]:
+def places(samples: int, x: int, y: int) -> Iterator[Place]:
+    """Of a pixel's samples, in 1/256 of a pixel."""
     for dx, dy in STANDARD[samples]:
-        yield x + Fraction(dx, 16), y + Fraction(dy, 16)
+        yield 256 * x + 16 * dx, 256 * y + 16 * dy
 
 
 def model(triangle: Triangle, samples: int) -> Counts:
     """Shape (rows, columns, samples): the top-left rule at each sample."""
-    corners = [(Fraction(round(Fraction(x) * 256), 256), Fraction(round(Fraction(y) * 256), 256))
-               for x, y in triangle]  # fmt: skip
+    corners = [(snapped(x), snapped(y)) for x, y in triangle]
     if cross(*corners) < 0:
         corners.reverse()
     return np.array([
@@ -98,7 +107,7 @@ def test_every_sample_is_covered_exactly(number: st.SearchStrategy[float], sampl
 @pytest.mark.parametrize("samples", [2, 4, 8])
 def test_edges_through_samples_follow_the_top_left_rule(samples: int) -> None:
     for x, y in places(samples, 3, 4):
-        left, top = float(x), float(y)
+        left, top = x / 256, y / 256
         right, bottom = left + 2, top + 2
         halves = [[(left, top), (right, top), (left, bottom)],
                   [(right, top), (right, bottom), (left, bottom)]]  # fmt: skip
@@ -131,9 +140,9 @@ def test_a_point_covers_the_samples_in_its_half_open_square(
         return point_spans(gx[chosen], gy[chosen], gs[chosen], REGION, at)
 
     spans = multisample_spans(cover, rows_near(gy[None], gs / 2, REGION), samples)
-    low_x, low_y, side = (Fraction(int(g[0]), 256) for g in (gx, gy, gs))
+    low_x, low_y, side = (int(g[0]) for g in (gx, gy, gs))
     expected = np.array([
-        [[low_x - side / 2 <= px < low_x + side / 2 and low_y - side / 2 <= py < low_y + side / 2
+        [[-side <= 2 * (px - low_x) < side and -side <= 2 * (py - low_y) < side
           for px, py in places(samples, column, row)]
          for column in range(REGION.left, REGION.right)]
         for row in range(REGION.top, REGION.bottom)
