@@ -55,14 +55,25 @@ SAMPLE = ("sample.c", "sample_queries.c", "sample_draws.c")
 
 def sample(*bugs: str, sanitized: bool = False) -> Path:
     """The sample driver as a library, with these mistakes planted."""
-    options = tuple(f"-DBUG_{bug}" for bug in bugs)
     extra = ("-fsanitize=address", "-fno-omit-frame-pointer") if sanitized else ()
-    name = "-".join(("sample", *bugs, *(["asan"] if sanitized else [])))
-    return library(name, *SAMPLE, options=(*options, *extra))
+    kind = "asan" if sanitized else "shared"
+    objects = _objects(kind, "-fPIC", *extra, bugs=bugs)
+    return library("-".join(("sample", kind, *bugs)), *objects, options=extra)
 
 
 def served_sample(*bugs: str) -> Path:
     """The sample driver as a program that a pipe leads to."""
-    options = tuple(f"-DBUG_{bug}" for bug in bugs)
     stub = built("dp2stub.o", ("dp2stub.c",), "-c")
-    return built("-".join(("served", *bugs)), (str(stub), *SAMPLE), *options)
+    return built("-".join(("served", *bugs)), (str(stub), *_objects("served", bugs=bugs)))
+
+
+def _objects(kind: str, *options: str, bugs: tuple[str, ...]) -> tuple[str, ...]:
+    """The sample driver compiled: sources that know nothing of the mistakes are so only once."""
+    made = []
+    for source in SAMPLE:
+        text = (HERE / source).read_text("ascii")
+        own = tuple(bug for bug in bugs if f"BUG_{bug}" in text)
+        name = "-".join((kind, Path(source).stem, *own)) + ".o"
+        defined = (f"-DBUG_{bug}" for bug in own)
+        made.append(str(built(name, (source,), "-c", *options, *defined)))
+    return tuple(made)
