@@ -1,4 +1,4 @@
-"""Hypothesis profiles: repeatable by default, thorough when asked.
+"""Hypothesis profiles: repeatable by default, thorough when asked; and a cache of the run's own.
 
 ``HYPOTHESIS_PROFILE=full`` or ``--hypothesis-profile=full`` runs 10,000 examples of everything
 that does not set its own number, with fresh randomness.  ``unshrunk`` is for those who only want
@@ -8,7 +8,7 @@ to know whether a test fails.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import tempfile
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -28,9 +28,15 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What tests compile is not for the user's cache."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
+def pytest_configure(config: pytest.Config) -> None:
+    """What tests compile is not for the user's cache, nor from there; all workers share it.
+
+    Modules of tests may compile when they are imported, which is before any fixture.
+    """
+    if hasattr(config, "workerinput"):
+        return  # the environment comes from the process that all workers belong to
+    folder = tempfile.TemporaryDirectory(prefix="dp2emu-tests-", ignore_cleanup_errors=True)
+    patch = pytest.MonkeyPatch()
+    patch.setenv("XDG_CACHE_HOME", folder.name)
+    config.add_cleanup(folder.cleanup)
+    config.add_cleanup(patch.undo)
