@@ -67,9 +67,11 @@ def unsigned_text(value: int) -> str:
 
 def integer(text: str) -> int | None:
     """The value of a decimal or hexadecimal literal, None if it is none."""
-    if len(text) > _DIGITS or not _INTEGER.match(text):
+    if len(text) > _DIGITS:
         return None
-    return int(text, 0) if "x" in text.lower() else int(text)
+    if text.isdecimal() and text.isascii():
+        return int(text)
+    return int(text, 16 if "x" in text or "X" in text else 10) if _INTEGER.match(text) else None
 
 
 def grouped_hex(data: bytes, group: int = 4) -> str:

@@ -210,6 +210,13 @@ _JSON: dict[str, Callable[[Leaf], Converter | None]] = {
 
 # Text to scalars
 
+_RANGES = {
+    letter: range(-(1 << bits - 1), 1 << bits - 1) if letter.islower() else range(1 << bits)
+    for letter in "BHIQbhiq"
+    for bits in (8 * struct.calcsize("<" + letter),)
+}
+"""Numbers that fit."""
+
 
 def _flat(node: Node, value: Value | None) -> Iterator[int]:
     """The scalars of a value, in layout order."""
@@ -253,9 +260,8 @@ def scalar(leaf: Leaf, value: Value) -> int:
     number = integer(value.text)
     if number is None:
         number = _constant(leaf.enum, value)
-    bits = 8 * struct.calcsize("<" + leaf.letter)
-    low = -(1 << bits - 1) if leaf.letter.islower() else 0
-    if not low <= number < low + (1 << bits):
+    if number not in _RANGES[leaf.letter]:
+        bits = 8 * struct.calcsize("<" + leaf.letter)
         raise TextError(value.line, f"{value.text} does not fit {bits} bits")
     return number
 

@@ -21,12 +21,14 @@ from typing import TypeAlias
 from dp2emu.errors import CaptureError
 from dp2emu.records import dataclass
 
-_LEXEME = re.compile(
-    r"""\s* (?: (?P<comment>\#.*) | (?P<string>"(?:[^"\\]|\\.)*") | (?P<mark>[\[\]{}=])
-               | (?P<word>[^\s\[\]{}="\#]+) )
-      | \s+""",
-    re.VERBOSE,
-)
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_LEXEME = re.compile(rf"""([^\s\[\]{{}}="\#]+|[\[\]{{}}=]|{_STRING}|"(?s:.*))|\#.*""")
+"""A word, a mark, a string, or one that does not end; nothing for a comment.  All that is left
+is space.
+"""
+_WHOLE = re.compile(_STRING)
+_NO_WORDS = frozenset('[]{}="')
+"""What lexemes begin with that are no words."""
 LINE_LIMIT = 1 << 20
 """Characters of a line.  A dump wraps long before; without a limit one line is a whole file."""
 _DEPTH_LIMIT = 16
@@ -163,16 +165,12 @@ class _Words:
 
     def __init__(self, line: int, text: str) -> None:
         self.line = line
-        self._at = at = 0
-        self._lexemes: list[tuple[str, str]] = []
-        for match in _LEXEME.finditer(text):
-            if match.start() != at:
-                break
-            at = match.end()
-            if match.lastgroup and match.lastgroup != "comment":
-                self._lexemes.append((match.lastgroup, match[match.lastgroup]))
-        if at < len(text):
-            raise self.error(f"nothing starts with {text[at : at + 8].strip()!a}")
+        self._at = 0
+        lexemes: list[str] = _LEXEME.findall(text)
+        last = lexemes[-1] if lexemes else ""
+        if last[:1] == '"' and not _WHOLE.fullmatch(last):
+            raise self.error(f"nothing starts with {last[:8].strip()!a}")
+        self._lexemes = [*filter(None, lexemes)] if "#" in text else lexemes
         self._end = len(self._lexemes)
 
     def error(self, what: str) -> TextError:
@@ -182,18 +180,18 @@ class _Words:
         return self._at == self._end
 
     def is_statement(self) -> bool:
-        kind, text = self._lexemes[0]
-        return kind == "word" and text != "-" and not text.endswith(":")
+        text = self._lexemes[0]
+        return text != "-" and text[-1] != ":" and text[0] not in _NO_WORDS
 
     def skip_dash(self) -> bool:
-        if self._lexemes[0] != ("word", "-"):
+        if self._lexemes[0] != "-":
             return False
         self._at += 1
         return True
 
     def name(self) -> str:
-        kind, text = self._next()
-        if kind != "word":
+        text = self._next()
+        if text[0] in _NO_WORDS:
             raise self.error(f"{text} where a name belongs")
         return text
 
@@ -209,7 +207,7 @@ class _Words:
         """Values up to the end of the line."""
         return self._values(None, 0)
 
-    def _next(self) -> tuple[str, str]:
+    def _next(self) -> str:
         at = self._at
         if at == self._end:
             raise self.error("the line ends too early")
@@ -222,7 +220,7 @@ class _Words:
             return self._at == self._end
         if self._at == self._end:
             raise self.error(f"{closing} is missing")
-        if self._lexemes[self._at] != ("mark", closing):
+        if self._lexemes[self._at] != closing:
             return False
         self._at += 1
         return True
@@ -233,7 +231,7 @@ class _Words:
             name = self.name()
             if name in values:
                 raise self.error(f"{name} is given twice")
-            if self._next() != ("mark", "="):
+            if self._next() != "=":
                 raise self.error(f"{name} has no value")
             values[name] = self._value(depth)
         return Fields(values, self.line)
@@ -247,10 +245,11 @@ class _Words:
     def _value(self, depth: int) -> Value:
         if depth > _DEPTH_LIMIT:
             raise self.error("brackets nest too deep")
-        kind, text = self._next()
-        if kind == "word":
+        text = self._next()
+        first = text[0]
+        if first not in _NO_WORDS:
             return Word(text, self.line)
-        if kind == "string":
+        if first == '"':
             return Quoted(self._unquoted(text), self.line)
         if text == "[":
             return Row(tuple(self._values("]", depth + 1)), self.line)

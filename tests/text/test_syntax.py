@@ -83,6 +83,8 @@ def test_a_quoted_string_shows_no_control_characters() -> None:
         ("a =1", "line 1: = where a name belongs"),
         ("a\n[1]", "line 2: [ where a name belongs"),
         ('a b="x', "line 1: nothing starts with '\"x'"),
+        ('a b="x\\"', "line 1: nothing starts with '\"x\\\\\"'"),
+        ('a b="x" c="', "line 1: nothing starts with '\"'"),
         ('a b="\\x"', "line 1: '\"\\\\x\"' is no string"),
         ('a b="\\ud800"', "line 1: '\"\\\\ud800\"' is no string"),
         ("a b=" + 40 * "[", "line 1: brackets nest too deep"),
@@ -92,6 +94,12 @@ def test_broken_lines_are_named(text: str, what: str) -> None:
     with pytest.raises(TextError) as caught:
         read(text)
     assert str(caught.value) == what
+
+
+def test_what_stands_in_a_comment_is_not_read_and_a_string_has_none() -> None:
+    (block,) = read('a b="# \\"" # c="\n# "\n x: 1#2')
+    assert block.fields.values == {"b": Quoted('# "', 1)}
+    assert block.parts == {"x": [Word("1", 3)]}
 
 
 def test_a_line_without_end_is_not_read_to_its_end() -> None:
