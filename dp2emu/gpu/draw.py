@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from dp2emu.gpu.setup import set_up
 from dp2emu.gpu.shade import Shading, shade, shading
 from dp2emu.gpu.shaded import Shaded, covered, joined
 from dp2emu.gpu.spans import Fragments, batches
-from dp2emu.gpu.spending import Rest, Spending, metered
+from dp2emu.gpu.spending import Meter, Rest, Spending, metered
 from dp2emu.gpu.state import decides_coverage
 from dp2emu.gpu.targets import Targets
 from dp2emu.gpu.tessellator import tessellated
@@ -54,6 +54,9 @@ from dp2emu.shader.engines import CHECKED, REFERENCE, name_of
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.reference import Run
 
+if TYPE_CHECKING:
+    from dp2emu.gpu.kernel.running import Drawing
+
 CHUNK = 1 << 13
 """Primitives assembled together."""
 
@@ -64,7 +67,7 @@ def prepare(run: Run) -> None:
     LLVM is not among it: that waits until a draw needs it.
     """
     if name_of(run) != REFERENCE:
-        for name in ("checking", "running", "sequence", "vertex"):
+        for name in ("checking", "large", "running", "sequence", "vertex"):
             import_module(f"dp2emu.gpu.kernel.{name}")
         import_module("dp2emu.shader.jit.code").prepare()
 
@@ -110,6 +113,16 @@ def execute_draw(
 _Find = Callable[[Draw], Setting]
 
 
+class _Ways(NamedTuple):
+    """How primitives that are assembled are drawn, and by what many of them are drawn together,
+    within what may be spent.
+    """
+
+    rest: Rest
+    kernel: Drawing | None = None
+    spending: Spending | None = None
+
+
 class _Beside(NamedTuple):
     """Who is told what passes, and what primitives may still spend."""
 
@@ -126,20 +139,22 @@ def _executed(draw: Draw, setting: _Find, beside: _Beside) -> Work:
 
 
 def _by_engine(
-    draw: Draw, setting: Setting, beside: _Beside, doing: Callable[[Rest], Work]
+    draw: Draw, setting: Setting, beside: _Beside, doing: Callable[[_Ways], Work]
 ) -> Work:
     """Through the stages, by a compiled kernel, or both ways to compare."""
     texturing, kernel = setting.texturing, setting.kernel
     witness, spending = beside
     metering = partial(metered, region=setting.targets.region, spending=spending)
-    stages = metering(partial(_draw_chunk, setting.targets, texturing, witness))
+    stages = _Ways(metering(partial(_draw_chunk, setting.targets, texturing, witness)))
     if kernel is None or witness is not None:
         return doing(stages)
     if name_of(texturing.run) == CHECKED:
         from dp2emu.gpu.kernel import checking
 
-        return checking.compared(draw, partial(doing, stages), partial(doing, kernel.chunk))
-    return doing(metering(kernel.chunk))
+        return checking.compared(
+            draw, partial(doing, stages), partial(doing, _Ways(kernel.chunk, kernel))
+        )
+    return doing(_Ways(metering(kernel.chunk), kernel, spending))
 
 
 def _staged(draw: Draw, running: Running, setting: _Find, beside: _Beside) -> Work:
@@ -163,15 +178,15 @@ def _staged(draw: Draw, running: Running, setting: _Find, beside: _Beside) -> Wo
     return work
 
 
-def _rest_of(draw: Draw, assembled: Geometry, rest: Rest) -> Work:
-    return rest(draw, assembled)
+def _rest_of(draw: Draw, assembled: Geometry, ways: _Ways) -> Work:
+    return ways.rest(draw, assembled)
 
 
-def _drawn(draw: Draw, texturing: Texturing, rest: Rest) -> Work:
+def _drawn(draw: Draw, texturing: Texturing, ways: _Ways) -> Work:
     """All of a draw."""
     work: Work | None = None
     for part in _parts(draw):
-        done = _draw_part(part, texturing, rest)
+        done = _draw_part(part, texturing, ways)
         work = done if work is None else work + done
     return work or Work()
 
@@ -183,7 +198,7 @@ def _parts(draw: Draw) -> Iterable[Draw]:
     return (part for one in instanced(draw) for part in tessellated(uncut(one)))
 
 
-def _draw_part(draw: Draw, texturing: Texturing, rest: Rest) -> Work:
+def _draw_part(draw: Draw, texturing: Texturing, ways: _Ways) -> Work:
     """All of a draw without patches."""
     vertices = vertices_read(draw)
     work = Work(
@@ -194,10 +209,28 @@ def _draw_part(draw: Draw, texturing: Texturing, rest: Rest) -> Work:
     )
     if not draw.pipeline.raster.enabled:
         return work
-    for start in range(0, draw.count, CHUNK):
-        stop = min(start + CHUNK, draw.count)
+    chunks = partial(_chunks, draw, texturing, ways.rest)
+    together = None if ways.kernel is None else _together(draw, ways, chunks)
+    return work + (chunks(0, draw.count) if together is None else together)
+
+
+def _chunks(draw: Draw, texturing: Texturing, rest: Rest, first: int, end: int) -> Work:
+    """Some of the primitives, assembled and drawn chunk by chunk."""
+    work = Work()
+    for start in range(first, end, CHUNK):
+        stop = min(start + CHUNK, end)
         work += rest(draw, _assembled(draw, texturing, start, stop))
     return work
+
+
+def _together(draw: Draw, ways: _Ways, alone: Callable[[int, int], Work]) -> Work | None:
+    """All of a draw of many triangles; None if it is none."""
+    from dp2emu.gpu.kernel.large import Large
+
+    kernel = ways.kernel
+    assert kernel is not None
+    found = Large.of(kernel, draw, geometry_names(draw.pipeline.pixel), alone)
+    return None if found is None else found.whole(Meter(draw, kernel.region, ways.spending))
 
 
 def count_work(draw: Draw, work: Work, counters: Counters) -> None:

@@ -7,6 +7,7 @@ at each of its primitives as long as there is room for all of them everywhere.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from math import prod
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from dp2emu.gpu.packets import Clear, Dispatch, Draw, Packet, Rect
 from dp2emu.gpu.work import Work
 from dp2emu.limits import Limits
 from dp2emu.recall import by_identity
+from dp2emu.records import dataclass
 from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.ir import Loop, Program, Statement, blocks
 
@@ -138,20 +140,53 @@ Rest = Callable[[Draw, Geometry], Work]
 """Draws primitives that are on the screen."""
 
 
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """What pixels of a draw on a region of its targets spend."""
+
+    draw: Draw
+    region: Rect
+    spending: Spending | None
+
+    def most(self) -> int:
+        """How many primitives may be drawn without looking where they are; below 0 if none."""
+        if self.spending is None:
+            return sys.maxsize
+        room = self.spending.left()
+        each, instructions = max(_area(self.region) * self._samples, 1), cost(self._program)
+        return min(room.pixels // each, room.instructions // (each * max(instructions, 1)))
+
+    def look(self, assembled: Geometry) -> None:
+        """Raises Exceeded if there is not enough left for primitives, wherever they are."""
+        if self.spending is not None and len(assembled.numbers) > self.most():
+            most = _covered_at_most(self.draw, assembled, self.region) * self._samples
+            self.spending.allow(pixels=most, instructions=most * cost(self._program))
+
+    def spent(self, work: Work) -> Work:
+        """Count what was done, and give it back."""
+        if self.spending is not None:
+            executed = work.fragments * cost(self._program)
+            self.spending.spend(pixels=work.fragments, instructions=executed)
+        return work
+
+    @property
+    def _samples(self) -> int:
+        return self.draw.pipeline.samples
+
+    @property
+    def _program(self) -> Program:
+        return self.draw.pipeline.pixel
+
+
 def metered(rest: Rest, region: Rect, spending: Spending | None) -> Rest:
     """The same within what may be spent, and counted; raises Exceeded before it draws."""
     if spending is None:
         return rest
 
     def draw_within(draw: Draw, assembled: Geometry) -> Work:
-        samples, each = draw.pipeline.samples, cost(draw.pipeline.pixel)
-        room, most = spending.left(), len(assembled.numbers) * _area(region) * samples
-        if most > room.pixels or most * each > room.instructions:
-            most = _covered_at_most(draw, assembled, region) * samples
-            spending.allow(pixels=most, instructions=most * each)
-        work = rest(draw, assembled)
-        spending.spend(pixels=work.fragments, instructions=work.fragments * each)
-        return work
+        meter = Meter(draw, region, spending)
+        meter.look(assembled)
+        return meter.spent(rest(draw, assembled))
 
     return draw_within
 

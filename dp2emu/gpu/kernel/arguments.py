@@ -64,9 +64,17 @@ class Arguments:
     bindings: Bindings | None = None
     program: U64 | None = None
 
-    def copy(self) -> Arguments:
-        """Others, for another thread."""
-        return Arguments(self.layout, self.words.copy(), [*self.kept], self.depth, self.bindings)
+    def with_programs_of(self, other: Arguments) -> Arguments:
+        """A copy for another thread, whose programs are those of ``other``."""
+        words = self.words.copy()
+        words[self.layout.programs] = other.words[self.layout.programs]
+        return Arguments(self.layout, words, [self, other], self.depth, other.bindings)
+
+    def make(self, made: Made) -> None:
+        """Set triangles up from elsewhere."""
+        first = self.layout.arguments["records"]
+        self.words[first : first + len(made.words)] = made.words
+        self.kept.append(made)
 
     def number(self, name: str, value: int) -> None:
         """An integer of 64 bits."""
@@ -199,14 +207,12 @@ def with_spans(given: Arguments, spans: Spans) -> None:
 
 
 def records(layout: Layout, primitives: Primitives, depth: DepthPlanes, shader: Shading) -> F64:
-    """Records of primitives that were set up, shape (groups, words, ``TOGETHER``)."""
+    """Records of primitives that were set up, shape (count, words)."""
     frame = primitives.frame
     count = len(frame.x0)
-    groups = -(-count // TOGETHER)
-    words = np.zeros((layout.size, groups * TOGETHER))
-    found = words[:, :count]
+    found = np.zeros((layout.size, count))
     found[X0], found[Y0], found[FRONT] = frame.x0, frame.y0, primitives.front
-    integers = words.view(np.int64)[:, :count]
+    integers = found.view(np.int64)
     integers[NUMBER] = primitives.numbers
     divided = DIVIDED if shader.divisor is not None else 0
     integers[FLAGS] = depth.clipped * CLIPPED + divided
@@ -219,5 +225,4 @@ def records(layout: Layout, primitives: Primitives, depth: DepthPlanes, shader: 
         plane = planes[name]
         assert plane is not None
         found[word], found[word + 1], found[word + 2] = plane.value, plane.ddx, plane.ddy
-    grouped = words.reshape(layout.size, groups, TOGETHER).transpose(1, 0, 2)
-    return np.ascontiguousarray(grouped)
+    return np.ascontiguousarray(found.T)

@@ -2,7 +2,7 @@
 
 A record belongs to a primitive: where its planes are anchored, what it is, then its planes, three
 doubles each.  Those of triangles that the kernel covers itself have their corners behind them.
-Records lie in groups of eight, a word of each of them beside the others'.
+Of a band only some triangles are drawn, so a record is in one piece, of whole lines of the cache.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ DEPTH, RHW, DIVISOR = "depth", "rhw", "divisor"
 CORNER_WORDS = 8
 """Corners 0 to 2 in grid units, x before y, oriented, then the first row and one past the last."""
 TOGETHER = 8
-"""Records of a group."""
-GROUP = 8 * TOGETHER
-"""Bytes from a word of a record to its next one."""
+"""Records that are made at once, and words of a line of the cache."""
+WORD = 8
+"""Bytes of a word."""
 
 RESULTS = ("fragments", "tested", "passed", "invocations")
 """What a kernel counts; of what is equal by its key only the first (``counts_of``)."""
@@ -50,20 +50,30 @@ DOUBLES = ("bias", "near", "range", "depth.low", "depth.high", "front", "slope",
 set up from, lane by lane and in these corner by corner.
 """
 _SPANS = ("owner", "y", "left", "right", "coverage", "spans")
-ARGUMENTS = (*INTEGERS, *DOUBLES, *(f"span.{name}" for name in _SPANS), "program", "points")
-"""All that kernels have in common, with what spans cover, what the program reads and what points
-are set up from.
+ARGUMENTS = (
+    *INTEGERS,
+    *DOUBLES,
+    *(f"span.{name}" for name in _SPANS),
+    "program",
+    "points",
+    "list",
+)
+"""All that kernels have in common, with what spans cover, what the program reads, what points are
+set up from, and the numbers, i32, of the ``count`` triangles that are drawn.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Words by name; ``size`` is the words of a record, ``corners`` where its corners are."""
+    """Words by name; ``size`` is the words of a record, ``corners`` where its corners are,
+    ``programs`` are the arguments that say what programs read.
+    """
 
     planes: dict[str, int]
     corners: int
     size: int
     arguments: dict[str, int]
+    programs: list[int]
 
 
 @lru_cache(maxsize=1 << 10)
@@ -90,9 +100,11 @@ def setup_layout(key: SetupKey) -> Layout:
 def _layout(names: tuple[str, ...], more: list[str], *, triangles: bool) -> Layout:
     planes = {name: _PLANES + PLANE * number for number, name in enumerate(names)}
     corners = _PLANES + PLANE * len(names)
-    size = corners + (CORNER_WORDS if triangles else 0)
+    used = corners + (CORNER_WORDS if triangles else 0)
+    size = -(-used // TOGETHER) * TOGETHER
     arguments = (*ARGUMENTS, *more)
-    return Layout(planes, corners, size, {name: at for at, name in enumerate(arguments)})
+    programs = [at for at, name in enumerate(arguments) if name.endswith("program")]
+    return Layout(planes, corners, size, {n: at for at, n in enumerate(arguments)}, programs)
 
 
 def setup_key(key: Key) -> SetupKey:
@@ -112,9 +124,7 @@ def color_words(number: int, format: AnyFormat) -> list[str]:
 
 def record_at(w: Code, layout: Layout, base: str, number: str) -> str:
     """Where the first word of record ``number``, an i64, lies."""
-    group = w(f"mul i64 {w(f'lshr i64 {number}, 3')}, {layout.size * GROUP}")
-    within = w(f"shl i64 {w(f'and i64 {number}, {TOGETHER - 1}')}, 3")
-    return w.place(base, w(f"add i64 {group}, {within}"))
+    return w.place(base, w(f"mul i64 {number}, {layout.size * WORD}"))
 
 
 def counts_of(key: Key, results: Sequence[int]) -> tuple[int, int, int, int]:

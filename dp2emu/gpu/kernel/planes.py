@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dp2emu.gpu.kernel.layout import FLAGS, GROUP, X0, Y0, Layout
+from dp2emu.gpu.kernel.layout import FLAGS, WORD, X0, Y0, Layout
 from dp2emu.gpu.kernel.writing import ROWS, Code, Order, numbers
 from dp2emu.records import dataclass
 from dp2emu.shader.jit.writer import number
@@ -26,7 +26,7 @@ class Primitive:
 
     def _word(self, type: str, word: int) -> str:
         w = self.code
-        return w(f"load {type}, ptr {w.place(self.address, str(GROUP * word))}, align 8")
+        return w(f"load {type}, ptr {w.place(self.address, str(WORD * word))}, align 8")
 
     def flag(self, bit: int) -> str:
         """An i1: whether a bit of the flags is set."""

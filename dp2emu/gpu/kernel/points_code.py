@@ -18,10 +18,9 @@ from dp2emu.gpu.kernel.layout import (
     CLIPPED,
     FLAGS,
     FRONT,
-    GROUP,
     NUMBER,
     SLOPE,
-    TOGETHER,
+    WORD,
     X0,
     Y0,
 )
@@ -72,9 +71,9 @@ def _planes() -> tuple[str, Writer]:
         value = k.load("double", k.at(base, lane * plane.integer("row")), k["n"])
         level = plane.integer("flat").differs(0)
         slope = level.choose(k.constant("double", 0.0), value - value)
-        into = k.at(k["record"], plane.integer("word") * GROUP)
+        into = k.at(k["record"], plane.integer("word") * WORD)
         for place, each in enumerate((value, slope, slope)):
-            k.store(each, k.at(into, place * GROUP))
+            k.store(each, k.at(into, place * WORD))
     k.give()
     return k.text(internal=True)
 
@@ -84,8 +83,7 @@ def _record() -> tuple[str, Writer]:
     k = Code("record", ("ptr words", "i64 made", "i64 n", "double x", "double y"))
     w = Words.of(k, ARGUMENTS)
     p = Words.of(k, POINTS, w.pointer("points"))
-    group = (k["made"] // TOGETHER) * p.integer("record") * GROUP
-    record = k.at(w.pointer("records"), group + (k["made"] & TOGETHER - 1) * 8)
+    record = k.at(w.pointer("records"), k["made"] * p.integer("record") * WORD)
     z = k.load("double", k.at(w.pointer("in.position"), w.integer("in.lane") * 2), k["n"])
     inside = (z >= 0.0) & (z <= 1.0)
     outside = (inside ^ 1).unsigned("i64") * p.integer("clips")
@@ -95,7 +93,7 @@ def _record() -> tuple[str, Writer]:
         X0: k["x"] / float(ONE), Y0: k["y"] / float(ONE), FRONT: one, SLOPE: zero,
         FLAGS: outside * CLIPPED, NUMBER: number,
     }.items():  # fmt: skip
-        k.store(value, k.at(record, word * GROUP))
+        k.store(value, k.at(record, word * WORD))
     k.call("@planes", "void", k["words"], record, k["n"])
     k.give()
     return k.text(internal=True)

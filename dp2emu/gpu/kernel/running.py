@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.color import ColorTarget
 from dp2emu.gpu.depth import DepthPlanes, depth_planes
 from dp2emu.gpu.geometry import Geometry, geometry
@@ -21,10 +20,12 @@ from dp2emu.gpu.kernel.arguments import (
     with_spans,
     with_targets,
 )
+from dp2emu.gpu.kernel.crew import Items, everything
+from dp2emu.gpu.kernel.crew_code import crew
 from dp2emu.gpu.kernel.key import Key, Samplers, draws_lines, fills_triangles, is_triangles, reason
 from dp2emu.gpu.kernel.layout import RESULTS, SETUP_RESULTS, counts_of
 from dp2emu.gpu.kernel.plan import Plan, Writes, common_key, planned, samplers_of, triangle_plan
-from dp2emu.gpu.kernel.threads import WORTH, bands, share
+from dp2emu.gpu.kernel.threads import WORTH, Bands
 from dp2emu.gpu.kernel.vertex_code import vertices
 from dp2emu.gpu.kernel.vertex_plan import plan_of
 from dp2emu.gpu.merge import DepthTarget
@@ -36,7 +37,6 @@ from dp2emu.gpu.vertex import Vertices
 from dp2emu.gpu.work import Work
 from dp2emu.records import dataclass
 from dp2emu.shader.jit.bindings import address
-from dp2emu.shader.jit.improving import Improving
 from dp2emu.shader.reference import Fetcher, Sampler
 
 HEAVY = 1 << 21
@@ -74,8 +74,9 @@ def drawing(
 class Drawing:
     """How a kernel draws primitives: what draws of a state have in common.
 
-    That is one pipeline's.  ``templates`` are arguments by plan and uniforms, ``plans`` those of
-    triangles, ``span_plans`` those of what is covered by spans.
+    That is one pipeline's.  ``templates`` are arguments by plan and uniforms, one for each thread,
+    ``plans`` those of triangles, ``span_plans`` those of what is covered by spans.  ``levels``
+    says whether triangles with varyings of these names had no perspective lately.
     """
 
     region: Rect
@@ -85,9 +86,10 @@ class Drawing:
     fetcher: Fetcher | None
     threads: int
     writes: Writes
-    templates: dict[tuple[int, int], Arguments] = field(default_factory=dict)
+    templates: dict[tuple[int, int], list[Arguments]] = field(default_factory=dict)
     plans: dict[tuple[tuple[str, ...], bool, bool], Plan] = field(default_factory=dict)
     span_plans: dict[tuple[Any, ...], Plan] = field(default_factory=dict)
+    levels: dict[tuple[str, ...], bool] = field(default_factory=dict)
 
     def chunk(self, draw: Draw, assembled: Geometry) -> Work:
         """Draw primitives of a part; all work but what reading vertices is."""
@@ -105,25 +107,32 @@ class Drawing:
         seen = fills_triangles(draw) and draw.count and pipeline.raster.enabled
         if not seen or draw.later is not None or draw.patch is not None:
             return
-        found, level = plan_of(pipeline, names).names, False
-        if pipeline.vertex is None:
-            first = geometry(draw, 0, 1, names).vertices
-            found, level = first.names, _is_level(draw, first)
-        plan = self.triangle_plan(draw, found, level)
-        _compile_later(plan, draw)
+        found = plan_of(pipeline, names).names
+        plan = self.triangle_plan(draw, found, self.seems_level(draw, names))
+        compile_later(plan, draw)
         if pipeline.vertex is not None:
             vertices().ahead()
         plan.setup.ahead()
+
+    def seems_level(self, draw: Draw, names: tuple[str, ...]) -> bool:
+        """Whether triangles have no perspective, as far as earlier ones or the first one tell."""
+        if draw.pipeline.vertex is not None:
+            return False
+        found = self.levels.get(names)
+        if found is None:
+            found = _is_level(draw, geometry(draw, 0, 1, names).vertices)
+        return found
 
     def _triangles(self, draw: Draw, assembled: Geometry) -> Work | None:
         """Set up, cover and draw triangles; None if some are too large for that."""
         vertices = assembled.vertices
         plan = self.triangle_plan(draw, vertices.names, _is_level(draw, vertices))
         if not plan.setup.there:
-            _compile_later(plan, draw)
+            compile_later(plan, draw)
         made = Made.of(assembled, plan.layout)
         template = self.template(plan, draw.pixel_uniforms)
         given = of_draw(draw, template, self.region, draw.pipeline.depth.bias, made)
+        given.array("list", everything(len(made.numbers)))
         results = np.zeros(len(SETUP_RESULTS), np.int64)
         plan.setup.run(address(given.words), address(results))
         triangles, large, area = results.tolist()
@@ -210,44 +219,62 @@ class Drawing:
         if top >= bottom:
             return before
         samples = pixels * plan.key.samples
+        if samples >= WORTH:
+            # While the kernel is compiled.
+            crew().soon()
         plan.kernel.ready(good=samples >= HEAVY)
-        worth = samples >= WORTH
-        # One thread draws bands as well: a band of all targets stays in its cache.
-        parts = bands(top, bottom) if worth else [(top, bottom)]
-        workers = [_Worker.of(plan, given)]
-        workers += [_Worker.of(plan, self._own(plan, draw, given))
-                    for _ in range(1, min(self.threads, len(parts)))]  # fmt: skip
-        share(parts, [worker.run for worker in workers])
-        for worker in workers:
-            if worker.given.bindings is not None:
-                worker.given.bindings.complain()
-        counts = [
-            sum(column) for column in zip(*(w.results.tolist() for w in workers), strict=True)
-        ]
-        return self.counted(plan.key, draw, counts, before)
+        if samples >= WORTH and crew().soon():
+            items = Items.whole(given, Bands.of(top, bottom))
+            return self.paint(plan, draw, given, items, (0, 1, pixels), before)
+        results = np.zeros(len(RESULTS), np.int64)
+        plan.kernel.run(address(given.words), address(results), top, bottom)
+        if given.bindings is not None:
+            given.bindings.complain()
+        return self.counted(plan.key, draw, results.tolist(), before)
 
-    def _own(self, plan: Plan, draw: Draw, given: Arguments) -> Arguments:
-        """Arguments for another thread, whose programs have memory of their own."""
-        own = given.copy()
-        self._with_programs(own, plan, draw.pixel_uniforms)
-        return own
+    def paint(
+        self,
+        plan: Plan,
+        draw: Draw,
+        given: Arguments,
+        items: Items,
+        part: tuple[int, int, int],
+        before: Work,
+    ) -> Work:
+        """Draw the items of a part: the first one, the end, and about how many pixels they have.
 
-    def template(self, plan: Plan, uniforms: Uniforms) -> Arguments:
+        One thread draws bands as well: a band of all targets stays in its cache.
+        """
+        first, end, pixels = part
+        samples = pixels * plan.key.samples
+        plan.kernel.ready(good=samples >= HEAVY)
+        threads = min(self.threads, items.bands.count) if samples >= WORTH else 1
+        each = [given, *(self.own(plan, draw, given, n) for n in range(1, threads))]
+        return self.counted(plan.key, draw, items.paint(plan, each, first, end), before)
+
+    def own(self, plan: Plan, draw: Draw, given: Arguments, hand: int) -> Arguments:
+        """The same arguments for another thread, whose programs have memory of their own."""
+        template = self.template(plan, draw.pixel_uniforms, hand)
+        return given.with_programs_of(template)
+
+    def template(self, plan: Plan, uniforms: Uniforms, hand: int = 0) -> Arguments:
         """Arguments with targets and programs, for one thread at a time."""
         key = id(plan), id(uniforms)
-        found = self.templates.get(key)
-        if found is None:
-            words = np.zeros(len(plan.layout.arguments), np.uint64)
-            found = Arguments(plan.layout, words, [plan, uniforms])
-            with_targets(found, self.colors, self.depth)
-            self._with_programs(found, plan, uniforms)
+        found = self.templates.get(key, [])
+        if not found:
             if len(self.templates) >= TEMPLATES:
                 self.templates.clear()
             self.templates[key] = found
-        return found
+        while len(found) <= hand:
+            found.append(self._template(plan, uniforms))
+        return found[hand]
 
-    def _with_programs(self, given: Arguments, plan: Plan, uniforms: Uniforms) -> None:
-        with_programs(given, plan.key, uniforms, self.colors, self.sampler, self.fetcher)
+    def _template(self, plan: Plan, uniforms: Uniforms) -> Arguments:
+        words = np.zeros(len(plan.layout.arguments), np.uint64)
+        made = Arguments(plan.layout, words, [plan, uniforms])
+        with_targets(made, self.colors, self.depth)
+        with_programs(made, plan.key, uniforms, self.colors, self.sampler, self.fetcher)
+        return made
 
     def counted(self, key: Key, draw: Draw, counts: list[int], before: Work) -> Work:
         """What counts mean, in bytes as well."""
@@ -264,7 +291,7 @@ class Drawing:
         )
 
 
-def _compile_later(plan: Plan, draw: Draw) -> None:
+def compile_later(plan: Plan, draw: Draw) -> None:
     """Have a kernel compiled by another thread."""
     # Who runs a program for vertices has more to wait for, and mostly small triangles.
     plan.kernel.ahead(good=draw.count >= MANY and draw.pipeline.vertex is None)
@@ -283,20 +310,3 @@ def _of_geometry(assembled: Geometry, triangles: int) -> Work:
         clip_triangles=assembled.extra,
         clipped=len(assembled.numbers),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Worker:
-    """What a thread runs, with memory of its own for what programs write, and what it counts."""
-
-    kernel: Improving
-    given: Arguments
-    results: I64
-
-    @classmethod
-    def of(cls, plan: Plan, given: Arguments) -> _Worker:
-        return cls(plan.kernel, given, np.zeros(len(RESULTS), np.int64))
-
-    def run(self, first: int, end: int) -> None:
-        """Draw some rows."""
-        self.kernel.run(address(self.given.words), address(self.results), first, end)

@@ -18,6 +18,7 @@ from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.assembly import CORNERS, vertex_count
 from dp2emu.gpu.geometry import planes_used
 from dp2emu.gpu.kernel.arguments import Arguments, of_draw
+from dp2emu.gpu.kernel.crew import everything
 from dp2emu.gpu.kernel.plan import Plan
 from dp2emu.gpu.kernel.points_code import points
 from dp2emu.gpu.kernel.points_words import with_points
@@ -123,6 +124,7 @@ class Recipe:
         template = self.drawing.template(plan, self.like.pixel_uniforms)
         region, bias = self.drawing.region, self.like.pipeline.depth.bias
         given = of_draw(self.like, template, region, bias)
+        given.array("list", everything(_NUMBER_ROOM))
         if self.dots:
             with_points(given, self.like, self.plan.names)
         self.levels[level] = plan, given

@@ -48,7 +48,7 @@ def sequence() -> Improving:
 
 def text() -> str:
     """Its module."""
-    return module(_copied(), _level(), _gathered(), _painted(), _drawn(), _sequence())
+    return module(_copied(), level(), _gathered(), _painted(), _drawn(), _sequence())
 
 
 def _copied() -> tuple[str, Writer]:
@@ -60,7 +60,7 @@ def _copied() -> tuple[str, Writer]:
     return k.text(internal=True)
 
 
-def _level() -> tuple[str, Writer]:
+def level() -> tuple[str, Writer]:
     """1 if no triangle has corners whose 1 / w differ (``running``)."""
     k = Code("level", ("ptr rhw", "i64 count", "i64 capacity"), "i64")
     with k.loop(k["count"]) as n:

@@ -1,6 +1,6 @@
 """Triangles set up by code of the machine: ``gpu.setup``, ``gpu.planes`` and ``gpu.depth``.
 
-Lanes are triangles here, ``TOGETHER`` of them, and become the records of a group.  One that is not
+Lanes are triangles here, ``TOGETHER`` of them, and become records.  One that is not
 drawn has no rows.  Coordinates that int64 cannot rasterise are only counted: whoever called
 goes another way then.
 """
@@ -16,11 +16,11 @@ from dp2emu.gpu.kernel.layout import (
     DIVISOR,
     FLAGS,
     FRONT,
-    GROUP,
     NUMBER,
     RHW,
     SLOPE,
     TOGETHER,
+    WORD,
     X0,
     Y0,
     Layout,
@@ -72,6 +72,7 @@ class Setup:
     def __init__(self, w: Code, key: SetupKey, layout: Layout) -> None:
         self.w, self.key, self.layout = w, key, layout
         self.group = self.mask = ""
+        self.words: dict[int, str] = {}
 
     def whole(self) -> None:
         """Set up all of them, and count those left after culling and those that are too large."""
@@ -82,6 +83,7 @@ class Setup:
         with w.count("i64", "0", count, TOGETHER) as first:
             self._group(first, count)
             found = self._triangles(first)
+            self._store_records()
             triangles.add(w.population(found.kept))
             large.add(w.population(found.large))
             area.add(w.select(found.kept, w.l, found.area, ZERO))
@@ -96,14 +98,43 @@ class Setup:
     def _group(self, first: str, count: str) -> None:
         """Where the records go, and which lanes there are triangles for."""
         w = self.w
-        start = w(f"mul i64 {w(f'lshr i64 {first}, 3')}, {self.layout.size * GROUP}")
+        start = w(f"mul i64 {first}, {self.layout.size * WORD}")
         self.group = w.place(self.argument("ptr", "records"), start)
         lanes = w(f"add {w.l} {w.spread('i64', first)}, {numbers('i64', tuple(range(TOGETHER)))}")
         self.mask = w(f"icmp slt {w.l} {lanes}, {w.spread('i64', count)}")
 
     def _store(self, word: int, type: str, value: str) -> None:
         w = self.w
-        w.do(f"store {type} {value}, ptr {w.place(self.group, str(word * GROUP))}, align 8")
+        self.words[word] = value if type == w.l else w(f"bitcast {type} {value} to {w.l}")
+
+    def _store_records(self) -> None:
+        """Store all words: rows of them, one for each lane, become records, line by line."""
+        w = self.w
+        for first in range(0, self.layout.size, TOGETHER):
+            rows = [self.words.get(first + word, ZERO) for word in range(TOGETHER)]
+            for lane, line in enumerate(self._turned(rows)):
+                at = (lane * self.layout.size + first) * WORD
+                w.do(f"store {w.l} {line}, ptr {w.place(self.group, str(at))}, align 8")
+
+    def _turned(self, rows: list[str]) -> list[str]:
+        """As many rows as lanes, transposed: blocks beside the diagonal change places, small ones
+        first.
+        """
+        size = 1
+        while size < TOGETHER:
+            low = [lane & ~size | (lane & size) * TOGETHER // size for lane in range(TOGETHER)]
+            high = [lane + size for lane in low]
+            turned = rows.copy()
+            for row in (each for each in range(TOGETHER) if not each & size):
+                pair = rows[row], rows[row + size]
+                turned[row], turned[row + size] = (self._mixed(*pair, o) for o in (low, high))
+            rows, size = turned, 2 * size
+        return rows
+
+    def _mixed(self, one: str, other: str, lanes: list[int]) -> str:
+        """Lanes of two rows, those of the other one counted on."""
+        w, order = self.w, ", ".join(f"i32 {lane}" for lane in lanes)
+        return w(f"shufflevector {w.l} {one}, {w.l} {other}, <{TOGETHER} x i32> <{order}>")
 
     def _corners(self, name: str, first: str) -> Triple:
         """Doubles at three corners."""

@@ -1,4 +1,4 @@
-"""Bands of rows, shared by threads.
+"""Bands of rows, and the threads that share them.
 
 Each band is drawn by one thread, primitive by primitive in order, so no pixel is ever two
 threads', and the result is the same for any number of them.
@@ -7,21 +7,21 @@ threads', and the result is the same for any number of them.
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from dp2emu.records import dataclass
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 ROWS = 64
-"""Rows of a band: an even number, since kernels work on pairs."""
+"""Rows of a band, a power of two, and an even number since kernels work on pairs."""
+MOST = 128
+"""Bands; where there are more rows these are higher."""
 WORTH = 1 << 15
 """Pixels that more than one band is worth while for, about."""
-
-Band = tuple[int, int]
-"""The first row and one past the last."""
 
 
 def cores() -> int:
@@ -31,38 +31,39 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def bands(top: int, bottom: int) -> list[Band]:
-    """Rows in bands that begin at multiples of ``ROWS``."""
-    starts = range(top - top % ROWS, bottom, ROWS)
-    return [(max(start, top), min(start + ROWS, bottom)) for start in starts]
+@dataclass(frozen=True, slots=True)
+class Bands:
+    """Rows from ``top`` to below ``bottom``; those of a band share all but ``shift`` bits."""
+
+    top: int
+    bottom: int
+    shift: int
+
+    @classmethod
+    def of(cls, top: int, bottom: int) -> Bands:
+        """Those of so many rows, of which there are some."""
+        shift = ROWS.bit_length() - 1
+        while ((bottom - 1) >> shift) - (top >> shift) >= MOST:
+            shift += 1
+        return cls(top, bottom, shift)
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return ((self.bottom - 1) >> self.shift) - (self.top >> self.shift) + 1
 
 
-def share(parts: Sequence[Band], workers: Sequence[Callable[[int, int], None]]) -> None:
-    """Let workers, of which each has a thread, take one band after the other.
+def share(workers: Sequence[Callable[[], object]]) -> None:
+    """Let workers, of which each has a thread, work until all are done.
 
     The first one works on the calling thread.  Raises what a worker raised, when none works any
     more: memory that is drawn to may go away then.
     """
     own, *others = workers
-    if not others:
-        for part in parts:
-            own(*part)
-        return
-    left = deque(parts)
-
-    def work(worker: Callable[[int, int], None]) -> None:
-        while True:
-            try:
-                band = left.popleft()
-            except IndexError:
-                return
-            worker(*band)
-
-    running = [_pool(os.getpid(), len(others)).submit(work, other) for other in others]
+    running = [_pool(os.getpid(), len(others)).submit(other) for other in others]
     try:
-        work(own)
+        own()
     finally:
-        left.clear()
         raised = [future.exception() for future in running]
     for error in raised:
         if error is not None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dp2emu.gpu.kernel.blocks import Blocks, Bounds
-from dp2emu.gpu.kernel.layout import record_at
+from dp2emu.gpu.kernel.layout import TOGETHER, WORD, Layout, record_at
 from dp2emu.gpu.kernel.planes import Primitive
 from dp2emu.gpu.kernel.writing import Code, Variable
 from dp2emu.gpu.multisample import POSITIONS
@@ -19,6 +19,8 @@ from dp2emu.gpu.subpixel import CENTRE, ONE, Offset
 from dp2emu.records import dataclass
 
 _EDGES = ((0, 1), (1, 2), (2, 0))
+AHEAD = 4
+"""How many triangles before it is drawn a record is fetched; so much is read beyond a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +112,34 @@ class _Edge:
 
 
 def triangles(blocks: Blocks) -> None:
-    """Work on the triangles that have rows between ``%first`` and ``%end``, in order."""
+    """Work on the triangles of a list that have rows between ``%first`` and ``%end``, in order."""
     w = blocks.w
     base, count = blocks.argument("ptr", "records"), blocks.argument("i64", "count")
-    with w.count("i64", "0", count, 1) as number:
-        primitive = Primitive(w, blocks.layout, record_at(w, blocks.layout, base, number))
+    numbers = blocks.argument("ptr", "list")
+    with w.count("i64", "0", count, 1) as n:
+        record = record_at(w, blocks.layout, base, _listed(w, numbers, n))
+        _fetch(w, blocks.layout, base, _listed(w, numbers, w(f"add i64 {n}, {AHEAD}")))
+        primitive = Primitive(w, blocks.layout, record)
         top, bottom = (primitive.integer(blocks.layout.corners + word) for word in (6, 7))
         top = w.larger("i64", top, w("sext i32 %first to i64"))
         bottom = w.smaller("i64", bottom, w("sext i32 %end to i64"))
         with w.when(w(f"icmp slt i64 {top}, {bottom}")):
             _Triangle(blocks, primitive, top, bottom).whole()
+
+
+def _listed(w: Code, numbers: str, n: str) -> str:
+    """A number of a list, as an i64."""
+    place = w(f"getelementptr i32, ptr {numbers}, i64 {n}")
+    return w(f"zext i32 {w(f'load i32, ptr {place}')} to i64")
+
+
+def _fetch(w: Code, layout: Layout, base: str, number: str) -> None:
+    """Have a record brought to the cache; beyond the list it is any, or nowhere."""
+    w.declared.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+    record = record_at(w, layout, base, number)
+    for word in range(0, layout.size, TOGETHER):
+        line = w.place(record, str(word * WORD))
+        w.do(f"call void @llvm.prefetch.p0(ptr {line}, i32 0, i32 3, i32 1)")
 
 
 class _Triangle:

@@ -22,7 +22,7 @@ from dp2emu.gpu.arrays import Mask
 from dp2emu.gpu.assembly import CORNERS
 from dp2emu.gpu.geometry import Geometry, planes_used
 from dp2emu.gpu.kernel.vertex_code import ASSEMBLE, cutting, vertices
-from dp2emu.gpu.kernel.vertex_frame import Frame, double, frame_of
+from dp2emu.gpu.kernel.vertex_frame import Frame, double, own_frames
 from dp2emu.gpu.kernel.vertex_place import FIXED_PLANES
 from dp2emu.gpu.kernel.vertex_plan import Plan, plan_of
 from dp2emu.gpu.kernel.vertex_words import DOUBLES, DRAW, SOURCE, TAKING
@@ -73,9 +73,9 @@ def compiled(
 ) -> Geometry:
     """The same by compiled code, which is waited for."""
     plan = plan_of(draw.pipeline, names)
-    frame = frame_of(plan, draw.topology, stop - start, planes_used(draw))
+    frame = own_frames().of(plan, draw.topology, stop - start, planes_used(draw))
     bound = None if plan.program is None else _bound(plan.program, draw, sampler, fetcher)
-    kept = _set(frame, draw, start, stop, 0 if bound is None else bound[1])
+    kept = set_draw(frame, draw, start, stop, 0 if bound is None else bound[1])
     frame.refresh()
     found = vertices().run(frame.start, ASSEMBLE)
     if bound is not None:
@@ -88,7 +88,7 @@ def compiled(
     return made
 
 
-def _set(frame: Frame, draw: Draw, start: int, stop: int, bound: int) -> list[Any]:
+def set_draw(frame: Frame, draw: Draw, start: int, stop: int, bound: int) -> list[Any]:
     """Fill in what is the draw's own; what comes back has to stay while the frame is used."""
     kept: list[Any] = []
     edges, pitch = (0, 0) if draw.edge_flags is None else _edge_words(draw.edge_flags, kept)

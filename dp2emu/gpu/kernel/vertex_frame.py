@@ -42,7 +42,7 @@ _ALIGNMENT = 64
 _FEWEST = 16
 """Corners that there is room for at least."""
 FRAMES = 256
-"""Frames a thread keeps."""
+"""Frames that are kept."""
 
 
 class _Room:
@@ -115,33 +115,44 @@ class Memory:
         return layout.frame(topology, self._block)
 
 
-class _Own(threading.local):
-    """A thread's memory and frames.  Mutable."""
+class Frames:
+    """Frames that one thread at a time uses, and their memory.  Mutable: it remembers them."""
 
     def __init__(self) -> None:
-        self.memory = Memory()
-        self.frames: dict[tuple[Any, ...], Frame] = {}
+        self._memory = Memory()
+        self._frames: dict[tuple[Any, ...], Frame] = {}
+
+    def of(self, plan: Plan, topology: Topology, count: int, planes: tuple[int, ...]) -> Frame:
+        """A frame for ``count`` primitives and those of the user's planes.
+
+        Using one makes what the last held worthless.
+        Raises ImportError without llvmlite.
+        """
+        capacity = capacity_of(count)
+        key = id(plan), topology, capacity, planes
+        found = self._frames.get(key)
+        if found is None:
+            found = self._memory.frame(plan, topology, capacity, planes)
+            if len(self._frames) >= FRAMES:
+                del self._frames[next(iter(self._frames))]
+            self._frames[key] = found
+        return found
+
+
+class _Own(threading.local):
+    """A thread's."""
+
+    def __init__(self) -> None:
+        self.frames = Frames()
 
 
 _own = _Own()
 _numbers = count()
 
 
-def frame_of(plan: Plan, topology: Topology, count: int, planes: tuple[int, ...]) -> Frame:
-    """A frame for ``count`` primitives and those of the user's planes.
-
-    Using one makes what the last held worthless.
-    Raises ImportError without llvmlite.
-    """
-    capacity = capacity_of(count)
-    key = id(plan), topology, capacity, planes
-    found = _own.frames.get(key)
-    if found is None:
-        found = _own.memory.frame(plan, topology, capacity, planes)
-        if len(_own.frames) >= FRAMES:
-            del _own.frames[next(iter(_own.frames))]
-        _own.frames[key] = found
-    return found
+def own_frames() -> Frames:
+    """Those of the calling thread."""
+    return _own.frames
 
 
 def capacity_of(count: int) -> int:

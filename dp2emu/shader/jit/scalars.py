@@ -234,6 +234,13 @@ class Code:
             place = self.at(pointer, index, value.type)
         self.w.do(f"store {value.type} {value.name}, ptr {place.name}, align 1")
 
+    def counted(self, pointer: Value) -> Value:
+        """The aligned i64 where a pointer points, which is one more after that, whichever threads
+        do the same.
+        """
+        what = f"atomicrmw add ptr {pointer.name}, i64 1 monotonic, align 8"
+        return Value(self.w, "i64", self.w(what))
+
     def intrinsic(self, name: str, *operands: Value) -> Value:
         """LLVM's function of that name, whose result is of its operands' type."""
         type = operands[0].type

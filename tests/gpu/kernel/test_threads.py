@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from threading import Event
 from time import sleep
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from dp2emu.gpu.draw import execute_draw
-from dp2emu.gpu.kernel import running, threads
+from dp2emu.gpu.kernel import crew, crew_code, running, threads
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.setting import setting_of
 from dp2emu.shader.engines import CHECKED, JIT, engine
@@ -29,8 +30,9 @@ def test_any_number_of_threads_draws_the_same(count: int, monkeypatch: pytest.Mo
 
 def test_threads_are_no_more_than_bands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "WORTH", 0)
+    crew_code.crew().ready()
     shared = []
-    monkeypatch.setattr(running, "share", lambda _, workers: shared.append(len(workers)))
+    monkeypatch.setattr(crew, "share", lambda workers: shared.append(len(workers)))
     color = color_surface()
     packet = draw([corner(3, 2), corner(28, 7), corner(10, 30)], color=color)
     for rows in (4, 16):
@@ -60,26 +62,34 @@ def test_the_kernel_that_is_compiled_beside_vertices_is_the_one_that_draws(
     assert begun[:2] == [guessed.kernel, guessed.setup] and guessed.kernel.there
 
 
-def test_bands_cover_every_row_once() -> None:
-    assert threads.bands(5, 140) == [(5, 64), (64, 128), (128, 140)]
-    assert threads.bands(64, 64) == []
-    assert threads.bands(70, 71) == [(70, 71)]
+@pytest.mark.parametrize(
+    ("top", "bottom", "count"),
+    [(5, 140, 3), (64, 128, 1), (70, 71, 1), (63, 65, 2), (0, 8192, 128)],
+)
+def test_bands_begin_at_multiples_of_their_rows(top: int, bottom: int, count: int) -> None:
+    found = threads.Bands.of(top, bottom)
+    assert (found.shift, found.count) == (6, count)
 
 
-def test_every_band_is_drawn_once_by_any_number_of_workers() -> None:
+@pytest.mark.parametrize("bottom", [8193, 16384, 1 << 20])
+def test_bands_are_not_too_many(bottom: int) -> None:
+    found = threads.Bands.of(0, bottom)
+    assert threads.MOST / 2 < found.count <= threads.MOST
+
+
+def test_every_worker_works_once() -> None:
     for count in (1, 2, 5):
-        done: list[tuple[int, int]] = []
-        workers = [lambda first, end, done=done: done.append((first, end))] * count  # type: ignore[misc]
-        threads.share(threads.bands(0, 1000), workers)
-        assert sorted(done) == threads.bands(0, 1000)
+        done: list[int] = []
+        threads.share([partial(done.append, number) for number in range(count)])
+        assert sorted(done) == list(range(count))
 
 
 def test_what_a_worker_raises_is_raised() -> None:
-    def fails(first: int, end: int) -> None:
-        raise ValueError(f"{first} to {end}")
+    def fails() -> None:
+        raise ValueError("wrong")
 
-    with pytest.raises(ValueError, match="0 to 64"):
-        threads.share([(0, 64)], [fails])
+    with pytest.raises(ValueError, match="wrong"):
+        threads.share([fails])
 
 
 def test_there_is_a_processor() -> None:
@@ -89,29 +99,29 @@ def test_there_is_a_processor() -> None:
 def test_nobody_draws_any_more_when_the_calling_thread_is_interrupted() -> None:
     begun, drawn = Event(), []
 
-    def interrupted(first: int, end: int) -> None:
+    def interrupted() -> None:
         begun.wait(10)
         raise KeyboardInterrupt
 
-    def slow(first: int, end: int) -> None:
+    def slow() -> None:
         begun.set()
         sleep(0.05)
-        drawn.append(first)
+        drawn.append(1)
 
     with pytest.raises(KeyboardInterrupt):
-        threads.share(threads.bands(0, 64_000), [interrupted, slow])
-    assert len(drawn) == 1
+        threads.share([interrupted, slow])
+    assert drawn == [1]
 
 
 def test_what_a_worker_of_another_thread_raises_is_raised() -> None:
     begun = Event()
 
-    def waits(first: int, end: int) -> None:
+    def waits() -> None:
         begun.wait(10)
 
-    def fails(first: int, end: int) -> None:
+    def fails() -> None:
         begun.set()
         raise ValueError("wrong")
 
     with pytest.raises(ValueError, match="wrong"):
-        threads.share(threads.bands(0, 640), [waits, fails])
+        threads.share([waits, fails])
