@@ -48,32 +48,43 @@ def open_output(path: str | os.PathLike[str], mode: str = "wb") -> BinaryIO:
 
 
 def write_file(path: str | os.PathLike[str], data: bytes) -> None:
-    """Make or replace a file."""
-    with open_output(path) as file:
+    """Make or replace a file, whole or not at all."""
+    with whole_output(path) as file:
         file.write(data)
 
 
 @contextmanager
-def replacing_output(place: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
-    """A binary stream to write to: a path, ``-`` (standard output) or a stream.
+def whole_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A binary stream to write to, which replaces the file once everything is in it.
 
-    A plain file is replaced once everything is in the new one; if that fails it stays.
+    If that fails the file stays.  Devices and pipes are written to as they are.
+    """
+    place = Path(path)
+    if place.exists() and not place.is_file():
+        with open_output(place) as device:
+            yield device
+        return
+    with _replacing(place) as file:
+        yield file
+
+
+@contextmanager
+def replacing_output(place: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
+    """A binary stream to write to: a path (see ``whole_output``), ``-`` (standard output) or a
+    stream.
     """
     if not isinstance(place, (str, os.PathLike)):
         yield place
     elif place == "-":
         yield sys.stdout.buffer
-    elif Path(place).exists() and not Path(place).is_file():
-        with open_output(place) as device:
-            yield device
     else:
-        with _replacing(Path(place)) as file:
+        with whole_output(place) as file:
             yield file
 
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[BinaryIO]:
-    path = path.resolve()  # a link stays one
+    path = Path(os.path.realpath(path))  # a link stays one
     part = path.with_name(f".dp2emu-{token_hex(8)}")
     try:
         with open_output(part, "xb") as file:

@@ -16,7 +16,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from dp2emu import __version__
-from dp2emu.cli.outcome import INTERRUPTED, UNUSABLE, complain, outcome_of, unusable
+from dp2emu.cli.ending import signals_raised
+from dp2emu.cli.outcome import UNUSABLE, complain, interrupted, outcome_of, unusable
 from dp2emu.cli.streams import closed_streams_replaced
 
 VERBS = {
@@ -47,7 +48,9 @@ Exit codes:
        or a driver from the rules (conform)
   2    unusable input, output or arguments
   3    the stream had faults, needs what is not built, or has calls with losses
-  130  interrupted;  141  the reader of standard output went away
+  130  interrupted
+  141  the reader of standard output went away
+  143  terminated
 When several apply, 2 goes before 3 and 3 before 1.
 
 \b
@@ -87,7 +90,10 @@ class Verbs(click.Group):
 
     def invoke(self, ctx: click.Context) -> int:
         """Run a verb; whatever it ends in becomes an exit code."""
-        return outcome_of(lambda: super(Verbs, self).invoke(ctx))
+        try:
+            return outcome_of(lambda: super(Verbs, self).invoke(ctx))
+        except KeyboardInterrupt as error:
+            return interrupted(error)
 
 
 @click.command(cls=Verbs, no_args_is_help=False, epilog=EPILOG)
@@ -128,8 +134,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     except click.ClickException as error:
         complain(error.format_message())
         return UNUSABLE
-    except click.Abort:
-        return INTERRUPTED
+    except click.Abort as error:
+        return interrupted(error.__cause__)
     except OSError as error:  # from help or version; verbs have dealt with theirs
         return unusable(error)
     assert isinstance(code, int)
@@ -138,4 +144,9 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry point of the ``dp2emu`` script."""
-    sys.exit(run(arguments))
+    try:
+        with signals_raised():
+            code = run(arguments)
+    except KeyboardInterrupt as error:
+        code = interrupted(error)
+    sys.exit(code)

@@ -13,7 +13,7 @@ from dp2emu.cli.streams import text_output
 from dp2emu.conform import Outcome, Verdict, kit, run_kit
 from dp2emu.conform.exporting import export
 from dp2emu.conform.report import counts, document, junit, table
-from dp2emu.outputs import open_output
+from dp2emu.outputs import write_file
 from dp2emu.rig.spec import using_rig
 
 
@@ -64,5 +64,4 @@ def _write(
             json.dump(document(rig, outcomes), page, indent=1)
             page.write("\n")
     if junit_path is not None:
-        with open_output(junit_path) as file:
-            file.write(junit(rig, outcomes))
+        write_file(junit_path, junit(rig, outcomes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -59,27 +60,48 @@ def command(
     plan = Plan(
         Path(corpus), execs, seconds, jobs, seed, timeout, available() and not plain, resume
     )
-    with _shown() as watch:
-        ended = campaign(target, plan, watch)
+    return _fuzzed(target, plan, as_json)
+
+
+def _fuzzed(target: str, plan: Plan, as_json: bool) -> int:
+    """Ctrl-C is how a campaign without end is ended, so what was found counts all the same."""
+    told: deque[Progress] = deque(maxlen=1)
+    try:
+        with _shown(told) as watch:
+            campaign(target, plan, watch)
+    except KeyboardInterrupt:
+        if not (told and told[0].findings):
+            raise
+    finally:
+        for ended in told:
+            _tell(ended, plan, as_json)
+    return DIFFERS if told[0].findings else FINE
+
+
+def _tell(ended: Progress, plan: Plan, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(asdict(ended) | {"rate": round(ended.rate)}))
+        print(json.dumps(asdict(ended) | {"rate": round(ended.rate)}), flush=True)
     say(_line(ended))
     for name in ended.findings:
         say(f"  {plan.folder / 'findings' / name}")
-    return DIFFERS if ended.findings else FINE
 
 
 @contextmanager
-def _shown() -> Iterator[Callable[[Progress], None]]:
-    """Tells how it goes, on a terminal."""
+def _shown(told: deque[Progress]) -> Iterator[Callable[[Progress], None]]:
+    """Remembers how it goes, and on a terminal shows it."""
     if not sys.stderr.isatty():
-        yield lambda progress: None
+        yield told.append
         return
     from rich.console import Console
     from rich.live import Live
 
     with Live(console=Console(stderr=True), transient=True) as live:
-        yield lambda progress: live.update(_line(progress))
+
+        def show(progress: Progress) -> None:
+            told.append(progress)
+            live.update(_line(progress))
+
+        yield show
 
 
 def _line(progress: Progress) -> str:

@@ -7,13 +7,13 @@ import os
 import sys
 from collections.abc import Callable
 
+from dp2emu.cli.ending import ending
 from dp2emu.errors import Disagreement, Dp2Error, Fault, Unsupported
 
 FINE = 0
 DIFFERS = 1
 UNUSABLE = 2
 FAULTS = 3
-INTERRUPTED = 130
 READER_GONE = 141
 
 _LONGEST = 2000
@@ -71,6 +71,16 @@ def outcome_of(verb: Callable[[], int | None]) -> int:
         complain("out of memory")
         return UNUSABLE
     return FINE if code is None else code
+
+
+def interrupted(error: BaseException | None) -> int:
+    """The line and the code of an interrupt.  What was not yet written is not written any more:
+    whoever reads may be why it is not done.
+    """
+    code, words = ending(error)
+    _abandon_stdout()
+    complain(words)
+    return code
 
 
 def unusable(error: OSError) -> int:

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from typing import BinaryIO, TextIO
 
 from dp2emu.inputs import read_file, read_whole
-from dp2emu.outputs import open_output
+from dp2emu.outputs import replacing_output, whole_output
 
 _ERRORS = "backslashreplace"
 _STAND_INS = {"stdin": "r", "stdout": "r", "stderr": "w"}
@@ -37,8 +37,10 @@ def text_output(path: str) -> Iterator[TextIO]:
     What UTF-8 cannot say, such as a file name that is none, is written with backslashes.
     """
     if path != "-":
-        binary = open_output(path)
-        with io.TextIOWrapper(binary, "utf-8", errors=_ERRORS, newline="\n") as file:
+        with (
+            whole_output(path) as binary,
+            io.TextIOWrapper(binary, "utf-8", errors=_ERRORS, newline="\n") as file,
+        ):
             yield file
         return
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -61,10 +63,7 @@ def text_input(path: str) -> Iterator[TextIO]:
 @contextmanager
 def byte_output(path: str) -> Iterator[BinaryIO]:
     """A binary stream to write."""
-    if path == "-":
-        yield sys.stdout.buffer
-        return
-    with open_output(path) as file:
+    with replacing_output(path) as file:
         yield file
 
 

@@ -19,7 +19,7 @@ from dp2emu.conform.running import Outcome, Verdict, run_case
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.errors import Dp2Error
-from dp2emu.outputs import open_output
+from dp2emu.outputs import whole_output, write_file
 
 INDEX = "cases.json"
 
@@ -32,12 +32,11 @@ def export(cases: Iterable[Case], folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for case in cases:
-        with LogWriter(folder / f"{case.name}.dp2log") as log:
+        with whole_output(folder / f"{case.name}.dp2log") as file, LogWriter(file) as log:
             for record in recorded(case):
                 log.write(record)
         rows.append(_row(case))
-    with open_output(folder / INDEX) as file:
-        file.write(json.dumps({"cases": rows}, indent=1).encode() + b"\n")
+    write_file(folder / INDEX, json.dumps({"cases": rows}, indent=1).encode() + b"\n")
     return len(rows)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -13,9 +14,9 @@ from dataclasses import asdict, field
 from pathlib import Path
 
 from dp2emu.fuzz import target_named
-from dp2emu.fuzz.corpus import store
 from dp2emu.fuzz.findings import Finding, Findings
 from dp2emu.fuzz.worker import Board
+from dp2emu.outputs import write_file
 from dp2emu.records import dataclass
 
 _GLANCE = 0.1
@@ -69,20 +70,20 @@ def campaign(
     name: str, plan: Plan, watch: Callable[[Progress], None] = lambda progress: None
 ) -> Progress:
     """Fuzz the target of that name (``target_named``).  ``watch`` is told about once a second how
-    it goes.
+    it goes, and at the end how it went.
 
-    Findings and corpus are in ``plan.folder``; ends early at KeyboardInterrupt, which is not
-    passed on.  Raises UsageError for a name that is none, and OSError.
+    Findings and corpus are in ``plan.folder``; ends early at KeyboardInterrupt, which is passed on
+    when all that is told and kept.  Raises UsageError for a name that is none, and OSError.
     """
     with tempfile.TemporaryDirectory(prefix="dp2emu-fuzz-") as boards:
         crew = _Crew(name, plan, Path(boards))
         try:
             crew.work(watch)
-        except KeyboardInterrupt:
-            pass
         finally:
             crew.stop()
-        return crew.closed()
+            ended = crew.closed()
+            watch(ended)
+        return ended
 
 
 @dataclass
@@ -116,6 +117,7 @@ class _Crew:
             for number in range(plan.jobs)
             for path in (boards / f"{number}",)
         ]
+        self._stdin, self._life = os.pipe()  # workers end when nobody can write to theirs
 
     # What went before, and what comes after
 
@@ -138,7 +140,7 @@ class _Crew:
         """How it ended, which the folder remembers."""
         progress = self.progress()
         text = json.dumps(asdict(progress) | {"rate": round(progress.rate)}, indent=1)
-        store(self._plan.folder, self._state.name, text.encode() + b"\n")
+        write_file(self._state, text.encode() + b"\n")
         return progress
 
     def progress(self) -> Progress:
@@ -217,7 +219,7 @@ class _Crew:
         command = [sys.executable, "-m", module, *map(str, arguments)]
         with open(member.words, "wb") as words:
             member.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=words, stderr=words
+                command, stdin=self._stdin, stdout=words, stderr=words
             )
 
     def _share(self, member: _Member) -> int:
@@ -234,6 +236,8 @@ class _Crew:
 
     def stop(self) -> None:
         """End all processes."""
+        os.close(self._life)
+        os.close(self._stdin)
         for member in self._members:
             if member.process is not None and member.process.poll() is None:
                 member.process.kill()

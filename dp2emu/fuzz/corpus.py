@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 
+from dp2emu.outputs import write_file
+
 _NAME = 16
 """Characters of a name: 64 bits of SHA-256."""
 HELD = 1 << 14
@@ -18,19 +20,6 @@ HELD = 1 << 14
 def name_of(data: bytes) -> str:
     """The file name of an input."""
     return hashlib.sha256(data).hexdigest()[:_NAME]
-
-
-def store(folder: Path, name: str, data: bytes) -> None:
-    """Put a file into a folder whole or not at all, whoever else does the same."""
-    # The name begins with a dot, so that nobody takes it for an input.
-    temporary = folder / f".{name}.{os.getpid()}"
-    try:
-        temporary.write_bytes(data)
-        temporary.replace(folder / name)
-    except OSError:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
 
 
 class Corpus:
@@ -60,7 +49,7 @@ class Corpus:
             return False
         self._keep(name, data)
         if self._folder is not None and not (self._folder / name).exists():
-            store(self._folder, name, data)
+            write_file(self._folder / name, data)
         return True
 
     def pick(self, rng: Random) -> bytes:

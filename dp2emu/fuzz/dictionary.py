@@ -9,8 +9,8 @@ from random import Random
 from dp2emu.dp2.generate import generate
 from dp2emu.dp2.table import TABLE
 from dp2emu.fuzz import grammar
-from dp2emu.fuzz.corpus import store
 from dp2emu.fuzz.mutations import BOUNDARIES
+from dp2emu.outputs import write_file
 
 STREAMS = 64
 """Streams of several tokens in a corpus, beside one of each opcode."""
@@ -57,10 +57,10 @@ def export(folder: Path, seed: int = 0) -> int:
         for at in range(2):
             made = generate(token, rng, vertex_size=grammar.VERTEX_SIZE)
             data = token.samples[at] if at < len(token.samples) else made
-            store(corpus, f"{token.name.lower()}-{at}", data)
+            write_file(corpus / f"{token.name.lower()}-{at}", data)
             number += 1
     for at in range(STREAMS):
-        store(corpus, f"stream-{at:02}", grammar.stream(rng))
+        write_file(corpus / f"stream-{at:02}", grammar.stream(rng))
         number += 1
-    store(folder, DICTIONARY, dictionary().encode())
+    write_file(folder / DICTIONARY, dictionary().encode())
     return number

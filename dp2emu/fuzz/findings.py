@@ -11,8 +11,9 @@ from types import FrameType, TracebackType
 
 from dp2emu.capture import CaptureWriter
 from dp2emu.capture.records import Record
-from dp2emu.fuzz.corpus import name_of, store
+from dp2emu.fuzz.corpus import name_of
 from dp2emu.fuzz.target import Broken, Target
+from dp2emu.outputs import write_file
 from dp2emu.records import dataclass
 
 _INNERMOST = 3
@@ -97,10 +98,10 @@ class Findings:
         records = target.records(finding.data)
         shown = finding.data if records is None else sealed(records)
         suffix = target.suffix if records is None else ".dp2"
-        store(self.folder, f"{finding.name}{suffix}", shown)
-        store(self.folder, f"{finding.name}.input", finding.data)
+        write_file(self.folder / f"{finding.name}{suffix}", shown)
+        write_file(self.folder / f"{finding.name}.input", finding.data)
         said = f"{finding.site}\n\n{finding.what}"
-        store(self.folder, f"{finding.name}.txt", said.encode("utf-8", "backslashreplace"))
+        write_file(self.folder / f"{finding.name}.txt", said.encode("utf-8", "backslashreplace"))
         return self.folder / f"{finding.name}{suffix}"
 
 

@@ -16,7 +16,7 @@ from types import FunctionType
 
 from dp2emu.fuzz import target_named
 from dp2emu.fuzz.target import Target
-from dp2emu.fuzz.worker import Board, Worker
+from dp2emu.fuzz.worker import Board, Worker, end_with_parent
 
 _STRUCTURED = 16
 """One of so many mutations knows what it changes; the others cost nothing."""
@@ -32,6 +32,7 @@ def main(arguments: list[str]) -> None:
     import atheris
     from atheris.instrument_bytecode import patch_code
 
+    end_with_parent()
     name, folder, board, seed, before, execs, seconds = arguments
     target = target_named(name)
     worker = Worker(target, Path(folder), Board(Path(board), target.most), int(seed), int(before))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -15,11 +18,13 @@ from dp2emu.capture.records import Answered, Called, MemoryWritten, Record
 from dp2emu.dp2.stream import CommandStream
 from dp2emu.errors import UsageError
 from dp2emu.fuzz.shrinking import Budget, shrink, shrink_bytes
+from dp2emu.outputs import whole_output
 from dp2emu.text.contexts import Contexts
 
 TRIES = 5000
 """Captures tried unless told otherwise."""
 _HERE = "{}"
+_NOTHING = subprocess.DEVNULL
 
 Fails = Callable[[Sequence[Record]], bool]
 
@@ -60,19 +65,32 @@ class Check:
         save(records, path)
         words = [word.replace(_HERE, str(path)) for word in self._words]
         try:
-            done = subprocess.run(
-                words, stdin=subprocess.DEVNULL, capture_output=True, timeout=self._timeout
+            process = subprocess.Popen(
+                words, stdin=_NOTHING, stdout=_NOTHING, stderr=_NOTHING, start_new_session=True
             )
-        except subprocess.TimeoutExpired:
-            return -1 << 16
         except OSError as error:
             raise UsageError(f"{words[0]}: {error.strerror}") from None
-        return done.returncode
+        with process:
+            try:
+                return process.wait(self._timeout)
+            except subprocess.TimeoutExpired:
+                return -1 << 16
+            finally:
+                _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a command, and whatever it has started and left."""
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
 
 
 def save(records: Iterable[Record], path: Path) -> None:
-    """Write records as a sealed capture.  Raises OSError."""
-    with CaptureWriter(str(path)) as writer:
+    """Write records as a sealed capture, whole or not at all.  Raises OSError."""
+    with whole_output(path) as file, CaptureWriter(file) as writer:
         for record in records:
             writer.write(record)
 

@@ -7,12 +7,15 @@ process costs nothing but the input that caused it.
 from __future__ import annotations
 
 import mmap
+import os
+import select
 import struct
 import sys
 import time
 from collections.abc import Hashable
 from pathlib import Path
 from random import Random
+from threading import Thread
 
 from dp2emu.errors import Dp2Error
 from dp2emu.fuzz import target_named
@@ -181,8 +184,25 @@ class Worker:
         self._board.begin(self.execs, b"")
 
 
+def end_with_parent() -> None:
+    """End this process when nobody holds the other end of its standard input, a pipe: a parent
+    that is killed cannot end those it started.  Where pipes cannot be watched it goes on.
+    """
+    if not hasattr(select, "poll"):
+        return
+    watched = select.poll()
+    watched.register(sys.stdin.fileno(), 0)  # that the other end is gone is told unasked
+
+    def wait() -> None:
+        watched.poll()
+        os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
+
+
 def main(arguments: list[str]) -> None:
     """python -m dp2emu.fuzz.worker TARGET FOLDER BOARD SEED EXECS-BEFORE EXECS SECONDS"""
+    end_with_parent()
     name, folder, board, seed, before, execs, seconds = arguments
     target = target_named(name)
     worker = Worker(target, Path(folder), Board(Path(board), target.most), int(seed), int(before))

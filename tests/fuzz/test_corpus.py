@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 
-from dp2emu.fuzz.corpus import HELD, Corpus, name_of, store
+from dp2emu.fuzz.corpus import HELD, Corpus, name_of
+from dp2emu.outputs import write_file
 
 
 def test_what_one_adds_another_finds(tmp_path: Path) -> None:
@@ -20,10 +21,9 @@ def test_what_one_adds_another_finds(tmp_path: Path) -> None:
 def test_writers_at_the_same_time_leave_whole_files(tmp_path: Path) -> None:
     inputs = [bytes((n,)) * 5000 for n in range(20)]
     with ThreadPoolExecutor(8) as pool:
-        for data in inputs:
-            for _ in range(4):
-                pool.submit(store, tmp_path, name_of(data), data)
-    found = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.name[0] != "."}
+        asked = [data for data in inputs for _ in range(4)]
+        list(pool.map(lambda data: write_file(tmp_path / name_of(data), data), asked))
+    found = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert found == {name_of(data): data for data in inputs}
 
 
