@@ -17,7 +17,14 @@ from click.shell_completion import CompletionItem
 
 from dp2emu import __version__
 from dp2emu.cli.ending import signals_raised
-from dp2emu.cli.outcome import UNUSABLE, complain, interrupted, outcome_of, unusable
+from dp2emu.cli.outcome import (
+    UNUSABLE,
+    complain,
+    interrupted,
+    outcome_of,
+    reader_gone,
+    unusable,
+)
 from dp2emu.cli.streams import closed_streams_replaced
 
 VERBS = {
@@ -138,6 +145,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         return interrupted(error.__cause__)
     except OSError as error:  # from help or version; verbs have dealt with theirs
         return unusable(error)
+    except SystemExit:  # as click ends when nobody reads them
+        return reader_gone()
     assert isinstance(code, int)
     return code
 

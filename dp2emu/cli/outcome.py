@@ -63,8 +63,7 @@ def outcome_of(verb: Callable[[], int | None]) -> int:
         complain(str(error))
         return FAULTS if isinstance(error, (Disagreement, Fault, Unsupported)) else UNUSABLE
     except BrokenPipeError:
-        _abandon_stdout()
-        return READER_GONE
+        return reader_gone()
     except OSError as error:
         return unusable(error)
     except MemoryError:
@@ -81,6 +80,12 @@ def interrupted(error: BaseException | None) -> int:
     _abandon_stdout()
     complain(words)
     return code
+
+
+def reader_gone() -> int:
+    """The code of data that nobody reads; there is nobody to tell either."""
+    _abandon_stdout()
+    return READER_GONE
 
 
 def unusable(error: OSError) -> int:
