@@ -13,7 +13,7 @@ same, so that a program is the key of what is compiled from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field
 from enum import Enum
 from functools import lru_cache
@@ -35,6 +35,8 @@ class Stage(Enum):
     VERTEX = "vertex"
     PIXEL = "pixel"
     COMPUTE = "compute"
+
+    __hash__ = object.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,17 +334,22 @@ class Program:
 
 def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
     """The blocks inside a statement."""
-    if isinstance(statement, If):
-        return statement.then, statement.otherwise
-    return (statement.body,) if isinstance(statement, Loop) else ()
+    kind = type(statement)
+    if kind is If:
+        return statement.then, statement.otherwise  # type: ignore[union-attr]
+    return (statement.body,) if kind is Loop else ()  # type: ignore[union-attr]
 
 
 def walk(statements: tuple[Statement, ...]) -> Iterator[Statement]:
     """Every statement in the order of the text, with those inside it after it."""
     for statement in statements:
         yield statement
-        for block in blocks(statement):
-            yield from walk(block)
+        if type(statement) in _NESTING:
+            for block in blocks(statement):
+                yield from walk(block)
+
+
+_NESTING = {If, Loop}
 
 
 @lru_cache(maxsize=1 << 10)
@@ -351,31 +358,35 @@ def accesses(program: Program) -> bool:
     return any(isinstance(statement, Access) for statement in walk(program.statements))
 
 
+# Programs are gone through again and again when they are made: looking kinds up takes a fraction
+# of what asking for one after the other does.
+
+
 def written(statement: Statement) -> tuple[int, ...]:
     """Slots a statement itself assigns, not those that statements inside it do."""
-    if isinstance(statement, Sample | Fetch | Access):
-        return statement.slots
-    return (statement.slot,) if isinstance(statement, Input | Assign | Load | Derivative) else ()
+    return _WRITTEN[type(statement)](statement)
 
 
 def operands(statement: Statement) -> tuple[Operand, ...]:
     """What a statement itself reads."""
-    match statement:
-        case Assign() | Fetch() | Access():
-            return statement.operands
-        case Sample():
-            return statement.coordinates + statement.arguments
-        case If() | Break() | Kill():
-            return (statement.condition,)
-        case Output() | Derivative():
-            return (statement.value,)
-        case Load():
-            return _index(statement.address)
-        case Store():
-            return (*_index(statement.address), statement.value)
-        case _:
-            return ()
+    return _OPERANDS[type(statement)](statement)
 
 
 def _index(address: Address) -> tuple[Operand, ...]:
     return () if address.index is None else (address.index,)
+
+
+_WRITTEN: dict[type[Statement], Callable[[Any], tuple[int, ...]]] = {
+    **dict.fromkeys((Sample, Fetch, Access), lambda s: s.slots),
+    **dict.fromkeys((Input, Assign, Load, Derivative), lambda s: (s.slot,)),
+    **dict.fromkeys((Output, Store, If, Loop, Break, Kill), lambda _: ()),
+}
+_OPERANDS: dict[type[Statement], Callable[[Any], tuple[Operand, ...]]] = {
+    **dict.fromkeys((Assign, Fetch, Access), lambda s: s.operands),
+    Sample: lambda s: s.coordinates + s.arguments,
+    **dict.fromkeys((If, Break, Kill), lambda s: (s.condition,)),
+    **dict.fromkeys((Output, Derivative), lambda s: (s.value,)),
+    Load: lambda s: _index(s.address),
+    Store: lambda s: (*_index(s.address), s.value),
+    **dict.fromkeys((Input, Loop), lambda _: ()),
+}

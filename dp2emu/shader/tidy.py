@@ -31,15 +31,19 @@ from dp2emu.shader.ir import (
 
 COPIES = ("mov", "imov", "bmov")
 
+_NARROWING = {If, Loop, Break}
+"""Statements that change which lanes are active."""
+
 Block = tuple[Statement, ...]
 
 
 def tidy(statements: Block) -> Block:
     """The statements without needless copies.  The slots that this frees stay unused."""
-    uses, results = Counter[int](), Counter[int]()
-    for statement in walk(statements):
-        uses.update(each.number for each in operands(statement) if isinstance(each, Slot))
-        results.update(written(statement))
+    every = [*walk(statements)]
+    results = Counter([slot for each in every for slot in written(each)])
+    uses = Counter([
+        read.number for each in every for read in operands(each) if isinstance(read, Slot)
+    ])  # fmt: skip
     single = {slot for slot in uses if uses[slot] == results[slot] == 1}
     return _Coalescer(frozenset(single)).block(statements)
 
@@ -66,9 +70,9 @@ class _Coalescer:
         done: list[Statement] = []
         segment = _Segment()
         for statement in statements:
-            if isinstance(statement, If | Loop | Break):
+            if type(statement) in _NARROWING:
                 segment = _Segment()
-                done.append(self.nested(statement))
+                done.append(self.nested(statement))  # type: ignore[arg-type]
             elif not self.coalesced(done, segment, statement):
                 self.record(segment, len(done), statement)
                 done.append(statement)

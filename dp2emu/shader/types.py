@@ -25,6 +25,9 @@ class Type(Enum):
     I32 = "i32"
     BOOL = "bool"
 
+    # A program has one for each of its slots, and is hashed: an enumeration would hash the name.
+    __hash__ = object.__hash__
+
     @property
     def letter(self) -> str:
         """First letter of the name, which prefixes slots in text."""

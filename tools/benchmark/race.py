@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from tempfile import mkdtemp
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -28,6 +28,9 @@ FAR_SHARE = 0.01
 COUNT_SHARE = 1e-4
 """Share of the samples by which counts may differ: where two depths are the same but for the
 rounding of planes."""
+
+STARTS, FRAMES_FOR_START = 5, 3
+"""Processes of which a first frame is the median, at most, and later frames that ask for one."""
 
 RATIOS = {
     "zonly": 0.5,
@@ -54,6 +57,11 @@ class Settings:
     engine: str | None = None
     threads: int = 2
     peer: bool = True
+
+    def options(self, threads: int) -> dict[str, Any]:
+        """Those of our side that the driver knows, on so many threads."""
+        options: dict[str, Any] = {"engine": self.engine, "threads": threads}
+        return {n: v for n, v in options.items() if v is not None and has_option(n)}
 
 
 class Side:
@@ -144,9 +152,7 @@ class Course:
 
     def ours(self, threads: int) -> Side:
         """Our side on so many threads."""
-        options: dict[str, Any] = {"engine": self.settings.engine, "threads": threads}
-        known = {n: v for n, v in options.items() if v is not None and has_option(n)}
-        return self._enter("ours", environment(self.cache), known)
+        return self._enter("ours", environment(self.cache), self.settings.options(threads))
 
     def peer(self, threads: int) -> Side:
         """llvmpipe: 0 threads of its own make everything happen on the one that calls."""
@@ -178,29 +184,71 @@ def race(name: str, place: Place, settings: Settings) -> tuple[dict[str, Any], l
     Raises SystemExit if the sides do not draw the same.
     """
     folder = Path(mkdtemp(dir=place.folder))
+    starts = _starts(name, place, settings)
     with ExitStack() as stack:
-        course = Course(name, place, settings, folder, stack)
-        with ExitStack() as first:
-            cold = Course(name, place, settings, folder, first).ours(1).hello
-        sides = course.sides()
+        sides = Course(name, place, settings, folder, stack).sides()
         _rounds(sides, settings)
         times = _times(sides)
         row = {
             "triangles": workload_of(name, place.scale).triangles,
             "asked": RATIOS[name],
             **times,
-            "first_ms": cold["first_ms"],
-            "first_warm_ms": sides.ours.hello["first_ms"],
-            "import_ms": cold["import_ms"],
-            "adds_ms": _added(cold, times["ms"]),
-            "adds_warm_ms": _added(sides.ours.hello, times["ms"]),
+            "first_ms": starts.cold["first_ms"],
+            "first_warm_ms": starts.warm["first_ms"],
+            "import_ms": starts.cold["import_ms"],
+            "adds_ms": _added(starts.cold, times["ms"]),
+            "adds_warm_ms": _added(starts.warm, times["ms"]),
+            **_states(name, place, settings),
             **_memory(sides.ours),
             **_agreement(name, sides, folder),
         }
         return row, sides.notices
 
 
-def _added(hello: dict[str, Any], ms: float) -> float:
+class _Starts(NamedTuple):
+    """What our side says when it has started, without and with a cache: medians."""
+
+    cold: dict[str, float]
+    warm: dict[str, float]
+
+
+def _starts(name: str, place: Place, settings: Settings) -> _Starts:
+    found: tuple[list[dict[str, Any]], ...] = [], []
+    for _ in range(min(max(1, settings.runs // FRAMES_FOR_START), STARTS)):
+        folder = Path(mkdtemp(dir=place.folder))
+        for hellos in found:
+            with ExitStack() as stack:
+                hellos.append(Course(name, place, settings, folder, stack).ours(1).hello)
+    return _Starts(*(
+        {key: median(hello[key] for hello in hellos) for key in ("first_ms", "import_ms")}
+        for hellos in found
+    ))  # fmt: skip
+
+
+def _states(name: str, place: Place, settings: Settings) -> dict[str, float]:
+    """What a new state adds in a process that has drawn others, without and with a cache."""
+    cache = Path(mkdtemp(dir=place.folder))
+    cold, warm = (_added_by_states(name, place, settings, cache) for _ in range(2))
+    return {
+        "state_ms": median(cold),
+        "state_worst_ms": max(cold),
+        "state_warm_ms": median(warm),
+        "state_worst_warm_ms": max(warm),
+    }
+
+
+def _added_by_states(name: str, place: Place, settings: Settings, cache: Path) -> list[float]:
+    own = {"folder": mkdtemp(dir=place.folder), "scale": place.scale}
+    said = json.dumps({**own, **settings.options(1)})
+    ran = subprocess.run(
+        executable("states", name, said),
+        stdout=subprocess.PIPE, text=True, check=True, env=environment(cache),
+    )  # fmt: skip
+    found: list[float] = json.loads(ran.stdout)
+    return found
+
+
+def _added(hello: dict[str, float], ms: float) -> float:
     """What a first frame takes longer than others, but for what is imported."""
     return float(hello["first_ms"] - hello["import_ms"] - ms)
 

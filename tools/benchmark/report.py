@@ -48,6 +48,10 @@ _COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "import_ms": ("import", _ms),
     "adds_ms": ("adds", _ms),
     "adds_warm_ms": ("adds warm", _ms),
+    "state_ms": ("state", _ms),
+    "state_worst_ms": ("worst", _ms),
+    "state_warm_ms": ("state warm", _ms),
+    "state_worst_warm_ms": ("worst warm", _ms),
     "memory_mib": ("MiB", _ms),
 }
 """Columns of the table of workloads, by key: head, and how a value reads."""

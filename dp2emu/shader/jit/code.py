@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 from dp2emu.records import dataclass
@@ -17,7 +17,7 @@ from dp2emu.shader.jit.writer import Target, module
 _BODY = "body"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
     """A module, of which the function ``name`` is wanted: equal records have equal texts.
 
@@ -62,9 +62,13 @@ class Source:
         return None if code is None else host().load(code, self.name)
 
     def _key(self, *, quick: bool) -> str:
+        return host().key(self.name, *self.passes, str(quick), *self._told)
+
+    @cached_property
+    def _told(self) -> tuple[str, ...]:
+        """What the object depends on besides: it takes some time to say of a long program."""
         written = sources()
-        told = (self.write(),) if written is None else (written, repr(self.record))
-        return host().key(self.name, *self.passes, str(quick), *told)
+        return (self.write(),) if written is None else (written, repr(self.record))
 
 
 @lru_cache(maxsize=1 << 10)
