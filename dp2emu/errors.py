@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Self
 
+from dp2emu.plain import plain
+
 
 class Dp2Error(Exception):
     """Something is wrong with the input, and exactly this much is known about where.
@@ -51,7 +53,8 @@ class Dp2Error(Exception):
             self.token,
         ]
         place = ", ".join(part for part in where if part)
-        return ": ".join(part for part in (self.stream, place, self.what) if part)
+        told = ": ".join(part for part in (self.stream, place, self.what) if part)
+        return plain(told, kept="\n")  # it may quote the input, and be shown by anybody
 
 
 class Malformed(Dp2Error):

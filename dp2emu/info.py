@@ -16,6 +16,7 @@ from dp2emu.d3d.enums import Format
 from dp2emu.d3d.sdk import sdk_name
 from dp2emu.errors import Fault
 from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.plain import plain
 
 SCHEMA = 1
 """Version of the info document; keys are only ever added within it."""
@@ -46,7 +47,7 @@ def info_text(facts: dict[str, Any]) -> str:
     lines = [f"{facts['file']}: {facts['form']} capture", *_lines(facts)]
     if not facts["verified"] and not facts["damage"]:
         lines.append("from the index; no record was checked")
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(plain, lines)) + "\n"
 
 
 def trace_info(trace: Trace) -> dict[str, Any]:
@@ -76,7 +77,7 @@ def trace_info_text(facts: dict[str, Any]) -> str:
     rows += facts["functions"].items()
     lines += [f"  {text:<48}{count:>16,}" for text, count in rows if count]
     lines += [f"damaged: {facts['damage']}"] if facts["damage"] else []
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(plain, lines)) + "\n"
 
 
 _TRACE_COUNTS = {

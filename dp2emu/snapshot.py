@@ -12,6 +12,7 @@ from dp2emu.dp2.inspect import Facts, facts_of
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import Token
 from dp2emu.errors import Dp2Error, UsageError
+from dp2emu.plain import plain
 from dp2emu.records import dataclass
 from dp2emu.replay import Watcher
 from dp2emu.replay.document import Document
@@ -106,7 +107,7 @@ class _Look:
 
 def snapshot_text(facts: Facts) -> str:
     """The same for reading: a line a fact, indented below what it belongs to."""
-    return "".join(f"{line}\n" for line in _lines(facts, ""))
+    return "".join(f"{plain(line)}\n" for line in _lines(facts, ""))
 
 
 def _lines(value: Facts, indent: str) -> Iterator[str]:

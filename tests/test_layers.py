@@ -19,6 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "limits",
         "numbers",
         "outputs",
+        "plain",
         "recall",
         "records",
         "d3d",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from dp2emu.cli.outcome import printable
+from dp2emu.plain import plain
 
 if TYPE_CHECKING:
     from dp2emu.diff import Allowance, Comparison, Judgement
@@ -64,7 +64,7 @@ def show_judgements(judgements: Sequence[Judgement], allowance: Allowance, out: 
         cells = _numbers(judgement.comparison)
         names = (judgement.name or "none", judgement.reference or "none")
         # As Text, since names come from files: they are shown, and are no markup.
-        table.add_row(*(Text(printable(name)) for name in names), *cells, verdict)
+        table.add_row(*(Text(plain(name)) for name in names), *cells, verdict)
     Console(file=out, width=None if out.isatty() else 120, highlight=False).print(table)
 
 

@@ -14,6 +14,7 @@ from dp2emu.conform import Outcome, Verdict, kit, run_kit
 from dp2emu.conform.exporting import export
 from dp2emu.conform.report import counts, document, junit, table
 from dp2emu.outputs import write_file
+from dp2emu.plain import plain
 from dp2emu.rig.spec import using_rig
 
 
@@ -49,7 +50,7 @@ def command(
     with using_rig(rig) as driven:
         outcomes = list(run_kit(cases, driven))
     if json_path != "-":
-        click.echo("\n".join(table(outcomes)))
+        click.echo("\n".join(map(plain, table(outcomes))))
     _write(rig, outcomes, json_path, junit_path)
     found = counts(outcomes)
     say(", ".join(f"{number} {verdict}" for verdict, number in found.items()))

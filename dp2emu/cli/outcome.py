@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from dp2emu.cli.ending import ending
 from dp2emu.errors import Disagreement, Dp2Error, Fault, Unsupported
+from dp2emu.plain import plain
 
 FINE = 0
 DIFFERS = 1
@@ -34,7 +35,7 @@ def say(what: str) -> None:
     encoding = sys.stderr.encoding or "utf-8"
     with contextlib.suppress(OSError):
         print(
-            printable(what).encode(encoding, "backslashreplace").decode(encoding),
+            plain(what).encode(encoding, "backslashreplace").decode(encoding),
             file=sys.stderr,
             flush=True,
         )
@@ -43,15 +44,6 @@ def say(what: str) -> None:
 def complain(what: str) -> None:
     """One line on standard error about what is wrong."""
     say(f"dp2emu: {what}")
-
-
-def printable(what: str) -> str:
-    """Text of which nothing is a command to a terminal: labels in captures are a stranger's."""
-    return "".join(c if c.isprintable() else _escape(c) for c in what)
-
-
-def _escape(character: str) -> str:
-    return " " if character == "\n" else character.encode("unicode_escape").decode()
 
 
 def outcome_of(verb: Callable[[], int | None]) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from dp2emu.conform.running import Outcome, Verdict
+from dp2emu.plain import plain
 
 
 def counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
@@ -53,7 +54,7 @@ def junit(rig: str, outcomes: Sequence[Outcome]) -> bytes:
     found = counts(outcomes)
     suite = ElementTree.Element(
         "testsuite",
-        name=f"dp2emu conform {rig}",
+        name=plain(f"dp2emu conform {rig}"),
         tests=str(len(outcomes)),
         failures=str(found[Verdict.FAILED.value]),
         skipped=str(found[Verdict.SKIPPED.value]),
@@ -66,11 +67,6 @@ def junit(rig: str, outcomes: Sequence[Outcome]) -> bytes:
     return written + b"\n"
 
 
-def _printable(text: str) -> str:
-    """XML has no place for most control characters, which a driver's last words may have."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
-
-
 _TAGS = {Verdict.FAILED: "failure", Verdict.SKIPPED: "skipped"}
 
 
@@ -79,5 +75,5 @@ def _add_case(suite: ElementTree.Element, outcome: Outcome) -> None:
     row = ElementTree.SubElement(suite, "testcase", classname=family, name=name)
     tag = _TAGS.get(outcome.verdict)
     if tag is not None:
-        what = ElementTree.SubElement(row, tag, message=_printable(outcome.why))
+        what = ElementTree.SubElement(row, tag, message=plain(outcome.why))
         what.text = f"{outcome.case.rule} ({outcome.case.source})"

@@ -116,5 +116,5 @@ def _serve(folder: str, arguments: list[str], out: str, err: str, deaf: bool) ->
         reader, writer = os.pipe()
         os.close(reader)
         os.dup2(writer, 1)
-    sys.stdout, sys.stderr = (open(file, "w", closefd=False) for file in (1, 2))
+    sys.stdout, sys.stderr = (os.fdopen(file, "w", closefd=False) for file in (1, 2))
     main(arguments)
