@@ -23,6 +23,8 @@ _GLANCE = 0.1
 """Seconds between looks at the workers."""
 _START = 60.0
 """Seconds a worker may take for its first input: it imports what it tries."""
+_PATIENCE = 6
+"""Timeouts that an input may last whose process works less: other processes have the processor."""
 _LAST_WORDS = 4000
 """Characters of what a worker that died had said."""
 
@@ -31,7 +33,8 @@ _LAST_WORDS = 4000
 class Plan:
     """What to do: ``execs`` inputs in all or ``seconds``, None for no end, by ``jobs`` processes.
 
-    ``timeout`` is how many seconds an input may take.  ``guided``: atheris chooses inputs by
+    ``timeout`` is how many seconds of a processor an input may take, where the system tells it
+    (Linux), and how many seconds elsewhere.  ``guided``: atheris chooses inputs by
     coverage.  ``seed`` decides which inputs there are, ``resume`` whether to go on behind those of
     the last time.
     """
@@ -97,6 +100,7 @@ class _Member:
     process: subprocess.Popen[bytes] | None = None
     words: Path = field(default_factory=Path)
     changed: float = 0.0
+    worked: float = 0.0
     done: bool = False
 
 
@@ -181,16 +185,25 @@ class _Crew:
         vitals, code = member.board.read(), member.process.poll()
         if vitals.execs != member.execs:
             member.execs, member.changed = vitals.execs, now
+            member.worked = _worked(member.process.pid, now)
         elif not vitals.data:
             member.changed = now + _START
         if code == 0:
             member.done = True
         elif code is not None:
             self._lost(member, f"the process ended with {_ending(code)}")
-        elif now - member.changed > self._plan.timeout and vitals.data:
+        elif vitals.data and self._overdue(member, now):
             member.process.kill()
             member.process.wait()
             self._lost(member, f"no end after {self._plan.timeout:g} seconds")
+
+    def _overdue(self, member: _Member, now: float) -> bool:
+        assert member.process is not None
+        lasted, most = now - member.changed, self._plan.timeout
+        if lasted <= most:
+            return False
+        worked = _worked(member.process.pid, now) - member.worked
+        return worked > most or lasted > _PATIENCE * most
 
     def _lost(self, member: _Member, how: str) -> None:
         """A worker is gone, and the input it had is why."""
@@ -242,6 +255,16 @@ class _Crew:
             if member.process is not None and member.process.poll() is None:
                 member.process.kill()
                 member.process.wait()
+
+
+def _worked(process: int, now: float) -> float:
+    """Seconds of a processor that a process has had, or the time where the system does not say."""
+    try:
+        told = Path(f"/proc/{process}/stat").read_bytes()
+    except OSError:
+        return now
+    user, system = told.rpartition(b")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def _ending(code: int) -> str:

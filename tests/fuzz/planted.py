@@ -43,8 +43,15 @@ def _target(name: str, bad: Callable[[], object]) -> Target:
     )
 
 
+def _spin() -> None:
+    while True:
+        pass
+
+
 RAISES = _target("raises", _raise)
 BREAKS = _target("breaks", _promise)
 CRASHES = _target("crashes", lambda: ctypes.string_at(0))
 HANGS = _target("hangs", lambda: time.sleep(60))
+SPINS = _target("spins", _spin)
+WAITS = _target("waits", lambda: time.sleep(1.0))
 FINE = _target("fine", lambda: None)

@@ -45,9 +45,15 @@ def test_a_crash_is_a_finding_with_its_input(tmp_path: Path) -> None:
     assert b"SIGSEGV" in only(tmp_path, ".txt")
 
 
-def test_a_hang_is_a_finding_with_its_input(tmp_path: Path) -> None:
-    assert len(ended("HANGS", tmp_path, timeout=0.3, seconds=6.0)) == 1
+@pytest.mark.parametrize("name", ["HANGS", "SPINS"])
+def test_a_hang_is_a_finding_with_its_input(tmp_path: Path, name: str) -> None:
+    assert len(ended(name, tmp_path, timeout=0.3, seconds=6.0)) == 1
     assert BAD in only(tmp_path, ".input")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="time of processors is not told")
+def test_an_input_may_last_while_its_process_has_no_processor(tmp_path: Path) -> None:
+    assert ended("WAITS", tmp_path, timeout=0.5, execs=100) == ()
 
 
 def test_a_campaign_goes_on_where_it_ended(tmp_path: Path) -> None:
