@@ -11,6 +11,8 @@ from typing import Any, Protocol
 
 from dp2emu.capture.records import Blitted, ColorKeyRemoved, ColorKeySet, Flipped
 from dp2emu.d3d.ddsurface import BY_ABI
+from dp2emu.d3d.hresult import HResult
+from dp2emu.errors import Fault
 from dp2emu.rig.structures import ABI, structure
 
 _FLIP, _BLT, _KEY = (
@@ -30,6 +32,7 @@ class Described(Protocol):
 
     local: Any
     shared: Any
+    size: int
 
     @property
     def pointer(self) -> int:
@@ -44,7 +47,11 @@ class SurfaceCalls:
         self._directdraw = directdraw
 
     def flip(self, record: Flipped, front: Described, back: Described) -> int | None:
-        """DdFlip; if the driver did it the surfaces have exchanged their memory."""
+        """DdFlip; if the driver did it the surfaces have exchanged their memory.  Raises Fault for
+        surfaces of different sizes.
+        """
+        if front.size != back.size and hasattr(self._library, "DdFlip"):
+            raise Fault(HResult.DDERR_INVALIDPARAMS, "surfaces that are not alike")
         data = _FLIP(lpDD=self._directdraw, lpSurfCurr=front.pointer, lpSurfTarg=back.pointer)
         return self._called("DdFlip", data)
 

@@ -22,6 +22,24 @@ dp2_u32 D3dDrawPrimitives2(DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) *data)
     return HANDLED;
 }
 
+dp2_u32 D3dContextCreate(DP2_NAME(D3DHAL_CONTEXTCREATEDATA) *data)
+{
+    data->ddrval = 0;
+    return HANDLED;
+}
+
+dp2_u32 D3dContextDestroy(DP2_NAME(D3DHAL_CONTEXTDESTROYDATA) *data)
+{
+    data->ddrval = 0;
+    return HANDLED;
+}
+
+dp2_u32 D3dCreateSurfaceEx(DP2_NAME(DD_CREATESURFACEEXDATA) *data)
+{
+    data->ddRVal = 0;
+    return HANDLED;
+}
+
 /* Puts its mark into what is shown, before the two are exchanged. */
 dp2_u32 DdFlip(DP2_NAME(DD_FLIPDATA) *data)
 {

@@ -54,7 +54,7 @@ OPENED = (
 def random_record(random: Random) -> bytes:
     """A record that is nearly right."""
     tag = random.choice((*Ask, *Kind, 0x777))
-    sizes = (0, 4, 8, 16, 24, 32, 40, wire.MAKE.size, 100, random.randrange(300))
+    sizes = (0, 4, 8, 16, 20, 24, 32, 40, 80, wire.MAKE.size, 100, random.randrange(300))
     words = (0, 1, 3, 4, 8, 64, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, random.getrandbits(32))
     size = random.choice(sizes)
     data = b"".join(struct.pack("<I", random.choice(words)) for _ in range(size // 4 + 1))

@@ -4,6 +4,9 @@
  *
  *     gcc dp2stub.c mydriver.c -o mydriver
  *     dp2emu replay CAPTURE --rig pipe:./mydriver
+ *
+ * A driver that has DdFlip, DdBlt or DdSetColorKey is compiled with -DDP2STUB_HAS_FLIP,
+ * -DDP2STUB_HAS_BLT or -DDP2STUB_HAS_SETCOLORKEY.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +24,15 @@ dp2_u32 DP2_ENTRY D3dDrawPrimitives2(DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) *data)
 dp2_u32 DP2_ENTRY D3dContextCreate(DP2_NAME(D3DHAL_CONTEXTCREATEDATA) *data);
 dp2_u32 DP2_ENTRY D3dContextDestroy(DP2_NAME(D3DHAL_CONTEXTDESTROYDATA) *data);
 dp2_u32 DP2_ENTRY D3dCreateSurfaceEx(DP2_NAME(DD_CREATESURFACEEXDATA) *data);
+#if defined(DP2STUB_HAS_FLIP)
+dp2_u32 DP2_ENTRY DdFlip(DP2_NAME(DD_FLIPDATA) *data);
+#endif
+#if defined(DP2STUB_HAS_BLT)
+dp2_u32 DP2_ENTRY DdBlt(DP2_NAME(DD_BLTDATA) *data);
+#endif
+#if defined(DP2STUB_HAS_SETCOLORKEY)
+dp2_u32 DP2_ENTRY DdSetColorKey(DP2_NAME(DD_DRVSETCOLORKEYDATA) *data);
+#endif
 
 typedef struct streams {
     FILE *in;
@@ -70,6 +82,15 @@ int main(int count, char **arguments)
     stub.driver.create = D3dContextCreate;
     stub.driver.destroy = D3dContextDestroy;
     stub.driver.surface = D3dCreateSurfaceEx;
+#if defined(DP2STUB_HAS_FLIP)
+    stub.driver.flip = DdFlip;
+#endif
+#if defined(DP2STUB_HAS_BLT)
+    stub.driver.blit = DdBlt;
+#endif
+#if defined(DP2STUB_HAS_SETCOLORKEY)
+    stub.driver.key = DdSetColorKey;
+#endif
     stub.read = from_stream;
     stub.write = to_stream;
     stub.stream = &both;

@@ -46,20 +46,30 @@
 
 #define DP2STUB_MAKE_BYTES 96
 #define DP2STUB_CALL_BYTES 16
+#define DP2STUB_FLIP_BYTES 16
+#define DP2STUB_BLIT_BYTES 80
+#define DP2STUB_COLORKEY_BYTES 20
+
+#define DP2STUB_SRCBLT 0x8u             /* DDCKEY_SRCBLT */
+#define DP2STUB_HASCKEYSRCBLT 0x800u    /* DDRAWISURF_HASCKEYSRCBLT */
 
 typedef DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) dp2stub_call_data;
 
-/* The driver's entry points; only drawing is a must. */
+/* The driver's entry points; only drawing is a must.  The last three are DdFlip, DdBlt and
+ * DdSetColorKey. */
 typedef struct dp2stub_driver {
     dp2_u32 (DP2_ENTRY *draw)(DP2_NAME(D3DHAL_DRAWPRIMITIVES2DATA) *data);
     dp2_u32 (DP2_ENTRY *create)(DP2_NAME(D3DHAL_CONTEXTCREATEDATA) *data);
     dp2_u32 (DP2_ENTRY *destroy)(DP2_NAME(D3DHAL_CONTEXTDESTROYDATA) *data);
     dp2_u32 (DP2_ENTRY *surface)(DP2_NAME(DD_CREATESURFACEEXDATA) *data);
+    dp2_u32 (DP2_ENTRY *flip)(DP2_NAME(DD_FLIPDATA) *data);
+    dp2_u32 (DP2_ENTRY *blit)(DP2_NAME(DD_BLTDATA) *data);
+    dp2_u32 (DP2_ENTRY *key)(DP2_NAME(DD_DRVSETCOLORKEYDATA) *data);
 } dp2stub_driver;
 
 typedef struct dp2stub_surface {
     dp2log_u64 handle;
-    dp2log_u64 parent;
+    dp2_u8 *block; /* what was reserved, for this surface or for one it is a part of */
     dp2_u8 *memory;
     size_t size;
     DP2_NAME(DD_SURFACE_LOCAL) local;
@@ -89,6 +99,7 @@ typedef struct dp2stub {
     dp2log_u64 time;
     int over;
     DP2_NAME(DD_DIRECTDRAW_LOCAL) directdraw;
+    dp2_uptr adapter[512]; /* zeros, for drivers that look into DD_DIRECTDRAW_GLOBAL */
     dp2stub_surface surfaces[DP2STUB_SURFACES];
     dp2stub_context contexts[DP2STUB_CONTEXTS];
 } dp2stub;
@@ -198,17 +209,27 @@ DP2_FUNCTION dp2_u32 dp2stub_make(dp2stub *stub, const dp2_u8 *at, size_t size)
         dp2stub_surface *owner = dp2stub_find(stub, parent);
         if (!owner || offset > owner->size || bytes > owner->size - offset)
             return DDERR_INVALIDPARAMS;
+        surface->block = owner->block;
         surface->memory = owner->memory + offset;
     } else {
-        surface->memory = (dp2_u8 *)stub->reserve((size_t)bytes);
+        surface->block = surface->memory = (dp2_u8 *)stub->reserve((size_t)bytes);
     }
     if (!surface->memory)
         return DDERR_OUTOFMEMORY;
     surface->handle = dp2stub_u64(at);
-    surface->parent = parent;
     surface->size = (size_t)bytes;
     dp2stub_describe(surface, at + 32);
     return dp2stub_tell_surface(stub, surface);
+}
+
+/* Memory goes with the last surface that lies in it. */
+DP2_FUNCTION void dp2stub_release(dp2stub *stub, dp2_u8 *block)
+{
+    int i;
+    for (i = 0; i < DP2STUB_SURFACES; i++)
+        if (stub->surfaces[i].handle && stub->surfaces[i].block == block)
+            return;
+    stub->release(block);
 }
 
 DP2_FUNCTION dp2_u32 dp2stub_unmake(dp2stub *stub, dp2log_u64 handle)
@@ -219,9 +240,8 @@ DP2_FUNCTION dp2_u32 dp2stub_unmake(dp2stub *stub, dp2log_u64 handle)
         return DDERR_INVALIDPARAMS;
     surface->global.fpVidMem = 0;
     result = dp2stub_tell_surface(stub, surface);
-    if (!surface->parent)
-        stub->release(surface->memory);
     surface->handle = 0;
+    dp2stub_release(stub, surface->block);
     return result;
 }
 
@@ -260,6 +280,130 @@ DP2_FUNCTION void dp2stub_load(dp2stub *stub, const dp2_u8 *at, size_t size)
     dp2log_record(&stub->log, DP2LOG_MEMORY, stub->time, pieces, 2);
 }
 
+DP2_FUNCTION dp2_uptr dp2stub_local(dp2stub *stub, dp2log_u64 handle)
+{
+    dp2stub_surface *surface = dp2stub_find(stub, handle);
+    return surface ? (dp2_uptr)&surface->local : 0;
+}
+
+/* What DirectDraw asks about surfaces.  Whoever has no function for it, or does not handle it, is
+ * one who does not know the record. */
+
+DP2_FUNCTION dp2_u32 dp2stub_handled(dp2_u32 handled, dp2_u32 result)
+{
+    return handled == DDHAL_DRIVER_NOTHANDLED ? DP2STUB_UNKNOWN : result;
+}
+
+/* Each has the other's memory from now on, as DirectDraw does it behind a flip. */
+DP2_FUNCTION void dp2stub_exchange(dp2stub_surface *one, dp2stub_surface *two)
+{
+    dp2_u8 *block = one->block, *memory = one->memory;
+    dp2_uptr address = one->global.fpVidMem;
+    one->block = two->block;
+    one->memory = two->memory;
+    one->global.fpVidMem = two->global.fpVidMem;
+    two->block = block;
+    two->memory = memory;
+    two->global.fpVidMem = address;
+}
+
+DP2_FUNCTION dp2_u32 dp2stub_flip(dp2stub *stub, const dp2_u8 *at, size_t size)
+{
+    DP2_NAME(DD_FLIPDATA) data;
+    dp2stub_surface *front, *back;
+    dp2_u32 handled;
+    if (size != DP2STUB_FLIP_BYTES)
+        return DP2STUB_CORRUPT;
+    front = dp2stub_find(stub, dp2stub_u64(at));
+    back = dp2stub_find(stub, dp2stub_u64(at + 8));
+    if (!front || !back)
+        return DDERR_INVALIDPARAMS;
+    if (!stub->driver.flip)
+        return DP2STUB_UNKNOWN;
+    if (front->size != back->size)
+        return DDERR_INVALIDPARAMS;
+    dp2stub_clear(&data, sizeof(data));
+    data.lpDD = stub->directdraw.lpGbl;
+    data.lpSurfCurr = (dp2_uptr)&front->local;
+    data.lpSurfTarg = (dp2_uptr)&back->local;
+    handled = stub->driver.flip(&data);
+    if (handled != DDHAL_DRIVER_NOTHANDLED && data.ddRVal == 0)
+        dp2stub_exchange(front, back);
+    return dp2stub_handled(handled, data.ddRVal);
+}
+
+DP2_FUNCTION void dp2stub_rect(DP2_NAME(RECT) *rect, DP2_NAME(RECT) *original, const dp2_u8 *at)
+{
+    rect->left = (dp2_i32)DP2_U32(at);
+    rect->top = (dp2_i32)DP2_U32(at + 4);
+    rect->right = (dp2_i32)DP2_U32(at + 8);
+    rect->bottom = (dp2_i32)DP2_U32(at + 12);
+    *original = *rect;
+}
+
+/* `at` is the payload of a BLIT behind its rectangles. */
+DP2_FUNCTION void dp2stub_effects(DP2_NAME(DD_BLTDATA) *data, const dp2_u8 *at)
+{
+    data->dwFlags = DP2_U32(at);
+    data->dwROPFlags = DP2_U32(at + 12);
+    data->bltFX.dwSize = sizeof(data->bltFX);
+    data->bltFX.dwDDFX = DP2_U32(at + 4);
+    data->bltFX.dwROP = DP2_U32(at + 12);
+    data->bltFX.lpDDSPattern = DP2_U32(at + 8); /* the union's dwFillColor */
+    data->bltFX.ddckSrcColorkey.dwColorSpaceLowValue = DP2_U32(at + 16);
+    data->bltFX.ddckSrcColorkey.dwColorSpaceHighValue = DP2_U32(at + 20);
+    data->bltFX.ddckDestColorkey.dwColorSpaceLowValue = DP2_U32(at + 24);
+    data->bltFX.ddckDestColorkey.dwColorSpaceHighValue = DP2_U32(at + 28);
+}
+
+DP2_FUNCTION dp2_u32 dp2stub_blit(dp2stub *stub, const dp2_u8 *at, size_t size)
+{
+    DP2_NAME(DD_BLTDATA) data;
+    dp2_u32 handled;
+    if (size != DP2STUB_BLIT_BYTES)
+        return DP2STUB_CORRUPT;
+    dp2stub_clear(&data, sizeof(data));
+    data.lpDD = stub->directdraw.lpGbl;
+    data.lpDDDestSurface = dp2stub_local(stub, dp2stub_u64(at));
+    data.lpDDSrcSurface = dp2stub_local(stub, dp2stub_u64(at + 24));
+    if (!data.lpDDDestSurface || (dp2stub_u64(at + 24) && !data.lpDDSrcSurface))
+        return DDERR_INVALIDPARAMS;
+    if (!stub->driver.blit)
+        return DP2STUB_UNKNOWN;
+    dp2stub_rect(&data.rDest, &data.rOrigDest, at + 8);
+    dp2stub_rect(&data.rSrc, &data.rOrigSrc, at + 32);
+    dp2stub_effects(&data, at + 48);
+    handled = stub->driver.blit(&data);
+    return dp2stub_handled(handled, data.ddRVal);
+}
+
+/* The surface has the key when the driver is told; of one that goes no driver is told. */
+DP2_FUNCTION dp2_u32 dp2stub_colorkey(dp2stub *stub, const dp2_u8 *at, size_t size)
+{
+    DP2_NAME(DD_DRVSETCOLORKEYDATA) data;
+    dp2stub_surface *surface = size == DP2STUB_COLORKEY_BYTES
+        ? dp2stub_find(stub, dp2stub_u64(at + 12)) : NULL;
+    dp2_u32 handled;
+    if (size != DP2STUB_COLORKEY_BYTES || DP2_U32(at) > DP2LOG_CREATED)
+        return DP2STUB_CORRUPT;
+    if (!surface)
+        return DDERR_INVALIDPARAMS;
+    surface->local.dwFlags &= ~DP2STUB_HASCKEYSRCBLT;
+    if (DP2_U32(at) == DP2LOG_DESTROYED)
+        return 0;
+    dp2stub_clear(&data, sizeof(data));
+    data.lpDDSurface = (dp2_uptr)&surface->local;
+    data.dwFlags = DP2STUB_SRCBLT;
+    data.ckNew.dwColorSpaceLowValue = DP2_U32(at + 4);
+    data.ckNew.dwColorSpaceHighValue = DP2_U32(at + 8);
+    surface->local.ddckCKSrcBlt = data.ckNew;
+    surface->local.dwFlags |= DP2STUB_HASCKEYSRCBLT;
+    if (!stub->driver.key)
+        return DP2STUB_UNKNOWN;
+    handled = stub->driver.key(&data);
+    return dp2stub_handled(handled, data.ddRVal);
+}
+
 /* Contexts */
 
 DP2_FUNCTION dp2stub_context *dp2stub_context_of(dp2stub *stub, int used, dp2log_u64 number)
@@ -269,12 +413,6 @@ DP2_FUNCTION dp2stub_context *dp2stub_context_of(dp2stub *stub, int used, dp2log
         if (stub->contexts[i].used == used && (!used || stub->contexts[i].number == number))
             return &stub->contexts[i];
     return NULL;
-}
-
-DP2_FUNCTION dp2_uptr dp2stub_local(dp2stub *stub, dp2log_u64 handle)
-{
-    dp2stub_surface *surface = dp2stub_find(stub, handle);
-    return surface ? (dp2_uptr)&surface->local : 0;
 }
 
 /* dwhContext tells the interface before it takes the handle: 2 is that of DirectX 6. */
@@ -386,6 +524,12 @@ DP2_FUNCTION dp2_u32 dp2stub_change(dp2stub *stub, dp2_u32 tag, const dp2_u8 *at
         if (size != 32)
             return DP2STUB_CORRUPT;
         return DP2_U32(at) == DP2LOG_CREATED ? dp2stub_open(stub, at) : dp2stub_close(stub, at);
+    case DP2LOG_FLIP:
+        return dp2stub_flip(stub, at, size);
+    case DP2LOG_BLIT:
+        return dp2stub_blit(stub, at, size);
+    case DP2LOG_COLORKEY:
+        return dp2stub_colorkey(stub, at, size);
     case DP2LOG_LOCK:
     case DP2STUB_FINISH:
         return 0;
@@ -449,6 +593,7 @@ DP2_FUNCTION void dp2stub_serve(dp2stub *stub)
 {
     if (!dp2stub_find_magic(stub))
         return;
+    stub->directdraw.lpGbl = (dp2_uptr)stub->adapter;
     dp2log_begin(&stub->log, stub->write, stub->stream);
     while (dp2stub_next(stub))
         continue;
