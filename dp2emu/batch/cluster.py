@@ -8,36 +8,35 @@ again from its start.  Results are taken file by file, so nothing is lost and no
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Any
 
-from dp2emu.batch.watching import Child, Limits, Row
+from dp2emu.batch.chunk import rows_of_chunk
+from dp2emu.batch.limits import Limits
+from dp2emu.batch.portions import Portions, in_order
+from dp2emu.batch.watching import Row, Terms
 from dp2emu.errors import UsageError
+from dp2emu.records import dataclass
 
-TASK_FILES = 64
-TASK_BYTES = 1 << 20
-"""Of a task, at most: enough that asking costs little, few enough that little is done again."""
+TASK_SECONDS, LEAST_SECONDS = 2.0, 0.5
+"""How long a task is to take, and near the end: giving one out takes 10 ms of processors, and
+what is done of one when its worker is lost is done again."""
 
-TASKS = 4
-"""For each thread of the cluster, if there are files enough: the last ones end together."""
+FIRST_SECONDS = 0.25
+"""What a file is held to take before any has been replayed."""
+
+TASK_FILES = 256
+"""Of a task, at most."""
+
+AHEAD = 2
+"""Tasks for each thread of the cluster that are given out: one is done while the other waits."""
 
 ROUNDS = 100
 """How often a task is given out again whose workers were lost."""
 
-LOOK_SECONDS, ALONE_SECONDS = 10, 600
-"""How often it is seen whether there are workers, and how long there may be none."""
-
-_CHILDREN: dict[tuple[int, Limits, str], Child] = {}
-"""Of a worker, by thread."""
-
-
-def rows_of_chunk(files: Sequence[str], limits: Limits, folder: str) -> list[Row]:
-    """On a worker: rows of files, whose names count from ``folder``."""
-    key = threading.get_ident(), limits, folder
-    child = _CHILDREN.setdefault(key, Child(limits, folder))
-    return child.rows(files)
+LOOK_SECONDS, ALONE_SECONDS = 10.0, 600.0
+"""How often it is seen who works, and how long there may be nobody."""
 
 
 def batch_on(address: str, files: Sequence[str], limits: Limits) -> Iterator[Row]:
@@ -55,58 +54,85 @@ def batch_on(address: str, files: Sequence[str], limits: Limits) -> Iterator[Row
     except (OSError, ValueError) as error:
         raise UsageError(f"no scheduler answers at {address!r}: {error}") from None
     with client:
-        threads = max(1, sum(client.nthreads().values()))
-        tasks = list(tasks_of(files, len(files) // (TASKS * threads)))
-        given = [_given(client, task, limits) for task in tasks]
-        for number, task in enumerate(tasks):
-            yield from _taken(client, given[number], task, limits)
-            given[number] = None
+        yield from in_order(_Tasks(client, files, limits.terms()).ended())
 
 
-def tasks_of(files: Sequence[str], most: int) -> Iterator[list[str]]:
-    """``files`` in order, in tasks of at most ``most`` files (and at least one)."""
-    task: list[str] = []
-    size = 0
-    for path in files:
-        added = _size(path)
-        if task and (len(task) >= min(most, TASK_FILES) or size + added > TASK_BYTES):
-            yield task
-            task, size = [], 0
-        task.append(path)
-        size += added
-    if task:
-        yield task
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """Numbers of files that were given out, ``again`` times after the first."""
+
+    part: range
+    again: int
 
 
-def _size(path: str) -> int:
-    with suppress(OSError, ValueError):
-        return os.stat(path).st_size
-    return 0
+class _Tasks:
+    """Tasks of a cluster.  Mutable: they are given out and come back."""
 
+    def __init__(self, client: Any, files: Sequence[str], terms: Terms) -> None:
+        self._client, self._files, self._terms = client, files, terms
+        self._portions = Portions(len(files), 1)
+        self._file_seconds = FIRST_SECONDS
+        self._out: dict[Any, _Task] = {}
+        self._done: SimpleQueue[Any] = SimpleQueue()
+        self._alone = 0.0
 
-def _given(client: Any, task: Sequence[str], limits: Limits) -> Any:
-    return client.submit(rows_of_chunk, list(task), limits, os.getcwd(), pure=False)
+    def ended(self) -> Iterator[tuple[int, list[Row]]]:
+        """The first number and the rows of each task as it ends."""
+        self._look()
+        self._fill()
+        while self._out:
+            try:
+                future = self._done.get(timeout=LOOK_SECONDS)
+            except Empty:
+                self._look()
+                continue
+            task = self._out.pop(future)
+            found = self._result(future, task)
+            self._fill()
+            if found is not None:
+                yield task.part.start, found
 
+    def _look(self) -> None:
+        """See how many threads there are; raise UsageError if there were none for long."""
+        threads = sum(self._client.nthreads().values())
+        self._portions.hands = max(1, threads)
+        self._alone = 0.0 if threads else self._alone + LOOK_SECONDS
+        if self._alone > ALONE_SECONDS:
+            raise UsageError(f"the cluster has had no worker for {ALONE_SECONDS:g} seconds")
 
-def _taken(client: Any, future: Any, task: Sequence[str], limits: Limits) -> list[Row]:
-    """The rows of a task, which is given out again if the cluster gave it up."""
-    from distributed import CancelledError, KilledWorker
+    def _fill(self) -> None:
+        most = max(1, min(TASK_FILES, int(TASK_SECONDS / self._file_seconds)))
+        least = max(1, min(most, int(LEAST_SECONDS / self._file_seconds)))
+        room = AHEAD * self._portions.hands
+        while len(self._out) < room and (part := self._portions.take(most, least)):
+            self._give(_Task(part, 0))
 
-    for _ in range(ROUNDS):
+    def _give(self, task: _Task) -> None:
+        files = list(self._files[task.part.start : task.part.stop])
+        future = self._client.submit(rows_of_chunk, files, self._terms, os.getcwd(), pure=False)
+        self._out[future] = task
+        future.add_done_callback(self._done.put)
+
+    def _result(self, future: Any, task: _Task) -> list[Row] | None:
+        """The rows of a task that ended; None if it has to be done again."""
+        from distributed import CancelledError, KilledWorker
+
         try:
-            return _waited(client, future)
+            found: tuple[list[Row], float] = future.result(timeout=LOOK_SECONDS)
+        except TimeoutError:  # its worker was lost before it said them: another is at it
+            self._look()
+            self._out[future] = task
+            future.add_done_callback(self._done.put)
+            return None
         except (KilledWorker, CancelledError):
-            future = _given(client, task, limits)
-    raise UsageError(f"{task[0]}: {ROUNDS} times its workers were lost")
+            self._again(task)
+            return None
+        rows, seconds = found
+        self._file_seconds = max(1e-4, (self._file_seconds + 3 * seconds / len(rows)) / 4)
+        return rows
 
-
-def _waited(client: Any, future: Any) -> list[Row]:
-    """The rows of a task, as long as there is anybody who may do it."""
-    alone = 0
-    while alone * LOOK_SECONDS < ALONE_SECONDS:
-        try:
-            rows: list[Row] = future.result(timeout=LOOK_SECONDS)
-            return rows
-        except TimeoutError:
-            alone = 0 if client.nthreads() else alone + 1
-    raise UsageError(f"the cluster has had no worker for {ALONE_SECONDS} seconds")
+    def _again(self, task: _Task) -> None:
+        if task.again == ROUNDS:
+            first = self._files[task.part.start]
+            raise UsageError(f"{first}: {ROUNDS} times its workers were lost")
+        self._give(_Task(task.part, task.again + 1))

@@ -1,15 +1,17 @@
-"""Captures handed out to children in portions, and their rows put in order again."""
+"""Captures given to children of this machine, and the parts that several machines do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Thread
 from time import monotonic
 from typing import TypeVar
 
-from dp2emu.batch.watching import Child, Limits, Row
+from dp2emu.batch.limits import Limits
+from dp2emu.batch.portions import Portions, in_order
+from dp2emu.batch.watching import Child, Row
 from dp2emu.errors import UsageError
 
 T = TypeVar("T")
@@ -19,28 +21,6 @@ PORTION = 64
 
 PORTION_SECONDS = 0.1, 0.4
 """A portion that took less is followed by a larger one, one that took more by a smaller one."""
-
-
-class Portions:
-    """Numbers of files, handed out in order to so many ``jobs``.  Mutable: they run out."""
-
-    def __init__(self, files: int, jobs: int) -> None:
-        self._files, self._jobs = files, jobs
-        self._next = 0
-        self._taking = Lock()
-
-    def take(self, size: int) -> range:
-        """The next ``size``, fewer near the end so that all jobs end together; empty: no more."""
-        with self._taking:
-            start = self._next
-            fair = max(1, (self._files - start) // (2 * self._jobs))
-            self._next = min(self._files, start + min(size, fair))
-            return range(start, self._next)
-
-    def stop(self) -> None:
-        """Nothing is handed out any more."""
-        with self._taking:
-            self._next = self._files
 
 
 def batch(files: Sequence[str], limits: Limits, *, jobs: int = 1) -> Iterator[Row]:
@@ -53,20 +33,20 @@ def batch(files: Sequence[str], limits: Limits, *, jobs: int = 1) -> Iterator[Ro
         raise UsageError(f"{jobs} jobs")
     count = min(jobs, max(1, len(files)))
     done: SimpleQueue[tuple[int, list[Row] | OSError]] = SimpleQueue()
-    with _working(files, limits, Portions(len(files), count), count, done):
-        yield from _in_order(done, len(files))
+    with _working(files, limits, count, done):
+        yield from in_order(_ended(done, len(files)))
 
 
 @contextmanager
 def _working(
     files: Sequence[str],
     limits: Limits,
-    portions: Portions,
     count: int,
     done: SimpleQueue[tuple[int, list[Row] | OSError]],
 ) -> Iterator[None]:
     """Threads with a child each, which are ended with the block."""
-    children = [Child(limits) for _ in range(count)]
+    portions = Portions(len(files), count)
+    children = [Child(limits.terms()) for _ in range(count)]
     threads = [
         Thread(target=_work, args=(child, files, portions, done), daemon=True)
         for child in children
@@ -112,18 +92,15 @@ def next_size(size: int, seconds: float) -> int:
     return max(1, size // 2) if seconds > long else size
 
 
-def _in_order(done: SimpleQueue[tuple[int, list[Row] | OSError]], count: int) -> Iterator[Row]:
-    waiting: dict[int, list[Row]] = {}
-    at = 0
-    while at < count:
+def _ended(
+    done: SimpleQueue[tuple[int, list[Row] | OSError]], files: int
+) -> Iterator[tuple[int, list[Row]]]:
+    while files:
         start, rows = done.get()
         if isinstance(rows, OSError):
             raise rows
-        waiting[start] = rows
-        while at in waiting:
-            ready = waiting.pop(at)
-            yield from ready
-            at += len(ready)
+        files -= len(rows)
+        yield start, rows
 
 
 def parse_shard(text: str) -> tuple[int, int]:

@@ -7,12 +7,10 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, field
 from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any
 
-from dp2emu.dp2.options import Options
 from dp2emu.records import dataclass
 
 Row = dict[str, Any]
@@ -23,26 +21,15 @@ START_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What a file may take, ``seconds`` and bytes of ``memory`` (0: any), and how it is replayed.
+class Terms:
+    """What a child is held to: ``seconds`` a file may take, and ``settings`` it is started with.
 
-    One child replays file after file; it is replaced when it ends, hangs or takes too long.  Its
-    start is no file's time.  ``timing`` is the name of a model that goes before the capture's own.
+    ``dp2emu.batch.limits.Limits`` makes them.  They are plain, so that who watches a child needs
+    nothing of what the child needs.
     """
 
-    seconds: float = 600.0
-    memory: int = 0
-    timing: str | None = None
-    options: Options = field(default_factory=Options)
-
-    def settings(self) -> str:
-        """What a child is told."""
-        told = {
-            "memory": self.memory,
-            "timing": self.timing,
-            "options": asdict(self.options),
-        }
-        return json.dumps(told)
+    seconds: float
+    settings: str
 
 
 class Child:
@@ -51,8 +38,8 @@ class Child:
     Names of files count from ``folder``, by default the current one.
     """
 
-    def __init__(self, limits: Limits, folder: str | None = None) -> None:
-        self._limits = limits
+    def __init__(self, terms: Terms, folder: str | None = None) -> None:
+        self._terms = terms
         self._folder = folder
         self._process: subprocess.Popen[str] | None = None
         self._over = False
@@ -91,7 +78,7 @@ class Child:
         process = self._started()
         if process is None:
             return [], None
-        with _Watch(process, self._limits.seconds) as watch:
+        with _Watch(process, self._terms.seconds) as watch:
             rows = list(_answers(process, files, watch))
         if len(rows) == len(files):
             return rows, None
@@ -99,7 +86,7 @@ class Child:
         with self._changing:
             self._end()
         if watch.late:
-            what = f"more than {self._limits.seconds:g} seconds"
+            what = f"more than {self._terms.seconds:g} seconds"
             return rows, {"outcome": "timeout", "error": what}
         return rows, {"outcome": "crash", "error": f"the process ended with {code}"}
 
@@ -122,7 +109,7 @@ class Child:
 
     def _popen(self) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-m", "dp2emu.batch.child", self._limits.settings()],
+            [sys.executable, "-m", "dp2emu.batch.child", self._terms.settings],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -5,17 +5,20 @@ The cluster here is one of a few lines; ``tools/cluster_check.py`` kills workers
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from dp2emu.batch import Limits, batch_on
+from dp2emu.batch import Limits, batch_on, chunk
 from dp2emu.batch import cluster as clusters
+from dp2emu.batch.child import row_of
 from dp2emu.errors import UsageError
+from tests.tools.loading import ROOT
 
 
 class KilledWorker(Exception):
@@ -30,9 +33,11 @@ class Future:
     def __init__(self, work: Callable[[], Any], lost: type[Exception] | None) -> None:
         self.work, self.lost = work, lost
 
-    def result(self, timeout: int) -> Any:
-        if self.lost is TimeoutError and timeout:
-            raise self.lost
+    def add_done_callback(self, call: Callable[[Future], None]) -> None:
+        if self.lost is not TimeoutError:
+            call(self)
+
+    def result(self, timeout: float) -> Any:
         if self.lost is not None:
             raise self.lost("gone")
         return self.work()
@@ -66,11 +71,12 @@ def losses(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[type[Exception] | N
         setattr(module, member.__name__, member)
     monkeypatch.setitem(sys.modules, "distributed", module)
     monkeypatch.setattr(
-        clusters, "rows_of_chunk", lambda files, limits, folder: [{"file": f} for f in files]
+        clusters, "rows_of_chunk", lambda files, terms, folder: ([{"file": f} for f in files], 0.1)
     )
     yield fates
 
 
+STREAM = str(ROOT / "streams" / "first_light.dp2")
 FILES = [f"{number}.dp2" for number in range(61)]
 
 
@@ -85,8 +91,8 @@ def test_rows_come_in_order_whatever_is_lost(losses: list[type[Exception] | None
 
 
 def test_a_task_that_is_always_lost_is_an_error(losses: list[type[Exception] | None]) -> None:
-    losses += [KilledWorker] * (2 * clusters.ROUNDS)
-    with pytest.raises(UsageError, match=r"0\.dp2: 100 times its workers were lost"):
+    losses += [KilledWorker] * (10 * clusters.ROUNDS)
+    with pytest.raises(UsageError, match=r"^\d+\.dp2: 100 times its workers were lost"):
         found()
 
 
@@ -95,7 +101,9 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(
 ) -> None:
     losses += [TimeoutError] * len(FILES)
     monkeypatch.setattr(sys.modules["distributed"].Client, "nthreads", lambda client: {})
-    with pytest.raises(UsageError, match="no worker for 600 seconds"):
+    monkeypatch.setattr(clusters, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(clusters, "ALONE_SECONDS", 0.05)
+    with pytest.raises(UsageError, match=r"no worker for 0\.05 seconds"):
         found()
 
 
@@ -110,17 +118,37 @@ def test_without_the_library_it_is_said_what_lacks(monkeypatch: pytest.MonkeyPat
         list(batch_on("somewhere", FILES, Limits()))
 
 
-def test_tasks_hold_every_file_once_in_order() -> None:
-    for most in (0, 1, 7, 1000):
-        tasks = list(clusters.tasks_of(FILES, most))
-        assert [name for task in tasks for name in task] == FILES
-        assert max(map(len, tasks)) == max(1, min(most, len(FILES)))
-    assert max(map(len, clusters.tasks_of(FILES * 9, 1000))) == clusters.TASK_FILES
+@pytest.mark.parametrize(
+    ("seconds", "size"), [(0.02, 100), (0.2, 10), (5.0, 1), (0.0, clusters.TASK_FILES)]
+)
+def test_a_task_takes_about_as_long_whatever_its_files_take(
+    losses: list[type[Exception] | None],
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: float,
+    size: int,
+) -> None:
+    sizes = []
+
+    def taking(files: list[str], terms: object, folder: str) -> tuple[list[dict[str, str]], float]:
+        sizes.append(len(files))
+        return [{"file": f} for f in files], seconds * len(files)
+
+    monkeypatch.setattr(clusters, "rows_of_chunk", taking)
+    files = [str(number) for number in range(20 * size + 500)]
+    assert [row["file"] for row in batch_on("somewhere", files, Limits())] == files
+    assert size / 2 < max(sizes) <= max(size, clusters.TASK_SECONDS / clusters.FIRST_SECONDS)
 
 
-def test_large_files_are_tasks_of_their_own(tmp_path: Path) -> None:
-    large = tmp_path / "large.dp2"
-    with large.open("wb") as file:
-        file.truncate(clusters.TASK_BYTES + 1)
-    files = ["a", "b", str(large), str(large), "c"]
-    assert list(clusters.tasks_of(files, 64)) == [["a", "b"], [str(large)], [str(large)], ["c"]]
+def test_a_worker_keeps_a_child_for_a_while_and_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terms = Limits().terms()
+    assert chunk.rows_of_chunk([STREAM], terms, os.getcwd())[0] == [row_of(STREAM)]
+    ((child, _),) = chunk._IDLE.values()
+    process = child._process
+    monkeypatch.setattr(chunk, "IDLE_SECONDS", 0.01)
+    chunk.rows_of_chunk([STREAM], terms, os.getcwd())
+    while chunk._IDLE or child._process is not None:
+        time.sleep(0.01)
+    assert process is not None
+    assert process.poll() is not None

@@ -32,7 +32,7 @@ def waiting(tmp_path: Path) -> str:
 
 
 def test_a_child_says_what_this_process_says() -> None:
-    child = Child(Limits())
+    child = Child(Limits().terms())
     try:
         assert child.row(STREAM) == row_of(STREAM)
     finally:
@@ -46,7 +46,7 @@ def test_a_file_that_takes_too_long_is_ended_and_the_next_one_runs(waiting: str)
 
 
 def test_a_child_that_dies_is_a_row_and_the_next_file_runs(waiting: str) -> None:
-    child = Child(Limits())
+    child = Child(Limits().terms())
     try:
         assert child.row(STREAM)["outcome"] == "fine"
         process = child._process
@@ -66,7 +66,7 @@ def test_a_child_that_dies_is_a_row_and_the_next_file_runs(waiting: str) -> None
 def test_the_file_that_ends_a_child_is_found_among_several(waiting: str, at: int) -> None:
     files = [STREAM] * 4
     files.insert(at, waiting)
-    child = Child(Limits(seconds=3))
+    child = Child(Limits(seconds=3).terms())
     try:
         rows = child.rows(files)
     finally:
