@@ -6,6 +6,7 @@ Nothing but click is imported until a verb runs, so that help and completion ans
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -153,6 +154,8 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry point of the ``dp2emu`` script."""
+    # The threads of NumPy's BLAS, which nothing here uses, are busy for a while when they start.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         with signals_raised():
             code = run(arguments)

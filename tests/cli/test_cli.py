@@ -145,6 +145,20 @@ def test_a_replay_imports_nothing_that_it_has_no_need_of() -> None:
     assert python("-c", script).stderr.splitlines()[-1] == "[]"
 
 
+@pytest.mark.parametrize(("told", "found"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
+def test_the_command_starts_no_threads_of_numpy_unless_told_to(
+    told: dict[str, str], found: str
+) -> None:
+    script = (
+        "import os\nfrom dp2emu.cli import main\n"
+        "try:\n    main(['--version'])\n"
+        "finally:\n    print(os.environ['OPENBLAS_NUM_THREADS'])"
+    )
+    others = {name: text for name, text in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    ran = python("-c", script, env={**others, **told})
+    assert ran.stdout.splitlines()[-1] == found
+
+
 def test_completing_a_verb_imports_nothing_heavy() -> None:
     script = (
         "import sys\nfrom dp2emu.cli import run\n"
