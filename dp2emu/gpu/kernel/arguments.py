@@ -101,8 +101,7 @@ class Made:
         vertices = geometry.vertices
         position, varyings = (np.ascontiguousarray(each, np.float64)
                               for each in (vertices.position, vertices.varyings))  # fmt: skip
-        groups = -(-len(geometry.numbers) // TOGETHER)
-        room = _room(groups * TOGETHER * layout.size)
+        room = _room(rooms(len(geometry.numbers)) * layout.size)
         return cls(position, varyings, np.ascontiguousarray(geometry.numbers), room)
 
     @property
@@ -113,6 +112,11 @@ class Made:
             address(self.varyings), self.position.strides[0], self.position.strides[1],
             address(self.numbers),
         )  # fmt: skip
+
+
+def rooms(count: int) -> int:
+    """Records that there has to be room for so that ``count`` triangles can be set up."""
+    return -(-count // TOGETHER) * TOGETHER + 1
 
 
 _rooms = threading.local()

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp2emu.gpu.arrays import F64, I64
-from dp2emu.gpu.kernel.arguments import Arguments, Made
+from dp2emu.gpu.kernel.arguments import Arguments, Made, rooms
 from dp2emu.gpu.kernel.crew_code import PAINTING, PREPARING, crew
 from dp2emu.gpu.kernel.crew_words import HAND, ITEM, JOB
-from dp2emu.gpu.kernel.layout import RESULTS, TOGETHER, Layout
+from dp2emu.gpu.kernel.layout import RESULTS, Layout
 from dp2emu.gpu.kernel.plan import Plan
 from dp2emu.gpu.kernel.threads import Bands, share
 from dp2emu.gpu.kernel.triangles import AHEAD
@@ -93,13 +93,14 @@ class Items:
     def set_up(cls, count: int, each: int, bands: Bands, layout: Layout) -> Items:
         """Room for ``count`` of ``each`` triangles."""
         items = cls(count, bands)
-        size = -(-each // TOGETHER) * TOGETHER * layout.size
+        size = rooms(each) * layout.size
         records = _crew.records = _grown(_crew.records, count * size)
         items._set("records", records[: count * size].reshape(count, size))
         lists = _crew.lists = _grown(_crew.lists, count * bands.count * each + AHEAD)
         rows = lists[: count * bands.count * each].reshape(count, bands.count * each)
         items._set("lists", rows)
         items.words[:, _AT["list_step"]] = each * lists.itemsize
+        items.words[:, _AT["level"]] = 1
         return items
 
     @classmethod
@@ -108,8 +109,7 @@ class Items:
         items = cls(1, bands)
         records, count, numbers = (int(given.words[given.layout.arguments[name]])
                                    for name in ("records", "count", "list"))  # fmt: skip
-        # Whoever is given spans has no use for the count.
-        items.counts[:] = max(count, 1)
+        items.counts[:] = count
         items.words[0, [_AT["records"], _AT["lists"]]] = records, numbers
         return items
 
@@ -128,13 +128,15 @@ class Items:
         return found
 
     def prepare(
-        self, plan: Plan, level: bool, amounts: tuple[int, int, int],
+        self, plan: Plan, level: int, amounts: tuple[int, int, int, int],
         working: Sequence[tuple[Hand, Frame, Arguments]],
     ) -> None:  # fmt: skip
-        """Have them gathered and set up, ``amounts`` being an item's, the start and the count."""
+        """Have them gathered and set up, ``amounts`` being an item's and a block's, the start and
+        the count of all.
+        """
         gathering, setting_up = vertices().best(), plan.setup.best()
         code = gathering.code.address, setting_up.code.address
-        job = self._job(0, len(self.words), (*amounts, int(level), *code), 0)
+        job = self._job(0, len(self.words), (*amounts, level, *code), 0)
         for hand, frame, given in working:
             frame.refresh()
             hand.take(job, given, frame)
@@ -143,7 +145,7 @@ class Items:
     def paint(self, plan: Plan, given: Sequence[Arguments], first: int, end: int) -> list[int]:
         """Have some of them drawn -> what the kernel counts."""
         kernel = plan.kernel.best()
-        job = self._job(first, end, (0,) * 6, kernel.code.address)
+        job = self._job(first, end, (0,) * 7, kernel.code.address)
         working = hands(len(given))
         for hand, own in zip(working, given, strict=True):
             hand.take(job, own)
@@ -162,7 +164,7 @@ class Items:
         ), np.int64)  # fmt: skip
 
 
-assert len(JOB) == 4 + 6 + 5
+assert len(JOB) == 4 + 7 + 5
 
 
 def _work(what: int, working: Sequence[Hand]) -> None:

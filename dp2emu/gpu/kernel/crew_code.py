@@ -14,7 +14,7 @@ import ctypes
 from functools import lru_cache
 
 from dp2emu.gpu.kernel.crew_words import ALONE, HAND, ITEM, JOB, READY, TILTED
-from dp2emu.gpu.kernel.layout import ARGUMENTS, RESULTS, SETUP_RESULTS
+from dp2emu.gpu.kernel.layout import ARGUMENTS, RESULTS, SETUP_RESULTS, WORD
 from dp2emu.gpu.kernel.sequence_code import level
 from dp2emu.gpu.kernel.vertex_code import ASSEMBLE
 from dp2emu.gpu.kernel.vertex_words import VERTEX_WORDS
@@ -26,6 +26,8 @@ from dp2emu.shader.jit.writer import Writer, module
 
 NAME = "crew"
 PREPARING, PAINTING = 0, 1
+_NUMBER = 4
+"""Bytes of the number of a primitive that is chosen."""
 _TOP, _BOTTOM = 6, 7
 """Words of a triangle's corners in which its rows are."""
 _RHW_ROWS = 9
@@ -41,7 +43,9 @@ def crew() -> Improving:
 
 def text() -> str:
     """Its module."""
-    return module(level(), _listed(), _set_up(), _gathered(), _prepare(), _paint(), _crew())
+    return module(
+        level(), _listed(), _set_up(), _gathered(), _made(), _prepare(), _paint(), _crew()
+    )
 
 
 def _crew() -> tuple[str, Writer]:
@@ -56,7 +60,7 @@ def _crew() -> tuple[str, Writer]:
 
 
 def _gathered() -> tuple[str, Writer]:
-    """Gather the corners of an item -> how many triangles; -1 if some have to be cut."""
+    """Assemble an item -> how many triangles are on the screen; -1 if some have to be cut."""
     k = Code("gathered", ("ptr hand", "ptr job", "i64 number"), "i64")
     h, j = Words.of(k, HAND, k["hand"]), Words.of(k, JOB, k["job"])
     words, vertices = h.pointer("words"), j.pointer("vertices").name
@@ -65,57 +69,77 @@ def _gathered() -> tuple[str, Writer]:
     v, nowhere = Words.of(k, VERTEX_WORDS, words), k.constant("i64", 0)
     v.set("start", j.integer("start") + before)
     v.set("count", (left < each).choose(left, each))
-    found = k.call(vertices, "i64", words, k.constant("i64", ASSEMBLE))
-    k.give_if(found.shifted(32) > 0, -1)
     v.set("taken", h.integer("lanes"))
-    v.set("capacity", each)
+    v.set("capacity", j.integer("block"))
     v.set("numbers_taken", h.integer("numbers"))
     v.set("edges_taken", nowhere)
-    k.give(k.call(vertices, "i64", words, found & 0xFFFFFFFF))
+    found = k.call(vertices, "i64", words, k.constant("i64", ASSEMBLE))
+    k.give((found.shifted(32) > 0).choose(k.constant("i64", -1), found))
+    return k.text(internal=True)
+
+
+def _made() -> tuple[str, Writer]:
+    """Make the records of so many triangles, block by block -> what became of them."""
+    k = Code("made", ("ptr hand", "ptr job", "ptr item", "i64 count"), "i64")
+    j, item = Words.of(k, JOB, k["job"]), Words.of(k, ITEM, k["item"])
+    words, block = Words.of(k, HAND, k["hand"]).pointer("words"), j.integer("block")
+    v, what = Words.of(k, VERTEX_WORDS, words), k.variable("i64", READY)
+    chosen = v.integer("chosen")
+    with k.loop((k["count"] + block - 1) // block) as n:
+        first = n * block
+        left = k["count"] - first
+        some = (left < block).choose(left, block)
+        v.set("chosen", chosen + first * _NUMBER)
+        k.call(j.pointer("vertices").name, "i64", words, some)
+        found = k.call("@set_up", "i64", k["hand"], k["job"], k["item"], some)
+        what.set((found > what.get()).choose(found, what.get()))
+    v.set("chosen", chosen)
+    item.set("taken", k["count"])
+    k.give(what.get())
     return k.text(internal=True)
 
 
 def _set_up() -> tuple[str, Writer]:
-    """Make the records of so many triangles -> what became of them."""
+    """Set up a block, and list its triangles -> what became of it."""
     k = Code("set_up", ("ptr hand", "ptr job", "ptr item", "i64 count"), "i64")
     h, j, item = (Words.of(k, names, k[base]) for names, base in
                   ((HAND, "hand"), (JOB, "job"), (ITEM, "item")))  # fmt: skip
-    rhw = k.at(h.pointer("lanes"), j.integer("each") * _RHW_ROWS, "double")
-    same = k.call("@level", "i64", rhw, k["count"], j.integer("each"))
-    item.set("level", same)
-    k.give_if(same < j.integer("level"), TILTED)
+    with k.when(j.integer("level") >= 0):
+        rhw = k.at(h.pointer("lanes"), j.integer("block") * _RHW_ROWS, "double")
+        same = k.call("@level", "i64", rhw, k["count"], j.integer("block"))
+        item.set("level", item.integer("level") & same)
+    k.give_if(item.integer("level") < j.integer("level"), TILTED)
     words, found = h.pointer("arguments"), k.room("i64", len(SETUP_RESULTS))
-    given = Words.of(k, ARGUMENTS, words)
-    given.set("records", item.integer("records"))
+    given, first = Words.of(k, ARGUMENTS, words), item.integer("made")
+    given.set("records", item.integer("records") + first * h.integer("record") * WORD)
     given.set("count", k["count"])
     k.call(j.pointer("setup").name, "void", words, found)
-    triangles, large, area = (k.load("i64", found, n) for n in range(len(SETUP_RESULTS)))
+    triangles, large, area, made = (k.load("i64", found, n) for n in range(len(SETUP_RESULTS)))
     k.give_if(large.differs(0), ALONE)
-    for name, value in {"taken": k["count"], "triangles": triangles, "area": area}.items():
-        item.set(name, value)
-    k.call("@listed", "void", k["hand"], k["job"], k["item"], k["count"])
+    for name, value in {"triangles": triangles, "area": area, "made": made}.items():
+        item.set(name, item.integer(name) + value)
+    k.call("@listed", "void", k["hand"], k["job"], k["item"], first, first + made)
     k.give(READY)
     return k.text(internal=True)
 
 
 def _listed() -> tuple[str, Writer]:
-    """List the triangles of an item by band."""
-    k = Code("listed", ("ptr hand", "ptr job", "ptr item", "i64 count"))
+    """List triangles of an item by band."""
+    k = Code("listed", ("ptr hand", "ptr job", "ptr item", "i64 first", "i64 end"))
     h, j, item = (Words.of(k, names, k[base]) for names, base in
                   ((HAND, "hand"), (JOB, "job"), (ITEM, "item")))  # fmt: skip
     shift, size = j.integer("shift"), h.integer("record")
-    first, counts = j.integer("top") >> shift, item.pointer("counts")
+    lowest, counts = j.integer("top") >> shift, item.pointer("counts")
     lists, step = item.pointer("lists"), item.integer("list_step")
     rows = [k.at(item.pointer("records"), h.integer("corners") + word, "i64")
             for word in (_TOP, _BOTTOM)]  # fmt: skip
-    with k.loop(k["count"]) as n:
+    with k.loop(k["end"], k["first"]) as n:
         top, bottom = (k.load("i64", row, n * size) for row in rows)
-        with k.when(top < bottom):
-            end = ((bottom - 1) >> shift) - first + 1
-            with k.loop(end, (top >> shift) - first) as band:
-                before = k.load("i64", counts, band)
-                k.store(n.cut("i32"), k.at(lists, band * step), before)
-                k.store(before + 1, counts, band)
+        end = ((bottom - 1) >> shift) - lowest + 1
+        with k.loop(end, (top >> shift) - lowest) as band:
+            before = k.load("i64", counts, band)
+            k.store(n.cut("i32"), k.at(lists, band * step), before)
+            k.store(before + 1, counts, band)
     k.give()
     return k.text(internal=True)
 
@@ -131,7 +155,7 @@ def _prepare() -> tuple[str, Writer]:
         count = k.call("@gathered", "i64", k["hand"], job, here)
         what = k.variable("i64", ALONE)
         with k.when(count >= 0):
-            what.set(k.call("@set_up", "i64", k["hand"], job, item, count))
+            what.set(k.call("@made", "i64", k["hand"], job, item, count))
         Words.of(k, ITEM, item).set("what", what.get())
         number.set(_next(k, job))
     k.give()

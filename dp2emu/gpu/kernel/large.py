@@ -35,13 +35,18 @@ from dp2emu.shader.jit.layout import layout_of
 
 FEW = 1 << 10
 """Triangles that are not many."""
-EACH, MOST_EACH = 1 << 10, 1 << 13
+EACH, MOST_EACH = 1 << 10, 1 << 12
 """Triangles of an item, and of one whose vertices other triangles have too: the more there are,
 the fewer vertices are shaded twice."""
+BLOCK = 1 << 10
+"""Triangles that are gathered and set up at once, a multiple of 8: their corners stay in the cache
+of a processor."""
 SHARES = 4
 """Items for each thread, so that none has to wait long for the last one."""
-BATCH_BYTES = 8 << 20
-"""Of records of a batch, which the cache had better hold."""
+BATCH_BYTES = 32 << 20
+"""Of records of a batch, if all of its triangles have some: between two of them threads wait."""
+SETTING_UP = 8
+"""Pixels that take about as long as what a band does for a triangle before its first one."""
 
 Alone = Callable[[int, int], Work]
 """Draws primitives from one number to below another, whatever they are."""
@@ -128,7 +133,8 @@ class Large:
         given = of_draw(draw, template, drawing.region, draw.pipeline.depth.bias)
         working = self._crew(plan, given, each, len(items.words))
         kept = [self._begin(frame, each) for _, frame, _ in working]
-        items.prepare(plan, level, (each, start, count), working)
+        looks = int(level) if draw.pipeline.vertex is None else -1
+        items.prepare(plan, looks, (each, min(each, BLOCK), start, count), working)
         # Until here what the frames' words point at had to be there.
         del kept
         return _Made(drawing, draw, plan, given, items, start, count, each)
@@ -148,7 +154,7 @@ class Large:
         for number, hand in enumerate(hands(min(self.drawing.threads, items))):
             frame = hand.frames.of(self.plan, self.draw.topology, each, planes)
             own = self.drawing.own(plan, self.draw, given, number) if number else given
-            own.make(hand.made(each, len(self.plan.names)))
+            own.make(hand.made(min(each, BLOCK), len(self.plan.names)))
             found.append((hand, frame, own))
         return found
 
@@ -182,5 +188,7 @@ class _Made:
         """Draw some of the items."""
         total = self.items.total
         before = Work(triangles=total("triangles", first, end), clipped=total("taken", first, end))
-        part = first, end, total("area", first, end) // 2
-        return self.drawing.paint(self.plan, self.draw, self.given, self.items, part, before)
+        pixels = total("area", first, end) // 2 + SETTING_UP * total("made", first, end)
+        return self.drawing.paint(
+            self.plan, self.draw, self.given, self.items, (first, end, pixels), before
+        )

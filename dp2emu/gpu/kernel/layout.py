@@ -35,8 +35,10 @@ WORD = 8
 
 RESULTS = ("fragments", "tested", "passed", "invocations")
 """What a kernel counts; of what is equal by its key only the first (``counts_of``)."""
-SETUP_RESULTS = ("triangles", "large", "area")
-"""What is counted when triangles are set up; the area is doubled, in pixels."""
+SETUP_RESULTS = ("triangles", "large", "area", "records")
+"""What is counted when triangles are set up; the area is doubled, in pixels.  Records are those of
+triangles that have rows, one behind the other.
+"""
 
 INTEGERS = (
     "left", "top", "right", "bottom", "depth.base", "depth.pitch",

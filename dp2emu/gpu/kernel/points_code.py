@@ -135,8 +135,8 @@ def _points() -> tuple[str, Writer]:
             state["odd"].set(state["odd"].get() | odd)
             _point(k, w, n, (x, y), state)
     w.set("span.spans", state["spans"].get())
-    pixels = state["pixels"].get() * 2
-    for place, value in enumerate((k.constant("i64", 0), state["odd"].get(), pixels)):
+    pixels, zero = state["pixels"].get() * 2, k.constant("i64", 0)
+    for place, value in enumerate((zero, state["odd"].get(), pixels, zero)):
         k.store(value, k["results"], place)
     k.give()
     return k.text()

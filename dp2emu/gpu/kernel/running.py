@@ -135,9 +135,10 @@ class Drawing:
         given.array("list", everything(len(made.numbers)))
         results = np.zeros(len(SETUP_RESULTS), np.int64)
         plan.setup.run(address(given.words), address(results))
-        triangles, large, area = results.tolist()
+        triangles, large, area, seen = results.tolist()
         if large:
             return None
+        given.number("count", seen)
         return self._run(plan, draw, given, area // 2, _of_geometry(assembled, triangles))
 
     def _spans(self, draw: Draw, assembled: Geometry) -> Work:
@@ -148,6 +149,8 @@ class Drawing:
         plan = self._span_plan(draw, depth, shader)
         template = self.template(plan, draw.pixel_uniforms)
         given = of_draw(draw, template, self.region, depth.bias)
+        # Whoever is given spans looks at these only, but nobody is called for nothing.
+        given.number("count", 1)
         given.array("records", records(plan.layout, primitives, depth, shader))
         work = _of_geometry(assembled, primitives.triangles)
         for spans in primitives.spans:

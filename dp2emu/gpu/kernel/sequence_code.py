@@ -109,7 +109,7 @@ def _painted() -> tuple[str, Writer]:
     b, m, at = (Words.of(k, names, k[base]) for names, base in
                 ((RECIPE, "recipe"), (ROOM, "room"), (LEVELS, "level")))  # fmt: skip
     groups = (k["count"] + TOGETHER - 1) // TOGETHER
-    k.give_if(groups * TOGETHER * at.integer("size") > m.integer("record_room"), ALONE)
+    k.give_if((groups * TOGETHER + 1) * at.integer("size") > m.integer("record_room"), ALONE)
     words, kernel = at.pointer("arguments"), at.pointer("kernel").name
     lanes, pitch = m.integer("lanes"), k["capacity"] * _WORD
     for name, value in {
@@ -124,7 +124,8 @@ def _painted() -> tuple[str, Writer]:
         Words.of(k, ARGUMENTS, words).set(name, value)
     found = k.room("i64", len(SETUP_RESULTS))
     k.call(at.pointer("setup").name, "void", words, found)
-    triangles, large, area = (k.load("i64", found, n) for n in range(len(SETUP_RESULTS)))
+    triangles, large, area, records = (k.load("i64", found, n) for n in range(len(SETUP_RESULTS)))
+    Words.of(k, ARGUMENTS, words).set("count", records)
     worth = (area // 2) * b.integer("samples") >= WORTH
     k.give_if(large.differs(0) | worth, ALONE)
     top, bottom = b.integer("top"), b.integer("bottom")

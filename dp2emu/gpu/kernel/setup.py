@@ -1,7 +1,7 @@
 """Triangles set up by code of the machine: ``gpu.setup``, ``gpu.planes`` and ``gpu.depth``.
 
-Lanes are triangles here, ``TOGETHER`` of them, and become records.  One that is not
-drawn has no rows.  Coordinates that int64 cannot rasterise are only counted: whoever called
+Lanes are triangles here, ``TOGETHER`` of them, and become records, unless
+one has no pixels.  Coordinates that int64 cannot rasterise are only counted: whoever called
 goes another way then.
 """
 
@@ -59,9 +59,12 @@ class _Frame:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Masks of triangles that are drawn, and of those too large to tell; doubled areas, pixels."""
+    """Masks of triangles that are drawn, of those among them that have rows, and of those too
+    large to tell; doubled areas, pixels.
+    """
 
     kept: str
+    seen: str
     large: str
     area: str
 
@@ -71,24 +74,24 @@ class Setup:
 
     def __init__(self, w: Code, key: SetupKey, layout: Layout) -> None:
         self.w, self.key, self.layout = w, key, layout
-        self.group = self.mask = ""
+        self.mask = ""
         self.words: dict[int, str] = {}
 
     def whole(self) -> None:
         """Set up all of them, and count those left after culling and those that are too large."""
         w = self.w
-        triangles, large = (w.variable("i64", "0") for _ in range(2))
+        triangles, large, made = (w.variable("i64", "0") for _ in range(3))
         area = w.variable(w.l, ZERO)
         count = self.argument("i64", "count")
         with w.count("i64", "0", count, TOGETHER) as first:
             self._group(first, count)
             found = self._triangles(first)
-            self._store_records()
+            made.set(self._store_records(found.seen, made.value))
             triangles.add(w.population(found.kept))
             large.add(w.population(found.large))
             area.add(w.select(found.kept, w.l, found.area, ZERO))
         total = w.call(f"llvm.vector.reduce.add.v{TOGETHER}i64", "i64", (w.l, area.value))
-        for word, value in enumerate((triangles.value, large.value, total)):
+        for word, value in enumerate((triangles.value, large.value, total, made.value)):
             w.do(f"store i64 {value}, ptr {w.place('%results', str(8 * word))}")
 
     def argument(self, type: str, name: str) -> str:
@@ -96,10 +99,8 @@ class Setup:
         return self.w.word(type, "%arguments", self.layout.arguments[name])
 
     def _group(self, first: str, count: str) -> None:
-        """Where the records go, and which lanes there are triangles for."""
+        """Which lanes there are triangles for."""
         w = self.w
-        start = w(f"mul i64 {first}, {self.layout.size * WORD}")
-        self.group = w.place(self.argument("ptr", "records"), start)
         lanes = w(f"add {w.l} {w.spread('i64', first)}, {numbers('i64', tuple(range(TOGETHER)))}")
         self.mask = w(f"icmp slt {w.l} {lanes}, {w.spread('i64', count)}")
 
@@ -107,14 +108,26 @@ class Setup:
         w = self.w
         self.words[word] = value if type == w.l else w(f"bitcast {type} {value} to {w.l}")
 
-    def _store_records(self) -> None:
-        """Store all words: rows of them, one for each lane, become records, line by line."""
-        w = self.w
-        for first in range(0, self.layout.size, TOGETHER):
+    def _store_records(self, seen: str, made: str) -> str:
+        """Make all words records, behind ``made`` ones -> how many there are then.
+
+        Each is stored, and by the next one if it is not ``seen``: so there has to be room for one
+        more.
+        """
+        w, size = self.w, self.layout.size
+        lines = []
+        for first in range(0, size, TOGETHER):
             rows = [self.words.get(first + word, ZERO) for word in range(TOGETHER)]
-            for lane, line in enumerate(self._turned(rows)):
-                at = (lane * self.layout.size + first) * WORD
-                w.do(f"store {w.l} {line}, ptr {w.place(self.group, str(at))}, align 8")
+            lines.append(self._turned(rows))
+        base = self.argument("ptr", "records")
+        for lane in range(TOGETHER):
+            record = w.place(base, w(f"mul i64 {made}, {size * WORD}"))
+            for number, line in enumerate(lines):
+                place = w.place(record, str(number * TOGETHER * WORD))
+                w.do(f"store {w.l} {line[lane]}, ptr {place}, align 8")
+            bit = w(f"zext i1 {w(f'extractelement {w.b} {seen}, i32 {lane}')} to i64")
+            made = w(f"add i64 {made}, {bit}")
+        return made
 
     def _turned(self, rows: list[str]) -> list[str]:
         """As many rows as lanes, transposed: blocks beside the diagonal change places, small ones
@@ -168,10 +181,10 @@ class Setup:
         ix, iy = (self._whole(axis, fits) for axis in (x, y))
         area = self._area(ix, iy)
         kept = w.both(w.both(self.mask, fits), self._drawn(area))
-        self._rows(ix, iy, area, kept)
+        seen = self._rows(ix, iy, area, kept)
         self._records(first, x, y, area)
         size = w.call("llvm.abs.v8i64", w.l, (w.l, area), ("i1", "false"))
-        return _Found(kept, large, w(f"lshr {w.l} {size}, {long(2 * GRID_BITS)}"))
+        return _Found(kept, seen, large, w(f"lshr {w.l} {size}, {long(2 * GRID_BITS)}"))
 
     def _snapped(self, name: str, first: str) -> Triple:
         """Grid coordinates (``subpixel.snap``)."""
@@ -218,8 +231,10 @@ class Setup:
         signed = w.select(above, w.l, culled, w(f"sub {w.l} {ZERO}, {culled}"))
         return w.both(some, w(f"icmp sle {w.l} {signed}, {ZERO}"))
 
-    def _rows(self, x: Triple, y: Triple, area: str, kept: str) -> None:
-        """Corners, turned so that the area is positive, and rows of the region, if any."""
+    def _rows(self, x: Triple, y: Triple, area: str, kept: str) -> str:
+        """Corners, turned so that the area is positive, and rows of the region; the mask of those
+        that have any.
+        """
         w = self.w
         swap = w(f"icmp slt {w.l} {area}, {ZERO}")
         corners = []
@@ -229,10 +244,10 @@ class Setup:
         words = [corner for pair in zip(*corners, strict=True) for corner in pair]
         left, right = self._extent(x, "left", "right")
         top, bottom = self._extent(y, "top", "bottom")
-        some = w.both(kept, w(f"icmp slt {w.l} {left}, {right}"))
-        bottom = w.select(some, w.l, bottom, top)
         for word, value in enumerate((*words, top, bottom)):
             self._store(self.layout.corners + word, w.l, value)
+        some = w.both(kept, w(f"icmp slt {w.l} {left}, {right}"))
+        return w.both(some, w(f"icmp slt {w.l} {top}, {bottom}"))
 
     def _extent(self, axis: Triple, low: str, high: str) -> tuple[str, str]:
         """First pixel of the region that may have a sample inside, and one past the last."""

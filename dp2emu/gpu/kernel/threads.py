@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ROWS = 64
 """Rows of a band, a power of two, and an even number since kernels work on pairs."""
-MOST = 128
+MOST = 64
 """Bands; where there are more rows these are higher."""
 WORTH = 1 << 15
 """Pixels that more than one band is worth while for, about."""

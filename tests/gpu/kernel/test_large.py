@@ -35,6 +35,7 @@ def every_draw_is_large() -> Iterator[None]:
         patch.object(large, "FEW", 0),
         patch.object(large, "EACH", 2),
         patch.object(large, "BATCH_BYTES", 1 << 12),
+        patch.object(large, "BLOCK", 8),
         patch.object(running, "WORTH", 0),
         patch.object(threads, "ROWS", 4),
     ):
