@@ -101,8 +101,10 @@ class Codec:
         """The n that stands for ``number`` items; None if the items do not tell it."""
         if self.item is None:
             return None
-        near = range(number, max(number - _INDICES_BEYOND, 0) - 1, -1)
-        return next((n for n in near if self._count(n) == number), None)
+        for n in range(number, max(number - _INDICES_BEYOND, 0) - 1, -1):
+            if self._count(n) == number:
+                return n
+        return None
 
     def runs(self, buffer: Buffer, item: int) -> Iterator[Run]:
         """The parts behind the item at byte ``item``, empty ones included."""

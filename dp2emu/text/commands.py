@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.stream import CommandStream
 from dp2emu.dp2.table import TABLE, Op, Token
+from dp2emu.dp2.walk import VERTEX_ALIGNMENT
 from dp2emu.errors import Dp2Error
 from dp2emu.layout import Buffer
 from dp2emu.text.answers import payload, response_blocks
 from dp2emu.text.build import build
-from dp2emu.text.codec import Codec, Place, codec_of
+from dp2emu.text.codec import HEADER, Codec, Place, codec_of
 from dp2emu.text.contexts import Contexts, VertexFormat
 from dp2emu.text.lines import Line, token_lines
 from dp2emu.text.memory import hex_lines
@@ -26,7 +28,9 @@ from dp2emu.text.syntax import TextError, blocks
 
 RAW = "raw"
 """Keyword of a block of bytes that are no token; its part is ``bytes``."""
-
+_SMALL, _KEPT = 64, 1 << 12
+"""Captures set the same states again and again: what so many tokens of up to so many bytes look
+like is remembered."""
 
 _CREATE_QUERY = TABLE[Op.CREATEQUERY]
 _PAIR = struct.Struct("<II")
@@ -102,17 +106,33 @@ def response_lines(data: bytes, context: int, contexts: Contexts) -> Iterator[Sh
 def _block(
     codec: Codec, memory: Buffer, place: Place, vertex: VertexFormat, base: int
 ) -> Iterator[Shown]:
-    lines = list(token_lines(codec, memory, place, vertex))
     data = bytes(memory[place.offset : place.end])
-    if _assembled(codec, lines, place.offset + base, vertex.size) != data:
-        yield from _raw(data, place.offset + base, codec.name)
-        return
-    for line in lines:
-        data, said = (
-            bytes(memory[line.at : line.at + sum(line.sizes or ())]),
-            _remark(codec, memory, line),
-        )
-        yield Shown(line._replace(at=line.at + base), data, said)
+    lead = place.offset % VERTEX_ALIGNMENT
+    token = _known_token if len(data) <= _SMALL else _token
+    moved = place.offset - lead + base
+    for line, behind, said in token(codec, data, place.n, lead, vertex):
+        if line.sizes is not None:
+            line = line._replace(at=line.at + moved)
+        yield Shown(line, behind, said)
+
+
+def _token(
+    codec: Codec, data: bytes, n: int, lead: int, vertex: VertexFormat
+) -> tuple[Shown, ...]:
+    """All of a token that lies ``lead`` bytes behind a multiple of four, as if that were 0."""
+    memory = bytes(lead) + data
+    place = Place(lead, n, lead + HEADER.size, len(memory))
+    lines = [*token_lines(codec, memory, place, vertex)]
+    if _assembled(codec, lines, lead, vertex.size) != data:
+        return (*_raw(data, lead, codec.name),)
+    return tuple(
+        Shown(line, memory[line.at : line.at + sum(line.sizes or ())],
+              _remark(codec, memory, line))
+        for line in lines
+    )  # fmt: skip
+
+
+_known_token = lru_cache(_KEPT)(_token)
 
 
 def _assembled(codec: Codec, lines: Iterable[Line], at: int, vertex_size: int) -> bytes | None:

@@ -67,6 +67,10 @@ class Form:
     def _inner(self) -> dict[str, int | None]:
         return _defaults(self.of, self.apart) if self.of else {}
 
+    @cached_property
+    def _defaults(self) -> dict[str, int | None]:
+        return self._inner | self._own
+
     def numbers(self, record: Any) -> Iterator[tuple[str, int]]:
         """(name, value) of every number."""
         inner = getattr(record, self.inner) if self.inner else None
@@ -77,7 +81,7 @@ class Form:
 
     def said(self, record: Any) -> Iterator[tuple[str, int]]:
         """Those numbers that have no default or are not it."""
-        defaults = self._inner | self._own
+        defaults = self._defaults
         return ((name, value) for name, value in self.numbers(record) if value != defaults[name])
 
     def make(self, block: Block, apart: Mapping[str, Any]) -> Record:
@@ -86,22 +90,23 @@ class Form:
         Raises TextError for unknown names and values.
         """
         given = dict(block.fields.values)
-        inner = {
-            name: _number(name, given.pop(name, None), default)
-            for name, default in self._inner.items()
-        }
-        own = {
-            name: _number(name, given.pop(name, None), default)
-            for name, default in self._own.items()
-        }
+        inner, own = _taken(given, self._inner), _taken(given, self._own)
         if given:
-            known = " ".join([*self._inner, *self._own])
+            known = " ".join(self._defaults)
             raise block.error(f"no field {next(iter(given))}; the fields are {known}")
         if self.of is None:
             record: Record = self.record(**own, **apart)
         else:
             record = self.record(**{self.inner: self.of(**inner, **apart)}, **own)
         return record
+
+
+def _taken(given: dict[str, Value], defaults: Mapping[str, int | None]) -> dict[str, int]:
+    """The numbers with these defaults, which leave ``given``; 0 for what has none."""
+    return {
+        name: _number(name, given.pop(name, None)) if default is None or name in given else default
+        for name, default in defaults.items()
+    }
 
 
 def value_text(name: str, value: int) -> str:
@@ -120,9 +125,9 @@ def enumerated(name: str) -> bool:
     return name in _NAMES
 
 
-def _number(name: str, value: Value | None, default: int | None) -> int:
+def _number(name: str, value: Value | None) -> int:
     if value is None:
-        number = default or 0
+        number = 0
     elif name in _VALUES and isinstance(value, Word) and value.text in _VALUES[name]:
         number = _VALUES[name][value.text]
     else:

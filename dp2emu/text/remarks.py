@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntFlag
+from functools import lru_cache
 
 from dp2emu.d3d.enums import (
     Blend,
@@ -72,6 +73,7 @@ def remark(op: int, values: Values, *, head: bool = False) -> str | None:
     return say(values) if say else None
 
 
+@lru_cache(maxsize=256)
 def fvf_names(fvf: int) -> str | None:
     """An FVF code as header names joined by ``|``, None if they do not make up all of it."""
     names = [n for n in _FVF_POSITIONS if fvf & _FVF_POSITION == _fvf(n)][:1]

@@ -233,7 +233,11 @@ def _flat_members(node: Group, value: Value | None) -> Iterator[int]:
         raise TextError(value.line, "a record is written {name=value ...}")
     given = dict(value.values) if value is not None else {}
     for name, member in node.members:
-        yield from _flat(member, given.pop(name, None))
+        each = given.pop(name, None)
+        if isinstance(member, Leaf):
+            yield 0 if each is None else scalar(member, each)
+        else:
+            yield from _flat(member, each)
     if given and value is not None:
         known = " ".join(name for name, _ in node.members) or "none"
         raise TextError(value.line, f"no field {next(iter(given))}; the fields are {known}")

@@ -116,6 +116,23 @@ def test_hex_puts_offset_and_bytes_beside_every_field() -> None:
     ]
 
 
+def test_a_token_that_comes_again_has_the_offsets_where_it_is() -> None:
+    state = "08000100 07000000 02000000"
+    lines = dumped(bytes.fromhex(3 * state), offset=16, hex=True)
+    assert [line.split("# ")[1][:6] for line in lines] == [
+        f"{at:#06x}" for at in (16, 20, 28, 32, 40, 44)
+    ]
+    assert dumped(bytes.fromhex(3 * state)) == 3 * dumped(bytes.fromhex(state))
+
+
+def test_the_same_inline_vertices_lie_elsewhere_behind_another_offset() -> None:
+    token = bytes.fromhex("18000100" + 2 * "00000000 00000000 00000000 00000000 ff0000ff")
+    assert dumped(token)[1] == "vertices: 0.0 0.0 0.0 0.0 0xff0000ff"
+    behind = bytes.fromhex("0F000100 0400")
+    assert dumped(behind + token[:4] + bytes(2) + token[4:])[1:] == dumped(token)
+    assert dumped(behind + token)[1].endswith("the payload needs 42 bytes or more, 40 are left")
+
+
 @pytest.mark.parametrize("token", TABLE.values(), ids=lambda token: token.name)
 def test_no_sample_of_any_token_needs_raw(token: object) -> None:
     samples = getattr(token, "samples", ())
