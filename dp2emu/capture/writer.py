@@ -102,6 +102,7 @@ class CaptureWriter:
         self._pending = _Pending()
         self._sink = Sink(target)
         self._sink.write(MAGIC + build(Header(profile=PROFILE, library=LIBRARY)))
+        self._sink.flush()
         self._index = SpooledTemporaryFile(_SPOOL)  # noqa: SIM115 - close() closes it
         self._open = True
 
@@ -114,13 +115,47 @@ class CaptureWriter:
 
     def start_chunk(self, size: int) -> None:
         """Close the chunk; from here on chunks may take ``size`` bytes before they are closed."""
-        self._write_chunk()
+        self.flush()
         self._chunk_bytes = max(self._chunk_bytes, min(size, _CHUNK_BYTES))
 
     def flush(self) -> None:
-        """Close the chunk and hand it to the operating system."""
-        self._write_chunk()
-        self._sink.flush()
+        """Close the chunk, if there is anything in it, and hand it to the operating system."""
+        chunk, self._pending = self._pending, _Pending()
+        if not chunk.parts:
+            return
+        data = b"".join(chunk.parts)
+        packed = deflate(self._compression, data)
+        first, last = chunk.times or (0, 0)
+        offset = self._sink.offset
+        self._sink.write(
+            build(
+                Chunk(
+                    compression=self._compression,
+                    data=packed,
+                    message_start_time=first,
+                    message_end_time=last,
+                    uncompressed_crc=zlib.crc32(data),
+                    uncompressed_size=len(data),
+                )
+            )
+        )
+        self._sink.flush()  # small chunks gather in its buffer, of which a crash would lose all
+        self._count_chunk(first, last)
+        self._index.write(
+            build(
+                ChunkIndex(
+                    chunk_start_offset=offset,
+                    chunk_length=self._sink.offset - offset,
+                    message_start_time=first,
+                    message_end_time=last,
+                    message_index_length=0,
+                    message_index_offsets={},
+                    compression=self._compression,
+                    compressed_size=len(packed),
+                    uncompressed_size=len(data),
+                )
+            )
+        )
 
     def close(self) -> None:
         """Write what is left, the totals and the index; close the file if opened by path."""
@@ -149,7 +184,7 @@ class CaptureWriter:
         kind, time, payload = entry
         beside = self._pending.size + len(payload)
         if len(payload) >= self._chunk_bytes or beside > PAYLOAD_BYTES:
-            self._write_chunk()  # with what is before it, it might exceed what readers take
+            self.flush()  # with what is before it, it might exceed what readers take
         if kind not in self._statistics.channel_message_counts:
             self._introduce(kind)
         sequence = next_sequence(kind, self._calls)
@@ -157,10 +192,8 @@ class CaptureWriter:
         self._totals.add(entry)
         self._statistics.channel_message_counts[kind] += 1
         self._calls += kind is Kind.CALL
-        if kind is Kind.CALL:
+        if kind is Kind.CALL or self._pending.size >= self._chunk_bytes:
             self.flush()
-        elif self._pending.size >= self._chunk_bytes:
-            self._write_chunk()
 
     def _introduce(self, kind: Kind) -> None:
         """Schema and channel go into the chunk that first needs them, under its checksum."""
@@ -168,43 +201,6 @@ class CaptureWriter:
         self._statistics.channel_message_counts[kind] = 0
         self._statistics.schema_count += 1
         self._statistics.channel_count += 1
-
-    def _write_chunk(self) -> None:
-        chunk, self._pending = self._pending, _Pending()
-        if not chunk.parts:
-            return
-        data = b"".join(chunk.parts)
-        packed = deflate(self._compression, data)
-        first, last = chunk.times or (0, 0)
-        offset = self._sink.offset
-        self._sink.write(
-            build(
-                Chunk(
-                    compression=self._compression,
-                    data=packed,
-                    message_start_time=first,
-                    message_end_time=last,
-                    uncompressed_crc=zlib.crc32(data),
-                    uncompressed_size=len(data),
-                )
-            )
-        )
-        self._count_chunk(first, last)
-        self._index.write(
-            build(
-                ChunkIndex(
-                    chunk_start_offset=offset,
-                    chunk_length=self._sink.offset - offset,
-                    message_start_time=first,
-                    message_end_time=last,
-                    message_index_length=0,
-                    message_index_offsets={},
-                    compression=self._compression,
-                    compressed_size=len(packed),
-                    uncompressed_size=len(data),
-                )
-            )
-        )
 
     def _count_chunk(self, first: int, last: int) -> None:
         statistics = self._statistics
@@ -215,7 +211,7 @@ class CaptureWriter:
         statistics.chunk_count += 1
 
     def _seal(self) -> None:
-        self._write_chunk()
+        self.flush()
         statistics, offset = self._statistics, self._sink.offset
         summary = self._totals.summary(verified=True)
         statistics.message_count, statistics.metadata_count = summary.records, 1

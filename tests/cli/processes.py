@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,13 @@ _FORKS.set_forkserver_preload(["tests.cli.preloaded"])
 _ROOT = str(Path(__file__).parents[2])
 PATIENCE = 120.0
 """Seconds after which a test gives up on what should not take one."""
+
+
+def forked(what: Callable[..., None], *given: object) -> BaseProcess:
+    """A function of a module in a process of its own."""
+    process = _FORKS.Process(target=what, args=given)
+    process.start()
+    return process
 
 
 class Ended(NamedTuple):
@@ -76,7 +84,7 @@ def reading(path: Path, running: Running) -> int:
             found.append(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
         return bool(found)
 
-    await_that(opened, running)
+    await_that(opened, running.process)
     return found[0]
 
 
@@ -91,12 +99,11 @@ def forsaken(end: int) -> bool:
     return False
 
 
-def await_that(what: Callable[[], bool], running: Running | None = None) -> None:
+def await_that(what: Callable[[], bool], process: BaseProcess | None = None) -> None:
     """Wait until something is so, while a process runs if there is one."""
     until = time.monotonic() + PATIENCE
     while not what():
-        if running is not None:
-            assert running.process.is_alive(), running.ended()
+        assert process is None or process.is_alive()
         assert time.monotonic() < until
         time.sleep(0.005)
 

@@ -117,7 +117,7 @@ def fuzzing(folder: Path, target: str, *more: object) -> Running:
         folder, "fuzz", "--plain", "--target", f"tests.fuzz.planted:{target}", "--json",
         "--corpus", folder / "kept", "--jobs", 2, *more,
     )  # fmt: skip
-    await_that(lambda: any((folder / "kept" / target.lower()).glob("[!.]*")), running)
+    await_that(lambda: any((folder / "kept" / target.lower()).glob("[!.]*")), running.process)
     return running
 
 
@@ -137,7 +137,7 @@ def test_a_campaign_that_is_ended_tells_what_it_has(
 
 def test_a_campaign_that_is_ended_with_findings_has_found_something(tmp_path: Path) -> None:
     running = fuzzing(tmp_path, "RAISES")
-    await_that(lambda: any((tmp_path / "kept" / "findings").glob("*.txt")), running)
+    await_that(lambda: any((tmp_path / "kept" / "findings").glob("*.txt")), running.process)
     running.signal(signal.SIGINT)
     ended = running.ended()
     assert (ended.code, len(json.loads(ended.out)["findings"])) == (1, 1)
@@ -160,7 +160,7 @@ def test_a_batch_keeps_the_rows_it_has(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     running = Running(tmp_path, "batch", "sample", "pipe", "--out", "rows")
     end = reading(tmp_path / "pipe", running)
-    await_that(lambda: (tmp_path / "rows").read_bytes().endswith(b"\n"), running)
+    await_that(lambda: (tmp_path / "rows").read_bytes().endswith(b"\n"), running.process)
     running.signal(signal.SIGTERM)
     assert running.ended().code == 143
     os.close(end)
