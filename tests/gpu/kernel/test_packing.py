@@ -29,9 +29,10 @@ _ADDED = BlendState(*[BlendEquation(Blend.ONE, Blend.ONE, BlendOp.ADD)] * 2)
 """What reads a target and lets any value through."""
 
 
-def _numbers(scale: float, whole: bool) -> Program:
-    """Values around 0 and 1, beyond them, and ones that are none."""
+def _numbers(whole: bool) -> Program:
+    """Values around 0 and ``scale``, beyond them, and ones that are none."""
     b = Builder(Stage.PIXEL)
+    scale = b.load(b.uniform("scale", Type.F32, 1), 0)
     x, y = b.input("vpos.x"), b.input("vpos.y")
     for number, component in enumerate("xyzw"):
         value = (x * 0.113 - y * 0.057 + float(number) / 7.0 - 0.4) * scale
@@ -40,12 +41,16 @@ def _numbers(scale: float, whole: bool) -> Program:
     return b.program()
 
 
-def _packet(format: AnyFormat, program: Program, samples: int = 1) -> Draw:
-    surface = made_surface(Random(5), format, samples)
-    packet = draw(
-        [corner(-1, -1), corner(2 * SIDE, -1), corner(-1, 2 * SIDE)], color=surface, pixel=program
+FRACTIONS, WHOLE = _numbers(False), _numbers(True)
+
+
+def _packet(format: AnyFormat, scale: float = 1.0, program: Program = FRACTIONS) -> Draw:
+    return draw(
+        [corner(-1, -1), corner(2 * SIDE, -1), corner(-1, 2 * SIDE)],
+        color=made_surface(Random(5), format, 1),
+        pixel=program,
+        pixel_uniforms={"scale": np.float32([scale])},
     )
-    return replace(packet, pipeline=replace(packet.pipeline, samples=samples))
 
 
 def _checked(packet: Draw, **state: object) -> None:
@@ -56,18 +61,19 @@ def _checked(packet: Draw, **state: object) -> None:
 
 @pytest.mark.parametrize("format", COLORS)
 def test_every_format_is_written_with_any_numbers(format: AnyFormat) -> None:
-    for scale, whole in ((1.0, False), (1e-5, False), (9e4, False), (1.0, True)):
-        _checked(_packet(format, _numbers(scale, whole)))
+    for scale in (1.0, 1e-5, 9e4):
+        _checked(_packet(format, scale))
+    _checked(_packet(format, program=WHOLE))
 
 
 @pytest.mark.parametrize("format", COLORS)
 def test_every_format_is_read_to_be_blended_with_and_masked(format: AnyFormat) -> None:
-    _checked(_packet(format, _numbers(0.7, False)), blend=_ADDED, write_masks=(11,), dither=True)
+    _checked(_packet(format, 0.7), blend=_ADDED, write_masks=(11,), dither=True)
 
 
 @pytest.mark.parametrize("operation", range(1, 17))
 def test_every_raster_operation_combines_what_is_stored(operation: int) -> None:
-    _checked(_packet(COLORS[0], _numbers(1.0, False)), raster_op=operation)
+    _checked(_packet(COLORS[0]), raster_op=operation)
 
 
 @pytest.mark.parametrize("bits", range(1, 17))
@@ -96,7 +102,7 @@ def test_an_fma_rounds_codes_as_the_definition_does(bits: int) -> None:
 def test_types_of_lanes_are_told_apart() -> None:
     b = Builder(Stage.PIXEL)
     b.output("target0.x", b.input("primitive_id.x", Type.I32))
-    _checked(_packet(COLORS[0], b.program()))
+    _checked(_packet(COLORS[0], program=b.program()))
 
 
 def test_a_byte_four_times_rounded_up_is_the_nearest_to_its_quotient() -> None:
@@ -115,6 +121,6 @@ def test_blending_is_the_same_with_any_way_to_read_a_byte(
     monkeypatch.setattr(code, "host", lambda: replace(made, rounding=made.rounding and rounding))
     for cached in (code.kernel, plan.planned, plan.triangle_plan):
         cached.cache_clear()
-    _checked(_packet(COLORS[0], _numbers(0.8, False)), blend=_ADDED)
+    _checked(_packet(COLORS[0], 0.8), blend=_ADDED)
     for cached in (code.kernel, plan.planned, plan.triangle_plan):
         cached.cache_clear()
