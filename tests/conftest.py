@@ -7,8 +7,10 @@ to know whether a test fails.
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
+from collections.abc import Generator
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -40,3 +42,14 @@ def pytest_configure(config: pytest.Config) -> None:
     patch.setenv("XDG_CACHE_HOME", folder.name)
     config.add_cleanup(folder.cleanup)
     config.add_cleanup(patch.undo)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Thousands of tests are made, and none goes: collecting garbage would only look at them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
