@@ -41,9 +41,9 @@ class Limits:
 
     chunk_bytes: int = 24 << 20
     inflated_bytes: int = 1 << 36
-    record_bytes: int = 48 << 20
+    record_bytes: int = 24 << 20
     trace_calls: int = 1 << 12
-    trace_bytes: int = 48 << 20
+    trace_bytes: int = 28 << 20
     signature_bytes: int = 16 << 20
     window_bytes: int = 32 << 20
     nesting: int = 64
@@ -52,8 +52,8 @@ class Limits:
     surface_bytes: int = 1 << 30
     total_bytes: int = 1 << 32
     surfaces: int = 1 << 16
-    call_bytes: int = 32 << 20
-    call_tokens: int = 1 << 24
+    call_bytes: int = 16 << 20
+    call_tokens: int = 1 << 21
     call_vertices: int = 1 << 32
     call_pixels: int = 1 << 36
     call_instructions: int = 1 << 50

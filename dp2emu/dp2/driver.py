@@ -22,7 +22,7 @@ from dp2emu.dp2.managed import Managed
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import TABLE, Token
-from dp2emu.dp2.walk import decode, scan
+from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, decode, scan
 from dp2emu.errors import Dp2Error, Exceeded, Fault, Malformed
 from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.kernel.threads import cores
@@ -295,29 +295,32 @@ class Driver:
     def _walk(self, context: Context, call: Call, surface: Surface) -> _Walked:
         size = context.call_vertex_size
         position, end = call.dwCommandOffset, call.dwCommandOffset + call.dwCommandLength
-        view = _fetched(surface, position, end)
+        view, base = _fetched(surface, position, end)
+        position, end = position - base, end - base
         tokens = 0
         while True:
             scanned = scan(view, position, end, size, limit=SCAN_TOKENS)
             tokens += len(scanned.commands)
-            self._count_tokens(tokens, len(scanned.commands), position)
+            self._count_tokens(tokens, len(scanned.commands), base + position)
             for offset, token, count, start, stop in scanned.commands:
+                at = base + offset
                 for tap in self.command_taps:
-                    tap(call, offset, token, count)
+                    tap(call, at, token, count)
                 try:
                     token.execute(context, decode(token, view, count, start, stop, size))
                 except Fault as fault:
-                    return _Walked(fault.at(offset=offset, token=token.name), offset)
+                    return _Walked(fault.at(offset=at, token=token.name), at)
                 except Dp2Error as error:
-                    raise error.at(offset=offset, token=token.name) from None
-            position = scanned.stop
-            if scanned.problem is not None:
-                resume = self._resume(call, view, position, end)
+                    raise error.at(offset=at, token=token.name) from None
+            position, problem = scanned.stop, scanned.problem
+            if problem is not None:
+                problem.offset = base + position
+                resume = self._resume(call, view[position:end], problem.offset)
                 if resume is None:
-                    return _Walked(scanned.problem, position)
-                position = resume
+                    return _Walked(problem, problem.offset)
+                position = resume - base
             if position == end:
-                return _Walked(None, end)
+                return _Walked(None, base + end)
 
     def _count_tokens(self, of_call: int, more: int, offset: int) -> None:
         """Raises Exceeded before any of the tokens that were found together executes."""
@@ -329,15 +332,19 @@ class Driver:
         except Exceeded as error:
             raise error.at(offset=offset) from None
 
-    def _resume(self, call: Call, view: memoryview, offset: int, end: int) -> int | None:
-        """Where to go on after a token the walk could not pass, or None to stop there."""
-        if end - offset < 4 or view[offset] in TABLE:
+    def _resume(self, call: Call, left: memoryview, offset: int) -> int | None:
+        """Where to go on after a token the walk could not pass, or None to stop there.
+
+        ``left`` is what is left of the commands, from that token at ``offset`` on.
+        """
+        end = offset + len(left)
+        if len(left) < HEADER_BYTES or left[0] in TABLE:
             return None
-        if view[offset] == _EXIT_OPCODE and not self.options.strict:
+        if left[0] == _EXIT_OPCODE and not self.options.strict:
             return end
         if self.unknown_command is None:
             return None
-        resume = self.unknown_command(UnknownCommand(call, offset, view[offset]))
+        resume = self.unknown_command(UnknownCommand(call, offset, left[0]))
         return resume if resume is not None and offset < resume <= end else None
 
     def _done(self, context: Context, call: Call) -> Answer:
@@ -391,15 +398,14 @@ class Driver:
         return surface
 
 
-def _fetched(surface: Surface, start: int, end: int) -> memoryview:
-    """Commands as they are now, at the same offsets, which align vertices.
+def _fetched(surface: Surface, start: int, end: int) -> tuple[memoryview, int]:
+    """Commands as they are now, and the offset they begin at, at which vertices are aligned.
 
     Applications map command surfaces, and may change them while a call goes on: what was checked
-    is what is executed, so everything is fetched once.  Nobody looks at what lies before.
+    is what is executed, so everything is fetched once.
     """
-    fetched = np.empty(end, np.uint8)
-    fetched[start:] = surface.data[start:end]
-    return fetched.data
+    base = start - start % VERTEX_ALIGNMENT
+    return surface.data[base:end].copy().data, base
 
 
 def _out_flags(call: Call) -> int:

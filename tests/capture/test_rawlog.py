@@ -118,7 +118,7 @@ def test_names_of_unknown_tags_do_not_pile_up() -> None:
     assert sum(capture.skipped.values()) == 200
 
 
-@pytest.mark.parametrize("length", [0xFFFFFFFF, 40 << 20])
+@pytest.mark.parametrize("length", [0xFFFFFFFF, 20 << 20])
 def test_a_declared_length_allocates_nothing(length: int) -> None:
     hostile = MAGIC + struct.pack("<IIQI", 3, length, 0, 0) + bytes(50)
     for source in (BytesIO(hostile), Pipe(hostile, 64)):

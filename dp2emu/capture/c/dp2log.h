@@ -68,7 +68,7 @@ typedef char dp2log_u32_has_32_bits[sizeof(dp2log_u32) == 4 ? 1 : -1];
 #define DP2LOG_HAS_COMMANDS 1
 #define DP2LOG_HAS_VERTICES 2
 
-/* A longer memory write is logged in pieces; readers take 48 MiB at a time. */
+/* A longer memory write is logged in pieces; readers take 24 MiB at a time. */
 #define DP2LOG_MEMORY_PIECE 0x1000000
 
 /* sizeof(D3DHAL_DRAWPRIMITIVES2DATA) */
