@@ -6,21 +6,32 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
-from dp2emu.errors import UsageError
+from dp2emu.errors import Dp2Error, UsageError
 
 FILE_BYTES = 1 << 26
 """Size of a file that is read as a whole, at most."""
 
 
-def read_file(path: str | PathLike[str], limit: int = FILE_BYTES) -> bytes:
-    """All bytes of a file.  Raises UsageError, which names it, if it has more than ``limit``."""
+def read_file(
+    path: str | PathLike[str],
+    limit: int = FILE_BYTES,
+    error: type[Dp2Error] = UsageError,
+) -> bytes:
+    """All bytes of a file.  Raises UsageError, or what is given for it, which names the file, if
+    it has more than ``limit``.
+    """
     with Path(path).open("rb") as file:
-        return read_whole(file, str(path), limit)
+        return read_whole(file, str(path), limit, error)
 
 
-def read_whole(file: BinaryIO, name: str, limit: int = FILE_BYTES) -> bytes:
+def read_whole(
+    file: BinaryIO,
+    name: str,
+    limit: int = FILE_BYTES,
+    error: type[Dp2Error] = UsageError,
+) -> bytes:
     """The same of an open file."""
     content = file.read(limit + 1)
     if len(content) > limit:
-        raise UsageError(f"{name}: more than {limit} bytes")
+        raise error(f"more than {limit} bytes", stream=name)
     return content

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from dp2emu.errors import UsageError
+from dp2emu.inputs import read_file
 
 _CALL = re.compile(r"call_(\d{1,18})$", re.ASCII)
-_DOCUMENT_BYTES = 64 << 20
 
 
 class References:
@@ -82,9 +82,7 @@ def _rows(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _read(path: Path) -> Any:
-    if path.stat().st_size > _DOCUMENT_BYTES:
-        raise UsageError(f"{path} is larger than {_DOCUMENT_BYTES} bytes")
     try:
-        return json.loads(path.read_text("utf-8"))
+        return json.loads(read_file(path).decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is no JSON: {error}") from error

@@ -9,13 +9,12 @@ from typing import Any
 
 from dp2emu.d3d.enums import Format
 from dp2emu.errors import SceneError
+from dp2emu.inputs import read_file
 from dp2emu.records import dataclass
 from dp2emu.scene.fields import Fields
 from dp2emu.scene.values import file_name, listing, optional, surface_format, truth, whole
 
 SCHEMA = 1
-FILE_BYTES = 1 << 26
-"""Size of a scene file at most."""
 EXTENT = 4096
 """Pixels a scene's surfaces may be wide and high."""
 SURFACE_PIXELS = 1 << 25
@@ -60,11 +59,7 @@ def read_json(source: Path | str | Mapping[str, Any]) -> dict[str, Any]:
     """
     if isinstance(source, Mapping):
         return dict(source)
-    with Path(source).open("rb") as file:
-        content = file.read(FILE_BYTES + 1)
-    if len(content) > FILE_BYTES:
-        raise SceneError(f"more than {FILE_BYTES} bytes")
-    found = _parsed(content)
+    found = _parsed(read_file(source, error=SceneError))
     if not isinstance(found, dict):
         raise SceneError("scene: not an object")
     return found
