@@ -29,6 +29,10 @@ class Limits:
     Of memory: ``extent``, pixels of a side of a surface; ``surface_bytes`` of one and
     ``total_bytes`` of all ``surfaces``.
 
+    Of what a context keeps until told otherwise: ``objects`` of each kind (lights, palettes,
+    patches, state blocks, shaders, declarations), ``shader_bytes`` of each kind of shaders and
+    declarations, and ``queries``.  Beyond them a driver answers that it is out of memory.
+
     Of a call: ``call_bytes`` of commands, and ``call_tokens``, ``call_vertices``,
     ``call_pixels`` and ``call_instructions`` of shaders; ``capture_...`` is the same for all calls
     together.  A function of Direct3D 10 or 11 is a call too.
@@ -52,6 +56,9 @@ class Limits:
     surface_bytes: int = 1 << 30
     total_bytes: int = 1 << 32
     surfaces: int = 1 << 16
+    objects: int = 1 << 16
+    shader_bytes: int = 1 << 24
+    queries: int = 1 << 20
     call_bytes: int = 16 << 20
     call_tokens: int = 1 << 21
     call_vertices: int = 1 << 32
@@ -82,6 +89,9 @@ FUZZING = Limits(
     surface_bytes=1 << 20,
     total_bytes=1 << 24,
     surfaces=64,
+    objects=1 << 10,
+    shader_bytes=1 << 18,
+    queries=1 << 12,
     call_bytes=1 << 16,
     call_tokens=1 << 14,
     call_vertices=1 << 16,
@@ -93,6 +103,9 @@ FUZZING = Limits(
     capture_instructions=1 << 28,
 )
 """Bounds under which whatever is tried is over soon."""
+
+GENEROUS = Limits()
+"""What holds where nobody says otherwise."""
 
 NAMES = tuple(each.name for each in fields(Limits))
 """What can be set."""

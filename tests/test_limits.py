@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from dp2emu.cli import run
-from dp2emu.d3d.enums import Format
+from dp2emu.d3d.enums import Format, QueryType
+from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Exceeded, Fault, UsageError
@@ -19,7 +20,7 @@ from dp2emu.limits import FUZZING, NAMES, Limits, parse_limits
 from dp2emu.replay import replay
 from dp2emu.shader.engines import ENGINES
 from dp2emu.text import open_any
-from tests.dp2.rigging import Bench, clear, header, rectangle, token, triangle_list
+from tests.dp2.rigging import Bench, clear, create, header, rectangle, token, triangle_list
 
 STREAMS = Path(__file__).parents[1] / "streams"
 FIRST_LIGHT = str(STREAMS / "first_light.dp2")
@@ -163,6 +164,21 @@ def test_the_command_takes_limits(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_a_driver_takes_the_limits_of_its_options() -> None:
     assert Driver(options=Options(limits=FUZZING)).gpu.heap.limits is FUZZING
+
+
+@pytest.mark.parametrize(
+    ("limit", "commands"),
+    [
+        ("objects", token(35, 1) + token(35, 2)),
+        ("queries", create(1, QueryType.EVENT) + create(2, QueryType.EVENT)),
+    ],
+)
+def test_what_a_context_keeps_beyond_a_limit_is_refused_with_its_name(
+    limit: str, commands: bytes
+) -> None:
+    answer = Bench(limits=parse_limits([f"{limit}=1"])).call(commands)
+    assert answer.ddrval == HResult.DDERR_OUTOFMEMORY
+    assert f"limit {limit} 1" in str(answer.fault)
 
 
 _UNITS = {"MiB": 1 << 20, "GiB": 1 << 30}

@@ -33,13 +33,12 @@ from dp2emu.dp2.state import (
     TRANSFORMS,
 )
 from dp2emu.errors import Fault
+from dp2emu.limits import GENEROUS, Limits
 from dp2emu.shader.stages import STAGES
 
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context
 
-BLOCKS = 1 << 16
-"""State blocks a context may have."""
 SETTINGS = 1 << 19
 """Settings all blocks of a context may hold together; the largest block has about 1,900,
 and two more for each light."""
@@ -55,7 +54,8 @@ class Blocks:
     limits.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits = GENEROUS) -> None:
+        self._limits = limits
         self._blocks: dict[int, Block] = {}
         self._recording: tuple[int, Block] | None = None
         self._settings = 0
@@ -127,8 +127,10 @@ class Blocks:
 
     def _keep(self, handle: int, block: Block) -> None:
         old = self._blocks.get(handle)
-        if old is None and len(self._blocks) >= BLOCKS:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, f"state block {handle}: too many")
+        most = self._limits.objects
+        if old is None and len(self._blocks) >= most:
+            what = f"state block {handle} is too many, limit objects {most}"
+            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
         self._count(len(block) - len(old or ()))
         self._blocks[handle] = block
 

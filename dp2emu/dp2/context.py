@@ -81,20 +81,20 @@ class Context:
         self.interface = interface
         self.gpu = gpu
         self.options = options
-        self.state: State = State(has_depth=has_depth)
+        self.state: State = State(has_depth=has_depth, limits=gpu.heap.limits)
         self.vertex_constants: Constants = Constants(VERTEX_FILES, options)
         self.pixel_constants: Constants = Constants(PIXEL_FILES, options)
         self.targets = Targets()
         self.recent = Recent()
-        self.textures = Textures()
+        self.textures = Textures(gpu.heap.limits)
         self.managed = managed
         self.moves = Moves(gpu, managed)
         self.queries = QueryTable(gpu, options, interface)
         self.streams = VertexStreams()
         self.indices: Indices | None = None
-        self.shaders: Shaders = Shaders(self.vertex_constants)
-        self.blocks = Blocks()
-        self.patches = Patches()
+        self.shaders: Shaders = Shaders(self.vertex_constants, gpu.heap.limits)
+        self.blocks = Blocks(gpu.heap.limits)
+        self.patches = Patches(gpu.heap.limits)
         self._call = CallVertices()
         self._mirror: Surface | None = None
         self._mirrored: dict[int, int] = {}

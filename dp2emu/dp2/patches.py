@@ -27,6 +27,7 @@ from dp2emu.gpu.patches import (
     RectanglePoints,
     TrianglePoints,
 )
+from dp2emu.limits import GENEROUS, Limits
 from dp2emu.records import dataclass
 
 DELETE_PATCH = 169
@@ -35,7 +36,6 @@ MAX_POINTS = 1 << 16
 """Control points of a patch."""
 MAX_TRIANGLES = 1 << 22
 """Triangles that the N-patches of a draw may come to."""
-KEPT_PATCHES = 1 << 16
 KEPT_BYTES = 1 << 26
 """Room for the control points of all patches that a context keeps."""
 
@@ -118,7 +118,8 @@ class Definition:
 class Patches:
     """Patches by handle, of both shapes.  Mutable: tokens keep and delete them."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits = GENEROUS) -> None:
+        self._limits = limits
         self._kept: dict[int, Definition] = {}
         self._bytes = 0
 
@@ -144,8 +145,11 @@ class Patches:
         """A patch to draw, and to ``keep`` then.  Raises Fault if there is no room to."""
         size = points.count * len(layout.elements) * _BYTES
         old = self._kept.get(handle)
-        full = old is None and len(self._kept) >= KEPT_PATCHES
-        if handle and (full or self._bytes + size - (old.size if old else 0) > KEPT_BYTES):
+        most = self._limits.objects
+        if handle and old is None and len(self._kept) >= most:
+            what = f"patch {handle} is too many, limit objects {most}"
+            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
+        if handle and self._bytes + size - (old.size if old else 0) > KEPT_BYTES:
             raise Fault(HResult.DDERR_OUTOFMEMORY, f"patch {handle}: no room to keep it")
         return Definition(points, segments, KeptPatch(), size)
 

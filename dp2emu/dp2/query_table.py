@@ -18,9 +18,6 @@ from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.packets import BeginQuery, EndQuery
 from dp2emu.gpu.queries import QuerySlot, Report
 
-QUERIES = 1 << 22
-"""Live queries per context."""
-
 _BEGIN, _END = int(Issue.BEGIN), int(Issue.END)
 
 
@@ -51,8 +48,10 @@ class QueryTable:
             raise Fault(HResult.DDERR_INVALIDPARAMS, why)
         if query_id in self._live:
             self.delete(query_id)
-        if len(self._live) >= QUERIES:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, f"query {query_id}: too many queries")
+        most = self._gpu.heap.limits.queries
+        if len(self._live) >= most:
+            what = f"query {query_id} is too many, limit queries {most}"
+            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
         slot = QuerySlot(kind, self, query_id, KINDS[kind].observes)
         self._live[query_id] = slot
         if KINDS[kind].window is Window.SINCE:

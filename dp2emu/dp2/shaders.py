@@ -15,6 +15,7 @@ from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.constants import Constants
 from dp2emu.dp2.memo import kept
 from dp2emu.errors import Fault, ShaderError
+from dp2emu.limits import GENEROUS, Limits
 from dp2emu.records import dataclass
 from dp2emu.shader.fixed import Fog, blend_fog
 from dp2emu.shader.ir import TextureKind
@@ -23,12 +24,8 @@ from dp2emu.shader.sm.lower import Lowered, lower_pixel, lower_vertex
 from dp2emu.shader.sm.program import Shader
 from dp2emu.shader.sm.versions import V2_SW, V3_0, V3_SW, Stage
 
-OBJECTS = 1 << 16
-"""Shaders, or declarations, of a kind that are alive at a time."""
 CODE_BYTES = 1 << 20
 """Bytes of one program or declaration."""
-TOTAL_BYTES = 1 << 26
-"""Bytes of all that a context has alive of a kind."""
 
 PROGRAM_SLOTS = 1 << 19
 """Slots of the programs that are kept of each kind, half a kilobyte a slot."""
@@ -68,7 +65,8 @@ class Format:
 class Table(Generic[_T]):
     """Objects of one kind by handle.  Mutable: tokens create and delete."""
 
-    def __init__(self, noun: str) -> None:
+    def __init__(self, noun: str, limits: Limits) -> None:
+        self._limits = limits
         self.noun = noun
         self._live: dict[int, _T] = {}
         self._bytes = 0
@@ -77,8 +75,12 @@ class Table(Generic[_T]):
         """Keep an object; one that has the handle already is replaced."""
         old = self._live.get(made.handle)
         total = self._bytes + made.size - (old.size if old else 0)
-        if total > TOTAL_BYTES or (old is None and len(self._live) >= OBJECTS):
-            raise Fault(HResult.DDERR_OUTOFMEMORY, f"{self.noun} {made.handle}: too many")
+        number = len(self._live) + (old is None)
+        for name, amount in (("shader_bytes", total), ("objects", number)):
+            if amount > getattr(self._limits, name):
+                most = getattr(self._limits, name)
+                what = f"{self.noun} {made.handle} is too much, limit {name} {most}"
+                raise Fault(HResult.DDERR_OUTOFMEMORY, what)
         self._live[made.handle] = made
         self._bytes = total
 
@@ -104,17 +106,17 @@ class Shaders:
     DDERR_INVALIDPARAMS for an unknown one to delete, DDERR_OUTOFMEMORY beyond the limits.
     """
 
-    def __init__(self, vertex_constants: Constants) -> None:
+    def __init__(self, vertex_constants: Constants, limits: Limits = GENEROUS) -> None:
         self.version = 0
         self.vertex_format = 0
         self.format: Format | None = None
         self.function: Function | None = None
         self.pixel: Function | None = None
         self._vertex_constants = vertex_constants
-        self._shaders8: Table[Format] = Table("vertex shader")
-        self._declarations: Table[Format] = Table("vertex declaration")
-        self._functions: Table[Function] = Table("vertex shader function")
-        self._pixels: Table[Function] = Table("pixel shader")
+        self._shaders8: Table[Format] = Table("vertex shader", limits)
+        self._declarations: Table[Format] = Table("vertex declaration", limits)
+        self._functions: Table[Function] = Table("vertex shader function", limits)
+        self._pixels: Table[Function] = Table("pixel shader", limits)
 
     @property
     def has_dividers(self) -> bool:

@@ -20,6 +20,7 @@ from dp2emu.d3d.legacy import TextureStageState7, TextureStageState8
 from dp2emu.dp2.convolution import Convolution
 from dp2emu.errors import Fault
 from dp2emu.gpu.packets import Rect, Viewport
+from dp2emu.limits import GENEROUS, Limits
 
 RENDER_STATES = 256
 """The header bounds render state numbers; higher ones are ignored (reference 3.6)."""
@@ -40,8 +41,8 @@ SRGB_TEXTURE = 29
 TARGETS = 4
 STREAMS = 16
 CLIP_PLANES = 32
-LIGHTS = 1 << 16
-"""Lights a context may make; the index is the application's, so it must be bounded."""
+LIGHTS = GENEROUS.objects
+"""Lights a context may make unless told otherwise, which is what is announced."""
 
 _WORLD_7 = {1: 256, 4: 257, 5: 258, 6: 259}
 """World matrices as DirectX 6 and 7 number them -> as DirectX 8 and 9 do (reference 3.6)."""
@@ -63,7 +64,8 @@ class State:
     is D3DRENDERSTATE_TEXTUREMAPBLEND while it takes the place of stage operations, otherwise 0.
     """
 
-    def __init__(self, *, has_depth: bool) -> None:
+    def __init__(self, *, has_depth: bool, limits: Limits = GENEROUS) -> None:
+        self._limits = limits
         self.version = 0
         self.numbers = 0
         self.render_states = [0] * RENDER_STATES
@@ -198,8 +200,10 @@ class State:
 
     def _bound_light(self, index: int) -> None:
         known = index in self.lights or index in self.lights_enabled
-        if not known and max(len(self.lights), len(self.lights_enabled)) >= LIGHTS:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, f"light {index}: too many lights")
+        most = self._limits.objects
+        if not known and max(len(self.lights), len(self.lights_enabled)) >= most:
+            what = f"light {index} is too many, limit objects {most}"
+            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
 
 
 IDENTITY = tuple(float(row == column) for row in range(4) for column in range(4))

@@ -20,11 +20,10 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.samplers import BoundTexture
 from dp2emu.errors import Fault
 from dp2emu.gpu.memory import Surface
+from dp2emu.limits import GENEROUS, Limits
 from dp2emu.records import dataclass
 
 ENTRIES = 256
-PALETTES = 1 << 16
-"""Palettes a context may have; handles are the runtime's, so their number must be bounded."""
 
 _OPAQUE_BLACK = np.full(ENTRIES, 0xFF000000, np.uint32)
 
@@ -53,7 +52,8 @@ class Textures:
     ``bound`` are textures by stage, as the wire numbers stages and samplers.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits = GENEROUS) -> None:
+        self._limits = limits
         self.bound: dict[int, Surface] = {}
         self._palettes: dict[int, NDArray[np.uint32]] = {}
         self._attached: WeakKeyDictionary[Surface, tuple[int, bool]] = WeakKeyDictionary()
@@ -93,8 +93,10 @@ class Textures:
         alpha in the highest (reference 3.6).  Those beyond 255 are dropped.
         """
         known = self._palettes.get(palette)
-        if known is None and len(self._palettes) >= PALETTES:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, f"palette {palette}: too many palettes")
+        most = self._limits.objects
+        if known is None and len(self._palettes) >= most:
+            what = f"palette {palette} is too many, limit objects {most}"
+            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
         words = (_OPAQUE_BLACK if known is None else known).copy()
         used = entries[: max(ENTRIES - first, 0)]
         green_alpha, red, blue = used & 0xFF00FF00, used & 0xFF, used >> 16 & 0xFF

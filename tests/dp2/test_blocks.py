@@ -20,6 +20,7 @@ from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import Op
 from dp2emu.dp2.walk import scan
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.limits import Limits
 from tests.dp2.rigging import COLOR, DEPTH, Bench, header, rectangle, render_state, triangle_list
 
 BUFFER_HANDLE, INDEX_HANDLE, TEXTURE = 20, 21, 22
@@ -527,9 +528,8 @@ def test_settings_of_all_blocks_together_are_bounded(monkeypatch: pytest.MonkeyP
     bench.ok(delete(2) + delete(1) + begin(1) + two + END)
 
 
-def test_blocks_are_bounded_in_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "BLOCKS", 2)
-    bench = Blocks()
+def test_blocks_are_bounded_in_number() -> None:
+    bench = Blocks(limits=Limits(objects=2))
     bench.ok(begin(1) + END + begin(2) + END + begin(2) + END + begin(3))
     bench.fails(END, HResult.DDERR_OUTOFMEMORY)
     assert bench.facts()["state_blocks"] == {"recording": None, "settings": {"1": 0, "2": 0}}

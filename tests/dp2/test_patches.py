@@ -19,6 +19,7 @@ from dp2emu.dp2.inspect import facts_of
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.gpu.packets import Draw
+from dp2emu.limits import Limits
 from tests.dp2.rigging import (
     BEGIN,
     COLOR,
@@ -210,8 +211,7 @@ def test_a_patch_that_could_not_be_drawn_is_not_kept() -> None:
 
 
 def test_room_for_patches_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patches, "KEPT_PATCHES", 2)
-    bench = Patches()
+    bench = Patches(limits=Limits(objects=2))
     keep = [patch(RECTANGLE, handle, (), SQUARE) for handle in (1, 2, 3)]
     bench.ok(keep[0] + keep[1] + keep[1])
     assert bench.call(keep[2]).ddrval == HResult.DDERR_OUTOFMEMORY

@@ -12,6 +12,7 @@ from dp2emu.dp2 import shaders
 from dp2emu.dp2.call import Answer
 from dp2emu.dp2.inspect import facts_of
 from dp2emu.dp2.table import Op
+from dp2emu.limits import Limits
 from dp2emu.shader.sm.assemble import assemble
 from tests.dp2.rigging import Bench, clear, header, render_state, token
 
@@ -189,15 +190,15 @@ def test_a_handle_that_is_created_again_is_a_new_shader() -> None:
 
 
 def test_shaders_are_bounded_in_number_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shaders, "OBJECTS", 2)
     one, two, three = (create(Op.CREATEPIXELSHADER, n, PIXEL) for n in (1, 2, 3))
-    bench = Bench()
+    bench = Bench(limits=Limits(objects=2))
     bench.ok(one + two + one + token(Op.DELETEPIXELSHADER, 1) + three)
     assert bench.call(one).ddrval == HResult.DDERR_OUTOFMEMORY
-    monkeypatch.setattr(shaders, "TOTAL_BYTES", 2 * len(PIXEL))
-    assert Bench().call(one + two).ddrval == 0
-    monkeypatch.setattr(shaders, "TOTAL_BYTES", 2 * len(PIXEL) - 1)
-    assert Bench().call(one + two).ddrval == HResult.DDERR_OUTOFMEMORY
+    room = 2 * len(PIXEL)
+    assert Bench(limits=Limits(shader_bytes=room)).call(one + two).ddrval == 0
+    answer = Bench(limits=Limits(shader_bytes=room - 1)).call(one + two)
+    assert answer.ddrval == HResult.DDERR_OUTOFMEMORY
+    assert f"limit shader_bytes {room - 1}" in str(answer.fault)
     monkeypatch.setattr(shaders, "CODE_BYTES", len(PIXEL) - 1)
     assert Bench().call(one).ddrval == BAD
 

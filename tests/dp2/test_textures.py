@@ -14,6 +14,7 @@ from dp2emu.dp2.context import Context
 from dp2emu.dp2.textures import Palette, Textures
 from dp2emu.errors import Fault
 from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
+from dp2emu.limits import Limits
 
 from .rigging import Bench, header, token
 
@@ -111,12 +112,11 @@ def test_only_palettised_surfaces_take_a_palette(handle: int) -> None:
     assert answer.ddrval == wanted
 
 
-def test_palettes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dp2emu.dp2.textures.PALETTES", 2)
-    textures = Textures()
+def test_palettes_are_bounded() -> None:
+    textures = Textures(Limits(objects=2))
     for handle in (1, 2, 1):
         textures.update(handle, 0, entries(1))
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(Fault, match="limit objects 2") as caught:
         textures.update(3, 0, entries(1))
     assert caught.value.hr == HResult.DDERR_OUTOFMEMORY
 
