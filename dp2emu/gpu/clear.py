@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from dp2emu.d3d.dxgi import ROWS
-from dp2emu.d3d.formats import Coding
+from dp2emu.d3d.formats import AnyFormat, Coding, FormatRow
 from dp2emu.gpu.arrays import F32, Mask
 from dp2emu.gpu.light import encoded
 from dp2emu.gpu.memory import Surface
@@ -117,7 +118,13 @@ def _color_fill(surface: Surface, color: int | Color) -> tuple[Surface, _Fill]:
 
 
 def _depth_fill(surface: Surface, z: float | None, stencil: int | None) -> tuple[Surface, _Fill]:
-    row = depth_format(surface)
+    return surface, _depth_word(depth_format(surface).format, z, stencil)
+
+
+# Frames are cleared alike; a zero below 0 is a zero here.
+@lru_cache(maxsize=64)
+def _depth_word(format: AnyFormat, z: float | None, stencil: int | None) -> _Fill:
+    row = ROWS[format]
     # A NaN fails the first comparison and clears to 0.
     clamped = min(z, 1.0) if z is not None and z > 0 else 0.0
     depth = quantise_depth(row, np.array([clamped], np.float64))
@@ -128,12 +135,22 @@ def _depth_fill(surface: Surface, z: float | None, stencil: int | None) -> tuple
     if stencil is not None:
         word = with_stencil(row, word, stencil)
     written = depth_bits(row, depth=z is not None, stencil=stencil is not None)
-    return surface, _Fill(word[0], None if written == every_bit(row) else written)
+    return _Fill(word[0], None if written == every_bit(row) else written)
 
 
 def _color_word(surface: Surface, color: int | Color) -> Any:
     """The word, or words, of a pixel in a colour; of integers the whole parts."""
     row = color_format(surface)
+    # Of floats, two that are equal may not have the same bits.
+    return _code_word(row.format, color) if isinstance(color, int) else _word(row, color)
+
+
+@lru_cache(maxsize=64)
+def _code_word(format: AnyFormat, color: int) -> Any:
+    return _word(ROWS[format], color)
+
+
+def _word(row: FormatRow, color: int | Color) -> Any:
     rgba = encoded(row, [np.array([value], np.float32) for value in floats_of(color)])
     codings = {channel.coding for channel in row.channels.values()}
     whole = next((_WHOLE[coding] for coding in codings if coding in _WHOLE), None)

@@ -216,3 +216,20 @@ def test_all_samples_of_many_rectangles_are_filled(format: Format) -> None:
         assert work.pixel_bytes == work.pixels * target.pixels().nbytes // (32 * 32)
     for sample in range(4):
         np.testing.assert_array_equal(multi.pixels()[:, sample::4], plain.pixels())
+
+
+def test_zeros_of_either_sign_are_kept_apart() -> None:
+    target, words = surface(Format.R32F), []
+    for red in (0.0, -0.0, 0.0):
+        execute_clear(Clear(ALL, (target,), (red, 0.0, 0.0, 0.0), None, None, None), Counters())
+        words.append(int(target.data.view("<u4")[0]))
+    assert words == [0, 1 << 31, 0]
+
+
+def test_depths_that_were_cleared_before_are_found_for_each_format() -> None:
+    words = []
+    for format in (Format.D16, Format.D24S8, Format.D16):
+        depth = depth_surface(format)
+        clear(z=0.5, depth=depth)
+        words.append(int(depth.pixels()[0, 0]))
+    assert words[0] == words[2] != words[1]
