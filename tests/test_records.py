@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.records import Unwritten, lazily
+from dp2emu.records import Unwritten, lazily, write
 
 Decorator = Callable[..., Any]
 
@@ -97,6 +97,13 @@ def test_methods_are_written_when_they_are_wanted() -> None:
     assert isinstance(vars(cls)["__repr__"], Unwritten)
 
 
+def test_methods_of_a_module_can_be_written_before() -> None:
+    write(__name__)
+    assert not isinstance(vars(Written)["__init__"], Unwritten)
+    assert not isinstance(vars(Written)["__hash__"], Unwritten)
+    assert isinstance(vars(Written)["__eq__"], Unwritten)
+
+
 def test_own_methods_stay() -> None:
     """Those of the class's text."""
 
@@ -151,6 +158,13 @@ def test_one_may_be_referred_to_weakly() -> None:
     cls = lazily(slots=True, weakref_slot=True)(type("W", (), {"__annotations__": {"x": "int"}}))
     one = cls(1)
     assert weakref.ref(one)() is one
+
+
+@lazily(frozen=True)
+class Written:
+    """Whose module is written."""
+
+    x: int
 
 
 @lazily(frozen=True, slots=True)

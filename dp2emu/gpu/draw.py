@@ -48,7 +48,7 @@ from dp2emu.gpu.texturing import Texturing, fetcher
 from dp2emu.gpu.vertex import vertex_bytes, vertex_numbers
 from dp2emu.gpu.vertex_cache import observe, observe_unindexed
 from dp2emu.gpu.work import Streams, Work
-from dp2emu.records import dataclass
+from dp2emu.records import dataclass, write
 from dp2emu.shader import reference
 from dp2emu.shader.engines import CHECKED, REFERENCE, name_of
 from dp2emu.shader.ir import Stage
@@ -70,6 +70,18 @@ def prepare(run: Run) -> None:
         for name in ("checking", "large", "running", "sequence", "vertex"):
             import_module(f"dp2emu.gpu.kernel.{name}")
         import_module("dp2emu.shader.jit.code").prepare()
+        write(*(f"dp2emu.{name}" for name in _OF_DRAWS))
+
+
+_OF_DRAWS = (
+    "d3d.vertices", "gpu.bound", "gpu.clear", "gpu.color", "gpu.geometry", "gpu.kernel.arguments",
+    "gpu.kernel.key", "gpu.kernel.layout", "gpu.kernel.plan", "gpu.kernel.running",
+    "gpu.kernel.vertex_plan", "gpu.packets", "gpu.setting", "gpu.state", "gpu.targets",
+    "gpu.texturing", "gpu.vertex", "shader.fixed.cascade", "shader.fixed.output", "shader.ir",
+    "shader.jit.bindings", "shader.jit.code", "shader.jit.compiling", "shader.jit.layout",
+    "shader.jit.writer", "shader.tidy", "shader.values", "shader.verify",
+)  # fmt: skip
+"""Modules whose records next to every draw uses."""
 
 
 Witness = Callable[[I64, I64], None]

@@ -296,8 +296,7 @@ class Drawing:
 
 def compile_later(plan: Plan, draw: Draw) -> None:
     """Have a kernel compiled by another thread."""
-    # Who runs a program for vertices has more to wait for, and mostly small triangles.
-    plan.kernel.ahead(good=draw.count >= MANY and draw.pipeline.vertex is None)
+    plan.kernel.ahead(good=draw.count >= MANY)
 
 
 def _is_level(draw: Draw, vertices: Vertices) -> bool:
