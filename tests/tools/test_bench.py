@@ -27,12 +27,26 @@ def run(
 def test_every_benchmark_has_its_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    # What is to be right here are the rows, so that they need no process of their own.
+    monkeypatch.setattr(
+        bench, "measure_apart", lambda name, at: bench.BENCHMARKS[name].measure(at)
+    )
     printed = run(monkeypatch, capsys, "--only", "benchmarks", "--dir", str(tmp_path))
     machine, _, rule, _, _, *lines, end = printed.splitlines()
     assert "python" in machine and rule == end
     for line, (name, row) in zip(lines, bench.BENCHMARKS.items(), strict=True):
         _, target, figure = re.split("  +", line)
         assert line.startswith(name) and target == row.target and figure
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", [*bench.BENCHMARKS][:: len(bench.BENCHMARKS) - 1])
+def test_a_benchmark_is_measured_in_a_process_of_its_own(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(bench.BENCHMARKS, name, None)
+    found = json.loads(run(monkeypatch, capsys, "--only", name, "--dir", str(tmp_path), "--json"))
+    assert found["benchmarks"].keys() == {name} and found["benchmarks"][name]
     assert list(tmp_path.iterdir()) == []
 
 
