@@ -6,6 +6,7 @@ import struct
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
@@ -65,3 +66,16 @@ def test_pictures_are_compared_in_numbers_and_saved(tmp_path: Path) -> None:
 def test_pictures_of_other_sizes_say_so() -> None:
     one, other = (Shot(np.zeros((3, width, 3), np.uint8)) for width in (4, 5))
     assert explain(one, other) == ["the pictures are 4x3 and 5x3"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (b"\1\0\0\0", b"\2\0\0\0"),
+        (b"\1\0\0\0", b"x"),
+        (b"x" * 9, create(1, EVENT)),
+        (b"", b"\1\0\0\0"),
+    ],
+)
+def test_answers_of_queries_are_not_taken_for_tokens(one: bytes, other: bytes) -> None:
+    assert explain(one, other) is None
