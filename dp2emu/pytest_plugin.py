@@ -60,12 +60,36 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The marker."""
+    """The marker; options that mean nothing are told once, before any test."""
     config.addinivalue_line(
         "markers",
         "dp2(rig, timing, engine, scenario, width, height, command_bytes): "
         "what the dp2 fixtures of a test are made of",
     )
+    for name, check in (("timing", _check_timing), ("scenario", _check_scenario)):
+        if (value := config.getoption(f"--dp2-{name}")) is not None:
+            _checked(f"--dp2-{name}", check, value)
+
+
+def _checked(option: str, check: Callable[[str], object], value: str) -> None:
+    from dp2emu.errors import Dp2Error
+
+    try:
+        check(value)
+    except (Dp2Error, OSError) as error:
+        raise pytest.UsageError(f"{option}: {error}") from None
+
+
+def _check_timing(value: str) -> object:
+    from dp2emu.gpu.timing import parse_timing
+
+    return parse_timing(value)
+
+
+def _check_scenario(value: str) -> object:
+    from dp2emu.scenario import load_scenario
+
+    return load_scenario(value)
 
 
 @pytest.fixture

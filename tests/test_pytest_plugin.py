@@ -98,6 +98,21 @@ def test_options(dp2, dp2_gpu):
     result.assert_outcomes(passed=3)
 
 
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--dp2-timing=sometimes", "*--dp2-timing: no timing model 'sometimes'*"),
+        ("--dp2-scenario=missing.toml", "*--dp2-scenario: *missing.toml*"),
+    ],
+)
+def test_options_that_mean_nothing_are_told_once(
+    pytester: pytest.Pytester, option: str, said: str
+) -> None:
+    ran = run(pytester, "def test_any(dp2): pass", option)
+    assert ran.ret == pytest.ExitCode.USAGE_ERROR
+    ran.stderr.fnmatch_lines([said])
+
+
 def test_a_rig_without_a_gpu_skips_what_needs_one(pytester: pytest.Pytester) -> None:
     result = run(
         pytester,
