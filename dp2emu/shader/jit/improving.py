@@ -20,8 +20,9 @@ from dp2emu.shader.jit.later import later
 _WORTH = 8
 """Calls after which good code seems worth while: more than a first draw makes, which it would take
 a processor from."""
-_PATIENCE = 64
-"""Times that somebody does without code: in a child of a process nobody may be compiling it."""
+_LIKELY, _PATIENCE = 4, 64
+"""Times that somebody does without code before it is compiled, for a first draw wants its time for
+other code, and at most: in a child of a process nobody may be compiling it."""
 _improvable: WeakSet[Improving] = WeakSet()
 """Functions with quick code."""
 _listing = Lock()
@@ -70,23 +71,24 @@ class Improving:
                 self._changing.release()
 
     def soon(self) -> bool:
-        """Whether there is code.  If there is none another thread compiles it, and who asks often
-        waits for it.
+        """Whether there is code.  If there is none another thread compiles it for whoever asks
+        again, and who asks often waits for it.
         """
         if self._code is None:
             self._asking += 1
             if self._asking == 1:
-                self._begin_soon()
+                self._find()
+            elif self._asking == _LIKELY:
+                later(self.ready)
             elif self._asking > _PATIENCE:
                 self.ready()
         return self._code is not None
 
-    def _begin_soon(self) -> None:
-        """What an earlier process has compiled is there at once."""
+    def _find(self) -> None:
+        """Have what an earlier process has compiled."""
         with self._changing:
-            found = self._code is not None or self._kept()
-        if not found:
-            later(self.ready)
+            if self._code is None:
+                self._kept()
 
     def improve(self) -> None:
         """Have good code from here on."""
