@@ -14,22 +14,22 @@ import argparse
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 
-from hostile import PARTS
+from hostile import PARTS, selection
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def report(parts: Iterable[str]) -> int:
+def report(parts: Collection[str]) -> int:
     """Run the tests of some parts, then the report; the exit code of whichever fails."""
     modules = [module for part in parts for module in PARTS[part].modules]
-    tests = dict.fromkeys(test for part in parts for test in PARTS[part].tests)
     with tempfile.TemporaryDirectory() as folder:
         data = f"--data-file={folder}/coverage"
         files = ",".join(f"dp2emu/{module}.py" for module in modules)
-        run = ("run", "--branch", data, f"--include={files}", "-m", "pytest", "-q", *tests)
+        run = ("run", "--branch", data, f"--include={files}", "-m", "pytest", "-q")
+        run += tuple(selection(PARTS[part] for part in parts))
         for arguments in (run, ("report", data, "--show-missing", "--fail-under=100")):
             command = [sys.executable, "-m", "coverage", *arguments]
             code = subprocess.run(command, cwd=ROOT, check=False).returncode

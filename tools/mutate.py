@@ -24,6 +24,7 @@ import random
 import resource
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -200,22 +201,28 @@ def prepare() -> None:
 
 def noticed(module: str, number: int, tests: Sequence[str]) -> bool:
     """Whether the tests fail, or do not end, with a change; behind ``prepare``."""
-    child = os.fork()
-    if child == 0:
-        _try_and_exit(module, number, tests)
-    return os.waitpid(child, 0)[1] != 0
+    with tempfile.TemporaryDirectory() as folder:
+        child = os.fork()
+        if child == 0:
+            _try_and_exit(module, number, [f"--basetemp={folder}/tests", *tests])
+        return os.waitpid(child, 0)[1] != 0
+
+
+def bound() -> None:
+    """Bounds for a fork that runs tests of a change, which shows nothing."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nothing, stream)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
+    signal.alarm(PATIENCE)
 
 
 def _try_and_exit(module: str, number: int, tests: Sequence[str]) -> NoReturn:
-    """In a fork: no output, no end without an exit code."""
+    """In a fork, which must not end without an exit code."""
     code = 1
     try:
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for number_of_stream in range(3):
-            os.dup2(nothing, number_of_stream)
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
-        signal.alarm(PATIENCE)
+        bound()
         code = run_changed(module, number, tests)
     finally:
         os._exit(code)

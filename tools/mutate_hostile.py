@@ -3,9 +3,9 @@
 
     python tools/mutate_hostile.py [PART ...] [--seed N]
 
-The parts, and how many changes of each are tried, are those of ``hostile.py``; changes and how
-they are tried are those of ``mutate.py``.  Prints what was not noticed, and a tally for each part;
-exits with 1 if anything was not.
+The parts, and how many changes of each are tried, are those of ``hostile.py``.  Changes and how
+they are tried are those of ``mutate.py``; what ``mutate_inplace.py`` sees noticed is not tried
+again.  Prints what was not noticed, and a tally for each part; exits with 1 if anything was not.
 """
 
 from __future__ import annotations
@@ -13,19 +13,11 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
-from hostile import PARTS, Part
-from mutate import UNCHANGED, Change, changes_of, noticed, prepare
-
-
-class Trial(NamedTuple):
-    """A change by its number in a module of the package."""
-
-    module: str
-    number: int
-    change: Change
+from hostile import PARTS, Part, selection
+from mutate import changes_of, noticed, prepare
+from mutate_inplace import Trial, is_near, survivors
 
 
 def sample(part: Part, seed: int) -> list[Trial]:
@@ -36,28 +28,34 @@ def sample(part: Part, seed: int) -> list[Trial]:
     return [every[place] for place in sorted(chosen)]
 
 
-def tried(part: Part, seed: int) -> Iterator[tuple[Trial, bool]]:
-    """The sample of a part, and whether its tests notice each.
+def unnoticed(part: Part, trials: Sequence[Trial]) -> Iterator[Trial]:
+    """Those of a sample that the part's tests do not notice.
 
-    Raises SystemExit if they do not pass without a change.
+    Raises SystemExit if the tests fail without a change.
     """
-    trials = sample(part, seed)
-    if noticed(trials[0].module, UNCHANGED, part.tests):
+    tests = selection([part])
+    left = survivors(trials, tests)
+    if left is None:
         sys.exit("tests fail without a change")
-    for trial in trials:
-        yield trial, noticed(trial.module, trial.number, part.tests)
+    return (
+        trial
+        for trial in left
+        if not noticed(trial.module, trial.number, nearest_first(trial.module, tests))
+    )
+
+
+def nearest_first(module: str, tests: Sequence[str]) -> list[str]:
+    """What pytest is given: the tests called like the module lead."""
+    return sorted(tests, key=lambda test: not is_near(test, module))
 
 
 def try_part(name: str, seed: int) -> int:
     """Print what is not noticed in a part, and a tally; how many there are."""
-    number = missed = 0
-    for trial, seen in tried(PARTS[name], seed):
-        number += 1
-        missed += not seen
-        if not seen:
-            what = trial.change.what
-            print(f"not noticed: {trial.module}:{trial.change.line}: {what}", flush=True)
-    print(f"{name:<10} {number - missed} of {number}", flush=True)
+    trials, missed = sample(PARTS[name], seed), 0
+    for module, _, change in unnoticed(PARTS[name], trials):
+        missed += 1
+        print(f"not noticed: {module}:{change.line}: {change.what}", flush=True)
+    print(f"{name:<10} {len(trials) - missed} of {len(trials)}", flush=True)
     return missed
 
 

@@ -73,8 +73,6 @@ class TextCapture:
         record = record_of(block, below, self._contexts)
         try:
             encode(record)
-        except TextError:
-            raise
         except CaptureError as error:
             raise block.error(error.what) from None
         self._contexts.see(record)

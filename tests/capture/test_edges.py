@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcap.records import Header
 
 from dp2emu.capture import open_capture
-from dp2emu.capture.container import FOOTER, MAGIC, RECORD_HEAD, SUMMARY_OFFSET
+from dp2emu.capture.container import FOOTER, MAGIC, PROFILE, RECORD_HEAD, SUMMARY_OFFSET, build
 from dp2emu.capture.files import Source, open_source
 from dp2emu.capture.opened import begins_as_text
 from dp2emu.capture.rawlog import RECORD, scan_heads
@@ -20,6 +21,7 @@ from tests.capture.samples import EVERYTHING
 from tests.capture.test_rawlog import log
 from tests.capture.test_reader import _file, read, sealed
 
+HEADER = build(Header(profile=PROFILE, library=""))[RECORD_HEAD.size :]
 FOOTER_BYTES = RECORD_HEAD.size + FOOTER.size + len(MAGIC)
 
 
@@ -54,6 +56,14 @@ def test_an_index_elsewhere_than_the_footer_says_is_damage() -> None:
     assert records == EVERYTHING
     assert damage is not None
     assert "the index is not where the footer says" in damage
+
+
+@pytest.mark.parametrize("head", [(2, len(HEADER)), (1, (1 << 20) + 1)])
+def test_a_file_begins_with_its_header(head: tuple[int, int]) -> None:
+    records, damage = read(MAGIC + RECORD_HEAD.pack(*head) + HEADER + bytes(1 << 20))
+    assert records == []
+    assert damage is not None
+    assert "no header record" in damage
 
 
 def source(data: bytes) -> Source:

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -145,6 +146,25 @@ def test_a_call_is_handed_over_before_write_returns(tmp_path: Path) -> None:
         writer.write(TWO_CALLS[1])
         with open_capture(path) as capture:
             assert list(capture.records()) == [TWO_CALLS[1]]
+
+
+def test_nothing_follows_what_could_not_be_written() -> None:
+    class Full(BytesIO):
+        full = False
+
+        def write(self, data: Any, /) -> int:
+            if self.full:
+                raise OSError("no space")
+            return super().write(data)
+
+    file = Full()
+    writer = LogWriter(file)
+    file.full = True
+    with pytest.raises(OSError, match="no space"):
+        writer.write(FrameMarker(1))
+    file.full = False
+    writer.close()
+    assert file.getvalue() == MAGIC
 
 
 def test_nothing_is_written_after_close() -> None:

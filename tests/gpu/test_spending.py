@@ -140,6 +140,13 @@ def test_threads_of_a_dispatch_run_its_program() -> None:
         spending.admit_dispatch(dispatch)
 
 
+def test_draws_spend_their_vertices_and_what_covers_pixels() -> None:
+    pipeline = SimpleNamespace(vertex=program(*[STEP] * 3), pixel=program(*[STEP] * 5))
+    spending = Spending(Limits(call_vertices=10, call_pixels=100, call_instructions=1000))
+    spending.drawn(cast(Draw, SimpleNamespace(pipeline=pipeline)), Work(vertices=4, fragments=70))
+    assert spending.left() == (6, 30, 1000 - 4 * 3 - 70 * 5)
+
+
 @pytest.mark.parametrize("points", [None, program(*[STEP] * 5)])
 def test_programs_of_later_stages_cost_what_each_runs(points: Program | None) -> None:
     def bound(steps: int) -> SimpleNamespace:
