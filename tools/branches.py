@@ -28,8 +28,8 @@ def report(parts: Collection[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         data = f"--data-file={folder}/coverage"
         files = ",".join(f"dp2emu/{module}.py" for module in modules)
-        run = ("run", "--branch", data, f"--include={files}", "-m", "pytest", "-q")
-        run += tuple(selection(PARTS[part] for part in parts))
+        tests = selection(PARTS[part] for part in parts)
+        run = ("run", "--branch", data, f"--include={files}", "-m", "pytest", "-q", *tests)
         for arguments in (run, ("report", data, "--show-missing", "--fail-under=100")):
             command = [sys.executable, "-m", "coverage", *arguments]
             code = subprocess.run(command, cwd=ROOT, check=False).returncode
