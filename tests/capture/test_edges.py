@@ -58,6 +58,16 @@ def test_an_index_elsewhere_than_the_footer_says_is_damage() -> None:
     assert "the index is not where the footer says" in damage
 
 
+@pytest.mark.parametrize("head", [(0x77, FOOTER.size), (2, FOOTER.size + 1)])
+def test_an_index_ends_with_its_footer(head: tuple[int, int]) -> None:
+    data = bytearray(sealed(EVERYTHING))
+    RECORD_HEAD.pack_into(data, len(data) - FOOTER_BYTES, *head)
+    records, damage = read(bytes(data))
+    assert records == EVERYTHING
+    assert damage is not None
+    assert f"container record {head[0]:#04x} in the index" in damage
+
+
 @pytest.mark.parametrize("head", [(2, len(HEADER)), (1, (1 << 20) + 1)])
 def test_a_file_begins_with_its_header(head: tuple[int, int]) -> None:
     records, damage = read(MAGIC + RECORD_HEAD.pack(*head) + HEADER + bytes(1 << 20))
