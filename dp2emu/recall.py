@@ -5,6 +5,7 @@ Comparing large records takes longer than drawing something small, and who makes
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from functools import wraps
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
@@ -72,6 +73,36 @@ def while_it_lives(
         return results[others]
 
     return look_up
+
+
+def kept(room: int, size: Callable[..., int]) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
+    """A function that remembers its latest results, as many as have ``room`` by their ``size``.
+
+    Arguments are hashable, and kept with the result: ``size`` is asked with the result and what
+    was given by position.  It counts as 1 at least, or any number of results would have room.
+    The newest result is kept whatever its size.
+    """
+
+    def decorate(compute: Callable[_P, _T]) -> Callable[_P, _T]:
+        known: OrderedDict[Hashable, tuple[_T, int]] = OrderedDict()
+        taken = 0
+
+        @wraps(compute)
+        def look_up(*arguments: _P.args, **named: _P.kwargs) -> _T:
+            nonlocal taken
+            key = arguments, tuple(named.items())
+            if key not in known:
+                result = compute(*arguments, **named)
+                known[key] = result, max(size(result, *arguments), 1)
+                taken += known[key][1]
+                while taken > room and len(known) > 1:
+                    taken -= known.popitem(last=False)[1][1]
+            known.move_to_end(key)
+            return known[key][0]
+
+        return look_up
+
+    return decorate
 
 
 class Together(Generic[_T]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from weakref import ReferenceType, ref
 
-from dp2emu.recall import ROOM, ROOM_EACH, Together, by_identity, while_it_lives
+from dp2emu.recall import ROOM, ROOM_EACH, Together, by_identity, kept, while_it_lives
 
 
 def test_the_same_object_gives_the_same_result() -> None:
@@ -96,3 +96,65 @@ def test_results_about_several_have_their_room() -> None:
     for number in range(ROOM + 1):
         results.put(number, (thing,), number)
     assert (results.get(0), results.get(1), results.get(ROOM)) == (None, 1, ROOM)
+
+
+def test_results_are_computed_once_while_there_is_room() -> None:
+    computed: list[int] = []
+
+    @kept(10, lambda result, *_: result)
+    def double(number: int, factor: int = 2) -> int:
+        computed.append(number)
+        return number * factor
+
+    assert [double(1), double(2), double(2), double(1), double(1, factor=3)] == [2, 4, 4, 2, 3]
+    assert computed == [1, 2, 1]
+    # 2 and 4 and 3 are kept; with 4 more the one that was not asked for longest goes: 4.
+    assert double(2, 2) == 4
+    assert double(1) == 2
+    assert computed == [1, 2, 1, 2]
+    double(2)
+    assert computed == [1, 2, 1, 2, 2]
+
+
+def test_results_are_kept_up_to_the_last_bit_of_room() -> None:
+    computed: list[int] = []
+
+    @kept(10, lambda result, number: result)
+    def same(number: int) -> int:
+        computed.append(number)
+        return number
+
+    assert [same(4), same(6), same(4), same(6)] == [4, 6, 4, 6]
+    assert computed == [4, 6]
+    same(1)
+    same(4)
+    assert computed == [4, 6, 1, 4]
+
+
+def test_a_result_larger_than_the_room_is_kept_until_another_comes() -> None:
+    computed: list[int] = []
+
+    @kept(10, lambda result, number: result)
+    def same(number: int) -> int:
+        computed.append(number)
+        return number
+
+    assert [same(50), same(50), same(1), same(2), same(1), same(50)] == [50, 50, 1, 2, 1, 50]
+    assert computed == [50, 1, 2, 50]
+
+
+def test_results_of_no_size_and_what_they_are_made_of_take_room_too() -> None:
+    computed: list[bytes] = []
+
+    @kept(10, lambda result, data: len(data))
+    def nothing(data: bytes) -> int:
+        computed.append(data)
+        return 0
+
+    long = bytes(9)
+    assert [nothing(long), nothing(b"a"), nothing(long)] == [0, 0, 0]
+    assert computed == [long, b"a"]
+    nothing(b"")
+    nothing(b"a")
+    nothing(long)
+    assert computed == [long, b"a", b"", b"a", long]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from dp2emu.ddi10.elsewhere import looking
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.packets import Uniforms
 from dp2emu.gpu.state import COVERAGE_PORT
+from dp2emu.recall import kept
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Address,
@@ -44,6 +44,11 @@ from dp2emu.shader.verify import verify
 
 INSTANCE_FILE = "instance"
 """The uniform file with the number of the instance, an I32, of a vertex program that reads it."""
+
+PROGRAM_SLOTS = 1 << 19
+"""Slots of the programs that are kept of each stage, with the code they are made from."""
+_SLOT_BYTES = 512
+"""What a slot of a program takes, about, with the statements that write it."""
 
 _CENTRE, _SIDE = Constant.of(Type.F32, 0.5), Constant.of(Type.F32, 0)
 _TRUE, _FALSE = Constant.of(Type.I32, -1), Constant.of(Type.I32, 0)
@@ -96,7 +101,16 @@ def _words(data: bytes, file: File) -> I32:
     return words.astype(np.int32)
 
 
-@lru_cache(maxsize=1 << 10)
+def _slots(shader: Shader, code: bytes) -> int:
+    return len(shader.program.slots) + len(code) // _SLOT_BYTES
+
+
+def _hull_slots(hull: HullShader, code: bytes) -> int:
+    phases = hull.constants if hull.points is None else (hull.points, *hull.constants)
+    return sum([len(each.program.slots) for each in phases]) + len(code) // _SLOT_BYTES
+
+
+@kept(PROGRAM_SLOTS, _slots)
 def vertex_shader(code: bytes) -> Shader:
     """A vertex shader from its tokens.
 
@@ -107,7 +121,7 @@ def vertex_shader(code: bytes) -> Shader:
     return Shader(_Writer.of(lowered, _VERTEX_INPUTS, "o", "v").program(), lowered)
 
 
-@lru_cache(maxsize=1 << 10)
+@kept(PROGRAM_SLOTS, _slots)
 def pixel_shader(code: bytes) -> Shader:
     """A pixel shader from its tokens.
 
@@ -119,7 +133,7 @@ def pixel_shader(code: bytes) -> Shader:
     return Shader(looking(program, lowered), lowered)
 
 
-@lru_cache(maxsize=1 << 10)
+@kept(PROGRAM_SLOTS, _slots)
 def domain_shader(code: bytes) -> Shader:
     """A domain shader from its tokens.
 
@@ -130,7 +144,7 @@ def domain_shader(code: bytes) -> Shader:
     return Shader(_Writer.of(lowered, _DOMAIN_INPUTS, "o", "v").program(), lowered)
 
 
-@lru_cache(maxsize=1 << 10)
+@kept(PROGRAM_SLOTS, _hull_slots)
 def hull_shader(code: bytes) -> HullShader:
     """A hull shader from its tokens.
 
@@ -146,7 +160,7 @@ def hull_shader(code: bytes) -> HullShader:
     )
 
 
-@lru_cache(maxsize=1 << 10)
+@kept(PROGRAM_SLOTS, _slots)
 def geometry_shader(code: bytes) -> Shader:
     """A geometry shader from its tokens.
 
@@ -157,7 +171,7 @@ def geometry_shader(code: bytes) -> Shader:
     return Shader(lowered.program, lowered)
 
 
-@lru_cache(maxsize=1 << 10)
+@kept(PROGRAM_SLOTS, _slots)
 def compute_shader(code: bytes) -> Shader:
     """A compute shader from its tokens.
 

@@ -13,9 +13,9 @@ from dp2emu.d3d.declarations import Declaration8, declaration8, declaration9
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import VertexLayout
 from dp2emu.dp2.constants import Constants
-from dp2emu.dp2.memo import kept
 from dp2emu.errors import Fault, ShaderError
 from dp2emu.limits import GENEROUS, Limits
+from dp2emu.recall import kept
 from dp2emu.records import dataclass
 from dp2emu.shader.fixed import Fog, blend_fog
 from dp2emu.shader.ir import TextureKind
@@ -28,7 +28,9 @@ CODE_BYTES = 1 << 20
 """Bytes of one program or declaration."""
 
 PROGRAM_SLOTS = 1 << 19
-"""Slots of the programs that are kept of each kind, half a kilobyte a slot."""
+"""Slots of the programs that are kept of each kind, with what they are made from."""
+_SLOT_BYTES = 512
+"""What a slot of a program takes, about, with the statements that write it."""
 
 _T = TypeVar("_T", "Function", "Format")
 
@@ -204,8 +206,8 @@ def _check(handle: int, size: int, *, bit: bool = False) -> None:
         raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"{size} bytes of code")
 
 
-def _slots(lowered: Lowered) -> int:
-    return len(lowered.program.slots)
+def _slots(lowered: Lowered, function: Function, *how: object) -> int:
+    return len(lowered.program.slots) + function.size // _SLOT_BYTES
 
 
 @kept(PROGRAM_SLOTS, _slots)
