@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -166,3 +167,43 @@ def test_lines_of_any_length_keep_their_order() -> None:
     primitives = np.concatenate([part.primitive for part in parts]).tolist()
     assert primitives == sorted(primitives)
     assert set(primitives) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ((-1e9, 5e8), (1e9, 6e8)),
+        ((6e8, 1e9), (5e8, -1e9)),
+        ((-1e9, -1e8), (1e9, -1e8)),
+        ((-1e9, 2e9), (1e9, 2e8)),
+    ],
+    ids=["flat", "steep", "level", "falling"],
+)
+def test_a_line_that_passes_by_is_worked_out_nowhere(line: Line) -> None:
+    def never(*_: object) -> lines.Hits:
+        raise AssertionError
+
+    ends = np.array([line], np.float32).transpose(2, 1, 0)
+    spans = line_spans(snap(ends[0]), snap(ends[1]), np.ones(1, bool), REGION, never)
+    assert list(spans) == []
+
+
+def test_a_line_that_crosses_is_worked_out_where_it_does() -> None:
+    tried: list[int] = []
+
+    def noting(*given: Any) -> lines.Hits:
+        tried.extend(given[2].tolist())
+        return lines.diamond_exit(*given)
+
+    # One row in a hundred thousand columns: both ends are beyond what 64 bits can multiply.
+    ends = np.array([((-9e9, -9e4), (9e9, 9e4))], np.float32).transpose(2, 1, 0)
+    region = Rect(-16000, 0, 16000, 1)
+    parts = list(line_spans(snap(ends[0]), snap(ends[1]), np.ones(1, bool), region, noting))
+    assert tried == list(range(-16000, 16000))
+    assert sum(len(part) for part in parts) == 32000
+    tried.clear()
+    region = Rect(-9000, 1, 9000, 2)
+    assert not any(
+        map(len, line_spans(snap(ends[0]), snap(ends[1]), np.ones(1, bool), region, noting))
+    )
+    assert len(tried) == 9000
