@@ -52,10 +52,10 @@ class Running:
         )
         self.process.start()
 
-    def signal(self, number: int) -> None:
-        """Send a signal to the process alone."""
+    def signal(self, number: int, *, group: bool = False) -> None:
+        """Send a signal to the process alone, or as terminals do to those it has started too."""
         assert self.process.pid is not None
-        os.kill(self.process.pid, number)
+        (os.killpg if group else os.kill)(self.process.pid, number)
 
     def ended(self) -> Ended:
         """Wait for its end."""
@@ -113,8 +113,9 @@ def _serve(folder: str, arguments: list[str], out: str, err: str, deaf: bool) ->
     os.chdir(folder)
     os.environ |= {"PYTHONPATH": os.pathsep.join([_ROOT, *sys.path]), "TMPDIR": folder}
     tempfile.tempdir = None
-    # Whoever runs the tests may want Ctrl-C ignored, as shells do for what is in the background.
+    # Whoever runs the tests may want some ignored, as shells do for what is in the background.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(os.open(out, flags), 1)

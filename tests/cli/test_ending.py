@@ -76,14 +76,14 @@ def words(case: Case, folder: Path) -> list[str]:
     return [there.get(word, word) for word in case.arguments.split(" ")]
 
 
-def check_ends(case: Case, number: signal.Signals, folder: Path) -> None:
+def check_ends(case: Case, number: signal.Signals, folder: Path, *, group: bool = False) -> None:
     if case.output:
         (folder / case.output).write_bytes(OLD)
     running = Running(folder, *words(case, folder))
     end = reading(folder / "pipe", running)
     try:
         os.write(end, case.given)
-        running.signal(number)
+        running.signal(number, group=group)
         code, line = CODES[number]
         ended = running.ended()
         await_that(lambda: forsaken(end))
@@ -100,6 +100,11 @@ def check_ends(case: Case, number: signal.Signals, folder: Path) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_a_verb_that_waits_ends(name: str, tmp_path: Path) -> None:
     check_ends(CASES[name], DEFAULT[name], tmp_path)
+
+
+@pytest.mark.parametrize("name", ["batch", "replay, driving", "conform", "minimize"])
+def test_a_terminal_ends_a_verb_and_what_it_has_started(name: str, tmp_path: Path) -> None:
+    check_ends(CASES[name], signal.SIGINT, tmp_path, group=True)
 
 
 @pytest.mark.slow
@@ -126,7 +131,7 @@ def test_a_campaign_that_is_ended_tells_what_it_has(
     number: signal.Signals, tmp_path: Path
 ) -> None:
     running = fuzzing(tmp_path, "FINE")
-    running.signal(number)
+    running.signal(number, group=number == signal.SIGINT)
     ended = running.ended()
     assert ended.code == CODES[number][0]
     assert ended.err.splitlines()[1:] == [f"dp2emu: {CODES[number][1]}"]
