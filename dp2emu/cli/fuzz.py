@@ -7,7 +7,6 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -15,7 +14,7 @@ import click
 from dp2emu.cli.outcome import DIFFERS, FINE, say
 from dp2emu.errors import UsageError
 from dp2emu.fuzz import targets
-from dp2emu.fuzz.campaign import Plan, Progress, campaign
+from dp2emu.fuzz.campaign import Plan, Progress, campaign, summary
 from dp2emu.fuzz.dictionary import export as write_corpus
 from dp2emu.fuzz.guided import available
 
@@ -85,7 +84,7 @@ def _fuzzed(target: str, plan: Plan, as_json: bool) -> int:
 
 def _tell(ended: Progress, plan: Plan, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(asdict(ended) | {"rate": round(ended.rate)}), flush=True)
+        print(json.dumps(summary(ended, plan)), flush=True)
     say(_line(ended))
     for name in ended.findings:
         say(f"  {plan.folder / 'findings' / name}")

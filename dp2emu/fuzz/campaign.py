@@ -10,9 +10,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, field
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from platform import python_version
+from typing import Any
 
+from dp2emu import __version__
 from dp2emu.fuzz import target_named
 from dp2emu.fuzz.findings import Finding, Findings
 from dp2emu.fuzz.worker import Board
@@ -67,6 +72,26 @@ class Progress:
     def rate(self) -> float:
         """Inputs a second."""
         return self.execs / self.seconds if self.seconds else 0.0
+
+
+def summary(progress: Progress, plan: Plan) -> dict[str, Any]:
+    """How it ended, for JSON, with what it takes to try the same again: the plan and versions."""
+    return asdict(progress) | {
+        "rate": round(progress.rate),
+        "seed": plan.seed,
+        "jobs": plan.jobs,
+        "guided": plan.guided,
+        "versions": _versions(),
+    }
+
+
+def _versions() -> dict[str, str]:
+    """Ours, that of Python, and those of what is installed and has a say in inputs or results."""
+    known = {"dp2emu": __version__, "python": python_version()}
+    for name in ("numpy", "construct", "llvmlite", "atheris"):
+        with suppress(PackageNotFoundError):
+            known[name] = version(name)
+    return known
 
 
 def campaign(
@@ -143,7 +168,7 @@ class _Crew:
     def closed(self) -> Progress:
         """How it ended, which the folder remembers."""
         progress = self.progress()
-        text = json.dumps(asdict(progress) | {"rate": round(progress.rate)}, indent=1)
+        text = json.dumps(summary(progress, self._plan), indent=1)
         write_file(self._state, text.encode() + b"\n")
         return progress
 

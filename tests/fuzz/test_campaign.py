@@ -27,7 +27,9 @@ def only(folder: Path, suffix: str) -> bytes:
 
 def test_what_keeps_its_promises_has_no_findings(tmp_path: Path) -> None:
     assert ended("FINE", tmp_path) == ()
-    assert json.loads((tmp_path / "fine.json").read_text())["execs"] == 300
+    told = json.loads((tmp_path / "fine.json").read_text())
+    assert (told["execs"], told["seed"], told["jobs"], told["guided"]) == (300, 0, 1, False)
+    assert told["versions"].keys() >= {"dp2emu", "python", "numpy", "construct"}
 
 
 @pytest.mark.parametrize(("name", "site"), [
