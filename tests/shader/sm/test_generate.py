@@ -34,6 +34,7 @@ from dp2emu.shader.sm.program import Instruction
 from dp2emu.shader.sm.registers import File
 from dp2emu.shader.sm.syntax import instruction_of
 from dp2emu.shader.sm.versions import BY_NAME, V3_0, VERSIONS, Stage, Version
+from tests.shader.damaging import flipped, shuffled, survives
 
 SEEDS = st.integers(0, 2**32)
 ANY_VERSION = st.sampled_from(VERSIONS)
@@ -122,23 +123,13 @@ def test_loops_run_a_few_times_by_constants_of_the_shader() -> None:
 
 
 def _survives(code: bytes) -> None:
-    """Damaged code is refused with an offset, or is a shader like any other."""
-    try:
-        text = disassemble(code)
-    except ShaderError as error:
-        assert error.offset is not None and 0 <= error.offset <= len(code)
-    else:
-        assert assemble(text) == code
+    survives(code, disassemble, assemble)
 
 
 @settings(max_examples=300)
 @given(SEEDS, ANY_VERSION, st.data())
 def test_damaged_code_is_refused_or_read(seed: int, version: Version, data: st.DataObject) -> None:
-    code = bytearray(generate(Random(seed), version, length=6))
-    for _ in range(data.draw(st.integers(1, 4))):
-        place = data.draw(st.integers(0, len(code) - 1))
-        code[place] ^= 1 << data.draw(st.integers(0, 7))
-    _survives(bytes(code))
+    _survives(flipped(generate(Random(seed), version, length=6), data))
 
 
 @given(SEEDS, ANY_VERSION, st.data())
@@ -153,12 +144,7 @@ def test_shuffled_instructions_are_refused_or_read(
     seed: int, version: Version, rng: Random
 ) -> None:
     parts = [each.words for each in decode(generate(Random(seed), version)).instructions]
-    for _ in range(rng.randrange(1, 4)):
-        change = rng.choice((list.insert, list.__setitem__))
-        change(parts, rng.randrange(len(parts)), rng.choice(parts))
-    if rng.randrange(2):
-        parts.remove(rng.choice(parts))
-    words = [version.token, *(word for part in parts for word in part), 0xFFFF]
+    words = [version.token, *shuffled(parts, rng), 0xFFFF]
     _survives(struct.pack(f"<{len(words)}I", *words))
 
 
