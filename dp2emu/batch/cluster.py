@@ -8,6 +8,7 @@ again from its start.  Results are taken file by file, so nothing is lost and no
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -38,17 +39,23 @@ ROUNDS = 100
 LOOK_SECONDS, ALONE_SECONDS = 10.0, 600.0
 """How often it is seen who works, and how long there may be nobody."""
 
+_ADDRESS = re.compile(r"((tcp|tls|wss?)://)?[^/]+:\d+|(?!tcp|tls|ws)\w+://.+")
+"""Of others the library makes a client that it cannot get rid of for a minute."""
+
 
 def batch_on(address: str, files: Sequence[str], limits: Limits) -> Iterator[Row]:
     """Replay ``files`` on the cluster whose scheduler has ``address``; rows in their order.
 
-    They are the rows of ``batch``.  Raises UsageError without dask.distributed, where nobody
-    answers, when the workers of a task are lost again and again, and when there is none for long.
+    They are the rows of ``batch``.  Raises UsageError without dask.distributed, for what is no
+    address, where nobody answers, when the workers of a task are lost again and again, and when
+    there is none for long.
     """
     try:
         from distributed import Client
     except ImportError:
         raise UsageError("without dask.distributed there is no cluster: dp2emu[cluster]") from None
+    if not _ADDRESS.fullmatch(address):
+        raise UsageError(f"{address!r} is no address of a scheduler, such as tcp://HOST:8786")
     try:
         client = Client(address, set_as_default=False)
     except (OSError, ValueError) as error:

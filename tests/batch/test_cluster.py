@@ -50,7 +50,7 @@ def losses(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[type[Exception] | N
 
     class Client:
         def __init__(self, address: str, **options: Any) -> None:
-            if address == "nowhere":
+            if address == "nowhere:1":
                 raise OSError("timed out")
 
         def __enter__(self) -> Client:
@@ -81,7 +81,7 @@ FILES = [f"{number}.dp2" for number in range(61)]
 
 
 def found() -> list[str]:
-    return [row["file"] for row in batch_on("somewhere", FILES, Limits())]
+    return [row["file"] for row in batch_on("somewhere:8786", FILES, Limits())]
 
 
 def test_rows_come_in_order_whatever_is_lost(losses: list[type[Exception] | None]) -> None:
@@ -108,14 +108,29 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(
 
 
 def test_nobody_answering_is_one_error(losses: list[type[Exception] | None]) -> None:
-    with pytest.raises(UsageError, match="no scheduler answers at 'nowhere': timed out"):
-        list(batch_on("nowhere", FILES, Limits()))
+    with pytest.raises(UsageError, match="no scheduler answers at 'nowhere:1': timed out"):
+        list(batch_on("nowhere:1", FILES, Limits()))
+
+
+@pytest.mark.parametrize("address", ["", "nowhere", "tcp://nowhere", "tcp://:", "://a"])
+def test_what_is_no_address_is_not_asked(
+    losses: list[type[Exception] | None], address: str
+) -> None:
+    with pytest.raises(UsageError, match="no address of a scheduler"):
+        list(batch_on(address, FILES, Limits()))
+
+
+@pytest.mark.parametrize("address", ["host:1", "tls://[::1]:8786", "inproc://10.0.0.1/9/1"])
+def test_other_transports_are_addresses(
+    losses: list[type[Exception] | None], address: str
+) -> None:
+    assert [row["file"] for row in batch_on(address, FILES, Limits())] == FILES
 
 
 def test_without_the_library_it_is_said_what_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(UsageError, match=r"dp2emu\[cluster\]"):
-        list(batch_on("somewhere", FILES, Limits()))
+        list(batch_on("somewhere:8786", FILES, Limits()))
 
 
 @pytest.mark.parametrize(
@@ -135,7 +150,7 @@ def test_a_task_takes_about_as_long_whatever_its_files_take(
 
     monkeypatch.setattr(clusters, "rows_of_chunk", taking)
     files = [str(number) for number in range(20 * size + 500)]
-    assert [row["file"] for row in batch_on("somewhere", files, Limits())] == files
+    assert [row["file"] for row in batch_on("somewhere:8786", files, Limits())] == files
     assert size / 2 < max(sizes) <= max(size, clusters.TASK_SECONDS / clusters.FIRST_SECONDS)
 
 
