@@ -7,6 +7,7 @@ atheris is in the extra ``fuzz``.  It ends its process when it is done, so this 
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -52,6 +53,7 @@ def main(arguments: list[str]) -> None:
         worker.try_guided,
         custom_mutator=_mutator(target, Random(seed)),
     )
+    gc.freeze()
     atheris.Fuzz()
 
 

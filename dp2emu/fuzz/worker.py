@@ -6,6 +6,7 @@ process costs nothing but the input that caused it.
 
 from __future__ import annotations
 
+import gc
 import mmap
 import os
 import select
@@ -206,6 +207,8 @@ def main(arguments: list[str]) -> None:
     name, folder, board, seed, before, execs, seconds = arguments
     target = target_named(name)
     worker = Worker(target, Path(folder), Board(Path(board), target.most), int(seed), int(before))
+    # All that is there now stays, and going through it again and again takes a tenth of the time.
+    gc.freeze()
     worker.run(int(execs) if execs else None, float(seconds) if seconds else None)
 
 
