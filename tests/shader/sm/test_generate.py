@@ -40,7 +40,7 @@ SEEDS = st.integers(0, 2**32)
 ANY_VERSION = st.sampled_from(VERSIONS)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=max(300, settings().max_examples))
 @given(SEEDS, ANY_VERSION, st.booleans())
 def test_text_of_a_shader_is_the_same_shader(seed: int, version: Version, odd: bool) -> None:
     code = generate(Random(seed), version, odd=odd, length=8)
