@@ -7,7 +7,7 @@ import struct
 import pytest
 from hypothesis import given
 
-from dp2emu.capture.payloads import Kind, decode, describe, encode, entries
+from dp2emu.capture.payloads import LAYOUTS, Kind, decode, describe, encode, entries
 from dp2emu.capture.records import (
     Annotation,
     Answered,
@@ -164,6 +164,13 @@ def test_every_kind_describes_its_fields() -> None:
     records = EVERYTHING + TEXTURES + KEYS + CHAIN + MANAGED + SEEN + ENTRIES
     assert {encode(record)[0] for record in records} == set(Kind)
     assert all(describe(kind).isascii() for kind in Kind)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_every_field_of_a_head_has_a_name_of_its_own(kind: Kind) -> None:
+    names = LAYOUTS[kind].head.names
+    assert all(names)
+    assert len(set(names)) == len(names)
 
 
 def test_surfaces_keep_raw_formats() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import astuple, fields, replace
 from io import BytesIO
 
 import pytest
@@ -76,6 +76,11 @@ def test_calls_of_the_other_interface_are_counted_and_may_be_left_out() -> None:
     counted = replace(TRUE, entries=2, verified=False)
     assert from_metadata(to_metadata(counted)) == counted
     assert "entries" not in to_metadata(TRUE)
+
+
+def test_a_capture_of_nothing_has_nothing_of_anything() -> None:
+    assert Totals().summary(verified=False) == Summary()
+    assert set(astuple(Summary())) == {0, ()}
 
 
 def test_no_totals_are_an_error() -> None:
