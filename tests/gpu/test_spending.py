@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 from typing import cast
 
@@ -11,7 +12,7 @@ import pytest
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Exceeded
 from dp2emu.gpu.packets import Dispatch, Draw, Packet, Rect
-from dp2emu.gpu.spending import Costs, Spending, cost, metered
+from dp2emu.gpu.spending import Costs, Meter, Spending, cost, metered
 from dp2emu.gpu.work import Work
 from dp2emu.limits import Limits
 from dp2emu.shader.budget import EXECUTED
@@ -145,6 +146,37 @@ def test_draws_spend_their_vertices_and_what_covers_pixels() -> None:
     spending = Spending(Limits(call_vertices=10, call_pixels=100, call_instructions=1000))
     spending.drawn(cast(Draw, SimpleNamespace(pipeline=pipeline)), Work(vertices=4, fragments=70))
     assert spending.left() == (6, 30, 1000 - 4 * 3 - 70 * 5)
+
+
+def metering(spending: Spending | None) -> Meter:
+    """Of pixel programs of three statements, on 10 x 10 pixels of two samples."""
+    pipeline = SimpleNamespace(samples=2, pixel=program(*[STEP] * 3))
+    return Meter(cast(Draw, SimpleNamespace(pipeline=pipeline)), Rect(5, 5, 15, 15), spending)
+
+
+def test_without_limits_any_number_of_primitives_is_drawn() -> None:
+    meter, work = metering(None), Work(fragments=9)
+    assert meter.most() == sys.maxsize
+    assert meter.spent(work) is work
+
+
+@pytest.mark.parametrize(
+    ("limits", "most"),
+    [
+        (Limits(call_pixels=1199), 5),
+        (Limits(call_instructions=2399), 3),
+        (Limits(call_instructions=2400), 4),
+    ],
+)
+def test_as_many_primitives_are_drawn_as_could_cover_all(limits: Limits, most: int) -> None:
+    assert metering(Spending(limits)).most() == most
+
+
+def test_pixels_and_what_their_programs_execute_are_spent() -> None:
+    spending = Spending(Limits(call_pixels=10, call_instructions=100))
+    work = Work(fragments=9)
+    assert metering(spending).spent(work) is work
+    assert spending.left()[1:] == (1, 100 - 9 * 3)
 
 
 @pytest.mark.parametrize("points", [None, program(*[STEP] * 5)])

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -94,6 +95,26 @@ def test_signatures_are_bounded() -> None:
     trace = opened(snappy(header() + b"".join(events)), Limits(signature_bytes=2000))
     assert 5 < len(list(trace.calls())) < 40
     assert "signatures need more bytes, limit signature_bytes 2000" in str(trace.damage)
+
+
+def test_calls_under_way_are_bounded_by_their_number() -> None:
+    encoder = Encoder()
+    events = [encoder.enter(call(n, "F")) for n in range(5)]
+    trace = opened(snappy(header() + b"".join(events)), Limits(trace_calls=3))
+    assert len(list(trace.calls())) == 3
+    assert "limit trace_calls 3" in str(trace.damage)
+
+
+def test_details_of_a_call_are_bounded_by_its_arguments() -> None:
+    assert "F has no room for as many details" in damage_of(ENTER + b"\x05\0" * 1000)
+
+
+def test_a_stream_that_looks_back_far_is_refused() -> None:
+    far = zstandard.ZstdCompressionParameters(window_log=20, write_content_size=False)
+    packer = zstandard.ZstdCompressor(compression_params=far).compressobj()
+    packed = packer.compress(header() + bytes(1 << 21)) + packer.flush()
+    with pytest.raises(CaptureError, match="limit window_bytes 65536"):
+        opened(packed, Limits(window_bytes=1 << 16))
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
