@@ -32,7 +32,9 @@ thousands of files takes as long as compiling one."""
 class Store:
     """A folder of objects by key, about ``limit`` bytes; those not used for longest go first.
 
-    Mutable: ``unseen`` bytes were written since it last looked, None if it never did.
+    Mutable: ``unseen`` bytes were written since it last looked, None before it writes.  Many
+    processes write less than makes one look; each begins with some of that, chosen by its first
+    object, so that together they look as often as one that writes it all.
     """
 
     folder: Path
@@ -61,10 +63,12 @@ class Store:
             return
         with contextlib.suppress(OSError):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._write(self._path(key), _digest(key, code) + code)
-            written = len(code) + _DIGEST
-            self.unseen = None if self.unseen is None else self.unseen + written
-            if self.unseen is None or self.unseen > self.limit // _LOOKS:
+            digest, most = _digest(key, code), self.limit // _LOOKS
+            self._write(self._path(key), digest + code)
+            if self.unseen is None:
+                self.unseen = int.from_bytes(digest[:4]) % (most + 1)
+            self.unseen += len(code) + _DIGEST
+            if self.unseen > most:
                 self._evict()
                 self.unseen = 0
 

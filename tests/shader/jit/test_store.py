@@ -71,17 +71,25 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
 
 def test_the_folder_is_looked_at_only_now_and_then(tmp_path: Path) -> None:
     """What comes in between may stand over the limit by a little."""
-    store = Store(tmp_path, limit=64_000)
+    store = Store(tmp_path, limit=64_000, unseen=0)
     (tmp_path / "old").write_bytes(bytes(70_000))
     os.utime(tmp_path / "old", (1, 1))
-    store.put("a", CODE[:100])
-    assert [path.name for path in paths(store)] == ["a.object"]
-    (tmp_path / "old").write_bytes(bytes(70_000))
-    os.utime(tmp_path / "old", (1, 1))
+    store.put("a", CODE[:500])
+    assert len(paths(store)) == 2
     store.put("b", CODE[:500])
-    assert len(paths(store)) == 3
-    store.put("c", CODE[:500])
-    assert [path.name for path in paths(store)] == ["a.object", "b.object", "c.object"]
+    assert [path.name for path in paths(store)] == ["a.object", "b.object"]
+
+
+def test_processes_that_write_little_each_look_as_often_as_one_that_writes_it_all(
+    tmp_path: Path,
+) -> None:
+    looks = 0
+    for number in range(200):
+        (tmp_path / "old").write_bytes(bytes(70_000))
+        os.utime(tmp_path / "old", (1, 1))
+        Store(tmp_path, limit=64_000).put(f"{number}", CODE[:168])
+        looks += not (tmp_path / "old").exists()
+    assert 20 < looks < 60
 
 
 def test_nothing_is_kept_that_is_larger_than_all_may_be(tmp_path: Path) -> None:
