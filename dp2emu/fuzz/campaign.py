@@ -215,6 +215,7 @@ class _Crew:
             member.changed = now + _START
         if code == 0:
             member.done = True
+            member.execs = vitals.execs + bool(vitals.data)  # libFuzzer says no last word
         elif code is not None:
             self._lost(member, f"the process ended with {_ending(code)}")
         elif vitals.data and self._overdue(member, now):

@@ -21,6 +21,8 @@ _INNERMOST = 3
 _NUMBERS = re.compile(r"0x[0-9a-f]+|\d+")
 _OURS = "dp2emu."
 _FUZZ = "dp2emu.fuzz."
+_CALLERS = ("dp2emu.fuzz.worker.", "__main__.")
+"""Who tries inputs, by one way or another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,8 @@ def finding_of(target: str, error: BaseException, data: bytes) -> Finding:
 
 
 def site_of(error: BaseException) -> str:
-    """Kind and innermost functions of ours, or, of a broken promise, its words without numbers.
+    """Kind and innermost functions of ours, or of a target that is none of ours; of a broken
+    promise, its words without numbers.
 
     >>> site_of(Broken("a token at 5 instead of 7"))
     'Broken: a token at # instead of #'
@@ -54,8 +57,8 @@ def site_of(error: BaseException) -> str:
     if isinstance(error, Broken):
         return f"{kind}: {_NUMBERS.sub('#', str(error))}"
     frames = [_where(frame) for frame in _frames(error.__traceback__)]
-    ours = [where for where in frames if where.startswith(_OURS)]
-    inner = [where for where in ours if not where.startswith(_FUZZ)] or ours
+    tried = [where for where in frames if not where.startswith(_CALLERS)]
+    inner = [w for w in tried if w.startswith(_OURS) and not w.startswith(_FUZZ)] or tried
     return " < ".join((kind, *inner[: -_INNERMOST - 1 : -1]))
 
 

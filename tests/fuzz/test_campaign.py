@@ -9,6 +9,7 @@ import pytest
 
 from dp2emu.errors import UsageError
 from dp2emu.fuzz.campaign import Plan, campaign
+from dp2emu.fuzz.guided import available
 from tests.fuzz.planted import BAD
 
 PLANTED = "tests.fuzz.planted"
@@ -33,7 +34,8 @@ def test_what_keeps_its_promises_has_no_findings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "site"), [
-    ("RAISES", b"ValueError\n"), ("BREAKS", b"Broken: no # is here, nor #\n"),
+    ("RAISES", b"ValueError < tests.fuzz.planted._raise < tests.fuzz.planted.trial\n"),
+    ("BREAKS", b"Broken: no # is here, nor #\n"),
 ])  # fmt: skip
 def test_an_exception_is_found_once_and_made_small(tmp_path: Path, name: str, site: bytes) -> None:
     assert len(ended(name, tmp_path)) == 1
@@ -71,6 +73,21 @@ def test_the_same_seed_makes_the_same_inputs(tmp_path: Path) -> None:
         campaign(f"{PLANTED}:FINE", Plan(tmp_path / name, execs=300, seed=seed))
         corpora.append({path.name for path in (tmp_path / name / "fine").iterdir()})
     assert corpora[0] == corpora[1] != corpora[2]
+
+
+needs_atheris = pytest.mark.skipif(not available(), reason="atheris has no wheel here")
+
+
+@needs_atheris
+def test_inputs_chosen_by_coverage_are_counted_to_the_last(tmp_path: Path) -> None:
+    assert ended("FINE", tmp_path, guided=True) == ()
+    assert json.loads((tmp_path / "fine.json").read_text())["execs"] == 300
+
+
+@needs_atheris
+def test_inputs_chosen_by_coverage_find_what_is_planted(tmp_path: Path) -> None:
+    assert len(ended("RAISES", tmp_path, guided=True, execs=20_000)) == 1
+    assert only(tmp_path, ".input") == BAD
 
 
 @pytest.mark.parametrize("name", ["nothing", "no.module:X", f"{PLANTED}:nothing"])
