@@ -80,6 +80,7 @@ def test_a_wrong_first_line_is_named(text: str, what: str) -> None:
          "line 3: INDEXEDTRIANGLEFAN does not say n, the number in its header"),
         ("call\nCREATEPIXELSHADER\n- dwCodeSize=4294967295\n code: 1",
          "line 4: code has 1 elements, the item speaks of 1073741823"),
+        ("call\nLINELIST_IMM", "line 3: LINELIST_IMM does not say n, the number in its header"),
         ("call\nLINELIST_IMM n=1", "line 3: the vertices take 40 bytes, 0 follow"),
         ("call\nraw n=1", "line 3: raw has a part bytes and nothing else"),
         ('call\nraw\n bytes: "0"', "line 4: '0' are no hexadecimal bytes"),
