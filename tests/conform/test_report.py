@@ -45,7 +45,7 @@ def test_junit_xml_reads_back() -> None:
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
     failed, skipped, passed = suite
     assert (failed.get("classname"), failed.get("name")) == ("query", "order.event")
-    assert failed[0].get("message") == "query 5 is late ?[0m"
+    assert failed[0].get("message") == "query 5 is late \\x1b[0m"
     assert skipped[0].tag == "skipped" and len(passed) == 0
 
 
