@@ -33,7 +33,8 @@ class Limits:
     patches, state blocks, shaders, declarations), ``shader_bytes`` of each kind of shaders and
     declarations, and ``queries``.  Beyond them a driver answers that it is out of memory.
 
-    Of a call: ``call_bytes`` of commands, and ``call_tokens``, ``call_vertices``,
+    Of a call: ``call_bytes`` of commands, ``call_draws``, runs of points and the like each being
+    one, and ``call_tokens``, ``call_vertices``,
     ``call_pixels`` and ``call_instructions`` of shaders; ``capture_...`` is the same for all calls
     together.  A function of Direct3D 10 or 11 is a call too.
 
@@ -60,6 +61,7 @@ class Limits:
     shader_bytes: int = 1 << 24
     queries: int = 1 << 20
     call_bytes: int = 16 << 20
+    call_draws: int = 1 << 18
     call_tokens: int = 1 << 21
     call_vertices: int = 1 << 32
     call_pixels: int = 1 << 36
@@ -93,6 +95,7 @@ FUZZING = Limits(
     shader_bytes=1 << 18,
     queries=1 << 12,
     call_bytes=1 << 16,
+    call_draws=1 << 12,
     call_tokens=1 << 14,
     call_vertices=1 << 16,
     call_pixels=1 << 18,

@@ -73,6 +73,7 @@ def test_what_is_no_limit_is_not_told_at_length() -> None:
     [
         ("call_tokens", header(8, 0) * 3, 2),
         ("capture_tokens", header(8, 0) * 3, 2),
+        ("call_draws", triangle_list(0, 2) * 3, 2),
         ("call_vertices", triangle_list(0, 2), 5),
         ("capture_vertices", triangle_list(0, 2), 5),
         ("call_pixels", triangle_list(0, 2), 99),
@@ -95,7 +96,9 @@ def test_work_beyond_a_limit_ends_with_its_name(
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_work_up_to_a_limit_is_done(engine: str) -> None:
-    limits = Limits(call_vertices=12, call_pixels=400, call_tokens=2, capture_pixels=800)
+    limits = Limits(
+        call_draws=2, call_vertices=12, call_pixels=400, call_tokens=2, capture_pixels=800
+    )
     bench = Bench(options=Options(engine=engine, limits=limits))
     for _ in range(3):
         bench.ok(triangle_list(0, 2) * 2, QUAD)

@@ -148,8 +148,11 @@ class Gpu:
     def submit(self, packet: Packet, context: Counters | None = None) -> None:
         """Queue a packet behind all earlier ones; if the FIFO is full the host waits first.
 
-        What it draws counts in ``context`` as well.
+        What it draws counts in ``context`` as well.  Raises Exceeded for more draws of a call than
+        ``call_draws``, before they are queued.
         """
+        if type(packet) is Draw:
+            self.spending.begin_draw()
         while len(self._fifo) >= QUEUE_DEPTH or self._queued_bytes > QUEUE_BYTES:
             self.counters.wait_queue_ticks += self._wait_until(self._next_start())
             self.run()

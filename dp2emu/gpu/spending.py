@@ -45,10 +45,20 @@ class Spending:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._call = self._capture = Costs()
+        self._draws = 0
 
     def begin_call(self) -> None:
         """What is spent from now on is another call's."""
         self._call = Costs()
+        self._draws = 0
+
+    def begin_draw(self) -> None:
+        """Count a draw that is queued, however small.  Raises Exceeded, which names the limit, if
+        those of the call are too many: each takes time that no vertex or pixel accounts for.
+        """
+        self._draws += 1
+        if self._draws > self._limits.call_draws:
+            self._limits.check("call_draws", self._draws, "draws of a call are too many")
 
     def spend(self, vertices: int = 0, pixels: int = 0, instructions: int = 0) -> None:
         """Count what was done."""
