@@ -64,6 +64,10 @@ COMMAND_BYTES = range(64, (1 << 24) + 1)
 _CALLS = range(1 << 32)
 _LISTED = 1 << 16
 """Entries of a list, at most."""
+_BYTES = 1 << 22
+"""Size of a scenario file, at most."""
+_DOTS = 8
+"""In a line of TOML, at most: scenarios have no numbers with points, and no deep tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,15 +166,23 @@ def load_scenario(path: str | PathLike[str]) -> Scenario:
 
     Raises UsageError for what is no scenario, and OSError.
     """
-    read = json.loads if str(path).endswith(".json") else tomllib.loads
+    read = json.loads if str(path).endswith(".json") else _toml
     try:
-        data = read(read_file(path).decode("utf-8"))
+        data = read(read_file(path, _BYTES).decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise UsageError(f"scenario {path}: {error}") from None
     try:
         return parse_scenario(data, Path(path).parent)
     except UsageError as error:
         raise UsageError(f"scenario {path}: {error.what}") from None
+
+
+def _toml(text: str) -> Any:
+    """Raises ValueError for keys of very many parts too: tomllib takes their number squared."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.count(".") > _DOTS:
+            raise ValueError(f"line {number} has more than {_DOTS} dots")
+    return tomllib.loads(text)
 
 
 def parse_scenario(data: object, folder: Path | None = None) -> Scenario:

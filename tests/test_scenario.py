@@ -218,3 +218,12 @@ def test_other_rigs_have_no_scenarios(tmp_path: Path) -> None:
     (tmp_path / "empty.toml").write_text("")
     empty = tmp_path / "empty.toml"
     assert dp2emu("replay", STREAM, "--rig", f"recorded:{STREAM}", "--scenario", empty).code == 2
+
+
+@pytest.mark.parametrize("text", [
+    "a" + ".a" * 200_000 + " = 1", f"[{'a.' * 3000}a]\n" * 700, "[" * 100_000, "#" * (5 << 20),
+], ids=["key", "tables", "nested", "large"])  # fmt: skip
+def test_what_would_take_very_long_to_read_is_refused_at_once(tmp_path: Path, text: str) -> None:
+    (tmp_path / "long.toml").write_text(text)
+    with pytest.raises(UsageError, match=r"dots|more than|Invalid|recursion"):
+        load_scenario(tmp_path / "long.toml")

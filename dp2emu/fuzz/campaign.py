@@ -11,16 +11,18 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
 from typing import Any
 
 from dp2emu import __version__
+from dp2emu.errors import UsageError
 from dp2emu.fuzz import target_named
 from dp2emu.fuzz.findings import Finding, Findings
 from dp2emu.fuzz.worker import Board
+from dp2emu.inputs import read_file
 from dp2emu.outputs import write_file
 from dp2emu.records import dataclass
 
@@ -159,11 +161,11 @@ class _Crew:
         if not self._plan.resume or not self._state.exists():
             return nothing
         try:
-            told = json.loads(self._state.read_text("utf-8"))
-            return Progress(**{**asdict(nothing), "execs": int(told["execs"]),
-                               "seconds": float(told["seconds"])})  # fmt: skip
-        except (ValueError, KeyError, TypeError):
+            told = json.loads(read_file(self._state))
+            execs, seconds = int(told["execs"]), float(told["seconds"])
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError, UsageError):
             return nothing
+        return replace(nothing, execs=max(execs, 0), seconds=max(seconds, 0.0))
 
     def closed(self) -> Progress:
         """How it ended, which the folder remembers."""

@@ -67,6 +67,15 @@ def test_a_campaign_goes_on_where_it_ended(tmp_path: Path) -> None:
     assert campaign(f"{PLANTED}:FINE", Plan(tmp_path, execs=200)).execs == 200
 
 
+@pytest.mark.parametrize("told", [
+    b"", b"[]", b"[" * 100_000, b'{"execs": 1e999, "seconds": 1}', b'{"execs": -7, "seconds": -1}',
+    b'{"execs": [], "seconds": 1}', b'\xff', b'{"execs": 0}',
+])  # fmt: skip
+def test_what_is_no_summary_is_no_beginning(tmp_path: Path, told: bytes) -> None:
+    (tmp_path / "fine.json").write_bytes(told)
+    assert campaign(f"{PLANTED}:FINE", Plan(tmp_path, execs=10, resume=True)).execs == 10
+
+
 def test_the_same_seed_makes_the_same_inputs(tmp_path: Path) -> None:
     corpora = []
     for name, seed in (("a", 5), ("b", 5), ("c", 6)):
