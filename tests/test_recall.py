@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from weakref import ReferenceType, ref
 
 from dp2emu.recall import ROOM, ROOM_EACH, Together, by_identity, kept, while_it_lives
@@ -116,14 +117,20 @@ def test_results_are_computed_once_while_there_is_room() -> None:
     assert computed == [1, 2, 1, 2, 2]
 
 
-def test_results_are_kept_up_to_the_last_bit_of_room() -> None:
+def remembering(room: int) -> tuple[Callable[[int], int], list[int]]:
+    """Numbers as large as they say, and those that had to be computed."""
     computed: list[int] = []
 
-    @kept(10, lambda result, number: result)
+    @kept(room, lambda result, number: result)
     def same(number: int) -> int:
         computed.append(number)
         return number
 
+    return same, computed
+
+
+def test_results_are_kept_up_to_the_last_bit_of_room() -> None:
+    same, computed = remembering(10)
     assert [same(4), same(6), same(4), same(6)] == [4, 6, 4, 6]
     assert computed == [4, 6]
     same(1)
@@ -132,13 +139,7 @@ def test_results_are_kept_up_to_the_last_bit_of_room() -> None:
 
 
 def test_a_result_larger_than_the_room_is_kept_until_another_comes() -> None:
-    computed: list[int] = []
-
-    @kept(10, lambda result, number: result)
-    def same(number: int) -> int:
-        computed.append(number)
-        return number
-
+    same, computed = remembering(10)
     assert [same(50), same(50), same(1), same(2), same(1), same(50)] == [50, 50, 1, 2, 1, 50]
     assert computed == [50, 1, 2, 50]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -103,7 +104,8 @@ def campaign(
     it goes, and at the end how it went.
 
     Findings and corpus are in ``plan.folder``; ends early at KeyboardInterrupt, which is passed on
-    when all that is told and kept.  Raises UsageError for a name that is none, and OSError.
+    when all that is told and kept.  Raises UsageError for a name that is none and, resumed, for a
+    summary that is none, and OSError.
     """
     with tempfile.TemporaryDirectory(prefix="dp2emu-fuzz-") as boards:
         crew = _Crew(name, plan, Path(boards))
@@ -163,9 +165,11 @@ class _Crew:
         try:
             told = json.loads(read_file(self._state))
             execs, seconds = int(told["execs"]), float(told["seconds"])
-        except (ValueError, KeyError, TypeError, OverflowError, RecursionError, UsageError):
-            return nothing
-        return replace(nothing, execs=max(execs, 0), seconds=max(seconds, 0.0))
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            execs, seconds = -1, 0.0
+        if execs < 0 or not 0 <= seconds < math.inf:
+            raise UsageError("no summary of a campaign", stream=str(self._state))
+        return replace(nothing, execs=execs, seconds=seconds)
 
     def closed(self) -> Progress:
         """How it ended, which the folder remembers."""
