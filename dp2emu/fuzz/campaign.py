@@ -22,7 +22,8 @@ from dp2emu import __version__
 from dp2emu.errors import UsageError
 from dp2emu.fuzz import target_named
 from dp2emu.fuzz.findings import Finding, Findings
-from dp2emu.fuzz.worker import Board
+from dp2emu.fuzz.guided import reached
+from dp2emu.fuzz.worker import Board, Vitals
 from dp2emu.inputs import read_file
 from dp2emu.outputs import write_file
 from dp2emu.records import dataclass
@@ -35,6 +36,8 @@ _PATIENCE = 6
 """Timeouts that an input may last whose process works less: other processes have the processor."""
 _LAST_WORDS = 4000
 """Characters of what a worker that died had said."""
+_STATUS = 1 << 16
+"""Bytes of what a worker says that are looked at for how far it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,8 @@ class Plan:
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a campaign is: inputs tried, by all processes and, resumed, those before; kinds of
-    inputs and lines covered by the process that has most; inputs kept; findings by name.
+    inputs and lines covered by the process that has most, or branches where inputs are chosen by
+    coverage; inputs kept; findings by name.
     """
 
     target: str
@@ -180,7 +184,7 @@ class _Crew:
 
     def progress(self) -> Progress:
         """How far it is."""
-        seen = [member.board.read() for member in self._members]
+        seen = [self._vitals(member) for member in self._members]
         execs = sum(max(v.execs, m.execs) for v, m in zip(seen, self._members, strict=True))
         names = [n for n in self._findings.names() if n.startswith(f"{self._target.name}-")]
         return Progress(
@@ -192,6 +196,14 @@ class _Crew:
             max(vitals.corpus for vitals in seen),
             tuple(names),
         )
+
+    def _vitals(self, member: _Member) -> Vitals:
+        """What a worker has done; of coverage libFuzzer tells where it is what chooses inputs."""
+        vitals = member.board.read()
+        if not self._plan.guided or member.process is None:
+            return vitals
+        features, lines, corpus = reached(_end_of(member.words, _STATUS))
+        return replace(vitals, features=features, lines=lines, corpus=corpus)
 
     # Work
 
@@ -240,7 +252,7 @@ class _Crew:
     def _lost(self, member: _Member, how: str) -> None:
         """A worker is gone, and the input it had is why."""
         vitals = member.board.read()
-        words = member.words.read_bytes()[-_LAST_WORDS:].decode("utf-8", "replace")
+        words = _end_of(member.words, _LAST_WORDS).decode("utf-8", "replace")
         member.process = None
         member.execs = vitals.execs + 1
         finding = Finding(self._target.name, how, f"{how}\n\n{words}", vitals.data)
@@ -287,6 +299,13 @@ class _Crew:
             if member.process is not None and member.process.poll() is None:
                 member.process.kill()
                 member.process.wait()
+
+
+def _end_of(path: Path, most: int) -> bytes:
+    """The last bytes of a file."""
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - most, 0))
+        return file.read(most)
 
 
 def _worked(process: int, now: float) -> float:

@@ -36,10 +36,10 @@ def _promise() -> None:
     raise Broken("no 7 is here, nor 19")
 
 
-def _target(name: str, bad: Callable[[], object]) -> Target:
+def _target(name: str, bad: Callable[[], object], *cover: str) -> Target:
     trial = _trial(bad)
     return Target(
-        name, "planted", lambda: trial, lambda rng: rng.randbytes(8), mutations.mutate, 32, ()
+        name, "planted", lambda: trial, lambda rng: rng.randbytes(8), mutations.mutate, 32, cover
     )
 
 
@@ -55,3 +55,4 @@ HANGS = _target("hangs", lambda: time.sleep(60))
 SPINS = _target("spins", _spin)
 WAITS = _target("waits", lambda: time.sleep(1.0))
 FINE = _target("fine", lambda: None)
+WATCHED = _target("watched", lambda: None, __name__)

@@ -102,6 +102,13 @@ def test_inputs_chosen_by_coverage_are_counted_to_the_last(tmp_path: Path) -> No
 
 
 @needs_atheris
+def test_inputs_chosen_by_coverage_tell_what_they_cover(tmp_path: Path) -> None:
+    told = campaign(f"{PLANTED}:WATCHED", Plan(tmp_path, execs=300, guided=True))
+    assert min(told.features, told.lines, told.corpus) > 0
+    assert {path.name for path in tmp_path.iterdir()} == {"watched", "watched.json", "findings"}
+
+
+@needs_atheris
 def test_inputs_chosen_by_coverage_find_what_is_planted(tmp_path: Path) -> None:
     assert len(ended("RAISES", tmp_path, guided=True, execs=20_000)) == 1
     assert only(tmp_path, ".input") == BAD
