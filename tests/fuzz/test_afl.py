@@ -1,8 +1,9 @@
-"""The worked example of docs/fuzzing.rst: AFL++ with our mutator and corpus finds planted bugs."""
+"""AFL++ with our mutator and corpus finds planted bugs, as docs/fuzzing.rst has it by the word."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,11 @@ LENGTHS = ("CLEAR_LENGTH", "CONSTB_LENGTH", "PATCH_TAILS", "SETLIGHT_LENGTH", "S
            "SETRENDERTARGET_LENGTH", "SETTEXLOD_LENGTH", "UNKNOWN_SKIPPED")  # fmt: skip
 
 TRIES = "200000"
+ANYWHERE = {
+    "AFL_NO_UI": "1", "AFL_SKIP_CPUFREQ": "1", "AFL_NO_AFFINITY": "1",
+    "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1",
+}  # fmt: skip
+"""What AFL++ wants to be told on a machine that is not set up for it."""
 
 
 def harness(*bugs: str) -> Path:
@@ -43,11 +49,9 @@ def test_afl_finds_every_planted_length(bug: str, tmp_path: Path) -> None:
     seeds = tmp_path / "seeds"
     seeds.mkdir()
     (seeds / "one").write_bytes((tmp_path / "corpus" / "renderstate-0").read_bytes())
-    settings = {
-        "AFL_PYTHON_MODULE": "dp2emu.fuzz.afl", "AFL_CUSTOM_MUTATOR_ONLY": "1", "AFL_NO_UI": "1",
-        "AFL_SKIP_CPUFREQ": "1", "AFL_BENCH_UNTIL_CRASH": "1", "AFL_NO_AFFINITY": "1",
-        "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1",
-        "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
+    settings = ANYWHERE | {
+        "AFL_PYTHON_MODULE": "dp2emu.fuzz.afl", "AFL_CUSTOM_MUTATOR_ONLY": "1",
+        "AFL_BENCH_UNTIL_CRASH": "1", "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
     }  # fmt: skip
     out = tmp_path / "out"
     command = ["afl-fuzz", "-n", "-i", seeds, "-o", out, "-x", tmp_path / "dp2.dict", "-E", TRIES,
@@ -56,3 +60,32 @@ def test_afl_finds_every_planted_length(bug: str, tmp_path: Path) -> None:
     found = sorted(out.rglob("crashes/id*"))
     assert found, done.stdout[-2000:]
     assert subprocess.run([harness(bug), found[0]], stderr=subprocess.DEVNULL).returncode < 0
+
+
+def documented() -> str:
+    """The commands of the example."""
+    page = (ROOT / "docs" / "fuzzing.rst").read_text("utf-8")
+    (block,) = [each for each in page.split(".. code-block:: console\n") if "afl-gcc" in each]
+    return "\n".join(re.findall(r"^    (?:\$ )?(.*)$", block, re.MULTILINE))
+
+
+def test_the_example_names_what_there_is() -> None:
+    for word in re.findall(r"(?:tests|dp2emu)/\S+", documented()):
+        assert list(ROOT.glob(word)), word
+    assert "BUG_CLEAR_LENGTH" in (HERE / "sample.c").read_text("ascii")
+
+
+@pytest.mark.slow
+def test_the_example_finds_the_mistake(tmp_path: Path) -> None:
+    for name in ("tests", "dp2emu"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    script = f'set -e\ndp2emu() {{ python -m dp2emu "$@"; }}\n{documented()}'
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, env=os.environ | ANYWHERE | {"PATH": path},
+        capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert list(tmp_path.glob("work/out/default/crashes/id*"))
+    assert b"\ncall " in done.stdout
+    assert b"CLEAR" in done.stdout
