@@ -75,11 +75,13 @@ def prepare(run: Run) -> None:
 
 _OF_DRAWS = (
     "d3d.vertices", "gpu.bound", "gpu.clear", "gpu.color", "gpu.geometry", "gpu.kernel.arguments",
-    "gpu.kernel.key", "gpu.kernel.layout", "gpu.kernel.plan", "gpu.kernel.running",
-    "gpu.kernel.vertex_plan", "gpu.packets", "gpu.setting", "gpu.state", "gpu.targets",
-    "gpu.texturing", "gpu.vertex", "shader.fixed.cascade", "shader.fixed.output", "shader.ir",
-    "shader.jit.bindings", "shader.jit.code", "shader.jit.compiling", "shader.jit.layout",
-    "shader.jit.writer", "shader.tidy", "shader.values", "shader.verify",
+    "gpu.kernel.key", "gpu.kernel.large", "gpu.kernel.layout", "gpu.kernel.plan",
+    "gpu.kernel.running", "gpu.kernel.vertex_frame", "gpu.kernel.vertex_plan", "gpu.merge",
+    "gpu.packets", "gpu.setting", "gpu.spending", "gpu.state", "gpu.targets", "gpu.texturing",
+    "gpu.vertex", "shader.fixed.blend", "shader.fixed.cascade", "shader.fixed.output",
+    "shader.fixed.records", "shader.ir", "shader.jit.bindings", "shader.jit.code",
+    "shader.jit.compiling", "shader.jit.layout", "shader.jit.writer", "shader.sampling",
+    "shader.texture.records", "shader.tidy", "shader.values", "shader.verify",
 )  # fmt: skip
 """Modules whose records next to every draw uses."""
 

@@ -7,14 +7,10 @@ threads', and the result is the same for any number of them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from dp2emu.gpu.kernel.workers import Order, workers
 from dp2emu.records import dataclass
-
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
 
 ROWS = 64
 """Rows of a band, a power of two, and an even number since kernels work on pairs."""
@@ -53,26 +49,20 @@ class Bands:
         return ((self.bottom - 1) >> self.shift) - (self.top >> self.shift) + 1
 
 
-def share(workers: Sequence[Callable[[], object]]) -> None:
-    """Let workers, of which each has a thread, work until all are done.
+def share(orders: Sequence[Order]) -> None:
+    """Carry out orders, each on a thread of its own, until all are done.
 
-    The first one works on the calling thread.  Raises what a worker raised, when none works any
-    more: memory that is drawn to may go away then.
+    The first one is the calling thread's.  Raises what one of them raised, when none is under
+    way any more: memory that is drawn to may go away then.
     """
-    own, *others = workers
-    running = [_pool(os.getpid(), len(others)).submit(other) for other in others]
+    own, *others = orders
+    working = workers(len(others))
+    for worker, other in zip(working, others, strict=True):
+        worker.begin(other)
     try:
         own()
     finally:
-        raised = [future.exception() for future in running]
+        raised = [worker.end() for worker in working]
     for error in raised:
         if error is not None:
             raise error
-
-
-@lru_cache(maxsize=8)
-def _pool(process: int, threads: int) -> ThreadPoolExecutor:
-    """Threads do not outlive a fork, so every process has its own."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    return ThreadPoolExecutor(threads, thread_name_prefix="kernel")
