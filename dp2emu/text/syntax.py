@@ -21,12 +21,13 @@ from typing import TypeAlias
 from dp2emu.errors import CaptureError
 from dp2emu.records import dataclass
 
-_STRING = r'"(?:[^"\\]|\\.)*"'
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _LEXEME = re.compile(rf"""([^\s\[\]{{}}="\#]+|[\[\]{{}}=]|{_STRING}|"(?s:.*))|\#.*""")
 """A word, a mark, a string, or one that does not end; nothing for a comment.  All that is left
 is space.
 """
 _WHOLE = re.compile(_STRING)
+_MARKS = "=[]{}"
 _NO_WORDS = frozenset('[]{}="')
 """What lexemes begin with that are no words."""
 LINE_LIMIT = 1 << 20
@@ -137,10 +138,11 @@ def blocks(lines: Iterable[tuple[int, str]]) -> Iterator[Block]:
     """Group lines into blocks.  Raises TextError for a line that fits no rule of the grammar."""
     block: Block | None = None
     for number, line in lines:
-        words = _Words(number, line)
-        if words.at_end():
+        lexemes = _lexemes(number, line)
+        if not lexemes:
             continue
-        if words.is_statement():
+        first, words = lexemes[0], _Words(number, lexemes)
+        if first != "-" and first[-1] != ":" and first[0] not in _NO_WORDS:
             if block is not None:
                 yield block
             block = Block(words.name(), words.fields())
@@ -152,110 +154,101 @@ def blocks(lines: Iterable[tuple[int, str]]) -> Iterator[Block]:
         yield block
 
 
+def _lexemes(number: int, text: str) -> list[str]:
+    """A line cut into lexemes.  Raises TextError for a string that does not end."""
+    plain, _, comment = text.partition("#")
+    if '"' not in plain and "\n" not in comment[:-1]:
+        # Without strings this is several times as fast, and most lines have none.
+        for mark in _MARKS:
+            plain = plain.replace(mark, f" {mark} ")
+        return plain.split()
+    lexemes = [*filter(None, _LEXEME.findall(text))]
+    last = lexemes[-1] if lexemes else ""
+    if last[:1] == '"' and not _WHOLE.fullmatch(last):
+        raise TextError(number, f"nothing starts with {last[:8].strip()!a}")
+    return lexemes
+
+
 def _extend(block: Block, words: _Words) -> None:
-    if words.skip_dash():
+    name = words.name()
+    if name == "-":
         block.items.append(Item(words.fields()))
         return
     parts = block.items[-1].parts if block.items else block.parts
-    parts.setdefault(words.part(), []).extend(words.values())
+    parts.setdefault(name.removesuffix(":"), []).extend(words.values())
 
 
 class _Words:
-    """One line cut into lexemes, with a cursor."""
+    """The lexemes of one line, gone through once.  Mutable: it is read."""
 
-    def __init__(self, line: int, text: str) -> None:
+    __slots__ = "_rest", "line"
+
+    def __init__(self, line: int, lexemes: Iterable[str]) -> None:
         self.line = line
-        self._at = 0
-        lexemes: list[str] = _LEXEME.findall(text)
-        last = lexemes[-1] if lexemes else ""
-        if last[:1] == '"' and not _WHOLE.fullmatch(last):
-            raise self.error(f"nothing starts with {last[:8].strip()!a}")
-        self._lexemes = [*filter(None, lexemes)] if "#" in text else lexemes
-        self._end = len(self._lexemes)
+        self._rest = iter(lexemes)
 
     def error(self, what: str) -> TextError:
         return TextError(self.line, what)
 
-    def at_end(self) -> bool:
-        return self._at == self._end
-
-    def is_statement(self) -> bool:
-        text = self._lexemes[0]
-        return text != "-" and text[-1] != ":" and text[0] not in _NO_WORDS
-
-    def skip_dash(self) -> bool:
-        if self._lexemes[0] != "-":
-            return False
-        self._at += 1
-        return True
-
     def name(self) -> str:
-        text = self._next()
+        text = next(self._rest)
         if text[0] in _NO_WORDS:
             raise self.error(f"{text} where a name belongs")
         return text
 
-    def part(self) -> str:
-        """The name of a list: on a line that is no statement, a word ends with a colon."""
-        return self.name().removesuffix(":")
-
-    def fields(self) -> Fields:
-        """``name=value`` up to the end of the line."""
-        return self._fields(None, 0)
-
-    def values(self) -> list[Value]:
-        """Values up to the end of the line."""
-        return self._values(None, 0)
-
-    def _next(self) -> str:
-        at = self._at
-        if at == self._end:
-            raise self.error("the line ends too early")
-        self._at = at + 1
-        return self._lexemes[at]
-
-    def _closed(self, closing: str | None) -> bool:
-        """Whether the list under way ends here; steps over the mark that closes it."""
-        if closing is None:
-            return self._at == self._end
-        if self._at == self._end:
-            raise self.error(f"{closing} is missing")
-        if self._lexemes[self._at] != closing:
-            return False
-        self._at += 1
-        return True
-
-    def _fields(self, closing: str | None, depth: int) -> Fields:
+    def fields(self, closing: str = "", depth: int = 0) -> Fields:
+        """``name=value`` up to the end of the line, or to the mark that closes them."""
         values: dict[str, Value] = {}
-        while not self._closed(closing):
-            name = self.name()
+        rest, line = self._rest, self.line
+        for name in rest:
+            if name[0] in _NO_WORDS:
+                if name == closing:
+                    return Fields(values, line)
+                raise self.error(f"{name} where a name belongs")
             if name in values:
                 raise self.error(f"{name} is given twice")
-            if self._next() != "=":
-                raise self.error(f"{name} has no value")
-            values[name] = self._value(depth)
-        return Fields(values, self.line)
+            if (mark := next(rest, "")) != "=":
+                raise self.error(f"{name} has no value") if mark else self._cut()
+            self._check_depth(depth)
+            text = next(rest, "")
+            plain = text and text[0] not in _NO_WORDS
+            values[name] = Word(text, line) if plain else self._bracket(text, depth)
+        self._check_closed(closing)
+        return Fields(values, line)
 
-    def _values(self, closing: str | None, depth: int) -> list[Value]:
+    def values(self, closing: str = "", depth: int = 0) -> list[Value]:
+        """Values up to the end of the line, or to the mark that closes them."""
         values: list[Value] = []
-        while not self._closed(closing):
-            values.append(self._value(depth))
+        line = self.line
+        for text in self._rest:
+            if text == closing:
+                return values
+            self._check_depth(depth)
+            plain = text[0] not in _NO_WORDS
+            values.append(Word(text, line) if plain else self._bracket(text, depth))
+        self._check_closed(closing)
         return values
 
-    def _value(self, depth: int) -> Value:
-        if depth > _DEPTH_LIMIT:
-            raise self.error("brackets nest too deep")
-        text = self._next()
-        first = text[0]
-        if first not in _NO_WORDS:
-            return Word(text, self.line)
-        if first == '"':
+    def _bracket(self, text: str, depth: int) -> Value:
+        """A value that is no word and begins with ``text``, which is empty at the line's end."""
+        if text[:1] == '"':
             return Quoted(self._unquoted(text), self.line)
         if text == "[":
-            return Row(tuple(self._values("]", depth + 1)), self.line)
+            return Row(tuple(self.values("]", depth + 1)), self.line)
         if text == "{":
-            return self._fields("}", depth + 1)
-        raise self.error(f"{text} where a value belongs")
+            return self.fields("}", depth + 1)
+        raise self.error(f"{text} where a value belongs") if text else self._cut()
+
+    def _cut(self) -> TextError:
+        return self.error("the line ends too early")
+
+    def _check_depth(self, depth: int) -> None:
+        if depth > _DEPTH_LIMIT:
+            raise self.error("brackets nest too deep")
+
+    def _check_closed(self, closing: str) -> None:
+        if closing:
+            raise self.error(f"{closing} is missing")
 
     def _unquoted(self, text: str) -> str:
         try:
