@@ -76,7 +76,7 @@ class CommandStream:
             found = scan(self.memory, at, self.end, vertex_size, limit=_STRETCH)
             at = found.stop
             yield found
-            if found.problem is not None or at >= self.end:
+            if found.wrong is not None or at >= self.end:
                 return
 
     def payload(self, start: int, end: int) -> bytes:

@@ -24,7 +24,7 @@ from dp2emu.text.contexts import Contexts, VertexFormat
 from dp2emu.text.lines import Line, token_lines
 from dp2emu.text.memory import hex_lines
 from dp2emu.text.remarks import remark
-from dp2emu.text.syntax import TextError, blocks
+from dp2emu.text.syntax import TextError, block_of
 
 RAW = "raw"
 """Keyword of a block of bytes that are no token; its part is ``bytes``."""
@@ -112,7 +112,7 @@ def _block(
     moved = place.offset - lead + base
     for line, behind, said in token(codec, data, place.n, lead, vertex):
         if line.sizes is not None:
-            line = line._replace(at=line.at + moved)
+            line = Line(line.text, line.depth, line.at + moved, line.sizes)
         yield Shown(line, behind, said)
 
 
@@ -137,8 +137,7 @@ _known_token = lru_cache(_KEPT)(_token)
 
 def _assembled(codec: Codec, lines: Iterable[Line], at: int, vertex_size: int) -> bytes | None:
     try:
-        (block,) = blocks(enumerate(line.text for line in lines))
-        return build(codec, block, at, vertex_size)
+        return build(codec, block_of([line.text for line in lines]), at, vertex_size)
     except TextError:
         return None
 

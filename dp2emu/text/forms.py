@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields
 from enum import IntEnum
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 from dp2emu.capture.records import (
@@ -71,13 +72,17 @@ class Form:
     def _defaults(self) -> dict[str, int | None]:
         return self._inner | self._own
 
+    @cached_property
+    def _values(self) -> Callable[[Any], tuple[int, ...]]:
+        """What gets all numbers of a record at once."""
+        names = (*(f"{self.inner}.{name}" for name in self._inner), *self._own)
+        if len(names) > 1:
+            return attrgetter(*names)
+        return lambda record: tuple(getattr(record, name) for name in names)
+
     def numbers(self, record: Any) -> Iterator[tuple[str, int]]:
         """(name, value) of every number."""
-        inner = getattr(record, self.inner) if self.inner else None
-        for name in self._inner:
-            yield name, getattr(inner, name)
-        for name in self._own:
-            yield name, getattr(record, name)
+        return zip(self._defaults, self._values(record), strict=True)
 
     def said(self, record: Any) -> Iterator[tuple[str, int]]:
         """Those numbers that have no default or are not it."""
@@ -89,16 +94,24 @@ class Form:
 
         Raises TextError for unknown names and values.
         """
-        given = dict(block.fields.values)
-        inner, own = _taken(given, self._inner), _taken(given, self._own)
-        if given:
-            known = " ".join(self._defaults)
-            raise block.error(f"no field {next(iter(given))}; the fields are {known}")
+        inner, own = self.members(block)
         if self.of is None:
             record: Record = self.record(**own, **apart)
         else:
             record = self.record(**{self.inner: self.of(**inner, **apart)}, **own)
         return record
+
+    def members(self, block: Block) -> tuple[dict[str, int], dict[str, int]]:
+        """The numbers of a block: those of the ``inner`` member and the record's own.
+
+        Raises TextError for unknown names and values.
+        """
+        given = dict(block.fields.values)
+        inner, own = _taken(given, self._inner), _taken(given, self._own)
+        if given:
+            known = " ".join(self._defaults)
+            raise block.error(f"no field {next(iter(given))}; the fields are {known}")
+        return inner, own
 
 
 def _taken(given: dict[str, Value], defaults: Mapping[str, int | None]) -> dict[str, int]:

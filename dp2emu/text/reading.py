@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from dp2emu.capture.records import (
@@ -18,6 +17,7 @@ from dp2emu.capture.records import (
 )
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.table import TABLE
+from dp2emu.dp2.walk import VERTEX_ALIGNMENT
 from dp2emu.text.answers import CODECS
 from dp2emu.text.build import build
 from dp2emu.text.codec import Codec, codec_of
@@ -26,7 +26,7 @@ from dp2emu.text.contexts import Contexts
 from dp2emu.text.dump import NO_COMMANDS
 from dp2emu.text.forms import BY_KEYWORD
 from dp2emu.text.memory import bytes_of
-from dp2emu.text.syntax import Block, Fields, Quoted, TextError, Value, Word
+from dp2emu.text.syntax import Block, Fields, Quoted, TextError, Value, Word, once
 from dp2emu.text.values import NOTHING, values_of
 
 FindCodec = Callable[[str], Codec | None]
@@ -59,18 +59,23 @@ def record_of(block: Block, below: Sequence[Block], contexts: Contexts) -> Recor
 def _called(
     block: Block, below: Sequence[Block], parts: dict[str, list[Value]], contexts: Contexts
 ) -> Called:
-    fields = dict(block.fields.values)
-    present = _present(fields.pop(_COMMANDS, None))
-    plain = Block(block.name, Fields(fields, block.line))
+    fields = block.fields.values
+    present = _present(fields.get(_COMMANDS))
     vertices = bytes_of(parts.pop("vertices")) if "vertices" in parts else None
-    record = BY_KEYWORD[block.name].make(plain, {_COMMANDS: None, "vertices": vertices})
-    assert isinstance(record, Called)
-    call = record.call
+    numbers, own = _numbers(block)
     if not present and below:
         raise below[0].error(f"a call with {_COMMANDS}={NO_COMMANDS} has no tokens")
-    commands = _commands(call, below, contexts) if present else None
-    length = call.dwCommandLength if _LENGTH in fields else len(commands or b"")
-    return replace(record, call=replace(call, commands=commands, dwCommandLength=length))
+    commands = _commands(Call(**numbers), below, contexts) if present else None
+    length = numbers[_LENGTH] if _LENGTH in fields else len(commands or b"")
+    call = Call(**numbers | {_COMMANDS: commands, "vertices": vertices, _LENGTH: length})
+    return Called(call, **own)
+
+
+@once
+def _numbers(block: Block) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a call says of itself, and of its record."""
+    fields = {name: each for name, each in block.fields.values.items() if name != _COMMANDS}
+    return BY_KEYWORD[block.name].members(Block(block.name, Fields(fields, block.line)))
 
 
 def _present(value: Value | None) -> bool:
@@ -85,10 +90,12 @@ def _commands(call: Call, below: Sequence[Block], contexts: Contexts) -> bytes:
     vertex_size = contexts.vertex_format(call).size
     data = bytearray()
     for block in below:
-        data += _bytes(block, _token, call.dwCommandOffset + len(data), vertex_size)
+        at = (call.dwCommandOffset + len(data)) % VERTEX_ALIGNMENT
+        data += _bytes(block, _token, at, vertex_size)
     return bytes(data)
 
 
+@once
 def _bytes(block: Block, find: FindCodec, at: int, vertex_size: int) -> bytes:
     if block.name == RAW:
         return _raw(block)

@@ -14,12 +14,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import field
-from typing import TypeAlias
+from functools import lru_cache, partial, wraps
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from dp2emu.errors import CaptureError
 from dp2emu.records import dataclass
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _LEXEME = re.compile(rf"""([^\s\[\]{{}}="\#]+|[\[\]{{}}=]|{_STRING}|"(?s:.*))|\#.*""")
@@ -27,12 +32,18 @@ _LEXEME = re.compile(rf"""([^\s\[\]{{}}="\#]+|[\[\]{{}}=]|{_STRING}|"(?s:.*))|\#
 is space.
 """
 _WHOLE = re.compile(_STRING)
+_FIRST = re.compile(r'\s*([^\s\[\]{}="#]+)')
+"""The word that a line begins with."""
 _MARKS = "=[]{}"
 _NO_WORDS = frozenset('[]{}="')
 """What lexemes begin with that are no words."""
 LINE_LIMIT = 1 << 20
 """Characters of a line.  A dump wraps long before; without a limit one line is a whole file."""
 _DEPTH_LIMIT = 16
+_SMALL, _OF_A_LINE, _KEPT = 256, 16, 1 << 10
+"""Captures set the same states again and again: blocks of so many characters, each line counted
+as some more, are taken apart once, and so many of them are remembered.
+"""
 
 
 class TextError(CaptureError):
@@ -86,14 +97,18 @@ class Item:
     parts: Parts = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Block:
-    """A statement with what belongs to it.  Mutable while it is read."""
+    """A statement with what belongs to it.  Mutable while it is read.
+
+    A ``known`` one stands for every place with the same text, and counts its lines from 0.
+    """
 
     name: str
     fields: Fields
     items: list[Item] = field(default_factory=list)
     parts: Parts = field(default_factory=dict)
+    known: bool = False
 
     @property
     def line(self) -> int:
@@ -119,57 +134,145 @@ def lines_of(source: Iterable[str]) -> Iterator[tuple[int, str]]:
     Raises TextError for a longer one, and for bytes that are no text.
     """
     readline = getattr(source, "readline", None)
-    lines = iter(lambda: readline(LINE_LIMIT + 1), "") if readline else iter(source)
-    number = 1
-    while True:
+    lines = iter(partial(readline, LINE_LIMIT + 1), "") if readline else source
+    number = 0
+    try:
+        for number, line in enumerate(lines, 1):
+            if len(line) > LINE_LIMIT:
+                raise TextError(number, f"longer than {LINE_LIMIT} characters")
+            yield number, line
+    except UnicodeDecodeError as error:
+        raise TextError(number + 1, f"not {error.encoding} text: {error.reason}") from None
+
+
+class Paragraph(NamedTuple):
+    """A block as it was found: what it says, and if that was ``known`` by its text, its lines and
+    the number of the first, since a known block counts its lines from 0.
+    """
+
+    block: Block
+    number: int = 0
+    lines: tuple[str, ...] = ()
+
+    def placed(self) -> Block:
+        """The block with the numbers of its lines."""
+        return block_of(self.lines, self.number) if self.lines else self.block
+
+    def read(self, reader: Callable[[Block], _T]) -> _T:
+        """What ``reader`` makes of the block, a TextError with the numbers of its lines."""
         try:
-            line = next(lines, None)
-        except UnicodeDecodeError as error:
-            raise TextError(number, f"not {error.encoding} text: {error.reason}") from None
-        if line is None:
-            return
-        if len(line) > LINE_LIMIT:
-            raise TextError(number, f"longer than {LINE_LIMIT} characters")
-        yield number, line
-        number += 1
+            return reader(self.block)
+        except TextError:
+            return reader(self.placed())
 
 
-def blocks(lines: Iterable[tuple[int, str]]) -> Iterator[Block]:
+def once(reader: Callable[Concatenate[Block, _P], _T]) -> Callable[Concatenate[Block, _P], _T]:
+    """A function of a block, and of what can be hashed, that remembers what it makes of known
+    blocks.
+    """
+    remembering: Any = lru_cache(_KEPT)(reader)
+
+    @wraps(reader)
+    def read(block: Block, /, *others: _P.args, **named: _P.kwargs) -> _T:
+        known: Callable[Concatenate[Block, _P], _T] = remembering if block.known else reader
+        return known(block, *others, **named)
+
+    return read
+
+
+def paragraphs(lines: Iterable[tuple[int, str]]) -> Iterator[Paragraph]:
     """Group lines into blocks.  Raises TextError for a line that fits no rule of the grammar."""
-    block: Block | None = None
+    under_way: _Gathered | None = None
     for number, line in lines:
-        lexemes = _lexemes(number, line)
-        if not lexemes:
-            continue
-        first, words = lexemes[0], _Words(number, lexemes)
-        if first != "-" and first[-1] != ":" and first[0] not in _NO_WORDS:
-            if block is not None:
-                yield block
-            block = Block(words.name(), words.fields())
-        elif block is None:
+        if "#" in line:
+            line = _uncommented(line)
+        first = _FIRST.match(line)
+        if first and first[1] != "-" and first[1][-1] != ":":
+            if under_way is not None:
+                yield under_way.paragraph()
+            under_way = _Gathered(number, line)
+        elif under_way is not None:
+            under_way.add(number, line)
+        elif _lexemes(number, line):
             raise TextError(number, "this line belongs to no statement")
-        else:
-            _extend(block, words)
-    if block is not None:
-        yield block
+    if under_way is not None:
+        yield under_way.paragraph()
 
 
-def _lexemes(number: int, text: str) -> list[str]:
+def block_of(lines: Sequence[str], number: int = 1) -> Block:
+    """The block of a statement and the lines that belong to it, the first of which has the
+    ``number``.  Raises TextError.
+    """
+    words = _Words(number, _lexemes(number, lines[0]))
+    block = Block(words.name(), words.fields())
+    for at, line in enumerate(lines[1:], number + 1):
+        _extend(block, at, line)
+    return block
+
+
+@lru_cache(_KEPT)
+def _known(lines: tuple[str, ...]) -> Block:
+    block = block_of(lines, 0)
+    block.known = True
+    return block
+
+
+class _Gathered:
+    """A block's lines as long as they are few, then the block.  Mutable: lines are added."""
+
+    __slots__ = "_block", "_lines", "_number", "_room"
+
+    def __init__(self, number: int, line: str) -> None:
+        self._number = number
+        self._block: Block | None = None
+        self._lines = [line]
+        self._room = _SMALL - len(line)
+
+    def add(self, number: int, line: str) -> None:
+        """A line that belongs to the block.  May raise TextError."""
+        if self._block is not None:
+            _extend(self._block, number, line)
+            return
+        self._lines.append(line)
+        self._room -= len(line) + _OF_A_LINE
+        if self._room < 0:
+            self._block = block_of(self._lines, self._number)
+
+    def paragraph(self) -> Paragraph:
+        """All of it.  Raises TextError."""
+        lines = tuple(self._lines)
+        if self._room >= 0:
+            with suppress(TextError):
+                return Paragraph(_known(lines), self._number, lines)
+        return Paragraph(self._block or block_of(lines, self._number))
+
+
+def _uncommented(line: str) -> str:
+    """The line without its comment, if that can be told at a glance."""
+    plain, _, comment = line.partition("#")
+    return line if '"' in plain or "\n" in comment[:-1] else plain
+
+
+def _lexemes(number: int, line: str) -> list[str]:
     """A line cut into lexemes.  Raises TextError for a string that does not end."""
-    plain, _, comment = text.partition("#")
-    if '"' not in plain and "\n" not in comment[:-1]:
+    if '"' not in line and "#" not in line:
         # Without strings this is several times as fast, and most lines have none.
         for mark in _MARKS:
-            plain = plain.replace(mark, f" {mark} ")
-        return plain.split()
-    lexemes = [*filter(None, _LEXEME.findall(text))]
+            line = line.replace(mark, f" {mark} ")
+        return line.split()
+    lexemes = [*filter(None, _LEXEME.findall(line))]
     last = lexemes[-1] if lexemes else ""
     if last[:1] == '"' and not _WHOLE.fullmatch(last):
         raise TextError(number, f"nothing starts with {last[:8].strip()!a}")
     return lexemes
 
 
-def _extend(block: Block, words: _Words) -> None:
+def _extend(block: Block, number: int, line: str) -> None:
+    """Add a line that is no statement to the block it belongs to."""
+    lexemes = _lexemes(number, line)
+    if not lexemes:
+        return
+    words = _Words(number, lexemes)
     name = words.name()
     if name == "-":
         block.items.append(Item(words.fields()))

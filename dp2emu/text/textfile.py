@@ -16,8 +16,9 @@ from dp2emu.text.dump import CHUNK, MAGIC, VERSION
 from dp2emu.text.forms import BY_KEYWORD
 from dp2emu.text.reading import record_of
 from dp2emu.text.shape import Leaf, scalar
-from dp2emu.text.syntax import Block, TextError, Value, Word, blocks, lines_of
+from dp2emu.text.syntax import Block, Paragraph, TextError, Value, Word, lines_of, once, paragraphs
 
+_NO_MAGIC = f"the first statement is not {MAGIC}"
 _VERSION = Leaf("I", "version", None, alone=True)
 _BYTES = Leaf("I", "bytes", None, alone=True)
 
@@ -37,21 +38,24 @@ class TextCapture:
         """``source`` is a text stream or lines.  Raises TextError for a bad first statement."""
         self.name = name
         self.chunk = Chunk(0, 0)
-        self._blocks = blocks(lines_of(source))
+        self._paragraphs = paragraphs(lines_of(source))
         self._contexts = Contexts()
         try:
-            self.form, self.compression = _first(next(self._blocks, None))
+            first = next(self._paragraphs, None)
+            if first is None:
+                raise TextError(1, _NO_MAGIC)
+            self.form, self.compression = first.read(_first)
         except TextError as error:
             raise error.at(stream=name) from None
 
     def records(self) -> Iterator[Record]:
         """Every record in order, once.  Raises TextError."""
         try:
-            for block, below in _grouped(self._blocks):
-                if block.name == CHUNK:
-                    self._start_chunk(block, below)
+            for paragraph, below in _grouped(self._paragraphs):
+                if paragraph.block.name == CHUNK:
+                    self._start_chunk(paragraph.placed(), below)
                 else:
-                    yield self._record(block, below)
+                    yield self._record(paragraph, below)
         except TextError as error:
             raise error.at(stream=self.name) from None
 
@@ -69,16 +73,21 @@ class TextCapture:
     ) -> None:
         self.close()
 
-    def _record(self, block: Block, below: list[Block]) -> Record:
-        record = record_of(block, below, self._contexts)
+    def _record(self, paragraph: Paragraph, below: list[Paragraph]) -> Record:
+        try:
+            record = record_of(paragraph.block, [each.block for each in below], self._contexts)
+        except TextError:
+            # Known blocks do not know where they stand; others do, and say the same again.
+            placed = [each.placed() for each in below]
+            record = record_of(paragraph.placed(), placed, self._contexts)
         try:
             encode(record)
         except CaptureError as error:
-            raise block.error(error.what) from None
+            raise paragraph.placed().error(error.what) from None
         self._contexts.see(record)
         return record
 
-    def _start_chunk(self, block: Block, below: list[Block]) -> None:
+    def _start_chunk(self, block: Block, below: list[Paragraph]) -> None:
         fields = dict(block.fields.values)
         size = fields.pop("bytes", None)
         if fields or block.items or block.parts or below:
@@ -86,10 +95,11 @@ class TextCapture:
         self.chunk = Chunk(self.chunk.number + 1, scalar(_BYTES, size) if size else 0)
 
 
-def _first(block: Block | None) -> tuple[str, str | None]:
+@once
+def _first(block: Block) -> tuple[str, str | None]:
     """(form, compression) from the first statement."""
-    if block is None or block.name != MAGIC:
-        raise TextError(block.line if block else 1, f"the first statement is not {MAGIC}")
+    if block.name != MAGIC:
+        raise block.error(_NO_MAGIC)
     fields = dict(block.fields.values)
     version = fields.pop("version", None)
     if version is None or scalar(_VERSION, version) != VERSION:
@@ -108,18 +118,19 @@ def _word(value: Value | None) -> str | None:
     raise TextError(value.line, "a word belongs here")
 
 
-def _grouped(stream: Iterator[Block]) -> Iterator[tuple[Block, list[Block]]]:
-    """Each record or chunk statement with the blocks below it."""
-    record: Block | None = None
-    below: list[Block] = []
-    for block in stream:
-        if block.name not in BY_KEYWORD and block.name != CHUNK:
+def _grouped(stream: Iterator[Paragraph]) -> Iterator[tuple[Paragraph, list[Paragraph]]]:
+    """Each record or chunk statement with what is below it."""
+    record: Paragraph | None = None
+    below: list[Paragraph] = []
+    for paragraph in stream:
+        name = paragraph.block.name
+        if name not in BY_KEYWORD and name != CHUNK:
             if record is None:
-                raise block.error(f"{block.name} is no record")
-            below.append(block)
+                raise paragraph.placed().error(f"{name} is no record")
+            below.append(paragraph)
             continue
         if record is not None:
             yield record, below
-        record, below = block, []
+        record, below = paragraph, []
     if record is not None:
         yield record, below

@@ -16,16 +16,16 @@ from dp2emu.d3d.enums import PrimitiveType
 from dp2emu.d3d.words import DWORD, FLOAT, LONG, WORD
 from dp2emu.dp2.table import TABLE
 from dp2emu.text.shape import Shape
-from dp2emu.text.syntax import Fields, TextError, Value, blocks
+from dp2emu.text.syntax import Fields, TextError, Value, block_of
 
 
 def value(text: str) -> Value:
-    (block,) = blocks([(1, f"x v={text}")])
+    block = block_of([f"x v={text}"])
     return block.fields.values["v"]
 
 
 def fields(text: str) -> Fields:
-    (block,) = blocks([(1, f"x {text}")])
+    block = block_of([f"x {text}"])
     return block.fields
 
 

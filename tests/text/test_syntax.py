@@ -17,14 +17,14 @@ from dp2emu.text.syntax import (
     Row,
     TextError,
     Word,
-    blocks,
     lines_of,
+    paragraphs,
     quote,
 )
 
 
 def read(text: str) -> list[Block]:
-    return list(blocks(lines_of(StringIO(text))))
+    return [each.placed() for each in paragraphs(lines_of(StringIO(text)))]
 
 
 def test_a_statement_collects_its_items_and_parts() -> None:
@@ -110,7 +110,7 @@ def test_a_line_without_end_is_not_read_to_its_end() -> None:
 def test_bytes_that_are_no_text_are_named() -> None:
     stream = TextIOWrapper(BytesIO(b"a\nb \xff\n" + bytes(20000)), encoding="utf-8")
     with pytest.raises(TextError, match="not utf-8 text"):
-        list(blocks(lines_of(stream)))
+        list(paragraphs(lines_of(stream)))
 
 
 @given(st.lists(st.sampled_from(["a", "-", "b:", "=", "[", "]", "{", "}", '"x"', "#", "1", "\n"])))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import struct
 from io import StringIO
 from random import Random
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.capture.records import FrameMarker, Record
+from dp2emu.capture.records import Called, FrameMarker, Record
 from dp2emu.errors import CaptureError
-from dp2emu.text import TextCapture, TextError
+from dp2emu.text import TextCapture, TextError, syntax
 from tests.capture.samples import sealed
 from tests.text.samples import SMALL, assembled, text_of
 
@@ -125,6 +127,33 @@ def test_a_damaged_text_is_another_capture_or_one_error(random: Random) -> None:
         assembled("".join(lines))
 
 
+@given(st.randoms(use_true_random=False))
+def test_what_is_known_by_its_text_is_read_as_if_it_were_not(random: Random) -> None:
+    lines = _TEXT.splitlines(keepends=True) + _CALL
+    for _ in range(random.randint(0, 2)):
+        at = random.randrange(len(lines))
+        lines[at] = random.choice([_cut, _changed])(lines[at], random)
+    at = random.randrange(len(lines))
+    text = "".join(lines[:1] + lines[at:] + lines[1:])
+    with patch.object(syntax, "_SMALL", -1):
+        expected = _outcome(text)
+    assert _outcome(text) == _outcome(text) == expected
+
+
+def _outcome(text: str) -> list[Record] | str:
+    try:
+        return records(text)
+    except CaptureError as error:
+        return str(error)
+
+
+def test_blocks_of_any_length_are_as_they_would_be_alone() -> None:
+    words = "".join(f" bytes: {number}\n" for number in range(40))
+    (call,) = records(FIRST + f"call\nraw\n{words}raw # 1\nraw # 2\n bytes: 41{1000 * ' 0'}\n")
+    assert isinstance(call, Called)
+    assert call.call.commands == struct.pack("<1041I", *range(40), 41, *1000 * [0])
+
+
 def _cut(line: str, random: Random) -> str:
     return line[: random.randrange(len(line) + 1)] + "\n"
 
@@ -138,4 +167,14 @@ def _changed(line: str, random: Random) -> str:
     return line[:at] + random.choice('0x9-=[]{}":.# \n\0é\u2028') + line[at + 1 :]
 
 
+_CALL = """call dwVertexType=0x44
+LINELIST_IMM n=1
+  vertices: 0.0 0.0 0.0 1.0 0xffffffff
+  vertices: 8.0 0.0 0.0 1.0 0xffffffff
+RENDERSTATE
+  - RenderState=D3DRENDERSTATE_ZENABLE dwState=1
+CREATEPIXELSHADER
+  - dwHandle=1 dwCodeSize=8
+    code: 0xffff0200 0x0000ffff
+""".splitlines(keepends=True)
 _TEXT = text_of(sealed(SMALL))
