@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
@@ -10,6 +11,7 @@ from dp2emu.errors import Dp2Error, UsageError
 
 FILE_BYTES = 1 << 26
 """Size of a file that is read as a whole, at most."""
+_PIECE = 1 << 20
 
 
 def read_file(
@@ -31,7 +33,9 @@ def read_whole(
     error: type[Dp2Error] = UsageError,
 ) -> bytes:
     """The same of an open file."""
-    content = file.read(limit + 1)
-    if len(content) > limit:
+    content = BytesIO()  # a read of much makes room for all of it, whatever is there
+    while piece := file.read(min(_PIECE, limit + 1 - content.tell())):
+        content.write(piece)
+    if content.tell() > limit:
         raise error(f"more than {limit} bytes", stream=name)
-    return content
+    return content.getvalue()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import tracemalloc
 from collections.abc import Callable
 from io import BytesIO
@@ -18,8 +19,11 @@ from dp2emu.dp2.generate import generate
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import TABLE, Token
 from dp2emu.dp2.walk import scan
-from dp2emu.errors import CaptureError, Exceeded
+from dp2emu.errors import CaptureError, Exceeded, ShaderError
 from dp2emu.limits import Limits
+from dp2emu.shader.files import translate
+from dp2emu.text.syntax import TextError
+from dp2emu.text.textfile import TextCapture
 from tests.capture.test_reader import _chunk, _file
 from tests.dp2.rigging import Bench, clear, header, rectangle, triangle_list
 
@@ -123,3 +127,60 @@ def test_a_capture_that_expands_stops_at_a_named_limit() -> None:
     capture = open_capture(BytesIO(_file(chunk)), limits=Limits(inflated_bytes=1000))
     assert list(capture.records()) == []
     assert "limit inflated_bytes 1000" in str(capture.damage)
+
+
+NOP, COMMENT = b"\0\0\0\0", b"\xfe\xff\0\0"
+MODEL_3, MODEL_4 = b"\0\3\xfe\xff", b"\x40\0\0\0"
+
+
+def words(*numbers: int) -> bytes:
+    return b"".join(number.to_bytes(4, "little") for number in numbers)
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (MODEL_3 + NOP * MEBIBYTE, "code of more than 4194304 bytes"),
+        (MODEL_3 + NOP * 40_000, "more than 32768 instructions"),
+        (MODEL_3 + COMMENT * 40_000, "more than 32768 comments"),
+        (MODEL_3 + words(0x7FFFFFFE), "the code ends early"),
+        (MODEL_4 + words(2 * MEBIBYTE) + words(0x0100003A) * 2 * MEBIBYTE, "code of more than"),
+        (MODEL_4 + words(0xFFFFFFFF, 0x35, 0xFFFFFFFF), "are not the length of this code"),
+        (b"vs_3_0\n" + b"nop\n" * 300_000, "line 262145: more than 262144 lines"),
+        (b"vs_3_0\ndword " + b"9," * MEBIBYTE, "line 2: longer than 1048576 characters"),
+        (b"vs_3_0\n" + (b"dword " + b"9," * 300_000 + b"9\n") * 5, "line 5: code of more than"),
+        (b"9," * MEBIBYTE, "line 1: longer than 1048576 characters"),
+        (b"0x9," * 2 * MEBIBYTE, "code of more than 4194304 bytes"),
+    ],
+)  # fmt: skip
+def test_a_large_shader_is_refused(data: bytes, what: str) -> None:
+    with pytest.raises(ShaderError, match=what):
+        translate(data)
+
+
+@pytest.mark.parametrize("data", [b"vs_3_0\n" + b"\n" * 16 * MEBIBYTE, b"9," * 8 * MEBIBYTE])
+def test_a_large_text_of_a_shader_is_refused_for_little(data: bytes) -> None:
+    def refused() -> None:
+        with pytest.raises(ShaderError):
+            translate(data)
+
+    assert cost_of(refused) < 64 * MEBIBYTE
+
+
+TEXT = "dp2emu-text version=1 form=sealed compression=none\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ('annotation\n  key: "' + "a" * 900_000 + "\n", "line 3: nothing starts with"),
+        ('annotation\n  key: "' + "\\n" * 450_000 + "\n", "line 3: nothing starts with"),
+        ("call\n  RENDERSTATE\n" + "- a=1\n" * 70_000, "line 65541: more than 65537 items"),
+    ],
+)
+def test_a_large_text_of_a_capture_is_refused_for_little(body: str, what: str) -> None:
+    def refused() -> None:
+        with pytest.raises(TextError, match=what):
+            list(TextCapture(io.StringIO(TEXT + body)).records())
+
+    assert cost_of(refused) < 64 * MEBIBYTE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,17 @@ def test_a_file_may_have_what_the_limit_says_and_no_more(tmp_path: Path) -> None
         read_file(path, 4)
 
 
+def test_reading_takes_no_more_memory_than_there_are_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(bytes(1 << 16))
+    tracemalloc.start()
+    try:
+        assert read_file(path) == bytes(1 << 16)
+        assert tracemalloc.get_traced_memory()[1] < 3 << 20
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.fixture
 def huge(tmp_path: Path) -> Path:
     path = tmp_path / "huge"
@@ -29,7 +41,7 @@ def huge(tmp_path: Path) -> Path:
 
 
 def test_no_shader_is_that_large(huge: Path) -> None:
-    assert dp2emu("shader", huge) == (2, b"", f"dp2emu: {huge}: more than {FILE_BYTES} bytes\n")
+    assert dp2emu("shader", huge) == (2, b"", f"dp2emu: {huge}: more than {1 << 24} bytes\n")
 
 
 def test_no_timing_script_is_that_large(huge: Path) -> None:

@@ -7,7 +7,7 @@ import click
 from dp2emu.cli.captures import PATH
 from dp2emu.cli.streams import byte_output, read_bytes, text_output
 from dp2emu.errors import ShaderError
-from dp2emu.shader.files import translate
+from dp2emu.shader.files import FILE_BYTES, translate
 
 
 @click.command("shader")
@@ -22,7 +22,7 @@ def command(file: str, out: str | None, assemble: bool) -> None:
     for it.  Either way back gives the same bytes.
     """
     try:
-        result = translate(read_bytes(file), as_text=assemble)
+        result = translate(read_bytes(file, FILE_BYTES), as_text=assemble)
     except ShaderError as error:
         raise error.at(stream=file) from None
     if isinstance(result, str):

@@ -67,6 +67,6 @@ def byte_output(path: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def read_bytes(path: str) -> bytes:
-    """All bytes of a file.  Raises UsageError for a huge one."""
-    return read_whole(sys.stdin.buffer, path) if path == "-" else read_file(path)
+def read_bytes(path: str, limit: int) -> bytes:
+    """All bytes of a file.  Raises UsageError for one of more than ``limit``."""
+    return read_whole(sys.stdin.buffer, path, limit) if path == "-" else read_file(path, limit)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from dp2emu.errors import ShaderError
 from dp2emu.numbers import integer
+from dp2emu.shader.cursor import CODE_BYTES
 
 WORDS = "dword"
 RAW = "raw"
@@ -18,6 +19,10 @@ _REMARK = re.compile(r"//[^\n]*|;[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _HEX = re.compile(r"(\s*[0-9a-f]{2})*\s*\Z", re.ASCII | re.IGNORECASE)
 _DWORD_MAX = 0xFFFFFFFF
 _BYTES_PER_LINE = 32
+_LINES = 1 << 18
+"""Of a text: twice those of the largest container that is nothing but DWORDs."""
+_LONGEST = 1 << 20
+"""Characters of a line."""
 
 Line = tuple[int, str]
 """A line's number from 1 and its text."""
@@ -29,13 +34,28 @@ def shown(text: str) -> str:
 
 
 def source_lines(text: str) -> Iterator[Line]:
-    """Lines with something on them, without remarks."""
+    """Lines with something on them, without remarks.  Raises ShaderError for very many, and for
+    very long ones.
+    """
     plain = _REMARK.sub(
         lambda remark: " " + "\n" * remark[0].count("\n"), text.removeprefix("\ufeff")
     )
-    for number, line in enumerate(plain.split("\n"), 1):
+    for number, line in enumerate(_lines(plain), 1):
+        if number > _LINES:
+            raise ShaderError(f"line {number}: more than {_LINES} lines")
+        if len(line) > _LONGEST:
+            raise ShaderError(f"line {number}: longer than {_LONGEST} characters")
         if stripped := line.strip():
             yield number, stripped
+
+
+def _lines(text: str) -> Iterator[str]:
+    """One after the other: all of them at a time are many times the text."""
+    start, end = 0, text.find("\n")
+    while end >= 0:
+        yield text[start:end]
+        start, end = end + 1, text.find("\n", end + 1)
+    yield text[start:]
 
 
 def keyword(text: str) -> str:
@@ -103,6 +123,8 @@ def assemble_lines(
             words += words_of(text)
         except ShaderError as error:
             raise located(place, error) from None
+        if 4 * len(words) > CODE_BYTES:
+            raise ShaderError(f"line {place}: code of more than {CODE_BYTES} bytes")
     trailing = b"".join(raw_bytes(line) for line in lines[max(rest, 1) :])
     return Assembled(tuple(words), places, trailing)
 

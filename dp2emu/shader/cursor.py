@@ -10,6 +10,9 @@ from dp2emu.errors import ShaderError
 
 Version = TypeVar("Version")
 
+CODE_BYTES = 1 << 22
+"""Code of a shader at most, with all that a container has beside it."""
+
 
 class Cursor(Generic[Version]):
     """The DWORDs of a shader and the place of the next one.  ``version`` is that of its token.
@@ -18,7 +21,11 @@ class Cursor(Generic[Version]):
     """
 
     def __init__(self, code: bytes, versions: Mapping[int, Version]) -> None:
-        """Raises ShaderError if ``code`` does not begin with one of the version tokens."""
+        """Raises ShaderError if ``code`` does not begin with one of the version tokens, or is
+        more than there can be.
+        """
+        if len(code) > CODE_BYTES:
+            raise ShaderError(f"code of more than {CODE_BYTES} bytes", offset=CODE_BYTES)
         self._words = struct.unpack_from(f"<{len(code) // 4}I", code)
         self._at = 0
         self._stop = self._end = len(self._words)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Callable
 
 from dp2emu.errors import ShaderError
 from dp2emu.shader import sm, sm4
 from dp2emu.shader.assembly import keyword, source_lines
+from dp2emu.shader.cursor import CODE_BYTES
 from dp2emu.shader.sm4.container import MAGIC
 from dp2emu.shader.sm4.listing import CONTAINER, container_text, packed
 from dp2emu.shader.sm4.versions import BY_NAME, Stage
+
+FILE_BYTES = 1 << 24
+"""Of a file at most: the text of the largest container has fewer."""
 
 _SM_KINDS = (b"\xfe\xff", b"\xff\xff")
 _SM4_KINDS = tuple(bytes((kind, 0)) for kind in range(len(Stage)))
 """The upper half of a version token."""
 
-_BETWEEN = re.compile(r"[\s,;\"'{}\[\]]+")
+_WORD = re.compile(r"[^\s,;\"'{}\[\]]+")
 _DWORD = re.compile(r"0x[0-9a-f]{1,8}\Z", re.IGNORECASE | re.ASCII)
 
 
@@ -61,7 +64,11 @@ def _assembler(text: str) -> Callable[[str], bytes]:
 
 def _quoted(text: str) -> bytes | None:
     """``{ 0xfffe0101, 0x0000ffff }`` as code, None for anything else."""
-    words = [word for word in _BETWEEN.split(text) if word]
-    if not words or not all(map(_DWORD.match, words)):
-        return None
-    return struct.pack(f"<{len(words)}I", *(int(word, 16) for word in words))
+    code = bytearray()
+    for word in _WORD.finditer(text):
+        if not _DWORD.match(word[0]):
+            return None
+        code += int(word[0], 16).to_bytes(4, "little")
+        if len(code) > CODE_BYTES:
+            break
+    return bytes(code) or None

@@ -26,7 +26,7 @@ from dp2emu.records import dataclass
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _LEXEME = re.compile(rf"""([^\s\[\]{{}}="\#]+|[\[\]{{}}=]|{_STRING}|"(?s:.*))|\#.*""")
 """A word, a mark, a string, or one that does not end; nothing for a comment.  All that is left
 is space.
@@ -40,6 +40,8 @@ _NO_WORDS = frozenset('[]{}="')
 LINE_LIMIT = 1 << 20
 """Characters of a line.  A dump wraps long before; without a limit one line is a whole file."""
 _DEPTH_LIMIT = 16
+_MOST_ITEMS = (1 << 16) + 1
+"""Items of a statement: what 16 bits can count, and the two more of a fan or a strip."""
 _SMALL, _OF_A_LINE, _KEPT = 256, 16, 1 << 10
 """Captures set the same states again and again: blocks of so many characters, each line counted
 as some more, are taken apart once, and so many of them are remembered.
@@ -275,6 +277,8 @@ def _extend(block: Block, number: int, line: str) -> None:
     words = _Words(number, lexemes)
     name = words.name()
     if name == "-":
+        if len(block.items) == _MOST_ITEMS:
+            raise words.error(f"more than {_MOST_ITEMS} items")
         block.items.append(Item(words.fields()))
         return
     parts = block.items[-1].parts if block.items else block.parts

@@ -16,6 +16,7 @@ from dp2emu.shader.sm.fields import (
     PARAMETER,
     PREDICATED,
 )
+from dp2emu.shader.sm.flow import INSTRUCTIONS
 from dp2emu.shader.sm.modifiers import Comparison, Sampling
 from dp2emu.shader.sm.opcodes import OPCODES, Control, Form, Group, Op, Opcode
 from dp2emu.shader.sm.operands import read_declaration, read_destination, read_source
@@ -48,6 +49,7 @@ def decode(code: bytes) -> Shader:
 
 
 def _parts(cursor: Cursor) -> Iterator[Instruction | Comment]:
+    left = {"comments": INSTRUCTIONS, "instructions": INSTRUCTIONS}
     while True:
         offset = cursor.offset
         token = cursor.take()
@@ -55,7 +57,11 @@ def _parts(cursor: Cursor) -> Iterator[Instruction | Comment]:
             return
         if token & PARAMETER:
             raise cursor.error(f"{token:#010x} is no instruction: its bit 31 is set")
-        if OPCODE.of(token) == COMMENT_OPCODE:
+        kind = "comments" if OPCODE.of(token) == COMMENT_OPCODE else "instructions"
+        left[kind] -= 1
+        if left[kind] < 0:
+            raise cursor.error(f"more than {INSTRUCTIONS} {kind}")
+        if kind == "comments":
             yield Comment(cursor.raw(COMMENT_LENGTH.of(token)), offset)
         else:
             yield _instruction(cursor, token, offset)

@@ -27,7 +27,7 @@ _CLOSED_BY = {
 _DEPTHS = {"static ifs": 24, "dynamic ifs": 24, "loops": 4}
 _CALL_DEPTH = 4
 _CALL_DEPTH_2_0 = 1
-_INSTRUCTIONS = 1 << 15
+INSTRUCTIONS = 1 << 15
 """Instructions of a shader: no hardware has more slots for them."""
 
 _SETUP = frozenset({Group.CONSTANT, Group.DECLARATION})
@@ -73,9 +73,9 @@ def check_flow(shader: Shader) -> None:
 
     Raises ShaderError.
     """
-    if len(shader.instructions) > _INSTRUCTIONS:
-        what = f"more than {_INSTRUCTIONS} instructions"
-        raise _error(shader.instructions[_INSTRUCTIONS], what)
+    if len(shader.instructions) > INSTRUCTIONS:
+        what = f"more than {INSTRUCTIONS} instructions"
+        raise _error(shader.instructions[INSTRUCTIONS], what)
     parts = routines(shader)
     _check_blocks(parts.main, main=True)
     for body in parts.subroutines.values():

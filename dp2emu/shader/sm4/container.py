@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from dp2emu.errors import ShaderError
 from dp2emu.records import dataclass
+from dp2emu.shader.cursor import CODE_BYTES
 from dp2emu.shader.sm4.digest import digest
 
 MAGIC = b"DXBC"
@@ -18,8 +19,6 @@ _HASHED = 20
 """Where the hash begins: behind itself."""
 _CHUNK = struct.Struct("<4sI")
 _VERSION = 1
-_BYTES = 1 << 22
-"""Larger than any shader is; the hash takes its time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +119,8 @@ def _table(data: bytes, *, hashed: bool) -> tuple[int, ...]:
         raise ShaderError(f"{version} is no version of a container", offset=20)
     if size != len(data):
         raise ShaderError(f"the container has {len(data)} bytes, not {size}", offset=24)
-    if size > _BYTES:
-        raise ShaderError(f"a container of more than {_BYTES} bytes", offset=24)
+    if size > CODE_BYTES:
+        raise ShaderError(f"a container of more than {CODE_BYTES} bytes", offset=24)
     if count > (len(data) - _HEADER.size) // 4:
         raise ShaderError(f"no room for {count} chunks", offset=28)
     if hashed and digest(data[_HASHED:]) != hash:
@@ -187,8 +186,8 @@ def _elements(chunk: Chunk, form: Form) -> Iterator[Element]:
     if begin != _ELEMENTS:
         raise ShaderError(f"elements of {chunk.tag} do not begin at {begin}", offset=offset + 4)
     size = 4 * form.words
-    if size > _BYTES:
-        raise ShaderError(f"a container of more than {_BYTES} bytes", offset=24)
+    if size > CODE_BYTES:
+        raise ShaderError(f"a container of more than {CODE_BYTES} bytes", offset=24)
     if count > (len(data) - begin) // size:
         raise ShaderError(f"{chunk.tag} has no room for {count} elements", offset=offset)
     for at in range(begin, begin + count * size, size):
