@@ -21,14 +21,14 @@ REFERENCE, JIT, CHECKED = ENGINES = ("reference", "jit", "checked")
 
 def can_compile() -> bool:
     """Whether llvmlite is there, which is not imported to find out."""
-    from dp2emu.shader.jit.compiling import available
+    from dp2emu.shader.jit.machine import available
 
     return available()
 
 
 def compiles() -> bool:
     """The same, found out: whether llvmlite is there and of use, which imports it."""
-    from dp2emu.shader.jit.compiling import works
+    from dp2emu.shader.jit.machine import works
 
     return can_compile() and works()
 

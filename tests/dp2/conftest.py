@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dp2emu.shader.jit.compiling import available
+from dp2emu.shader.jit.machine import available
 
 collect_ignore = [] if available() else ["test_headers.py"]

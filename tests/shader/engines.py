@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dp2emu.shader import reference
 from dp2emu.shader.jit import engine
-from dp2emu.shader.jit.compiling import available
+from dp2emu.shader.jit.machine import available
 from dp2emu.shader.reference import Result, Run
 
 COMPILING = {"jit": engine.run} if available() else {}

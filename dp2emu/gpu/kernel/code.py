@@ -14,8 +14,8 @@ from dp2emu.gpu.kernel.spans import spans
 from dp2emu.gpu.kernel.triangles import triangles
 from dp2emu.gpu.kernel.writing import Code
 from dp2emu.shader.jit.code import Source
-from dp2emu.shader.jit.compiling import host
 from dp2emu.shader.jit.improving import Improving
+from dp2emu.shader.jit.machine import machine
 from dp2emu.shader.jit.writer import Target, module
 
 NAME, SETUP = "kernel", "setup"
@@ -56,7 +56,7 @@ def setup_text(key: SetupKey, target: Target) -> str:
 
 def target_of(key: Key) -> Target:
     """What the kernel and the programs it calls are written for."""
-    return Target(key.width, host().fused, host().rounding)
+    return Target(key.width, machine().fused, machine().rounding)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -73,7 +73,7 @@ def kernel(key: Key) -> Improving:
 @lru_cache(maxsize=1 << 10)
 def setup(key: SetupKey) -> Improving:
     """What sets triangles up and is called with the addresses of arguments and results."""
-    target = Target(TOGETHER, host().fused)
+    target = Target(TOGETHER, machine().fused)
     return Improving(Source((key, target), partial(setup_text, key, target), SETUP), SETUP_KIND)
 
 

@@ -30,8 +30,8 @@ from dp2emu.gpu.spending import Meter
 from dp2emu.gpu.work import Work
 from dp2emu.records import dataclass
 from dp2emu.shader.jit.bindings import Bindings, address
-from dp2emu.shader.jit.compiling import target
 from dp2emu.shader.jit.layout import layout_of
+from dp2emu.shader.jit.machine import target
 
 FEW = 1 << 10
 """Triangles that are not many."""

@@ -31,10 +31,10 @@ from dp2emu.gpu.vertex import Vertices, bytes_of, size_of
 from dp2emu.recall import by_identity
 from dp2emu.shader.ir import Program
 from dp2emu.shader.jit.bindings import UNIFORMS_KEPT, Bindings, address
-from dp2emu.shader.jit.compiling import target
 from dp2emu.shader.jit.engine import run as run_compiled
 from dp2emu.shader.jit.improving import improve_all
 from dp2emu.shader.jit.layout import layout_of
+from dp2emu.shader.jit.machine import target
 from dp2emu.shader.reference import Fetcher, Run, Sampler
 
 _EXTRA = struct.Struct("=q")

@@ -33,8 +33,8 @@ from dp2emu.shader.ir import Program
 from dp2emu.shader.jit.batches import batch_loop
 from dp2emu.shader.jit.bindings import address
 from dp2emu.shader.jit.code import body_source
-from dp2emu.shader.jit.compiling import target
 from dp2emu.shader.jit.improving import Improving
+from dp2emu.shader.jit.machine import target
 
 WORD = 8
 _PLACES = {name: place for place, name in enumerate(VERTEX_WORDS)}

@@ -20,13 +20,12 @@ from string import Template
 
 from dp2emu.shader.jit.code import Source
 from dp2emu.shader.jit.improving import Improving
-from dp2emu.shader.jit.writer import Target
+from dp2emu.shader.jit.writer import ZEROS, Target
 
 NAME = "batches"
 
 _TEXT = Template("""
-declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
-
+$ZEROS
 define internal void @move(ptr noalias %to, ptr noalias %from, i64 %item) nounwind {
   %words = icmp eq i64 %item, 4
   br i1 %words, label %wide, label %narrow
@@ -127,7 +126,7 @@ run:
   %ran = call i32 %body(ptr %bindings, ptr %in, ptr %out, i32 %active)
   br label %give
 skip:
-  call void @llvm.memset.p0.i64(ptr %out, i8 0, i64 %alive_start, i1 false)
+  call void @zeros(ptr %out, i64 %alive_start)
   br label %give
 give:
   %alive = phi i32 [ %ran, %run ], [ 0, %skip ]
@@ -147,7 +146,7 @@ end:
 
 def batches(target: Target) -> str:
     """Text of the module."""
-    return _TEXT.substitute(W=target.width, ROW=target.row, NAME=NAME)
+    return _TEXT.substitute(W=target.width, ROW=target.row, NAME=NAME, ZEROS=ZEROS)
 
 
 @lru_cache

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache, partial
-from pathlib import Path
 
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import Program
 from dp2emu.shader.jit.bodies import body
 from dp2emu.shader.jit.compiling import PASSES, Code, host
+from dp2emu.shader.jit.images import Running, image_of, is_image, runs
+from dp2emu.shader.jit.machine import machine
 from dp2emu.shader.jit.sources import sources
-from dp2emu.shader.jit.store import Store
+from dp2emu.shader.jit.store import objects
 from dp2emu.shader.jit.writer import Target, module
 
 _BODY = "body"
@@ -45,24 +46,36 @@ class Source:
     def begun(self, *, quick: bool) -> Callable[[], Code]:
         """What is left of either when the text is LLVM's, which any thread may do, once."""
         key = self._key(quick=quick)
-        code = objects().get(key)
+        code = self._held(key)
         if code is not None:
-            return partial(host().load, code, self.name)
+            return partial(self._loaded, code)
         return partial(self._finished, key, host().begun(self.write(), self.passes, quick))
 
     def _finished(self, key: str, emit: Callable[[], bytes]) -> Code:
         code = emit()
-        loaded = host().load(code, self.name)
+        code = (image_of(code, self.name) if runs() else None) or code
+        loaded = self._loaded(code)
         objects().put(key, code)
         return loaded
 
+    def _loaded(self, code: bytes) -> Code:
+        if not is_image(code):
+            return host().load(code, self.name)
+        running = Running(code)
+        return Code(running, running.address)
+
+    def _held(self, key: str) -> bytes | None:
+        """Code of an earlier process that can be run in this one."""
+        code = objects().get(key)
+        return code if code is None or runs() or not is_image(code) else None
+
     def kept(self) -> Code | None:
         """Good code that an earlier process has compiled, if there is any."""
-        code = objects().get(self._key(quick=False))
-        return None if code is None else host().load(code, self.name)
+        code = self._held(self._key(quick=False))
+        return None if code is None else self._loaded(code)
 
     def _key(self, *, quick: bool) -> str:
-        return host().key(self.name, *self.passes, str(quick), *self._told)
+        return machine().key(self.name, *self.passes, str(quick), *self._told)
 
     @cached_property
     def _told(self) -> tuple[str, ...]:
@@ -94,11 +107,3 @@ def prepare() -> None:
     """Find out where objects are and what writes them, so that the first draw need not."""
     objects()
     sources()
-
-
-@lru_cache(maxsize=1)
-def objects() -> Store:
-    """The objects of this user, where the platform wants caches."""
-    from platformdirs import user_cache_path
-
-    return Store(Path(user_cache_path("dp2emu", appauthor=False)) / "objects")

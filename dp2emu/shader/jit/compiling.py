@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from collections.abc import Callable
 from functools import lru_cache, partial
-from importlib.util import find_spec
 from itertools import count
 from typing import Any
 
 from dp2emu.records import dataclass
-from dp2emu.shader.jit.writer import Target
+from dp2emu.shader.jit.images import runs
 
 PASSES = ("sroa",)
 """What is done with the text before the code generator has it, which is told not to try hard.
@@ -26,28 +24,18 @@ allocation for a shader of 100,000 operations takes minutes otherwise."""
 _numbers = count()
 
 
-def available() -> bool:
-    """Whether programs can be compiled, as far as is known: nothing is imported to find out."""
-    if _useless:
-        return False
-    try:
-        return find_spec("llvmlite") is not None
-    except ImportError:
-        # Whoever keeps it from being imported may say so already here.
-        return False
-
-
 @dataclass(frozen=True, slots=True)
 class Host:
-    """The machine that code is for.
+    """LLVM, for the machine that code is for.
 
     ``machine`` makes LLVM's machines, by the effort that they take; ``linker`` is LLVM's, which is
-    safe to use from threads.  ``emit`` is LLVM's function that turns modules into objects.
+    made when it is first called for, and safe to use from threads.  ``emit`` is LLVM's function
+    that turns modules into objects.  ``name`` says all that objects depend on besides texts.
     """
 
     binding: Any
     machine: Callable[[int], Any]
-    linker: Any
+    linker: Callable[[], Any]
     emit: Any
     fused: bool
     rounding: bool
@@ -62,23 +50,28 @@ class Host:
         binding.initialize_native_asmprinter()
         cpu, features = binding.get_host_cpu_name(), _features(binding)
         target = binding.Target.from_default_triple()
+        model = "small" if runs() else "jitdefault"
 
         def machine(effort: int) -> Any:
             return target.create_target_machine(
-                cpu=cpu, features=_flat(features), opt=effort, reloc="pic", jit=True
+                cpu=cpu,
+                features=_flat(features),
+                opt=effort,
+                reloc="pic",
+                codemodel=model,
+                jit=True,
             )
+
+        @lru_cache(maxsize=1)
+        def linker() -> Any:
+            return binding.create_lljit_compiler(machine(_GOOD))
 
         # Every 64-bit ARM has one; elsewhere LLVM would call a C library, which may be wrong.
         fused = features.get("fma", False) or target.triple.startswith(("aarch64", "arm64"))
         rounding = all(features.get(each, False) for each in ("avx512f", "avx512bw"))
         version = ".".join(map(str, binding.llvm_version_info))
-        name = "\n".join((version, target.triple, cpu, _flat(features)))
-        linker = binding.create_lljit_compiler(machine(_GOOD))
+        name = "\n".join((version, target.triple, model, cpu, _flat(features)))
         return cls(binding, machine, linker, _emission(binding), fused, rounding, name)
-
-    def key(self, *parts: str) -> str:
-        """Names an object: all that it depends on, hashed."""
-        return hashlib.sha256("\0".join((self.name, *parts)).encode()).hexdigest()
 
     def compile(self, text: str, passes: tuple[str, ...] = PASSES, quick: bool = False) -> bytes:
         """The object of a module: good code unless it has to be there quickly."""
@@ -118,7 +111,7 @@ class Host:
     def load(self, code: bytes, name: str) -> Code:
         """An object in memory, and where its function ``name`` is."""
         library = self.binding.JITLibraryBuilder().add_object_img(code).export_symbol(name)
-        tracker = library.add_current_process().link(self.linker, f"{name}{next(_numbers)}")
+        tracker = library.add_current_process().link(self.linker(), f"{name}{next(_numbers)}")
         return Code(tracker, tracker[name])
 
 
@@ -166,31 +159,3 @@ class Code:
 def host() -> Host:
     """Raises ImportError without llvmlite, and whatever one that is damaged or too old raises."""
     return Host.of()
-
-
-_useless: list[str] = []
-"""Why an llvmlite that is there is of no use, if it is known to be of none."""
-
-
-def works() -> bool:
-    """Whether programs can be compiled here, which imports llvmlite.
-
-    One that cannot be used counts as one that is not there, and a line of the log says why, once.
-    """
-    if _useless:
-        return False
-    try:
-        host()
-    except (ImportError, OSError, RuntimeError, AttributeError) as error:
-        _useless.append(str(error).partition("\n")[0])
-        from logging import getLogger
-
-        said = "llvmlite is of no use (%s): the reference engine draws"
-        getLogger("dp2emu").warning(said, *_useless)
-        return False
-    return True
-
-
-def target() -> Target:
-    """What code for this machine is written for."""
-    return Target(fused=host().fused)

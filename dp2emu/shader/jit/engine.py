@@ -18,8 +18,8 @@ from dp2emu.shader.jit.batches import batch_loop
 from dp2emu.shader.jit.bindings import Bindings, Words, address
 from dp2emu.shader.jit.code import compiled
 from dp2emu.shader.jit.compiling import Code
-from dp2emu.shader.jit.compiling import target as own_target
 from dp2emu.shader.jit.lockstep import run_in_regions
+from dp2emu.shader.jit.machine import target as own_target
 from dp2emu.shader.jit.writer import Target
 from dp2emu.shader.reference import (
     Fetcher,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import Address, File
 from dp2emu.shader.jit.layout import Layout, within
-from dp2emu.shader.jit.writer import ALL, ZERO, Writer
+from dp2emu.shader.jit.writer import ALL, ZERO, ZEROS, Writer
 from dp2emu.shader.types import Type
 from dp2emu.shader.verify import MAX_UNIFORM_SIZE
 
@@ -40,9 +40,8 @@ class Files:
         for file in self.files.values():
             if not file.uniform:
                 size = file.size * w.target.row
-                w.declared.add("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-                start = self._start(file)
-                w.do(f"call void @llvm.memset.p0.i64(ptr {start}, i8 0, i64 {size}, i1 false)")
+                w.declared.add(ZEROS)
+                w.do(f"call void @zeros(ptr {self._start(file)}, i64 {size})")
 
     def load(self, name: str, address: Address, index: str | None) -> str:
         """What each lane reads; ``index`` names the value of the address's."""

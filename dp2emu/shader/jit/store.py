@@ -14,6 +14,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from dp2emu.records import dataclass
@@ -104,6 +105,14 @@ def _files(folder: Path) -> Iterator[tuple[int, int, Path]]:
         with contextlib.suppress(OSError):
             status = path.stat()
             yield status.st_mtime_ns, status.st_size, path
+
+
+@lru_cache(maxsize=1)
+def objects() -> Store:
+    """The objects of this user, where the platform wants caches."""
+    from platformdirs import user_cache_path
+
+    return Store(Path(user_cache_path("dp2emu", appauthor=False)) / "objects")
 
 
 _DIGEST = hashlib.sha256().digest_size

@@ -43,6 +43,26 @@ class Target:
         return 4 * self.width
 
 
+ZEROS = """define internal void @zeros(ptr %start, i64 %bytes) nounwind {
+entry:
+  %nothing = icmp eq i64 %bytes, 0
+  br i1 %nothing, label %end, label %next
+next:
+  %at = phi i64 [ 0, %entry ], [ %after, %next ]
+  %here = getelementptr i8, ptr %start, i64 %at
+  store <16 x i8> zeroinitializer, ptr %here, align 4
+  %after = add i64 %at, 16
+  %more = icmp ult i64 %after, %bytes
+  br i1 %more, label %next, label %end
+end:
+  ret void
+}
+"""
+"""Zeros in some rows of four lanes or more, by code of our own: for what LLVM has for that it may
+call a library, which an object would have to be linked with.
+"""
+
+
 class Writer:
     """Mutable: it collects lines, entry allocations and declarations of intrinsics.
 

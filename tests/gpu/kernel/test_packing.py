@@ -19,8 +19,8 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.engines import CHECKED, engine
 from dp2emu.shader.exact import fma
 from dp2emu.shader.ir import Program, Stage
-from dp2emu.shader.jit.compiling import host
 from dp2emu.shader.jit.fractions import parts
+from dp2emu.shader.jit.machine import machine
 from dp2emu.shader.types import Type
 from tests.gpu.drawing import corner, draw
 from tests.gpu.kernel.states import COLORS, SIDE, made_surface
@@ -117,8 +117,10 @@ def test_a_byte_four_times_rounded_up_is_the_nearest_to_its_quotient() -> None:
 def test_blending_is_the_same_with_any_way_to_read_a_byte(
     rounding: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = host()
-    monkeypatch.setattr(code, "host", lambda: replace(made, rounding=made.rounding and rounding))
+    made = machine()
+    monkeypatch.setattr(
+        code, "machine", lambda: replace(made, rounding=made.rounding and rounding)
+    )
     for cached in (code.kernel, plan.planned, plan.triangle_plan):
         cached.cache_clear()
     _checked(_packet(COLORS[0], 0.8), blend=_ADDED)

@@ -20,6 +20,7 @@ from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.jit import code, compiling
 from dp2emu.shader.jit.compiling import LONG, Host, host
 from dp2emu.shader.jit.engine import run
+from dp2emu.shader.jit.machine import machine
 from dp2emu.shader.jit.store import Store
 from dp2emu.shader.ops import OPS
 from dp2emu.shader.reference import run as run_reference
@@ -84,7 +85,7 @@ def test_a_damaged_object_is_replaced(compiles: list[str], tmp_path: Path) -> No
 
 
 def test_a_key_depends_on_text_and_machine() -> None:
-    own = host()
+    own = machine()
     other = replace(own, name=own.name + ",-fma")
     keys = {own.key("a"), own.key("b"), other.key("a")}
     assert len(keys) == 3

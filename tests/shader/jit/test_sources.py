@@ -12,7 +12,7 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.jit import code, sources
 from dp2emu.shader.jit.code import Source
-from dp2emu.shader.jit.compiling import host
+from dp2emu.shader.jit.machine import machine
 from dp2emu.shader.jit.store import Store
 from tests.shader.records import told
 
@@ -110,7 +110,7 @@ def test_a_program_says_all_that_it_is() -> None:
 
 def test_a_name_depends_on_the_machine_and_on_every_part() -> None:
     def key(name: str, *parts: str) -> str:
-        return replace(host(), name=name).key(*parts)
+        return replace(machine(), name=name).key(*parts)
 
     names = {key("m", "a", "b"), key("m", "ab"), key("m", "a"), key("n", "a", "b")}
     assert len(names) == 4

@@ -1,0 +1,196 @@
+"""Objects of LLVM as images: bytes that run wherever they lie.
+
+LLVM emits objects, and has a linker for them; loading LLVM takes longer than most first draws.
+What our code refers to is all in its own object, at fixed distances, so an object is laid out and
+its distances filled in once, when it is compiled.  Whoever finds an image in the cache copies it
+to memory that may be run.
+
+The format is the System V ABI's for x86-64: objects of ELF with relocations of 32 bits.  An object
+that refers to something else, or is for another machine, is no image, and LLVM links it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import platform
+import struct
+import sys
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from dp2emu.records import dataclass
+
+_MAGIC = b"dp2emu image\0\0\0\0"
+_HEADER = struct.Struct("<16sQ")
+"""What an image in the cache begins with: ``_MAGIC``, and where its function is."""
+
+_ELF = b"\x7fELF\x02\x01\x01"
+"""Of 64 bits, with the least significant byte first."""
+_RELOCATABLE, _X86_64 = 1, 62
+_FILE = struct.Struct("<16sHHI3QI6H")
+_SECTION = np.dtype([
+    ("name", "<u4"), ("kind", "<u4"), ("flags", "<u8"), ("address", "<u8"), ("offset", "<u8"),
+    ("size", "<u8"), ("link", "<u4"), ("of", "<u4"), ("alignment", "<u8"), ("entry", "<u8"),
+])  # fmt: skip
+_SYMBOL = np.dtype([
+    ("name", "<u4"), ("kind", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"),
+    ("size", "<u8"),
+])  # fmt: skip
+_RELOCATION = np.dtype([
+    ("offset", "<u8"), ("kind", "<u4"), ("symbol", "<u4"), ("addend", "<i8"),
+])  # fmt: skip
+_PROGRAM, _SYMBOLS, _ADDENDS, _NO_ADDENDS = 1, 2, 4, 9
+"""Kinds of sections."""
+_WRITTEN, _ALLOCATED = 1, 2
+"""Flags of sections."""
+_RELATIVE = (2, 4)
+"""R_X86_64_PC32 and R_X86_64_PLT32: a distance in 32 bits."""
+
+
+@lru_cache(maxsize=1)
+def runs() -> bool:
+    """Whether images can be run here: some systems let nobody run what was written."""
+    if (sys.platform, platform.machine(), struct.calcsize("P")) != ("linux", "x86_64", 8):
+        return False
+    try:
+        Running(_HEADER.pack(_MAGIC, 0) + bytes(1))
+    except OSError:
+        return False
+    return True
+
+
+def image_of(code: bytes, name: str) -> bytes | None:
+    """The image of an object, whose function ``name`` is wanted; None if it cannot be one."""
+    found = _Object.of(code)
+    if found is None or not found.is_closed():
+        return None
+    start = found.start(name)
+    return None if start is None else _HEADER.pack(_MAGIC, start) + found.linked()
+
+
+def is_image(code: bytes) -> bool:
+    """Whether bytes of the cache are an image."""
+    return code.startswith(_MAGIC)
+
+
+class Running:
+    """An image in memory, as long as this is there.  ``address`` is its function's.
+
+    Raises OSError where memory may not be run.
+    """
+
+    def __init__(self, code: bytes) -> None:
+        _, start = _HEADER.unpack_from(code)
+        size = len(code) - _HEADER.size
+        self._memory = mmap.mmap(-1, size)
+        self._memory.write(code[_HEADER.size :])
+        held = ctypes.c_char.from_buffer(self._memory)
+        self._held, base = held, ctypes.addressof(held)
+        if _protect()(base, size, mmap.PROT_READ | mmap.PROT_EXEC):
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        self.address = base + start
+
+
+@lru_cache(maxsize=1)
+def _protect() -> Any:
+    function = ctypes.CDLL(None, use_errno=True).mprotect
+    function.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    return function
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """A relocatable object of ELF; ``places`` are where sections begin that are laid out."""
+
+    code: bytes
+    sections: Any
+    symbols: Any
+    names: bytes
+    places: dict[int, int]
+
+    @classmethod
+    def of(cls, code: bytes) -> _Object | None:
+        """What an object says of itself; None if it is for another machine."""
+        if not code.startswith(_ELF):
+            return None
+        _, kind, machine, *_, offset, _, _, _, _, _, count, _ = _FILE.unpack_from(code)
+        if (kind, machine) != (_RELOCATABLE, _X86_64):
+            return None
+        sections = np.frombuffer(code, _SECTION, count, offset)
+        tables = [each for each in sections if each["kind"] == _SYMBOLS]
+        if len(tables) != 1:
+            return None
+        symbols = np.frombuffer(_bytes(code, tables[0]), _SYMBOL)
+        names = _bytes(code, sections[tables[0]["link"]])
+        return cls(code, sections, symbols, names, _laid_out(sections))
+
+    def is_closed(self) -> bool:
+        """Whether all that it refers to is its own, at distances that can be filled in."""
+        kinds, flags = self.sections["kind"], self.sections["flags"]
+        there = flags & _ALLOCATED != 0
+        if (kinds[there] != _PROGRAM).any() or (flags[there] & _WRITTEN).any():
+            return False
+        if (kinds == _NO_ADDENDS).any():
+            return False
+        own = [*self.places]
+        return all(
+            np.isin(each["kind"], _RELATIVE).all()
+            and np.isin(self.symbols["section"][each["symbol"]], own).all()
+            for _, each in self._relocations()
+        )
+
+    def start(self, name: str) -> int | None:
+        """Where a function begins."""
+        for symbol in self.symbols:
+            end = self.names.index(b"\0", symbol["name"])
+            if self.names[symbol["name"] : end] == name.encode() and self._is_own(symbol):
+                return self.places[int(symbol["section"])] + int(symbol["value"])
+        return None
+
+    def _is_own(self, symbol: Any) -> bool:
+        return int(symbol["section"]) in self.places
+
+    def linked(self) -> bytes:
+        """Sections in their places, with distances filled in."""
+        last = max(self.places, key=self.places.__getitem__)
+        made = np.zeros(self.places[last] + int(self.sections[last]["size"]), np.uint8)
+        for number, place in self.places.items():
+            data = np.frombuffer(_bytes(self.code, self.sections[number]), np.uint8)
+            made[place : place + len(data)] = data
+        homes = np.zeros(len(self.sections), np.int64)
+        homes[list(self.places)] = list(self.places.values())
+        for section, each in self._relocations():
+            symbols = self.symbols[each["symbol"]]
+            targets = homes[symbols["section"]] + symbols["value"].astype(np.int64)
+            at = self.places[section] + each["offset"].astype(np.int64)
+            distances = (targets + each["addend"] - at).astype("<i4")
+            made[at[:, None] + np.arange(4)] = distances.view(np.uint8).reshape(-1, 4)
+        return made.tobytes()
+
+    def _relocations(self) -> list[tuple[int, Any]]:
+        """By the number of the section that they are in, those of sections that are laid out."""
+        return [
+            (int(section["of"]), np.frombuffer(_bytes(self.code, section), _RELOCATION))
+            for section in self.sections
+            if section["kind"] == _ADDENDS and int(section["of"]) in self.places
+        ]
+
+
+def _laid_out(sections: Any) -> dict[int, int]:
+    """Where sections that are to be in memory begin, one behind the other."""
+    places, end = {}, 0
+    for number, section in enumerate(sections):
+        if section["flags"] & _ALLOCATED and section["size"]:
+            alignment = max(int(section["alignment"]), 1)
+            places[number] = -(-end // alignment) * alignment
+            end = places[number] + int(section["size"])
+    return places
+
+
+def _bytes(code: bytes, section: Any) -> bytes:
+    start = int(section["offset"])
+    return code[start : start + int(section["size"])]
