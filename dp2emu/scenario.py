@@ -65,7 +65,8 @@ _CALLS = range(1 << 32)
 _LISTED = 1 << 16
 """Entries of a list, at most."""
 _BYTES = 1 << 22
-"""Size of a scenario file, at most."""
+_TOML_BYTES = 1 << 19
+"""Size of a scenario file, at most; what reads TOML takes a hundred times as much memory."""
 _DOTS = 8
 """In a line of TOML, at most: scenarios have no numbers with points, and no deep tables."""
 
@@ -78,6 +79,7 @@ class Scenario:
     D3DQUERYTYPE and number of the report, before its own.  ``command_bytes`` None leaves the size
     of command surfaces to the program.  ``clock_changes`` and ``lost`` are numbers of calls, from
     0; a lost call is answered with DDERR_SURFACELOST and not executed, and loses no answers.
+    ``memory`` bounds what surfaces may take, by the names of limits.
     """
 
     timing: Timing | None = None
@@ -85,7 +87,7 @@ class Scenario:
     command_bytes: int | None = None
     clock_changes: frozenset[int] = frozenset()
     lost: range = range(0)
-    limits: Limits = field(default_factory=Limits)
+    memory: Mapping[str, int] = field(default_factory=dict)
     budgets: Budgets = field(default_factory=Budgets)
 
     def timed(self, otherwise: Timing | None = None) -> Timing:
@@ -104,6 +106,11 @@ class Scenario:
 
         return replace(model, delivery=delivery)
 
+    def bounds(self, otherwise: Limits) -> Limits:
+        """Limits where ``otherwise`` are those without a scenario: the lower ones count."""
+        lower = {name: min(most, getattr(otherwise, name)) for name, most in self.memory.items()}
+        return replace(otherwise, **lower)
+
     def driver(self, options: Options | None = None, timing: Timing | None = None) -> Driver:
         """An emulated driver to which this happens; ``timing`` counts if the scenario has none."""
         return StagedDriver(self, options, timing)
@@ -116,7 +123,7 @@ class Scenario:
 
         From the call on that is lost the adapter is removed, and it never comes back.
         """
-        gpu = Gpu(self.timed(timing), self.limits, run, budgets=self.budgets)
+        gpu = Gpu(self.timed(timing), self.bounds(Limits()), run, budgets=self.budgets)
         return StagedAdapter(self, gpu, checking=checking)
 
 
@@ -126,7 +133,8 @@ class StagedDriver(Driver):
     def __init__(
         self, scenario: Scenario, options: Options | None = None, timing: Timing | None = None
     ) -> None:
-        super().__init__(scenario.timed(timing), options, scenario.limits)
+        options = options or Options()
+        super().__init__(scenario.timed(timing), options, scenario.bounds(options.limits))
         self.scenario = scenario
         self._number = 0
 
@@ -166,9 +174,10 @@ def load_scenario(path: str | PathLike[str]) -> Scenario:
 
     Raises UsageError for what is no scenario, and OSError.
     """
-    read = json.loads if str(path).endswith(".json") else _toml
+    as_json = str(path).endswith(".json")
+    read, most = (json.loads, _BYTES) if as_json else (_toml, _TOML_BYTES)
     try:
-        data = read(read_file(path, _BYTES).decode("utf-8"))
+        data = read(read_file(path, most).decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise UsageError(f"scenario {path}: {error}") from None
     try:
@@ -269,7 +278,7 @@ def _memory(value: object, folder: Path | None) -> dict[str, Any]:
         name: _number(bound, f"memory.{name}", range(1, getattr(most, name) + 1))
         for name, bound in table.items()
     }
-    return {"limits": Limits(**given)}
+    return {"memory": given}
 
 
 def _residency(value: object, folder: Path | None) -> dict[str, Any]:
