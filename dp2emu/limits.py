@@ -48,7 +48,7 @@ class Limits:
     inflated_bytes: int = 1 << 36
     record_bytes: int = 24 << 20
     trace_calls: int = 1 << 12
-    trace_bytes: int = 28 << 20
+    trace_bytes: int = 20 << 20
     signature_bytes: int = 16 << 20
     window_bytes: int = 32 << 20
     nesting: int = 64
