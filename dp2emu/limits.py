@@ -31,7 +31,10 @@ class Limits:
 
     Of what a context keeps until told otherwise: ``objects`` of each kind (lights, palettes,
     patches, state blocks, shaders, declarations), ``shader_bytes`` of each kind of shaders and
-    declarations, and ``queries``.  Beyond them a driver answers that it is out of memory.
+    declarations, ``patch_bytes`` of control points, ``settings`` in all state blocks, of which the
+    largest has some 1,900 and two for each light, and ``queries``.  Of Direct3D 10 and 11 a device
+    keeps as many ``objects`` of a kind and ``queries``.  Beyond them a driver answers that it is
+    out of memory.
 
     Of a call: ``call_bytes`` of commands, ``call_draws``, runs of points and the like each being
     one, and ``call_tokens``, ``call_vertices``,
@@ -59,6 +62,8 @@ class Limits:
     surfaces: int = 1 << 16
     objects: int = 1 << 16
     shader_bytes: int = 1 << 24
+    patch_bytes: int = 1 << 26
+    settings: int = 1 << 19
     queries: int = 1 << 20
     call_bytes: int = 16 << 20
     call_draws: int = 1 << 18
@@ -93,6 +98,8 @@ FUZZING = Limits(
     surfaces=64,
     objects=1 << 10,
     shader_bytes=1 << 18,
+    patch_bytes=1 << 20,
+    settings=1 << 14,
     queries=1 << 12,
     call_bytes=1 << 16,
     call_draws=1 << 12,

@@ -14,13 +14,23 @@ from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
+from dp2emu.dp2.table import Op
 from dp2emu.errors import Exceeded, Fault, UsageError
 from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.limits import FUZZING, NAMES, Limits, parse_limits
 from dp2emu.replay import replay
 from dp2emu.shader.engines import ENGINES
 from dp2emu.text import open_any
-from tests.dp2.rigging import Bench, clear, create, header, rectangle, token, triangle_list
+from tests.dp2.rigging import (
+    Bench,
+    clear,
+    create,
+    header,
+    rectangle,
+    render_state,
+    token,
+    triangle_list,
+)
 
 STREAMS = Path(__file__).parents[1] / "streams"
 FIRST_LIGHT = str(STREAMS / "first_light.dp2")
@@ -174,6 +184,7 @@ def test_a_driver_takes_the_limits_of_its_options() -> None:
     [
         ("objects", token(35, 1) + token(35, 2)),
         ("queries", create(1, QueryType.EVENT) + create(2, QueryType.EVENT)),
+        ("settings", token(Op.STATESET, 0, 1, 0) + render_state(27, 1) + render_state(28, 1)),
     ],
 )
 def test_what_a_context_keeps_beyond_a_limit_is_refused_with_its_name(

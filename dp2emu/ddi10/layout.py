@@ -65,7 +65,7 @@ class ElementLayouts:
 
     def __init__(self, context: Context) -> None:
         self._contract = context.contract
-        self.objects: Objects[ElementLayout] = Objects(context.contract, "ElementLayout", b"ELAY")
+        self.objects: Objects[ElementLayout] = Objects(context, "ElementLayout", b"ELAY")
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
         """The entries about their lives, by name."""

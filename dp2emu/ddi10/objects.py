@@ -10,11 +10,9 @@ from struct import Struct
 from typing import Generic, TypeVar
 
 from dp2emu.ddi10.codes import DdiCode
-from dp2emu.ddi10.contract import Contract, Rule
+from dp2emu.ddi10.context import Context
+from dp2emu.ddi10.contract import Rule
 from dp2emu.errors import Fault
-
-OBJECTS = 1 << 16
-"""Live objects of a kind; beyond that E_OUTOFMEMORY."""
 
 _HEADER = Struct("<4sIQ")
 
@@ -25,11 +23,12 @@ class Objects(Generic[_T]):
     """The live objects of one kind.  Mutable: entries make and destroy them.
 
     ``noun`` is the kind as it is called in the names of entries, and ``mark`` four bytes that
-    begin the memory of each.
+    begin the memory of each.  There are no more at a time than the limit ``objects`` says.
     """
 
-    def __init__(self, contract: Contract, noun: str, mark: bytes) -> None:
-        self._contract = contract
+    def __init__(self, context: Context, noun: str, mark: bytes) -> None:
+        self._contract = context.contract
+        self._most = context.gpu.heap.limits.objects
         self._noun = noun
         self._mark = mark
         self._live: dict[int, tuple[bytearray, _T]] = {}
@@ -53,8 +52,9 @@ class Objects(Generic[_T]):
         entry = f"Create{self._noun}"
         self._contract.hold(len(memory) == _HEADER.size, Rule.OBJECT_SIZE, entry)
         self._contract.hold(self._find(memory) is None, Rule.FRESH_OBJECT, entry)
-        if len(self._live) >= OBJECTS:
-            raise Fault(DdiCode.E_OUTOFMEMORY, f"{entry}: too many of them")
+        if len(self._live) >= self._most:
+            what = f"{entry}: too many of them, limit objects {self._most}"
+            raise Fault(DdiCode.E_OUTOFMEMORY, what)
 
     def add(self, memory: bytearray, value: _T) -> _T:
         """Let ``memory`` hold ``value``, which is returned; raises as ``check`` does."""

@@ -22,9 +22,6 @@ from dp2emu.gpu.packets import BeginQuery, EndQuery
 from dp2emu.gpu.queries import QuerySlot, Report
 from dp2emu.records import dataclass
 
-QUERIES = 1 << 20
-"""Live queries per device; beyond that E_OUTOFMEMORY."""
-
 FIFO_BASE = 1 << 16
 """Added to a type to name its FIFO: other front ends on the GPU have types of their own."""
 
@@ -92,6 +89,7 @@ class Queries:
         self._interface = interface
         self._contract = contract
         self._watched = watched
+        self._most = gpu.heap.limits.queries
         self._live: dict[int, _Live] = {}
         self._created = 0
 
@@ -112,8 +110,9 @@ class Queries:
         size = _HEADER.size + kind.layout.size
         self._contract.hold(len(memory) == size, Rule.MEMORY_SIZE, "CreateQuery")
         self._contract.hold(self._find(memory) is None, Rule.FRESH_MEMORY, "CreateQuery")
-        if len(self._live) >= QUERIES:
-            raise Fault(DdiCode.E_OUTOFMEMORY, "CreateQuery: too many queries")
+        if len(self._live) >= self._most:
+            what = f"CreateQuery: too many queries, limit queries {self._most}"
+            raise Fault(DdiCode.E_OUTOFMEMORY, what)
         if kind.query in COUNTERS and not self._watched.take(kind.query, self):
             what = f"CreateQuery: {kind.query.name} cannot be watched now"
             raise Fault(DdiCode.DXGI_DDI_ERR_NONEXCLUSIVE, what)

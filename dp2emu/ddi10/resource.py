@@ -104,7 +104,7 @@ class Resources:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self.objects: Objects[Resource] = Objects(context.contract, "Resource", b"RSRC")
+        self.objects: Objects[Resource] = Objects(context, "Resource", b"RSRC")
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
         """The entries about the lives of resources, by name."""

@@ -106,7 +106,7 @@ class Stages:
         self._resources = resources
         self._views = views
         self._states = states
-        self.objects: Objects[Made] = Objects(context.contract, "Shader", b"SHDR")
+        self.objects: Objects[Made] = Objects(context, "Shader", b"SHDR")
         self.stages = {prefix: Stage() for prefix in PREFIXES}
 
     @property

@@ -259,12 +259,11 @@ class States:
     """The state objects of a device.  Mutable: entries make and destroy them."""
 
     def __init__(self, context: Context) -> None:
-        contract = context.contract
-        self._contract = contract
-        self.blends: Objects[Blending] = Objects(contract, "BlendState", b"BLND")
-        self.depths: Objects[DepthStencil] = Objects(contract, "DepthStencilState", b"DPTH")
-        self.rasterizers: Objects[Rasterizer] = Objects(contract, "RasterizerState", b"RAST")
-        self.samplers: Objects[SamplerDesc] = Objects(contract, "Sampler", b"SMPL")
+        self._contract = context.contract
+        self.blends: Objects[Blending] = Objects(context, "BlendState", b"BLND")
+        self.depths: Objects[DepthStencil] = Objects(context, "DepthStencilState", b"DPTH")
+        self.rasterizers: Objects[Rasterizer] = Objects(context, "RasterizerState", b"RAST")
+        self.samplers: Objects[SamplerDesc] = Objects(context, "Sampler", b"SMPL")
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
         """The entries about their lives, by name."""

@@ -122,7 +122,7 @@ class UnorderedViews:
         self._contract = context.contract
         self._resources = resources
         noun = "UnorderedAccessView"
-        self.objects: Objects[UnorderedView] = Objects(context.contract, noun, b"UAVW")
+        self.objects: Objects[UnorderedView] = Objects(context, noun, b"UAVW")
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
         """The entries about views for unordered access, by name."""

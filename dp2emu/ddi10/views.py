@@ -148,12 +148,11 @@ class Views:
     """
 
     def __init__(self, context: Context, resources: Resources) -> None:
-        contract = context.contract
-        self._contract = contract
+        self._contract = context.contract
         self._resources = resources
-        self.targets: Objects[TargetView] = Objects(contract, "RenderTargetView", b"RTVW")
-        self.depths: Objects[TargetView] = Objects(contract, "DepthStencilView", b"DSVW")
-        self.shaders: Objects[ShaderView] = Objects(contract, "ShaderResourceView", b"SRVW")
+        self.targets: Objects[TargetView] = Objects(context, "RenderTargetView", b"RTVW")
+        self.depths: Objects[TargetView] = Objects(context, "DepthStencilView", b"DSVW")
+        self.shaders: Objects[ShaderView] = Objects(context, "ShaderResourceView", b"SRVW")
 
     def all(self) -> tuple[Objects[Any], ...]:
         """Views of every kind."""

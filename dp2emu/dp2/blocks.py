@@ -39,10 +39,6 @@ from dp2emu.shader.stages import STAGES
 if TYPE_CHECKING:
     from dp2emu.dp2.context import Context
 
-SETTINGS = 1 << 19
-"""Settings all blocks of a context may hold together; the largest block has about 1,900,
-and two more for each light."""
-
 Block = dict[Key, Any]
 
 
@@ -135,8 +131,10 @@ class Blocks:
         self._blocks[handle] = block
 
     def _count(self, number: int) -> None:
-        if self._settings + number > SETTINGS:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, "state blocks hold too many settings")
+        most = self._limits.settings
+        if self._settings + number > most:
+            what = f"state blocks hold too many settings, limit settings {most}"
+            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
         self._settings += number
 
     def _find(self, handle: int) -> Block:

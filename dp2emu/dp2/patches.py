@@ -36,8 +36,6 @@ MAX_POINTS = 1 << 16
 """Control points of a patch."""
 MAX_TRIANGLES = 1 << 22
 """Triangles that the N-patches of a draw may come to."""
-KEPT_BYTES = 1 << 26
-"""Room for the control points of all patches that a context keeps."""
 
 _BYTES = 32
 """What an element of a control point takes while it is kept."""
@@ -149,8 +147,10 @@ class Patches:
         if handle and old is None and len(self._kept) >= most:
             what = f"patch {handle} is too many, limit objects {most}"
             raise Fault(HResult.DDERR_OUTOFMEMORY, what)
-        if handle and self._bytes + size - (old.size if old else 0) > KEPT_BYTES:
-            raise Fault(HResult.DDERR_OUTOFMEMORY, f"patch {handle}: no room to keep it")
+        most = self._limits.patch_bytes
+        if handle and self._bytes + size - (old.size if old else 0) > most:
+            what = f"patch {handle}: no room to keep it, limit patch_bytes {most}"
+            raise Fault(HResult.DDERR_OUTOFMEMORY, what)
         return Definition(points, segments, KeptPatch(), size)
 
     def keep(self, handle: int, definition: Definition) -> None:

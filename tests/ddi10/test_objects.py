@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from dp2emu.ddi10 import objects
+from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import DdiCode
 from dp2emu.ddi10.state import BlendDesc1
 from dp2emu.errors import ContractError
+from dp2emu.gpu.core import Gpu
+from dp2emu.limits import Limits
 from tests.ddi10.driving import REMOVED
 from tests.ddi10.rendering import NO_CULL, Rendering
 
@@ -66,9 +68,9 @@ def test_a_copy_of_the_memory_is_no_object() -> None:
     assert broken(driven, "SetBlendState", bytearray(memory), (1,) * 4, 1) == "LIVE_OBJECT"
 
 
-def test_too_many_objects_are_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(objects, "OBJECTS", 1)
-    driven = Rendering()
+def test_objects_of_a_kind_beyond_the_limit_are_out_of_memory() -> None:
+    driven = Rendering(adapter=Adapter(Gpu(limits=Limits(objects=2))))
+    driven.make("BlendState", BlendDesc1())
     driven.make("BlendState", BlendDesc1())
     memory = driven.memory_of("BlendState")
     before = bytes(memory)

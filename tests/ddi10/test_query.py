@@ -6,13 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.ddi10 import query as query_module
+from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.kinds import KINDS, CreateQuery, Query
 from dp2emu.ddi10.query import FIFO_BASE, State
 from dp2emu.errors import ContractError
+from dp2emu.gpu.core import Gpu
 from dp2emu.gpu.timing import Timing, fixed, instant, seeded
 from dp2emu.gpu.work import Work
+from dp2emu.limits import Limits
 from tests.ddi10.driving import DO_NOT_FLUSH, STILL, Driven
 
 BUILT = [kind.query for kind in KINDS.values() if kind.values is not None]
@@ -98,11 +100,8 @@ def test_memory_with_a_live_query_takes_no_other() -> None:
         driven.call("CreateQuery", CreateQuery(Query.EVENT), memory)
 
 
-def test_more_queries_than_there_is_room_for_are_out_of_memory(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(query_module, "QUERIES", 1)
-    driven = Driven()
+def test_more_queries_than_there_is_room_for_are_out_of_memory() -> None:
+    driven = Driven(adapter=Adapter(Gpu(limits=Limits(queries=1))))
     first = driven.create(Query.EVENT)
     memory = driven.memory(Query.EVENT)
     before = bytes(memory)

@@ -14,7 +14,6 @@ from dp2emu.d3d.enums import Format
 from dp2emu.d3d.flags import Dp2Flags
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
-from dp2emu.dp2 import blocks
 from dp2emu.dp2.inspect import facts_of
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.table import Op
@@ -516,9 +515,8 @@ def test_wrap_u_and_wrap_v_are_bits_that_are_kept_apart() -> None:
 # Bounds
 
 
-def test_settings_of_all_blocks_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "SETTINGS", 3)
-    bench = Blocks()
+def test_settings_of_all_blocks_together_are_bounded() -> None:
+    bench = Blocks(limits=Limits(settings=3))
     two = render_state(27, 1) + render_state(28, 1)
     bench.ok(begin(1) + two + END + begin(1) + render_state(27, 1))
     bench.fails(render_state(29, 1), HResult.DDERR_OUTOFMEMORY)

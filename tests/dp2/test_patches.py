@@ -210,17 +210,24 @@ def test_a_patch_that_could_not_be_drawn_is_not_kept() -> None:
     assert bench.kept() == []
 
 
-def test_room_for_patches_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_room_for_patches_is_bounded() -> None:
     bench = Patches(limits=Limits(objects=2))
     keep = [patch(RECTANGLE, handle, (), SQUARE) for handle in (1, 2, 3)]
     bench.ok(keep[0] + keep[1] + keep[1])
     assert bench.call(keep[2]).ddrval == HResult.DDERR_OUTOFMEMORY
     bench.ok(patch(RECTANGLE, 0, (), SQUARE) + render_state(DELETE, 1) + keep[2])
-    monkeypatch.setattr(patches, "KEPT_BYTES", 2 * 4 * 2 * 32)
-    bench.ok(keep[2])
-    monkeypatch.setattr(patches, "KEPT_BYTES", 2 * 4 * 2 * 32 - 1)
-    assert bench.call(keep[2]).ddrval == HResult.DDERR_OUTOFMEMORY
     assert bench.kept() == [2, 3]
+
+
+def test_control_points_that_are_kept_are_bounded() -> None:
+    keep = [patch(RECTANGLE, handle, (), SQUARE) for handle in (1, 2)]
+    of_two = 2 * 4 * 2 * 32
+    Patches(limits=Limits(patch_bytes=of_two)).ok(keep[0] + keep[1] + keep[1])
+    bench = Patches(limits=Limits(patch_bytes=of_two - 1))
+    answer = bench.call(keep[0] + keep[1])
+    assert answer.ddrval == HResult.DDERR_OUTOFMEMORY
+    assert f"limit patch_bytes {of_two - 1}" in str(answer.fault)
+    assert bench.kept() == [1]
 
 
 # What is allowed
