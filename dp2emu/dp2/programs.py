@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import field
-from functools import lru_cache
 
 from dp2emu.d3d.declarations import Declaration8
 from dp2emu.d3d.enums import DeclMethod, RenderState, TextureStageState
@@ -40,7 +39,7 @@ from dp2emu.shader.fixed import (
     reads_texture,
     vertex_program,
 )
-from dp2emu.shader.ir import Program, Sample, TextureKind, walk
+from dp2emu.shader.ir import Program, Sample, TextureKind, of_program, walk
 from dp2emu.shader.ports import varying
 from dp2emu.shader.sm.lower import InputRegister, Lowered, overlaid
 from dp2emu.shader.sm.versions import V1_4, V2_0
@@ -153,7 +152,7 @@ def _lowered_pixel(
     return lowered_pixel(function, fog, kinds, projections)
 
 
-@lru_cache(maxsize=1 << 10)
+@of_program
 def _sampled(program: Program) -> tuple[tuple[int, TextureKind], ...]:
     """Samplers a program uses, and the shape of texture that each expects."""
     found = {(s.sampler, s.kind) for s in walk(program.statements) if isinstance(s, Sample)}
@@ -190,7 +189,7 @@ def _texture_sets(pixel: Program) -> int:
     return min(max(_sets_read(pixel), default=-1) + 1, STAGES)
 
 
-@lru_cache(maxsize=1 << 10)
+@of_program
 def _sets_read(pixel: Program) -> frozenset[int]:
     names = (varying(port.name).split(".")[0] for port in pixel.inputs)
     sets = (name.removeprefix(_TEXCOORD) for name in names if name.startswith(_TEXCOORD))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +22,7 @@ from dp2emu.gpu.subpixel import ONE
 from dp2emu.gpu.vertex import COMPONENTS
 from dp2emu.records import dataclass
 from dp2emu.shader.engines import telling
-from dp2emu.shader.ir import Program
+from dp2emu.shader.ir import Program, of_program
 from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, SAMPLE, varying
 from dp2emu.shader.reference import Run, Sampler
 from dp2emu.shader.reference import run as run_reference
@@ -77,7 +77,7 @@ class Shading:
         return self.draw.pipeline.samples > 1 and self.draw.pipeline.raster.multisample
 
 
-@lru_cache(maxsize=1 << 10)
+@of_program
 def varyings_of(program: Program) -> tuple[str, ...]:
     """The varyings a pixel program reads."""
     names = (varying(port.name) for port in program.inputs if port.name not in _SYSTEM)
@@ -144,7 +144,7 @@ def linear_varyings(pipeline: Pipeline) -> frozenset[str]:
     return _without_perspective(pipeline.pixel, flattened)
 
 
-@lru_cache(maxsize=1 << 10)
+@of_program
 def _without_perspective(program: Program, flattened: str) -> frozenset[str]:
     """What a program reads so, and what begins with ``flattened``, if that is anything."""
     names = [port.name for port in program.inputs if port.name not in _SYSTEM]

@@ -16,13 +16,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import field
 from enum import Enum
-from functools import lru_cache
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar, TypeVarTuple
 
 import numpy as np
 
 from dp2emu.records import dataclass
 from dp2emu.shader.types import Type
+
+_Others = TypeVarTuple("_Others")
+_T = TypeVar("_T")
+_KEPT = 64
+"""Results that a function keeps of a program; more than these, and it begins anew."""
 
 
 class ProgramError(ValueError):
@@ -332,6 +337,27 @@ class Program:
         return (self.stage, self.slots, self.files, self.inputs, self.outputs, self.statements)
 
 
+def of_program(compute: Callable[[Program, *_Others], _T]) -> Callable[[Program, *_Others], _T]:
+    """A function of a program, and of what can be hashed, whose latest results go with the
+    program: a cache beside it would keep programs of any size.
+    """
+    name = f"{compute.__module__}.{compute.__qualname__}"
+
+    @wraps(compute)
+    def look_up(program: Program, /, *others: *_Others) -> _T:
+        known: dict[tuple[Any, ...], _T] = program.__dict__.setdefault(name, {})
+        try:
+            return known[others]
+        except KeyError:
+            result = compute(program, *others)
+        if len(known) >= _KEPT:
+            known.clear()
+        known[others] = result
+        return result
+
+    return look_up
+
+
 def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
     """The blocks inside a statement."""
     kind = type(statement)
@@ -352,7 +378,7 @@ def walk(statements: tuple[Statement, ...]) -> Iterator[Statement]:
 _NESTING = {If, Loop}
 
 
-@lru_cache(maxsize=1 << 10)
+@of_program
 def accesses(program: Program) -> bool:
     """Whether a program acts on memory, so that the order of its lanes matters."""
     return any(isinstance(statement, Access) for statement in walk(program.statements))

@@ -40,6 +40,7 @@ from dp2emu.shader.ir import (
     Statement,
     Store,
     TextureKind,
+    of_program,
     walk,
 )
 from dp2emu.shader.ops import OPS
@@ -198,7 +199,7 @@ def machine_of(
 _ZERO: dict[Type, Lanes] = {type: np.zeros(1, type.dtype) for type in Type}
 
 
-@lru_cache(maxsize=1 << 10)
+@of_program
 def _needs_quads(program: Program) -> bool:
     return any(isinstance(statement, Derivative) for statement in walk(program.statements))
 

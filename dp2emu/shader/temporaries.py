@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import field
-from functools import lru_cache
 
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
@@ -19,13 +18,14 @@ from dp2emu.shader.ir import (
     Slot,
     Statement,
     blocks,
+    of_program,
     operands,
     walk,
     written,
 )
 
 
-@lru_cache(maxsize=1 << 10)
+@of_program
 def temporaries(program: Program) -> frozenset[int]:
     """Numbers of such slots.  Derivatives and samples look at other lanes, which rules out what
     they read."""

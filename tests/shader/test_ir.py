@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import subprocess
 import sys
 from pathlib import Path
+from weakref import ref
 
 import numpy as np
 import pytest
 
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.ir import Assign, Constant, If, Loop, Program, Stage, walk
+from dp2emu.shader.ir import Assign, Constant, If, Loop, Program, Stage, accesses, of_program, walk
 from dp2emu.shader.types import Type
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +30,30 @@ def test_equal_programs_are_the_same_key() -> None:
     assert small() == small()
     assert hash(small()) == hash(small())
     assert small() is not small()
+
+
+def test_what_was_found_out_about_a_program_is_kept_and_goes_with_it() -> None:
+    asked: list[int] = []
+
+    @of_program
+    def slots(program: Program, more: int) -> int:
+        asked.append(more)
+        return len(program.slots) + more
+
+    program = small()
+    none = len(program.slots)
+    assert [slots(program, more) - none for more in (1, 2, 1)] == [1, 2, 1]
+    assert asked == [1, 2]
+    for more in range(3, 200):
+        slots(program, more)
+    assert slots(program, 1) == none + 1
+    assert asked == [1, 2, *range(3, 200), 1]
+    assert not accesses(program)
+    assert pickle.loads(pickle.dumps(program)) == small()
+    gone = ref(program)
+    del program
+    gc.collect()
+    assert gone() is None
 
 
 def test_constants_differ_by_their_bits() -> None:

@@ -8,8 +8,6 @@ Scalars of a file are 32 bits; a BOOL is 0 or not.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Address,
@@ -20,6 +18,7 @@ from dp2emu.shader.ir import (
     Program,
     Sample,
     TextureKind,
+    of_program,
     walk,
 )
 from dp2emu.shader.sampling import ports
@@ -65,7 +64,7 @@ class Layout:
     local: tuple[File, ...]
 
 
-@lru_cache(maxsize=1 << 10)
+@of_program
 def layout_of(program: Program) -> Layout:
     """The layout of a program's bindings."""
     files: dict[str, int] = {}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, cast
 
 from dp2emu.records import dataclass
@@ -28,6 +28,7 @@ from dp2emu.shader.ir import (
     Slot,
     Statement,
     blocks,
+    of_program,
     operands,
     walk,
     written,
@@ -100,7 +101,7 @@ def name_of(slot: int) -> str:
     return f"slot#{slot}"
 
 
-@lru_cache(maxsize=1 << 8)
+@of_program
 def in_regions(program: Program) -> tuple[Statement, ...]:
     """The statements of a program with regions in the place of what they are made of."""
     return _Cutter(program, _reads(program.statements)).block(program.statements)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
 
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
@@ -20,6 +19,7 @@ from dp2emu.shader.ir import (
     Slot,
     Statement,
     blocks,
+    of_program,
     walk,
     written,
 )
@@ -45,7 +45,7 @@ _Address = tuple[Slot, Slot]
 """Common and step: (common + step) >> 2, the step a number of words times 4."""
 
 
-@lru_cache(maxsize=1 << 10)
+@of_program
 def pairs(program: Program) -> dict[int, Pair]:
     """Second loads by the slot that the first one assigns, which stands before it in a block.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from itertools import product
 from types import MappingProxyType
 
@@ -23,6 +22,7 @@ from dp2emu.shader.ir import (
     Program,
     Sample,
     Slot,
+    of_program,
     walk,
     written,
 )
@@ -71,7 +71,7 @@ def ranges(program: Program, sampled: Sampled = _NOTHING) -> Found:
     return _ranges(program, tuple(sampled.items()))
 
 
-@lru_cache(maxsize=1 << 10)
+@of_program
 def _ranges(
     program: Program, sampled: tuple[tuple[Asked, tuple[Range | None, ...]], ...]
 ) -> Found:
@@ -91,7 +91,7 @@ def _ranges(
     return found
 
 
-@lru_cache(maxsize=1 << 10)
+@of_program
 def output_ranges(program: Program) -> dict[str, Range | None]:
     """Of what a program puts out, by port."""
     found, given = ranges(program), dict[str, Range | None]()

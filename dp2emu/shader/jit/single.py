@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import fields, replace
-from functools import lru_cache
 from typing import Any
 
-from dp2emu.shader.ir import Address, Break, Program, Slot, Statement, blocks, walk, written
+from dp2emu.shader.ir import (
+    Address,
+    Break,
+    Program,
+    Slot,
+    Statement,
+    blocks,
+    of_program,
+    walk,
+    written,
+)
 from dp2emu.shader.types import Type
 
 
-@lru_cache(maxsize=1 << 10)
+@of_program
 def single(program: Program) -> Program:
     """The same program with a slot for each assignment, if it is straight."""
     if any(blocks(s) or isinstance(s, Break) for s in program.statements):

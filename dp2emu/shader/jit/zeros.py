@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from functools import lru_cache
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from dp2emu.shader.ir import (
     Program,
     Slot,
     Statement,
+    of_program,
     operands,
     walk,
 )
@@ -29,7 +29,7 @@ _KEEPING = frozenset(("mov", "add", "sub", "mul", "neg", "sqrt", "floor", "selec
 """Ops whose results are the same, or zeros of two signs."""
 
 
-@lru_cache(maxsize=1 << 10)
+@of_program
 def unsigned_zeros(program: Program) -> frozenset[int]:
     """Slots the sign of whose zeros nothing depends on."""
     uses: dict[int, list[Statement]] = defaultdict(list)
