@@ -3,8 +3,9 @@
 python -m dp2emu.batch.child SETTINGS
 
 ``SETTINGS`` is a JSON object: ``memory`` in bytes (0: no bound), ``timing`` and ``options``.  A
-line of input is a JSON array of paths of captures; the answers are their rows, in that order.
-Before all of them an empty line says that it is ready.
+line of input is a JSON array: the name of a task, which counts only for a nursery's children, and
+an array of paths of captures; the answers are their rows, in that order.  Before all of them a
+line says that it is ready.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ import contextlib
 import json
 import os
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from io import BufferedReader
 from time import monotonic
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, cast
 
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error
 from dp2emu.gpu.timing import parse_timing
 from dp2emu.limits import Limits
+from dp2emu.records import dataclass
 from dp2emu.replay import Recording, Tally, replay
 
 KEPT_SECONDS = 0.05
@@ -72,26 +75,47 @@ def _opened(file: BinaryIO, limits: Limits) -> Recording:
     return Import(open_trace(stream, limits=limits))
 
 
-def main(settings: str) -> None:
-    """Answer lines of standard input until it ends."""
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How captures are replayed: with ``options``, and by a timing model of that name, if any."""
+
+    options: Options
+    timing: str | None
+
+
+def held_to(settings: str) -> Manner:
+    """Hold this process to the bounds of ``settings``; the manner that they tell."""
     given = json.loads(settings)
     _bound(given["memory"])
-    options = Options(**given["options"] | {"limits": Limits(**given["options"]["limits"])})
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    limits = Limits(**given["options"]["limits"])
+    return Manner(Options(**given["options"] | {"limits": limits}), given["timing"])
+
+
+def lines_of(files: Sequence[str], manner: Manner) -> Iterator[bytes]:
+    """Replay captures; their rows as lines of JSON, several at a time."""
+    kept, since = [], monotonic()
+    for path in files:
+        kept.append(json.dumps(row_of(path, manner.options, manner.timing)) + "\n")
+        if monotonic() - since > KEPT_SECONDS:
+            yield "".join(kept).encode()
+            kept, since = [], monotonic()
+    yield "".join(kept).encode()
+
+
+def main(settings: str) -> None:
+    """Answer lines of standard input until it ends."""
+    manner = held_to(settings)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    _say(answers, ["\n"])
+    _say(answers, b"\n")
     for line in sys.stdin:
-        kept, since = [], monotonic()
-        for path in json.loads(line):
-            kept.append(json.dumps(row_of(path, options, given["timing"])) + "\n")
-            if monotonic() - since > KEPT_SECONDS:
-                _say(answers, kept)
-                kept, since = [], monotonic()
-        _say(answers, kept)
+        _, files = json.loads(line)
+        for lines in lines_of(files, manner):
+            _say(answers, lines)
 
 
-def _say(answers: TextIO, lines: list[str]) -> None:
-    answers.write("".join(lines))
+def _say(answers: BinaryIO, lines: bytes) -> None:
+    answers.write(lines)
     answers.flush()
 
 

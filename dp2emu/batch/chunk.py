@@ -6,38 +6,78 @@ A worker imports this module and what watches children; what replays captures is
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from time import monotonic
+from typing import Any
 
+from dp2emu.batch.forked import forked
 from dp2emu.batch.watching import Child, Row, Terms
 
 IDLE_SECONDS = 30.0
 """How long a child without a task is kept: a worker outlives the batch, its children do not."""
 
-_Key = tuple[int, Terms, str]
+_Key = tuple[int, Terms, str, str]
 
 _IDLE: dict[_Key, tuple[Child, threading.Timer]] = {}
 """Children without a task, of a thread; with whatever ends them if they stay so."""
 
 
-def rows_of_chunk(files: Sequence[str], terms: Terms, folder: str) -> tuple[list[Row], float]:
+def rows_of_chunk(
+    files: Sequence[str], terms: Terms, batch: str, task: str, folder: str
+) -> tuple[list[Row], float]:
     """On a worker: rows of ``files``, whose names count from ``folder``; the seconds they took.
 
+    ``batch`` and ``task`` are names that no other batch has, and no other files of the batch.
     Raises OSError if there can be no child.
     """
-    key = threading.get_ident(), terms, folder
+    key = threading.get_ident(), terms, batch, folder
     began = monotonic()
     child = _taken(key)
     try:
-        return child.rows(files), monotonic() - began
+        with _unobserved():
+            return child.rows(files, task), monotonic() - began
     finally:
         _keep(key, child)
+
+
+@contextmanager
+def _unobserved() -> Iterator[None]:
+    """Have dask not look a hundred times a second at what this worker does, which only waits.
+
+    That takes 2 % of a processor.  A worker of several threads goes on with it: others may work.
+    """
+    profile = _profile()
+    if profile is None:
+        yield
+        return
+    call, callback = profile
+    call(callback.stop)
+    try:
+        yield
+    finally:
+        call(callback.start)
+
+
+def _profile() -> tuple[Callable[[Callable[[], None]], None], Any] | None:
+    """What runs something in a worker's loop, and what is called there for its profile."""
+    try:
+        from distributed import get_worker
+
+        worker = get_worker()
+    except (ImportError, ValueError):
+        return None
+    callback = getattr(worker, "periodic_callbacks", {}).get("profile")
+    alone = worker.state.nthreads == 1
+    return (worker.loop.add_callback, callback) if callback is not None and alone else None
 
 
 def _taken(key: _Key) -> Child:
     kept = _IDLE.pop(key, None)
     if kept is None:
-        return Child(key[1], key[2])
+        _, terms, batch, folder = key
+        return Child(terms, partial(forked, batch=batch, folder=folder))
     child, timer = kept
     timer.cancel()
     return child

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from queue import Empty, SimpleQueue
+from secrets import token_hex
 from typing import Any
 
 from dp2emu.batch.chunk import rows_of_chunk
@@ -82,6 +83,7 @@ class _Tasks:
         self._out: dict[Any, _Task] = {}
         self._done: SimpleQueue[Any] = SimpleQueue()
         self._alone = 0.0
+        self._batch, self._folder = token_hex(8), os.getcwd()
 
     def ended(self) -> Iterator[tuple[int, list[Row]]]:
         """The first number and the rows of each task as it ends."""
@@ -116,7 +118,9 @@ class _Tasks:
 
     def _give(self, task: _Task) -> None:
         files = list(self._files[task.part.start : task.part.stop])
-        future = self._client.submit(rows_of_chunk, files, self._terms, os.getcwd(), pure=False)
+        name = str(task.part.start)
+        given = files, self._terms, self._batch, name, self._folder
+        future = self._client.submit(rows_of_chunk, *given, pure=False)
         self._out[future] = task
         future.add_done_callback(self._done.put)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from threading import Event, Lock, Thread
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol, TextIO
 
 from dp2emu.records import dataclass
 
@@ -32,16 +32,57 @@ class Terms:
     settings: str
 
 
+class Process(Protocol):
+    """What a child is here: ``subprocess.Popen``, as far as it is used, or a nursery's child."""
+
+    stdin: TextIO
+    stdout: TextIO
+
+    def poll(self) -> int | None:
+        """None as long as it is there."""
+
+    def wait(self) -> int:
+        """With what it ended, when it has."""
+
+    def kill(self) -> None:
+        """End it."""
+
+    def close(self) -> None:
+        """End what is left of the way to it."""
+
+
+class _Started(subprocess.Popen[str]):
+    """A process of this one."""
+
+    stdin: TextIO
+    stdout: TextIO
+
+    def close(self) -> None:
+        self.communicate()
+
+
+def started(terms: Terms, folder: str | None = None) -> Process:
+    """A child of this process, in ``folder``.  Raises OSError if there can be none."""
+    return _Started(
+        [sys.executable, "-m", "dp2emu.batch.child", terms.settings],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        encoding="utf-8",
+        cwd=folder,
+    )
+
+
 class Child:
     """A process that replays captures.  Mutable: it comes and goes.
 
-    Names of files count from ``folder``, by default the current one.
+    ``start`` says how one is started; names of files count from the folder that it is in.
     """
 
-    def __init__(self, terms: Terms, folder: str | None = None) -> None:
+    def __init__(self, terms: Terms, start: Callable[[Terms], Process] = started) -> None:
         self._terms = terms
-        self._folder = folder
-        self._process: subprocess.Popen[str] | None = None
+        self._start = start
+        self._process: Process | None = None
         self._over = False
         self._changing = Lock()
 
@@ -49,18 +90,19 @@ class Child:
         """What came of a file: its row, or one with outcome ``timeout`` or ``crash``."""
         return self.rows([path])[0]
 
-    def rows(self, files: Sequence[str]) -> list[Row]:
+    def rows(self, files: Sequence[str], task: str = "") -> list[Row]:
         """What came of each file, in order; fewer only if the child is closed meanwhile.
 
         A child answers for several files at once.  When it ends, those without an answer are
-        asked for one by one until it is known which of them ended it.  Raises OSError if there
+        asked for one by one until it is known which of them ended it.  ``task`` names these files
+        for a nursery, which knows of tasks that somebody else has begun.  Raises OSError if there
         can be no process.
         """
         rows: list[Row] = []
         alone = len(files) == 1
         while len(rows) < len(files) and not self._over:
             asked = files[len(rows) :][: 1 if alone else None]
-            found, why = self._asked(asked)
+            found, why = self._asked(asked, task if len(asked) == len(files) else "")
             rows += found
             if why and alone:
                 rows.append({"file": asked[0], **why})
@@ -73,13 +115,13 @@ class Child:
         with self._changing:
             self._end()
 
-    def _asked(self, files: Sequence[str]) -> tuple[list[Row], Row | None]:
+    def _asked(self, files: Sequence[str], task: str) -> tuple[list[Row], Row | None]:
         """The rows that came, and what became of the process if it is gone."""
         process = self._started()
         if process is None:
             return [], None
         with _Watch(process, self._terms.seconds) as watch:
-            rows = list(_answers(process, files, watch))
+            rows = list(_answers(process, (task, files), watch))
         if len(rows) == len(files):
             return rows, None
         code = process.wait()
@@ -93,35 +135,25 @@ class Child:
     def _end(self) -> None:
         if self._process is not None:
             self._process.kill()
-            self._process.communicate()
+            self._process.close()
             self._process = None
 
-    def _started(self) -> subprocess.Popen[str] | None:
+    def _started(self) -> Process | None:
         with self._changing:
             if self._over:
                 return None
             if self._process is not None and self._process.poll() is None:
                 return self._process
             self._end()
-            process = self._process = self._popen()
+            process = self._process = self._start(self._terms)
         _await_start(process)
         return process
-
-    def _popen(self) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-m", "dp2emu.batch.child", self._terms.settings],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            encoding="utf-8",
-            cwd=self._folder,
-        )
 
 
 class _Watch:
     """Ends a process that says nothing for so many seconds.  Mutable: it looks at the clock."""
 
-    def __init__(self, process: subprocess.Popen[str], seconds: float) -> None:
+    def __init__(self, process: Process, seconds: float) -> None:
         self.late = False
         self._process, self._seconds = process, seconds
         self._over = Event()
@@ -148,21 +180,18 @@ class _Watch:
         self._thread.join()
 
 
-def _await_start(process: subprocess.Popen[str]) -> None:
+def _await_start(process: Process) -> None:
     """Let a process say that it is ready, which no file's time has to pay."""
-    assert process.stdout is not None
     with _Watch(process, START_SECONDS), suppress(OSError, ValueError):
         process.stdout.readline()
 
 
-def _answers(process: subprocess.Popen[str], files: Sequence[str], watch: _Watch) -> Iterator[Row]:
+def _answers(process: Process, asked: tuple[str, Sequence[str]], watch: _Watch) -> Iterator[Row]:
     """Rows as they come, until all are there or the process is gone."""
-    assert process.stdin is not None
-    assert process.stdout is not None
     with suppress(OSError, ValueError):  # ValueError: closed meanwhile
-        process.stdin.write(json.dumps(files) + "\n")
+        process.stdin.write(json.dumps(asked) + "\n")
         process.stdin.flush()
-        for _ in files:
+        for _ in asked[1]:
             line = process.stdout.readline()
             if not line.endswith("\n"):
                 return

@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -71,7 +71,7 @@ def losses(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[type[Exception] | N
         setattr(module, member.__name__, member)
     monkeypatch.setitem(sys.modules, "distributed", module)
     monkeypatch.setattr(
-        clusters, "rows_of_chunk", lambda files, terms, folder: ([{"file": f} for f in files], 0.1)
+        clusters, "rows_of_chunk", lambda files, *how: ([{"file": f} for f in files], 0.1)
     )
     yield fates
 
@@ -144,7 +144,7 @@ def test_a_task_takes_about_as_long_whatever_its_files_take(
 ) -> None:
     sizes = []
 
-    def taking(files: list[str], terms: object, folder: str) -> tuple[list[dict[str, str]], float]:
+    def taking(files: list[str], *how: object) -> tuple[list[dict[str, str]], float]:
         sizes.append(len(files))
         return [{"file": f} for f in files], seconds * len(files)
 
@@ -154,16 +154,50 @@ def test_a_task_takes_about_as_long_whatever_its_files_take(
     assert size / 2 < max(sizes) <= max(size, clusters.TASK_SECONDS / clusters.FIRST_SECONDS)
 
 
-def test_a_worker_keeps_a_child_for_a_while_and_not_for_ever(
-    monkeypatch: pytest.MonkeyPatch,
+def test_tasks_have_names_of_their_own_and_keep_them(
+    losses: list[type[Exception] | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    terms = Limits().terms()
-    assert chunk.rows_of_chunk([STREAM], terms, os.getcwd())[0] == [row_of(STREAM)]
+    asked = []
+
+    def taking(files: list[str], terms: object, *names: str) -> tuple[list[dict[str, str]], float]:
+        asked.append((names, tuple(files)))
+        return [{"file": f} for f in files], 0.1
+
+    monkeypatch.setattr(clusters, "rows_of_chunk", taking)
+    assert found() == found() == FILES
+    assert len({names for names, _ in asked}) == len(asked)
+    assert {names[0] for names, _ in asked[: len(asked) // 2]} == {asked[0][0][0]}
+
+
+def test_a_worker_keeps_a_child_for_a_while_and_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch, nursery: str
+) -> None:
+    given = Limits().terms(), nursery, "0", os.getcwd()
+    assert chunk.rows_of_chunk([STREAM], *given)[0] == [row_of(STREAM)]
     ((child, _),) = chunk._IDLE.values()
     process = child._process
     monkeypatch.setattr(chunk, "IDLE_SECONDS", 0.01)
-    chunk.rows_of_chunk([STREAM], terms, os.getcwd())
+    chunk.rows_of_chunk([STREAM], *given)
     while chunk._IDLE or child._process is not None:
         time.sleep(0.01)
     assert process is not None
     assert process.poll() is not None
+
+
+@pytest.mark.parametrize(("threads", "calls"), [(1, ["stop", "start"]), (2, [])])
+def test_a_worker_that_only_waits_is_not_looked_at(
+    monkeypatch: pytest.MonkeyPatch, nursery: str, threads: int, calls: list[str]
+) -> None:
+    done: list[str] = []
+    profile = SimpleNamespace(stop=lambda: done.append("stop"), start=lambda: done.append("start"))
+    worker = SimpleNamespace(
+        periodic_callbacks={"profile": profile},
+        loop=SimpleNamespace(add_callback=lambda call: call()),
+        state=SimpleNamespace(nthreads=threads),
+    )
+    module = ModuleType("distributed")
+    vars(module)["get_worker"] = lambda: worker
+    monkeypatch.setitem(sys.modules, "distributed", module)
+    monkeypatch.setattr(chunk, "IDLE_SECONDS", 0.01)
+    assert chunk.rows_of_chunk([STREAM], Limits().terms(), nursery, "0", os.getcwd())[0]
+    assert done == calls

@@ -1,0 +1,169 @@
+"""Children of a nursery are those of a process, but that they outlive who asked them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import tempfile
+from pathlib import Path
+from threading import Thread
+from time import sleep
+
+import pytest
+
+from dp2emu.batch import Limits, forked
+from dp2emu.batch.child import row_of
+from dp2emu.batch.forked import _said
+from dp2emu.batch.watching import Child, Terms
+from tests.tools.loading import ROOT
+
+STREAM = str(ROOT / "streams" / "first_light.dp2")
+TERMS = Limits().terms()
+
+
+def child_of(nursery: str, terms: Terms = TERMS) -> Child:
+    return Child(terms, lambda terms: forked.forked(terms, nursery, os.getcwd()))
+
+
+def place_of(nursery: str) -> Path:
+    return Path(tempfile.gettempdir(), f"dp2emu-{nursery}")
+
+
+def number_of(child: Child) -> str:
+    process = child._process
+    assert isinstance(process, forked._Forked)
+    return process._number
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> str:
+    """A file that nobody ever writes."""
+    path = tmp_path / "waiting.dp2"
+    os.mkfifo(path)
+    return str(path)
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    return Path(shutil.copy(STREAM, tmp_path))
+
+
+def test_a_child_says_what_this_process_says(nursery: str) -> None:
+    child = child_of(nursery)
+    assert child.rows([STREAM, "missing.dp2"]) == [row_of(STREAM), row_of("missing.dp2")]
+    child.close()
+
+
+def test_a_file_that_takes_too_long_is_ended_and_the_next_one_runs(
+    nursery: str, waiting: str
+) -> None:
+    child = child_of(nursery, Terms(1.0, TERMS.settings))
+    rows = child.rows([STREAM, waiting, STREAM])
+    child.close()
+    assert [row["outcome"] for row in rows] == ["fine", "timeout", "fine"]
+
+
+def test_a_child_that_dies_is_a_row_with_its_signal(nursery: str, waiting: str) -> None:
+    child = child_of(nursery)
+    child.rows([STREAM])
+    number = int(number_of(child))
+
+    def kill() -> None:
+        sleep(0.2)
+        os.kill(number, signal.SIGSEGV)
+
+    Thread(target=kill).start()
+    row = child.row(waiting)
+    child.close()
+    assert row["error"] == f"the process ended with {-signal.SIGSEGV}"
+    assert row["outcome"] == "crash"
+
+
+def test_who_is_lost_leaves_its_child_to_the_next(nursery: str) -> None:
+    lost, other, late = (child_of(nursery) for _ in range(3))
+    for child in (lost, other):
+        child.rows([STREAM])
+    assert lost._process is not None
+    lost._process.close()
+    while late.rows([STREAM]) and number_of(late) != number_of(lost):
+        late.close()  # the nursery has not heard yet that it is free
+        late = child_of(nursery)
+    assert number_of(other) != number_of(late)
+    for child in (other, late):
+        child.close()
+
+
+@pytest.mark.parametrize("task", ["7", ""])
+def test_rows_of_a_lost_task_are_there_for_who_is_given_it(
+    nursery: str, capture: Path, task: str
+) -> None:
+    lost, next_one = child_of(nursery), child_of(nursery)
+    row = lost.rows([str(capture)], task)[0]
+    assert lost._process is not None
+    lost._process.close()
+    while task and not (place_of(nursery) / f"{task}.rows").exists():
+        sleep(0.01)
+    capture.unlink()
+    again = next_one.rows([str(capture), STREAM], task)
+    next_one.close()
+    assert (again[0] == row) is bool(task)
+    assert again[1] == row_of(STREAM)
+
+
+def test_a_task_that_is_lost_half_way_goes_on_from_there(
+    nursery: str, capture: Path, waiting: str
+) -> None:
+    files = [str(capture), waiting, STREAM]
+    process = forked.forked(TERMS, nursery, os.getcwd())
+    process.stdin.write(json.dumps(["7", files]) + "\n")
+    process.stdin.flush()
+    with open(waiting, "wb"):  # there is a reader: the first file is done
+        process.close()
+        capture.unlink()
+    left = place_of(nursery) / "7.rows"
+    while not left.exists():
+        sleep(0.01)
+    child = child_of(nursery)
+    rows = child.rows(files, "7")
+    child.close()
+    assert [row["outcome"] for row in rows] == ["fine", "unusable", "fine"]
+
+
+def test_a_second_nursery_leaves_the_first_alone(nursery: str) -> None:
+    first = child_of(nursery)
+    row = first.row(STREAM)
+    second = forked._nursery(place_of(nursery), TERMS, os.getcwd())
+    assert second.wait() == 0
+    assert first.row(STREAM) == row
+    first.close()
+
+
+@pytest.mark.parametrize("what", ["", "serve", "end", "end x", "\0", "end 1"])
+def test_strange_requests_are_nobodys_end(nursery: str, what: str) -> None:
+    child = child_of(nursery)
+    child.row(STREAM)
+    _said(place_of(nursery), what).close()
+    assert child.row(STREAM) == row_of(STREAM)
+    child.close()
+
+
+def test_a_folder_of_others_is_not_used(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    with pytest.raises(PermissionError, match="not this user's alone"):
+        forked._nursery(tmp_path, TERMS, os.getcwd())
+
+
+@pytest.mark.parametrize("name", ["can_fork", "gettempdir"])
+def test_without_forks_or_with_long_names_a_child_is_this_processes(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    if name == "can_fork":
+        monkeypatch.setattr(forked, name, lambda: False)
+    else:
+        monkeypatch.setattr(tempfile, name, lambda: "/" + 99 * "x")
+    child = child_of("unused")
+    assert child.row(STREAM) == row_of(STREAM)
+    assert not isinstance(child._process, forked._Forked)
+    child.close()
