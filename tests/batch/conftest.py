@@ -1,37 +1,27 @@
-"""A nursery for tests, which ends soon after they do."""
+"""A nursery for tests, which ends with them."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from time import sleep
 from uuid import uuid4
 
 import pytest
 
-from dp2emu.batch import Limits
-
-SOON = """
-import sys
-from dp2emu.batch import nursery
-nursery.IDLE_SECONDS = 0.2
-nursery.main(*sys.argv[1:])
-"""
+from dp2emu.batch import forked
 
 
 @pytest.fixture
-def nursery() -> Iterator[str]:
-    """The name of a batch whose nursery is there."""
+def nursery(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The name of a batch, whose nursery starts when it is wanted."""
+    started: list[subprocess.Popen[bytes]] = []
+    monkeypatch.setattr(forked, "_STARTED", started)
     batch = uuid4().hex[:16]
-    place = Path(tempfile.gettempdir(), f"dp2emu-{batch}")
-    place.mkdir(mode=0o700)
-    arguments = [sys.executable, "-c", SOON, str(place), Limits().terms().settings]
-    with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True) as process:
-        while not (place / "door").exists():
-            sleep(0.01)
-        yield batch
-        said = process.communicate()[1]
-    assert (process.returncode, said, place.exists()) == (0, "", False)
+    yield batch
+    for process in started:
+        process.kill()
+        process.wait()
+    shutil.rmtree(Path(tempfile.gettempdir(), f"dp2emu-{batch}"), ignore_errors=True)

@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from threading import Thread
@@ -21,6 +23,13 @@ from tests.tools.loading import ROOT
 
 STREAM = str(ROOT / "streams" / "first_light.dp2")
 TERMS = Limits().terms()
+
+SOON = """
+import sys
+from dp2emu.batch import nursery
+nursery.IDLE_SECONDS = 0.1
+nursery.main(*sys.argv[1:])
+"""
 
 
 def child_of(nursery: str, terms: Terms = TERMS) -> Child:
@@ -138,6 +147,12 @@ def test_a_second_nursery_leaves_the_first_alone(nursery: str) -> None:
     assert second.wait() == 0
     assert first.row(STREAM) == row
     first.close()
+
+
+def test_a_nursery_that_nobody_wants_ends_with_its_folder() -> None:
+    place = Path(tempfile.mkdtemp())
+    subprocess.run([sys.executable, "-c", SOON, str(place), TERMS.settings], check=True)
+    assert not place.exists()
 
 
 @pytest.mark.parametrize("what", ["", "serve", "end", "end x", "\0", "end 1"])
