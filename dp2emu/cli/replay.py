@@ -9,6 +9,7 @@ import click
 
 from dp2emu.cli.allowances import show_judgements, with_allowance
 from dp2emu.cli.captures import PATH, Opened, capture_verb
+from dp2emu.cli.limiting import given_limits
 from dp2emu.cli.losses import tell_losses
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, say, worst
 from dp2emu.cli.pictures import Wanted, with_pictures
@@ -106,7 +107,7 @@ def _used(spec: str, stack: ExitStack) -> Rig | None:
         return None
     from dp2emu.rig.spec import using_rig
 
-    return stack.enter_context(using_rig(spec))
+    return stack.enter_context(using_rig(spec, limits=given_limits()))
 
 
 def _refuse_clashes(opened: Opened, json_path: str | None, wanted: Wanted) -> None:

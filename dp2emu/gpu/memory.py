@@ -382,6 +382,13 @@ class Heap:
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
         return parent
 
+    def measure(self, desc: SurfaceDesc) -> int:
+        """Bytes that a surface takes which is no part of another.
+
+        Raises Fault or Unsupported if there cannot be such a one, or it passes a limit alone.
+        """
+        return _size(desc, self._measure(desc))
+
     def _measure(self, desc: SurfaceDesc) -> tuple[Subresource, ...]:
         """Where everything of a description lies, checked before anything is allocated."""
         who = f"surface {desc.handle}"

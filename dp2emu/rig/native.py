@@ -10,6 +10,7 @@ from pathlib import Path
 
 from dp2emu.errors import Unsupported, UsageError
 from dp2emu.inputs import read_file
+from dp2emu.limits import Limits
 from dp2emu.rig.served import TIMEOUT, Served
 
 _SANITIZER = re.compile(rb"\0((?:libasan|libclang_rt\.asan)[\w.-]*\.so[\d.]*)\0")
@@ -30,14 +31,20 @@ class NativeDriver(Served):
     if there is no such file, Unsupported where the host is not a POSIX one.
     """
 
-    def __init__(self, library: str | os.PathLike[str], *, timeout: float = TIMEOUT) -> None:
+    def __init__(
+        self,
+        library: str | os.PathLike[str],
+        *,
+        timeout: float = TIMEOUT,
+        limits: Limits | None = None,
+    ) -> None:
         if os.name != "posix":
             raise Unsupported("native drivers on a host without POSIX")
         path = Path(library).absolute()
         if not path.is_file():
             raise UsageError(f"no driver {path}")
         command = [sys.executable, "-m", "dp2emu.rig.host", str(path)]
-        super().__init__(command, environment=_environment(path), timeout=timeout)
+        super().__init__(command, environment=_environment(path), timeout=timeout, limits=limits)
 
 
 def _environment(library: Path) -> Mapping[str, str]:

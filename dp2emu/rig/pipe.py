@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 
 from dp2emu.errors import UsageError
+from dp2emu.limits import Limits
 from dp2emu.rig.served import TIMEOUT, Served
 
 
@@ -19,11 +20,13 @@ class PipeRig(Served):
     False
     """
 
-    def __init__(self, command: str, *, timeout: float = TIMEOUT) -> None:
+    def __init__(
+        self, command: str, *, timeout: float = TIMEOUT, limits: Limits | None = None
+    ) -> None:
         try:
             words = shlex.split(command)
         except ValueError as error:
             raise UsageError(f"command {command!r}: {error}") from None
         if not words:
             raise UsageError("a pipe needs a command")
-        super().__init__(words, timeout=timeout)
+        super().__init__(words, timeout=timeout, limits=limits)

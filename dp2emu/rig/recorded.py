@@ -11,7 +11,9 @@ from dp2emu.capture.records import Answered, Called
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import UsageError
-from dp2emu.gpu.memory import ColorKey, SurfaceDesc
+from dp2emu.gpu.memory import BUFFERS, ColorKey, SurfaceDesc
+from dp2emu.limits import Limits
+from dp2emu.rig.room import Room
 
 
 class RecordedRig:
@@ -23,8 +25,9 @@ class RecordedRig:
     The capture is read when this is made.  Raises CaptureError where it is damaged.
     """
 
-    def __init__(self, capture: Capture) -> None:
+    def __init__(self, capture: Capture, *, limits: Limits | None = None) -> None:
         self.time = 0
+        self._room = Room(limits)
         self._answers: dict[int, deque[tuple[Call, Answer]]] = {}
         self._memory: dict[int, bytearray] = {}
         call: Call | None = None
@@ -47,13 +50,18 @@ class RecordedRig:
         """Taken."""
 
     def create_surface(self, desc: SurfaceDesc) -> None:
-        """Taken.  The memory of what has pixels was not recorded, and cannot be read."""
-        if not desc.format:
+        """Taken.  The memory of what has pixels was not recorded, and cannot be read.
+
+        Raises Fault for a buffer beyond a limit.
+        """
+        if desc.kind in BUFFERS:
+            self._room.take(desc)
             self._memory[desc.handle] = bytearray(desc.width)
 
     def destroy_surface(self, handle: int) -> None:
         """Taken."""
         self._memory.pop(handle, None)
+        self._room.give(handle)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
         """Taken."""

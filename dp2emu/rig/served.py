@@ -35,9 +35,11 @@ from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.errors import CaptureError, Fault, Unsupported
 from dp2emu.gpu.memory import ColorKey, SurfaceDesc
+from dp2emu.limits import Limits
 from dp2emu.rig import wire
 from dp2emu.rig.describing import make_payload
 from dp2emu.rig.failure import Finding, FindingKind, RigFailure, finding_of
+from dp2emu.rig.room import Room
 from dp2emu.rig.wire import MAGIC, Ask, Message, Reply, pack, receive
 
 TIMEOUT = 10.0
@@ -63,6 +65,7 @@ class Served:
         *,
         environment: Mapping[str, str] | None = None,
         timeout: float = TIMEOUT,
+        limits: Limits | None = None,
     ) -> None:
         self.time = 0
         self.finding: Finding | None = None
@@ -75,6 +78,7 @@ class Served:
         self._abi = 0
         self._room = 0
         self._surfaces: dict[int, SurfaceDesc] = {}
+        self._memory = Room(limits)
 
     # The Rig
 
@@ -89,7 +93,10 @@ class Served:
         self._record(ContextDestroyed(context))
 
     def create_surface(self, desc: SurfaceDesc) -> None:
-        """Make zeroed memory and tell the driver (CreateSurfaceEx)."""
+        """Make zeroed memory and tell the driver (CreateSurfaceEx).  Raises Fault as it answers,
+        and where a limit is passed.
+        """
+        self._memory.take(desc)
         self._done(self._exchange(Ask.MAKE, make_payload(desc, self._surfaces)))
         self._surfaces[desc.handle] = desc
 
@@ -97,6 +104,7 @@ class Served:
         """Tell the driver that the handle is gone (CreateSurfaceEx), then free its memory."""
         self._record(SurfaceDestroyed(handle))
         del self._surfaces[handle]
+        self._memory.give(handle)
 
     def set_color_key(self, handle: int, key: ColorKey | None) -> None:
         """DdSetColorKey, told to the driver if there is a key.  Raises Unsupported if it has no
@@ -171,6 +179,7 @@ class Served:
             self._words.close()
             self._words = None
         self._surfaces.clear()
+        self._memory.clear()
 
     def __enter__(self) -> Self:
         return self

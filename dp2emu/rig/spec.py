@@ -11,6 +11,7 @@ from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
 from dp2emu.gpu.timing import Timing
+from dp2emu.limits import Limits
 from dp2emu.rig import Rig
 from dp2emu.rig.native import NativeDriver
 from dp2emu.rig.pipe import PipeRig
@@ -22,12 +23,18 @@ GROUP = "dp2emu.rigs"
 EMULATOR = "emulator"
 
 
-def open_rig(spec: str, *, timing: Timing | None = None, options: Options | None = None) -> Rig:
+def open_rig(
+    spec: str,
+    *,
+    timing: Timing | None = None,
+    options: Options | None = None,
+    limits: Limits | None = None,
+) -> Rig:
     """A fresh rig by its ``spec``: ``emulator``, ``native:LIBRARY``, ``pipe:COMMAND``,
     ``recorded:CAPTURE``, or ``NAME[:ARGUMENT]`` of an entry point.
 
-    ``timing`` and ``options`` are the emulator's.  Raises UsageError for a name that is none or an
-    argument that is missing, and what the rig raises.
+    ``timing`` and ``options`` are the emulator's, ``limits`` those of all others.  Raises
+    UsageError for a name that is none or an argument that is missing, and what the rig raises.
 
     >>> type(open_rig("emulator")).__name__
     'Driver'
@@ -39,18 +46,22 @@ def open_rig(spec: str, *, timing: Timing | None = None, options: Options | None
     if made is not None:
         if not argument:
             raise UsageError(f"rig {spec!r} lacks what stands behind the colon")
-        return made(argument)
+        return made(argument, limits)
     return _found(kind)(argument)
 
 
 @contextmanager
 def using_rig(
-    spec: str, *, timing: Timing | None = None, options: Options | None = None
+    spec: str,
+    *,
+    timing: Timing | None = None,
+    options: Options | None = None,
+    limits: Limits | None = None,
 ) -> Iterator[Rig]:
     """``open_rig(spec)`` for as long as the block takes; a rig with ``close`` is closed
     behind it.
     """
-    rig = open_rig(spec, timing=timing, options=options)
+    rig = open_rig(spec, timing=timing, options=options, limits=limits)
     try:
         yield rig
     finally:
@@ -59,14 +70,14 @@ def using_rig(
             close()
 
 
-def _recorded(path: str) -> Rig:
-    with open_capture(path) as capture:
-        return RecordedRig(capture)
+def _recorded(path: str, limits: Limits | None) -> Rig:
+    with open_capture(path, limits=limits) as capture:
+        return RecordedRig(capture, limits=limits)
 
 
-_KINDS: dict[str, Callable[[str], Rig]] = {
-    "native": NativeDriver,
-    "pipe": PipeRig,
+_KINDS: dict[str, Callable[[str, Limits | None], Rig]] = {
+    "native": lambda library, limits: NativeDriver(library, limits=limits),
+    "pipe": lambda command, limits: PipeRig(command, limits=limits),
     "recorded": _recorded,
 }
 
