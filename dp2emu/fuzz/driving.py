@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from random import Random
 
 from dp2emu.dp2.context import Context
@@ -24,22 +24,27 @@ def execute(data: bytes) -> Hashable:
     """Calls end in an answer, whose dwErrorOffset lies in what was called."""
     played = Stage()
     played.enter(data)
-    kinds = []
+    kinds = set[Hashable]()
     for call in stage.calls_of(data):
         outcome = played.call(call)
         if outcome.ddrval and outcome.offset > call.dwCommandLength:
             raise Broken(f"dwErrorOffset {outcome.offset} of {call.dwCommandLength} bytes")
         if outcome.ddrval and outcome.response:
             raise Broken("a failing call has a response")
-        kinds.append(_kind(outcome, call.commands or b""))
+        kinds.add(_kind(outcome, call.commands or b""))
     played.memory()
-    return tuple(kinds)
+    return frozenset(kinds)
 
 
 def _kind(outcome: Outcome, commands: bytes) -> Hashable:
     """What a call was like: how it ended, and at which opcode."""
     at = outcome.offset if outcome.ddrval or outcome.raised else 0
     return outcome.ddrval, outcome.raised, bool(outcome.response), commands[at : at + 1]
+
+
+def _ends(outcomes: Iterable[Outcome]) -> Hashable:
+    """How calls ended."""
+    return frozenset(_kind(each, b"") for each in outcomes)
 
 
 def engines_agree(data: bytes) -> Hashable:
@@ -51,7 +56,7 @@ def engines_agree(data: bytes) -> Hashable:
         outcomes.append((each.play(data), each.memory(), each.driver.time))
     if outcomes[0] != outcomes[1]:
         raise Broken(f"the engines differ: {_difference(outcomes[0], outcomes[1])}")
-    return tuple(_kind(each, b"") for each in outcomes[0][0])
+    return _ends(outcomes[0][0])
 
 
 def nothing_stays(data: bytes) -> Hashable:
@@ -73,7 +78,7 @@ def nothing_stays(data: bytes) -> Hashable:
         results.append((each.play(after), each.memory(), 0))
     if results[0] != results[1]:
         raise Broken(f"the stream before shows: {_difference(results[0], results[1])}")
-    return tuple(_kind(each, b"") for each in results[0][0])
+    return _ends(results[0][0])
 
 
 def _difference(
@@ -128,7 +133,7 @@ def nothing_behind(data: bytes) -> Hashable:
     whole, parts = Stage(), Stage()
     for each in (whole, parts):
         each.enter(data)
-    kinds = []
+    kinds = set[Hashable]()
     for call in stage.calls_of(data):
         commands = call.commands or b""
         outcome = whole.call(call)
@@ -138,10 +143,10 @@ def nothing_behind(data: bytes) -> Hashable:
         done = parts.call(stage.shortened(call, commands[:length]))
         if done.ddrval and (done.ddrval, done.offset) != (outcome.ddrval, outcome.offset):
             raise Broken(f"what stands before dwErrorOffset {length} fails at {done.offset}")
-        kinds.append(_kind(outcome, commands))
+        kinds.add(_kind(outcome, commands))
     if whole.state() != parts.state():
         raise Broken("what stands behind dwErrorOffset did something")
-    return tuple(kinds)
+    return frozenset(kinds)
 
 
 def _reached(outcome: Outcome, commands: bytes) -> int:

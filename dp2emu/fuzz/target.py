@@ -15,7 +15,9 @@ class Broken(Exception):
 
 
 Trial = Callable[[bytes], Hashable]
-"""Tries an input and returns what it was like: an input unlike all before is kept.
+"""Tries an input and returns what it was like: an input unlike all before is kept.  Of a frozenset
+each member tells something, and one that is new is enough: an input of several calls is not new
+because of which known things happen in it one after the other.
 
 Raises ``Broken``, or whatever a user would see, for a finding; an error that the input deserves
 (``Dp2Error``) is none and part of what it was like.

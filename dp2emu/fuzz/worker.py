@@ -126,8 +126,9 @@ class Worker:
         except Exception as error:
             self._found(finding_of(self.target.name, error, data))
             return
-        if self._coverage.grew() | (feature not in self._features):
-            self._features.add(feature)
+        features = feature if isinstance(feature, frozenset) else {feature}
+        if self._coverage.grew() | (not features <= self._features):
+            self._features |= features
             self.corpus.add(data)
 
     def try_guided(self, data: bytes) -> None:

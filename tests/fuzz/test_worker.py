@@ -1,0 +1,39 @@
+"""Which inputs a process keeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from dp2emu.fuzz.driving import execute
+from dp2emu.fuzz.grammar import sample
+from dp2emu.fuzz.stage import CALL
+from dp2emu.fuzz.target import Target, Trial
+from dp2emu.fuzz.worker import Board, Worker
+
+
+@pytest.mark.parametrize(
+    ("like", "kept"),
+    [
+        (lambda data: data[:1], [b"a", b"ba"]),
+        (lambda data: tuple(data), [b"a", b"ab", b"ba", b"abab"]),
+        (lambda data: frozenset(data), [b"a", b"ab"]),
+    ],
+)
+def test_an_input_is_kept_if_anything_of_it_is_new(
+    like: Trial, kept: list[bytes], tmp_path: Path
+) -> None:
+    target = Target("new", "", lambda: like, lambda rng: b"a", lambda rng, *data: data[0], 8, ())
+    worker = Worker(target, tmp_path, Board(tmp_path / "board", target.most))
+    for data in (b"a", b"ab", b"ba", b"abab"):
+        worker.try_input(data)
+    found = {path.read_bytes() for path in (tmp_path / "new").iterdir()}
+    assert found == {*kept, b"a"}
+
+
+def test_calls_that_are_known_are_nothing_new_in_another_order() -> None:
+    good, bad = sample(Random(1), 84), b"\xff\0\0\0"
+    one, other = (b"\0" + CALL.join(calls) for calls in ((good, bad, good), (bad, good, bad)))
+    assert execute(one) == execute(other) != execute(b"\0" + good)
