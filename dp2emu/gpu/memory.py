@@ -434,10 +434,18 @@ class Heap:
 _CUBES = (SurfaceKind.CUBETEXTURE,)
 
 
+_MOST_LEVELS = 32
+"""Of a surface whose sides are numbers of 32 bits."""
+
+
 def layout_of(desc: SurfaceDesc) -> tuple[Subresource, ...]:
     """Where the levels and faces of a surface with pixels lie.  Raises Unsupported for formats
-    nothing is known of; what else makes a description impossible is for ``Heap.create`` to find.
+    nothing is known of, and Fault for more parts than any surface has; what else makes a
+    description impossible is for ``Heap.create`` to find.
     """
+    if desc.levels > _MOST_LEVELS or desc.layers > MAX_LAYERS:
+        what = f"surface {desc.handle}: {desc.levels} levels, an array of {desc.layers}"
+        raise Fault(HResult.DDERR_INVALIDPARAMS, what)
     return subresources(_shape(desc), _texels(desc, f"surface {desc.handle}"))
 
 

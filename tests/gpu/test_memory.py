@@ -20,6 +20,7 @@ from dp2emu.gpu.memory import (
     Surface,
     SurfaceDesc,
     SurfaceKind,
+    layout_of,
 )
 from dp2emu.limits import Limits
 
@@ -244,3 +245,12 @@ def test_pixels_begin_with_a_line_of_a_cache_and_have_memory_beyond_them(side: i
     beyond = base.ctypes.data + base.nbytes - start - surface.words.nbytes
     assert beyond >= pitch + BESIDE
     assert surface.data.nbytes == side * pitch
+
+
+@pytest.mark.parametrize("more", [{"levels": 33}, {"levels": (1 << 32) - 1}, {"layers": 1 << 20}])
+def test_parts_that_no_surface_has_are_not_laid_out(more: dict[str, int]) -> None:
+    desc = SurfaceDesc(1, SurfaceKind.TEXTURE, 4, 4, int(Format.A8R8G8B8))
+    with pytest.raises(Fault, match=r"surface 1: \d+ levels, an array of \d+") as caught:
+        layout_of(replace(desc, **more))
+    assert caught.value.hr == HResult.DDERR_INVALIDPARAMS
+    assert len(layout_of(replace(desc, levels=32))) == 32
