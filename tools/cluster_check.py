@@ -1,17 +1,15 @@
-"""A batch over a local cluster whose workers are killed, against serial runs side by side.
+"""A batch over a local cluster whose workers are killed, beside a serial run of the same files.
 
 python tools/cluster_check.py [CAPTURE...] [--files N] [--workers N] [--kills N] [--as-it-is]
 
 Needs the extra ``cluster`` and ``psutil``.  Exits with 1 if a row is missing, is there twice or
 differs.  Without captures it takes those of ``streams/``, round and round.
 
-Plain processes and the cluster do the files at the same time: what else the machine does meets
-both alike.  A plain process replays file after file and does nothing else; there are as many as
-workers, so that a worker needs two processors.  Of the first half of the files no worker is
-killed, and all kills are in the second.  The serial sum is the time of processors of the plain
-processes, without their start; overhead is what all processes of the cluster take beyond it:
-scheduler, client, workers and children, those started again included, until the cluster is whole
-again.  The same is said of time that passes.
+First ``dp2emu batch --jobs 1``, then ``dp2emu batch --dask`` on a cluster that is there.  The
+serial sum is all that the first takes, from the start of its process to the end; what the second
+takes is counted from its start until the cluster is whole again: scheduler, nannies, client,
+workers and their children, and those started in the place of the killed.  Both are said of the
+seconds of processors and of those that pass, times workers.
 """
 
 from __future__ import annotations
@@ -19,23 +17,18 @@ from __future__ import annotations
 import argparse
 import contextlib
 import ctypes
-import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:  # the cluster's processes import this file, and need nothing of it
-    from multiprocessing.connection import Connection
-
-Rows = list[dict[str, Any]]
+from typing import Any, NamedTuple
 
 STREAMS = Path(__file__).resolve().parents[1] / "streams"
 QUIET = {
@@ -66,71 +59,67 @@ def main() -> int:
     captures = given.captures or sorted(
         str(path) for kind in ("*.dp2", "real/*.trace") for path in STREAMS.glob(kind)
     )
-    with tempfile.TemporaryDirectory() as folder, plain(given.workers, captures) as processes:
+    with tempfile.TemporaryDirectory() as folder:
+        batch(captures, Path(folder, "warm"))  # what is compiled once is there for both
         files = linked(Path(folder), captures, given.files)
-        return compare(files, processes, given)
+        return compare(files, Path(folder), given)
 
 
-def compare(files: list[str], processes: list[Plain], given: argparse.Namespace) -> int:
+def compare(files: list[str], folder: Path, given: argparse.Namespace) -> int:
     """Do the files both ways and say what came of it; the exit code."""
-    before = Watch()
-    serial: Rows = []
-    spread: Rows = []
-    halves: list[Half] = []
+    alone, spread = folder / "serial.jsonl", folder / "cluster.jsonl"
+    serial = taking(lambda: batch(files, alone, "--jobs", "1"))
+    print(f"serial: {serial}")
     with local_cluster(given.workers) as cluster:
-        print(f"starting the cluster: {before.spent():.2f} s of processors")
-        idle = Watch()
-        time.sleep(5)
-        print(f"the cluster without a task: {idle.spent() / 5:.3f} s of processors a second")
-        half = len(files) // 2
-        for kills, part in ((0, files[:half]), (given.kills, files[half:])):
-            watch = Watch()
-            ask(processes, part)
-            there, passed = on_cluster(cluster, part, kills, given.workers)
-            rows, plainly, waited = answers(processes, len(part))
-            serial += rows
-            spread += there
-            halves.append(Half(kills, plainly, waited, watch.spent() - plainly, passed))
-            say(halves[-1:])
-    wrong = sum(one != other for one, other in zip(serial, spread, strict=False))
-    print(f"{len(serial)} files, {len(spread)} rows, {wrong} wrong")
-    say(halves)
-    return int(serial != spread)
+        idle = taking(lambda: time.sleep(5))
+        print(f"the cluster without a task: {idle.processors / 5:.3f} s of processors a second")
+        gap = serial.passed / given.workers / (given.kills + 1)
+        with_kills = taking(lambda: on_cluster(cluster, files, spread, given, gap))
+    print(f"cluster: {with_kills}")
+    expected, found = (path.read_text("utf-8").splitlines() for path in (alone, spread))
+    wrong = sum(one != other for one, other in zip(expected, found, strict=False))
+    print(f"{len(expected)} files, {len(found)} rows, {wrong} wrong")
+    over = with_kills.processors / serial.processors
+    longer = with_kills.passed * given.workers / serial.passed
+    print(f"overhead {100 * (over - 1):.1f} % of processors' time")
+    print(f"overhead {100 * (longer - 1):.1f} % of time that passes, times workers")
+    return int(expected != found)
 
 
-class Half(NamedTuple):
-    """What half of the files took: seconds of processors, and those that passed times workers, of
-    the plain processes and of the cluster.
-    """
+class Taken(NamedTuple):
+    """Seconds of processors, of all processes here, and those that passed."""
 
-    kills: int
-    serial: float
-    serial_passed: float
-    cluster: float
-    cluster_passed: float
+    processors: float
+    passed: float
+
+    def __str__(self) -> str:
+        return f"{self.processors:.2f} s of processors, {self.passed:.2f} s pass"
 
 
-def say(halves: Sequence[Half]) -> None:
-    """Print sums, and the overhead."""
-    kills, serial, passed, spent, longer = map(sum, zip(*halves, strict=True))
-    print(f"{kills} kills: serial sum {serial:.2f} s, cluster {spent:.2f} s of processors")
-    print(f"    overhead {100 * (spent / serial - 1):.1f} % of processors' time")
-    print(f"    overhead {100 * (longer / passed - 1):.1f} % of time that passes")
+def taking(work: Callable[[], None]) -> Taken:
+    """What work takes."""
+    before, began = taken(), time.monotonic()
+    work()
+    return Taken(taken() - before, time.monotonic() - began)
+
+
+def batch(files: Sequence[str], out: Path, *options: str) -> None:
+    """``dp2emu batch``, whatever comes of the files."""
+    command = [sys.executable, "-m", "dp2emu", "batch", *files, "--out", str(out), *options]
+    subprocess.run(command, stderr=subprocess.DEVNULL)
+
+
+def on_cluster(
+    cluster: Any, files: Sequence[str], out: Path, given: argparse.Namespace, gap: float
+) -> None:
+    """The same by the cluster, of whose workers some are killed meanwhile."""
+    with killed(cluster, given.kills, gap):
+        batch(files, out, "--dask", cluster.scheduler_address)
+    whole(cluster, given.workers)
 
 
 _SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER of Linux's prctl."""
-
-
-class Watch:
-    """Of the time of processors that this process and all below it take."""
-
-    def __init__(self) -> None:
-        self._before = taken()
-
-    def spent(self) -> float:
-        """Seconds since it was made."""
-        return taken() - self._before
 
 
 def taken() -> float:
@@ -153,70 +142,6 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(_SUBREAPER, 1)
 
 
-class Plain:
-    """A process that replays captures and does nothing else."""
-
-    def __init__(self, captures: Sequence[str]) -> None:
-        spawning = multiprocessing.get_context("spawn")
-        self._here, there = spawning.Pipe()
-        self._process = spawning.Process(target=replaying, args=(there,), daemon=True)
-        self._process.start()
-        self.ask(captures)
-        self.answer()
-
-    def ask(self, files: Sequence[str]) -> None:
-        """Have it replay files."""
-        self._here.send(list(files))
-
-    def answer(self) -> tuple[Rows, float, float]:
-        """Rows of what was asked; the seconds of processors, and those that passed."""
-        rows, spent, passed = self._here.recv()
-        return rows, spent, passed
-
-    def close(self) -> None:
-        """End it."""
-        self._here.close()
-        self._process.join()
-
-
-def replaying(asked: Connection) -> None:
-    """Of a plain process: what it does."""
-    from dp2emu.batch.child import row_of
-
-    with contextlib.suppress(EOFError):
-        while True:
-            files = asked.recv()
-            spent, passed = time.process_time(), time.monotonic()
-            rows = [row_of(path) for path in files]
-            asked.send((rows, time.process_time() - spent, time.monotonic() - passed))
-
-
-@contextlib.contextmanager
-def plain(count: int, captures: Sequence[str]) -> Iterator[list[Plain]]:
-    """Plain processes, which have replayed each capture once."""
-    processes = [Plain(captures) for _ in range(count)]
-    yield processes
-    for process in processes:
-        process.close()
-
-
-def ask(processes: Sequence[Plain], files: Sequence[str]) -> None:
-    """Have each process replay its part of the files."""
-    for number, process in enumerate(processes):
-        process.ask(files[number :: len(processes)])
-
-
-def answers(processes: Sequence[Plain], files: int) -> tuple[Rows, float, float]:
-    """What comes of so many files that were asked for: rows, and the sums of what they took."""
-    rows: Rows = [{}] * files
-    spent = passed = 0.0
-    for number, process in enumerate(processes):
-        rows[number :: len(processes)], took, waited = process.answer()
-        spent += took
-        passed += waited
-    return rows, spent, passed
-
-
 def linked(folder: Path, captures: Sequence[str], count: int) -> list[str]:
     """Names of ``count`` links to the captures, which come round and round."""
     names = []
@@ -236,31 +161,20 @@ def local_cluster(workers: int) -> Iterator[Any]:
         yield cluster
 
 
-def on_cluster(cluster: Any, files: Sequence[str], kills: int, workers: int) -> tuple[Rows, float]:
-    """Rows by the cluster, of whose workers ``kills`` are killed meanwhile, and the seconds that
-    pass, times workers.
-    """
-    from dp2emu.batch import Limits, batch_on
-
-    began = time.monotonic()
-    with killed(cluster, kills):
-        rows = list(batch_on(cluster.scheduler_address, files, Limits()))
-    whole(cluster, workers)
-    return rows, (time.monotonic() - began) * workers
-
-
 @contextlib.contextmanager
-def killed(cluster: Any, kills: int) -> Iterator[None]:
-    """So many workers, by chance, are killed half a second apart."""
+def killed(cluster: Any, kills: int, gap: float) -> Iterator[None]:
+    """So many workers, by chance, are killed about ``gap`` seconds apart."""
     over = threading.Event()
 
     def kill() -> None:
         random = Random(kills)
         for _ in range(kills):
-            over.wait(0.5 + random.random())
+            if over.wait(gap * (0.5 + 0.6 * random.random())):
+                return
             process = random.choice(list(cluster.workers.values())).process
-            os.kill(process.pid, signal.SIGKILL)
-            print("a worker is killed")
+            if process is not None and process.pid:  # or it is being started
+                os.kill(process.pid, signal.SIGKILL)
+                print("a worker is killed")
 
     killer = threading.Thread(target=kill)
     killer.start()

@@ -8,11 +8,15 @@ from __future__ import annotations
 import json
 import os
 import socket
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from dp2emu.batch.child import Manner, held_to, lines_of
+
+LEFT_TASKS = 2
+"""Whose rows are left: a task that is done is the worker's until the scheduler has heard of it."""
 
 
 def serving(place: str, settings: str) -> Callable[[socket.socket], None]:
@@ -29,9 +33,9 @@ def serving(place: str, settings: str) -> Callable[[socket.socket], None]:
 
 
 def _serve(connection: socket.socket, place: Path, manner: Manner) -> None:
-    """Answer line after line; leave the rows of the last, which a lost worker kept to itself."""
+    """Answer line after line; leave the rows of the last tasks, which a lost worker had still."""
     connection.sendall(b"%d\n\n" % os.getpid())
-    task, said = "", list[bytes]()
+    last: deque[tuple[str, list[bytes]]] = deque(maxlen=LEFT_TASKS)
     try:
         with connection.makefile(encoding="utf-8") as asked:
             for line in asked:
@@ -39,10 +43,12 @@ def _serve(connection: socket.socket, place: Path, manner: Manner) -> None:
                     return
                 task, files = json.loads(line)
                 said = _taken(place / f"{task}.rows") if task else []
+                last.append((task, said))
                 _answer(connection, files, said, manner)
     finally:
-        if task:
-            _leave(place / f"{task}.rows", said)
+        for task, said in last:
+            if task:
+                _leave(place / f"{task}.rows", said)
 
 
 def _answer(

@@ -121,6 +121,17 @@ def test_rows_of_a_lost_task_are_there_for_who_is_given_it(
     assert again[1] == row_of(STREAM)
 
 
+def test_rows_of_the_last_tasks_are_left_and_not_of_all(nursery: str) -> None:
+    lost = child_of(nursery)
+    for task in "1234":
+        lost.rows([STREAM], task)
+    assert lost._process is not None
+    lost._process.close()
+    while not (place_of(nursery) / "4.rows").exists():
+        sleep(0.01)
+    assert sorted(path.stem for path in place_of(nursery).glob("*.rows")) == ["3", "4"]
+
+
 def test_a_task_that_is_lost_half_way_goes_on_from_there(
     nursery: str, capture: Path, waiting: str
 ) -> None:
