@@ -33,7 +33,7 @@ def execute(data: bytes) -> Hashable:
             raise Broken("a failing call has a response")
         kinds.add(_kind(outcome, call.commands or b""))
     played.memory()
-    return frozenset(kinds)
+    return played.work().union(kinds)
 
 
 def _kind(outcome: Outcome, commands: bytes) -> Hashable:

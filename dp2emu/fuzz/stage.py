@@ -42,6 +42,10 @@ FVF = 0x144
 VERTICES = 64
 MOST_CALLS = 8
 
+_WORK = ("vertices", "primitives", "entered", "clipped", "fragments", "samples", "vertex_bytes",
+         "pixel_bytes", "upload_bytes", "texture_cache_lookups")  # fmt: skip
+"""The counters of the GPU that tell streams apart which end alike."""
+
 _KIND = SurfaceKind
 SURFACES = (
     SurfaceDesc(COLOR, _KIND.SURFACE, 64, 64, Format.X8R8G8B8),
@@ -189,6 +193,12 @@ class Stage:
         """What every surface holds when the GPU is idle."""
         self.driver.finish()
         return [self.driver.read(handle, 0, size) for handle, size in _SIZES.items()]
+
+    def work(self) -> frozenset[tuple[str, int]]:
+        """How much the GPU has done, in powers of two, of what it has done at all."""
+        counters = self.driver.gpu.counters
+        done = ((name, int(getattr(counters, name))) for name in _WORK)
+        return frozenset((name, number.bit_length()) for name, number in done if number)
 
     def state(self) -> Hashable:
         """What every surface but that of the commands holds, and all state of the context."""
