@@ -440,10 +440,10 @@ _MOST_LEVELS = 32
 
 def layout_of(desc: SurfaceDesc) -> tuple[Subresource, ...]:
     """Where the levels and faces of a surface with pixels lie.  Raises Unsupported for formats
-    nothing is known of, and Fault for more parts than any surface has; what else makes a
+    nothing is known of, and Fault for no parts or more than any surface has; what else makes a
     description impossible is for ``Heap.create`` to find.
     """
-    if desc.levels > _MOST_LEVELS or desc.layers > MAX_LAYERS:
+    if not (0 < desc.levels <= _MOST_LEVELS and 0 < desc.layers <= MAX_LAYERS):
         what = f"surface {desc.handle}: {desc.levels} levels, an array of {desc.layers}"
         raise Fault(HResult.DDERR_INVALIDPARAMS, what)
     return subresources(_shape(desc), _texels(desc, f"surface {desc.handle}"))

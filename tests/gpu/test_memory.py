@@ -247,7 +247,10 @@ def test_pixels_begin_with_a_line_of_a_cache_and_have_memory_beyond_them(side: i
     assert surface.data.nbytes == side * pitch
 
 
-@pytest.mark.parametrize("more", [{"levels": 33}, {"levels": (1 << 32) - 1}, {"layers": 1 << 20}])
+@pytest.mark.parametrize(
+    "more",
+    [{"levels": 33}, {"levels": (1 << 32) - 1}, {"levels": 0}, {"layers": 1 << 20}, {"layers": 0}],
+)
 def test_parts_that_no_surface_has_are_not_laid_out(more: dict[str, int]) -> None:
     desc = SurfaceDesc(1, SurfaceKind.TEXTURE, 4, 4, int(Format.A8R8G8B8))
     with pytest.raises(Fault, match=r"surface 1: \d+ levels, an array of \d+") as caught:
