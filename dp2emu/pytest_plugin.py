@@ -66,7 +66,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "dp2(rig, timing, engine, scenario, width, height, command_bytes): "
         "what the dp2 fixtures of a test are made of",
     )
-    for name, check in (("timing", _check_timing), ("scenario", _check_scenario)):
+    checks = {"timing": _check_timing, "rig": _check_rig, "scenario": _check_scenario}
+    for name, check in checks.items():
         if (value := config.getoption(f"--dp2-{name}")) is not None:
             _checked(f"--dp2-{name}", check, value)
 
@@ -84,6 +85,12 @@ def _check_timing(value: str) -> object:
     from dp2emu.gpu.timing import parse_timing
 
     return parse_timing(value)
+
+
+def _check_rig(value: str) -> object:
+    from dp2emu.rig.spec import check_spec
+
+    return check_spec(value)
 
 
 def _check_scenario(value: str) -> object:

@@ -11,6 +11,8 @@ from dp2emu.lettering import HEIGHT, lettered
 _GAP = 8
 _SIZE = 2
 _TITLE = HEIGHT * _SIZE + _GAP
+_LETTERS = 60
+"""Of a title, at most: names of files differ at their ends."""
 _PAPER, _INK = 0x30, 0xE0
 _FAINT = 4
 """How much darker the picture is behind the differences."""
@@ -27,20 +29,30 @@ def side_by_side(
     Pictures of different sizes are shown without the third.  Alpha is left out, also where it
     alone differs.
     """
-    panels = [(titles[0], one[..., :3]), (titles[1], other[..., :3])]
+    panels = [_titled(titles[0], one[..., :3]), _titled(titles[1], other[..., :3])]
     if one.shape[:2] == other.shape[:2]:
-        panels.append(("difference", _marked(one, differences(one, other), tolerance)))
-    height = max(image.shape[0] for _, image in panels)
-    width = sum(image.shape[1] + _GAP for _, image in panels)
-    sheet = np.full((height + _TITLE + 2 * _GAP, width + _GAP, 3), _PAPER, np.uint8)
+        marked = _marked(one, differences(one, other), tolerance)
+        panels.append(_titled("difference", marked))
+    height = max(panel.shape[0] for panel in panels)
+    width = sum(panel.shape[1] + _GAP for panel in panels)
+    sheet = np.full((height + 2 * _GAP, width + _GAP, 3), _PAPER, np.uint8)
     left = _GAP
-    for title, image in panels:
-        ink = lettered(title, _SIZE)[:, : image.shape[1]]
-        sheet[_GAP : _GAP + ink.shape[0], left : left + ink.shape[1]][ink] = _INK
-        top = _GAP + _TITLE
-        sheet[top : top + image.shape[0], left : left + image.shape[1]] = image
-        left += image.shape[1] + _GAP
+    for panel in panels:
+        sheet[_GAP : _GAP + panel.shape[0], left : left + panel.shape[1]] = panel
+        left += panel.shape[1] + _GAP
     return sheet
+
+
+def _titled(title: str, image: Pixels) -> Pixels:
+    """The picture below its title, for which small letters do where it is narrow."""
+    ink = lettered(title, _SIZE)
+    if ink.shape[1] > image.shape[1]:
+        ink = lettered(title[-_LETTERS:])
+    width = max(image.shape[1], ink.shape[1])
+    panel = np.full((_TITLE + image.shape[0], width, 3), _PAPER, np.uint8)
+    panel[: ink.shape[0], : ink.shape[1]][ink] = _INK
+    panel[_TITLE:, : image.shape[1]] = image
+    return panel
 
 
 def _marked(image: Pixels, apart: NDArray[np.uint8], tolerance: int) -> NDArray[np.uint8]:

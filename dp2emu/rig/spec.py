@@ -39,15 +39,27 @@ def open_rig(
     >>> type(open_rig("emulator")).__name__
     'Driver'
     """
+    point = check_spec(spec)
     kind, _, argument = spec.partition(":")
-    if kind == EMULATOR and not argument:
-        return Driver(timing, options)
-    made = _KINDS.get(kind)
-    if made is not None:
-        if not argument:
-            raise UsageError(f"rig {spec!r} lacks what stands behind the colon")
-        return made(argument, limits)
-    return _found(kind)(argument)
+    if point is not None:
+        made: Callable[[str], Rig] = point.load()
+        return made(argument)
+    return _KINDS[kind](argument, limits) if argument else Driver(timing, options)
+
+
+def check_spec(spec: str) -> EntryPoint | None:
+    """The entry point that ``spec`` means, or None for a rig that is always there.
+
+    Raises UsageError as ``open_rig`` does, and opens nothing.
+
+    >>> check_spec("native:driver.so")
+    """
+    kind, _, argument = spec.partition(":")
+    if kind in _KINDS and not argument:
+        raise UsageError(f"rig {spec!r} lacks what stands behind the colon")
+    if kind in _KINDS or spec in (EMULATOR, f"{EMULATOR}:"):
+        return None
+    return _found(kind)
 
 
 @contextmanager
@@ -82,11 +94,9 @@ _KINDS: dict[str, Callable[[str, Limits | None], Rig]] = {
 }
 
 
-def _found(name: str) -> Callable[[str], Rig]:
-    """The function of an entry point."""
+def _found(name: str) -> EntryPoint:
     points: list[EntryPoint] = list(entry_points(group=GROUP, name=name))
     if not points:
         others = sorted({*_KINDS, EMULATOR, *(point.name for point in entry_points(group=GROUP))})
         raise UsageError(f"no rig {name!r}; there are {', '.join(others)}")
-    made: Callable[[str], Rig] = points[0].load()
-    return made
+    return points[0]

@@ -10,6 +10,7 @@ from PIL import Image
 
 from dp2emu.diff import EXACT, Allowance, Judge, References, judge_paths, side_by_side
 from dp2emu.errors import UsageError
+from dp2emu.lettering import ADVANCE, lettered
 
 
 def save(path: Path, value: int, size: tuple[int, int] = (20, 10)) -> Path:
@@ -23,7 +24,7 @@ def test_files_are_shown_side_by_side_even_if_they_agree(tmp_path: Path) -> None
     (judgement,) = judge_paths(one, other, EXACT, tmp_path / "out.png")
     assert judgement.within and (judgement.name, judgement.reference) == ("a.png", "b.png")
     with Image.open(tmp_path / "out.png") as shown:
-        assert shown.size == (3 * 20 + 4 * 8, 10 + 34)
+        assert shown.size == (2 * 20 + len("difference") * ADVANCE + 4 * 8, 10 + 34)
 
 
 def test_folders_are_compared_by_name_and_by_call(tmp_path: Path) -> None:
@@ -72,8 +73,23 @@ def test_third_panel_marks_what_differs_red_and_what_is_within_blue() -> None:
     other = one.copy()
     other[0, 1], other[0, 2] = 82, 90
     shown = side_by_side(one, other, 4)
-    row = shown[-9, -11:-8].tolist()
+    panel = len("difference") * ADVANCE
+    row = shown[-9, -8 - panel :][:3].tolist()
     assert row == [[20, 20, 20], [64, 160, 255], [255, 48, 48]]
+
+
+@pytest.mark.parametrize(
+    ("width", "title", "size", "letters"),
+    [(8, "expected", 1, 8), (64, "expected", 2, 8), (63, "expected", 1, 8), (8, "x" * 99, 1, 60)],
+)
+def test_titles_are_whole_over_narrow_pictures(
+    width: int, title: str, size: int, letters: int
+) -> None:
+    black = np.zeros((4, width, 3), np.uint8)
+    shown = side_by_side(black, black, titles=(title, ""))
+    ink = lettered(title[:letters], size)
+    assert np.array_equal(shown[8 : 8 + ink.shape[0], 8 : 8 + ink.shape[1], 0] == 0xE0, ink)
+    assert (shown[8 : 8 + ink.shape[0], 8 + ink.shape[1] : 16 + ink.shape[1]] == 0x30).all()
 
 
 def test_pictures_of_other_sizes_have_no_third_panel() -> None:

@@ -17,7 +17,7 @@ from dp2emu.rig import Rig, spec
 from dp2emu.rig.native import NativeDriver
 from dp2emu.rig.pipe import PipeRig
 from dp2emu.rig.recorded import RecordedRig
-from dp2emu.rig.spec import open_rig, using_rig
+from dp2emu.rig.spec import check_spec, open_rig, using_rig
 from dp2emu.runtime.session import Session
 from tests.cli.running import dp2emu
 from tests.native.building import sample, served_sample
@@ -47,6 +47,11 @@ def recording(tmp_path: Path) -> Path:
 def test_the_emulator_takes_options_by_name() -> None:
     rig = open_rig("emulator", options=Options(strict=True))
     assert isinstance(rig, Driver) and rig.options.strict
+
+
+@pytest.mark.parametrize("name", ["emulator", "emulator:", "native:missing.so", "recorded:none"])
+def test_what_is_a_rig_by_name_is_known_without_opening_it(name: str) -> None:
+    assert check_spec(name) is None
 
 
 def test_libraries_commands_and_captures_are_rigs_by_name(recording: Path) -> None:
