@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from dp2emu.cli.ranges import FloatRange
 from dp2emu.plain import plain
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def with_allowance(tolerance: int, share: float, across: int | None) -> Callable
             show_default=True, help="Difference of a channel that does not count, of 255.",
         ),
         click.option(
-            "--share", metavar="PERCENT", type=click.FloatRange(0, 100), default=share,
+            "--share", metavar="PERCENT", type=FloatRange(0, 100), default=share,
             show_default=True, help="Pixels that must be within the tolerance.",
         ),
         click.option(

@@ -16,6 +16,7 @@ from dp2emu.batch import Limits, Results, batch, batch_on, parse_shard, shard_of
 from dp2emu.cli.captures import PATH
 from dp2emu.cli.limiting import with_limits
 from dp2emu.cli.outcome import DIFFERS, FAULTS, FINE, UNUSABLE, complain, say, worst
+from dp2emu.cli.ranges import FloatRange
 from dp2emu.cli.readings import with_readings
 from dp2emu.dp2.options import Options
 from dp2emu.gpu.timing import parse_timing
@@ -33,7 +34,7 @@ CODES = {"fine": FINE, "differs": DIFFERS, "faults": FAULTS}
 @click.option("--resume", is_flag=True, help="Go on where --out ends: what it has is not redone.")
 @click.option("--timing", metavar="MODEL", help="Timing model (see replay).")
 @click.option(
-    "--seconds", type=click.FloatRange(0.1, 86400), default=600.0, show_default=True,
+    "--seconds", type=FloatRange(0.1, 86400), default=600.0, show_default=True,
     help="Time a file may take.",
 )  # fmt: skip
 @click.option(

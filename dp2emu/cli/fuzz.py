@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from dp2emu.cli.outcome import DIFFERS, FINE, say
+from dp2emu.cli.ranges import FloatRange
 from dp2emu.errors import UsageError
 from dp2emu.fuzz import targets
 from dp2emu.fuzz.campaign import Plan, Progress, campaign, summary
@@ -22,7 +23,7 @@ from dp2emu.fuzz.guided import available
 @click.command("fuzz")
 @click.option("--target", metavar="NAME", default="device", show_default=True, help="See --list.")
 @click.option("--list", "listed", is_flag=True, help="List the targets.")
-@click.option("--seconds", type=click.FloatRange(0.1), help="Time to take.")
+@click.option("--seconds", type=FloatRange(0.1), help="Time to take.")
 @click.option("--execs", type=click.IntRange(1), help="Inputs to try.")
 @click.option(
     "--corpus", metavar="DIR", type=click.Path(file_okay=False), default="fuzz",
@@ -32,7 +33,7 @@ from dp2emu.fuzz.guided import available
 @click.option("--seed", type=click.IntRange(0), default=0, help="Which inputs there are.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(0.1),
+    type=FloatRange(0.1),
     default=10.0,
     help="Seconds of a processor an input has.",
 )

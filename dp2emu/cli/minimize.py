@@ -9,6 +9,7 @@ import click
 
 from dp2emu.cli.captures import PATH, Opened, capture_verb
 from dp2emu.cli.outcome import FINE, say
+from dp2emu.cli.ranges import FloatRange
 from dp2emu.errors import UsageError
 from dp2emu.fuzz.minimize import TRIES, Check, minimize, save
 
@@ -24,7 +25,7 @@ from dp2emu.fuzz.minimize import TRIES, Check, minimize, save
     "--tries", type=click.IntRange(1), default=TRIES, show_default=True,
     help="Captures to try at most.",
 )  # fmt: skip
-@click.option("--timeout", type=click.FloatRange(0.1), default=60.0, help="Seconds CMD may take.")
+@click.option("--timeout", type=FloatRange(0.1), default=60.0, help="Seconds CMD may take.")
 def command(opened: Opened, check: str, out: str, tries: int, timeout: float) -> int:
     """Make a capture smaller that still fails: fewer calls, tokens, records and bytes.
 

@@ -286,3 +286,18 @@ def test_full_disk_is_one_line(capture: Path, capsys: pytest.CaptureFixture[str]
         disk.room = True
         sys.stdout.close()
     assert capsys.readouterr().err == "dp2emu: -: No space left on device\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fuzz --seconds nan",
+        "fuzz --timeout nan --execs 1",
+        "minimize f --check false -o f --timeout nan",
+        "batch f --seconds nan",
+        "diff-images a b --share nan",
+    ],
+)
+def test_what_is_not_a_number_is_in_no_range(line: str) -> None:
+    ran = dp2emu(*line.split())
+    assert (ran.code, "nan is no number" in ran.err) == (2, True), ran
