@@ -52,10 +52,10 @@ class Limits:
     record_bytes: int = 24 << 20
     trace_calls: int = 1 << 12
     trace_bytes: int = 20 << 20
-    signature_bytes: int = 16 << 20
+    signature_bytes: int = 4 << 20
     window_bytes: int = 32 << 20
     nesting: int = 64
-    threads: int = 1 << 16
+    threads: int = 1 << 12
     extent: int = 1 << 14
     surface_bytes: int = 1 << 30
     total_bytes: int = 1 << 32
