@@ -94,16 +94,20 @@ class Child:
         """What came of each file, in order; fewer only if the child is closed meanwhile.
 
         A child answers for several files at once.  When it ends, those without an answer are
-        asked for one by one until it is known which of them ended it.  ``task`` names these files
-        for a nursery, which knows of tasks that somebody else has begun.  Raises OSError if there
-        can be no process.
+        asked for one by one until it is known which of them ended it; a file is tried again if
+        somebody killed its child, once, since that need not be the file's doing.  ``task`` names
+        these files for a nursery, which knows of tasks that somebody else has begun.  Raises
+        OSError if there can be no process.
         """
         rows: list[Row] = []
-        alone = len(files) == 1
+        alone, tried = len(files) == 1, -1
         while len(rows) < len(files) and not self._over:
             asked = files[len(rows) :][: 1 if alone else None]
             found, why = self._asked(asked, task if len(asked) == len(files) else "")
             rows += found
+            if alone and why == _KILLED and tried < len(rows):
+                tried = len(rows)
+                continue
             if why and alone:
                 rows.append({"file": asked[0], **why})
             alone = alone != bool(why)
@@ -130,7 +134,7 @@ class Child:
         if watch.late:
             what = f"more than {self._terms.seconds:g} seconds"
             return rows, {"outcome": "timeout", "error": what}
-        return rows, {"outcome": "crash", "error": f"the process ended with {code}"}
+        return rows, _crash(code)
 
     def _end(self) -> None:
         if self._process is not None:
@@ -148,6 +152,14 @@ class Child:
             process = self._process = self._start(self._terms)
         _await_start(process)
         return process
+
+
+def _crash(code: int) -> Row:
+    return {"outcome": "crash", "error": f"the process ended with {code}"}
+
+
+_KILLED = _crash(-9)
+"""SIGKILL's, which the memory of the machine may be the cause of, or whoever tidies it up."""
 
 
 class _Watch:

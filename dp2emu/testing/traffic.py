@@ -103,7 +103,7 @@ class QueryTraffic(RuleBasedStateMachine):
         """DELETEQUERY; of an id that is none it is refused."""
         commands = _token(Op.DELETEQUERY, query)
         if query not in self._live:
-            assert self._call(commands).ddrval == HResult.DDERR_INVALIDPARAMS
+            self._refused(commands)
             return
         self._forget(query)
         del self._live[query]
@@ -114,7 +114,7 @@ class QueryTraffic(RuleBasedStateMachine):
         """ISSUEQUERY; of an id that is none it is refused."""
         commands = _token(Op.ISSUEQUERY, query, flags)
         if query not in self._live:
-            assert self._call(commands).ddrval == HResult.DDERR_INVALIDPARAMS
+            self._refused(commands)
             return
         if flags & _BEGIN:
             self._begin(query)
@@ -134,7 +134,8 @@ class QueryTraffic(RuleBasedStateMachine):
         """What does not fit stays owed."""
         answer = self._call(buffer=_TINY + number)
         assert answer.ddrval == HResult.D3D_OK, answer
-        assert len(answer.response) <= SIZES[number]
+        size = len(answer.response)
+        assert size <= SIZES[number], f"{size} bytes of answers in a buffer of {SIZES[number]}"
         self._check(answer)
 
     @rule(query=_IDS)
@@ -152,7 +153,8 @@ class QueryTraffic(RuleBasedStateMachine):
     @invariant()
     def answers_are_owed_once(self) -> None:
         """A query owes at most its last issue."""
-        assert len({entry.query for entry in self._owed}) == len(self._owed)
+        queries = [entry.query for entry in self._owed]
+        assert len(set(queries)) == len(queries), f"owed twice: {queries}"
 
     def teardown(self) -> None:
         """When all is done, all has been answered."""
@@ -161,7 +163,7 @@ class QueryTraffic(RuleBasedStateMachine):
         try:
             self._rig.finish()
             self._ok(b"")
-            assert self._owed == []
+            assert not self._owed, f"never answered: {self._owed}"
         finally:
             close = getattr(self._rig, "close", None)
             if close is not None:
@@ -211,6 +213,10 @@ class QueryTraffic(RuleBasedStateMachine):
         answer = self._call(commands, vertices)
         assert answer.ddrval == HResult.D3D_OK, answer
         self._check(answer)
+
+    def _refused(self, commands: bytes) -> None:
+        answer = self._call(commands)
+        assert answer.ddrval == HResult.DDERR_INVALIDPARAMS, answer
 
     def _call(
         self, commands: bytes = b"", vertices: bytes = b"", buffer: int = _COMMANDS

@@ -90,6 +90,25 @@ def test_a_child_that_dies_is_a_row_with_its_signal(nursery: str, waiting: str) 
     assert row["outcome"] == "crash"
 
 
+def test_a_file_outlives_a_nursery_that_is_killed_with_its_children(
+    nursery: str, waiting: str
+) -> None:
+    child = child_of(nursery, Terms(2.0, TERMS.settings))
+    child.row(STREAM)
+    (process,) = forked._STARTED
+
+    def kill() -> None:
+        sleep(0.2)
+        for number in (process.pid, int(number_of(child))):
+            os.kill(number, signal.SIGKILL)
+
+    Thread(target=kill).start()
+    rows = [child.row(waiting), child.row(STREAM)]
+    child.close()
+    assert [row["outcome"] for row in rows] == ["timeout", "fine"]
+    assert len(forked._STARTED) == 2
+
+
 def test_who_is_lost_leaves_its_child_to_the_next(nursery: str) -> None:
     lost, other, late = (child_of(nursery) for _ in range(3))
     for child in (lost, other):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 from itertools import chain
 from pathlib import Path
@@ -45,19 +46,34 @@ def test_a_file_that_takes_too_long_is_ended_and_the_next_one_runs(waiting: str)
     assert rows[0]["error"] == "more than 5 seconds"
 
 
+def ended(child: Child, code: signal.Signals, after: float = 0.2) -> None:
+    """Have a child's process end a little later."""
+    process = child._process
+    assert isinstance(process, subprocess.Popen)
+    Timer(after, process.send_signal, (code,)).start()
+
+
 def test_a_child_that_dies_is_a_row_and_the_next_file_runs(waiting: str) -> None:
     child = Child(Limits().terms())
     try:
         assert child.row(STREAM)["outcome"] == "fine"
-        process = child._process
-        assert process is not None
-        Timer(0.2, process.kill).start()
+        ended(child, signal.SIGSEGV)
         assert child.row(waiting) == {
             "file": waiting,
             "outcome": "crash",
-            "error": f"the process ended with {-signal.SIGKILL}",
+            "error": f"the process ended with {-signal.SIGSEGV}",
         }
         assert child.row(STREAM)["outcome"] == "fine"
+    finally:
+        child.close()
+
+
+def test_a_file_whose_child_is_killed_is_tried_again_once(waiting: str) -> None:
+    child = Child(Limits(seconds=1).terms())
+    try:
+        assert child.row(STREAM)["outcome"] == "fine"
+        ended(child, signal.SIGKILL)
+        assert child.row(waiting)["outcome"] == "timeout"
     finally:
         child.close()
 
