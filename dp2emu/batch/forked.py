@@ -40,8 +40,14 @@ def forked(terms: Terms, batch: str, folder: str) -> Process:
     can be no process.
     """
     place = Path(tempfile.gettempdir(), f"dp2emu-{batch}")
-    if not can_fork() or len(os.fsencode(place)) > PLACE_BYTES:
-        return started(terms, folder)
+    if can_fork() and len(os.fsencode(place)) <= PLACE_BYTES:
+        with suppress(PermissionError):  # a worker of another user was before this one
+            return _nursed(place, terms, folder)
+    return started(terms, folder)
+
+
+def _nursed(place: Path, terms: Terms, folder: str) -> Process:
+    """A child of the nursery of ``place``, which is started if it is not there."""
     until = monotonic() + START_SECONDS
     nursery: subprocess.Popen[bytes] | None = None
     while monotonic() < until:

@@ -184,20 +184,17 @@ def test_a_worker_keeps_a_child_for_a_while_and_not_for_ever(
     assert process.poll() is not None
 
 
-@pytest.mark.parametrize(("threads", "calls"), [(1, ["stop", "start"]), (2, [])])
-def test_a_worker_that_only_waits_is_not_looked_at(
-    monkeypatch: pytest.MonkeyPatch, nursery: str, threads: int, calls: list[str]
+@pytest.mark.parametrize(("threads", "seldom"), [(1, 1000.0), (2, 10.0)])
+def test_a_worker_that_only_waits_is_seldom_looked_at(
+    monkeypatch: pytest.MonkeyPatch, threads: int, seldom: float
 ) -> None:
-    done: list[str] = []
-    profile = SimpleNamespace(stop=lambda: done.append("stop"), start=lambda: done.append("start"))
-    worker = SimpleNamespace(
-        periodic_callbacks={"profile": profile},
-        loop=SimpleNamespace(add_callback=lambda call: call()),
-        state=SimpleNamespace(nthreads=threads),
-    )
+    looks = {
+        name: SimpleNamespace(callback_time=10.0) for name in ("profile", "tick", "heartbeat")
+    }
+    worker = SimpleNamespace(periodic_callbacks=looks, state=SimpleNamespace(nthreads=threads))
     module = ModuleType("distributed")
     vars(module)["get_worker"] = lambda: worker
     monkeypatch.setitem(sys.modules, "distributed", module)
-    monkeypatch.setattr(chunk, "IDLE_SECONDS", 0.01)
-    assert chunk.rows_of_chunk([STREAM], Limits().terms(), nursery, "0", os.getcwd())[0]
-    assert done == calls
+    with chunk._unobserved():
+        assert [look.callback_time for look in looks.values()] == [seldom, seldom, 10.0]
+    assert [look.callback_time for look in looks.values()] == [10.0, 10.0, 10.0]

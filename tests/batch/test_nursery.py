@@ -200,6 +200,14 @@ def test_a_folder_of_others_is_not_used(tmp_path: Path) -> None:
         forked._nursery(tmp_path, TERMS, os.getcwd())
 
 
+def test_a_worker_of_another_user_has_a_child_of_its_own(nursery: str) -> None:
+    place_of(nursery).mkdir(mode=0o755)
+    child = child_of(nursery)
+    assert child.row(STREAM) == row_of(STREAM)
+    assert not isinstance(child._process, forked._Forked)
+    child.close()
+
+
 @pytest.mark.parametrize("name", ["can_fork", "gettempdir"])
 def test_without_forks_or_with_long_names_a_child_is_this_processes(
     monkeypatch: pytest.MonkeyPatch, name: str
