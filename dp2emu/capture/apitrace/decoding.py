@@ -30,6 +30,7 @@ from dp2emu.capture.apitrace.values import (
     Value,
     WideString,
 )
+from dp2emu.capture.files import Source
 from dp2emu.errors import CaptureError
 from dp2emu.limits import Limits
 from dp2emu.records import dataclass
@@ -46,12 +47,12 @@ class Decoder:
     """Reads values; signatures are interned, each kind by ids of its own.
 
     Mutable: it moves the cursor, collects signatures, and spends ``held`` on values, which the
-    owner of the values gives back.
+    owner of the values gives back: more of them where ``source`` is larger.
     """
 
-    def __init__(self, cursor: Cursor, limits: Limits) -> None:
+    def __init__(self, cursor: Cursor, limits: Limits, source: Source) -> None:
         self.version = 0
-        self.held = Budget("calls that are not over", limits, "trace_bytes")
+        self.held = Budget("calls that are not over", limits, "trace_bytes", source)
         self._cursor = cursor
         self._depth = limits.nesting
         self._kept = Budget("signatures", limits, "signature_bytes")

@@ -16,6 +16,7 @@ from dp2emu.capture.apitrace.values import (
     TraceCall,
     Value,
 )
+from dp2emu.capture.files import Source
 from dp2emu.errors import CaptureError
 from dp2emu.limits import Limits
 from dp2emu.records import dataclass
@@ -62,11 +63,11 @@ class EventReader:
     for a header that cannot be read.
     """
 
-    def __init__(self, cursor: Cursor, limits: Limits, place: Callable[[], int]) -> None:
+    def __init__(self, cursor: Cursor, limits: Limits, source: Source) -> None:
         self._cursor = cursor
         self._limits = limits
-        self._place = place
-        self._decoder = Decoder(cursor, limits)
+        self._source = source
+        self._decoder = Decoder(cursor, limits, source)
         self._open: dict[int, _Open] = {}
         self._entered = 0
         self.version = self._decoder.version = self._version()
@@ -109,7 +110,7 @@ class EventReader:
     def _enter(self) -> None:
         self._admit()
         thread = self._thread() if self.version >= _THREADS else 0
-        place = self._place()
+        place = self._source.mark
         before = self._decoder.held.spent
         function = self._decoder.function()
         self._decoder.held.spend(VALUE_COST * (1 + len(function.arguments)))

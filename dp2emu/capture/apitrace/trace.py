@@ -90,7 +90,7 @@ class Trace:
     def _read(self, start: bytes) -> EventReader:
         pieces = expand(self.container, Packed(self._source, start), self._limits)
         try:
-            return EventReader(Cursor(pieces), self._limits, lambda: self._source.mark)
+            return EventReader(Cursor(pieces), self._limits, self._source)
         except CaptureError as error:
             raise self._placed(error) from None
 

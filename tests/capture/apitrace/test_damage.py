@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -76,10 +77,29 @@ def damage_of(events: bytes) -> str:
 
 def test_calls_that_are_open_count_together() -> None:
     encoder = Encoder()
-    events = [encoder.enter(call(n, "F", bytes(500)), [0]) for n in range(10)]
-    trace = opened(snappy(header() + b"".join(events)), Limits(trace_bytes=4000))
+    events = [encoder.enter(call(n, "F", bytes(50_000)), [0]) for n in range(10)]
+    data = CONTAINERS["zstd"](header() + b"".join(events))
+    assert 64 * len(data) < 40_000
+    trace = opened(data, Limits(trace_bytes=110_000))
     assert [one.number for one in trace.calls()] == [0, 1]
-    assert "calls that are not over need more bytes, limit trace_bytes 4000" in str(trace.damage)
+    assert "calls that are not over need more bytes, limit trace_bytes 110000" in str(trace.damage)
+
+
+class Pipe(BytesIO):
+    """What cannot say how long it is."""
+
+    def seekable(self) -> bool:
+        return False
+
+
+@pytest.mark.parametrize(("kind", "whole"), [(BytesIO, 2), (Pipe, 1)])
+def test_a_large_trace_may_hold_more(kind: type[BytesIO], whole: int) -> None:
+    encoder = Encoder()
+    events = [encoder.both(call(n, "F", bytes(size))) for n, size in enumerate((10, 60_000))]
+    data = snappy(header() + events[0]) + snappy(events[1])[2:]
+    assert 1_000 < len(data) < 4_000
+    trace = open_trace(kind(data), limits=Limits(trace_bytes=4_000))
+    assert len([one for one in trace.calls() if one.finished]) == whole
 
 
 def test_calls_that_are_over_are_forgotten() -> None:
@@ -95,6 +115,32 @@ def test_signatures_are_bounded() -> None:
     trace = opened(snappy(header() + b"".join(events)), Limits(signature_bytes=2000))
     assert 5 < len(list(trace.calls())) < 40
     assert "signatures need more bytes, limit signature_bytes 2000" in str(trace.damage)
+
+
+@pytest.mark.parametrize("length", [0, 200])
+def test_the_text_of_names_counts(length: int) -> None:
+    encoder = Encoder()
+    events = [encoder.both(call(n, f"{n:03}" + "x" * length)) for n in range(20)]
+    trace = opened(snappy(header() + b"".join(events)), Limits(signature_bytes=8000))
+    assert (len(list(trace.calls())) == 20) is (length == 0)
+    assert (trace.damage is None) is (length == 0)
+
+
+@pytest.mark.parametrize("count", [64, 65])
+def test_a_function_has_64_arguments_at_most(count: int) -> None:
+    signature = b"\0\0\1" + string("F") + uint(count) + string("a") * count
+    trace = opened(snappy(header() + signature + b"\0" + b"\1\0\0"))
+    assert (len([one for one in trace.calls() if one.finished]) == 1) is (count == 64)
+    assert (f"{count} arguments, more than 64" in str(trace.damage)) is (count == 65)
+
+
+@pytest.mark.parametrize("count", [256, 257])
+def test_a_bitmask_has_256_flags_at_most(count: int) -> None:
+    flags = b"".join(string("f") + uint(0) for _ in range(count))
+    events = ENTER + b"\x01\0\x0a" + uint(0) + uint(count) + flags + uint(0) + b"\0" + b"\1\0\0"
+    trace = opened(snappy(header() + events))
+    assert (len([one for one in trace.calls() if one.finished]) == 1) is (count == 256)
+    assert (f"{count} flags, more than 256" in str(trace.damage)) is (count == 257)
 
 
 def test_calls_under_way_are_bounded_by_their_number() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import struct
 from dataclasses import replace
+from io import BufferedReader, BytesIO
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dp2emu.capture.apitrace import MISSING, TraceCall, Value, open_trace
+from dp2emu.capture.apitrace.container import begins_as_trace
 from dp2emu.capture.apitrace.values import (
     Bitmask,
     BitmaskSignature,
@@ -210,3 +212,22 @@ def test_nan_keeps_its_bits() -> None:
     nan = struct.unpack("<d", b"\1\2\3\4\5\6\xf8\xff")[0]
     (found,) = read(snappy(header() + Encoder().both(call(0, "F", Double(nan)))))
     assert struct.pack("<d", found.arguments[0]) == b"\1\2\3\4\5\6\xf8\xff"
+
+
+@pytest.mark.parametrize(
+    ("container", "name", "is_one"),
+    [
+        ("snappy", "a.dp2", True),
+        ("gzip", "-", True),
+        ("zstd", "a", True),
+        ("brotli", "a.trace", True),
+        ("brotli", "a.dp2", False),
+    ],
+)
+def test_a_trace_is_known_by_how_it_begins_or_is_called(
+    container: str, name: str, is_one: bool
+) -> None:
+    data = CONTAINERS[container](header())
+    stream = BufferedReader(BytesIO(data))  # type: ignore[arg-type]
+    assert begins_as_trace(stream, name) is is_one
+    assert stream.read() == data
