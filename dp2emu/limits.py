@@ -51,7 +51,7 @@ class Limits:
     inflated_bytes: int = 1 << 36
     record_bytes: int = 24 << 20
     trace_calls: int = 1 << 12
-    trace_bytes: int = 20 << 20
+    trace_bytes: int = 12 << 20
     signature_bytes: int = 4 << 20
     window_bytes: int = 32 << 20
     nesting: int = 64

@@ -53,6 +53,14 @@ def test_comments_and_empty_lines_mean_nothing() -> None:
     assert list(block.fields.values) == ["a"]
 
 
+@pytest.mark.parametrize("items", [1, 100])
+def test_empty_lines_within_a_statement_mean_nothing(items: int) -> None:
+    lines = ["a", *(f" - n={n}" for n in range(items)), " "]
+    (block,) = read("\n   \n# b\n".join(lines))
+    found = [item.fields.values for item in block.items]
+    assert found == [{"n": Word(str(n), 4 + 3 * n)} for n in range(items)]
+
+
 def test_a_number_sign_inside_a_string_is_no_comment() -> None:
     (block,) = read('a\n text: "x # y"')
     assert block.parts == {"text": [Quoted("x # y", 2)]}

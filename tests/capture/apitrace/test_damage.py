@@ -45,7 +45,7 @@ HOLLOW = {
     "backtrace": (ENTER + b"\x04" + uint(2**64 - 1), "the trace ends early"),
     "huge blob": (
         ENTER + b"\x01\0\x08" + uint(2**64 - 1),
-        "limit trace_bytes 20971520",
+        "limit trace_bytes 12582912",
     ),
     "huge name": (b"\0\0\1" + uint(2**63), f"a name of {2**63} bytes, more than 256"),
 }
