@@ -49,7 +49,7 @@ TRACES: dict[str, tuple[Callable[[], bytes], str]] = {
     "a chunk of snappy": (lambda: snappy(ZEROS, len(ZEROS)), CHUNK),
     "values": (lambda: gzip.compress(CALL + b"\x0b" + uint(len(ZEROS)) + ZEROS), BYTES),
     "a blob": (lambda: zstandard.compress(blob(60 * MEBIBYTE)), BYTES),
-    "a blob that may be": (lambda: zstandard.compress(blob(19 * MEBIBYTE)), ""),
+    "a blob that may be": (lambda: zstandard.compress(blob(11 * MEBIBYTE)), ""),
     "details": (lambda: gzip.compress(CALL + b"\0" + b"\5\0" * MEBIBYTE), "as many details"),
 }
 """Traces and what is said of them."""
