@@ -16,6 +16,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, BinaryIO
 
+from dp2emu.inputs import naming
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
@@ -25,21 +27,13 @@ class OutputFile(io.FileIO):
 
     def write(self, data: ReadableBuffer, /) -> int:
         """Write some bytes; returns how many."""
-        with self._named():
+        with naming(self.name):
             return super().write(data)
 
     def close(self) -> None:
         """Close it; some systems tell only now that a write had failed."""
-        with self._named():
+        with naming(self.name):
             super().close()
-
-    @contextmanager
-    def _named(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            error.filename = error.filename or self.name
-            raise
 
 
 def open_output(path: str | os.PathLike[str], mode: str = "wb") -> BinaryIO:

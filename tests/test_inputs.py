@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import tracemalloc
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 
 from dp2emu.errors import UsageError
 from dp2emu.gpu.timing import parse_timing
-from dp2emu.inputs import FILE_BYTES, read_file
+from dp2emu.inputs import FILE_BYTES, InputFile, read_file
 from tests.cli.running import dp2emu
 
 
@@ -53,3 +55,20 @@ def test_a_missing_timing_script_is_told_once(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         parse_timing(f"scripted:{tmp_path / 'none'}")
     assert str(caught.value).count("none") == 1
+
+
+@pytest.mark.parametrize("verb", [["info"], ["replay"], ["assemble", "-o", "out"], ["shader"]])
+def test_what_cannot_be_read_is_told_by_name(
+    verb: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(self: InputFile, path: str) -> None:
+        io.FileIO.__init__(self, path)
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, self.fileno())
+        os.close(nothing)
+
+    path = tmp_path / "unreadable"
+    path.write_bytes(bytes(100))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(InputFile, "__init__", opened)
+    assert dp2emu(*verb, path) == (2, b"", f"dp2emu: {path}: Bad file descriptor\n")

@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, cast
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error
 from dp2emu.gpu.timing import parse_timing
+from dp2emu.inputs import open_input
 from dp2emu.limits import Limits
 from dp2emu.records import dataclass
 from dp2emu.replay import Recording, Tally, replay
@@ -41,7 +42,7 @@ def row_of(path: str, options: Options | None = None, timing: str | None = None)
     """
     model = parse_timing(timing) if timing else None
     try:
-        with open(path, "rb") as file:
+        with open_input(path) as file:
             options = options or Options()
             tally = replay(_opened(file, options.limits), timing=model, options=options)
     except MemoryError:

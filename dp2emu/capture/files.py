@@ -11,6 +11,7 @@ from io import BytesIO
 from typing import BinaryIO, NamedTuple
 
 from dp2emu.errors import CaptureError, UsageError
+from dp2emu.inputs import open_input
 from dp2emu.outputs import open_output
 from dp2emu.records import dataclass
 
@@ -162,7 +163,7 @@ def _open(place: Place, mode: str) -> tuple[BinaryIO, str, bool]:
         path = os.fspath(place)
         if mode == "wb":
             return open_output(path), path, True
-        return open(path, "rb"), path, True
+        return open_input(path), path, True
     if not hasattr(place, "read" if mode == "rb" else "write"):
         raise UsageError(f"{place!r} is neither a path nor a binary stream")
     name = getattr(place, "name", None)

@@ -17,7 +17,7 @@ from dp2emu.capture.opened import begins_as_text
 from dp2emu.cli.limiting import given_limits, with_limits
 from dp2emu.d3d.enums import Format
 from dp2emu.errors import UsageError
-from dp2emu.inputs import read_file
+from dp2emu.inputs import open_input, read_file
 
 if TYPE_CHECKING:
     from dp2emu.capture.apitrace import Trace
@@ -152,7 +152,7 @@ def _stream(path: str) -> Iterator[BinaryIO]:
     if path == "-":
         yield sys.stdin.buffer
         return
-    with open(path, "rb") as file:
+    with open_input(path) as file:
         yield file
 
 

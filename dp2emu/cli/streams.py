@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import BinaryIO, TextIO
 
-from dp2emu.inputs import read_file, read_whole
+from dp2emu.inputs import open_input, read_file, read_whole
 from dp2emu.outputs import replacing_output, whole_output
 
 _ERRORS = "backslashreplace"
@@ -52,7 +52,7 @@ def text_output(path: str) -> Iterator[TextIO]:
 def text_input(path: str) -> Iterator[TextIO]:
     """UTF-8 text to read, whatever its line ends and with or without a byte order mark."""
     if path != "-":
-        with open(path, encoding="utf-8-sig") as file:
+        with io.TextIOWrapper(open_input(path), "utf-8-sig") as file:
             yield file
         return
     if isinstance(sys.stdin, io.TextIOWrapper):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dp2emu.diff.regions import Region, regions
 from dp2emu.errors import UsageError
+from dp2emu.inputs import open_input
 from dp2emu.records import dataclass
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def read_image(path: Path) -> Pixels:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(path) as image:
+            with open_input(path) as file, Image.open(file) as image:
                 image.load()
                 return _decoded(image)
     except (UnidentifiedImageError, SyntaxError, ValueError, EOFError) as error:

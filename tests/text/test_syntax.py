@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dp2emu.text import syntax
 from dp2emu.text.syntax import (
     LINE_LIMIT,
     Block,
@@ -59,6 +60,16 @@ def test_empty_lines_within_a_statement_mean_nothing(items: int) -> None:
     (block,) = read("\n   \n# b\n".join(lines))
     found = [item.fields.values for item in block.items]
     assert found == [{"n": Word(str(n), 4 + 3 * n)} for n in range(items)]
+
+
+def test_a_statement_has_as_many_items_as_a_token_and_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(syntax, "_MOST_ITEMS", 3)
+    (block,) = read("a" + "\n -" * 3)
+    assert len(block.items) == 3
+    with pytest.raises(TextError, match="more than 3 items"):
+        read("a" + "\n -" * 4)
 
 
 def test_a_number_sign_inside_a_string_is_no_comment() -> None:
