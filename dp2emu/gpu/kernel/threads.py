@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from dp2emu.gpu.kernel.workers import Order, workers
+from dp2emu.gpu.kernel.workers import Order, leave, workers
 from dp2emu.records import dataclass
 
 ROWS = 64
@@ -50,19 +50,23 @@ class Bands:
 
 
 def share(orders: Sequence[Order]) -> None:
-    """Carry out orders, each on a thread of its own, until all are done.
+    """Carry out orders, each on a thread of its own as long as there are any, until all are done.
 
-    The first one is the calling thread's.  Raises what one of them raised, when none is under
-    way any more: memory that is drawn to may go away then.
+    The first one is the calling thread's, as are those for which no thread is left.  Raises what
+    one of them raised, or what interrupted the calling thread, when none is under way any more:
+    memory that is drawn to may go away then.
     """
     own, *others = orders
-    working = workers(len(others))
-    for worker, other in zip(working, others, strict=True):
-        worker.begin(other)
     try:
-        own()
-    finally:
+        working = workers(len(others))
+        for worker, other in zip(working, others, strict=False):
+            worker.begin(other)
+        for order in (own, *others[len(working) :]):
+            order()
         raised = [worker.end() for worker in working]
+    except BaseException:
+        leave()
+        raise
     for error in raised:
         if error is not None:
             raise error

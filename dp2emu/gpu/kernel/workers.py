@@ -6,6 +6,7 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from queue import SimpleQueue
 
@@ -36,15 +37,18 @@ class Worker:
         self._orders.put(order)
 
     def end(self) -> BaseException | None:
-        """Wait -> what the work raised, or what interrupted the calling thread meanwhile."""
-        interrupt: KeyboardInterrupt | None = None
-        while True:
-            try:
-                raised = self._done.get()
-            except KeyboardInterrupt as found:
-                interrupt = found
-            else:
-                return interrupt or raised
+        """Wait -> what the work raised."""
+        return self._done.get()
+
+    def leave(self) -> None:
+        """Have the thread end, and wait until all is done that it was told, whatever that is.
+
+        What interrupts the calling thread meanwhile is lost: it does not leave before.
+        """
+        self._orders.put(None)
+        while self._thread.is_alive():
+            with suppress(BaseException):
+                self._thread.join()
 
     def _move(self) -> None:
         """Have a processor that is not the calling thread's.
@@ -55,10 +59,12 @@ class Worker:
         here = _processor()
         if here == self._beside or self._thread.native_id is None:
             return
-        others = os.sched_getaffinity(0) - {here}
-        if others:
-            os.sched_setaffinity(self._thread.native_id, others)
         self._beside = here
+        # Processors may go meanwhile, and some systems let nobody choose.
+        with suppress(OSError):
+            others = os.sched_getaffinity(0) - {here}
+            if others:
+                os.sched_setaffinity(self._thread.native_id, others)
 
 
 def _obey(orders: SimpleQueue[Order | None], done: SimpleQueue[BaseException | None]) -> None:
@@ -87,12 +93,25 @@ _own = _Own()
 
 
 def workers(count: int) -> list[Worker]:
-    """So many that work for the calling thread.  Threads do not outlive a fork."""
+    """So many that work for the calling thread, or fewer: there may be no room for more threads.
+
+    Threads do not outlive a fork.
+    """
     if _own.process != os.getpid():
         _own.process, _own.workers = os.getpid(), []
-    while len(_own.workers) < count:
-        _own.workers.append(Worker())
+    with suppress(RuntimeError):
+        while len(_own.workers) < count:
+            _own.workers.append(Worker())
     return _own.workers[:count]
+
+
+def leave() -> None:
+    """Have the calling thread's workers end, when all is done that they were told: who was
+    interrupted does not know what that is.
+    """
+    for worker in _own.workers:
+        worker.leave()
+    _own.workers = []
 
 
 def _processor() -> int | None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dp2emu.gpu.draw import execute_draw
-from dp2emu.gpu.kernel import crew, crew_code, running, threads
+from dp2emu.gpu.kernel import crew, crew_code, running, threads, workers
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.setting import setting_of
 from dp2emu.shader.engines import CHECKED, JIT, engine
@@ -32,7 +32,7 @@ def test_threads_are_no_more_than_bands(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(running, "WORTH", 0)
     crew_code.crew().ready()
     shared = []
-    monkeypatch.setattr(crew, "share", lambda workers: shared.append(len(workers)))
+    monkeypatch.setattr(crew, "share", lambda orders: shared.append(len(orders)))
     color = color_surface()
     packet = draw([corner(3, 2), corner(28, 7), corner(10, 30)], color=color)
     for rows in (4, 16):
@@ -125,3 +125,60 @@ def test_what_a_worker_of_another_thread_raises_is_raised() -> None:
 
     with pytest.raises(ValueError, match="wrong"):
         threads.share([waits, fails])
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, TimeoutError])
+def test_an_interrupt_while_work_is_begun_waits_for_what_was(
+    interrupt: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a handler of signals raises: the next work has no answers of the last one's."""
+    drawn: list[int] = []
+    begin, calls = workers.Worker.begin, [0]
+
+    def interrupted(self: workers.Worker, order: Any) -> None:
+        calls[0] += 1
+        if calls[0] == 2:
+            raise interrupt
+        begin(self, order)
+
+    def slow(number: int) -> None:
+        sleep(0.01)
+        drawn.append(number)
+
+    monkeypatch.setattr(workers.Worker, "begin", interrupted)
+    with pytest.raises(interrupt):
+        threads.share([partial(slow, number) for number in range(3)])
+    assert drawn == [1]
+    threads.share([partial(slow, number) for number in range(3)])
+    assert sorted(drawn[1:]) == [0, 1, 2]
+
+
+def test_an_answer_that_an_interrupt_has_lost_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    end = workers.Worker.end
+
+    def interrupted(self: workers.Worker) -> BaseException | None:
+        end(self)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(workers.Worker, "end", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        threads.share([lambda: None, lambda: None, lambda: None])
+    monkeypatch.undo()
+    test_every_worker_works_once()
+
+
+@pytest.mark.parametrize("room", [0, 1, 2])
+def test_the_calling_thread_works_for_those_that_are_not_there(
+    room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = workers.workers(room)
+    monkeypatch.setattr(threads, "workers", lambda count: there)
+    done: list[int] = []
+    threads.share([partial(done.append, number) for number in range(4)])
+    assert sorted(done) == [0, 1, 2, 3]
+    monkeypatch.setattr(running, "WORTH", 0)
+    monkeypatch.setattr(threads, "ROWS", 4)
+    for seed in range(3):
+        execute_draw(random_draw(seed), Counters(), run=engine(CHECKED), threads=4)

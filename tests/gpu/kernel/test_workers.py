@@ -6,7 +6,7 @@ import gc
 import os
 import threading
 import weakref
-from threading import Event
+from functools import partial
 from time import sleep
 from typing import Any
 
@@ -50,30 +50,72 @@ class _Order:
         """Nothing to do."""
 
 
-def test_an_interrupt_is_said_when_the_work_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    worker, begun, done = Worker(), Event(), []
+def test_who_leaves_waits_for_all_that_was_begun() -> None:
+    done: list[int] = []
 
-    class Interrupted:
-        """A queue whose reader is interrupted once."""
-
-        def __init__(self, queue: Any) -> None:
-            self.queue, self.left = queue, 1
-
-        def get(self) -> Any:
-            if self.left:
-                self.left = 0
-                raise KeyboardInterrupt
-            return self.queue.get()
-
-    def work() -> None:
-        begun.wait(10)
+    def slow(number: int) -> None:
         sleep(0.01)
-        done.append(1)
+        done.append(number)
 
-    worker.begin(work)
-    monkeypatch.setattr(worker, "_done", Interrupted(worker._done))
-    begun.set()
-    assert isinstance(worker.end(), KeyboardInterrupt) and done == [1]
+    mine = workers.workers(2)
+    for number in range(4):
+        mine[number % 2].begin(partial(slow, number))
+    workers.leave()
+    assert sorted(done) == [0, 1, 2, 3] and not any(each._thread.is_alive() for each in mine)
+    assert not set(workers.workers(2)) & set(mine)
+
+
+def test_what_interrupts_whoever_leaves_does_not_keep_it_from_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    worker, done = Worker(), []
+    join, left = worker._thread.join, [KeyboardInterrupt, ValueError]
+
+    def interrupted() -> None:
+        if left:
+            raise left.pop()
+        join()
+
+    monkeypatch.setattr(worker._thread, "join", interrupted)
+    worker.begin(lambda: sleep(0.01))
+    worker.begin(lambda: done.append(1))
+    worker.leave()
+    assert done == [1] and not left
+
+
+def test_workers_are_fewer_where_there_is_no_room_for_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found: list[list[Worker]] = []
+
+    def full(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    def asks() -> None:
+        there = workers.workers(1)
+        monkeypatch.setattr(threading.Thread, "start", full)
+        found.append(workers.workers(3))
+        assert found == [there]
+
+    other = threading.Thread(target=asks)
+    other.start()
+    other.join()
+    assert len(found[0]) == 1
+
+
+def test_a_worker_that_may_not_be_moved_works_where_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def forbidden(*told: Any) -> Any:
+        raise PermissionError
+
+    monkeypatch.setattr(workers, "_processor", lambda: HERE)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda who: {HERE, HERE + 1}, raising=False)
+    monkeypatch.setattr(os, "sched_setaffinity", forbidden, raising=False)
+    worker = Worker()
+    for _ in range(2):
+        worker.begin(lambda: None)
+        assert worker.end() is None
 
 
 def test_a_worker_ends_with_whoever_has_it() -> None:
