@@ -8,9 +8,9 @@ from functools import cached_property, lru_cache, partial
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import Program
 from dp2emu.shader.jit.bodies import body
-from dp2emu.shader.jit.compiling import PASSES, Code, host
+from dp2emu.shader.jit.compiling import PASSES, Code
 from dp2emu.shader.jit.images import Running, image_of, is_image, runs
-from dp2emu.shader.jit.machine import machine
+from dp2emu.shader.jit.machine import llvm, machine
 from dp2emu.shader.jit.sources import sources
 from dp2emu.shader.jit.store import objects
 from dp2emu.shader.jit.writer import Target, module
@@ -49,7 +49,7 @@ class Source:
         code = self._held(key)
         if code is not None:
             return partial(self._loaded, code)
-        return partial(self._finished, key, host().begun(self.write(), self.passes, quick))
+        return partial(self._finished, key, llvm().begun(self.write(), self.passes, quick))
 
     def _finished(self, key: str, emit: Callable[[], bytes]) -> Code:
         code = emit()
@@ -60,7 +60,7 @@ class Source:
 
     def _loaded(self, code: bytes) -> Code:
         if not is_image(code):
-            return host().load(code, self.name)
+            return llvm().load(code, self.name)
         running = Running(code)
         return Code(running, running.address)
 

@@ -1,4 +1,8 @@
-"""The machine that code is for, which is known without LLVM if an earlier process has asked it."""
+"""The machine that code is for, which is known without LLVM if an earlier process has asked it.
+
+It is the same machine as long as Linux says the same of the processor, and the files of llvmlite
+and those that ask it are the same ones.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,22 @@ from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
 
+from dp2emu.errors import UsageError
 from dp2emu.records import dataclass
-from dp2emu.shader.jit.compiling import host
+from dp2emu.shader.jit.compiling import Host, host
 from dp2emu.shader.jit.images import runs
+from dp2emu.shader.jit.sources import sources, stamps
 from dp2emu.shader.jit.store import objects
 from dp2emu.shader.jit.writer import Target
 
 _PROCESSORS = Path("/proc/cpuinfo")
 _TELLING = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
 """What Linux says of a processor that LLVM may make something of."""
-_FACTS = "name, fused, rounding"
-"""What is kept."""
+_FLAGS = "flags"
+"""Without them it is not the processor's kind that Linux speaks of: an emulator may show what it
+runs on."""
+_FAILURES = (ImportError, OSError, RuntimeError, AttributeError, SyntaxError)
+"""What an llvmlite raises that is damaged or too old."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +51,36 @@ def machine() -> Machine:
     """This one.  Raises ImportError without llvmlite, and whatever one that is damaged or too old
     raises, if nobody has asked it before.
     """
-    known = _identity()
-    if known is None:
+    key = _key()
+    if key is None:
         return _asked()
-    key = hashlib.sha256(known.encode()).hexdigest()
     held = objects().get(key)
-    if held is not None:
+    if held:
         return Machine(*json.loads(held))
     found = _asked()
     objects().put(key, json.dumps([found.name, found.fused, found.rounding]).encode())
     return found
+
+
+def llvm() -> Host:
+    """LLVM, for those who compile or link.
+
+    That an earlier process has asked it does not mean that this one can.  Raises UsageError if
+    not, and the next process asks again.
+    """
+    try:
+        return host()
+    except _FAILURES as error:
+        key = _key()
+        if key is not None:
+            objects().put(key, b"")
+        raise UsageError(f"llvmlite is of no use: {_first_line(error)}") from None
+
+
+def _key() -> str | None:
+    """Names what is kept of LLVM; None where nothing is."""
+    known = _identity()
+    return None if known is None else hashlib.sha256("\n".join(known).encode()).hexdigest()
 
 
 def _asked() -> Machine:
@@ -60,26 +89,31 @@ def _asked() -> Machine:
     return Machine(found.name, found.fused, found.rounding)
 
 
-def _identity() -> str | None:
-    """The processor and LLVM, by what tells them from others; None where that is not known, or of
-    no use since code is linked by LLVM.
+def _identity() -> list[str] | None:
+    """The processor and LLVM, by what tells them from others, and who asks; None where that is not
+    known, or of no use since code is linked by LLVM.
     """
     try:
         spec = find_spec("llvmlite") if runs() else None
-        if spec is None or spec.origin is None:
+        asking, processor = sources(), _processor()
+        if spec is None or spec.origin is None or asking is None or not processor:
             return None
-        library = Path(spec.origin).parent / "binding" / "libllvmlite.so"
-        status = library.stat()
-        return "\n".join((_FACTS, f"{status.st_size} {status.st_mtime_ns}", *_processor()))
-    except (ImportError, OSError):
+        binding = Path(spec.origin).parent / "binding"
+        library = (binding / "libllvmlite.so").stat()
+        files = sorted(stamps(binding))
+        return [f"{library.st_size} {library.st_mtime_ns}", *files, *processor, asking]
+    except (ImportError, OSError, ValueError):
         return None
 
 
 def _processor() -> list[str]:
-    """What is said of the first one: they are all alike where Linux runs on x86-64."""
-    with _PROCESSORS.open() as file:
-        lines = takewhile(str.strip, file)
-        return [line for line in lines if line.partition("\t")[0].strip() in _TELLING]
+    """What is said of the first one: they are all alike where Linux runs on x86-64.  Nothing if
+    that is not what it can do.
+    """
+    with _PROCESSORS.open(encoding="ascii", errors="backslashreplace") as file:
+        lines = list(takewhile(str.strip, file))
+    told = [line for line in lines if line.partition("\t")[0].strip() in _TELLING]
+    return told if any(line.startswith(_FLAGS) for line in told) else []
 
 
 def target() -> Target:
@@ -97,8 +131,9 @@ def available() -> bool:
         return False
     try:
         return find_spec("llvmlite") is not None
-    except ImportError:
-        # Whoever keeps it from being imported may say so already here.
+    except (ImportError, ValueError):
+        # Whoever keeps it from being imported may say so already here, or put something in its
+        # place that does not say where it is from.
         return False
 
 
@@ -111,11 +146,15 @@ def works() -> bool:
         return False
     try:
         machine()
-    except (ImportError, OSError, RuntimeError, AttributeError) as error:
-        _useless.append(str(error).partition("\n")[0])
+    except _FAILURES as error:
+        _useless.append(_first_line(error))
         from logging import getLogger
 
         said = "llvmlite is of no use (%s): the reference engine draws"
         getLogger("dp2emu").warning(said, *_useless)
         return False
     return True
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]

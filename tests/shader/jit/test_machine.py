@@ -7,10 +7,12 @@ import sys
 from collections.abc import Iterator
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+from dp2emu.errors import UsageError
 from dp2emu.shader.jit import machine
 from dp2emu.shader.jit.compiling import host
 from dp2emu.shader.jit.images import runs
@@ -67,23 +69,94 @@ def test_llvm_is_asked_again_when_it_or_the_processor_is_another(
     monkeypatch.setattr(machine, "find_spec", lambda name: spec)
     before = len(asked)
     again()
-    assert len(asked) == before + 1
+    again()
+    assert len(asked) == before + (1 if runs() else 2)
+    (library.parent / "ffi.py").write_text("")
+    again()
+    assert len(asked) == before + (2 if runs() else 3)
 
 
-@pytest.mark.parametrize("why", ["library", "processors", "images"])
+def test_llvm_is_asked_again_by_other_sources(
+    asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.machine()
+    monkeypatch.setattr(machine, "sources", lambda: "newer")
+    again()
+    assert len(asked) == 2
+
+
+def test_a_processor_may_be_named_in_any_letters(
+    asked: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    processors = tmp_path / "cpuinfo"
+    monkeypatch.setattr(machine, "_PROCESSORS", processors)
+    for name in (b"\xff", b"\xfe"):
+        processors.write_bytes(b"model name\t: " + name + b"\nflags\t\t: fpu\n")
+        machine.machine()
+        again()
+    assert len(asked) == (2 if runs() else 4)
+
+
+def test_what_was_kept_goes_when_llvm_is_of_no_use(
+    asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = machine.machine()
+
+    def broken() -> Any:
+        asked.append(1)
+        raise OSError("libz.so.1: no such file\nin detail")
+
+    with monkeypatch.context() as without:
+        without.setattr(machine, "host", broken)
+        if runs():
+            assert again() == known
+        with pytest.raises(UsageError, match=r"^llvmlite is of no use: libz.so.1: no such file$"):
+            machine.llvm()
+        machine.machine.cache_clear()
+        without.setattr(machine, "_useless", [])
+        assert not machine.works() and not machine.available()
+    assert again() == known and machine.llvm() is host()
+
+
+@pytest.mark.parametrize(
+    "error", [ImportError, OSError, RuntimeError, AttributeError, SyntaxError]
+)
+def test_llvm_that_fails_is_of_no_use(
+    error: type[Exception], asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> Any:
+        raise error
+
+    monkeypatch.setattr(machine, "host", broken)
+    monkeypatch.setattr(machine, "_useless", [])
+    assert not machine.works()
+
+
+def test_what_does_not_say_where_it_is_from_is_no_llvmlite(
+    asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "llvmlite", ModuleType("llvmlite"))
+    assert not machine.available() and machine._identity() is None
+
+
+@pytest.mark.parametrize("why", ["library", "processors", "emulated", "sources", "images"])
 def test_where_that_is_not_known_llvm_is_asked_each_time(
     why: str, asked: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     elsewhere = ModuleSpec("llvmlite", None, origin=str(tmp_path / "__init__.py"))
+    emulated = tmp_path / "cpuinfo"
+    emulated.write_text("processor\t: 0\nmodel name\t: ARMv8\nFeatures\t: fp asimd\n\n")
     told: dict[str, tuple[str, Any]] = {
         "library": ("find_spec", lambda name: elsewhere),
         "processors": ("_PROCESSORS", tmp_path / "none"),
+        "emulated": ("_PROCESSORS", emulated),
+        "sources": ("sources", lambda: None),
         "images": ("runs", lambda: False),
     }
     monkeypatch.setattr(machine, *told[why])
     machine.machine()
     again()
-    assert len(asked) == 2 and not list(tmp_path.iterdir())
+    assert len(asked) == 2 and list(tmp_path.iterdir()) == [emulated]
 
 
 def test_what_an_earlier_process_compiled_is_drawn_without_llvm(
