@@ -2,7 +2,8 @@
 
 python -m dp2emu.batch.child SETTINGS
 
-``SETTINGS`` is a JSON object: ``memory`` in bytes (0: no bound), ``timing`` and ``options``.  A
+``SETTINGS`` is a JSON object: ``memory`` in bytes (0: no bound), ``seconds`` a file may take,
+``timing`` and ``options``.  A
 line of input is a JSON array: the name of a task, which counts only for a nursery's children, and
 an array of paths of captures; the answers are their rows, in that order.  Before all of them a
 line says that it is ready.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -27,6 +29,10 @@ from dp2emu.inputs import open_input
 from dp2emu.limits import Limits
 from dp2emu.records import dataclass
 from dp2emu.replay import Recording, Tally, replay
+
+PATIENCE = 10.0
+"""Seconds beyond those of a file after which a child ends by itself: who watches it is faster,
+unless it is lost."""
 
 KEPT_SECONDS = 0.05
 """How long answers may be kept back: each that is written wakes whoever waits for it."""
@@ -78,10 +84,14 @@ def _opened(file: BinaryIO, limits: Limits) -> Recording:
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How captures are replayed: with ``options``, and by a timing model of that name, if any."""
+    """How captures are replayed: with ``options``, and by a timing model of that name, if any.
+
+    ``seconds`` is what each may take.
+    """
 
     options: Options
     timing: str | None
+    seconds: float
 
 
 def held_to(settings: str) -> Manner:
@@ -89,18 +99,34 @@ def held_to(settings: str) -> Manner:
     given = json.loads(settings)
     _bound(given["memory"])
     limits = Limits(**given["options"]["limits"])
-    return Manner(Options(**given["options"] | {"limits": limits}), given["timing"])
+    options = Options(**given["options"] | {"limits": limits})
+    return Manner(options, given["timing"], given["seconds"])
 
 
 def lines_of(files: Sequence[str], manner: Manner) -> Iterator[bytes]:
     """Replay captures; their rows as lines of JSON, several at a time."""
     kept, since = [], monotonic()
     for path in files:
-        kept.append(json.dumps(row_of(path, manner.options, manner.timing)) + "\n")
+        with _ending_after(manner.seconds + PATIENCE):
+            row = row_of(path, manner.options, manner.timing)
+        kept.append(json.dumps(row) + "\n")
         if monotonic() - since > KEPT_SECONDS:
             yield "".join(kept).encode()
             kept, since = [], monotonic()
     yield "".join(kept).encode()
+
+
+@contextlib.contextmanager
+def _ending_after(seconds: float) -> Iterator[None]:
+    """Have the system end this process if the block takes longer, where it can do so."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 def main(settings: str) -> None:

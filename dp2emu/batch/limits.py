@@ -27,6 +27,7 @@ class Limits:
         """The same for whoever watches a child."""
         told = {
             "memory": self.memory,
+            "seconds": self.seconds,
             "timing": self.timing,
             "options": asdict(self.options),
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -131,7 +132,7 @@ class Child:
         code = process.wait()
         with self._changing:
             self._end()
-        if watch.late:
+        if watch.late or code == _BY_ITSELF:
             what = f"more than {self._terms.seconds:g} seconds"
             return rows, {"outcome": "timeout", "error": what}
         return rows, _crash(code)
@@ -160,6 +161,10 @@ def _crash(code: int) -> Row:
 
 _KILLED = _crash(-9)
 """SIGKILL's, which the memory of the machine may be the cause of, or whoever tidies it up."""
+
+
+_BY_ITSELF = -getattr(signal, "SIGALRM", 14)
+"""How a child ends that nobody ended in time."""
 
 
 class _Watch:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from itertools import chain
 from pathlib import Path
@@ -76,6 +78,30 @@ def test_a_file_whose_child_is_killed_is_tried_again_once(waiting: str) -> None:
         assert child.row(waiting)["outcome"] == "timeout"
     finally:
         child.close()
+
+
+IMPATIENT = """
+import sys
+from dp2emu.batch import child
+child.PATIENCE = 0.1
+child.main(sys.argv[1])
+"""
+
+
+def test_a_child_that_nobody_watches_ends_when_its_file_has_taken_too_long(waiting: str) -> None:
+    command = [sys.executable, "-c", IMPATIENT, Limits(seconds=0.1).terms().settings]
+    asked = json.dumps(["", [STREAM, waiting]]) + "\n"
+    ended = subprocess.run(command, input=asked, text=True, capture_output=True, timeout=60)
+    assert ended.returncode == -signal.SIGALRM
+
+
+def test_a_child_that_ends_itself_in_time_took_too_long(waiting: str) -> None:
+    child = Child(Limits(seconds=5).terms())
+    child.row(STREAM)
+    ended(child, signal.SIGALRM)
+    row = child.row(waiting)
+    child.close()
+    assert (row["outcome"], row["error"]) == ("timeout", "more than 5 seconds")
 
 
 @pytest.mark.parametrize("at", [1, 4])
