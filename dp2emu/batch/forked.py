@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TextIO
+from zlib import crc32
 
 from dp2emu.batch.watching import START_SECONDS, Process, Terms, started
 
@@ -22,15 +23,27 @@ LOOK_SECONDS = 0.02
 """How often it is tried to connect to a nursery that is being started."""
 
 _STARTED: list[subprocess.Popen[bytes]] = []
-"""Nurseries of this process, so that it hears of their end."""
+"""Nurseries of this process; of those that have ended it hears when it starts the next."""
 
 
 def can_fork() -> bool:
-    """Whether there can be nurseries on this system."""
-    return all(
+    """Whether there can be nurseries on this system.
+
+    Libraries of macOS start threads as they like, and a copy of a process that has some may fail.
+    """
+    return sys.platform != "darwin" and all(
         hasattr(module, name)
         for module, name in ((os, "fork"), (socket, "AF_UNIX"), (socket, "send_fds"))
     )
+
+
+def place_of(batch: str) -> Path:
+    """The folder of a batch's nursery: machines may have that for temporary files in common.
+
+    Raises OSError if there is none for temporary files.
+    """
+    machine = crc32(socket.gethostname().encode())
+    return Path(tempfile.gettempdir(), f"dp2emu-{batch}-{machine:08x}")
 
 
 def forked(terms: Terms, batch: str, folder: str) -> Process:
@@ -39,19 +52,21 @@ def forked(terms: Terms, batch: str, folder: str) -> Process:
     ``batch`` is a name that no other batch has, of letters and digits.  Raises OSError if there
     can be no process.
     """
-    place = Path(tempfile.gettempdir(), f"dp2emu-{batch}")
-    if can_fork() and len(os.fsencode(place)) <= PLACE_BYTES:
-        with suppress(PermissionError):  # a worker of another user was before this one
-            return _nursed(place, terms, folder)
+    if can_fork():
+        with suppress(OSError):  # the folder is another user's, cannot be, or can have no sockets
+            return _nursed(place_of(batch), terms, folder)
     return started(terms, folder)
 
 
 def _nursed(place: Path, terms: Terms, folder: str) -> Process:
     """A child of the nursery of ``place``, which is started if it is not there."""
+    if len(os.fsencode(place)) > PLACE_BYTES:
+        raise OSError(f"{place}: too long a name")
     until = monotonic() + START_SECONDS
     nursery: subprocess.Popen[bytes] | None = None
     while monotonic() < until:
         with suppress(FileNotFoundError, ConnectionError):
+            _ensure(place)
             return _Forked(place)
         if nursery is None or nursery.poll() == 0:  # 0: another one was before it
             nursery = _nursery(place, terms, folder)
@@ -61,13 +76,20 @@ def _nursed(place: Path, terms: Terms, folder: str) -> Process:
     raise OSError(f"{place}: nobody answers")
 
 
-def _nursery(place: Path, terms: Terms, folder: str) -> subprocess.Popen[bytes]:
-    """Start one, which outlives this process."""
+def _ensure(place: Path) -> None:
+    """Have the folder.  Raises PermissionError for another user's: whoever is there is believed,
+    and gets the names of files.
+    """
     with suppress(FileExistsError):
         place.mkdir(mode=0o700)
     state = place.lstat()
     if state.st_uid != os.getuid() or state.st_mode & 0o77:
         raise PermissionError(f"{place} is not this user's alone")
+
+
+def _nursery(place: Path, terms: Terms, folder: str) -> subprocess.Popen[bytes]:
+    """Start one, which outlives this process."""
+    _STARTED[:] = [one for one in _STARTED if one.poll() is None]
     nursery = subprocess.Popen(
         [sys.executable, "-m", "dp2emu.batch.nursery", str(place), terms.settings],
         stdin=subprocess.DEVNULL,
@@ -95,7 +117,6 @@ class _Forked:
         self._number = self._greeted()
 
     def _greeted(self) -> str:
-        self._connection.settimeout(START_SECONDS)
         number = self.stdout.readline()
         self._connection.settimeout(None)
         if not number:
@@ -120,16 +141,17 @@ class _Forked:
         return self._code
 
     def kill(self) -> None:
-        """End it."""
+        """End it; who reads what it says is told so even if it has no nursery that ends it."""
         self.wait()
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
 
     def _ended(self) -> int:
         """Its nursery ends it if need be, and says how it ended."""
         try:
             with _said(self._place, f"end {self._number.strip()}") as nursery:
-                nursery.settimeout(START_SECONDS)
                 return int(nursery.recv(64))
-        except (OSError, ValueError):  # without its nursery no child stays
+        except (OSError, ValueError):  # without its nursery it ends after its file
             return -signal.SIGKILL
 
     def close(self) -> None:
@@ -140,8 +162,9 @@ class _Forked:
 
 
 def _said(place: Path, what: str) -> socket.socket:
-    """A connection with a nursery, which is told what for."""
+    """A connection with a nursery, which is told what for and may take so long to answer."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(START_SECONDS)
     try:
         connection.connect(str(place / "door"))
         connection.sendall(what.encode() + b"\n")

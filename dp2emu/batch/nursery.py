@@ -57,15 +57,34 @@ None of these starts a thread: children are copies of a process that has one.
 
 def main(place: str, settings: str) -> None:
     """Be the nursery of ``place``, unless there is one."""
-    lock = os.open(Path(place, "lock"), os.O_CREAT | os.O_RDWR, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    lock = _locked(Path(place, "lock"))
+    if lock is None:
         return
-    with _opened(Path(place, "door")) as door:
-        serve = _prepared(place, settings)
-        _Nursery(door, serve, (lock,)).run()
-    shutil.rmtree(place, ignore_errors=True)
+    try:
+        with _opened(Path(place, "door")) as door:
+            serve = _prepared(place, settings)
+            _Nursery(door, serve, (lock,)).run()
+    finally:
+        _remove(Path(place))
+        _tidy(Path(place))
+
+
+def _locked(path: Path) -> int | None:
+    """The lock's file, open; None if another nursery has it, or has just taken it away."""
+    try:
+        lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return lock if os.path.samestat(os.fstat(lock), path.stat()) else None
+    except (BlockingIOError, FileNotFoundError):
+        return None
+
+
+def _remove(place: Path) -> None:
+    """At once for everybody, so that nothing is removed of a nursery that follows."""
+    going = place.with_name(f"{place.name}.{os.getpid()}")
+    with suppress(OSError):
+        place.rename(going)
+    shutil.rmtree(going, ignore_errors=True)
 
 
 def _opened(path: Path) -> socket.socket:
@@ -88,6 +107,20 @@ def _prepared(place: str, settings: str) -> Serve:
     gc.collect()
     gc.freeze()
     return serving(place, settings)
+
+
+def _tidy(place: Path) -> None:
+    """Remove what others of this user on this machine left, which were killed."""
+    machine = place.name.rpartition("-")[2]
+    for one in place.parent.glob(f"dp2emu-*-{machine}*"):
+        with suppress(OSError):
+            state = one.lstat()
+            if state.st_uid != os.getuid() or state.st_mode & 0o77:
+                continue
+            lock = _locked(one / "lock")
+            if lock is not None:
+                _remove(one)
+                os.close(lock)
 
 
 class _Nursery:

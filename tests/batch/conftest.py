@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import suppress
 from uuid import uuid4
 
 import pytest
@@ -20,8 +19,10 @@ def nursery(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     started: list[subprocess.Popen[bytes]] = []
     monkeypatch.setattr(forked, "_STARTED", started)
     batch = uuid4().hex[:16]
+    place = forked.place_of(batch)
     yield batch
     for process in started:
         process.kill()
         process.wait()
-    shutil.rmtree(Path(tempfile.gettempdir(), f"dp2emu-{batch}"), ignore_errors=True)
+    with suppress(OSError):
+        shutil.rmtree(place)

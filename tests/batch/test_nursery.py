@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 from time import sleep
@@ -16,8 +17,9 @@ from time import sleep
 import pytest
 
 from dp2emu.batch import Limits, forked
+from dp2emu.batch import nursery as nurseries
 from dp2emu.batch.child import row_of
-from dp2emu.batch.forked import _said
+from dp2emu.batch.forked import _said, place_of
 from dp2emu.batch.watching import Child, Terms
 from tests.tools.loading import ROOT
 
@@ -34,10 +36,6 @@ nursery.main(*sys.argv[1:])
 
 def child_of(nursery: str, terms: Terms = TERMS) -> Child:
     return Child(terms, lambda terms: forked.forked(terms, nursery, os.getcwd()))
-
-
-def place_of(nursery: str) -> Path:
-    return Path(tempfile.gettempdir(), f"dp2emu-{nursery}")
 
 
 def number_of(child: Child) -> str:
@@ -106,7 +104,7 @@ def test_a_file_outlives_a_nursery_that_is_killed_with_its_children(
     rows = [child.row(waiting), child.row(STREAM)]
     child.close()
     assert [row["outcome"] for row in rows] == ["timeout", "fine"]
-    assert len(forked._STARTED) == 2
+    assert forked._STARTED[0] is not process
 
 
 def test_who_is_lost_leaves_its_child_to_the_next(nursery: str) -> None:
@@ -197,15 +195,96 @@ def test_strange_requests_are_nobodys_end(nursery: str, what: str) -> None:
 def test_a_folder_of_others_is_not_used(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     with pytest.raises(PermissionError, match="not this user's alone"):
-        forked._nursery(tmp_path, TERMS, os.getcwd())
+        forked._nursed(tmp_path, TERMS, os.getcwd())
 
 
-def test_a_worker_of_another_user_has_a_child_of_its_own(nursery: str) -> None:
-    place_of(nursery).mkdir(mode=0o755)
-    child = child_of(nursery)
+def has_its_own(child: Child) -> bool:
+    """Whether a child replays and is no nursery's."""
     assert child.row(STREAM) == row_of(STREAM)
-    assert not isinstance(child._process, forked._Forked)
+    own = not isinstance(child._process, forked._Forked)
     child.close()
+    return own
+
+
+def test_nobody_is_asked_who_sits_in_a_folder_of_others(nursery: str) -> None:
+    place_of(nursery).mkdir(mode=0o755)
+    with nurseries._opened(place_of(nursery) / "door") as door:
+        door.setblocking(False)
+        assert has_its_own(child_of(nursery))
+        with pytest.raises(BlockingIOError):
+            door.accept()
+
+
+def test_where_no_nursery_can_start_a_worker_has_a_child_of_its_own(
+    nursery: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*given: object) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", "raise SystemExit(1)"])
+
+    monkeypatch.setattr(forked, "_nursery", failing)
+    assert has_its_own(child_of(nursery))
+
+
+def test_nurseries_that_have_ended_are_not_kept(nursery: str) -> None:
+    place = place_of(nursery)
+    for _ in range(3):  # without a folder they end at once
+        forked._nursery(place, TERMS, os.getcwd()).wait()
+    assert len(forked._STARTED) == 1
+
+
+def test_a_nursery_that_is_killed_makes_nobody_wait(nursery: str, waiting: str) -> None:
+    child = child_of(nursery, Limits(seconds=1).terms())
+    child.row(STREAM)
+    forked._STARTED[-1].kill()
+    assert child.row(waiting)["outcome"] == "timeout"
+    assert child.row(STREAM) == row_of(STREAM)
+    child.close()
+
+
+def unlink(path: Path) -> None:
+    path.unlink()
+
+
+def replace(path: Path) -> None:
+    path.rename(path.with_suffix(".old"))
+    path.touch()
+
+
+@pytest.mark.parametrize("change", [unlink, replace])
+def test_a_lock_that_was_just_taken_away_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "lock"
+    monkeypatch.setattr(nurseries.fcntl, "flock", lambda *given: change(path))
+    assert nurseries._locked(path) is None
+
+
+def test_a_lock_is_one_nurserys(tmp_path: Path) -> None:
+    held = nurseries._locked(tmp_path / "lock")
+    assert held is not None
+    assert nurseries._locked(tmp_path / "lock") is None
+    assert nurseries._locked(tmp_path / "missing" / "lock") is None
+    os.close(held)
+
+
+def test_a_nursery_that_ends_removes_nothing_of_the_next(tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    for _ in range(2):
+        place.mkdir()
+        (place / "door").touch()
+        nurseries._remove(place)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_that_killed_nurseries_left_go_with_the_next_that_ends(tmp_path: Path) -> None:
+    names = [f"dp2emu-{name}" for name in ("1-a", "2-a.77", "3-a", "4-b", "5-a")]
+    for name in names:
+        (tmp_path / name).mkdir(mode=0o755 if "5" in name else 0o700)
+    held = nurseries._locked(tmp_path / names[2] / "lock")
+    assert held is not None
+    nurseries._tidy(tmp_path / names[2])
+    os.close(held)
+    assert sorted(path.name for path in tmp_path.iterdir()) == names[2:]
 
 
 @pytest.mark.parametrize("name", ["can_fork", "gettempdir"])
@@ -216,7 +295,4 @@ def test_without_forks_or_with_long_names_a_child_is_this_processes(
         monkeypatch.setattr(forked, name, lambda: False)
     else:
         monkeypatch.setattr(tempfile, name, lambda: "/" + 99 * "x")
-    child = child_of("unused")
-    assert child.row(STREAM) == row_of(STREAM)
-    assert not isinstance(child._process, forked._Forked)
-    child.close()
+    assert has_its_own(child_of("unused"))
