@@ -86,7 +86,8 @@ class Running:
     def __init__(self, code: bytes) -> None:
         _, start = _HEADER.unpack_from(code)
         size = len(code) - _HEADER.size
-        self._memory = mmap.mmap(-1, size)
+        # Neighbours that are private are one mapping, of which systems allow some thousands.
+        self._memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self._memory.write(code[_HEADER.size :])
         held = ctypes.c_char.from_buffer(self._memory)
         self._held, base = held, ctypes.addressof(held)

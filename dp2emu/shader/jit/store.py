@@ -109,10 +109,13 @@ def _files(folder: Path) -> Iterator[tuple[int, int, Path]]:
 
 @lru_cache(maxsize=1)
 def objects() -> Store:
-    """The objects of this user, where the platform wants caches."""
+    """The objects of this user, where the platform wants caches; none for a user who has no home,
+    for whom that is a folder wherever the process was started.
+    """
     from platformdirs import user_cache_path
 
-    return Store(Path(user_cache_path("dp2emu", appauthor=False)) / "objects")
+    folder = Path(user_cache_path("dp2emu", appauthor=False)) / "objects"
+    return Store(folder, LIMIT if folder.is_absolute() else 0)
 
 
 _DIGEST = hashlib.sha256().digest_size

@@ -65,6 +65,15 @@ def test_images_run_wherever_they_lie() -> None:
     assert all(INTEGER(each.address)(1) == 1005 for each in several)
 
 
+def test_many_images_are_few_mappings() -> None:
+    """Systems allow 65,530 of a process."""
+    maps, made = Path("/proc/self/maps"), image(TABLE)
+    if made is not None:
+        before = len(maps.read_text().splitlines())
+        several = [Running(made) for _ in range(64)]
+        assert len(maps.read_text().splitlines()) < before + 32 < before + len(several)
+
+
 def test_what_runs_is_there_as_long_as_somebody_has_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

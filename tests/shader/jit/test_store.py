@@ -8,9 +8,10 @@ import tempfile
 from multiprocessing import get_context
 from pathlib import Path
 
+import platformdirs
 import pytest
 
-from dp2emu.shader.jit.store import Store
+from dp2emu.shader.jit.store import Store, objects
 
 CODE = bytes(range(256)) * 4
 
@@ -190,3 +191,15 @@ def test_a_full_or_read_only_disk_keeps_nothing(
     store.put("a", CODE)
     assert store.get("a") is None
     assert paths(store) == []
+
+
+@pytest.mark.parametrize(("home", "keeps"), [("home", True), ("~", False)])
+def test_nothing_is_kept_for_a_user_without_a_home(
+    home: str, keeps: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = Path(home) if home.startswith("~") else tmp_path / home
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda name, appauthor: folder)
+    store = objects.__wrapped__()
+    store.put("a", CODE)
+    assert (store.get("a") == CODE) is keeps is bool(list(tmp_path.iterdir()))
