@@ -93,6 +93,7 @@ PARTS = {
             "capture/apitrace/values",
         ),
         (
+            "tests/capture/apitrace/test_cursor.py",
             "tests/capture/apitrace/test_salvage.py",
             "tests/capture/apitrace/test_text.py",
             "tests/capture/apitrace/test_trace.py",

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 ROWS = 4096
 """Rows of a constant buffer at most."""
 
+_FAR = 1 << 16
+"""Rows that no file has."""
+
 _STAGES = {
     Stage.VERTEX: ir.Stage.VERTEX,
     Stage.HULL: ir.Stage.VERTEX,
@@ -189,9 +192,20 @@ class Lowering:
         """What an array has no component for is lost."""
         file, components, row = self.file_of(write.operand)
         if write.component < components:
-            offset = row.offset * components + write.component
-            stride = components if index is not None else 1
-            self.b.store(file, write.bits, offset, index, stride)
+            self.b.store(file, write.bits, *spot(row, index, components, write.component))
+
+
+def spot(
+    row: Index, index: Value | None, components: int, place: int
+) -> tuple[int, Value | None, int]:
+    """Where a component of a row is in a file: scalar, index and stride.
+
+    Rows are added with 32-bit wrap, scalars without: what is far off is added here, and without
+    an index is nowhere.
+    """
+    if row.offset < _FAR:
+        return row.offset * components + place, index, 1 if index is None else components
+    return (-1, None, 1) if index is None else (place, index + row.offset, components)
 
 
 def by_vertex(operand: Operand) -> bool:

@@ -13,7 +13,7 @@ from dp2emu.errors import Unsupported
 from dp2emu.shader.ports import CENTROID, NOPERSPECTIVE, SAMPLE
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4.enums import Interpolation, SystemValue
-from dp2emu.shader.sm4.lower.lowering import REGISTERS, ROWS, Lowering, by_vertex, place_of
+from dp2emu.shader.sm4.lower.lowering import REGISTERS, ROWS, Lowering, by_vertex, place_of, spot
 from dp2emu.shader.sm4.lower.patches import is_of_patch, word
 from dp2emu.shader.sm4.program import Index, Instruction, Operand
 from dp2emu.shader.sm4.registers import File
@@ -213,8 +213,7 @@ def _array(low: Lowering, operand: Operand, place: int, index: Value | None) -> 
     file, components, row = low.file_of(operand)
     if place >= components:
         return low.word(0)
-    offset = row.offset * components + place
-    return low.b.load(file, offset, index, 1 if index is None else components)
+    return low.b.load(file, *spot(row, index, components, place))
 
 
 def _of_patch(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
@@ -269,7 +268,7 @@ def _row(
     low: Lowering, name: str, size: int, row: Index, place: int, index: Value | None
 ) -> Value:
     file = low.b.uniform(name, Type.I32, size)
-    return low.b.load(file, 4 * row.offset + place, index, 1 if index is None else 4)
+    return low.b.load(file, *spot(row, index, 4, place))
 
 
 _SCALARS = {

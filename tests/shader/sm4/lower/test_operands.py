@@ -51,6 +51,10 @@ def test_temporaries_start_as_0() -> None:
         ("cb3[v3.x + 2].xyzw", [112, 113, 114, 115]),
         ("cb3[v3.y].wzyx", [103, 102, 101, 100]),
         ("cb3[v3.w + 1].xyzw", [0] * 4),
+        ("cb3[v3.x + 4294967295].xyzw", [100, 101, 102, 103]),  # the sum has 32 bits
+        ("cb3[v3.w + 4294967288].xyzw", [104, 105, 106, 107]),
+        ("cb3[v3.x + 2147483648].xyzw", [0] * 4),
+        ("cb3[v3.x + 1073741823].xyzw", [0] * 4),
     ],
 )
 def test_constant_buffer_has_what_is_bound_and_0_beyond(source: str, wanted: list[int]) -> None:
@@ -211,3 +215,11 @@ def test_what_is_not_built_is_named(version: str, declaration: str, body: str, w
 def test_hull_shaders_are_no_single_program() -> None:
     with pytest.raises(Unsupported, match="hull shaders"):
         lowered("hs_5_0\nhs_decls\n")
+
+
+def test_a_row_of_an_array_is_a_sum_of_32_bits() -> None:
+    rows = "".join(f"mov x0[{row}], l({row}, 1, 2, 3)\n" for row in range(3))
+    body = rows + "mov x0[v3.z + 4294967295].y, l(9)\nmov x0[v3.z + 2147483647].y, l(8)\n"
+    body += "mov o0.xy, x0[v3.x + 0].xyzw\nmov o0.z, x0[v3.z + 4294967294].x\n"
+    body += "mov o0.w, x0[v3.x + 2147483648].w"
+    assert vs(body, ARRAYS, inputs=V) == [1, 9, 0, 0]
