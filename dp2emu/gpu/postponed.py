@@ -54,7 +54,7 @@ class Postponed:
         recipe = self._recipe(draw) if self._compiles and _is_small(draw) else None
         if recipe is None or self._sequence is None:
             return False
-        self._sequence.add(recipe, draw)
+        self._sequence.add(recipe, draw, len(self._waiting))
         self._waiting.append(draw)
         return True
 
@@ -73,7 +73,7 @@ class Postponed:
         if sequence is None:
             return 0
         try:
-            while (number := sequence.perform()) is not None:
+            while (number := sequence.perform(len(self._waiting))) is not None:
                 alone(self._waiting[number])
         finally:
             del self._waiting[: len(self._waiting) - len(sequence)]

@@ -248,16 +248,22 @@ class Sequence:
         """Whether no more can be put off."""
         return self._count == ROWS
 
-    def add(self, recipe: Recipe, draw: Draw) -> None:
-        """Put a draw off.  What it refers to has to stay until it is drawn."""
-        _ROW.pack_into(self._bytes, _ROW.size * self._count, *recipe.row(draw, self._kept))
-        self.recipes[recipe.place] = recipe
-        self._count += 1
-
-    def perform(self) -> int | None:
-        """Draw them.  The number of one that has to be drawn by itself, after which this goes on;
-        None if all are drawn.
+    def add(self, recipe: Recipe, draw: Draw, waiting: int) -> None:
+        """Put a draw off behind those that are ``waiting``.  What they refer to has to stay until
+        they are drawn; a row that an error left behind is nobody's.
         """
+        if not waiting and self._count:
+            self._begin()
+        place = self._done + waiting
+        _ROW.pack_into(self._bytes, _ROW.size * place, *recipe.row(draw, self._kept))
+        self.recipes[recipe.place] = recipe
+        self._count = place + 1
+
+    def perform(self, waiting: int) -> int | None:
+        """Draw those that are ``waiting``.  The number of one that has to be drawn by itself,
+        after which this goes on; None if all are drawn.
+        """
+        self._count = min(self._count, self._done + waiting)
         rows, room, why = address(self._rows), address(self._room), address(self._why)
         # What has their addresses is run here.
         stages = vertices().best(), cutting().best() if cutting().there else None
@@ -283,10 +289,14 @@ class Sequence:
         """
         recipes = [*self.recipes.values()]
         self.recipes.clear()
-        self._kept.clear()
-        self._done = self._count = 0
+        self._begin()
         for recipe in recipes:
             yield recipe.like, *recipe.take()
+
+    def _begin(self) -> None:
+        """Nobody waits."""
+        self._kept.clear()
+        self._done = self._count = 0
 
 
 def _room() -> tuple[I64, list[NDArray[Any]]]:

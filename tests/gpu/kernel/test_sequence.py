@@ -364,6 +364,34 @@ def test_draws_behind_one_that_fails_alone_are_drawn_by_the_next_run(
     assert gpu.counters.primitives == 4
 
 
+@pytest.mark.parametrize("before", [1, 2, 3])
+def test_a_draw_that_fails_while_it_is_put_off_is_not_drawn_later(
+    before: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpu, packet = gpu_of(), shared(draw(TRIANGLE, color=color_surface()))
+    bad = replace(packet, streams=(Stream(vertex_data(TRIANGLE), 0, 20),))
+    gone, real = ref(bad.streams[0]), sequence.Sequence.add
+
+    def failing(self: sequence.Sequence, recipe: Any, draw: Draw, waiting: int) -> None:
+        real(self, recipe, draw, waiting)
+        if draw.streams[0] is gone():
+            raise MemoryError
+
+    monkeypatch.setattr(sequence.Sequence, "add", failing)
+    for each in (*[packet] * before, bad):
+        gpu.submit(each)
+    del bad, each
+    with pytest.raises(MemoryError):
+        gpu.run()
+    assert gpu.counters.primitives == before
+    for _ in range(2):
+        gpu.submit(packet)
+        gpu.run()
+    gc.collect()
+    assert gpu.counters.primitives == before + 2
+    assert gone() is None
+
+
 def test_a_recipe_keeps_no_vertices() -> None:
     gpu, packet = gpu_of(), shared(draw(TRIANGLE, color=color_surface()))
     assert packet.known is not None
