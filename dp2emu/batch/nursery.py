@@ -161,17 +161,19 @@ class _Nursery:
 
     def _give(self, connection: socket.socket) -> None:
         """Let a free child have the connection, or a new one."""
-        number = self._free.pop() if self._free else self._fork()
+        number = self._free.pop() if self._free else self._fork(connection)
         with suppress(
             BrokenPipeError
         ):  # it is ending: whoever connected sees that, and asks again
             socket.send_fds(self._lines[number], [b"."], [connection.fileno()])
 
-    def _fork(self) -> int:
+    def _fork(self, connection: socket.socket) -> int:
+        """A new child; it is sent the connection like any other, and has no second one of it."""
         here, there = socket.socketpair()
         number = os.fork()
         if not number:
             here.close()
+            connection.close()
             self._live(there)
         there.close()
         self._lines[number] = here

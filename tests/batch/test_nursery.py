@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -166,6 +167,15 @@ def test_a_task_that_is_lost_half_way_goes_on_from_there(
     rows = child.rows(files, "7")
     child.close()
     assert [row["outcome"] for row in rows] == ["fine", "unusable", "fine"]
+
+
+def test_a_child_that_is_done_with_a_connection_has_none_of_it(nursery: str) -> None:
+    process = forked.forked(TERMS, nursery, os.getcwd())
+    assert isinstance(process, forked._Forked)
+    process._connection.shutdown(socket.SHUT_WR)
+    process._connection.settimeout(15.0)  # sooner than its nursery ends
+    assert process.stdout.read() == "\n"
+    process.close()
 
 
 def test_a_second_nursery_leaves_the_first_alone(nursery: str) -> None:
