@@ -48,8 +48,8 @@ def batch_on(address: str, files: Sequence[str], limits: Limits) -> Iterator[Row
     """Replay ``files`` on the cluster whose scheduler has ``address``; rows in their order.
 
     They are the rows of ``batch``.  Raises UsageError without dask.distributed, for what is no
-    address, where nobody answers, when the workers of a task are lost again and again, and when
-    there is none for long.
+    address, where nobody answers, when the scheduler is lost or a worker can start no child, when
+    the workers of a task are lost again and again, and when there is none for long.
     """
     try:
         from distributed import Client
@@ -62,7 +62,10 @@ def batch_on(address: str, files: Sequence[str], limits: Limits) -> Iterator[Row
     except (OSError, ValueError) as error:
         raise UsageError(f"no scheduler answers at {address!r}: {error}") from None
     with client:
-        yield from in_order(_Tasks(client, files, limits.terms()).ended())
+        try:
+            yield from in_order(_Tasks(client, files, limits.terms()).ended())
+        except OSError as error:  # the scheduler is lost, or a worker can start no child
+            raise UsageError(f"the cluster at {address!r} cannot go on: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,12 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(
         found()
 
 
+def test_a_scheduler_that_is_lost_is_one_error(losses: list[type[Exception] | None]) -> None:
+    losses += [None, OSError]
+    with pytest.raises(UsageError, match="the cluster at 'somewhere:8786' cannot go on: gone"):
+        found()
+
+
 def test_nobody_answering_is_one_error(losses: list[type[Exception] | None]) -> None:
     with pytest.raises(UsageError, match="no scheduler answers at 'nowhere:1': timed out"):
         list(batch_on("nowhere:1", FILES, Limits()))
