@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -95,8 +96,10 @@ _own = _Own()
 def workers(count: int) -> list[Worker]:
     """So many that work for the calling thread, or fewer: there may be no room for more threads.
 
-    Threads do not outlive a fork.
+    Threads do not outlive a fork, and do nothing any more when Python has begun to end.
     """
+    if sys.is_finalizing():
+        return []
     if _own.process != os.getpid():
         _own.process, _own.workers = os.getpid(), []
     with suppress(RuntimeError):

@@ -103,6 +103,11 @@ def test_workers_are_fewer_where_there_is_no_room_for_threads(
     assert len(found[0]) == 1
 
 
+def test_nobody_waits_for_threads_when_python_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers.sys, "is_finalizing", lambda: True)
+    assert workers.workers(2) == []
+
+
 def test_a_worker_that_may_not_be_moved_works_where_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
