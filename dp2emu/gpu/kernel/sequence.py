@@ -127,11 +127,11 @@ class Recipe:
         given.array("list", everything(_NUMBER_ROOM))
         if self.dots:
             with_points(given, self.like, self.plan.names)
-        self.levels[level] = plan, given
         self._set(**{
             f"arguments{level}": address(given.words),
             f"size{level}": plan.layout.size,
         })  # fmt: skip
+        self.levels[level] = plan, given
         self.refresh()
 
     def refresh(self) -> None:
@@ -140,9 +140,10 @@ class Recipe:
         for level, (plan, _) in self.levels.items():
             best = plan.kernel.best(), (points() if self.dots else plan.setup).best()
             if self.kernels.get(level) != best:
-                self.kernels[level] = best
                 kernel, setup = (each.code.address for each in best)
-                self._set(**{f"kernel{level}": kernel, f"setup{level}": setup})
+                # The kernel is last: who finds one calls it, with all that is set before.
+                self._set(**{f"setup{level}": setup, f"kernel{level}": kernel})
+                self.kernels[level] = best
 
     def row(self, draw: Draw, kept: list[Any]) -> tuple[int, ...]:
         """The words of ``ROW`` of a draw; what they point to is ``kept``."""

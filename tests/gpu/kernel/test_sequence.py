@@ -392,6 +392,29 @@ def test_a_draw_that_fails_while_it_is_put_off_is_not_drawn_later(
     assert gone() is None
 
 
+@pytest.mark.parametrize("word", ["arguments", "setup", "kernel"])
+def test_a_recipe_that_is_half_learned_is_learned_again(
+    word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packet = shared(draw(TRIANGLE, color=color_surface()))
+    gpu, real, left = gpu_of(), sequence.Recipe._set, [1]
+
+    def failing(self: sequence.Recipe, **values: int) -> None:
+        for name, value in values.items():
+            if name.startswith(word) and left:
+                left.pop()
+                raise MemoryError
+            real(self, **{name: value})
+
+    monkeypatch.setattr(sequence.Recipe, "_set", failing)
+    for _ in range(4):
+        gpu.submit(packet)
+    with pytest.raises(MemoryError):
+        gpu.run()
+    gpu.run()
+    assert not left and gpu.counters.primitives == 4
+
+
 def test_a_recipe_keeps_no_vertices() -> None:
     gpu, packet = gpu_of(), shared(draw(TRIANGLE, color=color_surface()))
     assert packet.known is not None
