@@ -39,7 +39,7 @@ from dp2emu.records import dataclass
 from dp2emu.shader.jit.bindings import address
 from dp2emu.shader.reference import Fetcher, Sampler
 
-HEAVY = 1 << 21
+HEAVY = 1 << 22
 """Samples for which quick code takes about as much longer as good code takes to be compiled."""
 MANY = 1 << 9
 """Primitives that are taken to have as many where that is not known yet."""
