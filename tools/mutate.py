@@ -187,6 +187,8 @@ def run_changed(module: str, number: int, tests: Sequence[str]) -> int:
     path = file_of(module)
     tree = changed(path.read_text("utf-8"), number)
     sys.meta_path.insert(0, _Finder(module, _Loader(tree, str(path))))
+    # Before pytest puts a finder of its own first, which knows what is installed with a plugin.
+    importlib.import_module(module)
     return int(pytest.main([*OPTIONS, *tests]))
 
 

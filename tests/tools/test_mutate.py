@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from dp2emu.shader.ops import OPS
-from tests.tools.loading import load_tool
+from tests.tools.loading import ROOT, load_tool
 
 SOURCE = '''\
 """A module."""
@@ -51,3 +55,50 @@ def test_a_broken_row_is_noticed_and_the_right_one_is_not(name: str) -> None:
         if must_matter or not tool.same(name, row):
             assert tool.noticed(name, row), what
     assert OPS[name] is right
+
+
+TRIED = (
+    ROOT / "tools" / "mutate.py",
+    "dp2emu.recall",
+    "--sample",
+    "3",
+    "--",
+    "tests/test_recall.py",
+)
+IN_PLACE = """
+import gc
+import dp2emu.recall
+import mutate_inplace
+gc.freeze()
+print(sum(mutate_inplace.change_functions("dp2emu.recall", n) for n in range(9)))
+"""
+
+
+def _installed(folder: Path) -> None:
+    """What an installer leaves of a package whose plugin pytest loads, and rewrites."""
+    told = folder / "dp2emu-0.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: dp2emu\nVersion: 0\n")
+    (told / "entry_points.txt").write_text("[pytest11]\ndp2emu = dp2emu.pytest_plugin\n")
+    (told / "RECORD").write_text("dp2emu/__init__.py,,\ndp2emu/recall.py,,\n")
+
+
+def _said(*arguments: str | Path, path: Path | str = "") -> str:
+    paths = os.pathsep.join(map(str, (ROOT, ROOT / "tools", path)))
+    ran = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": paths}, text=True, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    return ran.stdout
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_what_is_changed_is_what_is_tested(tmp_path: Path, *, installed: bool) -> None:
+    if installed:
+        _installed(tmp_path)
+    said = _said(*TRIED, path=tmp_path)
+    assert said.splitlines()[-1] == "dp2emu.recall: 3 changes, 3 noticed"
+
+
+def test_functions_that_the_collector_does_not_look_at_are_changed() -> None:
+    assert int(_said("-c", IN_PLACE)) > 3
