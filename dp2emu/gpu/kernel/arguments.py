@@ -34,15 +34,18 @@ from dp2emu.gpu.kernel.layout import (
     Y0,
     Layout,
 )
+from dp2emu.gpu.kernel.setup_words import table_of
 from dp2emu.gpu.merge import DepthTarget
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.planes import Plane
 from dp2emu.gpu.setup import Primitives
 from dp2emu.gpu.shade import Shading
 from dp2emu.gpu.spans import Spans
+from dp2emu.gpu.subpixel import HALF
 from dp2emu.records import dataclass
 from dp2emu.shader.fixed.output import output_program
 from dp2emu.shader.jit.bindings import Bindings, address
+from dp2emu.shader.jit.improving import Improving
 from dp2emu.shader.reference import Fetcher, Sampler
 
 U64 = NDArray[np.uint64]
@@ -196,6 +199,23 @@ def with_programs(
         if not own.output.plain:
             words = bindings.of(output_program(own.output), color.uniforms)
             given.array(f"color{color.number}.program", words)
+
+
+def with_triangles(given: Arguments, key: Key, front: Improving | None) -> None:
+    """Add what triangles of a kernel are set up from, whose depth is no plane of the table.
+
+    ``front`` is the kernel's, if it is another function.
+    """
+    layout = given.layout
+    words = {name: word for name, word in layout.planes.items() if name != DEPTH}
+    table = table_of(words, key.lanes, key.flat, key.perspective)
+    code = None if front is None else front.best()
+    place = 0 if code is None else code.code.address
+    given.kept += table, code
+    given.array("setup", np.array((
+        HALF if key.by_sample else 0, CLIPPED if key.clipped else 0, layout.size, layout.corners,
+        layout.planes.get(DIVISOR, 0), address(table), len(table), place,
+    ), np.int64))  # fmt: skip
 
 
 def with_spans(given: Arguments, spans: Spans) -> None:

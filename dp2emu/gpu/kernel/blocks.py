@@ -82,11 +82,6 @@ class Blocks:
         self.reference = self._splat("i32", "alpha.reference")
         self.places = POSITIONS[key.samples] if key.by_sample else (CENTRE,) * key.samples
 
-    @property
-    def runs(self) -> bool:
-        """Whether the program ever runs."""
-        return self.key.late or bool(self.key.colors)
-
     def argument(self, type: str, name: str) -> str:
         """A word of the arguments."""
         return self.w.word(type, "%arguments", self.layout.arguments[name])
@@ -152,7 +147,7 @@ class Blocks:
 
     def _read(self) -> list[str]:
         """Planes that programs read at centres."""
-        return [*self.layout.planes][1:] if self.runs else []
+        return [*self.layout.planes][1:] if self.key.runs else []
 
     def _offset(self, way: str, grid: int) -> str:
         return offset(self.w, way, grid, ONE) if self.key.by_sample else way

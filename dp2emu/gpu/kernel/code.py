@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 from functools import lru_cache, partial
 
 from dp2emu.gpu.kernel.blocks import Blocks
+from dp2emu.gpu.kernel.front import FRONT, ROWS, FrontKey, front, joined, parameters, rows
 from dp2emu.gpu.kernel.key import Key, SetupKey
-from dp2emu.gpu.kernel.layout import TOGETHER, layout_of, setup_layout
+from dp2emu.gpu.kernel.layout import TOGETHER, layout_of
 from dp2emu.gpu.kernel.setup import Setup
 from dp2emu.gpu.kernel.shading import sampling
 from dp2emu.gpu.kernel.spans import spans
-from dp2emu.gpu.kernel.triangles import triangles
+from dp2emu.gpu.kernel.triangles import Records, places, rows_within, triangles
 from dp2emu.gpu.kernel.writing import Code
 from dp2emu.shader.jit.code import Source
 from dp2emu.shader.jit.improving import Improving
 from dp2emu.shader.jit.machine import machine
-from dp2emu.shader.jit.writer import Target, module
+from dp2emu.shader.jit.writer import Target, Writer, module
 
 NAME, SETUP = "kernel", "setup"
 PASSES = ("always_inliner", "sroa")
@@ -27,31 +29,58 @@ def text(key: Key, target: Target) -> str:
     """The module of a kernel."""
     w = Code(target, quads=key.quads)
     blocks = Blocks(w, key, layout_of(key))
-    (triangles if key.triangles else spans)(blocks)
+    if key.triangles:
+        samples = places(key.samples, by_sample=key.by_sample)
+        triangles(w, samples, Records.of(blocks.layout), rows_within(blocks))
+    else:
+        spans(blocks)
     blocks.finish()
     w.do("ret void")
-    routines = [
-        routine.text(target, inline=key.samples == 1)
-        for routine in blocks.coloring.routines.values()
-    ]
-    if blocks.runs:
-        routines += [routine.text(target, inline=True) for routine in sampling(key.samplers)]
-        routines.append(blocks.routine.text(target, inline=not key.each))
-    return module(*routines, (f"define void @{NAME}({_PARAMETERS}) nounwind", w))
+    return module(*_routines(blocks), (_HEADER, w))
 
 
-_PAIR = "ptr noalias %arguments, ptr noalias %results"
-_PARAMETERS = f"{_PAIR}, i32 %first, i32 %end"
+def text_in_two(key: Key, target: Target) -> str:
+    """The module of a kernel for triangles that calls the front (``front``)."""
+    w, whole = Code(target, quads=key.quads), Code(target)
+    blocks = Blocks(w, key, layout_of(key))
+    header = rows(blocks)
+    joined(whole)
+    for each in (w, whole):
+        each.do("ret void")
+    return module(*_routines(blocks), (header, w), (_HEADER, whole))
+
+
+def _routines(blocks: Blocks) -> Iterator[tuple[str, Writer]]:
+    """Functions of what the text of a kernel calls."""
+    key, target = blocks.key, blocks.w.target
+    for routine in blocks.coloring.routines.values():
+        yield routine.text(target, inline=key.samples == 1)
+    if key.runs:
+        for routine in sampling(key.samplers):
+            yield routine.text(target, inline=True)
+        yield blocks.routine.text(target, inline=not key.each)
+
+
+_PAIR = (("ptr", "arguments"), ("ptr", "results"))
+_PARAMETERS = (*_PAIR, ("i32", "first"), ("i32", "end"))
+_HEADER = f"define void @{NAME}({parameters(_PARAMETERS)}) nounwind"
+
+
+def front_text(key: FrontKey, target: Target) -> str:
+    """The module of a front."""
+    w = Code(target)
+    front(w, key)
+    w.do("ret void")
+    given = parameters((*_PARAMETERS, ("ptr", ROWS)))
+    return module((f"define void @{FRONT}({given}) nounwind", w))
 
 
 def setup_text(key: SetupKey, target: Target) -> str:
     """The module of what sets triangles up."""
     w = Code(target)
-    Setup(w, key, setup_layout(key)).whole()
+    Setup(w, key).whole()
     w.do("ret void")
-    return module(
-        (f"define void @{SETUP}(ptr noalias %arguments, ptr noalias %results) nounwind", w)
-    )
+    return module((f"define void @{SETUP}({parameters(_PAIR)}) nounwind", w))
 
 
 def target_of(key: Key) -> Target:
@@ -61,13 +90,23 @@ def target_of(key: Key) -> Target:
 
 @lru_cache(maxsize=1 << 10)
 def kernel(key: Key) -> Improving:
-    """The kernel of a key, compiled now or by an earlier process.
+    """The kernel of a key, compiled now or by an earlier process; at first in two functions if it
+    is for triangles.
 
     What runs is called with the addresses of arguments and results, the first row and one past
     the last, without Python's lock.
     """
     target = target_of(key)
-    return Improving(Source((key, target), partial(text, key, target), NAME, PASSES), KIND)
+    first = partial(text_in_two, key, target) if key.triangles else None
+    whole = partial(text, key, target)
+    return Improving(Source((key, target), whole, NAME, PASSES, first), KIND)
+
+
+@lru_cache(maxsize=8)
+def front_of(samples: int, by_sample: bool) -> Improving:
+    """The front of kernels for triangles, to be called by code only."""
+    key, target = FrontKey(samples, by_sample), Target(TOGETHER, machine().fused)
+    return Improving(Source((key, target), partial(front_text, key, target), FRONT), FRONT_KIND)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -78,4 +117,7 @@ def setup(key: SetupKey) -> Improving:
 
 
 KIND = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32)
+FRONT_KIND = ctypes.CFUNCTYPE(
+    None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p
+)
 SETUP_KIND = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)

@@ -123,21 +123,18 @@ class Key:
         """Inputs of the program by name."""
         return frozenset(port.name for port in self.program.inputs)
 
+    @property
+    def runs(self) -> bool:
+        """Whether the program ever runs."""
+        return self.late or bool(self.colors)
+
 
 @dataclass(frozen=True, slots=True)
 class SetupKey:
-    """What the set-up of triangles depends on, which is the same for many kernels.
-
-    ``planes`` are those of a record, in order, of which ``perspective`` ones are divided; the
-    others are fields of ``Key``.
+    """What the code that sets triangles up depends on, which is the same for nearly all kernels:
+    what ``Key`` says of biases.
     """
 
-    planes: tuple[str, ...]
-    perspective: tuple[str, ...]
-    lanes: tuple[str, ...]
-    flat: tuple[str, ...]
-    by_sample: bool
-    clipped: bool
     sloped: bool
     tilted: bool
     bias_of_float: bool

@@ -18,7 +18,7 @@ from dp2emu.gpu.kernel.crew_code import crew
 from dp2emu.gpu.kernel.crew_words import ALONE, READY, TILTED
 from dp2emu.gpu.kernel.key import fills_triangles
 from dp2emu.gpu.kernel.plan import Plan
-from dp2emu.gpu.kernel.running import Drawing, compile_later
+from dp2emu.gpu.kernel.running import Drawing
 from dp2emu.gpu.kernel.threads import Bands
 from dp2emu.gpu.kernel.vertex import bound_uniforms, set_draw
 from dp2emu.gpu.kernel.vertex_code import vertices
@@ -122,8 +122,7 @@ class Large:
         """A batch, set up."""
         drawing, draw = self.drawing, self.draw
         plan = drawing.triangle_plan(draw, self.plan.names, level)
-        if not plan.setup.there:
-            compile_later(plan, draw)
+        drawing.compile_ahead(plan, draw)
         each = self._each()
         bands = Bands.of(drawing.region.top, drawing.region.bottom)
         room = max(BATCH_BYTES // (8 * plan.layout.size * each), 1)
@@ -189,6 +188,7 @@ class _Made:
         total = self.items.total
         before = Work(triangles=total("triangles", first, end), clipped=total("taken", first, end))
         pixels = total("area", first, end) // 2 + SETTING_UP * total("made", first, end)
+        self.drawing.prepare(self.plan, pixels * self.plan.key.samples)
         return self.drawing.paint(
             self.plan, self.draw, self.given, self.items, (first, end, pixels), before
         )

@@ -21,7 +21,8 @@ X0, Y0, FRONT, FLAGS, SLOPE, NUMBER = range(6)
 and the number of the primitive."""
 CLIPPED, DIVIDED = 1, 2
 """Bits: fragments go for their z; there is perspective."""
-_PLANES = 6
+PLANES = 6
+"""Word of the first plane, which is depth's."""
 PLANE = 3
 """Words of a plane: value at the anchor, change along x and along y."""
 DEPTH, RHW, DIVISOR = "depth", "rhw", "divisor"
@@ -57,11 +58,12 @@ ARGUMENTS = (
     *DOUBLES,
     *(f"span.{name}" for name in _SPANS),
     "program",
-    "points",
+    "setup",
     "list",
 )
-"""All that kernels have in common, with what spans cover, what the program reads, what points are
-set up from, and the numbers, i32, of the ``count`` triangles that are drawn.
+"""All that kernels have in common, with what spans cover, what the program reads, what primitives
+are set up from beside their corners, and the numbers, i32, of the ``count`` triangles that are
+drawn.
 """
 
 
@@ -81,8 +83,15 @@ class Layout:
 @lru_cache(maxsize=1 << 10)
 def layout_of(key: Key) -> Layout:
     """The layout of a kernel."""
-    arguments = [name for color in key.colors for name in color_words(color.number, color.format)]
-    return _layout(planes_of(key), arguments, triangles=key.triangles)
+    names = planes_of(key)
+    planes = {name: PLANES + PLANE * number for number, name in enumerate(names)}
+    corners = PLANES + PLANE * len(names)
+    used = corners + (CORNER_WORDS if key.triangles else 0)
+    size = -(-used // TOGETHER) * TOGETHER
+    colors = [name for color in key.colors for name in color_words(color.number, color.format)]
+    arguments = (*ARGUMENTS, *colors)
+    programs = [at for at, name in enumerate(arguments) if name.endswith("program")]
+    return Layout(planes, corners, size, {n: at for at, n in enumerate(arguments)}, programs)
 
 
 def planes_of(key: Key) -> tuple[str, ...]:
@@ -93,28 +102,9 @@ def planes_of(key: Key) -> tuple[str, ...]:
     return (*names, *key.plain, *key.perspective)
 
 
-@lru_cache(maxsize=1 << 10)
-def setup_layout(key: SetupKey) -> Layout:
-    """What the set-up of triangles knows of the layout of all kernels that it sets them up for."""
-    return _layout(key.planes, [], triangles=True)
-
-
-def _layout(names: tuple[str, ...], more: list[str], *, triangles: bool) -> Layout:
-    planes = {name: _PLANES + PLANE * number for number, name in enumerate(names)}
-    corners = _PLANES + PLANE * len(names)
-    used = corners + (CORNER_WORDS if triangles else 0)
-    size = -(-used // TOGETHER) * TOGETHER
-    arguments = (*ARGUMENTS, *more)
-    programs = [at for at, name in enumerate(arguments) if name.endswith("program")]
-    return Layout(planes, corners, size, {n: at for at, n in enumerate(arguments)}, programs)
-
-
 def setup_key(key: Key) -> SetupKey:
     """The key of what sets triangles up for a kernel."""
-    return SetupKey(
-        planes_of(key), key.perspective, key.lanes, key.flat, key.by_sample, key.clipped,
-        key.sloped, key.tilted, key.bias_of_float, key.clamp,
-    )  # fmt: skip
+    return SetupKey(key.sloped, key.tilted, key.bias_of_float, key.clamp)
 
 
 def color_words(number: int, format: AnyFormat) -> list[str]:

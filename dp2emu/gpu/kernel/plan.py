@@ -8,7 +8,7 @@ from functools import lru_cache
 from dp2emu.d3d.formats import FormatRow
 from dp2emu.gpu.color import ColorTarget, output_of
 from dp2emu.gpu.geometry import is_flat
-from dp2emu.gpu.kernel.code import kernel, setup
+from dp2emu.gpu.kernel.code import front_of, kernel, setup
 from dp2emu.gpu.kernel.key import ColorKey, DepthKey, Key, Samplers
 from dp2emu.gpu.kernel.layout import Layout, layout_of, setup_key
 from dp2emu.gpu.merge import DepthTarget, depth_used
@@ -78,6 +78,15 @@ class Plan:
     layout: Layout
     kernel: Improving
     setup: Improving
+
+    @property
+    def front(self) -> Improving | None:
+        """The front of the kernel, as long as that is not one function."""
+        if self.kernel.good:
+            return None
+        found = front_of(self.key.samples, self.key.by_sample)
+        found.ready(good=True)
+        return found
 
 
 @lru_cache(maxsize=1 << 10)

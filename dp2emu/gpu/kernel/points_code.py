@@ -24,7 +24,8 @@ from dp2emu.gpu.kernel.layout import (
     X0,
     Y0,
 )
-from dp2emu.gpu.kernel.points_words import PLANE, POINTS
+from dp2emu.gpu.kernel.points_words import POINTS
+from dp2emu.gpu.kernel.setup_words import FLAT, PLACED, PLANE
 from dp2emu.gpu.kernel.words import Words
 from dp2emu.gpu.subpixel import ONE
 from dp2emu.shader.jit.code import Source
@@ -64,12 +65,15 @@ def _planes() -> tuple[str, Writer]:
     """Planes of a point; what is no number or infinite has no slope that is a number."""
     k = Code("planes", ("ptr words", "ptr record", "i64 n"))
     w = Words.of(k, ARGUMENTS)
-    p = Words.of(k, POINTS, w.pointer("points"))
-    base, lane = w.pointer("in.position"), w.integer("in.lane")
+    p = Words.of(k, POINTS, w.pointer("setup"))
+    placed, others = w.pointers("in.position", "in.varyings")
+    lane = w.integer("in.lane")
     with k.loop(p.integer("plane_count")) as number:
         plane = Words.of(k, PLANE, k.at(p.pointer("planes"), number * len(PLANE), "i64"))
+        kind = plane.integer("kind")
+        base = (kind & PLACED).differs(0).choose(placed, others)
         value = k.load("double", k.at(base, lane * plane.integer("row")), k["n"])
-        level = plane.integer("flat").differs(0)
+        level = (kind & FLAT).differs(0)
         slope = level.choose(k.constant("double", 0.0), value - value)
         into = k.at(k["record"], plane.integer("word") * WORD)
         for place, each in enumerate((value, slope, slope)):
@@ -82,7 +86,7 @@ def _record() -> tuple[str, Writer]:
     """The record ``made`` of point n, which is at x and y."""
     k = Code("record", ("ptr words", "i64 made", "i64 n", "double x", "double y"))
     w = Words.of(k, ARGUMENTS)
-    p = Words.of(k, POINTS, w.pointer("points"))
+    p = Words.of(k, POINTS, w.pointer("setup"))
     record = k.at(w.pointer("records"), k["made"] * p.integer("record") * WORD)
     z = k.load("double", k.at(w.pointer("in.position"), w.integer("in.lane") * 2), k["n"])
     inside = (z >= 0.0) & (z <= 1.0)
@@ -146,7 +150,7 @@ def _point(
     k: Code, w: Words, n: Value, centre: tuple[Value, Value], state: dict[str, Variable]
 ) -> None:
     """One that has a place."""
-    p = Words.of(k, POINTS, w.pointer("points"))
+    p = Words.of(k, POINTS, w.pointer("setup"))
     size = p.double("size")
     sides = []
     for axis, ends in zip(centre, (("left", "right"), ("top", "bottom")), strict=True):

@@ -19,6 +19,7 @@ from dp2emu.gpu.kernel.arguments import (
     with_programs,
     with_spans,
     with_targets,
+    with_triangles,
 )
 from dp2emu.gpu.kernel.crew import Items, everything
 from dp2emu.gpu.kernel.crew_code import crew
@@ -39,10 +40,10 @@ from dp2emu.records import dataclass
 from dp2emu.shader.jit.bindings import address
 from dp2emu.shader.reference import Fetcher, Sampler
 
-HEAVY = 1 << 22
-"""Samples for which quick code takes about as much longer as good code takes to be compiled."""
+HEAVY = 1 << 20
+"""Samples of a second draw for which good code is compiled, however few draws there were."""
 MANY = 1 << 9
-"""Primitives that are taken to have as many where that is not known yet."""
+"""Primitives that take some time to be set up."""
 TEMPLATES = 8
 """Kept with a drawing: programs of a state are given other numbers now and then."""
 
@@ -109,7 +110,7 @@ class Drawing:
             return
         found = plan_of(pipeline, names).names
         plan = self.triangle_plan(draw, found, self.seems_level(draw, names))
-        compile_later(plan, draw)
+        plan.kernel.ahead()
         if pipeline.vertex is not None:
             vertices().ahead()
         plan.setup.ahead()
@@ -123,12 +124,18 @@ class Drawing:
             found = _is_level(draw, geometry(draw, 0, 1, names).vertices)
         return found
 
+    def compile_ahead(self, plan: Plan, draw: Draw) -> None:
+        """Have a kernel compiled by another thread, if this one has something to do until it is
+        wanted: otherwise it is known by then how much there is to draw.
+        """
+        if draw.count >= MANY or not plan.setup.there:
+            plan.kernel.ahead()
+
     def _triangles(self, draw: Draw, assembled: Geometry) -> Work | None:
         """Set up, cover and draw triangles; None if some are too large for that."""
         vertices = assembled.vertices
         plan = self.triangle_plan(draw, vertices.names, _is_level(draw, vertices))
-        if not plan.setup.there:
-            compile_later(plan, draw)
+        self.compile_ahead(plan, draw)
         made = Made.of(assembled, plan.layout)
         template = self.template(plan, draw.pixel_uniforms)
         given = of_draw(draw, template, self.region, draw.pipeline.depth.bias, made)
@@ -225,7 +232,7 @@ class Drawing:
         if samples >= WORTH:
             # While the kernel is compiled.
             crew().soon()
-        plan.kernel.ready(good=samples >= HEAVY)
+        self.prepare(plan, samples)
         if samples >= WORTH and crew().soon():
             items = Items.whole(given, Bands.of(top, bottom))
             return self.paint(plan, draw, given, items, (0, 1, pixels), before)
@@ -234,6 +241,10 @@ class Drawing:
         if given.bindings is not None:
             given.bindings.complain()
         return self.counted(plan.key, draw, results.tolist(), before)
+
+    def prepare(self, plan: Plan, samples: int) -> None:
+        """Have a kernel for so many samples; if it is not the first time, good code before long."""
+        plan.kernel.ready(good=plan.kernel.there and samples >= HEAVY)
 
     def paint(
         self,
@@ -250,7 +261,6 @@ class Drawing:
         """
         first, end, pixels = part
         samples = pixels * plan.key.samples
-        plan.kernel.ready(good=samples >= HEAVY)
         threads = min(self.threads, items.bands.count) if samples >= WORTH else 1
         each = [given, *(self.own(plan, draw, given, n) for n in range(1, threads))]
         return self.counted(plan.key, draw, items.paint(plan, each, first, end), before)
@@ -277,6 +287,8 @@ class Drawing:
         made = Arguments(plan.layout, words, [plan, uniforms])
         with_targets(made, self.colors, self.depth)
         with_programs(made, plan.key, uniforms, self.colors, self.sampler, self.fetcher)
+        if plan.key.triangles:
+            with_triangles(made, plan.key, plan.front)
         return made
 
     def counted(self, key: Key, draw: Draw, counts: list[int], before: Work) -> Work:
@@ -292,11 +304,6 @@ class Drawing:
             shaded=fragments if key.late else passed,
             invocations=invocations if draw.pipeline.counts_pixels else 0,
         )
-
-
-def compile_later(plan: Plan, draw: Draw) -> None:
-    """Have a kernel compiled by another thread."""
-    plan.kernel.ahead(good=draw.count >= MANY)
 
 
 def _is_level(draw: Draw, vertices: Vertices) -> bool:

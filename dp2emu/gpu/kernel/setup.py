@@ -3,6 +3,9 @@
 Lanes are triangles here, ``TOGETHER`` of them, and become records, unless
 one has no pixels.  Coordinates that int64 cannot rasterise are only counted: whoever called
 goes another way then.
+
+Which planes there are is looked up in a table (``setup_words``), so that the first draw of a state
+need not wait until code is compiled for its own.
 """
 
 from __future__ import annotations
@@ -10,24 +13,23 @@ from __future__ import annotations
 from dp2emu.gpu.kernel.depth import ONE
 from dp2emu.gpu.kernel.key import SetupKey
 from dp2emu.gpu.kernel.layout import (
-    CLIPPED,
-    DEPTH,
+    ARGUMENTS,
     DIVIDED,
-    DIVISOR,
     FLAGS,
     FRONT,
     NUMBER,
-    RHW,
+    PLANES,
     SLOPE,
     TOGETHER,
     WORD,
     X0,
     Y0,
-    Layout,
 )
 from dp2emu.gpu.kernel.packing import double
+from dp2emu.gpu.kernel.setup_words import DIVIDED as IN_PERSPECTIVE
+from dp2emu.gpu.kernel.setup_words import FLAT, PLACED, PLANE, TRIANGLES
 from dp2emu.gpu.kernel.writing import Code, numbers
-from dp2emu.gpu.subpixel import EXACT_LIMIT, HALF
+from dp2emu.gpu.subpixel import EXACT_LIMIT
 from dp2emu.gpu.subpixel import ONE as GRID
 from dp2emu.records import dataclass
 from dp2emu.shader.jit.writer import ZERO
@@ -35,8 +37,6 @@ from dp2emu.shader.jit.writer import ZERO
 GRID_BITS = GRID.bit_length() - 1
 
 POSITION = ("x", "y", "z", "rhw")
-_OWN = (DEPTH, RHW, DIVISOR)
-"""Planes that are no varyings'."""
 Triple = tuple[str, str, str]
 """Something at corners 0 to 2."""
 
@@ -70,16 +70,22 @@ class _Found:
 
 
 class Setup:
-    """Mutable: the text that sets up the triangles of a chunk."""
+    """Mutable: the text that sets up the triangles of a chunk.
 
-    def __init__(self, w: Code, key: SetupKey, layout: Layout) -> None:
-        self.w, self.key, self.layout = w, key, layout
-        self.mask = ""
-        self.words: dict[int, str] = {}
+    Words of the records of a group are collected in memory of the function's frame, a vector
+    each.
+    """
+
+    def __init__(self, w: Code, key: SetupKey) -> None:
+        self.w, self.key = w, key
+        self.mask = self.given = self.size = self.rows = ""
 
     def whole(self) -> None:
         """Set up all of them, and count those left after culling and those that are too large."""
         w = self.w
+        self.given = self.argument("ptr", "setup")
+        self.size = self._known("record")
+        self.rows = w(f"alloca {w.l}, i64 {self.size}")
         triangles, large, made = (w.variable("i64", "0") for _ in range(3))
         area = w.variable(w.l, ZERO)
         count = self.argument("i64", "count")
@@ -96,7 +102,11 @@ class Setup:
 
     def argument(self, type: str, name: str) -> str:
         """A word of the arguments."""
-        return self.w.word(type, "%arguments", self.layout.arguments[name])
+        return self.w.word(type, "%arguments", ARGUMENTS.index(name))
+
+    def _known(self, name: str, type: str = "i64") -> str:
+        """A word of what is known of the state."""
+        return self.w.word(type, self.given, TRIANGLES.index(name))
 
     def _group(self, first: str, count: str) -> None:
         """Which lanes there are triangles for."""
@@ -104,9 +114,13 @@ class Setup:
         lanes = w(f"add {w.l} {w.spread('i64', first)}, {numbers('i64', tuple(range(TOGETHER)))}")
         self.mask = w(f"icmp slt {w.l} {lanes}, {w.spread('i64', count)}")
 
-    def _store(self, word: int, type: str, value: str) -> None:
-        w = self.w
-        self.words[word] = value if type == w.l else w(f"bitcast {type} {value} to {w.l}")
+    def _store(self, word: int | str, type: str, value: str) -> None:
+        """Set a word, a number or an i64, in the records of the group."""
+        self.w.do(f"store {type} {value}, ptr {self._row(word)}")
+
+    def _row(self, word: int | str) -> str:
+        """Where a word of the group is."""
+        return self.w(f"getelementptr {self.w.l}, ptr {self.rows}, i64 {word}")
 
     def _store_records(self, seen: str, made: str) -> str:
         """Make all words records, behind ``made`` ones -> how many there are then.
@@ -114,19 +128,19 @@ class Setup:
         Each is stored, and by the next one if it is not ``seen``: so there has to be room for one
         more.
         """
-        w, size = self.w, self.layout.size
-        lines = []
-        for first in range(0, size, TOGETHER):
-            rows = [self.words.get(first + word, ZERO) for word in range(TOGETHER)]
-            lines.append(self._turned(rows))
-        base = self.argument("ptr", "records")
+        w, records = self.w, []
+        base, bytes_each = self.argument("ptr", "records"), w(f"mul i64 {self.size}, {WORD}")
         for lane in range(TOGETHER):
-            record = w.place(base, w(f"mul i64 {made}, {size * WORD}"))
-            for number, line in enumerate(lines):
-                place = w.place(record, str(number * TOGETHER * WORD))
-                w.do(f"store {w.l} {line[lane]}, ptr {place}, align 8")
+            records.append(w.place(base, w(f"mul i64 {made}, {bytes_each}")))
             bit = w(f"zext i1 {w(f'extractelement {w.b} {seen}, i32 {lane}')} to i64")
             made = w(f"add i64 {made}, {bit}")
+        with w.count("i64", "0", self.size, TOGETHER) as first:
+            row = self._row(first)
+            rows = [w(f"load {w.l}, ptr {w.place(row, str(word * TOGETHER * WORD))}")
+                    for word in range(TOGETHER)]  # fmt: skip
+            for record, line in zip(records, self._turned(rows), strict=True):
+                place = w(f"getelementptr i64, ptr {record}, i64 {first}")
+                w.do(f"store {w.l} {line}, ptr {place}, align 8")
         return made
 
     def _turned(self, rows: list[str]) -> list[str]:
@@ -150,15 +164,18 @@ class Setup:
         return w(f"shufflevector {w.l} {one}, {w.l} {other}, <{TOGETHER} x i32> <{order}>")
 
     def _corners(self, name: str, first: str) -> Triple:
-        """Doubles at three corners."""
-        w, placed = self.w, name in POSITION
-        base = self.argument("ptr", "in.position" if placed else "in.varyings")
-        number = (POSITION if placed else self.key.lanes).index(name)
-        lane = w.place(base, w(f"mul i64 {self.argument('i64', 'in.lane')}, {number}"))
+        """Doubles of positions at three corners."""
+        base = self.argument("ptr", "in.position")
+        return self._corners_at(base, str(POSITION.index(name)), first)
+
+    def _corners_at(self, base: str, row: str, first: str) -> Triple:
+        """Doubles of a row of what corners have."""
+        w = self.w
+        lane = w.place(base, w(f"mul i64 {self.argument('i64', 'in.lane')}, {row}"))
         stride, found = self.argument("i64", "in.corner"), []
         for corner in range(3):
-            row = w.place(lane, w(f"mul i64 {stride}, {corner}"))
-            found.append(self._load("f64", w.d, row, first))
+            place = w.place(lane, w(f"mul i64 {stride}, {corner}"))
+            found.append(self._load("f64", w.d, place, first))
         return found[0], found[1], found[2]
 
     def _load(self, suffix: str, type: str, row: str, first: str) -> str:
@@ -244,17 +261,20 @@ class Setup:
         words = [corner for pair in zip(*corners, strict=True) for corner in pair]
         left, right = self._extent(x, "left", "right")
         top, bottom = self._extent(y, "top", "bottom")
+        corners_at = self._known("corners")
         for word, value in enumerate((*words, top, bottom)):
-            self._store(self.layout.corners + word, w.l, value)
+            self._store(w(f"add i64 {corners_at}, {word}"), w.l, value)
         some = w.both(kept, w(f"icmp slt {w.l} {left}, {right}"))
         return w.both(some, w(f"icmp slt {w.l} {top}, {bottom}"))
 
     def _extent(self, axis: Triple, low: str, high: str) -> tuple[str, str]:
         """First pixel of the region that may have a sample inside, and one past the last."""
-        w, reach = self.w, HALF if self.key.by_sample else 0
+        w = self.w
+        reach = w.spread("i64", self._known("reach"))
         least, most = self._extreme("smin", axis), self._extreme("smax", axis)
-        raised = w(f"add {w.l} {least}, {long(GRID - 1 - reach)}")
-        beyond = w(f"add {w.l} {most}, {long(reach + GRID)}")
+        lowest, highest = w(f"sub {w.l} {least}, {reach}"), w(f"add {w.l} {most}, {reach}")
+        raised = w(f"add {w.l} {lowest}, {long(GRID - 1)}")
+        beyond = w(f"add {w.l} {highest}, {long(GRID)}")
         first, end = (w(f"ashr {w.l} {each}, {long(GRID_BITS)}") for each in (raised, beyond))
         bounds = (w.spread("i64", self.argument("i64", name)) for name in (low, high))
         start, stop = bounds
@@ -277,16 +297,16 @@ class Setup:
         self._store(FRONT, w.d, front)
         self._store(NUMBER, w.l, numbers_)
         z = self._corners("z", first)
-        ddx, ddy = self._plane(DEPTH, frame, z)
+        ddx, ddy = self._changes(frame, z)
+        for word, value in enumerate((z[0], ddx, ddy), PLANES):
+            self._store(word, w.d, value)
         if self.key.sloped:
             self._store(SLOPE, w.d, self._slope(z, ddx, ddy))
-        divided = self._varyings(first, frame)
-        clipped = self._outside(z) if self.key.clipped else ZERO
-        flags = w(f"or {w.l} {self._bit(clipped, CLIPPED)}, {self._bit(divided, DIVIDED)}")
-        self._store(FLAGS, w.l, flags)
-
-    def _bit(self, mask: str, bit: int) -> str:
-        return self.w.select(mask, self.w.l, long(bit), ZERO)
+        divided, rhw = self._divisor(first, frame)
+        self._planes(first, frame, rhw)
+        clips = w.spread("i64", self._known("clips"))
+        clipped = w.select(self._outside(z), w.l, clips, ZERO)
+        self._store(FLAGS, w.l, w(f"or {w.l} {clipped}, {divided}"))
 
     def _frame(self, x: Triple, y: Triple, area: str) -> _Frame:
         w = self.w
@@ -306,15 +326,12 @@ class Setup:
         above = w(f"fcmp ogt {w.d} {area}, {ZERO}")
         return w.select(above, w.d, sign, w(f"fneg {w.d} {sign}"))
 
-    def _plane(self, name: str, frame: _Frame, corners: Triple) -> tuple[str, str]:
-        """Store a plane, whose changes along x and y it gives."""
-        w, at = self.w, self.layout.planes[name]
-        f0, f1, f2 = corners
+    def _changes(self, frame: _Frame, corners: Triple) -> tuple[str, str]:
+        """How a plane changes along x and y."""
+        w, (f0, f1, f2) = self.w, corners
         d1, d2 = (w(f"fsub {w.d} {each}, {f0}") for each in (f1, f2))
         ddx = self._change((d1, frame.dy2), (d2, frame.dy1), frame.area)
         ddy = self._change((d2, frame.dx1), (d1, frame.dx2), frame.area)
-        for word, value in enumerate((f0, ddx, ddy)):
-            self._store(at + word, w.d, value)
         return ddx, ddy
 
     def _change(self, one: tuple[str, str], other: tuple[str, str], area: str) -> str:
@@ -322,42 +339,52 @@ class Setup:
         first, second = (w(f"fmul {w.d} {a}, {b}") for a, b in (one, other))
         return w(f"fdiv {w.d} {w(f'fsub {w.d} {first}, {second}')}, {area}")
 
-    def _flat(self, name: str, value: str) -> None:
-        """A plane that is level."""
-        for word, part in enumerate((value, ZERO, ZERO)):
-            self._store(self.layout.planes[name] + word, self.w.d, part)
-
-    def _varyings(self, first: str, frame: _Frame) -> str:
-        """Planes of all but z; the mask of triangles with perspective."""
-        w, key, planes = self.w, self.key, self.layout.planes
-        rhw: Triple | None = None
-        if RHW in planes or DIVISOR in planes:
-            rhw = self._corners("rhw", first)
-        if RHW in planes and rhw is not None:
-            self._plane(RHW, frame, rhw)
-        divided = ZERO
-        if DIVISOR in planes and rhw is not None:
-            divided, rhw = self._divisor(rhw)
-            self._plane(DIVISOR, frame, rhw)
-        for name in (name for name in planes if name not in _OWN):
-            corners = self._corners(name, first)
-            if name in key.flat:
-                self._flat(name, corners[0])
-                continue
-            if name in key.perspective and rhw is not None:
-                a, b, c = (w(f"fmul {w.d} {f}, {r}") for f, r in zip(corners, rhw, strict=True))
-                corners = a, b, c
-            self._plane(name, frame, corners)
-        return divided
-
-    def _divisor(self, rhw: Triple) -> tuple[str, Triple]:
-        """Which triangles have perspective, and what counts as rhw: 1 if all three are equal."""
+    def _planes(self, first: str, frame: _Frame, rhw: Triple) -> None:
+        """Those of the table."""
         w = self.w
-        first, second, third = rhw
-        same = w.both(*(w(f"fcmp oeq {w.d} {each}, {first}") for each in (second, third)))
-        same = w.both(same, w(f"fcmp oeq {w.d} {first}, {first}"))
-        a, b, c = (w.select(same, w.d, ONE, each) for each in rhw)
-        return w(f"xor {w.b} {same}, splat (i1 true)"), (a, b, c)
+        placed, others = (self.argument("ptr", f"in.{name}") for name in ("position", "varyings"))
+        table = self._known("planes", "ptr")
+        with w.count("i64", "0", self._known("plane_count"), 1) as number:
+            entry = w.place(table, w(f"mul i64 {number}, {len(PLANE) * WORD}"))
+            row, word, kind = (w.word("i64", entry, place) for place in range(len(PLANE)))
+            flat, divided, is_placed = (
+                w(f"icmp ne i64 {w(f'and i64 {kind}, {bit}')}, 0")
+                for bit in (FLAT, IN_PERSPECTIVE, PLACED)
+            )
+            base = w(f"select i1 {is_placed}, ptr {placed}, ptr {others}")
+            a, b, c = (
+                w(f"fmul {w.d} {f}, {self._either(divided, r, ONE)}")
+                for f, r in zip(self._corners_at(base, row, first), rhw, strict=True)
+            )
+            changes = (self._either(flat, ZERO, each) for each in self._changes(frame, (a, b, c)))
+            place = self._row(word)
+            for value in (a, *changes):
+                w.do(f"store {w.d} {value}, ptr {place}")
+                place = w.place(place, str(TOGETHER * WORD))
+
+    def _either(self, which: str, one: str, other: str) -> str:
+        """One of two vectors of doubles, by an i1."""
+        w = self.w
+        return w(f"select i1 {which}, {w.d} {one}, {w.d} {other}")
+
+    def _divisor(self, first: str, frame: _Frame) -> tuple[str, Triple]:
+        """The flags of triangles with perspective, and what counts as rhw, of which the plane is
+        stored: 1 if all three are equal.  Nothing of either if nobody divides.
+        """
+        w, word = self.w, self._known("divisor")
+        divided, *rhw = (w.variable(w.l, ZERO), *(w.variable(w.d, ONE) for _ in range(3)))
+        with w.when(w(f"icmp ne i64 {word}, 0")):
+            corners = self._corners("rhw", first)
+            same = w.both(*(w(f"fcmp oeq {w.d} {each}, {corners[0]}") for each in corners[1:]))
+            same = w.both(same, w(f"fcmp oeq {w.d} {corners[0]}, {corners[0]}"))
+            divided.set(w.select(same, w.l, ZERO, long(DIVIDED)))
+            a, b, c = (w.select(same, w.d, ONE, each) for each in corners)
+            for place, value in enumerate((a, *self._changes(frame, (a, b, c)))):
+                self._store(w(f"add i64 {word}, {place}"), w.d, value)
+            for variable, value in zip(rhw, (a, b, c), strict=True):
+                variable.set(value)
+        a, b, c = (variable.value for variable in rhw)
+        return divided.value, (a, b, c)
 
     def _outside(self, z: Triple) -> str:
         """Whether some corner is not within 0..1."""

@@ -1,5 +1,7 @@
 """The front of kernels for triangles: exact coverage, row by row (``gpu.raster``).
 
+What is covered is given to ``Rows``, which draw it.
+
 In a row an edge is a bound on whole pixels, the quotient of what its function is there by what the
 function changes from pixel to pixel.  From row to row quotient and rest take the same step, so an
 edge is divided but once.  With several samples each has a lane of its own, and the centre the last
@@ -8,10 +10,10 @@ one; all lanes of an edge take the same step.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dp2emu.gpu.kernel.blocks import Blocks, Bounds
-from dp2emu.gpu.kernel.layout import TOGETHER, WORD, Layout, record_at
+from dp2emu.gpu.kernel.layout import ARGUMENTS, TOGETHER, WORD, Layout
 from dp2emu.gpu.kernel.planes import Primitive
 from dp2emu.gpu.kernel.writing import Code, Variable
 from dp2emu.gpu.multisample import POSITIONS
@@ -21,6 +23,34 @@ from dp2emu.records import dataclass
 _EDGES = ((0, 1), (1, 2), (2, 0))
 AHEAD = 4
 """How many triangles before it is drawn a record is fetched; so much is read beyond a list."""
+
+Pair = tuple[str, str]
+"""Something of two rows."""
+Runs = Sequence[tuple[Pair, Pair]]
+"""Columns in which rows begin and end, i32, of each sample, and of the centre last if samples are
+covered for themselves."""
+Rows = Callable[[str, str, Runs, Pair], None]
+"""Text that draws rows of a triangle: the address of its record, the first row, i32, the runs, and
+the columns that none of them exceeds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Bytes, i64: of a record, of it before the corners, and before lines that are soon read."""
+
+    size: str
+    corners: str
+    lines: Sequence[str]
+
+    @classmethod
+    def of(cls, layout: Layout) -> Records:
+        """Those of a kernel."""
+        lines = tuple(str(WORD * word) for word in range(0, layout.size, TOGETHER))
+        return cls(str(WORD * layout.size), str(WORD * layout.corners), lines)
+
+    def at(self, w: Code, base: str, number: str) -> str:
+        """Where a record begins."""
+        return w.place(base, w(f"mul i64 {number}, {self.size}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,20 +141,41 @@ class _Edge:
     right: str
 
 
-def triangles(blocks: Blocks) -> None:
-    """Work on the triangles of a list that have rows between ``%first`` and ``%end``, in order."""
+def places(samples: int, *, by_sample: bool) -> tuple[Offset, ...]:
+    """What rows are covered at: each sample, and the centre last."""
+    return (*POSITIONS[samples], CENTRE) if by_sample else (CENTRE,)
+
+
+def rows_within(blocks: Blocks) -> Rows:
+    """Rows that are part of the text."""
     w = blocks.w
-    base, count = blocks.argument("ptr", "records"), blocks.argument("i64", "count")
-    numbers = blocks.argument("ptr", "list")
-    with w.count("i64", "0", count, 1) as n:
-        record = record_at(w, blocks.layout, base, _listed(w, numbers, n))
-        _fetch(w, blocks.layout, base, _listed(w, numbers, w(f"add i64 {n}, {AHEAD}")))
-        primitive = Primitive(w, blocks.layout, record)
-        top, bottom = (primitive.integer(blocks.layout.corners + word) for word in (6, 7))
+
+    def rows(record: str, y: str, runs: Runs, ends: Pair) -> None:
+        bounds = [Bounds(*(_by_row(w, side) for side in run)) for run in runs]
+        blocks.rows(Primitive(w, blocks.layout, record), y, bounds, ends)
+
+    return rows
+
+
+def triangles(w: Code, samples: tuple[Offset, ...], records: Records, rows: Rows) -> None:
+    """Work on the triangles of a list that have rows between ``%first`` and ``%end``, in order."""
+    base, numbers = (_argument(w, "ptr", name) for name in ("records", "list"))
+    with w.count("i64", "0", _argument(w, "i64", "count"), 1) as n:
+        record = records.at(w, base, _listed(w, numbers, n))
+        _fetch(w, records, base, _listed(w, numbers, w(f"add i64 {n}, {AHEAD}")))
+        at = w.place(record, records.corners)
+        top, bottom = (w.word("i64", at, word) for word in (6, 7))
         top = w.larger("i64", top, w("sext i32 %first to i64"))
         bottom = w.smaller("i64", bottom, w("sext i32 %end to i64"))
         with w.when(w(f"icmp slt i64 {top}, {bottom}")):
-            _Triangle(blocks, primitive, top, bottom).whole()
+            corners = [
+                (w.word("i64", at, word), w.word("i64", at, word + 1)) for word in (0, 2, 4)
+            ]
+            _Triangle(w, samples, corners, (top, bottom)).whole(record, rows)
+
+
+def _argument(w: Code, type: str, name: str) -> str:
+    return w.word(type, "%arguments", ARGUMENTS.index(name))
 
 
 def _listed(w: Code, numbers: str, n: str) -> str:
@@ -133,38 +184,33 @@ def _listed(w: Code, numbers: str, n: str) -> str:
     return w(f"zext i32 {w(f'load i32, ptr {place}')} to i64")
 
 
-def _fetch(w: Code, layout: Layout, base: str, number: str) -> None:
+def _fetch(w: Code, records: Records, base: str, number: str) -> None:
     """Have a record brought to the cache; beyond the list it is any, or nowhere."""
     w.declared.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-    record = record_at(w, layout, base, number)
-    for word in range(0, layout.size, TOGETHER):
-        line = w.place(record, str(word * WORD))
-        w.do(f"call void @llvm.prefetch.p0(ptr {line}, i32 0, i32 3, i32 1)")
+    record = records.at(w, base, number)
+    for line in records.lines:
+        w.do(f"call void @llvm.prefetch.p0(ptr {w.place(record, line)}, i32 0, i32 3, i32 1)")
 
 
 class _Triangle:
     """Mutable: the text for one triangle between two rows, i64."""
 
-    def __init__(self, blocks: Blocks, primitive: Primitive, top: str, bottom: str) -> None:
-        self.blocks, self.w, self.primitive = blocks, blocks.w, primitive
-        key = blocks.key
-        places = (*POSITIONS[key.samples], CENTRE) if key.by_sample else (CENTRE,)
-        self.lanes = Lanes(self.w, places)
-        self.top, self.bottom = top, bottom
-        self.first = self.w(f"and i64 {top}, -2")
-        self.left, self.right = (blocks.argument("i64", side) for side in ("left", "right"))
+    def __init__(
+        self, w: Code, samples: tuple[Offset, ...], corners: Sequence[Pair], ends: Pair
+    ) -> None:
+        self.w, self.lanes = w, Lanes(w, samples)
+        self.top, self.bottom = ends
+        self.first = w(f"and i64 {self.top}, -2")
+        self.left, self.right = (_argument(w, "i64", side) for side in ("left", "right"))
+        self.edges = [self._edge(corners[a], corners[b]) for a, b in _EDGES]
 
-    def whole(self) -> None:
+    def whole(self, record: str, rows: Rows) -> None:
         """All its rows, a pair at a time."""
         w = self.w
-        at = self.blocks.layout.corners
-        corners = [(self.primitive.integer(at + word), self.primitive.integer(at + word + 1))
-                   for word in (0, 2, 4)]  # fmt: skip
-        edges = [self._edge(corners[a], corners[b]) for a, b in _EDGES]
         with w.count("i64", self.first, self.bottom, 2) as y:
-            pair = [self._row(edges, w(f"add i64 {y}, {step}") if step else y)
+            pair = [self._row(self.edges, w(f"add i64 {y}, {step}") if step else y)
                     for step in range(2)]  # fmt: skip
-            self._blocks(y, pair)
+            self._drawn(y, pair, record, rows)
 
     def _edge(self, a: tuple[str, str], b: tuple[str, str]) -> _Edge:
         w, lanes, type = self.w, self.lanes, self.lanes.type
@@ -225,25 +271,19 @@ class _Triangle:
         edge.quotient.set(w(f"sub {type} {further}, {carry}"))
         edge.rest.set(w(f"sub {type} {rest}, {w(f'and {type} {carry}, {edge.divisor}')}"))
 
-    def _blocks(self, y: str, pair: list[tuple[str, str]]) -> None:
-        """Work between the bounds of two rows, if there is anything."""
-        w = self.w
-        bounds: list[Bounds] = []
-        firsts: list[str] = []
-        ends: list[str] = []
+    def _drawn(self, y: str, pair: Sequence[Pair], record: str, rows: Rows) -> None:
+        """Draw between the bounds of two rows, if there is anything."""
+        w, runs = self.w, []
         for lane in range(len(self.lanes.samples)):
-            sides = []
-            for side, found in ((0, firsts), (1, ends)):
-                rows = [w(f"trunc i64 {self.lanes.lane(row[side], lane)} to i32") for row in pair]
-                found += rows
-                sides.append(_by_row(w, rows))
-            bounds.append(Bounds(*sides))
-        first, end = firsts[0], ends[0]
-        for other, last in zip(firsts[1:], ends[1:], strict=True):
-            first, end = w.smaller("i32", first, other), w.larger("i32", end, last)
+            low, high = (tuple(w(f"trunc i64 {self.lanes.lane(row[side], lane)} to i32")
+                               for row in pair) for side in range(2))  # fmt: skip
+            runs.append(((low[0], low[1]), (high[0], high[1])))
+        first, *lows = (each for low, _ in runs for each in low)
+        end, *highs = (each for _, high in runs for each in high)
+        for column, other in zip(lows, highs, strict=True):
+            first, end = w.smaller("i32", first, column), w.larger("i32", end, other)
         with w.when(w(f"icmp slt i32 {first}, {end}")):
-            row = w(f"trunc i64 {y} to i32")
-            self.blocks.rows(self.primitive, row, bounds, (first, end))
+            rows(record, w(f"trunc i64 {y} to i32"), runs, (first, end))
 
 
 def _by_row(w: Code, rows: Sequence[str]) -> str:

@@ -23,12 +23,14 @@ class Source:
     """A module, of which the function ``name`` is wanted: equal records have equal texts.
 
     ``repr`` of a record has to say all that is in it, in the same words in every process.
+    ``first`` writes a text that is compiled quickly; without it the same text is, to worse code.
     """
 
     record: object
     write: Callable[[], str]
     name: str
     passes: tuple[str, ...] = PASSES
+    first: Callable[[], str] | None = None
 
     @classmethod
     def of(cls, text: str, name: str) -> Source:
@@ -49,7 +51,11 @@ class Source:
         code = self._held(key)
         if code is not None:
             return partial(self._loaded, code)
-        return partial(self._finished, key, llvm().begun(self.write(), self.passes, quick))
+        if quick and self.first is not None:
+            begun = llvm().begun(self.first(), self.passes)
+        else:
+            begun = llvm().begun(self.write(), self.passes, quick)
+        return partial(self._finished, key, begun)
 
     def _finished(self, key: str, emit: Callable[[], bytes]) -> Code:
         code = emit()

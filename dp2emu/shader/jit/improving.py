@@ -49,6 +49,13 @@ class Improving:
         """Whether there is any code."""
         return self._code is not None
 
+    @property
+    def good(self) -> bool:
+        """Whether there is good code, be it an earlier process's."""
+        if self._code is None:
+            self._find()
+        return self._good
+
     def ready(self, *, good: bool = False) -> None:
         """Have code: if there is none, ``good`` code at once, and otherwise as soon as can be."""
         if self._code is None:
