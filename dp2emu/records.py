@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from importlib import import_module
+from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
@@ -161,24 +162,33 @@ def _value(field: Field[Any], named: dict[str, Any], *, slotted: bool) -> str | 
 
 def _repr(cls: Any) -> Method:
     names = [field.name for field in fields(cls) if field.repr]
-    shown = f"({', '.join(f'{name}=%r' for name in names)})"
+    shown, values = f"({', '.join(f'{name}=%r' for name in names)})", _getter(names)
 
-    @recursive_repr()
     def method(self: Any) -> str:
-        values = tuple([getattr(self, name) for name in names])
-        return f"{self.__class__.__qualname__}{shown % values}"
+        return f"{self.__class__.__qualname__}{shown % values(self)}"
+
+    # What is frozen has itself among its parts only if one that is not has it.
+    return method if vars(cls).get("__setattr__") is not None else recursive_repr()(method)
+
+
+def _eq(cls: Any) -> Method:
+    values = _getter([field.name for field in fields(cls) if field.compare])
+
+    def method(self: Any, other: object) -> Any:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return values(self) == values(other)
 
     return method
 
 
-def _eq(cls: Any) -> Method:
-    names = [field.name for field in fields(cls) if field.compare]
-    lines = [
-        "if other.__class__ is not self.__class__:",
-        "    return NotImplemented",
-        f"return {_tuple('self', names)} == {_tuple('other', names)}",
-    ]
-    return _compiled("self, other", lines, {})
+def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """The values of attributes, without a text that would have to be compiled: what is looked at
+    a few times is looked at sooner.
+    """
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda record: tuple([getattr(record, name) for name in names])
 
 
 def _hash(cls: Any) -> Method:

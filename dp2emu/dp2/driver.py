@@ -30,6 +30,7 @@ from dp2emu.gpu.memory import BUFFERS, ColorKey, Surface, SurfaceDesc
 from dp2emu.gpu.packets import Observe, Part, Swap
 from dp2emu.gpu.timing import Timing
 from dp2emu.limits import Limits
+from dp2emu.records import write
 from dp2emu.shader.engines import engine
 
 CONTEXTS = 1 << 12
@@ -57,6 +58,10 @@ class _Walked(NamedTuple):
     offset: int
 
 
+_OF_DRAWS = tuple(f"dp2emu.dp2.{name}" for name in ("programs", "resolve", "samplers"))
+"""Modules whose records the first draw uses, which need not wait for them."""
+
+
 class Driver:
     """The emulated display driver and its adapter.
 
@@ -72,6 +77,7 @@ class Driver:
         limits: Limits | None = None,
     ) -> None:
         self.options = options or Options()
+        write(*_OF_DRAWS)
         self.gpu = Gpu(
             timing,
             limits or self.options.limits,

@@ -76,12 +76,15 @@ def prepare(run: Run) -> None:
 _OF_DRAWS = (
     "d3d.vertices", "gpu.bound", "gpu.clear", "gpu.color", "gpu.geometry", "gpu.kernel.arguments",
     "gpu.kernel.key", "gpu.kernel.large", "gpu.kernel.layout", "gpu.kernel.plan",
-    "gpu.kernel.running", "gpu.kernel.vertex_frame", "gpu.kernel.vertex_plan", "gpu.merge",
-    "gpu.packets", "gpu.setting", "gpu.spending", "gpu.state", "gpu.targets", "gpu.texturing",
-    "gpu.vertex", "shader.fixed.blend", "shader.fixed.cascade", "shader.fixed.output",
+    "gpu.kernel.running", "gpu.kernel.sequence", "gpu.kernel.vertex_frame",
+    "gpu.kernel.vertex_plan", "gpu.merge", "gpu.packets", "gpu.setting", "gpu.spending",
+    "gpu.state", "gpu.targets", "gpu.texturing", "gpu.vertex", "shader.fixed.blend",
+    "shader.fixed.cascade", "shader.fixed.operations", "shader.fixed.output",
     "shader.fixed.records", "shader.ir", "shader.jit.bindings", "shader.jit.code",
-    "shader.jit.compiling", "shader.jit.layout", "shader.jit.writer", "shader.sampling",
-    "shader.texture.records", "shader.tidy", "shader.values", "shader.verify",
+    "shader.jit.compiling", "shader.jit.layout", "shader.jit.machine", "shader.jit.writer",
+    "shader.sampling", "shader.texture.address", "shader.texture.bindings",
+    "shader.texture.fields", "shader.texture.reading", "shader.texture.records",
+    "shader.texture.sampler", "shader.tidy", "shader.values", "shader.verify",
 )  # fmt: skip
 """Modules whose records next to every draw uses."""
 

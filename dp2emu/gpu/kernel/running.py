@@ -243,7 +243,7 @@ class Drawing:
         return self.counted(plan.key, draw, results.tolist(), before)
 
     def prepare(self, plan: Plan, samples: int) -> None:
-        """Have a kernel for so many samples; if it is not the first time, good code before long."""
+        """Have a kernel for so many samples: if it was there, good code of it before long."""
         plan.kernel.ready(good=plan.kernel.there and samples >= HEAVY)
 
     def paint(
