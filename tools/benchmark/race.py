@@ -31,7 +31,7 @@ COUNT_SHARE = 1e-4
 """Share of the samples by which counts may differ: where two depths are the same but for the
 rounding of planes."""
 
-STARTS, FRAMES_FOR_START = 5, 3
+STARTS, FRAMES_FOR_START = 7, 2
 """Processes of which a first frame is the median, at most, and later frames that ask for one."""
 
 RATIOS = {
@@ -216,7 +216,7 @@ class _Starts(NamedTuple):
 
 def _starts(name: str, place: Place, settings: Settings) -> _Starts:
     found: tuple[list[dict[str, Any]], ...] = [], []
-    for _ in range(min(max(1, settings.runs // FRAMES_FOR_START), STARTS)):
+    for _ in range(_processes(settings)):
         folder = Path(mkdtemp(dir=place.folder))
         for hellos in found:
             with ExitStack() as stack:
@@ -231,10 +231,21 @@ def _starts(name: str, place: Place, settings: Settings) -> _Starts:
     ))  # fmt: skip
 
 
+def _processes(settings: Settings) -> int:
+    """How many are started for a figure of which a process has but one."""
+    return min(max(1, settings.runs // FRAMES_FOR_START), STARTS)
+
+
 def _states(name: str, place: Place, settings: Settings) -> dict[str, float]:
-    """What a new state adds in a process that has drawn others, without and with a cache."""
-    cache = Path(mkdtemp(dir=place.folder))
-    cold, warm = (_added_by_states(name, place, settings, cache) for _ in range(2))
+    """What a new state adds in a process that has drawn others, without and with a cache: the
+    median of several processes for each state, of which the median and the worst.
+    """
+    found: tuple[list[list[float]], ...] = [], []
+    for _ in range(_processes(settings)):
+        cache = Path(mkdtemp(dir=place.folder))
+        for said in found:
+            said.append(_added_by_states(name, place, settings, cache))
+    cold, warm = ([median(each) for each in zip(*said, strict=True)] for said in found)
     return {
         "state_ms": median(cold),
         "state_worst_ms": max(cold),
