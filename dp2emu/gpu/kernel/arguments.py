@@ -119,7 +119,7 @@ class Made:
 
 def rooms(count: int) -> int:
     """Records that there has to be room for so that ``count`` triangles can be set up."""
-    return -(-count // TOGETHER) * TOGETHER + 1
+    return -(-count // TOGETHER) * TOGETHER + TOGETHER
 
 
 _rooms = threading.local()

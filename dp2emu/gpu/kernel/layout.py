@@ -30,7 +30,8 @@ DEPTH, RHW, DIVISOR = "depth", "rhw", "divisor"
 CORNER_WORDS = 8
 """Corners 0 to 2 in grid units, x before y, oriented, then the first row and one past the last."""
 TOGETHER = 8
-"""Records that are made at once, and words of a line of the cache."""
+"""Records that are made at once, and words of a line of the cache.  Room for so many more is where
+words are collected by triangle before records are made of them."""
 WORD = 8
 """Bytes of a word."""
 

@@ -109,7 +109,7 @@ def _painted() -> tuple[str, Writer]:
     b, m, at = (Words.of(k, names, k[base]) for names, base in
                 ((RECIPE, "recipe"), (ROOM, "room"), (LEVELS, "level")))  # fmt: skip
     groups = (k["count"] + TOGETHER - 1) // TOGETHER
-    k.give_if((groups * TOGETHER + 1) * at.integer("size") > m.integer("record_room"), ALONE)
+    k.give_if((groups + 1) * TOGETHER * at.integer("size") > m.integer("record_room"), ALONE)
     words, kernel = at.pointer("arguments"), at.pointer("kernel").name
     lanes, pitch = m.integer("lanes"), k["capacity"] * _WORD
     for name, value in {

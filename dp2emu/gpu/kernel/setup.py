@@ -72,8 +72,7 @@ class _Found:
 class Setup:
     """Mutable: the text that sets up the triangles of a chunk.
 
-    Words of the records of a group are collected in memory of the function's frame, a vector
-    each.
+    Words of the records of a group are collected behind these, a vector each.
     """
 
     def __init__(self, w: Code, key: SetupKey) -> None:
@@ -85,12 +84,12 @@ class Setup:
         w = self.w
         self.given = self.argument("ptr", "setup")
         self.size = self._known("record")
-        self.rows = w(f"alloca {w.l}, i64 {self.size}")
         triangles, large, made = (w.variable("i64", "0") for _ in range(3))
         area = w.variable(w.l, ZERO)
         count = self.argument("i64", "count")
         with w.count("i64", "0", count, TOGETHER) as first:
             self._group(first, count)
+            self.rows = w.place(self._record(made.value), self._bytes(str(TOGETHER)))
             found = self._triangles(first)
             made.set(self._store_records(found.seen, made.value))
             triangles.add(w.population(found.kept))
@@ -116,7 +115,15 @@ class Setup:
 
     def _store(self, word: int | str, type: str, value: str) -> None:
         """Set a word, a number or an i64, in the records of the group."""
-        self.w.do(f"store {type} {value}, ptr {self._row(word)}")
+        self.w.do(f"store {type} {value}, ptr {self._row(word)}, align {WORD}")
+
+    def _bytes(self, records: str) -> str:
+        """Of so many records, i64."""
+        return self.w(f"mul i64 {self.w(f'mul i64 {self.size}, {WORD}')}, {records}")
+
+    def _record(self, number: str) -> str:
+        """Where a record begins."""
+        return self.w.place(self.argument("ptr", "records"), self._bytes(number))
 
     def _row(self, word: int | str) -> str:
         """Where a word of the group is."""
@@ -125,18 +132,16 @@ class Setup:
     def _store_records(self, seen: str, made: str) -> str:
         """Make all words records, behind ``made`` ones -> how many there are then.
 
-        Each is stored, and by the next one if it is not ``seen``: so there has to be room for one
-        more.
+        Each is stored, and by the next one if it is not ``seen``.
         """
         w, records = self.w, []
-        base, bytes_each = self.argument("ptr", "records"), w(f"mul i64 {self.size}, {WORD}")
         for lane in range(TOGETHER):
-            records.append(w.place(base, w(f"mul i64 {made}, {bytes_each}")))
+            records.append(self._record(made))
             bit = w(f"zext i1 {w(f'extractelement {w.b} {seen}, i32 {lane}')} to i64")
             made = w(f"add i64 {made}, {bit}")
         with w.count("i64", "0", self.size, TOGETHER) as first:
             row = self._row(first)
-            rows = [w(f"load {w.l}, ptr {w.place(row, str(word * TOGETHER * WORD))}")
+            rows = [w(f"load {w.l}, ptr {w.place(row, str(word * TOGETHER * WORD))}, align {WORD}")
                     for word in range(TOGETHER)]  # fmt: skip
             for record, line in zip(records, self._turned(rows), strict=True):
                 place = w(f"getelementptr i64, ptr {record}, i64 {first}")
@@ -359,7 +364,7 @@ class Setup:
             changes = (self._either(flat, ZERO, each) for each in self._changes(frame, (a, b, c)))
             place = self._row(word)
             for value in (a, *changes):
-                w.do(f"store {w.d} {value}, ptr {place}")
+                w.do(f"store {w.d} {value}, ptr {place}, align {WORD}")
                 place = w.place(place, str(TOGETHER * WORD))
 
     def _either(self, which: str, one: str, other: str) -> str:
