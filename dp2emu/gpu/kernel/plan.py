@@ -18,6 +18,7 @@ from dp2emu.gpu.shaded import COLOR_PORTS
 from dp2emu.gpu.state import Pipeline, decides_coverage
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import Program, walk
+from dp2emu.shader.jit.code import Effort
 from dp2emu.shader.jit.improving import Improving
 from dp2emu.shader.jit.layout import Sampled
 from dp2emu.shader.jit.layout import layout_of as body_layout
@@ -85,7 +86,7 @@ class Plan:
         if self.kernel.good:
             return None
         found = front_of(self.key.samples, self.key.by_sample)
-        found.ready(good=True)
+        found.ready(Effort.GOOD)
         return found
 
 

@@ -38,6 +38,7 @@ from dp2emu.gpu.vertex import Vertices
 from dp2emu.gpu.work import Work
 from dp2emu.records import dataclass
 from dp2emu.shader.jit.bindings import address
+from dp2emu.shader.jit.code import Effort
 from dp2emu.shader.reference import Fetcher, Sampler
 
 HEAVY = 1 << 20
@@ -110,7 +111,7 @@ class Drawing:
             return
         found = plan_of(pipeline, names).names
         plan = self.triangle_plan(draw, found, self.seems_level(draw, names))
-        plan.kernel.ahead()
+        plan.kernel.ahead(Effort.FAIR)
         if pipeline.vertex is not None:
             vertices().ahead()
         plan.setup.ahead()
@@ -129,7 +130,7 @@ class Drawing:
         wanted: otherwise it is known by then how much there is to draw.
         """
         if draw.count >= MANY or not plan.setup.there:
-            plan.kernel.ahead()
+            plan.kernel.ahead(Effort.FAIR)
 
     def _triangles(self, draw: Draw, assembled: Geometry) -> Work | None:
         """Set up, cover and draw triangles; None if some are too large for that."""
@@ -244,7 +245,8 @@ class Drawing:
 
     def prepare(self, plan: Plan, samples: int) -> None:
         """Have a kernel for so many samples: if it was there, good code of it before long."""
-        plan.kernel.ready(good=plan.kernel.there and samples >= HEAVY)
+        effort = Effort.FAIR if samples >= WORTH else Effort.QUICK
+        plan.kernel.ready(Effort.GOOD if plan.kernel.there and samples >= HEAVY else effort)
 
     def paint(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from functools import cached_property, lru_cache, partial
 
 from dp2emu.records import dataclass
@@ -18,12 +19,22 @@ from dp2emu.shader.jit.writer import Target, module
 _BODY = "body"
 
 
+class Effort(Enum):
+    """How a function is compiled: ``QUICK`` code is there first, ``GOOD`` code is best, and takes
+    longest.  ``FAIR`` is in between where there is a text that is made for that.
+    """
+
+    QUICK = "quick"
+    FAIR = "fair"
+    GOOD = "good"
+
+
 @dataclass(frozen=True)
 class Source:
     """A module, of which the function ``name`` is wanted: equal records have equal texts.
 
     ``repr`` of a record has to say all that is in it, in the same words in every process.
-    ``first`` writes a text that is compiled quickly; without it the same text is, to worse code.
+    ``first`` writes a text that is compiled in less time, unless good code is wanted.
     """
 
     record: object
@@ -39,23 +50,23 @@ class Source:
 
     def good(self) -> Code:
         """The function in good code, compiled now or by an earlier process."""
-        return self.begun(quick=False)()
+        return self.begun(Effort.GOOD)()
 
     def quick(self) -> Code:
         """The same in code that is compiled quickly."""
-        return self.begun(quick=True)()
+        return self.begun(Effort.QUICK)()
 
-    def begun(self, *, quick: bool) -> Callable[[], Code]:
-        """What is left of either when the text is LLVM's, which any thread may do, once."""
-        key = self._key(quick=quick)
+    def begun(self, effort: Effort) -> Callable[[], Code]:
+        """What is left of it when the text is LLVM's, which any thread may do, once."""
+        key = self._key(effort)
         code = self._held(key)
         if code is not None:
             return partial(self._loaded, code)
-        if quick and self.first is not None:
-            begun = llvm().begun(self.first(), self.passes)
-        else:
-            begun = llvm().begun(self.write(), self.passes, quick)
-        return partial(self._finished, key, begun)
+        first = None if effort is Effort.GOOD else self.first
+        # What there is no other text for is compiled quickly or well.
+        quick = effort is Effort.QUICK or (effort is Effort.FAIR and first is None)
+        text = self.write() if first is None else first()
+        return partial(self._finished, key, llvm().begun(text, self.passes, quick))
 
     def _finished(self, key: str, emit: Callable[[], bytes]) -> Code:
         code = emit()
@@ -77,11 +88,11 @@ class Source:
 
     def kept(self) -> Code | None:
         """Good code that an earlier process has compiled, if there is any."""
-        code = self._held(self._key(quick=False))
+        code = self._held(self._key(Effort.GOOD))
         return None if code is None else self._loaded(code)
 
-    def _key(self, *, quick: bool) -> str:
-        return machine().key(self.name, *self.passes, str(quick), *self._told)
+    def _key(self, effort: Effort) -> str:
+        return machine().key(self.name, *self.passes, effort.value, *self._told)
 
     @cached_property
     def _told(self) -> tuple[str, ...]:

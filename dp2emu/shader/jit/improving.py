@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any
 from weakref import WeakSet
 
-from dp2emu.shader.jit.code import Source
+from dp2emu.shader.jit.code import Effort, Source
 from dp2emu.shader.jit.compiling import Code
 from dp2emu.shader.jit.later import later
 
@@ -39,7 +39,7 @@ class Improving:
         self.run: Callable[..., Any] = self._counted
         self._source, self._kind = source, kind
         self._code: Callable[..., Any] | None = None
-        self._begun: tuple[Callable[[], Code], bool] | None = None
+        self._begun: tuple[Callable[[], Code], Effort] | None = None
         self._good = self._asked = False
         self._calls = self._asking = 0
         self._changing = Lock()
@@ -56,23 +56,25 @@ class Improving:
             self._find()
         return self._good
 
-    def ready(self, *, good: bool = False) -> None:
-        """Have code: if there is none, ``good`` code at once, and otherwise as soon as can be."""
+    def ready(self, effort: Effort = Effort.QUICK) -> None:
+        """Have code: if there is none, of so much effort at once; good code otherwise before long,
+        if that is wanted.
+        """
         if self._code is None:
             with self._changing:
                 if self._code is None:
-                    self._begin(good=good)
-        elif good and not self._good:
+                    self._begin(effort)
+        elif effort is Effort.GOOD and not self._good:
             self._ask()
 
-    def ahead(self, *, good: bool = False) -> None:
+    def ahead(self, effort: Effort = Effort.QUICK) -> None:
         """Have code before it is wanted, if nobody is about to: another thread makes it of what is
         written here, unless an earlier process has.  Who wants it first makes it.
         """
         if self._code is None and self._changing.acquire(blocking=False):
             try:
                 if self._code is None and self._begun is None and not self._kept():
-                    self._begun = self._source.begun(quick=not good), good
+                    self._begun = self._source.begun(effort), effort
                     later(self.ready)
             finally:
                 self._changing.release()
@@ -103,13 +105,12 @@ class Improving:
             if not self._good:
                 self._have(self._source.good(), good=True)
 
-    def _begin(self, *, good: bool) -> None:
-        if self._begun is not None:
-            finish, good = self._begun
-            self._have(finish(), good=good)
-            self._begun = None
-        elif not self._kept():
-            self._have(self._source.good() if good else self._source.quick(), good=good)
+    def _begin(self, effort: Effort) -> None:
+        if self._begun is None and self._kept():
+            return
+        finish, effort = self._begun or (self._source.begun(effort), effort)
+        self._have(finish(), good=effort is Effort.GOOD)
+        self._begun = None
 
     def _kept(self) -> bool:
         """Have code of an earlier process, if there is any: it is good already."""

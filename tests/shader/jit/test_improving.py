@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 
 from dp2emu.shader.jit import code, improving
-from dp2emu.shader.jit.code import Source
+from dp2emu.shader.jit.code import Effort, Source
 from dp2emu.shader.jit.compiling import Host
 from dp2emu.shader.jit.improving import Improving, improve_all
 from dp2emu.shader.jit.later import done
@@ -61,7 +61,7 @@ def test_a_function_that_is_called_again_and_again_gets_good_code(kinds: list[bo
 
 def test_good_code_can_be_had_at_once(kinds: list[bool]) -> None:
     f = function()
-    f.ready(good=True)
+    f.ready(Effort.GOOD)
     assert kinds == [False] and isinstance(f.run, KIND)
     f.ready()
     f.improve()
@@ -73,8 +73,8 @@ def test_what_has_quick_code_does_not_wait_for_good_code(kinds: list[bool]) -> N
     f.ready()
     f.ready()
     assert kinds == [True]
-    f.ready(good=True)
-    f.ready(good=True)
+    f.ready(Effort.GOOD)
+    f.ready(Effort.GOOD)
     done()
     assert kinds == [True, False] and isinstance(f.run, KIND)
 
@@ -123,15 +123,16 @@ def test_threads_that_begin_together_have_the_same_code(kinds: list[bool]) -> No
     assert kinds == [True]
 
 
-@pytest.mark.parametrize("good", [False, True])
-def test_code_made_ahead_is_what_is_run(kinds: list[bool], good: bool) -> None:
+@pytest.mark.parametrize("effort", Effort)
+def test_code_made_ahead_is_what_is_run(kinds: list[bool], effort: Effort) -> None:
     f = function()
-    f.ahead(good=good)
-    f.ahead(good=good)
+    f.ahead(effort)
+    f.ahead(effort)
     done()
-    assert f.there and f.run(6) == 42 and kinds == [not good]
+    wanted = [effort is not Effort.GOOD]
+    assert f.there and f.run(6) == 42 and kinds == wanted
     f.ahead()
-    assert kinds == [not good]
+    assert kinds == wanted
 
 
 def test_who_needs_code_does_not_wait_for_others_to_begin(
@@ -144,7 +145,7 @@ def test_who_needs_code_does_not_wait_for_others_to_begin(
 
 
 def test_code_of_an_earlier_process_is_there_at_once(kinds: list[bool]) -> None:
-    function().ready(good=True)
+    function().ready(Effort.GOOD)
     first, second = function(), function()
     first.ahead()
     assert first.there and second.soon() and kinds == [False]
