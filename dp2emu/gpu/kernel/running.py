@@ -244,9 +244,13 @@ class Drawing:
         return self.counted(plan.key, draw, results.tolist(), before)
 
     def prepare(self, plan: Plan, samples: int) -> None:
-        """Have a kernel for so many samples: if it was there, good code of it before long."""
-        effort = Effort.FAIR if samples >= WORTH else Effort.QUICK
-        plan.kernel.ready(Effort.GOOD if plan.kernel.there and samples >= HEAVY else effort)
+        """Have a kernel for so many samples: if it was there, good code before long of all that
+        draws them.
+        """
+        if samples >= HEAVY and plan.kernel.there:
+            for function in (plan.kernel, plan.setup, crew(), vertices()):
+                function.ask()
+        plan.kernel.ready(Effort.FAIR if samples >= WORTH else Effort.QUICK)
 
     def paint(
         self,

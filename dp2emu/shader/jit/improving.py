@@ -64,8 +64,8 @@ class Improving:
             with self._changing:
                 if self._code is None:
                     self._begin(effort)
-        elif effort is Effort.GOOD and not self._good:
-            self._ask()
+        elif effort is Effort.GOOD:
+            self.ask()
 
     def ahead(self, effort: Effort = Effort.QUICK) -> None:
         """Have code before it is wanted, if nobody is about to: another thread makes it of what is
@@ -119,8 +119,9 @@ class Improving:
             self._have(kept, good=True)
         return kept is not None
 
-    def _ask(self) -> None:
-        if not self._asked:
+    def ask(self) -> None:
+        """Have good code before long, if there is any code."""
+        if not (self._good or self._asked) and self._code is not None:
             self._asked = True
             later(self.improve)
 
@@ -140,8 +141,8 @@ class Improving:
         """
         self.ready()
         calls = self._calls = self._calls + 1
-        if calls == _WORTH and not self._good:
-            self._ask()
+        if calls == _WORTH:
+            self.ask()
         return self._code
 
     def _counted(self, *arguments: Any) -> Any:
