@@ -40,24 +40,24 @@ def text(key: Key, target: Target) -> str:
 
 
 def text_in_two(key: Key, target: Target) -> str:
-    """The module of a kernel for triangles that calls the front (``front``)."""
+    """The module of a kernel for triangles that calls the front (``front``), and has less text."""
     w, whole = Code(target, quads=key.quads), Code(target)
     blocks = Blocks(w, key, layout_of(key))
     header = rows(blocks)
     joined(whole)
     for each in (w, whole):
         each.do("ret void")
-    return module(*_routines(blocks), (header, w), (_HEADER, whole))
+    return module(*_routines(blocks, paired=False), (header, w), (_HEADER, whole))
 
 
-def _routines(blocks: Blocks) -> Iterator[tuple[str, Writer]]:
+def _routines(blocks: Blocks, *, paired: bool = True) -> Iterator[tuple[str, Writer]]:
     """Functions of what the text of a kernel calls."""
     key, target = blocks.key, blocks.w.target
     for routine in blocks.coloring.routines.values():
         yield routine.text(target, inline=key.samples == 1)
     if key.runs:
         for routine in sampling(key.samplers):
-            yield routine.text(target, inline=True)
+            yield routine.text(target, inline=True, paired=paired)
         yield blocks.routine.text(target, inline=not key.each)
 
 

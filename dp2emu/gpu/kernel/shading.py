@@ -46,13 +46,13 @@ class Routine:
     direct: Mapping[Asked, str] = field(default_factory=dict)
     sampled: Sampled = field(default_factory=dict)
 
-    def text(self, target: Target, *, inline: bool) -> tuple[str, Writer]:
+    def text(self, target: Target, *, inline: bool, paired: bool = True) -> tuple[str, Writer]:
         """Header and text of the function."""
         names = self.arguments or tuple(port.name for port in self.program.inputs)
         header, text = body(
             self.program, names,
             target=target, masked=False, name=self.name, visible=False, direct=self.direct,
-            sampled=self.sampled,
+            sampled=self.sampled, paired=paired,
         )  # fmt: skip
         header = header.replace("define ", "define internal ", 1)
         return f"{header} {'alwaysinline' if inline else 'noinline'}", text

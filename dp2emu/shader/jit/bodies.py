@@ -86,17 +86,20 @@ def body(
     visible: bool = True,
     direct: Mapping[Asked, str] = MappingProxyType({}),
     sampled: Sampled = MappingProxyType({}),
+    paired: bool = True,
 ) -> tuple[str, Writer]:
     """Header and text.  Row n of ``in`` is the input named by ``arguments[n]``.
 
     NaNs of outputs are the canonical one, unless it is not ``visible`` which they are.  What is
     asked ``direct`` is a function of the same module; ``sampled`` is known of what it answers.
+    Loads are ``paired`` where they can be, which is more text.
     """
     w = Writer(target)
     rows = {port: row for row, port in enumerate(arguments)}
     emitter = _Body(w, single(program), rows, visible)
     emitter.facts = Facts.of(emitter.program, sampled)
     emitter.direct = direct
+    emitter.pairs = pairs(emitter.program) if paired else {}
     emitter.whole(w.mask("%active") if masked else ALL)
     parameters = "ptr noalias %bindings, ptr noalias %in, ptr noalias %out, i32 %active"
     return f"define i32 @{name}({parameters}) nounwind", w
@@ -128,7 +131,7 @@ class _Body:
         self.types[ALIVE] = Type.BOOL
         self.held: dict[Key, str] = dict.fromkeys(self.types, ZERO)
         self.late: dict[Key, Load] = {}
-        self.pairs = pairs(program)
+        self.pairs: dict[int, Pair] = {}
         self.beside: dict[int, str] = {}
         self.memory: dict[Key, str] = {}
         self.loops: list[Key] = []
