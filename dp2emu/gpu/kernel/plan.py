@@ -80,9 +80,10 @@ class Plan:
     kernel: Improving
     setup: Improving
 
-    @property
     def front(self) -> Improving | None:
-        """The front of the kernel, as long as that is not one function."""
+        """The front of the kernel, compiled if need be; None if there is good code, which is one
+        function.
+        """
         if self.kernel.good:
             return None
         found = front_of(self.key.samples, self.key.by_sample)

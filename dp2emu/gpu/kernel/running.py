@@ -294,7 +294,7 @@ class Drawing:
         with_targets(made, self.colors, self.depth)
         with_programs(made, plan.key, uniforms, self.colors, self.sampler, self.fetcher)
         if plan.key.triangles:
-            with_triangles(made, plan.key, plan.front)
+            with_triangles(made, plan.key, plan.front())
         return made
 
     def counted(self, key: Key, draw: Draw, counts: list[int], before: Work) -> Work:

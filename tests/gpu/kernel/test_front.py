@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from unittest.mock import patch
@@ -19,11 +18,11 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.engines import JIT, engine
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.jit import code
-from dp2emu.shader.jit.compiling import Host
 from dp2emu.shader.jit.improving import improve_all
 from dp2emu.shader.jit.later import done
 from dp2emu.shader.jit.store import Store
 from tests.gpu.drawing import color_surface, corner, draw
+from tests.shader.notes import compiles_noted
 
 NAMES = ("front", "setup", "rows", "kernel")
 _numbers = count(1)
@@ -32,17 +31,8 @@ _numbers = count(1)
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """Texts that are compiled, none of which was before."""
-    texts: list[str] = []
-    begun = Host.begun
-
-    def told(
-        self: Host, text: str, passes: tuple[str, ...], quick: bool = False
-    ) -> Callable[[], bytes]:
-        texts.append(text)
-        return begun(self, text, passes, quick)
-
     improve_all()
-    monkeypatch.setattr(Host, "begun", told)
+    texts = compiles_noted(monkeypatch, lambda text, _: text)
     monkeypatch.setattr(code, "objects", lambda: Store(tmp_path))
     return texts
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ import pytest
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.jit import code, compiling
-from dp2emu.shader.jit.compiling import LONG, Host, host
+from dp2emu.shader.jit.compiling import LONG, host
 from dp2emu.shader.jit.engine import run
 from dp2emu.shader.jit.machine import machine
 from dp2emu.shader.jit.store import Store
@@ -26,6 +25,7 @@ from dp2emu.shader.ops import OPS
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.types import Type
 from tests.shader.engines import bits_of
+from tests.shader.notes import compiles_noted
 from tests.shader.programs import lanes_of
 
 
@@ -45,14 +45,7 @@ def answer(number: float) -> list[float]:
 @pytest.fixture
 def compiles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """Texts that were compiled, with a store of our own and nothing in memory."""
-    texts: list[str] = []
-    begun = Host.begun
-
-    def told(self: Host, text: str, passes: tuple[str, ...], quick: bool) -> Callable[[], bytes]:
-        texts.append(text)
-        return begun(self, text, passes, quick)
-
-    monkeypatch.setattr(Host, "begun", told)
+    texts = compiles_noted(monkeypatch, lambda text, _: text)
     monkeypatch.setattr(code, "objects", lambda: Store(tmp_path))
     code.compiled.cache_clear()
     return texts

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import gc
-from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 
@@ -12,10 +11,10 @@ import pytest
 
 from dp2emu.shader.jit import code, improving
 from dp2emu.shader.jit.code import Effort, Source
-from dp2emu.shader.jit.compiling import Host
 from dp2emu.shader.jit.improving import Improving, improve_all
 from dp2emu.shader.jit.later import done
 from dp2emu.shader.jit.store import Store
+from tests.shader.notes import compiles_noted
 
 KIND = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)
 TEXT = "define i32 @f(i32 %x) { %y = mul i32 %x, 7\nret i32 %y }"
@@ -24,15 +23,8 @@ TEXT = "define i32 @f(i32 %x) { %y = mul i32 %x, 7\nret i32 %y }"
 @pytest.fixture
 def kinds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[bool]:
     """Whether each object that is compiled is a quick one."""
-    found: list[bool] = []
-    begun = Host.begun
-
-    def noted(self: Host, text: str, passes: tuple[str, ...], quick: bool) -> Callable[[], bytes]:
-        found.append(quick)
-        return begun(self, text, passes, quick)
-
     improve_all()
-    monkeypatch.setattr(Host, "begun", noted)
+    found = compiles_noted(monkeypatch, lambda _, quick: quick)
     monkeypatch.setattr(code, "objects", lambda: Store(tmp_path))
     return found
 

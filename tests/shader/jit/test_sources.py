@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +12,9 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.jit import code, sources
 from dp2emu.shader.jit.code import Effort, Source
-from dp2emu.shader.jit.compiling import Host
 from dp2emu.shader.jit.machine import machine
 from dp2emu.shader.jit.store import Store
+from tests.shader.notes import compiles_noted
 from tests.shader.records import told
 
 ONE, TWO = (f"define i32 @f() {{ ret i32 {n} }}" for n in (1, 2))
@@ -44,20 +43,12 @@ def test_a_record_that_was_seen_has_no_text_written() -> None:
 
 @pytest.mark.parametrize(
     ("effort", "there"),
-    [(Effort.QUICK, [("first", True)]), (Effort.FAIR, [("first", False)]),
-     (Effort.GOOD, [("whole", False)])],
+    [(Effort.QUICK, [(TWO, True)]), (Effort.FAIR, [(TWO, False)]), (Effort.GOOD, [(ONE, False)])],
 )  # fmt: skip
 def test_a_text_for_less_time_is_compiled_unless_code_has_to_be_good(
     effort: Effort, there: list[tuple[str, bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compiled: list[tuple[str, bool]] = []
-    begun = Host.begun
-
-    def told(self: Host, text: str, passes: tuple[str, ...], quick: bool) -> Callable[[], bytes]:
-        compiled.append(("first" if text == TWO else "whole", quick))
-        return begun(self, text, passes, quick)
-
-    monkeypatch.setattr(Host, "begun", told)
+    compiled = compiles_noted(monkeypatch, lambda text, quick: (text, quick))
     source = replace(of(f"{effort}", ONE, []), first=lambda: TWO)
     source.begun(effort)()
     assert compiled == there
