@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
+from dp2emu.shader.jit import code
 from dp2emu.shader.jit.compiling import PASSES, Host
+from dp2emu.shader.jit.improving import improve_all
+from dp2emu.shader.jit.store import Store
 
 _Note = TypeVar("_Note")
 
 
 def compiles_noted(
-    monkeypatch: pytest.MonkeyPatch, note: Callable[[str, bool], _Note]
+    monkeypatch: pytest.MonkeyPatch, folder: Path, note: Callable[[str, bool], _Note]
 ) -> list[_Note]:
-    """A note of each text that is compiled from here on, and of whether that is done quickly."""
+    """A note of each text that is compiled from here on, and of whether that is done quickly.
+
+    Nothing is left to be improved, and objects are those in a folder of the test's own.
+    """
+    improve_all()
     found: list[_Note] = []
     begun = Host.begun
 
@@ -26,4 +34,5 @@ def compiles_noted(
         return begun(self, text, passes, quick)
 
     monkeypatch.setattr(Host, "begun", noted)
+    monkeypatch.setattr(code, "objects", lambda: Store(folder))
     return found

@@ -52,10 +52,6 @@ class Source:
         """The function in good code, compiled now or by an earlier process."""
         return self.begun(Effort.GOOD)()
 
-    def quick(self) -> Code:
-        """The same in code that is compiled quickly."""
-        return self.begun(Effort.QUICK)()
-
     def begun(self, effort: Effort) -> Callable[[], Code]:
         """What is left of it when the text is LLVM's, which any thread may do, once."""
         key = self._key(effort)

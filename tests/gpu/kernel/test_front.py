@@ -17,10 +17,8 @@ from dp2emu.gpu.work import Work
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.engines import JIT, engine
 from dp2emu.shader.ir import Program, Stage
-from dp2emu.shader.jit import code
 from dp2emu.shader.jit.improving import improve_all
 from dp2emu.shader.jit.later import done
-from dp2emu.shader.jit.store import Store
 from tests.gpu.drawing import color_surface, corner, draw
 from tests.shader.notes import compiles_noted
 
@@ -31,10 +29,7 @@ _numbers = count(1)
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """Texts that are compiled, none of which was before."""
-    improve_all()
-    texts = compiles_noted(monkeypatch, lambda text, _: text)
-    monkeypatch.setattr(code, "objects", lambda: Store(tmp_path))
-    return texts
+    return compiles_noted(monkeypatch, tmp_path, lambda text, _: text)
 
 
 def _program() -> Program:

@@ -20,7 +20,6 @@ from dp2emu.shader.jit import code, compiling
 from dp2emu.shader.jit.compiling import LONG, host
 from dp2emu.shader.jit.engine import run
 from dp2emu.shader.jit.machine import machine
-from dp2emu.shader.jit.store import Store
 from dp2emu.shader.ops import OPS
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.types import Type
@@ -45,8 +44,7 @@ def answer(number: float) -> list[float]:
 @pytest.fixture
 def compiles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """Texts that were compiled, with a store of our own and nothing in memory."""
-    texts = compiles_noted(monkeypatch, lambda text, _: text)
-    monkeypatch.setattr(code, "objects", lambda: Store(tmp_path))
+    texts = compiles_noted(monkeypatch, tmp_path, lambda text, _: text)
     code.compiled.cache_clear()
     return texts
 

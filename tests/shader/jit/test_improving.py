@@ -9,11 +9,10 @@ from threading import Thread
 
 import pytest
 
-from dp2emu.shader.jit import code, improving
+from dp2emu.shader.jit import improving
 from dp2emu.shader.jit.code import Effort, Source
 from dp2emu.shader.jit.improving import Improving, improve_all
 from dp2emu.shader.jit.later import done
-from dp2emu.shader.jit.store import Store
 from tests.shader.notes import compiles_noted
 
 KIND = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)
@@ -23,10 +22,7 @@ TEXT = "define i32 @f(i32 %x) { %y = mul i32 %x, 7\nret i32 %y }"
 @pytest.fixture
 def kinds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[bool]:
     """Whether each object that is compiled is a quick one."""
-    improve_all()
-    found = compiles_noted(monkeypatch, lambda _, quick: quick)
-    monkeypatch.setattr(code, "objects", lambda: Store(tmp_path))
-    return found
+    return compiles_noted(monkeypatch, tmp_path, lambda _, quick: quick)
 
 
 def function() -> Improving:

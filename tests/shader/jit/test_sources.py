@@ -46,9 +46,12 @@ def test_a_record_that_was_seen_has_no_text_written() -> None:
     [(Effort.QUICK, [(TWO, True)]), (Effort.FAIR, [(TWO, False)]), (Effort.GOOD, [(ONE, False)])],
 )  # fmt: skip
 def test_a_text_for_less_time_is_compiled_unless_code_has_to_be_good(
-    effort: Effort, there: list[tuple[str, bool]], monkeypatch: pytest.MonkeyPatch
+    effort: Effort,
+    there: list[tuple[str, bool]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
-    compiled = compiles_noted(monkeypatch, lambda text, quick: (text, quick))
+    compiled = compiles_noted(monkeypatch, tmp_path, lambda text, quick: (text, quick))
     source = replace(of(f"{effort}", ONE, []), first=lambda: TWO)
     source.begun(effort)()
     assert compiled == there
@@ -59,7 +62,7 @@ def test_a_text_for_less_time_is_compiled_unless_code_has_to_be_good(
 def test_good_code_and_quick_code_are_kept_apart() -> None:
     written: list[str] = []
     source = of("record", ONE, written)
-    source.quick()
+    source.begun(Effort.QUICK)()
     assert source.kept() is None
     source.good()
     assert source.kept() is not None
