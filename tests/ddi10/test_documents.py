@@ -20,8 +20,8 @@ def test_the_example_leaves_true_in_the_data() -> None:
 def test_the_tests_that_rules_name_exist() -> None:
     table = DOCUMENT.read_text("utf-8").split("Rules and their tests")[1]
     named = re.findall(r"test_\w+", re.sub(r"_``\s+(?:[^`\n]*\s)?``", "_", table))
-    files = {path.stem: path.read_text("utf-8") for path in TESTS.rglob("test_*.py")}
-    named = [name for name in named if name not in files]
-    sources = "".join(files.values())
+    files = [*TESTS.rglob("test_*.py")]
+    named = [name for name in named if name not in {path.stem for path in files}]
+    sources = "".join(path.read_text("utf-8") for path in files)
     assert len(named) >= 89
     assert [name for name in named if f"def {name}(" not in sources] == []
