@@ -26,7 +26,7 @@ from dp2emu.errors import Dp2Error, Fault
 from dp2emu.fuzz.corpus import Corpus, name_of
 from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.replay import replay
-from dp2emu.shader.jit.store import Store
+from dp2emu.shader.jit.object_cache import ObjectCache
 from tests.cli.processes import await_that, forked
 from tests.dp2.rigging import END, Bench, clear, create, issue, rectangle, triangle_list
 from tests.replay.authoring import SETTING, called
@@ -244,7 +244,7 @@ def fill_corpus(folder: str, seed: int) -> None:
 
 
 def fill_cache(folder: str, seed: int) -> None:
-    store = Store(Path(folder), limit=4000)
+    store = ObjectCache(Path(folder), limit=4000)
     for number, data in enumerate(_inputs(0)):
         store.put(f"key{number}", data)
         assert store.get(f"key{number}") in (None, data)

@@ -45,7 +45,7 @@ LATE = (
     "dp2emu.gpu.compile.kernel_draw",
     "dp2emu.gpu.vertex_shader.vertex_kernel",
     "dp2emu.shader.jit.engine",
-    "dp2emu.shader.jit.store",
+    "dp2emu.shader.jit.object_cache",
     "dp2emu.text.conversion",
     "llvmlite.binding",
 )

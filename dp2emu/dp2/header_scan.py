@@ -22,7 +22,7 @@ from dp2emu.dp2.table import TABLE, Tail, Token
 from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, scan
 from dp2emu.errors import Malformed
 from dp2emu.layout import Buffer
-from dp2emu.shader.jit.code import Source
+from dp2emu.shader.jit.code import CodeSource
 from dp2emu.shader.jit.scalars import Code, Value
 from dp2emu.shader.jit.writer import Writer, module
 
@@ -90,7 +90,7 @@ def _address(array: NDArray[Any]) -> int:
 @lru_cache(maxsize=1)
 def _compiled() -> Callable[[int], int]:
     text = module(_tails(), _vertices(), _headers())
-    code = Source.of(text, "headers").good()
+    code = CodeSource.of(text, "headers").good()
     function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(code.address)
     function.code = code  # type: ignore[attr-defined]
     return function

@@ -50,9 +50,9 @@ from dp2emu.shader.ir import (
     TextureKind,
 )
 from dp2emu.shader.ops import OPS
-from dp2emu.shader.simplify import tidy
+from dp2emu.shader.passes import coalesce_copies
 from dp2emu.shader.types import Type
-from dp2emu.shader.values import OPERATORS, Block, Number, Value, Variable
+from dp2emu.shader.values import OPERATORS, Arithmetic, Block, Number, Value, Variable
 from dp2emu.shader.verify import verify
 
 Declared = TypeVar("Declared", File, Port)
@@ -61,7 +61,7 @@ LOOP_LIMIT = 255
 """Rounds of a loop unless told: the most that Direct3D 9 allows (shader reference section 5)."""
 
 
-class Builder:
+class Builder(Arithmetic):
     """Records a program.  Inputs and uniforms at a fixed address are read once, at the start."""
 
     def __init__(self, stage: Stage) -> None:
@@ -127,82 +127,6 @@ class Builder:
         result = self._new_value(row.result)
         self._emit(Assign(_slot(result), op, typed))
         return result
-
-    def operator(self, name: str, *operands: Number) -> Value:
-        """The operation that ``name`` stands for on the type of its operands."""
-        type = next(each.type for each in operands if isinstance(each, Value))
-        if type not in OPERATORS[name]:
-            raise TypeError(f"no {name} on {type.value}")
-        return self.apply(OPERATORS[name][type], *operands)
-
-    def select(self, condition: Number, x: Number, y: Number) -> Value:
-        """condition ? x : y.  Two plain numbers make an F32."""
-        types = [each.type for each in (x, y) if isinstance(each, Value)]
-        return self.apply(OPERATORS["select"][types[0] if types else Type.F32], condition, x, y)
-
-    def fma(self, x: Number, y: Number, z: Number) -> Value:
-        """x * y + z, rounded once.  ``x * y + z`` itself rounds twice."""
-        return self.apply("fma", x, y, z)
-
-    def mulz(self, x: Number, y: Number) -> Value:
-        """x * y where 0 times anything is 0."""
-        return self.apply("mulz", x, y)
-
-    def sqrt(self, x: Number) -> Value:
-        """Correctly rounded; a NaN below 0."""
-        return self.apply("sqrt", x)
-
-    def floor(self, x: Number) -> Value:
-        """Rounded down."""
-        return self.apply("floor", x)
-
-    def ceil(self, x: Number) -> Value:
-        """Rounded up."""
-        return self.apply("ceil", x)
-
-    def round(self, x: Number) -> Value:
-        """Rounded to nearest, ties to even."""
-        return self.apply("round", x)
-
-    def trunc(self, x: Number) -> Value:
-        """Rounded towards zero."""
-        return self.apply("trunc", x)
-
-    def fract(self, x: Number) -> Value:
-        """x - floor(x)."""
-        return self.apply("fract", x)
-
-    def abs(self, x: Number) -> Value:
-        """Without its sign."""
-        return self.apply("abs", x)
-
-    def min(self, x: Number, y: Number) -> Value:
-        """x < y ? x : y; if one is a NaN, the other."""
-        return self.apply("min", x, y)
-
-    def max(self, x: Number, y: Number) -> Value:
-        """x >= y ? x : y; if one is a NaN, the other."""
-        return self.apply("max", x, y)
-
-    def saturate(self, x: Number) -> Value:
-        """Clamped to 0..1; a NaN becomes 0."""
-        return self.apply("saturate", x)
-
-    def ftoi(self, x: Number) -> Value:
-        """F32 to signed I32, cut towards zero and saturated; a NaN becomes 0."""
-        return self.apply("ftoi", x)
-
-    def itof(self, x: Number) -> Value:
-        """Signed I32 to the nearest F32."""
-        return self.apply("itof", x)
-
-    def asint(self, x: Number) -> Value:
-        """The bits of an F32."""
-        return self.apply("asint", x)
-
-    def asfloat(self, x: Number) -> Value:
-        """Bits as an F32."""
-        return self.apply("asfloat", x)
 
     # Ports and files
 
@@ -346,7 +270,7 @@ class Builder:
             tuple(self._files.values()),
             tuple(self._inputs.values()),
             tuple(self._outputs.values()),
-            tidy((*self._prologue, *self._open[0].statements)),
+            coalesce_copies((*self._prologue, *self._open[0].statements)),
         )
         verify(program)
         return program

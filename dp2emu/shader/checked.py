@@ -57,7 +57,7 @@ def run(
 
     wanted, difference = both(program)
     if difference is not None:
-        at = _first(program, lambda part: both(part)[1] is not None)
+        at = _first_difference(program, lambda part: both(part)[1] is not None)
         raise Disagreement(f"{difference.told}, since {at}", dump(program), difference.lane)
     return wanted
 
@@ -76,7 +76,7 @@ def _difference(wanted: Result, found: Result) -> _Difference | None:
         differs = np.flatnonzero(_bits(lanes) != _bits(other))
         if len(differs):
             lane = int(differs[0])
-            values = " and ".join(_told(each[lane : lane + 1]) for each in (lanes, other))
+            values = " and ".join(_describe(each[lane : lane + 1]) for each in (lanes, other))
             return _Difference(lane, f"output {name} of lane {lane} is {values}")
     return None
 
@@ -96,16 +96,16 @@ def _bits(lanes: Lanes) -> Lanes:
     return lanes.view(np.uint8) if lanes.dtype == np.bool_ else lanes.view(np.uint32)
 
 
-def _told(lane: Lanes) -> str:
+def _describe(lane: Lanes) -> str:
     return f"{lane[0]} ({int(_bits(lane)[0]):#x})"
 
 
-def _first(program: Program, differs: Callable[[Program], bool]) -> str:
+def _first_difference(program: Program, differs: Callable[[Program], bool]) -> str:
     """The statement outside of blocks that first makes a difference, found by halving."""
     same, different = 0, len(program.statements)
     while different - same > 1:
         middle = (same + different) // 2
-        if differs(_start(program, middle)):
+        if differs(_prefix(program, middle)):
             different = middle
         else:
             same = middle
@@ -114,7 +114,7 @@ def _first(program: Program, differs: Callable[[Program], bool]) -> str:
     return f"statement {same}: {' '.join(text[:1]).strip()}"
 
 
-def _start(program: Program, count: int) -> Program:
+def _prefix(program: Program, count: int) -> Program:
     """The first statements, with all slots as outputs as well."""
     ports = tuple(Port(f"slot#{n}", type) for n, type in enumerate(program.slots))
     shown: tuple[Statement, ...] = tuple(

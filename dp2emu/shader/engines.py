@@ -69,7 +69,7 @@ def name_of(run: Run) -> str:
 
 
 @contextmanager
-def telling(place: Callable[[int], str]) -> Iterator[None]:
+def locate_disagreement(place: Callable[[int], str]) -> Iterator[None]:
     """If engines disagree in here, the error says what place their lane is."""
     try:
         yield

@@ -44,7 +44,7 @@ from dp2emu.shader.ir import (
     walk,
 )
 from dp2emu.shader.ops import OPS
-from dp2emu.shader.temporaries import temporaries
+from dp2emu.shader.passes import temporaries
 from dp2emu.shader.types import F32, I32, Lanes, Mask, Type, canonical
 
 I64 = NDArray[np.int64]

@@ -149,7 +149,7 @@ class SharedMemory:
 CUBES = frozenset({Dimension.TEXTURECUBE, Dimension.TEXTURECUBEARRAY})
 
 
-class Shape(NamedTuple):
+class AddressShape(NamedTuple):
     """``axes`` of an address, whether a slice comes after them, and how many of the sizes are
     ``lengths`` in texels.
     """
@@ -159,17 +159,17 @@ class Shape(NamedTuple):
     lengths: int = 1
 
 
-SHAPES: dict[Dimension, Shape] = {
-    Dimension.BUFFER: Shape(1),
-    Dimension.TEXTURE1D: Shape(1),
-    Dimension.TEXTURE2D: Shape(2, lengths=2),
-    Dimension.TEXTURE2DMS: Shape(2, lengths=2),
-    Dimension.TEXTURE3D: Shape(3, lengths=3),
-    Dimension.TEXTURECUBE: Shape(3, lengths=2),
-    Dimension.TEXTURE1DARRAY: Shape(1, slices=True),
-    Dimension.TEXTURE2DARRAY: Shape(2, slices=True, lengths=2),
-    Dimension.TEXTURE2DMSARRAY: Shape(2, slices=True, lengths=2),
-    Dimension.TEXTURECUBEARRAY: Shape(3, slices=True, lengths=2),
-    Dimension.RAW_BUFFER: Shape(1),
-    Dimension.STRUCTURED_BUFFER: Shape(1),
+ADDRESS_SHAPES: dict[Dimension, AddressShape] = {
+    Dimension.BUFFER: AddressShape(1),
+    Dimension.TEXTURE1D: AddressShape(1),
+    Dimension.TEXTURE2D: AddressShape(2, lengths=2),
+    Dimension.TEXTURE2DMS: AddressShape(2, lengths=2),
+    Dimension.TEXTURE3D: AddressShape(3, lengths=3),
+    Dimension.TEXTURECUBE: AddressShape(3, lengths=2),
+    Dimension.TEXTURE1DARRAY: AddressShape(1, slices=True),
+    Dimension.TEXTURE2DARRAY: AddressShape(2, slices=True, lengths=2),
+    Dimension.TEXTURE2DMSARRAY: AddressShape(2, slices=True, lengths=2),
+    Dimension.TEXTURECUBEARRAY: AddressShape(3, slices=True, lengths=2),
+    Dimension.RAW_BUFFER: AddressShape(1),
+    Dimension.STRUCTURED_BUFFER: AddressShape(1),
 }

@@ -25,7 +25,7 @@ def ports(kind: TextureKind, lod: Lod) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Bound:
+class BoundProgram:
     """A program that samples, of which the four outputs are red, green, blue and alpha, and what
     it reads.  ``ports`` are the inputs, in order, of one that answers to fetches instead, with
     four words.  What is found out about it is kept as long as it is.
@@ -37,18 +37,18 @@ class Bound:
 
 
 @runtime_checkable
-class Bindable(Protocol):
+class BindableSampler(Protocol):
     """A sampler that says which programs do its work."""
 
-    def bound(self, sampler: int, kind: TextureKind, lod: Lod) -> Bound:
+    def bound(self, sampler: int, kind: TextureKind, lod: Lod) -> BoundProgram:
         """The program that samples in this way."""
 
 
 @runtime_checkable
-class Answering(Protocol):
+class BindableFetcher(Protocol):
     """A fetcher that says which programs do its work."""
 
-    def answered(self, unit: int) -> Bound | None:
+    def answered(self, unit: int) -> BoundProgram | None:
         """The program that answers to fetches of a unit; its ports are the operands.  None for a
         unit that has none, which is then called.
         """

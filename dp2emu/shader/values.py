@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import Operand, Statement
 from dp2emu.shader.types import Type
-
-if TYPE_CHECKING:
-    from dp2emu.shader.builder import Builder
 
 
 @dataclass(eq=False, slots=True)
@@ -33,7 +30,7 @@ class Value:
     ``version`` counts assignments of the slot before that.
     """
 
-    builder: Builder
+    builder: Arithmetic
     operand: Operand
     type: Type
     block: Block
@@ -119,7 +116,7 @@ class Variable:
     Not frozen, since that would forbid the assignment to ``value``.
     """
 
-    builder: Builder
+    builder: Arithmetic
     slot: int
     type: Type
 
@@ -156,3 +153,102 @@ OPERATORS: dict[str, dict[Type, str]] = {
     )
 }
 """The operation for an operator on each type."""
+
+
+class Arithmetic(ABC):
+    """The operations of the op table on values; a ``Builder`` records them in a program.
+
+    ``Value`` and ``Variable`` depend on this class alone, so that the builder may import them.
+    """
+
+    @abstractmethod
+    def constant(self, type: Type, number: float) -> Value:
+        """A constant of a type."""
+
+    @abstractmethod
+    def apply(self, op: str, *operands: Number) -> Value:
+        """The result of a row of the op table."""
+
+    @abstractmethod
+    def read(self, variable: Variable) -> Value:
+        """The current value of a variable."""
+
+    @abstractmethod
+    def assign(self, variable: Variable, value: Number) -> None:
+        """Assign a variable in the active lanes."""
+
+    def operator(self, name: str, *operands: Number) -> Value:
+        """The operation that ``name`` stands for on the type of its operands."""
+        type = next(each.type for each in operands if isinstance(each, Value))
+        if type not in OPERATORS[name]:
+            raise TypeError(f"no {name} on {type.value}")
+        return self.apply(OPERATORS[name][type], *operands)
+
+    def select(self, condition: Number, x: Number, y: Number) -> Value:
+        """condition ? x : y.  Two plain numbers make an F32."""
+        types = [each.type for each in (x, y) if isinstance(each, Value)]
+        return self.apply(OPERATORS["select"][types[0] if types else Type.F32], condition, x, y)
+
+    def fma(self, x: Number, y: Number, z: Number) -> Value:
+        """x * y + z, rounded once.  ``x * y + z`` itself rounds twice."""
+        return self.apply("fma", x, y, z)
+
+    def mulz(self, x: Number, y: Number) -> Value:
+        """x * y where 0 times anything is 0."""
+        return self.apply("mulz", x, y)
+
+    def sqrt(self, x: Number) -> Value:
+        """Correctly rounded; a NaN below 0."""
+        return self.apply("sqrt", x)
+
+    def floor(self, x: Number) -> Value:
+        """Rounded down."""
+        return self.apply("floor", x)
+
+    def ceil(self, x: Number) -> Value:
+        """Rounded up."""
+        return self.apply("ceil", x)
+
+    def round(self, x: Number) -> Value:
+        """Rounded to nearest, ties to even."""
+        return self.apply("round", x)
+
+    def trunc(self, x: Number) -> Value:
+        """Rounded towards zero."""
+        return self.apply("trunc", x)
+
+    def fract(self, x: Number) -> Value:
+        """x - floor(x)."""
+        return self.apply("fract", x)
+
+    def abs(self, x: Number) -> Value:
+        """Without its sign."""
+        return self.apply("abs", x)
+
+    def min(self, x: Number, y: Number) -> Value:
+        """x < y ? x : y; if one is a NaN, the other."""
+        return self.apply("min", x, y)
+
+    def max(self, x: Number, y: Number) -> Value:
+        """x >= y ? x : y; if one is a NaN, the other."""
+        return self.apply("max", x, y)
+
+    def saturate(self, x: Number) -> Value:
+        """Clamped to 0..1; a NaN becomes 0."""
+        return self.apply("saturate", x)
+
+    def ftoi(self, x: Number) -> Value:
+        """F32 to signed I32, cut towards zero and saturated; a NaN becomes 0."""
+        return self.apply("ftoi", x)
+
+    def itof(self, x: Number) -> Value:
+        """Signed I32 to the nearest F32."""
+        return self.apply("itof", x)
+
+    def asint(self, x: Number) -> Value:
+        """The bits of an F32."""
+        return self.apply("asint", x)
+
+    def asfloat(self, x: Number) -> Value:
+        """Bits as an F32."""
+        return self.apply("asfloat", x)

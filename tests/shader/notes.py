@@ -10,8 +10,8 @@ import pytest
 
 from dp2emu.shader.jit import code
 from dp2emu.shader.jit.compiling import PASSES, Host
-from dp2emu.shader.jit.store import Store
-from dp2emu.shader.jit.tiering import improve_all
+from dp2emu.shader.jit.object_cache import ObjectCache
+from dp2emu.shader.jit.tiering import optimize_all
 
 _Note = TypeVar("_Note")
 
@@ -23,9 +23,9 @@ def compiles_noted(
 
     Nothing is left to be improved, and objects are those in a folder of the test's own.
     """
-    improve_all()
+    optimize_all()
     found: list[_Note] = []
-    begun = Host.begun
+    begun = Host.begin
 
     def noted(
         self: Host, text: str, passes: tuple[str, ...] = PASSES, quick: bool = False
@@ -33,6 +33,6 @@ def compiles_noted(
         found.append(note(text, quick))
         return begun(self, text, passes, quick)
 
-    monkeypatch.setattr(Host, "begun", noted)
-    monkeypatch.setattr(code, "objects", lambda: Store(folder))
+    monkeypatch.setattr(Host, "begin", noted)
+    monkeypatch.setattr(code, "object_cache", lambda: ObjectCache(folder))
     return found

@@ -52,7 +52,7 @@ from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.runtime import Device9, Light, Material
 from dp2emu.runtime.responses import parse_responses
 from dp2emu.shader.engines import REFERENCE, engine, name_of
-from dp2emu.shader.jit.store import objects
+from dp2emu.shader.jit.object_cache import object_cache
 from dp2emu.shader.sm.assemble import assemble
 
 FRAMES = 3
@@ -277,7 +277,7 @@ class Ours:
 
     def load(self) -> None:
         """LLVM, if the engine compiles, and no earlier process has."""
-        folder = objects().folder
+        folder = object_cache().folder
         compiled = folder.is_dir() and any(folder.iterdir())
         if name_of(engine(self.options.engine)) != REFERENCE and not compiled:
             import_module("llvmlite.binding")

@@ -62,9 +62,9 @@ def _timed(draw: Any) -> float:
 
 def _settle() -> None:
     """Wait for what is compiled in the background for others."""
-    from dp2emu.shader.jit.tiering import done
+    from dp2emu.shader.jit.tiering import wait_for_background
 
-    done()
+    wait_for_background()
 
 
 def main() -> None:

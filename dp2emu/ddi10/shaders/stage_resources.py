@@ -22,7 +22,7 @@ from dp2emu.gpu.command.pipeline import Samplers
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import TextureKind
-from dp2emu.shader.resources import SHAPES, Dimension, Unit
+from dp2emu.shader.resources import ADDRESS_SHAPES, Dimension, Unit
 from dp2emu.shader.texture.bindings import MAX_LEVELS
 from dp2emu.shader.texture.records import MAX_ANISOTROPY, SamplerKey
 
@@ -143,7 +143,7 @@ def _key(unit: Unit, dimension: Dimension, view: ShaderView, desc: SamplerDesc) 
         anisotropy=min(max(probes, 1), MAX_ANISOTROPY),
         srgb=ROWS[format].srgb,
         levels=len(view.levels) > 1,
-        layers=SHAPES[dimension].slices,
+        layers=ADDRESS_SHAPES[dimension].slices,
         compare=CmpFunc(desc.ComparisonFunc) if unit.comparison else None,
         offset=unit.texel,
         ranged=max(desc.MinLOD, _least_lod(view)) > 0 or desc.MaxLOD < MAX_LEVELS,

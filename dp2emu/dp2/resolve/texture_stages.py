@@ -26,7 +26,6 @@ from dp2emu.dp2.states.stage7 import blended_stage
 from dp2emu.errors import Fault
 from dp2emu.shader.fixed import (
     CURRENT,
-    KEPT,
     Argument,
     Combination,
     TextureStage,
@@ -34,6 +33,7 @@ from dp2emu.shader.fixed import (
     reads_texture,
     stage_uniforms,
 )
+from dp2emu.shader.fixed.cascade import DISABLED
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.stages import STAGES
 from dp2emu.shader.types import F32
@@ -91,11 +91,11 @@ def _stage(state: State, number: int, texture: TextureKind | None) -> TextureSta
     color = _combination(row, number, _COLOR)
     if color.op is TextureOp.DISABLE or (texture is None and reads_texture(color)):
         return None
-    alpha = KEPT
+    alpha = DISABLED
     if color.op is not TextureOp.DOTPRODUCT3:
         alpha = _combination(row, number, _ALPHA)
     if texture is None and reads_texture(alpha):
-        alpha = KEPT
+        alpha = DISABLED
     temp = row[TextureStageState.RESULTARG] & _SELECT_MASK == TextureArgument.TEMP
     return TextureStage(color, alpha, temp, texture, projection(state, number))
 

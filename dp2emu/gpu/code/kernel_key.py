@@ -18,7 +18,7 @@ from dp2emu.gpu.command.pipeline import (
 )
 from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.records import dataclass
-from dp2emu.shader.fixed.output import Output
+from dp2emu.shader.fixed.output import TargetOutput
 from dp2emu.shader.ir import (
     Assign,
     Derivative,
@@ -37,10 +37,10 @@ from dp2emu.shader.ir import (
     walk,
     written,
 )
-from dp2emu.shader.jit.layout import Sampled
+from dp2emu.shader.jit.layout import SampleCallee
 from dp2emu.shader.ports import CENTROID
 
-Samplers = tuple[tuple[Sampled, Program], ...]
+Samplers = tuple[tuple[SampleCallee, Program], ...]
 """How a program samples, and the programs that do it."""
 
 
@@ -50,7 +50,7 @@ class ColorKey:
 
     number: int
     format: AnyFormat
-    output: Output
+    output: TargetOutput
     operation: int
     whole: bool
 

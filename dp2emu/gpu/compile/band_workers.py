@@ -21,7 +21,7 @@ from dp2emu.gpu.rasterizer.triangles_code import AHEAD
 from dp2emu.gpu.vertex_shader.vertex_frame import Frame, Frames
 from dp2emu.gpu.vertex_shader.vertex_kernel import ASSEMBLE, vertices
 from dp2emu.shader.jit.bindings import address
-from dp2emu.shader.jit.code import Source
+from dp2emu.shader.jit.code import CodeSource
 from dp2emu.shader.jit.scalars import Code, Value
 from dp2emu.shader.jit.tiering import TieredFunction
 from dp2emu.shader.jit.writer import Writer, module
@@ -89,7 +89,7 @@ _RHW_ROWS = 9
 def crew() -> TieredFunction:
     """The function.  It runs without Python's lock.  Raises ImportError without llvmlite."""
     kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
-    return TieredFunction(Source(NAME, text, NAME), kind)
+    return TieredFunction(CodeSource(NAME, text, NAME), kind)
 
 
 def text() -> str:

@@ -42,7 +42,7 @@ from dp2emu.gpu.vertex_shader.vertex_kernel import (
 )
 from dp2emu.records import dataclass
 from dp2emu.shader.jit.bindings import Words, address
-from dp2emu.shader.jit.code import Source
+from dp2emu.shader.jit.code import CodeSource
 from dp2emu.shader.jit.layout import layout_of
 from dp2emu.shader.jit.scalars import Code, Value
 from dp2emu.shader.jit.tiering import TieredFunction
@@ -105,7 +105,7 @@ def sequence() -> TieredFunction:
     """The function.  It runs without Python's lock.  Raises ImportError without llvmlite."""
     pointer, number = ctypes.c_void_p, ctypes.c_int64
     kind = ctypes.CFUNCTYPE(number, pointer, number, number, pointer, pointer)
-    return TieredFunction(Source(NAME, text, NAME), kind)
+    return TieredFunction(CodeSource(NAME, text, NAME), kind)
 
 
 def text() -> str:
@@ -478,7 +478,7 @@ class BatchRun:
         self._count = min(self._count, self._done + waiting)
         rows, room, why = address(self._rows), address(self._room), address(self._why)
         # What has their addresses is run here.
-        stages = vertices().best(), cutting().best() if cutting().there else None
+        stages = vertices().best(), cutting().best() if cutting().has_code else None
         for name, function in zip(("vertices", "cutting"), stages, strict=True):
             self._room[ROOM.index(name)] = 0 if function is None else function.code.address
         for recipe in self.recipes.values():

@@ -13,7 +13,7 @@ from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.records import dataclass
-from dp2emu.shader.jit.tiering import improve_all
+from dp2emu.shader.jit.tiering import optimize_all
 from dp2emu.shader.text import dump
 
 Bytes = NDArray[np.uint8]
@@ -32,7 +32,7 @@ def compared(draw: Draw, stages: Callable[[], Work], kernel: Callable[[], Work])
     way, again = _Way(draw, surfaces, before), True
     while again:
         way.compare(wanted, work, kernel)
-        again = improve_all()
+        again = optimize_all()
     return work
 
 

@@ -15,7 +15,7 @@ from dp2emu.gpu.pixel_shader.pixel_code import sampling
 from dp2emu.gpu.rasterizer.spans_code import spans
 from dp2emu.gpu.rasterizer.triangle_setup_code import Setup
 from dp2emu.gpu.rasterizer.triangles_code import Records, places, rows_within, triangles
-from dp2emu.shader.jit.code import Source
+from dp2emu.shader.jit.code import CodeSource
 from dp2emu.shader.jit.machine import machine
 from dp2emu.shader.jit.tiering import TieredFunction
 from dp2emu.shader.jit.writer import Target, Writer, module
@@ -99,7 +99,7 @@ def kernel(key: Key) -> TieredFunction:
     target = target_of(key)
     first = partial(text_in_two, key, target) if key.triangles else None
     whole = partial(text, key, target)
-    return TieredFunction(Source((key, target), whole, NAME, PASSES, first), KIND)
+    return TieredFunction(CodeSource((key, target), whole, NAME, PASSES, first), KIND)
 
 
 @lru_cache(maxsize=8)
@@ -107,7 +107,7 @@ def front_of(samples: int, by_sample: bool) -> TieredFunction:
     """The front of kernels for triangles, to be called by code only."""
     key, target = FrontKey(samples, by_sample), Target(TOGETHER, machine().fused)
     return TieredFunction(
-        Source((key, target), partial(front_text, key, target), FRONT), FRONT_KIND
+        CodeSource((key, target), partial(front_text, key, target), FRONT), FRONT_KIND
     )
 
 
@@ -116,7 +116,7 @@ def setup(key: SetupKey) -> TieredFunction:
     """What sets triangles up and is called with the addresses of arguments and results."""
     target = Target(TOGETHER, machine().fused)
     return TieredFunction(
-        Source((key, target), partial(setup_text, key, target), SETUP), SETUP_KIND
+        CodeSource((key, target), partial(setup_text, key, target), SETUP), SETUP_KIND
     )
 
 

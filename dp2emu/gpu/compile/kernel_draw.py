@@ -81,7 +81,7 @@ def drawing(
     made = Drawing(
         targets.region, targets.colors, targets.depth, sampler, fetcher, threads, writes
     )
-    if not vertices().there:
+    if not vertices().has_code:
         made.begin(draw, names)
     return made
 
@@ -125,10 +125,10 @@ class Drawing:
             return
         found = plan_of(pipeline, names).names
         plan = self.triangle_plan(draw, found, self.seems_level(draw, names))
-        plan.kernel.ahead(Effort.FAIR)
+        plan.kernel.compile_ahead(Effort.FAIR)
         if pipeline.vertex is not None:
-            vertices().ahead()
-        plan.setup.ahead()
+            vertices().compile_ahead()
+        plan.setup.compile_ahead()
 
     def seems_level(self, draw: Draw, names: tuple[str, ...]) -> bool:
         """Whether triangles have no perspective, as far as earlier ones or the first one tell."""
@@ -143,8 +143,8 @@ class Drawing:
         """Have a kernel compiled by another thread, if this one has something to do until it is
         wanted: otherwise it is known by then how much there is to draw.
         """
-        if draw.count >= MANY or not plan.setup.there:
-            plan.kernel.ahead(Effort.FAIR)
+        if draw.count >= MANY or not plan.setup.has_code:
+            plan.kernel.compile_ahead(Effort.FAIR)
 
     def _triangles(self, draw: Draw, assembled: Geometry) -> Work | None:
         """Set up, cover and draw triangles; None if some are too large for that."""
@@ -246,9 +246,9 @@ class Drawing:
         samples = pixels * plan.key.samples
         if samples >= WORTH:
             # While the kernel is compiled.
-            crew().soon()
+            crew().poll()
         self.prepare(plan, samples)
-        if samples >= WORTH and crew().soon():
+        if samples >= WORTH and crew().poll():
             items = Items.whole(given, Bands.of(top, bottom))
             return self.paint(plan, draw, given, items, (0, 1, pixels), before)
         results = np.zeros(len(RESULTS), np.int64)
@@ -261,9 +261,9 @@ class Drawing:
         """Have a kernel for so many samples: if it was there, good code before long of all that
         draws them.
         """
-        if samples >= HEAVY and plan.kernel.there:
+        if samples >= HEAVY and plan.kernel.has_code:
             for function in (plan.kernel, plan.setup, crew(), vertices()):
-                function.ask()
+                function.promote()
         plan.kernel.ready(Effort.FAIR if samples >= WORTH else Effort.QUICK)
 
     def paint(

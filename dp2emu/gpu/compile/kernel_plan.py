@@ -16,7 +16,7 @@ from dp2emu.gpu.pixel_shader.pixel_stage import COLOR_PORTS, linear_varyings, va
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import Program, walk
 from dp2emu.shader.jit.code import Effort
-from dp2emu.shader.jit.layout import Sampled
+from dp2emu.shader.jit.layout import SampleCallee
 from dp2emu.shader.jit.layout import layout_of as body_layout
 from dp2emu.shader.jit.ranges import clamped
 from dp2emu.shader.jit.tiering import TieredFunction
@@ -62,9 +62,9 @@ def samplers_of(program: Program, sampler: Sampler) -> Samplers:
 
 
 @lru_cache(maxsize=1 << 10)
-def _sampled(program: Program) -> tuple[Sampled, ...]:
+def _sampled(program: Program) -> tuple[SampleCallee, ...]:
     """How a program samples, if in few ways only."""
-    asked = tuple(each for each in body_layout(program).asked if isinstance(each, Sampled))
+    asked = tuple(each for each in body_layout(program).asked if isinstance(each, SampleCallee))
     return asked if len(asked) <= FEW else ()
 
 

@@ -79,7 +79,7 @@ class Large:
         plan = plan_of(draw.pipeline, names)
         called = plan.program is not None and layout_of(plan.program).asked
         # A first draw does not wait for what only many need.
-        there = not called and vertices().soon() and crew().soon()
+        there = not called and vertices().poll() and crew().poll()
         return cls(drawing, draw, plan, alone) if there else None
 
     def whole(self, meter: Meter) -> Work:

@@ -33,7 +33,7 @@ from dp2emu.gpu.rasterizer.primitive_setup import POINT_SIZE
 from dp2emu.gpu.rasterizer.spans import ONE
 from dp2emu.gpu.vertex_shader.vertex_frame import double, plan_of
 from dp2emu.shader.jit.bindings import address
-from dp2emu.shader.jit.code import Source
+from dp2emu.shader.jit.code import CodeSource
 from dp2emu.shader.jit.scalars import Code, Value, Variable
 from dp2emu.shader.jit.tiering import TieredFunction
 from dp2emu.shader.jit.writer import Writer, module
@@ -93,7 +93,7 @@ _STATE = ("made", "spans", "pixels", "odd")
 def points() -> TieredFunction:
     """The function.  Raises ImportError without llvmlite."""
     kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
-    return TieredFunction(Source(NAME, text, NAME), kind)
+    return TieredFunction(CodeSource(NAME, text, NAME), kind)
 
 
 def text() -> str:

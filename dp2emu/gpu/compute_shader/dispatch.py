@@ -22,7 +22,7 @@ from dp2emu.gpu.shader_resources.memory_operations import Accesses, Same, in_any
 from dp2emu.gpu.shader_resources.resource_reads import StageFetcher
 from dp2emu.gpu.shader_resources.textures import Texturing
 from dp2emu.gpu.shader_resources.unordered_access import WordMemory
-from dp2emu.shader.engines import telling
+from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.reference import Run
 from dp2emu.shader.types import I32, Lanes
@@ -100,7 +100,7 @@ class _Running:
         memory = Accesses(dispatch.deeds, dispatch.unordered, lanes, shared, most=left)
         wanted = {port.name for port in program.inputs}
         inputs = {name: lane for name, lane in self._inputs(numbers) if name in wanted}
-        with telling(lambda lane: f"thread {lane} from group {numbers[0]} on"):
+        with locate_disagreement(lambda lane: f"thread {lane} from group {numbers[0]} on"):
             self._run(
                 program,
                 inputs,

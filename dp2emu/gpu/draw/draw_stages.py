@@ -166,7 +166,7 @@ _OF_DRAWS = (
     "shader.fixed.blend", "shader.fixed.cascade", "shader.fixed.operations",
     "shader.fixed.output", "shader.fixed.records", "shader.ir", "shader.jit.bindings",
     "shader.jit.code", "shader.jit.compiling", "shader.jit.layout", "shader.jit.machine",
-    "shader.jit.writer", "shader.sampling", "shader.simplify", "shader.texture.address",
+    "shader.jit.writer", "shader.sampling", "shader.passes", "shader.texture.address",
     "shader.texture.bindings", "shader.texture.fields", "shader.texture.reading",
     "shader.texture.records", "shader.texture.sampler", "shader.values", "shader.verify",
 )  # fmt: skip

@@ -27,12 +27,12 @@ from dp2emu.gpu.resource.pixel_format import (
 )
 from dp2emu.identity_cache import while_it_lives
 from dp2emu.records import dataclass
-from dp2emu.shader.engines import telling
+from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.fixed.blend import BLEND_FILE
-from dp2emu.shader.fixed.output import LINEAR_FILE, Output, output_program
+from dp2emu.shader.fixed.output import LINEAR_FILE, TargetOutput, output_program
 from dp2emu.shader.ops import saturate
 from dp2emu.shader.reference import Run
-from dp2emu.shader.texture.bindings import linear_light
+from dp2emu.shader.texture.bindings import srgb_to_linear_table
 from dp2emu.shader.types import I32
 
 COMPONENTS = "xyzw"
@@ -60,7 +60,7 @@ class ColorTarget:
     samples: int
     row: FormatRow
     bits: int
-    output: Output
+    output: TargetOutput
     uniforms: Uniforms
     run: Run
     raster_op: int = COPY
@@ -99,7 +99,7 @@ class ColorTarget:
         if any(self.output.dither):
             pixel = (x // self.samples).astype(np.float32), y.astype(np.float32)
             inputs |= _lanes("vpos", pixel)
-        with telling(lambda lane: f"pixel {x[lane] // self.samples}, {y[lane]}"):
+        with locate_disagreement(lambda lane: f"pixel {x[lane] // self.samples}, {y[lane]}"):
             outputs = self.run(output_program(self.output), inputs, self.uniforms, len(x)).outputs
         return tuple(outputs[f"result.{component}"] for component in COMPONENTS)
 
@@ -149,7 +149,7 @@ def _target(
     output = output_of(pipeline, row, number)
     uniforms = {BLEND_FILE: _blend_factor(numbers, output)}
     if output.srgb:
-        uniforms[LINEAR_FILE] = linear_light()
+        uniforms[LINEAR_FILE] = srgb_to_linear_table()
     operation = pipeline.raster_op
     if operation != COPY:
         bits &= ~unused_bits(row)
@@ -158,7 +158,7 @@ def _target(
     )
 
 
-def _blend_factor(numbers: MergeNumbers, output: Output) -> F32:
+def _blend_factor(numbers: MergeNumbers, output: TargetOutput) -> F32:
     """Within what the target holds."""
     factor = np.array(floats_of(numbers.blend_factor), np.float32)
     if output.signed:
@@ -167,15 +167,15 @@ def _blend_factor(numbers: MergeNumbers, output: Output) -> F32:
 
 
 @lru_cache(maxsize=1 << 10)
-def output_of(pipeline: Pipeline, row: FormatRow, number: int) -> Output:
+def output_of(pipeline: Pipeline, row: FormatRow, number: int) -> TargetOutput:
     """What a pipeline does to colours of a format, that of target ``number``."""
     channels = (row.red, row.green, row.blue)
     codings = {channel.coding for channel in row.channels.values()}
     if codings & _WHOLE:
-        return Output(clamped=False)
+        return TargetOutput(clamped=False)
     encoded = pipeline.srgb_write and all(c and c.bits == SRGB_BITS for c in channels)
     signed = Coding.SNORM in codings
-    return Output(
+    return TargetOutput(
         blend=pipeline.blend_of(number),
         clamped=not (row.floating or signed),
         srgb=row.srgb or encoded,

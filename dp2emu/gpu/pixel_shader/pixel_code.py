@@ -18,8 +18,8 @@ from dp2emu.gpu.rasterizer.planes_code import Primitive, lanes_from, reciprocal
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import Constant, Program
 from dp2emu.shader.jit.bodies import body
-from dp2emu.shader.jit.layout import Asked
-from dp2emu.shader.jit.ranges import Range, Sampled, output_ranges
+from dp2emu.shader.jit.layout import Callee
+from dp2emu.shader.jit.ranges import Range, SampleRanges, output_ranges
 from dp2emu.shader.jit.writer import ZERO, Target, Writer, constant, number
 from dp2emu.shader.ports import CENTROID, CONSTANT, SAMPLE, varying
 from dp2emu.shader.sampling import ports
@@ -40,8 +40,8 @@ class Routine:
     name: str
     program: Program
     arguments: tuple[str, ...] = ()
-    direct: Mapping[Asked, str] = field(default_factory=dict)
-    sampled: Sampled = field(default_factory=dict)
+    direct: Mapping[Callee, str] = field(default_factory=dict)
+    sampled: SampleRanges = field(default_factory=dict)
 
     def text(self, target: Target, *, inline: bool, paired: bool = True) -> tuple[str, Writer]:
         """Header and text of the function."""
@@ -85,8 +85,8 @@ def sampling(samplers: Samplers) -> list[Routine]:
 
 def pixel_routine(key: Key) -> Routine:
     """The pixel program, which calls those that sample."""
-    direct: dict[Asked, str] = {}
-    sampled: dict[Asked, tuple[Range | None, ...]] = {}
+    direct: dict[Callee, str] = {}
+    sampled: dict[Callee, tuple[Range | None, ...]] = {}
     for (asked, program), routine in zip(key.samplers, sampling(key.samplers), strict=True):
         direct[asked] = routine.name
         sampled[asked] = tuple(output_ranges(program).get(port.name) for port in program.outputs)

@@ -27,7 +27,7 @@ from dp2emu.gpu.rasterizer.quads import quads
 from dp2emu.gpu.rasterizer.spans import ONE
 from dp2emu.gpu.resource.pixel_format import as_floats
 from dp2emu.records import dataclass
-from dp2emu.shader.engines import telling
+from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.ir import Program, of_program
 from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, SAMPLE, varying
 from dp2emu.shader.reference import Run, Sampler
@@ -292,7 +292,7 @@ def _run(
     if _reads(shading.program, COVERAGE_PORT):
         inputs[COVERAGE_PORT] = mask
     memory = _memory(shading, count, real)
-    with telling(lambda lane: f"pixel {sites.x[lane]}, {sites.y[lane]}"):
+    with locate_disagreement(lambda lane: f"pixel {sites.x[lane]}, {sites.y[lane]}"):
         result = shading.run(
             shading.program,
             inputs,

@@ -14,7 +14,7 @@ import numpy as np
 from dp2emu.d3d.formats import FormatRow
 from dp2emu.gpu.arrays import F32, F64
 from dp2emu.shader.ops import saturate
-from dp2emu.shader.texture.bindings import linear_light, linear_value
+from dp2emu.shader.texture.bindings import srgb_to_linear, srgb_to_linear_table
 
 _COLORS = 3
 """Red, green and blue; an alpha is a fraction."""
@@ -24,7 +24,7 @@ def decoded(row: FormatRow, lanes: Sequence[F32]) -> tuple[F32, ...]:
     """Red, green, blue and alpha of pixels in linear light."""
     if not row.srgb:
         return tuple(lanes)
-    colors = [linear_light()[np.rint(lane * np.float32(255)).astype(np.int64)]
+    colors = [srgb_to_linear_table()[np.rint(lane * np.float32(255)).astype(np.int64)]
               for lane in lanes[:_COLORS]]  # fmt: skip
     return (*colors, *lanes[_COLORS:])
 
@@ -45,4 +45,4 @@ def _code(lane: F32) -> F32:
 def _steps() -> F64:
     """The light from which on a code is that of the next number: halfway between two codes."""
     halves = (Decimal(2 * code + 1) / 510 for code in range(255))
-    return np.array([float(linear_value(half)) for half in halves], np.float64)
+    return np.array([float(srgb_to_linear(half)) for half in halves], np.float64)

@@ -16,8 +16,8 @@ from dp2emu.records import dataclass
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.resources import Dimension, ReadOpcode
 from dp2emu.shader.resources import Unit as Asked
-from dp2emu.shader.sampling import Bound
-from dp2emu.shader.texture.resource_reads import Answer, about_samples, answer, facts
+from dp2emu.shader.sampling import BoundProgram
+from dp2emu.shader.texture.resource_reads import ReadProgram, facts, read_program, sample_answer
 from dp2emu.shader.types import I32, Lanes, Mask
 
 Files = Mapping[str, Lanes]
@@ -46,14 +46,14 @@ class StageFetcher:
     samples: int
     look: Look | None = None
 
-    def answered(self, unit: int) -> Bound | None:
+    def answered(self, unit: int) -> BoundProgram | None:
         """The program that answers to fetches of a unit; its ports are the operands.  None for
         inputs elsewhere.
         """
         if self.texturing.asked[self.stage][unit].ask in ELSEWHERE:
             return None
         found, files = self._answer(unit)
-        return Bound(found.program, files, found.ports)
+        return BoundProgram(found.program, files, found.ports)
 
     def __call__(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
         """All lanes are answered, active or not."""
@@ -71,7 +71,7 @@ class StageFetcher:
             cache.look_up(texture.texture, reads.words(len(texture.files["texels"])))
         return words
 
-    def _answer(self, number: int) -> tuple[Answer, Files]:
+    def _answer(self, number: int) -> tuple[ReadProgram, Files]:
         asked = self.texturing.asked[self.stage][number]
         if asked.resource is None:
             return _about_targets(asked, self.stage, self.samples)
@@ -79,7 +79,7 @@ class StageFetcher:
         if unit is None:
             return facts(self.stage), _facts(0)
         files = _FILES.get(asked.ask, _whole)(asked, self.bindings[number], unit.files)
-        return answer(asked, unit.key, self.stage), files
+        return read_program(asked, unit.key, self.stage), files
 
 
 def _ways(asked: Asked, where: Sequence[I32], samples: int) -> F64:
@@ -95,9 +95,9 @@ def _ways(asked: Asked, where: Sequence[I32], samples: int) -> F64:
     return found
 
 
-def _about_targets(asked: Asked, stage: Stage, samples: int) -> tuple[Answer, Files]:
+def _about_targets(asked: Asked, stage: Stage, samples: int) -> tuple[ReadProgram, Files]:
     files = _places(samples) if asked.ask is ReadOpcode.SAMPLE_POSITION else _facts(samples)
-    return about_samples(asked, stage), files
+    return sample_answer(asked, stage), files
 
 
 def _whole(asked: Asked, binding: TextureBinding, files: Files) -> Files:

@@ -23,12 +23,12 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Lod, Stage, TextureKind
 from dp2emu.shader.reference import Run
 from dp2emu.shader.reference import run as run_reference
-from dp2emu.shader.sampling import COMPONENTS, Bound, ports
+from dp2emu.shader.sampling import COMPONENTS, BoundProgram, ports
 from dp2emu.shader.texture.bindings import (
     level_rows,
     limits_of,
-    linear_light,
     sampler_numbers,
+    srgb_to_linear_table,
     weights_of,
 )
 from dp2emu.shader.texture.fields import row_of
@@ -91,7 +91,7 @@ class Unit:
                 surface.samples,
             ),
             "palette": _NO_PALETTE if palette is None else palette.view(np.int32),
-            "linear": linear_light() if key.srgb else _NO_TABLE,
+            "linear": srgb_to_linear_table() if key.srgb else _NO_TABLE,
             "weights": weights_of() if binding.weights is None else binding.weights,
         }, surface.serial)  # fmt: skip
 
@@ -149,7 +149,7 @@ class StageSampler:
     texturing: Texturing
     stage: Stage
 
-    def bound(self, sampler: int, kind: TextureKind, lod: Lod) -> Bound:
+    def bound(self, sampler: int, kind: TextureKind, lod: Lod) -> BoundProgram:
         """The program that samples in this way, and what it reads."""
         unit = self._unit(sampler, kind)
         if unit is None:
@@ -190,12 +190,12 @@ class StageSampler:
 
 
 @lru_cache(maxsize=2)
-def _nothing(values: tuple[float, ...]) -> Bound:
+def _nothing(values: tuple[float, ...]) -> BoundProgram:
     """What gives what samplers without a texture do."""
     b = Builder(Stage.PIXEL)
     for component, value in zip(COMPONENTS, values, strict=True):
         b.output(f"texel.{component}", value)
-    return Bound(b.program(), {})
+    return BoundProgram(b.program(), {})
 
 
 _NOTHING_BOUND: Mapping[Stage, Mapping[int, Unit]] = {Stage.VERTEX: {}, Stage.PIXEL: {}}
@@ -236,8 +236,8 @@ def _bound(binding: TextureBinding, key: SamplerKey) -> Unit:
 
 
 @while_it_lives
-def _sampled(unit: Unit, lod: Lod, stage: Stage) -> Bound:
-    return Bound(sampler_program(unit.key, lod, stage), unit.files)
+def _sampled(unit: Unit, lod: Lod, stage: Stage) -> BoundProgram:
+    return BoundProgram(sampler_program(unit.key, lod, stage), unit.files)
 
 
 class Reads:

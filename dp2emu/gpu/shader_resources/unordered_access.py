@@ -20,7 +20,7 @@ from dp2emu.gpu.command.packets import Unordered
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.pixel_format import pack_color, unpack_bits
 from dp2emu.records import dataclass
-from dp2emu.shader.resources import SHAPES, Dimension
+from dp2emu.shader.resources import ADDRESS_SHAPES, Dimension
 from dp2emu.shader.types import I32
 
 Address = Sequence[I32]
@@ -127,12 +127,12 @@ class TexelMemory:
     @property
     def axes(self) -> int:
         """Components of an address."""
-        shape = SHAPES[self.dimension]
+        shape = ADDRESS_SHAPES[self.dimension]
         return shape.axes + shape.slices
 
     def places(self, address: Address, component: int = 0) -> Places:
         """The texel at an address."""
-        shape = SHAPES[self.dimension]
+        shape = ADDRESS_SHAPES[self.dimension]
         numbers = [unsigned(each) for each in address]
         slice = numbers.pop() if shape.slices else np.zeros(1, np.int64)
         inside = slice < len(self.first)
@@ -169,7 +169,7 @@ class TexelMemory:
 
     def sizes(self) -> tuple[int, int, int, int]:
         """Lengths, then slices of an array, and a single level."""
-        shape = SHAPES[self.dimension]
+        shape = ADDRESS_SHAPES[self.dimension]
         lengths = [*self.sides[: shape.lengths], *[len(self.first)] * shape.slices, 0, 0]
         return lengths[0], lengths[1], lengths[2], 1
 

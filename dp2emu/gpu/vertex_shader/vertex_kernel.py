@@ -41,13 +41,13 @@ from dp2emu.gpu.vertex_shader.vertex_frame import Frame, VertexPlan, double, own
 from dp2emu.gpu.vertex_shader.vertex_stage import geometry as reference_geometry
 from dp2emu.identity_cache import by_identity
 from dp2emu.shader.ir import Program
-from dp2emu.shader.jit.bindings import UNIFORMS_KEPT, Bindings, address
-from dp2emu.shader.jit.code import Source
+from dp2emu.shader.jit.bindings import UNIFORM_CACHE_SIZE, Bindings, address
+from dp2emu.shader.jit.code import CodeSource
 from dp2emu.shader.jit.engine import run as run_compiled
 from dp2emu.shader.jit.layout import layout_of
 from dp2emu.shader.jit.machine import target
 from dp2emu.shader.jit.scalars import Code
-from dp2emu.shader.jit.tiering import TieredFunction, improve_all
+from dp2emu.shader.jit.tiering import TieredFunction, optimize_all
 from dp2emu.shader.jit.writer import Writer, module
 from dp2emu.shader.reference import Fetcher, Run, Sampler
 
@@ -80,7 +80,7 @@ def geometry(
     reference does, ImportError without llvmlite.
     """
     # NumPy places vertices that no program makes as quickly as code that is compiled quickly.
-    if draw.pipeline.vertex is None and not vertices().soon():
+    if draw.pipeline.vertex is None and not vertices().poll():
         return reference_geometry(draw, start, stop, names)
     return compiled(draw, start, stop, names, sampler, fetcher)
 
@@ -162,7 +162,7 @@ def _bound(
     return bindings, address(bindings.of(program, draw.vertex_uniforms))
 
 
-@by_identity(UNIFORMS_KEPT)
+@by_identity(UNIFORM_CACHE_SIZE)
 def bound_uniforms(uniforms: Uniforms, program: Program) -> tuple[Bindings, int]:
     """What a vertex program that samples nothing reads, and where it says so; it may be used
     again.
@@ -299,7 +299,7 @@ def checked(
             if each.shape != other.shape or not np.array_equal(each, other, equal_nan=True):
                 raise Disagreement(f"{what} of primitives {start} to {stop} differ", "", start)
         # Quick code has to give the same as good code.
-        again = improve_all()
+        again = optimize_all()
     return wanted
 
 
@@ -344,13 +344,13 @@ ASSEMBLE = -1
 @lru_cache(maxsize=1)
 def vertices() -> TieredFunction:
     """The first function.  Raises ImportError without llvmlite."""
-    return TieredFunction(Source(NAME, text, NAME), KIND)
+    return TieredFunction(CodeSource(NAME, text, NAME), KIND)
 
 
 @lru_cache(maxsize=1)
 def cutting() -> TieredFunction:
     """The second."""
-    return TieredFunction(Source(clip_code.NAME, _cutting, clip_code.NAME), KIND)
+    return TieredFunction(CodeSource(clip_code.NAME, _cutting, clip_code.NAME), KIND)
 
 
 KIND = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)

@@ -11,7 +11,7 @@ from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.topology import corners
 from dp2emu.gpu.input_assembler.vertex_fetch import COMPONENTS, decode, fetch, vertex_numbers
 from dp2emu.gpu.rasterizer.clip import Geometry, _join, placed
-from dp2emu.shader.engines import telling
+from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.ir import Program
 from dp2emu.shader.reference import Fetcher, Run, Sampler
 from dp2emu.shader.reference import run as run_reference
@@ -61,7 +61,7 @@ def shaded(
     """
     unique, place = np.unique(numbers.ravel(), return_inverse=True)
     inputs = _inputs(draw, program, unique)
-    with telling(lambda lane: f"vertex {unique[lane]}"):
+    with locate_disagreement(lambda lane: f"vertex {unique[lane]}"):
         outputs = run(
             program, inputs, draw.vertex_uniforms, len(unique), sampler=sampler, fetcher=fetcher
         ).outputs

@@ -3,7 +3,6 @@
 from dp2emu.shader.fixed.blend import BlendEquation, BlendState
 from dp2emu.shader.fixed.cascade import (
     CURRENT,
-    KEPT,
     Argument,
     Combination,
     FixedPixel,
@@ -27,7 +26,6 @@ from dp2emu.shader.fixed.vertex import vertex_program
 
 __all__ = [
     "CURRENT",
-    "KEPT",
     "Argument",
     "BlendEquation",
     "BlendState",

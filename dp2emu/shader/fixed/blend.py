@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dp2emu.d3d.enums import Blend, BlendOp
 from dp2emu.d3d.enums10 import Blend10
 from dp2emu.records import dataclass
+from dp2emu.shader.builder import Builder
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
@@ -133,7 +134,7 @@ _EXTREMES: dict[BlendOp, Callable[[Value, Value], Value]] = {
 """Operations that know no factors."""
 
 
-_WITHIN = frozenset((
+_UNIT_FACTORS = frozenset((
     Blend.ZERO, Blend.ONE, Blend.SRCCOLOR, Blend.INVSRCCOLOR, Blend.SRCALPHA, Blend.INVSRCALPHA,
     Blend.DESTALPHA, Blend.INVDESTALPHA, Blend.DESTCOLOR, Blend.INVDESTCOLOR, Blend.SRCALPHASAT,
     *SECOND_SOURCE,
@@ -157,13 +158,14 @@ def stays_within(equation: BlendEquation) -> bool:
     factors = equation.source, equation.destination
     if equation.operation in _EXTREMES:
         return True
-    if equation.operation is not BlendOp.ADD or not _WITHIN.issuperset(factors):
+    if equation.operation is not BlendOp.ADD or not _UNIT_FACTORS.issuperset(factors):
         return False
     mean = factors in _COMPLEMENTS or factors[::-1] in _COMPLEMENTS
     return mean or Blend.ZERO in factors
 
 
 def blended(
+    b: Builder,
     state: BlendState,
     source: Sequence[Value],
     destination: Sequence[Value],
@@ -172,7 +174,6 @@ def blended(
     """Red, green, blue and alpha by the equations; what they read of the blend factor is in the
     uniform file ``blend``.
     """
-    b = source[0].builder
     constant = b.uniform(BLEND_FILE, Type.F32, 4)
     factor = [b.load(constant, n) for n in range(4)]
     operands = _Operands(source, destination, factor, second)

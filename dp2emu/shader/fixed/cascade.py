@@ -32,7 +32,7 @@ class Combination:
     arguments: tuple[Argument, Argument, Argument] = (CURRENT, CURRENT, CURRENT)
 
 
-KEPT = Combination(TextureOp.DISABLE)
+DISABLED = Combination(TextureOp.DISABLE)
 """Leaves the register as it is."""
 
 
@@ -47,7 +47,7 @@ class TextureStage:
     """
 
     color: Combination
-    alpha: Combination = KEPT
+    alpha: Combination = DISABLED
     temp: bool = False
     texture: TextureKind | None = None
     projection: int | None = None

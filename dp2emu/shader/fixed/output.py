@@ -33,7 +33,7 @@ LINEAR_FILE = "linear"
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class TargetOutput:
     """What happens to colours on their way to a target.
 
     ``clamped``: the target holds 0..1.  ``srgb``: as 8-bit sRGB codes.  ``dither`` has the largest
@@ -61,7 +61,7 @@ class Output:
 
 
 @lru_cache(maxsize=1 << 10)
-def output_program(output: Output) -> Program:
+def output_program(output: TargetOutput) -> Program:
     """The steps as a program.
 
     Inputs ``source.x`` to ``source.w``; to blend, ``destination.x`` to ``destination.w`` and the
@@ -70,14 +70,14 @@ def output_program(output: Output) -> Program:
     pixel.  Outputs ``result.x`` to ``result.w``.
     """
     b = Builder(Stage.PIXEL)
-    color = _coming(output, [b.input(f"source.{component}") for component in "xyzw"])
+    color = _clamped_source(output, [b.input(f"source.{component}") for component in "xyzw"])
     if output.blend is not None:
         destination = [b.input(f"destination.{component}") for component in "xyzw"]
         if output.srgb:
-            destination[:3] = map(_linear, destination[:3])
+            destination[:3] = (_linear(b, value) for value in destination[:3])
         read = "xyzw" if output.blend.second else ""
-        second = _coming(output, [b.input(f"second.{component}") for component in read])
-        color = _brought_back(output, blended(output.blend, color, destination, second))
+        second = _clamped_source(output, [b.input(f"second.{component}") for component in read])
+        color = _reclamped(output, blended(b, output.blend, color, destination, second))
     if output.srgb:
         color[:3] = map(_encoded, color[:3])
     if any(output.dither):
@@ -87,17 +87,17 @@ def output_program(output: Output) -> Program:
     return b.program()
 
 
-def _coming(output: Output, color: Colour) -> Colour:
+def _clamped_source(output: TargetOutput, color: Colour) -> Colour:
     return color if output.within else _clamped(output, color)
 
 
-def _clamped(output: Output, color: Colour) -> Colour:
+def _clamped(output: TargetOutput, color: Colour) -> Colour:
     if output.signed:
-        return [_held(value) for value in color]
+        return [_clamp_signed(value) for value in color]
     return [value.builder.saturate(value) for value in color] if output.clamped else color
 
 
-def _brought_back(output: Output, color: Colour) -> Colour:
+def _reclamped(output: TargetOutput, color: Colour) -> Colour:
     """Clamped again where blending can have left 0..1."""
     assert output.blend is not None
     equations = (output.blend.color,) * 3 + (output.blend.alpha,)
@@ -108,16 +108,15 @@ def _brought_back(output: Output, color: Colour) -> Colour:
     return brought
 
 
-def _held(value: Value) -> Value:
+def _clamp_signed(value: Value) -> Value:
     """Clamped to -1..1, a NaN being 0."""
     b = value.builder
     low = b.select(value > -1.0, value, -1.0)
     return b.select(value.eq(value), b.select(low < 1.0, low, 1.0), 0.0)
 
 
-def _linear(stored: Value) -> Value:
+def _linear(b: Builder, stored: Value) -> Value:
     """What an 8-bit sRGB code, given as a fraction of 255, stands for."""
-    b = stored.builder
     return b.load(b.uniform(LINEAR_FILE, Type.F32, 256), 0, b.ftoi(stored * 255.0 + 0.5))
 
 

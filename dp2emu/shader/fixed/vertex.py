@@ -1,4 +1,4 @@
-"""What the parts of a vertex program share: the builder, its inputs and its uniform file."""
+"""Geometry as arithmetic on values of a builder.  Sums go from left to right."""
 
 from __future__ import annotations
 
@@ -9,33 +9,85 @@ from dp2emu.d3d.enums import FogMode, LightType, MaterialColorSource, TexGen
 from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed.fog import vertex_fog_factor
-from dp2emu.shader.fixed.layout import (
+from dp2emu.shader.fixed.records import FixedVertex, IndexForm, Lighting, TextureOutput
+from dp2emu.shader.fixed.uniforms import (
     FILE,
     LIGHT,
     LIGHT_SIZE,
     MATERIAL,
     MATRIX_SIZE,
     NORMAL_SIZE,
-    layout,
-)
-from dp2emu.shader.fixed.records import FixedVertex, IndexForm, Lighting, TextureOutput
-from dp2emu.shader.fixed.vectors import (
-    Vector,
-    dot,
-    length,
-    minus,
-    over,
-    plus,
-    reflect,
-    transform,
-    unit,
+    uniform_layout,
 )
 from dp2emu.shader.functions import pow
 from dp2emu.shader.ir import File, Program, Stage
 from dp2emu.shader.types import Type
-from dp2emu.shader.values import Value, Variable
+from dp2emu.shader.values import Number, Value, Variable
 
-Number = Value | int
+Vector = tuple[Value, Value, Value]
+
+
+def total(terms: Sequence[Value]) -> Value:
+    """((first + second) + third) + ..."""
+    result, *rest = terms
+    for term in rest:
+        result = result + term
+    return result
+
+
+def dot(x: Sequence[Value], y: Sequence[Value]) -> Value:
+    """(x0 y0 + x1 y1) + x2 y2, and so on."""
+    return total([a * b for a, b in zip(x, y, strict=True)])
+
+
+def length(x: Sequence[Value]) -> Value:
+    """The square root of x . x."""
+    return x[0].builder.sqrt(dot(x, x))
+
+
+def scaled(x: Vector, factor: Number) -> Vector:
+    """Every component times a factor."""
+    return x[0] * factor, x[1] * factor, x[2] * factor
+
+
+def plus(x: Vector, y: Vector) -> Vector:
+    """The sum."""
+    return x[0] + y[0], x[1] + y[1], x[2] + y[2]
+
+
+def minus(x: Vector, y: Vector) -> Vector:
+    """The difference."""
+    return x[0] - y[0], x[1] - y[1], x[2] - y[2]
+
+
+def over(x: Vector, size: Value) -> Vector:
+    """x times 1 / size; 0 if the size is 0."""
+    b = size.builder
+    return scaled(x, b.select(size > 0.0, 1.0 / size, 0.0))
+
+
+def unit(x: Vector) -> Vector:
+    """The vector of length 1 in that direction; 0 for 0."""
+    return over(x, length(x))
+
+
+def transform(x: Sequence[Value | None], matrix: Sequence[Value], columns: int) -> list[Value]:
+    """The row vector x times a matrix, which lies row by row; None is a component 1."""
+    rows = [matrix[row * columns : (row + 1) * columns] for row in range(len(x))]
+    return [
+        total([row[c] if a is None else a * row[c] for a, row in zip(x, rows, strict=True)])
+        for c in range(columns)
+    ]
+
+
+def reflect(direction: Vector, normal: Vector) -> Vector:
+    """direction - normal (2 normal . direction)."""
+    return minus(direction, scaled(normal, dot(normal, direction) * 2.0))
+
+
+# What the parts of a vertex program share: the builder, its inputs and its uniform file.
+
+MatrixIndex = Value | int
 """Of a matrix or a light: known when the program is made, or an I32 that it computes."""
 
 
@@ -51,7 +103,7 @@ class Registers:
     @classmethod
     def of(cls, b: Builder, key: FixedVertex) -> Registers:
         """Declares the file."""
-        places = layout(key)
+        places = uniform_layout(key)
         return cls(b, key, b.uniform(FILE, Type.F32, places.size), places.offsets)
 
     def load(self, block: str, count: int, first: int = 0) -> list[Value]:
@@ -60,7 +112,7 @@ class Registers:
         return [self.b.load(self.file, start + place) for place in range(count)]
 
     def element(
-        self, block: str, size: int, number: Number, count: int, first: int = 0
+        self, block: str, size: int, number: MatrixIndex, count: int, first: int = 0
     ) -> list[Value]:
         """The same of element ``number`` of a block whose elements have ``size`` scalars."""
         if isinstance(number, int):
@@ -73,7 +125,7 @@ class Registers:
         """Components of a vertex attribute."""
         return [self.b.input(f"{name}.{component}") for component in components]
 
-    def triple(self, block: str, size: int, number: Number, first: int) -> Vector:
+    def triple(self, block: str, size: int, number: MatrixIndex, first: int) -> Vector:
         """Three scalars of an element."""
         x, y, z = self.element(block, size, number, 3, first)
         return x, y, z
@@ -128,11 +180,11 @@ class _Scene:
     surface: Surface
     sums: _Sums
 
-    def field(self, light: Number, name: str, count: int) -> list[Value]:
+    def field(self, light: MatrixIndex, name: str, count: int) -> list[Value]:
         """Scalars of a light."""
         return self.registers.element("lights", LIGHT_SIZE, light, count, LIGHT[name])
 
-    def triple(self, light: Number, name: str) -> Vector:
+    def triple(self, light: MatrixIndex, name: str) -> Vector:
         """A vector of a light."""
         return self.registers.triple("lights", LIGHT_SIZE, light, LIGHT[name])
 
@@ -155,7 +207,7 @@ def light_colors(
 
 
 def _add_run(
-    scene: _Scene, incidence: Callable[[_Scene, Number], Incidence], first: int, count: int
+    scene: _Scene, incidence: Callable[[_Scene, MatrixIndex], Incidence], first: int, count: int
 ) -> None:
     """A single light in line, more in a loop."""
     if count == 1:
@@ -170,7 +222,7 @@ def _add_run(
 
 
 def _add_light(
-    scene: _Scene, incidence: Callable[[_Scene, Number], Incidence], light: Number
+    scene: _Scene, incidence: Callable[[_Scene, MatrixIndex], Incidence], light: MatrixIndex
 ) -> None:
     b, normal = scene.registers.b, scene.surface.normal
     toward, strength = incidence(scene, light)
@@ -213,11 +265,11 @@ def _specular(scene: _Scene, toward: Vector, cosine: Value) -> Value:
     return b.select((cosine > 0.0) & (glance > 0.0), pow(glance, power), 0.0)
 
 
-def _directional(scene: _Scene, light: Number) -> Incidence:
+def _directional(scene: _Scene, light: MatrixIndex) -> Incidence:
     return scene.triple(light, "toward"), None
 
 
-def _point(scene: _Scene, light: Number) -> Incidence:
+def _point(scene: _Scene, light: MatrixIndex) -> Incidence:
     """1 / ((a0 + a1 d) + a2 d d) up to the range, 0 beyond."""
     b, position = scene.registers.b, scene.surface.position
     assert position is not None
@@ -229,7 +281,7 @@ def _point(scene: _Scene, light: Number) -> Incidence:
     return over(way, distance), b.select(distance <= reach, strength, 0.0)
 
 
-def _spot(scene: _Scene, light: Number) -> Incidence:
+def _spot(scene: _Scene, light: MatrixIndex) -> Incidence:
     """A point light, times ((rho - cos phi/2) / (cos theta/2 - cos phi/2))**falloff.
 
     rho is the cosine between the light's direction and the way from it; inside of theta the
@@ -246,7 +298,7 @@ def _spot(scene: _Scene, light: Number) -> Incidence:
     return toward, _times(cone, strength)
 
 
-_INCIDENCE: dict[LightType, Callable[[_Scene, Number], Incidence]] = {
+_INCIDENCE: dict[LightType, Callable[[_Scene, MatrixIndex], Incidence]] = {
     LightType.POINT: _point,
     LightType.SPOT: _spot,
     LightType.DIRECTIONAL: _directional,
@@ -372,7 +424,7 @@ _GENERATED: dict[TexGen, Callable[[Builder, Eye], Vector]] = {
 
 @lru_cache(maxsize=256)
 def vertex_program(key: FixedVertex) -> Program:
-    """The program of a key; its uniform file is laid out by ``layout``."""
+    """The program of a key; its uniform file is laid out by ``uniform_layout``."""
     b = Builder(Stage.VERTEX)
     registers = Registers.of(b, key)
     place = registers.input("position0")
@@ -394,7 +446,7 @@ def vertex_program(key: FixedVertex) -> Program:
 class _Influence:
     """A world matrix and its weight; None is 1."""
 
-    matrix: Number
+    matrix: MatrixIndex
     weight: Value | None
 
 
@@ -410,16 +462,16 @@ def _influences(registers: Registers) -> list[_Influence]:
     return [_Influence(*pair) for pair in zip(numbers, [*weights, rest], strict=True)]
 
 
-def _in_order(registers: Registers) -> list[Number]:
+def _in_order(registers: Registers) -> list[MatrixIndex]:
     return list(range(registers.key.weights + 1))
 
 
-def _bytes(registers: Registers) -> list[Number]:
+def _bytes(registers: Registers) -> list[MatrixIndex]:
     indices = registers.input("blendindices0", "xyzw"[: registers.key.weights + 1])
     return [registers.b.ftoi(index) for index in indices]
 
 
-def _color_bytes(registers: Registers) -> list[Number]:
+def _color_bytes(registers: Registers) -> list[MatrixIndex]:
     """A D3DCOLOR's bytes lie in memory as blue, green, red, alpha."""
     b = registers.b
     colors = registers.input("blendindices0", "zyxw"[: registers.key.weights + 1])

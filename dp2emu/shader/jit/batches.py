@@ -18,7 +18,7 @@ import ctypes
 from functools import lru_cache, partial
 from string import Template
 
-from dp2emu.shader.jit.code import Source
+from dp2emu.shader.jit.code import CodeSource
 from dp2emu.shader.jit.tiering import TieredFunction
 from dp2emu.shader.jit.writer import ZEROS, Target
 
@@ -144,7 +144,7 @@ end:
 """)
 
 
-def batches(target: Target) -> str:
+def batch_module(target: Target) -> str:
     """Text of the module."""
     return _TEXT.substitute(W=target.width, ROW=target.row, NAME=NAME, ZEROS=ZEROS)
 
@@ -152,9 +152,8 @@ def batches(target: Target) -> str:
 @lru_cache
 def batch_loop(target: Target) -> TieredFunction:
     """The function."""
-    return TieredFunction(Source(target, partial(batches, target), NAME), KIND)
+    return TieredFunction(CodeSource(target, partial(batch_module, target), NAME), FUNCTION_TYPE)
 
 
 _POINTER, _NUMBER = ctypes.c_void_p, ctypes.c_int64
-KIND = ctypes.CFUNCTYPE(None, _POINTER, _POINTER, _POINTER, _POINTER, _NUMBER, _POINTER, _POINTER,
-                        _NUMBER, _NUMBER, _NUMBER)  # fmt: skip
+FUNCTION_TYPE = ctypes.CFUNCTYPE(None, *[_POINTER] * 4, _NUMBER, *[_POINTER] * 2, *[_NUMBER] * 3)

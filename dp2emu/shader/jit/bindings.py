@@ -15,15 +15,15 @@ from dp2emu.identity_cache import by_identity, while_it_lives
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import File, Program
 from dp2emu.shader.jit.code import compiled
-from dp2emu.shader.jit.layout import Asked, Fetched, layout_of
+from dp2emu.shader.jit.layout import Callee, FetchCallee, layout_of
 from dp2emu.shader.jit.writer import Target
 from dp2emu.shader.reference import Fetcher, Sampler, uniform
-from dp2emu.shader.sampling import Bound, ports
+from dp2emu.shader.sampling import BoundProgram, ports
 from dp2emu.shader.types import Lanes, Mask, Type
 
 Words = NDArray[np.uint64]
 
-UNIFORMS_KEPT = 64
+UNIFORM_CACHE_SIZE = 64
 """Of how many draws lately uniforms stay in memory: those of the next are often the same."""
 
 
@@ -37,7 +37,7 @@ def address(array: NDArray[Any]) -> int:
         return found
 
 
-_CALLED_BACK = ctypes.CFUNCTYPE(
+_CALLBACK_TYPE = ctypes.CFUNCTYPE(
     ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32
 )
 
@@ -54,7 +54,7 @@ class Bindings:
     fetcher: Fetcher | None
     kept: list[Any] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
-    direct: frozenset[Asked] = frozenset()
+    direct: frozenset[Callee] = frozenset()
     called: bool = False
 
     def of(self, program: Program, uniforms: Mapping[str, Lanes]) -> Words:
@@ -62,14 +62,14 @@ class Bindings:
 
         Raises KeyError and ValueError for files as the reference engine does.
         """
-        return self._filled(program, _read(uniforms, program))
+        return self._filled(program, _uniform_words(uniforms, program))
 
     def again(self, program: Program, words: Words, uniforms: Mapping[str, Lanes]) -> Words:
         """The words of a run that differs from the one that ``words`` are of in uniforms only.
 
         They have to be kept.  Raises KeyError and ValueError as ``of`` does.
         """
-        read = _read(uniforms, program)
+        read = _uniform_words(uniforms, program)
         layout = layout_of(program)
         if not layout.asked and not layout.local:
             return read.words
@@ -80,7 +80,7 @@ class Bindings:
                 made[at : at + 2] = read.words[at : at + 2]
         return made
 
-    def _filled(self, program: Program, read: _Read) -> Words:
+    def _filled(self, program: Program, read: _UniformWords) -> Words:
         """With what is this run's own."""
         layout = layout_of(program)
         self.kept.append(read)
@@ -108,39 +108,39 @@ class Bindings:
     def _rows(self, file: File) -> NDArray[np.uint32]:
         return np.empty((file.size + 1, self.target.width), np.uint32)
 
-    def _answer(self, asked: Asked) -> tuple[int, int]:
+    def _answer(self, asked: Callee) -> tuple[int, int]:
         """A function that answers, and what it is given first."""
         bound, names = self._bound(asked)
         if bound is None:
-            function = _CALLED_BACK(self._callback(asked))
+            function = _CALLBACK_TYPE(self._callback(asked))
             self.kept.append(function)
             self.called = True
             return ctypes.cast(function, ctypes.c_void_p).value or 0, 0
-        read = address(self._filled(bound.program, _sampled(bound)))
+        read = address(self._filled(bound.program, _bound_words(bound)))
         if asked in self.direct:
             return 0, read
         code = compiled(bound.program, names, self.target, masked=False)
         self.kept.append(code)
         return code.address, read
 
-    def _bound(self, asked: Asked) -> tuple[Bound | None, tuple[str, ...]]:
+    def _bound(self, asked: Callee) -> tuple[BoundProgram | None, tuple[str, ...]]:
         """The program that answers, and its inputs in order; None if whoever is asked has none."""
         # Whether they are Answering or Bindable: asking as protocols do takes far longer.
-        if isinstance(asked, Fetched):
+        if isinstance(asked, FetchCallee):
             answered = getattr(self.fetcher, "answered", None)
-            bound: Bound | None = None if answered is None else answered(asked.unit)
+            bound: BoundProgram | None = None if answered is None else answered(asked.unit)
             return bound, () if bound is None else bound.ports
         bind = getattr(self.sampler, "bound", None)
         bound = None if bind is None else bind(asked.sampler, asked.kind, asked.lod)
         return bound, ports(asked.kind, asked.lod)
 
-    def _callback(self, asked: Asked) -> Callable[[int, int, int, int], int]:
-        dtype = np.int32 if isinstance(asked, Fetched) else np.float32
+    def _callback(self, asked: Callee) -> Callable[[int, int, int, int], int]:
+        dtype = np.int32 if isinstance(asked, FetchCallee) else np.float32
 
         def answer(_: int, given: int, found: int, active: int) -> int:
-            rows = _vectors(given, asked.rows, self.target.width).view(dtype)
+            rows = _memory_rows(given, asked.rows, self.target.width).view(dtype)
             lanes = np.array([active >> lane & 1 for lane in range(self.target.width)], np.bool_)
-            results = _vectors(found, 4, self.target.width).view(dtype)
+            results = _memory_rows(found, 4, self.target.width).view(dtype)
             results[:] = 0
             # Nothing can be raised through compiled code.
             try:
@@ -153,9 +153,9 @@ class Bindings:
 
         return answer
 
-    def _asked(self, asked: Asked, operands: tuple[Lanes, ...], active: Mask) -> Iterable[Lanes]:
+    def _asked(self, asked: Callee, operands: tuple[Lanes, ...], active: Mask) -> Iterable[Lanes]:
         """What the caller of the engine answers."""
-        if isinstance(asked, Fetched):
+        if isinstance(asked, FetchCallee):
             if self.fetcher is None:
                 raise Unsupported("fetches")
             return self.fetcher(asked.unit, operands, active)
@@ -167,24 +167,24 @@ class Bindings:
         )
 
 
-class _Read(NamedTuple):
+class _UniformWords(NamedTuple):
     """The words of a program's uniform files, all others 0, and what they point to."""
 
     words: Words
     kept: tuple[Lanes, ...]
 
 
-@by_identity(UNIFORMS_KEPT)
-def _read(uniforms: Mapping[str, Lanes], program: Program) -> _Read:
-    return _reading(program, uniforms)
+@by_identity(UNIFORM_CACHE_SIZE)
+def _uniform_words(uniforms: Mapping[str, Lanes], program: Program) -> _UniformWords:
+    return _pack_uniforms(program, uniforms)
 
 
 @while_it_lives
-def _sampled(bound: Bound) -> _Read:
-    return _reading(bound.program, bound.uniforms)
+def _bound_words(bound: BoundProgram) -> _UniformWords:
+    return _pack_uniforms(bound.program, bound.uniforms)
 
 
-def _reading(program: Program, uniforms: Mapping[str, Lanes]) -> _Read:
+def _pack_uniforms(program: Program, uniforms: Mapping[str, Lanes]) -> _UniformWords:
     layout = layout_of(program)
     words, kept = np.zeros(max(layout.size, 1), np.uint64), []
     for file in program.files:
@@ -192,10 +192,10 @@ def _reading(program: Program, uniforms: Mapping[str, Lanes]) -> _Read:
             at, scalars = layout.files[file.name], uniform(file, uniforms)
             kept.append(_padded(scalars, layout.fixed[file.name]))
             words[at : at + 2] = address(kept[-1]), len(scalars)
-    return _Read(words, tuple(kept))
+    return _UniformWords(words, tuple(kept))
 
 
-def _vectors(start: int, rows: int, width: int) -> Lanes:
+def _memory_rows(start: int, rows: int, width: int) -> Lanes:
     """Rows of words in memory, uint32 of shape (rows, width)."""
     if not rows:
         return np.empty((0, width), np.uint32)

@@ -45,14 +45,13 @@ from dp2emu.shader.ir import (
     walk,
     written,
 )
-from dp2emu.shader.jit.layout import Asked, Fetched, asked_by, layout_of
+from dp2emu.shader.jit.layout import Callee, FetchCallee, callee_of, layout_of
 from dp2emu.shader.jit.operations import EMIT, canonical
-from dp2emu.shader.jit.peephole import Facts, simpler
-from dp2emu.shader.jit.ranges import Sampled
-from dp2emu.shader.jit.register_files import WORD_SHIFT, Files, Pair, pairs
-from dp2emu.shader.jit.ssa import single
+from dp2emu.shader.jit.peephole import Facts, peephole
+from dp2emu.shader.jit.ranges import SampleRanges
+from dp2emu.shader.jit.register_files import WORD_SHIFT, LoadPair, RegisterFiles, load_pairs
 from dp2emu.shader.jit.writer import ALL, ZERO, Target, Writer, constant
-from dp2emu.shader.temporaries import temporaries
+from dp2emu.shader.passes import temporaries, to_ssa
 from dp2emu.shader.types import Type
 
 Key = int | str
@@ -83,8 +82,8 @@ def body(
     masked: bool,
     name: str,
     visible: bool = True,
-    direct: Mapping[Asked, str] = MappingProxyType({}),
-    sampled: Sampled = MappingProxyType({}),
+    direct: Mapping[Callee, str] = MappingProxyType({}),
+    sampled: SampleRanges = MappingProxyType({}),
     paired: bool = True,
 ) -> tuple[str, Writer]:
     """Header and text.  Row n of ``in`` is the input named by ``arguments[n]``.
@@ -95,10 +94,10 @@ def body(
     """
     w = Writer(target)
     rows = {port: row for row, port in enumerate(arguments)}
-    emitter = _Body(w, single(program), rows, visible)
+    emitter = _Body(w, to_ssa(program), rows, visible)
     emitter.facts = Facts.of(emitter.program, sampled)
     emitter.direct = direct
-    emitter.pairs = pairs(emitter.program) if paired else {}
+    emitter.pairs = load_pairs(emitter.program) if paired else {}
     emitter.whole(w.mask("%active") if masked else ALL)
     parameters = "ptr noalias %bindings, ptr noalias %in, ptr noalias %out, i32 %active"
     return f"define i32 @{name}({parameters}) nounwind", w
@@ -110,7 +109,7 @@ class _Body:
     ``late`` are scalars of uniform files that are loaded where they are used, for programs begin
     with all their loads, and vectors of all these at once would be more than a CPU has.
 
-    ``beside`` are slots that loads of ``pairs`` before theirs have found the value of.
+    ``beside`` are slots that loads of ``load_pairs`` before theirs have found the value of.
 
     ``active`` everywhere is the name of a mask, ``ALL`` if it is known to be full.
     """
@@ -118,19 +117,19 @@ class _Body:
     def __init__(self, w: Writer, program: Program, rows: dict[str, int], visible: bool) -> None:
         self.w = w
         self.visible = visible
-        self.direct: Mapping[Asked, str] = {}
+        self.direct: Mapping[Callee, str] = {}
         self.facts: Facts
         self.program = program
         self.rows = rows
         self.layout = layout_of(program)
-        self.files = Files(w, {file.name: file for file in program.files}, self.layout)
+        self.files = RegisterFiles(w, {file.name: file for file in program.files}, self.layout)
         self.unmasked = temporaries(program)
         self.types: dict[Key, Type] = dict(enumerate(program.slots))
         self.types |= {_output(port.name): port.type for port in program.outputs}
         self.types[ALIVE] = Type.BOOL
         self.held: dict[Key, str] = dict.fromkeys(self.types, ZERO)
         self.late: dict[Key, Load] = {}
-        self.pairs: dict[int, Pair] = {}
+        self.pairs: dict[int, LoadPair] = {}
         self.beside: dict[int, str] = {}
         self.memory: dict[Key, str] = {}
         self.loops: list[Key] = []
@@ -288,7 +287,7 @@ def _put(e: _Body, s: Output, active: str) -> None:
 
 
 def _assign(e: _Body, s: Assign, active: str) -> None:
-    value = simpler(e.w, e.facts, s, e.read)
+    value = peephole(e.w, e.facts, s, e.read)
     e.write(s.slot, EMIT[s.op](e.w, *map(e.read, s.operands)) if value is None else value, active)
 
 
@@ -306,7 +305,7 @@ def _load(e: _Body, s: Load, active: str) -> None:
     e.write(s.slot, value, active)
 
 
-def _next(e: _Body, pair: Pair) -> str:
+def _next(e: _Body, pair: LoadPair) -> str:
     """The index of the second load of a pair."""
     at = EMIT["iadd"](e.w, e.read(pair.common), e.read(pair.step))
     return EMIT["ishr"](e.w, at, constant(WORD_SHIFT))
@@ -326,12 +325,12 @@ def _derivative(e: _Body, s: Derivative, active: str) -> None:
 
 def _ask(e: _Body, s: Sample | Fetch, active: str) -> None:
     """slots <- what a function of the bindings answers to operands."""
-    w, asked = e.w, asked_by(s)
+    w, asked = e.w, callee_of(s)
     if e.areas is None:
         most = max(each.rows for each in e.layout.asked)
         e.areas = w.allocate(w.f, max(most, 1)), w.allocate(w.f, len(s.slots))
     given, found = e.areas
-    type = w.i if isinstance(asked, Fetched) else w.f
+    type = w.i if isinstance(asked, FetchCallee) else w.f
     for row, operand in enumerate(operands(s)):
         w.do(f"store {type} {e.read(operand)}, ptr {e.row(given, row)}")
     word = e.layout.asked[asked]

@@ -9,11 +9,10 @@ from functools import cached_property, lru_cache, partial
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import Program
 from dp2emu.shader.jit.bodies import body
-from dp2emu.shader.jit.code_images import Running, image_of, is_image, runs
+from dp2emu.shader.jit.code_images import LoadedImage, image_of, images_supported, is_image
 from dp2emu.shader.jit.compiling import PASSES, Code
 from dp2emu.shader.jit.machine import llvm, machine
-from dp2emu.shader.jit.source_cache import sources
-from dp2emu.shader.jit.store import objects
+from dp2emu.shader.jit.object_cache import object_cache, source_stamps
 from dp2emu.shader.jit.writer import Target, module
 
 _BODY = "body"
@@ -30,7 +29,7 @@ class Effort(Enum):
 
 
 @dataclass(frozen=True)
-class Source:
+class CodeSource:
     """A module, of which the function ``name`` is wanted: equal records have equal texts.
 
     ``repr`` of a record has to say all that is in it, in the same words in every process.
@@ -44,15 +43,15 @@ class Source:
     first: Callable[[], str] | None = None
 
     @classmethod
-    def of(cls, text: str, name: str) -> Source:
+    def of(cls, text: str, name: str) -> CodeSource:
         """A text that is there already, which is all the record there is."""
         return cls(text, lambda: text, name)
 
     def good(self) -> Code:
         """The function in good code, compiled now or by an earlier process."""
-        return self.begun(Effort.GOOD)()
+        return self.begin(Effort.GOOD)()
 
-    def begun(self, effort: Effort) -> Callable[[], Code]:
+    def begin(self, effort: Effort) -> Callable[[], Code]:
         """What is left of it when the text is LLVM's, which any thread may do, once."""
         key = self._key(effort)
         code = self._held(key)
@@ -62,27 +61,27 @@ class Source:
         # What there is no other text for is compiled quickly or well.
         quick = effort is Effort.QUICK or (effort is Effort.FAIR and first is None)
         text = self.write() if first is None else first()
-        return partial(self._finished, key, llvm().begun(text, self.passes, quick))
+        return partial(self._finished, key, llvm().begin(text, self.passes, quick))
 
     def _finished(self, key: str, emit: Callable[[], bytes]) -> Code:
         code = emit()
-        code = (image_of(code, self.name) if runs() else None) or code
+        code = (image_of(code, self.name) if images_supported() else None) or code
         loaded = self._loaded(code)
-        objects().put(key, code)
+        object_cache().put(key, code)
         return loaded
 
     def _loaded(self, code: bytes) -> Code:
         if not is_image(code):
             return llvm().load(code, self.name)
-        running = Running(code)
+        running = LoadedImage(code)
         return Code(running, running.address)
 
     def _held(self, key: str) -> bytes | None:
         """Code of an earlier process that can be run in this one."""
-        code = objects().get(key)
-        return code if code is None or runs() or not is_image(code) else None
+        code = object_cache().get(key)
+        return code if code is None or images_supported() or not is_image(code) else None
 
-    def kept(self) -> Code | None:
+    def cached(self) -> Code | None:
         """Good code that an earlier process has compiled, if there is any."""
         code = self._held(self._key(Effort.GOOD))
         return None if code is None else self._loaded(code)
@@ -93,7 +92,7 @@ class Source:
     @cached_property
     def _told(self) -> tuple[str, ...]:
         """What the object depends on besides: it takes some time to say of a long program."""
-        written = sources()
+        written = source_stamps()
         return (self.write(),) if written is None else (written, repr(self.record))
 
 
@@ -107,16 +106,16 @@ def compiled(
 
 def body_source(
     program: Program, arguments: tuple[str, ...], target: Target, *, masked: bool
-) -> Source:
+) -> CodeSource:
     """The module of the same, to be compiled one way or the other."""
 
     def text() -> str:
         return module(body(program, arguments, target=target, masked=masked, name=_BODY))
 
-    return Source((program, arguments, target, masked), text, _BODY)
+    return CodeSource((program, arguments, target, masked), text, _BODY)
 
 
 def prepare() -> None:
     """Find out where objects are and what writes them, so that the first draw need not."""
-    objects()
-    sources()
+    object_cache()
+    source_stamps()

@@ -52,12 +52,12 @@ _RELATIVE = (2, 4)
 
 
 @lru_cache(maxsize=1)
-def runs() -> bool:
+def images_supported() -> bool:
     """Whether images can be run here: some systems let nobody run what was written."""
     if (sys.platform, platform.machine(), struct.calcsize("P")) != ("linux", "x86_64", 8):
         return False
     try:
-        Running(_HEADER.pack(_MAGIC, 0) + bytes(1))
+        LoadedImage(_HEADER.pack(_MAGIC, 0) + bytes(1))
     except OSError:
         return False
     return True
@@ -65,7 +65,7 @@ def runs() -> bool:
 
 def image_of(code: bytes, name: str) -> bytes | None:
     """The image of an object, whose function ``name`` is wanted; None if it cannot be one."""
-    found = _Object.of(code)
+    found = _ElfObject.of(code)
     if found is None or not found.is_closed():
         return None
     start = found.start(name)
@@ -77,7 +77,7 @@ def is_image(code: bytes) -> bool:
     return code.startswith(_MAGIC)
 
 
-class Running:
+class LoadedImage:
     """An image in memory, as long as this is there.  ``address`` is its function's.
 
     Raises OSError where memory may not be run.
@@ -104,7 +104,7 @@ def _protect() -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class _Object:
+class _ElfObject:
     """A relocatable object of ELF; ``places`` are where sections begin that are laid out."""
 
     code: bytes
@@ -114,7 +114,7 @@ class _Object:
     places: dict[int, int]
 
     @classmethod
-    def of(cls, code: bytes) -> _Object | None:
+    def of(cls, code: bytes) -> _ElfObject | None:
         """What an object says of itself; None if it is for another machine."""
         if not code.startswith(_ELF):
             return None
@@ -127,7 +127,7 @@ class _Object:
             return None
         symbols = np.frombuffer(_bytes(code, tables[0]), _SYMBOL)
         names = _bytes(code, sections[tables[0]["link"]])
-        return cls(code, sections, symbols, names, _laid_out(sections))
+        return cls(code, sections, symbols, names, _section_places(sections))
 
     def is_closed(self) -> bool:
         """Whether all that it refers to is its own, at distances that can be filled in."""
@@ -181,7 +181,7 @@ class _Object:
         ]
 
 
-def _laid_out(sections: Any) -> dict[int, int]:
+def _section_places(sections: Any) -> dict[int, int]:
     """Where sections that are to be in memory begin, one behind the other."""
     places, end = {}, 0
     for number, section in enumerate(sections):

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 from dp2emu.records import dataclass
-from dp2emu.shader.jit.code_images import runs
+from dp2emu.shader.jit.code_images import images_supported
 
 PASSES = ("sroa",)
 """What is done with the text before the code generator has it, which is told not to try hard.
@@ -17,7 +17,7 @@ Bodies come scalarised and folded: the passes of a usual pipeline find next to n
 take longer than all the rest.  ``instruction_combine`` must not be among them: LLVM 22's takes
 the square root of a number below 0 for no NaN when it is compared with itself."""
 
-LONG = 10_000
+LONG_TEXT = 10_000
 """Lines of text from which on the code generator does only what takes time in proportion: register
 allocation for a shader of 100,000 operations takes minutes otherwise."""
 
@@ -50,12 +50,12 @@ class Host:
         binding.initialize_native_asmprinter()
         cpu, features = binding.get_host_cpu_name(), _features(binding)
         target = binding.Target.from_default_triple()
-        model = "small" if runs() else "jitdefault"
+        model = "small" if images_supported() else "jitdefault"
 
         def machine(effort: int) -> Any:
             return target.create_target_machine(
                 cpu=cpu,
-                features=_flat(features),
+                features=_feature_string(features),
                 opt=effort,
                 reloc="pic",
                 codemodel=model,
@@ -70,21 +70,21 @@ class Host:
         fused = features.get("fma", False) or target.triple.startswith(("aarch64", "arm64"))
         rounding = all(features.get(each, False) for each in ("avx512f", "avx512bw"))
         version = ".".join(map(str, binding.llvm_version_info))
-        name = "\n".join((version, target.triple, model, cpu, _flat(features)))
-        return cls(binding, machine, linker, _emission(binding), fused, rounding, name)
+        name = "\n".join((version, target.triple, model, cpu, _feature_string(features)))
+        return cls(binding, machine, linker, _emit_function(binding), fused, rounding, name)
 
     def compile(self, text: str, passes: tuple[str, ...] = PASSES, quick: bool = False) -> bytes:
         """The object of a module: good code unless it has to be there quickly."""
-        return self.begun(text, passes, quick)()
+        return self.begin(text, passes, quick)()
 
-    def begun(
+    def begin(
         self, text: str, passes: tuple[str, ...] = PASSES, quick: bool = False
     ) -> Callable[[], bytes]:
         """What is left of the same: the code generator's work, which is most of it and for which
         any thread will do, since it is done without Python.
         """
         binding = self.binding
-        machine = self.machine(_QUICK if quick or text.count("\n") > LONG else _GOOD)
+        machine = self.machine(_QUICK if quick or text.count("\n") > LONG_TEXT else _GOOD)
         # Machines and contexts of their own may be used at the same time.
         module = binding.parse_assembly(text, binding.create_context())
         builder = binding.create_pass_builder(
@@ -119,7 +119,7 @@ _QUICK, _GOOD = 0, 1
 """Efforts."""
 
 
-def _emission(binding: Any) -> Any:
+def _emit_function(binding: Any) -> Any:
     """LLVM's function that makes an object of a module, with a machine and a context that nobody
     else uses.
 
@@ -143,7 +143,7 @@ def _features(binding: Any) -> dict[str, bool]:
         return {}
 
 
-def _flat(features: dict[str, bool]) -> str:
+def _feature_string(features: dict[str, bool]) -> str:
     return ",".join(f"{'+' if there else '-'}{name}" for name, there in sorted(features.items()))
 
 

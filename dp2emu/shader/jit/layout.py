@@ -25,7 +25,7 @@ from dp2emu.shader.sampling import ports
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
+class SampleCallee:
     """A sampler, and how a program samples with it."""
 
     sampler: int
@@ -39,18 +39,18 @@ class Sampled:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchCallee:
     """What answers to fetches of a unit with so many operands."""
 
     unit: int
     rows: int
 
 
-Asked = Sampled | Fetched
+Callee = SampleCallee | FetchCallee
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class BindingLayout:
     """First words of the files and of what is asked; ``size`` words in all.
 
     ``fixed`` scalars of each uniform file are read without asking how many there are; ``local``
@@ -58,17 +58,17 @@ class Layout:
     """
 
     files: dict[str, int]
-    asked: dict[Asked, int]
+    asked: dict[Callee, int]
     fixed: dict[str, int]
     size: int
     local: tuple[File, ...]
 
 
 @of_program
-def layout_of(program: Program) -> Layout:
+def layout_of(program: Program) -> BindingLayout:
     """The layout of a program's bindings."""
     files: dict[str, int] = {}
-    asked: dict[Asked, int] = {}
+    asked: dict[Callee, int] = {}
     fixed: dict[str, int] = {}
     size = 0
     for file in program.files:
@@ -79,11 +79,11 @@ def layout_of(program: Program) -> Layout:
     for statement in walk(program.statements):
         if isinstance(statement, Load) and within(by_name[statement.file], statement.address):
             fixed[statement.file] = max(fixed[statement.file], statement.address.offset + 1)
-        elif isinstance(statement, Sample | Fetch) and asked_by(statement) not in asked:
-            asked[asked_by(statement)] = size
+        elif isinstance(statement, Sample | Fetch) and callee_of(statement) not in asked:
+            asked[callee_of(statement)] = size
             size += 2
     local = tuple(file for file in program.files if not file.uniform)
-    return Layout(files, asked, fixed, size, local)
+    return BindingLayout(files, asked, fixed, size, local)
 
 
 def within(file: File, address: Address) -> bool:
@@ -91,8 +91,8 @@ def within(file: File, address: Address) -> bool:
     return address.index is None and 0 <= address.offset < file.size
 
 
-def asked_by(statement: Sample | Fetch) -> Asked:
+def callee_of(statement: Sample | Fetch) -> Callee:
     """What a statement has in common with others that need the same function."""
     if isinstance(statement, Fetch):
-        return Fetched(statement.unit, len(statement.operands))
-    return Sampled(statement.sampler, statement.kind, statement.lod)
+        return FetchCallee(statement.unit, len(statement.operands))
+    return SampleCallee(statement.sampler, statement.kind, statement.lod)

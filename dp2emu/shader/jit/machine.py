@@ -15,10 +15,9 @@ from pathlib import Path
 
 from dp2emu.errors import UsageError
 from dp2emu.records import dataclass
-from dp2emu.shader.jit.code_images import runs
+from dp2emu.shader.jit.code_images import images_supported
 from dp2emu.shader.jit.compiling import Host, host
-from dp2emu.shader.jit.source_cache import sources, stamps
-from dp2emu.shader.jit.store import objects
+from dp2emu.shader.jit.object_cache import folder_stamps, object_cache, source_stamps
 from dp2emu.shader.jit.writer import Target
 
 _PROCESSORS = Path("/proc/cpuinfo")
@@ -54,11 +53,11 @@ def machine() -> Machine:
     key = _key()
     if key is None:
         return _asked()
-    held = objects().get(key)
+    held = object_cache().get(key)
     if held:
         return Machine(*json.loads(held))
     found = _asked()
-    objects().put(key, json.dumps([found.name, found.fused, found.rounding]).encode())
+    object_cache().put(key, json.dumps([found.name, found.fused, found.rounding]).encode())
     return found
 
 
@@ -73,7 +72,7 @@ def llvm() -> Host:
     except _FAILURES as error:
         key = _key()
         if key is not None:
-            objects().put(key, b"")
+            object_cache().put(key, b"")
         raise UsageError(f"llvmlite is of no use: {_first_line(error)}") from None
 
 
@@ -94,13 +93,13 @@ def _identity() -> list[str] | None:
     known, or of no use since code is linked by LLVM.
     """
     try:
-        spec = find_spec("llvmlite") if runs() else None
-        asking, processor = sources(), _processor()
+        spec = find_spec("llvmlite") if images_supported() else None
+        asking, processor = source_stamps(), _processor()
         if spec is None or spec.origin is None or asking is None or not processor:
             return None
         binding = Path(spec.origin).parent / "binding"
         library = (binding / "libllvmlite.so").stat()
-        files = sorted(stamps(binding))
+        files = sorted(folder_stamps(binding))
         return [f"{library.st_size} {library.st_mtime_ns}", *files, *processor, asking]
     except (ImportError, OSError, ValueError):
         return None

@@ -24,14 +24,18 @@ from dp2emu.shader.ir import (
     walk,
 )
 from dp2emu.shader.jit.fractions import divisor, fraction, whole_numbers
-from dp2emu.shader.jit.ranges import Found, Range, Sampled, ranges
+from dp2emu.shader.jit.ranges import Range, SampleRanges, SlotRanges, ranges
 from dp2emu.shader.jit.writer import ZERO, Writer
 
-_BLIND = frozenset(("mulz", "abs", "lt", "ge", "eq", "ne", "saturate", "fract", "ftoi", "ftou"))
+_SIGN_BLIND = frozenset(
+    ("mulz", "abs", "lt", "ge", "eq", "ne", "saturate", "fract", "ftoi", "ftou")
+)
 """Ops whose results are the same for both zeros."""
 
 
-_KEEPING = frozenset(("mov", "add", "sub", "mul", "neg", "sqrt", "floor", "select", "min", "max"))
+_SIGN_PRESERVING = frozenset(
+    ("mov", "add", "sub", "mul", "neg", "sqrt", "floor", "select", "min", "max")
+)
 """Ops whose results are the same, or zeros of two signs."""
 
 
@@ -43,26 +47,26 @@ def unsigned_zeros(program: Program) -> frozenset[int]:
         for operand in operands(statement):
             if isinstance(operand, Slot):
                 uses[operand.number].append(statement)
-    signed = {slot for slot, each in uses.items() if not all(map(_may_be_blind, each))}
+    signed = {slot for slot, each in uses.items() if not all(map(_may_ignore_sign, each))}
     size = -1
     while size < len(signed):
         size = len(signed)
         for slot, each in uses.items():
-            if slot not in signed and any(_shows(s, slot, signed) for s in each):
+            if slot not in signed and any(_exposes_sign(s, slot, signed) for s in each):
                 signed.add(slot)
     return frozenset(uses.keys() - signed)
 
 
-def _may_be_blind(statement: Statement) -> bool:
-    return isinstance(statement, Assign) and statement.op in _BLIND | _KEEPING
+def _may_ignore_sign(statement: Statement) -> bool:
+    return isinstance(statement, Assign) and statement.op in _SIGN_BLIND | _SIGN_PRESERVING
 
 
-def _shows(statement: Statement, slot: int, signed: set[int]) -> bool:
+def _exposes_sign(statement: Statement, slot: int, signed: set[int]) -> bool:
     """Whether the sign of a zero operand can be seen in what a statement assigns."""
     assert isinstance(statement, Assign)
-    if statement.op in _BLIND:
+    if statement.op in _SIGN_BLIND:
         return False
-    hides = _HIDING.get(statement.op)
+    hides = _SIGN_HIDING.get(statement.op)
     if hides is not None and any(hides(each) for each in statement.operands if each != Slot(slot)):
         return False
     return statement.slot in signed
@@ -84,7 +88,7 @@ def _is(test: Callable[[float], bool]) -> Callable[[Operand], bool]:
     return holds
 
 
-_HIDING: dict[str, Callable[[Operand], bool]] = {
+_SIGN_HIDING: dict[str, Callable[[Operand], bool]] = {
     "add": _is(lambda value: value != 0 or not np.signbit(value)),
     "sub": _is(lambda value: value != 0),
     "min": _is(lambda value: value < 0),
@@ -105,12 +109,12 @@ Read = Callable[[Operand], str]
 class Facts:
     """What is known of the slots of a program."""
 
-    ranges: Found
+    ranges: SlotRanges
     whole: frozenset[int]
     unsigned: frozenset[int]
 
     @classmethod
-    def of(cls, program: Program, sampled: Sampled) -> Facts:
+    def of(cls, program: Program, sampled: SampleRanges) -> Facts:
         """``sampled`` is known of what is sampled."""
         return cls(ranges(program, sampled), whole_numbers(program), unsigned_zeros(program))
 
@@ -119,7 +123,7 @@ class Facts:
         return self.ranges.get(operand.number) if isinstance(operand, Slot) else None
 
 
-def simpler(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
+def peephole(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
     """The result of a statement by a shorter way, if there is one."""
     rule = _RULES.get(statement.op)
     return None if rule is None else rule(w, facts, statement, read)
@@ -139,7 +143,7 @@ def _saturated(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | 
     return read(value) if known is not None and known.within else None
 
 
-def _cut(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
+def _convert(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
     """To I32, of what needs no saturation."""
     (value,) = statement.operands
     known = facts.range(value)
@@ -163,7 +167,7 @@ def _product(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | No
     return value if plain else w(f"fadd {w.f} {value}, {ZERO}")
 
 
-def _extreme(how: str) -> Callable[[Writer, Facts, Assign, Read], str | None]:
+def _min_max(how: str) -> Callable[[Writer, Facts, Assign, Read], str | None]:
     """Of a number and a constant, which it is not the same as a zero of another sign."""
 
     def rule(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
@@ -180,8 +184,8 @@ def _extreme(how: str) -> Callable[[Writer, Facts, Assign, Read], str | None]:
 _RULES: dict[str, Callable[[Writer, Facts, Assign, Read], str | None]] = {
     "div": _quotient,
     "saturate": _saturated,
-    "ftoi": _cut,
+    "ftoi": _convert,
     "mulz": _product,
-    "min": _extreme("olt"),
-    "max": _extreme("ogt"),
+    "min": _min_max("olt"),
+    "max": _min_max("ogt"),
 }

@@ -26,7 +26,7 @@ from dp2emu.shader.ir import (
     walk,
     written,
 )
-from dp2emu.shader.jit.layout import Asked, asked_by
+from dp2emu.shader.jit.layout import Callee, callee_of
 from dp2emu.shader.types import Type
 
 _I32_MAX = 2**31 - 1
@@ -58,23 +58,23 @@ class Range:
         return self.low < 0 or self.minus
 
 
-Found = dict[int, Range]
+SlotRanges = dict[int, Range]
 Components = tuple["Range | None", ...]
-Sampled = Mapping[Asked, Components]
+SampleRanges = Mapping[Callee, Components]
 """What is known of the components of samples, by how they are asked for."""
 UNIT = Range(0.0, 1.0)
-_NOTHING: Sampled = MappingProxyType({})
+_NO_SAMPLES: SampleRanges = MappingProxyType({})
 
 
-def ranges(program: Program, sampled: Sampled = _NOTHING) -> Found:
+def ranges(program: Program, sampled: SampleRanges = _NO_SAMPLES) -> SlotRanges:
     """Ranges of the slots that are assigned in one place; before that they hold 0."""
     return _ranges(program, tuple(sampled.items()))
 
 
 @of_program
 def _ranges(
-    program: Program, sampled: tuple[tuple[Asked, tuple[Range | None, ...]], ...]
-) -> Found:
+    program: Program, sampled: tuple[tuple[Callee, tuple[Range | None, ...]], ...]
+) -> SlotRanges:
     statements = [*walk(program.statements)]
     places = Counter(slot for statement in statements for slot in written(statement))
     told, made, found = dict(sampled), dict[int, Assign](), dict[int, Range]()
@@ -82,9 +82,9 @@ def _ranges(
         results: tuple[Range | None, ...] = ()
         if isinstance(statement, Assign):
             made[statement.slot] = statement
-            results = (_result(statement, made, found),)
+            results = (_result_range(statement, made, found),)
         elif isinstance(statement, Sample):
-            results = told.get(asked_by(statement), ())
+            results = told.get(callee_of(statement), ())
         for slot, range_ in zip(written(statement), results, strict=False):
             if range_ is not None and places[slot] == 1:
                 found[slot] = _with_zero(range_)
@@ -97,7 +97,7 @@ def output_ranges(program: Program) -> dict[str, Range | None]:
     found, given = ranges(program), dict[str, Range | None]()
     for statement in walk(program.statements):
         if isinstance(statement, Output):
-            own = _of(statement.value, found)
+            own = _operand_range(statement.value, found)
             before = given.get(statement.port, own)
             given[statement.port] = None if own is None or before is None else _hull(own, before)
     return given
@@ -119,7 +119,7 @@ def _hull(one: Range, other: Range) -> Range:
                  one.nan or other.nan, one.minus or other.minus)  # fmt: skip
 
 
-def _of(operand: Operand, found: Found) -> Range | None:
+def _operand_range(operand: Operand, found: SlotRanges) -> Range | None:
     if isinstance(operand, Slot):
         return found.get(operand.number)
     if operand.type is not Type.F32:
@@ -130,27 +130,27 @@ def _of(operand: Operand, found: Found) -> Range | None:
     return Range(float(value), float(value), minus=bool(value == 0 and np.signbit(value)))
 
 
-def _result(statement: Assign, made: dict[int, Assign], found: Found) -> Range | None:
-    if statement.op in _WHOLE:
-        return _WHOLE[statement.op](statement.operands[-1])
-    if statement.op == "add" and _mixes(statement, made, found):
+def _result_range(statement: Assign, made: dict[int, Assign], found: SlotRanges) -> Range | None:
+    if statement.op in _INTEGER_RULES:
+        return _INTEGER_RULES[statement.op](statement.operands[-1])
+    if statement.op == "add" and _is_lerp(statement, made, found):
         return UNIT
     rule = _RULES.get(statement.op)
-    operands = [_of(each, found) for each in statement.operands]
+    operands = [_operand_range(each, found) for each in statement.operands]
     if rule is None:
         return None
-    if statement.op in _ANY:
+    if statement.op in _PARTIAL:
         return rule(*operands)
     known = [each for each in operands if each is not None]
     return rule(*known) if len(known) == len(operands) else None
 
 
-def _masked(last: Operand) -> Range | None:
+def _mask_range(last: Operand) -> Range | None:
     """Of an I32, some low bits."""
     return Range(0.0, last.bits) if isinstance(last, Constant) and last.bits <= _I32_MAX else None
 
 
-def _shifted(last: Operand) -> Range | None:
+def _shift_range(last: Operand) -> Range | None:
     """Of an I32, some high bits."""
     some = isinstance(last, Constant) and 0 < last.bits < _WORD
     return (
@@ -158,33 +158,36 @@ def _shifted(last: Operand) -> Range | None:
     )
 
 
-_WHOLE: dict[str, Callable[[Operand], Range | None]] = {"iand": _masked, "ushr": _shifted}
+_INTEGER_RULES: dict[str, Callable[[Operand], Range | None]] = {
+    "iand": _mask_range,
+    "ushr": _shift_range,
+}
 
 
-def _mixes(statement: Assign, made: dict[int, Assign], found: Found) -> bool:
+def _is_lerp(statement: Assign, made: dict[int, Assign], found: SlotRanges) -> bool:
     """Whether it is x + w (y - x) with all three within 0..1.
 
     So is the result: for y >= x it is x + p with p <= y - x <= 1 - x, each as it is rounded, and
     that is 1 or less; else p >= -x, since y is 0 or more.
     """
     x, scaled = statement.operands
-    times = _made(scaled, "mul", made)
+    times = _producer(scaled, "mul", made)
     if times is None:
         return False
     weight, way = times.operands
-    minus = _made(way, "sub", made)
+    minus = _producer(way, "sub", made)
     if minus is None or minus.operands[1] != x:
         return False
-    terms = [_of(each, found) for each in (x, weight, minus.operands[0])]
+    terms = [_operand_range(each, found) for each in (x, weight, minus.operands[0])]
     return all(term is not None and term.within for term in terms)
 
 
-def _made(operand: Operand, op: str, made: dict[int, Assign]) -> Assign | None:
+def _producer(operand: Operand, op: str, made: dict[int, Assign]) -> Assign | None:
     found = made.get(operand.number) if isinstance(operand, Slot) else None
     return found if found is not None and found.op == op else None
 
 
-def _ends(x: Range, y: Range, how: Callable[..., np.float32], minus: bool) -> Range | None:
+def _interval(x: Range, y: Range, how: Callable[..., np.float32], minus: bool) -> Range | None:
     with np.errstate(over="ignore"):
         ends = [float(how(np.float32(a), np.float32(b)))
                 for a, b in product((x.low, x.high), (y.low, y.high))]  # fmt: skip
@@ -194,11 +197,11 @@ def _ends(x: Range, y: Range, how: Callable[..., np.float32], minus: bool) -> Ra
 
 
 def _product(x: Range, y: Range) -> Range | None:
-    return _ends(x, y, np.multiply, x.signed or y.signed)
+    return _interval(x, y, np.multiply, x.signed or y.signed)
 
 
 def _quotient(x: Range, y: Range) -> Range | None:
-    return _ends(x, y, np.divide, x.signed) if y.low > 0 else None
+    return _interval(x, y, np.divide, x.signed) if y.low > 0 else None
 
 
 def _floored(x: Range) -> Range:
@@ -211,8 +214,8 @@ def _converted(x: Range) -> Range:
 
 _RULES: dict[str, Callable[..., Range | None]] = {
     "mov": lambda x: x,
-    "add": lambda x, y: _ends(x, y, np.add, x.minus and y.minus),
-    "sub": lambda x, y: _ends(x, y, np.subtract, x.minus),
+    "add": lambda x, y: _interval(x, y, np.add, x.minus and y.minus),
+    "sub": lambda x, y: _interval(x, y, np.subtract, x.minus),
     "mul": _product,
     "div": _quotient,
     "floor": _floored,
@@ -223,5 +226,5 @@ _RULES: dict[str, Callable[..., Range | None]] = {
     "utof": _converted,
 }
 """The range of a result by those of its operands."""
-_ANY = ("fract", "saturate", "select")
+_PARTIAL = ("fract", "saturate", "select")
 """Ops whose operands need not have one."""

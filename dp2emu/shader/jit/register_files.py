@@ -25,7 +25,7 @@ from dp2emu.shader.ir import (
     walk,
     written,
 )
-from dp2emu.shader.jit.layout import Layout, within
+from dp2emu.shader.jit.layout import BindingLayout, within
 from dp2emu.shader.jit.writer import ALL, ZERO, ZEROS, Writer
 from dp2emu.shader.types import Type
 from dp2emu.shader.verify import MAX_UNIFORM_SIZE
@@ -39,12 +39,12 @@ such an offset is in range if and only if the sum, read as unsigned, is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class RegisterFiles:
     """A program's files, and where code finds them."""
 
     w: Writer
     files: dict[str, File]
-    layout: Layout
+    layout: BindingLayout
 
     def word(self, type: str, number: int) -> str:
         """A word of the bindings."""
@@ -245,7 +245,7 @@ _WORD = Constant(Type.I32, 4)
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class LoadPair:
     """The second load of two: what it assigns, and the terms of the bytes that it is at."""
 
     slot: int
@@ -262,7 +262,7 @@ _Address = tuple[Slot, Slot]
 
 
 @of_program
-def pairs(program: Program) -> dict[int, Pair]:
+def load_pairs(program: Program) -> dict[int, LoadPair]:
     """Second loads by the slot that the first one assigns, which stands before it in a block.
 
     Both are of a uniform file and at as many bytes from a common place as there are words before
@@ -272,16 +272,18 @@ def pairs(program: Program) -> dict[int, Pair]:
     made: _Made = {slot: s for s in walk(program.statements) for slot in written(s)
                    if places[slot] == 1}  # fmt: skip
     uniform = {file.name for file in program.files if file.uniform}
-    found: dict[int, Pair] = {}
+    found: dict[int, LoadPair] = {}
     for block in _all_blocks(program.statements):
-        found |= _of_block(block, made, uniform)
+        found |= _block_pairs(block, made, uniform)
     return found
 
 
-def _of_block(block: tuple[Statement, ...], made: _Made, uniform: set[str]) -> dict[int, Pair]:
+def _block_pairs(
+    block: tuple[Statement, ...], made: _Made, uniform: set[str]
+) -> dict[int, LoadPair]:
     number = {slot: at for at, s in enumerate(block) for slot in written(s)}
     first: dict[tuple[str, int, Slot], Load] = {}
-    found: dict[int, Pair] = {}
+    found: dict[int, LoadPair] = {}
     for statement in block:
         if not isinstance(statement, Load) or statement.file not in uniform:
             continue
@@ -293,7 +295,7 @@ def _of_block(block: tuple[Statement, ...], made: _Made, uniform: set[str]) -> d
         if before is None:
             first[statement.file, statement.address.offset, common] = statement
         elif number.get(step.number, len(block)) < number[before.slot]:
-            found[before.slot] = Pair(statement.slot, common, step)
+            found[before.slot] = LoadPair(statement.slot, common, step)
     return found
 
 

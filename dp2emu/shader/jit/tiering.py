@@ -16,26 +16,26 @@ from threading import Lock
 from typing import Any
 from weakref import WeakSet
 
-from dp2emu.shader.jit.code import Effort, Source
+from dp2emu.shader.jit.code import CodeSource, Effort
 from dp2emu.shader.jit.compiling import Code
 
-_waiting: deque[Callable[[], None]] = deque()
+_queue: deque[Callable[[], None]] = deque()
 
 
-_changing, _working = threading.Lock(), threading.Lock()
+_queue_lock, _work_lock = threading.Lock(), threading.Lock()
 
 
 _threads: list[threading.Thread] = []
 """The thread, if there is one."""
 
 
-def later(work: Callable[[], None]) -> None:
+def run_in_background(work: Callable[[], None]) -> None:
     """Have something done.
 
     An error is nobody's: what is not done is done by who needs it, who meets the error then.
     """
-    with _changing:
-        _waiting.append(work)
+    with _queue_lock:
+        _queue.append(work)
         if _threads and _threads[0].is_alive():
             return
         _threads[:] = [threading.Thread(target=_work, name="later")]
@@ -43,11 +43,11 @@ def later(work: Callable[[], None]) -> None:
             _threads[0].start()
         except RuntimeError:
             # There is no room for one, or the process is about to end.
-            _waiting.clear()
+            _queue.clear()
             _threads.clear()
 
 
-def done() -> None:
+def wait_for_background() -> None:
     """Wait until nothing is left to do."""
     for thread in tuple(_threads):
         thread.join()
@@ -55,36 +55,40 @@ def done() -> None:
 
 def _work() -> None:
     while True:
-        with _changing:
+        with _queue_lock:
             # Who leaves says so before another piece may come.
-            if not (_waiting and threading.main_thread().is_alive()):
-                _waiting.clear()
+            if not (_queue and threading.main_thread().is_alive()):
+                _queue.clear()
                 _threads.clear()
                 return
-            work = _waiting.popleft()
-        with _working, suppress(Exception):
+            work = _queue.popleft()
+        with _work_lock, suppress(Exception):
             work()
 
 
-def _forget() -> None:
+def _after_fork_in_child() -> None:
     """A child has none of its parent's threads."""
-    _waiting.clear()
+    _queue.clear()
     _threads.clear()
-    _go_on()
+    _after_fork_in_parent()
 
 
-def _stop() -> None:
-    _changing.acquire()
-    _working.acquire()
+def _before_fork() -> None:
+    _queue_lock.acquire()
+    _work_lock.acquire()
 
 
-def _go_on() -> None:
-    _working.release()
-    _changing.release()
+def _after_fork_in_parent() -> None:
+    _work_lock.release()
+    _queue_lock.release()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_stop, after_in_parent=_go_on, after_in_child=_forget)
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_after_fork_in_parent,
+        after_in_child=_after_fork_in_child,
+    )
 
 
 # Functions that are there quickly, and better if they are called again.
@@ -94,21 +98,21 @@ if hasattr(os, "register_at_fork"):
 # when it has been called some times good code is compiled, which takes the place of the other
 # when it is there.  Both give the same bits, so nobody sees when that is.
 
-_WORTH = 8
+_HOT_CALLS = 8
 """Calls after which good code seems worth while: more than a first draw makes, which it would take
 a processor from."""
 
 
-_LIKELY, _PATIENCE = 4, 64
+_POLLS_BEFORE_COMPILE, _POLLS_BEFORE_WAIT = 4, 64
 """Times that somebody does without code before it is compiled, for a first draw wants its time for
 other code, and at most: in a child of a process nobody may be compiling it."""
 
 
-_improvable: WeakSet[TieredFunction] = WeakSet()
+_tier0: WeakSet[TieredFunction] = WeakSet()
 """Functions with quick code."""
 
 
-_listing = Lock()
+_tier0_lock = Lock()
 
 
 class TieredFunction:
@@ -118,7 +122,7 @@ class TieredFunction:
     ImportError without llvmlite.
     """
 
-    def __init__(self, source: Source, kind: Callable[[int], Any]) -> None:
+    def __init__(self, source: CodeSource, kind: Callable[[int], Any]) -> None:
         self.run: Callable[..., Any] = self._counted
         self._source, self._kind = source, kind
         self._code: Callable[..., Any] | None = None
@@ -128,7 +132,7 @@ class TieredFunction:
         self._changing = Lock()
 
     @property
-    def there(self) -> bool:
+    def has_code(self) -> bool:
         """Whether there is any code."""
         return self._code is not None
 
@@ -148,21 +152,21 @@ class TieredFunction:
                 if self._code is None:
                     self._begin(effort)
         elif effort is Effort.GOOD:
-            self.ask()
+            self.promote()
 
-    def ahead(self, effort: Effort = Effort.QUICK) -> None:
+    def compile_ahead(self, effort: Effort = Effort.QUICK) -> None:
         """Have code before it is wanted, if nobody is about to: another thread makes it of what is
         written here, unless an earlier process has.  Who wants it first makes it.
         """
         if self._code is None and self._changing.acquire(blocking=False):
             try:
                 if self._code is None and self._begun is None and not self._kept():
-                    self._begun = self._source.begun(effort), effort
-                    later(self.ready)
+                    self._begun = self._source.begin(effort), effort
+                    run_in_background(self.ready)
             finally:
                 self._changing.release()
 
-    def soon(self) -> bool:
+    def poll(self) -> bool:
         """Whether there is code.  If there is none another thread compiles it for whoever asks
         again, and who asks often waits for it.
         """
@@ -170,9 +174,9 @@ class TieredFunction:
             self._asking += 1
             if self._asking == 1:
                 self._find()
-            elif self._asking == _LIKELY:
-                later(self.ready)
-            elif self._asking > _PATIENCE:
+            elif self._asking == _POLLS_BEFORE_COMPILE:
+                run_in_background(self.ready)
+            elif self._asking > _POLLS_BEFORE_WAIT:
                 self.ready()
         return self._code is not None
 
@@ -182,7 +186,7 @@ class TieredFunction:
             if self._code is None:
                 self._kept()
 
-    def improve(self) -> None:
+    def optimize(self) -> None:
         """Have good code from here on."""
         with self._changing:
             if not self._good:
@@ -191,22 +195,22 @@ class TieredFunction:
     def _begin(self, effort: Effort) -> None:
         if self._begun is None and self._kept():
             return
-        finish, effort = self._begun or (self._source.begun(effort), effort)
+        finish, effort = self._begun or (self._source.begin(effort), effort)
         self._have(finish(), good=effort is Effort.GOOD)
         self._begun = None
 
     def _kept(self) -> bool:
         """Have code of an earlier process, if there is any: it is good already."""
-        kept = self._source.kept()
+        kept = self._source.cached()
         if kept is not None:
             self._have(kept, good=True)
         return kept is not None
 
-    def ask(self) -> None:
+    def promote(self) -> None:
         """Have good code before long, if there is any code."""
         if not (self._good or self._asked) and self._code is not None:
             self._asked = True
-            later(self.improve)
+            run_in_background(self.optimize)
 
     def _have(self, code: Code, *, good: bool) -> None:
         made = self._kind(code.address)
@@ -215,8 +219,8 @@ class TieredFunction:
         self._code, self._good = made, good
         if good:
             self.run = made
-        with _listing:
-            (_improvable.discard if good else _improvable.add)(self)
+        with _tier0_lock:
+            (_tier0.discard if good else _tier0.add)(self)
 
     def best(self) -> Any:
         """What ``run`` would call now, for other code to call by its address: this is a call of
@@ -224,18 +228,18 @@ class TieredFunction:
         """
         self.ready()
         calls = self._calls = self._calls + 1
-        if calls == _WORTH:
-            self.ask()
+        if calls == _HOT_CALLS:
+            self.promote()
         return self._code
 
     def _counted(self, *arguments: Any) -> Any:
         return self.best()(*arguments)
 
 
-def improve_all() -> bool:
+def optimize_all() -> bool:
     """Have good code for all that has quick code; whether there was any."""
-    with _listing:
-        found = list(_improvable)
+    with _tier0_lock:
+        found = list(_tier0)
     for each in found:
-        each.improve()
+        each.optimize()
     return bool(found)

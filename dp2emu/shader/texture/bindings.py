@@ -68,7 +68,7 @@ class LimitField(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class SamplerFiles:
     """The files, as a program declares them."""
 
     texels: File
@@ -80,7 +80,7 @@ class Files:
     weights: File
 
     @classmethod
-    def of(cls, b: Builder) -> Files:
+    def of(cls, b: Builder) -> SamplerFiles:
         """Declare them in a program."""
         return cls(
             b.uniform("texels", Type.I32, MAX_UNIFORM_SIZE),
@@ -132,16 +132,16 @@ def weights_of(rows: Sequence[float] = (), columns: Sequence[float] = ()) -> F32
 
 
 @lru_cache(maxsize=1)
-def linear_light() -> F32:
+def srgb_to_linear_table() -> F32:
     """The file ``linear``: what an 8-bit sRGB code stands for, correctly rounded.
 
     c / 12.92 up to 0.04045, else ((c + 0.055) / 1.055) ** 2.4 (IEC 61966-2-1).
     """
     codes = (Decimal(code) / 255 for code in range(256))
-    return np.array([float(linear_value(code)) for code in codes], np.float32)
+    return np.array([float(srgb_to_linear(code)) for code in codes], np.float32)
 
 
-def linear_value(c: Decimal) -> Decimal:
+def srgb_to_linear(c: Decimal) -> Decimal:
     """What a fraction of the largest sRGB code stands for, to 40 digits."""
     with localcontext() as context:
         context.prec = 40

@@ -15,7 +15,7 @@ from dp2emu.errors import Unsupported
 from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import TextureKind
-from dp2emu.shader.texture.bindings import Files
+from dp2emu.shader.texture.bindings import SamplerFiles
 from dp2emu.shader.texture.filters import Texel
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.values import Number, Value
@@ -35,20 +35,20 @@ def row_of(key: SamplerKey) -> FormatRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TexelSource:
     """What texels are read with; ``reference`` is what depths are compared with."""
 
     b: Builder
-    files: Files
+    files: SamplerFiles
     key: SamplerKey
     row: FormatRow
     reference: Value | None = None
 
     @classmethod
-    def of(cls, b: Builder, key: SamplerKey) -> Source:
+    def of(cls, b: Builder, key: SamplerKey) -> TexelSource:
         """Raises Unsupported for formats that are no textures here."""
         row = row_of(key)
-        return cls(b, Files.of(b), key, row, _reference(b, key, row))
+        return cls(b, SamplerFiles.of(b), key, row, _reference(b, key, row))
 
     def word(self, address: Value, number: int = 0) -> Value:
         """A word of the block at a byte address."""
@@ -85,7 +85,7 @@ def _reference(b: Builder, key: SamplerKey, row: FormatRow) -> Value | None:
     return b.round(b.saturate(given) * most) / most
 
 
-def plain(source: Source, address: Value, u: Value, v: Value) -> Texel:
+def decode_channels(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
     """The lanes of a row whose pixels have bytes of their own."""
     codes = source.codes(address)
     done: dict[Channel, Number] = {}
@@ -100,7 +100,7 @@ def plain(source: Source, address: Value, u: Value, v: Value) -> Texel:
 
 
 def read_channel(
-    source: Source, codes: tuple[Value, ...], channel: Channel, *, color: bool
+    source: TexelSource, codes: tuple[Value, ...], channel: Channel, *, color: bool
 ) -> Value:
     """One channel of a texel whose words are ``codes``."""
     word, shift = divmod(channel.shift, WORD_BITS)
@@ -121,7 +121,7 @@ def signed_bits(word: Value, shift: int, count: int) -> Value:
     return (word << (spare - shift) if spare > shift else word) >> spare
 
 
-def _unorm(source: Source, word: Value, channel: Channel, color: bool) -> Value:
+def _unorm(source: TexelSource, word: Value, channel: Channel, color: bool) -> Value:
     b, code = source.b, bits(word, channel.shift, channel.bits)
     if channel.bits == 8:
         return source.shade(code, color=color)
@@ -131,20 +131,20 @@ def _unorm(source: Source, word: Value, channel: Channel, color: bool) -> Value:
     return source.shade(b.ftoi(value * 255.0 + 0.5))
 
 
-def _snorm(source: Source, word: Value, channel: Channel, color: bool) -> Value:
+def _snorm(source: TexelSource, word: Value, channel: Channel, color: bool) -> Value:
     code = signed_bits(word, channel.shift, channel.bits)
     return source.b.max(source.b.itof(code) / float(channel.max >> 1), -1.0)
 
 
-def _uint(source: Source, word: Value, channel: Channel, color: bool) -> Value:
+def _uint(source: TexelSource, word: Value, channel: Channel, color: bool) -> Value:
     return source.b.apply("utof", bits(word, channel.shift, channel.bits))
 
 
-def _sint(source: Source, word: Value, channel: Channel, color: bool) -> Value:
+def _sint(source: TexelSource, word: Value, channel: Channel, color: bool) -> Value:
     return source.b.itof(signed_bits(word, channel.shift, channel.bits))
 
 
-def _float(source: Source, word: Value, channel: Channel, color: bool) -> Value:
+def _float(source: TexelSource, word: Value, channel: Channel, color: bool) -> Value:
     if channel.bits == WORD_BITS:
         return source.b.asfloat(word)
     return _SMALL_FLOATS[channel.bits](bits(word, channel.shift, channel.bits))
@@ -171,7 +171,7 @@ _SMALL_FLOATS: dict[int, Callable[[Value], Value]] = {
 }
 """By number of bits."""
 
-_CODINGS: dict[Coding, Callable[[Source, Value, Channel, bool], Value]] = {
+_CODINGS: dict[Coding, Callable[[TexelSource, Value, Channel, bool], Value]] = {
     Coding.UNORM: _unorm,
     Coding.SNORM: _snorm,
     Coding.UINT: _uint,
@@ -180,5 +180,5 @@ _CODINGS: dict[Coding, Callable[[Source, Value, Channel, bool], Value]] = {
 }
 
 
-Decode = Callable[[Source, Value, Value, Value], Texel]
+Decode = Callable[[TexelSource, Value, Value, Value], Texel]
 """Reads the texel ``u``, ``v`` of the pixel or block at a byte address."""

@@ -11,7 +11,7 @@ from dp2emu.records import dataclass
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.texture.address import ONE, Taps, taps
 from dp2emu.shader.texture.bindings import LevelField, NumberField
-from dp2emu.shader.texture.fields import Decode, Source
+from dp2emu.shader.texture.fields import Decode, TexelSource
 from dp2emu.shader.texture.filters import LINEAR, Kernel, Texel, Weights
 from dp2emu.shader.texture.texels import texel
 from dp2emu.shader.types import Type
@@ -30,7 +30,7 @@ class Level:
     sides: tuple[Value, ...]
 
 
-def level_of(source: Source, row: Value | None) -> Level:
+def level_of(source: TexelSource, row: Value | None) -> Level:
     """The level in a row of the file ``levels``, the first if ``None``."""
     axes = source.key.kind.axes
     pitches = (LevelField.PITCH, LevelField.SLICE_PITCH)[: axes - 1]
@@ -41,7 +41,7 @@ def level_of(source: Source, row: Value | None) -> Level:
     )
 
 
-def level_field(source: Source, field: LevelField, row: Value | None = None) -> Value:
+def level_field(source: TexelSource, field: LevelField, row: Value | None = None) -> Value:
     """One number of a level."""
     stride = 1 if row is None else len(LevelField)
     return source.b.load(source.files.levels, field, row, stride)
@@ -75,7 +75,7 @@ class _Place:
 
 
 def read(
-    source: Source,
+    source: TexelSource,
     kernels: Sequence[Kernel],
     coordinates: Sequence[Value],
     level: Level,
@@ -86,7 +86,12 @@ def read(
     """
     modes = _EDGES if source.key.kind is TextureKind.CUBE else source.key.address
     places = zip(
-        kernels, modes, moved(source, coordinates, level), level.sides, moves, strict=False
+        kernels,
+        modes,
+        offset_coordinates(source, coordinates, level),
+        level.sides,
+        moves,
+        strict=False,
     )
     axes = [
         _axis(
@@ -101,7 +106,7 @@ def read(
     return _mixed(source, axes, _Place(level.offset))
 
 
-def _axis(source: Source, kernel: Kernel, number: int, level: Level, found: Taps) -> _Axis:
+def _axis(source: TexelSource, kernel: Kernel, number: int, level: Level, found: Taps) -> _Axis:
     blocks = (*source.row.block, 1)[number].bit_length() - 1
     pitch = level.pitches[number - 1] if number else source.row.size
     steps = tuple((n >> blocks if blocks else n) * pitch for n in found.numbers)
@@ -109,10 +114,10 @@ def _axis(source: Source, kernel: Kernel, number: int, level: Level, found: Taps
     return _Axis(kernel, found, steps, kernel.weights(fraction))
 
 
-def _mixed(source: Source, axes: Sequence[_Axis], place: _Place) -> Texel:
+def _mixed(source: TexelSource, axes: Sequence[_Axis], place: _Place) -> Texel:
     """Mixed along all axes but the outermost, and then along that."""
     if not axes:
-        return _one(source, place)
+        return _border_or_texel(source, place)
     *inner, axis = axes
     around = [
         _mixed(source, inner, place.along(axis, tap)) for tap in range(len(axis.kernel.places))
@@ -120,7 +125,7 @@ def _mixed(source: Source, axes: Sequence[_Axis], place: _Place) -> Texel:
     return axis.kernel.mix(around, axis.weights)
 
 
-def _one(source: Source, place: _Place, decode: Decode = texel) -> Texel:
+def _border_or_texel(source: TexelSource, place: _Place, decode: Decode = texel) -> Texel:
     """A single texel, or the border colour if it lies outside along any axis; maybe compared."""
     v, u = place.numbers[-2:]
     found = decode(source, place.address, u, v)
@@ -129,12 +134,12 @@ def _one(source: Source, place: _Place, decode: Decode = texel) -> Texel:
     return compared(source, found)
 
 
-def compared(source: Source, found: Texel) -> Texel:
+def compared(source: TexelSource, found: Texel) -> Texel:
     """The texel, or whether the reference compares with it, if that is asked for."""
-    return found if source.reference is None else _lit(source, found[0])
+    return found if source.reference is None else _comparison(source, found[0])
 
 
-def place_of(source: Source, level: Level, numbers: Sequence[Value]) -> Value:
+def texel_address(source: TexelSource, level: Level, numbers: Sequence[Value]) -> Value:
     """Where a texel of a level, or the block it is in, begins."""
     places = level.offset
     for axis, (number, block) in enumerate(zip(numbers, (*source.row.block, 1), strict=False)):
@@ -144,7 +149,7 @@ def place_of(source: Source, level: Level, numbers: Sequence[Value]) -> Value:
     return places
 
 
-def _bordered(source: Source, inside: Value, found: Texel) -> Texel:
+def _bordered(source: TexelSource, inside: Value, found: Texel) -> Texel:
     red, green, blue, alpha = (
         source.b.select(inside, channel, _like(channel, outer))
         if isinstance(channel, Value) or channel != outer
@@ -160,7 +165,7 @@ def _like(channel: Number, outer: Number) -> Number:
     return outer.builder.ftoi(outer) if whole and isinstance(outer, Value) else outer
 
 
-def _border(source: Source) -> Texel:
+def _border(source: TexelSource) -> Texel:
     """The border colour, which counts as 0 for a convolution."""
     if source.key.convolves:
         return 0.0, 0.0, 0.0, 0.0
@@ -171,7 +176,7 @@ def _border(source: Source) -> Texel:
     return red, green, blue, alpha
 
 
-def _lit(source: Source, depth: Number) -> Texel:
+def _comparison(source: TexelSource, depth: Number) -> Texel:
     """1 where the reference compares with the depth, in every channel; in Direct3D 9 where it is
     not behind it.
     """
@@ -194,34 +199,36 @@ COMPARISONS: dict[CmpFunc, Callable[[Value, Number], Number]] = {
 """Of a reference and a texel."""
 
 
-def moved(source: Source, coordinates: Sequence[Value], level: Level) -> Sequence[Value]:
+def offset_coordinates(
+    source: TexelSource, coordinates: Sequence[Value], level: Level
+) -> Sequence[Value]:
     """Coordinates with the texel offset that the key asks for."""
     offsets = (n and source.b.constant(Type.I32, n) for n in source.key.offset)
     return [
-        shifted(at, by, side) if isinstance(by, Value) else at
+        offset_coordinate(at, by, side) if isinstance(by, Value) else at
         for at, by, side in zip(coordinates, offsets, level.sides, strict=False)
     ]
 
 
-def shifted(coordinate: Value, texels: Value, side: Value) -> Value:
+def offset_coordinate(coordinate: Value, texels: Value, side: Value) -> Value:
     """A coordinate moved by so many texels of a level."""
     b = coordinate.builder
     return coordinate + b.itof(texels) / b.itof(side)
 
 
 def corners(
-    source: Source, coordinates: Sequence[Value], level: Level, decode: Decode = texel
+    source: TexelSource, coordinates: Sequence[Value], level: Level, decode: Decode = texel
 ) -> tuple[Texel, ...]:
     """The four texels that a linear filter mixes: from the lower left counter-clockwise."""
     modes = _EDGES if source.key.kind is TextureKind.CUBE else source.key.address
     u, v = (
         _axis(source, LINEAR, number, level, taps(mode, at, side, LINEAR.places, LINEAR.back))
         for number, (mode, at, side) in enumerate(
-            zip(modes, moved(source, coordinates, level), level.sides, strict=False)
+            zip(modes, offset_coordinates(source, coordinates, level), level.sides, strict=False)
         )
     )
     start = _Place(level.offset)
     return tuple(
-        _one(source, start.along(v, down).along(u, right), decode)
+        _border_or_texel(source, start.along(v, down).along(u, right), decode)
         for right, down in ((0, 1), (1, 1), (1, 0), (0, 0))
     )

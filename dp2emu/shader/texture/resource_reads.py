@@ -21,14 +21,27 @@ from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Assign, Constant, File, Input, Lod, Program, Stage, Statement
 from dp2emu.shader.reference import Run, Watch
-from dp2emu.shader.resources import CUBES, SHAPES, Dimension, ReadOpcode, Shape, Unit
+from dp2emu.shader.resources import (
+    ADDRESS_SHAPES,
+    CUBES,
+    AddressShape,
+    Dimension,
+    ReadOpcode,
+    Unit,
+)
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.texture import seams
-from dp2emu.shader.texture.bindings import Files, LevelField, LimitField
+from dp2emu.shader.texture.bindings import LevelField, LimitField, SamplerFiles
 from dp2emu.shader.texture.detail import level_from
-from dp2emu.shader.texture.fields import WORD_BITS, Decode, Source, bits, signed_bits
+from dp2emu.shader.texture.fields import WORD_BITS, Decode, TexelSource, bits, signed_bits
 from dp2emu.shader.texture.filters import Texel
-from dp2emu.shader.texture.reading import Level, corners, level_of, place_of, shifted
+from dp2emu.shader.texture.reading import (
+    Level,
+    corners,
+    level_of,
+    offset_coordinate,
+    texel_address,
+)
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import Sampling, sampler_program
 from dp2emu.shader.texture.texels import texel
@@ -59,7 +72,7 @@ def load_program(key: SamplerKey, stage: Stage, *, multisampled: bool = False) -
     first one that is to be used.
     """
     b = Builder(stage)
-    source = Source.of(b, key)
+    source = TexelSource.of(b, key)
     numbers = [b.input(f"number.{c}", Type.I32) for c in COMPONENTS[: key.kind.axes]]
     limit = _limit(source, LimitField.SAMPLES if multisampled else LimitField.LEVELS)
     number = b.input("sample.x" if multisampled else "level.x", Type.I32)
@@ -76,20 +89,20 @@ def load_program(key: SamplerKey, stage: Stage, *, multisampled: bool = False) -
     inside += [b.apply("ult", n, side) for n, side in zip(numbers, level.sides, strict=True)]
     if multisampled:
         numbers[0] = numbers[0] * limit + number
-    words = _words(source, place_of(source, level, numbers), numbers)
+    words = _words(source, texel_address(source, level, numbers), numbers)
     known = reduce(and_, inside)
-    return _answering(b, [_held(b, known, word) for word in words])
+    return _finish(b, [_or_zero(b, known, word) for word in words])
 
 
-def _held(b: Builder, known: Value, word: Value | int) -> Number:
+def _or_zero(b: Builder, known: Value, word: Value | int) -> Number:
     return b.select(known, word, 0) if isinstance(word, Value) else word
 
 
-def _limit(source: Source, field: LimitField) -> Value:
+def _limit(source: TexelSource, field: LimitField) -> Value:
     return source.b.load(source.files.limits, field)
 
 
-def _words(source: Source, address: Value, numbers: Sequence[Value]) -> list[Value | int]:
+def _words(source: TexelSource, address: Value, numbers: Sequence[Value]) -> list[Value | int]:
     """The texel at an address; a plain number is what the format lacks."""
     if not has_integers(source.row):
         return _bits_of(source.b, texel(source, address, numbers[0], numbers[1]))
@@ -100,7 +113,7 @@ def _words(source: Source, address: Value, numbers: Sequence[Value]) -> list[Val
     ]
 
 
-def _integers(source: Source, address: Value, u: Value, v: Value) -> Texel:
+def _integers(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
     """The same of a texel of whole numbers, all of them I32."""
     words = _words(source, address, (u, v))
     red, green, blue, alpha = (
@@ -143,12 +156,12 @@ def gather_program(key: SamplerKey, component: int, offset: bool, stage: Stage) 
     at = sampling.coordinates
     if offset:
         by = [b.input(f"offset.{c}", Type.I32) for c in COMPONENTS[:2]]
-        at = tuple(shifted(*each) for each in zip(at, by, level.sides, strict=False))
+        at = tuple(offset_coordinate(*each) for each in zip(at, by, level.sides, strict=False))
     if has_integers(sampling.source.row):
         whole = _corners(replace(sampling, coordinates=at), level, _integers)
-        return _answering(b, [each[component] for each in whole])
+        return _finish(b, [each[component] for each in whole])
     found = _corners(replace(sampling, coordinates=at), level, texel)
-    return _answering(b, [_bits_of(b, each)[component] for each in found])
+    return _finish(b, [_bits_of(b, each)[component] for each in found])
 
 
 _COUNTER_CLOCKWISE = (2, 3, 1, 0)
@@ -176,7 +189,7 @@ def lod_program(key: SamplerKey, stage: Stage) -> Program:
     held = sampling.ranged(level) if key.ranged else level
     first, last = (b.itof(sampling.limit(f)) for f in (LimitField.FIRST, LimitField.LAST))
     held = b.min(b.max(held, first), last)
-    return _answering(b, [b.asint(held), b.asint(level), 0, 0])
+    return _finish(b, [b.asint(held), b.asint(level), 0, 0])
 
 
 def _buffer(b: Builder) -> File:
@@ -191,15 +204,14 @@ Side = LevelField | LimitField | None
 def size_program(first: Side, second: Side, third: Side, stage: Stage) -> Program:
     """Three sizes of ``level.x``, 0 if there is no such level, and how many levels there are."""
     b = Builder(stage)
-    files = Files.of(b)
+    files = SamplerFiles.of(b)
     number, levels = b.input("level.x", Type.I32), b.load(files.limits, LimitField.LEVELS)
     exists = b.apply("ult", number, levels)
-    found = [_texel_count(files, side, number) for side in (first, second, third)]
-    return _answering(b, [*(_held(b, exists, each) for each in found), levels])
+    found = [_texel_count(b, files, side, number) for side in (first, second, third)]
+    return _finish(b, [*(_or_zero(b, exists, each) for each in found), levels])
 
 
-def _texel_count(files: Files, side: Side, level: Value) -> Value | int:
-    b = level.builder
+def _texel_count(b: Builder, files: SamplerFiles, side: Side, level: Value) -> Value | int:
     if side is None:
         return 0
     if isinstance(side, LimitField):
@@ -212,7 +224,7 @@ def facts_program(stage: Stage) -> Program:
     """The four words of the file ``facts``."""
     b = Builder(stage)
     facts = b.uniform("facts", Type.I32, len(COMPONENTS))
-    return _answering(b, [b.load(facts, number) for number in range(len(COMPONENTS))])
+    return _finish(b, [b.load(facts, number) for number in range(len(COMPONENTS))])
 
 
 @lru_cache(maxsize=1 << 2)
@@ -224,8 +236,8 @@ def place_program(stage: Stage) -> Program:
     places = b.uniform("places", Type.I32, 2 * MAX_SAMPLES)
     number = b.input("number.x", Type.I32)
     known = b.apply("ult", number, MAX_SAMPLES)
-    found = [_held(b, known, b.load(places, axis, number, 2)) for axis in range(2)]
-    return _answering(b, [*found, 0, 0])
+    found = [_or_zero(b, known, b.load(places, axis, number, 2)) for axis in range(2)]
+    return _finish(b, [*found, 0, 0])
 
 
 @lru_cache(maxsize=1 << 4)
@@ -234,7 +246,7 @@ def raw_program(stage: Stage) -> Program:
     b = Builder(stage)
     texels = _buffer(b)
     first = b.apply("ushr", b.input("at.x", Type.I32), 2)
-    return _answering(b, [b.load(texels, number, first) for number in range(4)])
+    return _finish(b, [b.load(texels, number, first) for number in range(4)])
 
 
 @lru_cache(maxsize=1 << 4)
@@ -250,11 +262,11 @@ def structured_program(stage: Stage) -> Program:
     words = []
     for place in range(4):
         known = exists & b.apply("ult", at, stride) & b.apply("ult", at + 4 * place, stride)
-        words.append(_held(b, known, b.load(texels, place, first)))
-    return _answering(b, words)
+        words.append(_or_zero(b, known, b.load(texels, place, first)))
+    return _finish(b, words)
 
 
-def _answering(b: Builder, words: Sequence[Number]) -> Program:
+def _finish(b: Builder, words: Sequence[Number]) -> Program:
     for component, word in zip(COMPONENTS, words, strict=True):
         b.output(f"word.{component}", word, Type.I32)
     return b.program()
@@ -273,19 +285,21 @@ _SECOND_FLOAT = {"coordinate.y": 0.5, "ddx.y": 0.0, "ddy.y": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReadProgram:
     """A program that answers a unit; ``ports`` are its inputs in the order of the operands."""
 
     program: Program
     ports: tuple[str, ...]
 
     @classmethod
-    def of(cls, program: Program, ports: tuple[str, ...]) -> Answer:
+    def of(cls, program: Program, ports: tuple[str, ...]) -> ReadProgram:
         """A program that reads no more than the operands: what a texture of one axis lacks are
         constants.
         """
         inputs = tuple(port for port in program.inputs if port.name in ports)
-        statements = tuple(_given(program, each, ports) for each in program.statements)
+        statements = tuple(
+            _bind_missing_input(program, each, ports) for each in program.statements
+        )
         return cls(replace(program, inputs=inputs, statements=statements), ports)
 
     def words(
@@ -308,7 +322,9 @@ class Answer:
         return x, y, z, w
 
 
-def _given(program: Program, statement: Statement, ports: tuple[str, ...]) -> Statement:
+def _bind_missing_input(
+    program: Program, statement: Statement, ports: tuple[str, ...]
+) -> Statement:
     """A statement at the program's top, where all of its inputs are read."""
     if not isinstance(statement, Input) or statement.port in ports:
         return statement
@@ -318,7 +334,7 @@ def _given(program: Program, statement: Statement, ports: tuple[str, ...]) -> St
 
 
 @lru_cache(maxsize=1 << 8)
-def answer(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
+def read_program(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
     """The program for a unit; ``key`` has the format and kind of its view, and its sampler.
 
     A key of one dimension is of a texture that is a texel high, ``layers`` is that of the unit.
@@ -329,25 +345,25 @@ def answer(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
     return _ANSWERS[unit.ask](unit, key, stage)
 
 
-def about_samples(unit: Unit, stage: Stage) -> Answer:
+def sample_answer(unit: Unit, stage: Stage) -> ReadProgram:
     """The program for what is the same for all formats: counts, and where samples are."""
     if unit.ask is ReadOpcode.SAMPLE_POSITION:
-        return Answer(place_program(stage), ("number.x",))
+        return ReadProgram(place_program(stage), ("number.x",))
     return facts(stage)
 
 
-def facts(stage: Stage) -> Answer:
+def facts(stage: Stage) -> ReadProgram:
     """A program that tells what it is told, whatever the operands."""
-    return Answer(facts_program(stage), ())
+    return ReadProgram(facts_program(stage), ())
 
 
 def _ports(name: str, count: int) -> list[str]:
     return [f"{name}.{c}" for c in COMPONENTS[:count]]
 
 
-def _shape(unit: Unit) -> Shape:
+def _shape(unit: Unit) -> AddressShape:
     assert unit.dimension is not None
-    return SHAPES[unit.dimension]
+    return ADDRESS_SHAPES[unit.dimension]
 
 
 def _address(unit: Unit) -> list[str]:
@@ -359,50 +375,50 @@ def _slopes(unit: Unit) -> list[str]:
     return [port for name in ("ddx", "ddy") for port in _ports(name, _shape(unit).axes)]
 
 
-def _sample(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
+def _sample(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
     detail = ["lod.x"] if unit.lod is Lod.EXPLICIT else _slopes(unit)
-    return Answer.of(sampler_program(key, unit.lod, stage), (*_address(unit), *detail))
+    return ReadProgram.of(sampler_program(key, unit.lod, stage), (*_address(unit), *detail))
 
 
-def _gather(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
+def _gather(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
     program = gather_program(key, unit.component, unit.offset, stage)
-    return Answer.of(program, (*_address(unit), *_ports("offset", 2 * unit.offset)))
+    return ReadProgram.of(program, (*_address(unit), *_ports("offset", 2 * unit.offset)))
 
 
-def _lod(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
+def _lod(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
     address = _ports("coordinate", _shape(unit).axes)
-    return Answer.of(lod_program(key, stage), (*address, *_slopes(unit)))
+    return ReadProgram.of(lod_program(key, stage), (*address, *_slopes(unit)))
 
 
-def _load(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
+def _load(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
     slices = ["layer.x"] * _shape(unit).slices
     multisampled = unit.dimension in _OF_SAMPLES
     last = "sample.x" if multisampled else "level.x"
     program = load_program(key, stage, multisampled=multisampled)
-    return Answer.of(program, (*_ports("number", _shape(unit).axes), *slices, last))
+    return ReadProgram.of(program, (*_ports("number", _shape(unit).axes), *slices, last))
 
 
-def _size(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
+def _size(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
     """Lengths, then slices; of arrays of cubes those are not told."""
     shape = _shape(unit)
     told = shape.slices and unit.dimension not in CUBES
     sides: list[Side] = [*_SIDES[: shape.lengths], *[LimitField.LAYERS] * told, None, None]
-    return Answer(size_program(sides[0], sides[1], sides[2], stage), ("level.x",))
+    return ReadProgram(size_program(sides[0], sides[1], sides[2], stage), ("level.x",))
 
 
-def _raw(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
-    return Answer(raw_program(stage), ("at.x",))
+def _raw(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
+    return ReadProgram(raw_program(stage), ("at.x",))
 
 
-def _same_for_all(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
-    return about_samples(unit, stage)
+def _same_for_all(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
+    return sample_answer(unit, stage)
 
 
-def _structured(unit: Unit, key: SamplerKey, stage: Stage) -> Answer:
-    return Answer(structured_program(stage), ("number.x", "at.x"))
+def _structured(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
+    return ReadProgram(structured_program(stage), ("number.x", "at.x"))
 
 
-_ANSWERS: dict[ReadOpcode, Callable[[Unit, SamplerKey, Stage], Answer]] = {
+_ANSWERS: dict[ReadOpcode, Callable[[Unit, SamplerKey, Stage], ReadProgram]] = {
     ReadOpcode.SAMPLE: _sample,
     ReadOpcode.GATHER: _gather,
     ReadOpcode.LOD: _lod,

@@ -29,7 +29,7 @@ from dp2emu.shader.texture.detail import (
     nearest,
     probes,
 )
-from dp2emu.shader.texture.fields import Source
+from dp2emu.shader.texture.fields import TexelSource
 from dp2emu.shader.texture.filters import LINEAR, Kernel, Texel, Weights, between, kernel_of
 from dp2emu.shader.texture.reading import SIDES, Level, level_field, level_of, read
 from dp2emu.shader.texture.records import SamplerKey
@@ -113,7 +113,7 @@ def _quotient_slope(part: Value, out: Value, part_change: Value, out_change: Val
 # the number of texels in the kernel.  Source: driver documentation of SetConvolutionKernelMono.
 
 
-def convolved(source: Source, coordinates: Sequence[Value], level: Level) -> Texel:
+def convolved(source: TexelSource, coordinates: Sequence[Value], level: Level) -> Texel:
     """What the kernel of the source's key makes of a level."""
     width, height = source.key.kernel
     kernels = (
@@ -127,7 +127,7 @@ def convolved(source: Source, coordinates: Sequence[Value], level: Level) -> Tex
     return red, green, blue, alpha
 
 
-def _convolution_kernel(source: Source, first: int, size: int) -> Kernel:
+def _convolution_kernel(source: TexelSource, first: int, size: int) -> Kernel:
     """``size`` texels along an axis, whose weights lie from ``first`` on."""
     given = [source.b.load(source.files.weights, first + number) for number in range(size)]
 
@@ -203,7 +203,7 @@ def _place(b: Builder, kind: TextureKind) -> tuple[tuple[Value, ...], Face | Non
 class Sampling:
     """A sampler being put together, and the place it samples at."""
 
-    source: Source
+    source: TexelSource
     lod: Lod
     coordinates: tuple[Value, ...]
     face: Face | None
@@ -212,7 +212,7 @@ class Sampling:
     @classmethod
     def of(cls, b: Builder, key: SamplerKey, lod: Lod) -> Sampling:
         """At the coordinates that are inputs.  Raises Unsupported for formats of no textures."""
-        return cls(Source.of(b, key), lod, *_place(b, key.kind))
+        return cls(TexelSource.of(b, key), lod, *_place(b, key.kind))
 
     @property
     def b(self) -> Builder:

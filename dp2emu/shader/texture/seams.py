@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from dp2emu.shader.texture.address import FRACTION_BITS, ONE
 from dp2emu.shader.texture.bindings import CUBE_FACES
-from dp2emu.shader.texture.fields import Decode, Source
+from dp2emu.shader.texture.fields import Decode, TexelSource
 from dp2emu.shader.texture.filters import Texel, between
-from dp2emu.shader.texture.reading import Level, compared, place_of
+from dp2emu.shader.texture.reading import Level, compared, texel_address
 from dp2emu.shader.texture.texels import texel
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
@@ -29,7 +29,7 @@ other end.
 """
 
 
-class Beyond(NamedTuple):
+class Neighbour(NamedTuple):
     """What lies beyond an edge: a face, and how its texels there are numbered."""
 
     face: int
@@ -50,7 +50,7 @@ _SIDE, _AT = 4, 1
 """A face to try with, and a texel of it that is not the same from both ends."""
 
 
-def _beyond(face: int, edge: int) -> Beyond:
+def _neighbour(face: int, edge: int) -> Neighbour:
     across, down = {
         LEFT: (-1, _AT), RIGHT: (_SIDE, _AT), TOP: (_AT, -1), BOTTOM: (_AT, _SIDE),
     }[edge]  # fmt: skip
@@ -62,7 +62,7 @@ def _beyond(face: int, edge: int) -> Beyond:
         found = _DIRECTIONS[other](s, t)
         near = (abs(a / most - b) for a, b in zip(wanted, found, strict=True))
         if other != face and all(each < Fraction(1, _SIDE) for each in near):
-            return Beyond(other, _number(i), _number(j))
+            return Neighbour(other, _number(i), _number(j))
     raise AssertionError(f"nothing beyond edge {edge} of face {face}")
 
 
@@ -71,9 +71,9 @@ def _number(n: int) -> int:
 
 
 @lru_cache(maxsize=1)
-def seams() -> tuple[Beyond, ...]:
+def neighbours() -> tuple[Neighbour, ...]:
     """What lies beyond each edge, by face and edge: worked out when a program needs it."""
-    return tuple(_beyond(face, edge) for face, edge in product(range(CUBE_FACES), EDGES))
+    return tuple(_neighbour(face, edge) for face, edge in product(range(CUBE_FACES), EDGES))
 
 
 _BITS, _PER_WORD = 4, 8
@@ -86,12 +86,12 @@ def _packed(numbers: list[int]) -> list[int]:
 
 @lru_cache(maxsize=1)
 def _faces() -> list[int]:
-    return _packed([seam.face for seam in seams()])
+    return _packed([seam.face for seam in neighbours()])
 
 
 @lru_cache(maxsize=1)
 def _codes() -> list[int]:
-    return _packed([seam.across | seam.down << 2 for seam in seams()])
+    return _packed([seam.across | seam.down << 2 for seam in neighbours()])
 
 
 class Tap(NamedTuple):
@@ -101,7 +101,7 @@ class Tap(NamedTuple):
     corner: Value
 
 
-class Around(NamedTuple):
+class CubeTaps(NamedTuple):
     """The four texels around a place, row by row, and the fractions across and down."""
 
     taps: tuple[Tap, ...]
@@ -110,22 +110,22 @@ class Around(NamedTuple):
 
 
 def around(
-    source: Source,
+    source: TexelSource,
     coordinates: Sequence[Value],
     face: Value,
     level_on: Callable[[Value], Level],
     decode: Decode = texel,
-) -> Around:
+) -> CubeTaps:
     """The texels around a place on a face; ``level_on`` is the level there is on any face."""
     side = level_on(face).sides[0]
     (left, right), (top, bottom) = (_axis(at, side) for at in coordinates)
     read = partial(_tap, source, decode, face, side, level_on)
     taps = (read((left + i, top + j)) for j, i in product((0, 1), (0, 1)))
-    return Around(tuple(taps), right, bottom)
+    return CubeTaps(tuple(taps), right, bottom)
 
 
 def linear(
-    source: Source,
+    source: TexelSource,
     coordinates: Sequence[Value],
     face: Value,
     level_on: Callable[[Value], Level],
@@ -133,7 +133,8 @@ def linear(
     """The mix of the four texels around a place on a face."""
     taps, right, bottom = around(source, coordinates, face, level_on)
     upper, lower = (
-        between(_whole(taps, n), _whole(taps, n + 1), right) for n in range(0, len(taps), 2)
+        between(_corner_filled(taps, n), _corner_filled(taps, n + 1), right)
+        for n in range(0, len(taps), 2)
     )
     return between(upper, lower, bottom)
 
@@ -151,7 +152,7 @@ def _axis(coordinate: Value, side: Value) -> tuple[Value, Value]:
 
 
 def _tap(
-    source: Source,
+    source: TexelSource,
     decode: Decode,
     face: Value,
     side: Value,
@@ -167,11 +168,11 @@ def _tap(
     seam, inside = (face << 2) + edge, in_x & in_y
     code = _entry(_codes(), seam)
     here = (
-        b.select(inside, i, _numbered(code & 3, last, along)),
-        b.select(inside, j, _numbered(code >> 2, last, along)),
+        b.select(inside, i, _neighbour_number(code & 3, last, along)),
+        b.select(inside, j, _neighbour_number(code >> 2, last, along)),
     )
     level = level_on(b.select(inside, face, _entry(_faces(), seam)))
-    found = decode(source, place_of(source, level, here), *here)
+    found = decode(source, texel_address(source, level, here), *here)
     return Tap(compared(source, found), ~(in_x | in_y))
 
 
@@ -186,13 +187,13 @@ def _entry(words: list[int], seam: Value) -> Value:
     return b.apply("ushr", word, (seam & (_PER_WORD - 1)) << 2) & ((1 << _BITS) - 1)
 
 
-def _numbered(code: Value, last: Value, along: Value) -> Value:
+def _neighbour_number(code: Value, last: Value, along: Value) -> Value:
     b = code.builder
     ends = b.select(code.eq(FIRST), b.constant(Type.I32, 0), last)
     return b.select(code < ALONG, ends, b.select(code.eq(ALONG), along, last - along))
 
 
-def _whole(taps: Sequence[Tap], number: int) -> Texel:
+def _corner_filled(taps: Sequence[Tap], number: int) -> Texel:
     """A texel; beyond a corner the mean of the others, added in their order."""
     others = [tap.texel for place, tap in enumerate(taps) if place != number]
     own, corner = taps[number]

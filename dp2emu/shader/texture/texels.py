@@ -1,28 +1,282 @@
-"""Texels of every format: red, green, blue and alpha, from where they lie in memory."""
+"""Formats whose texels share bytes: the rules of ``d3d.blocks`` in integer operations.
+
+Both give the same 8-bit values.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
+from dp2emu.d3d.blocks import (
+    EIGHT_ALPHAS,
+    FOUR_COLORS,
+    PAIRS,
+    SIX_ALPHAS,
+    THREE_COLORS,
+    YUV_TO_RGB,
+    Weights,
+)
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
-from dp2emu.d3d.formats import AnyFormat
-from dp2emu.shader.texture import blocks
+from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel
+from dp2emu.records import dataclass
 from dp2emu.shader.texture.bindings import LimitField
-from dp2emu.shader.texture.fields import Decode, Source, bits, plain, read_channel
+from dp2emu.shader.texture.fields import (
+    Decode,
+    TexelSource,
+    bits,
+    decode_channels,
+    read_channel,
+    signed_bits,
+)
 from dp2emu.shader.texture.filters import Texel
+from dp2emu.shader.types import Type
 from dp2emu.shader.values import Number, Value
+
+Code = Callable[[TexelSource, Value, Value, Value], Value]
+"""An 8-bit integer of the texel ``u``, ``v`` of the block at a byte address."""
+
+_RECIPROCAL_BITS = 16
+"""Multiplying by 2**16 / d, rounded up, divides numbers below 2**12 by d up to 7 exactly."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Blend:
+    """A place between two endpoints: shares of each, and what divides them, as I32 values."""
+
+    first: Value
+    second: Value
+    reciprocal: Value
+
+    @classmethod
+    def of(cls, weights: Weights, code: Value) -> _Blend:
+        """The place that a code stands for, 4 bits of a word for each; 0 of both if none."""
+        whole = sum(weights[0])
+        first, second = (
+            code.builder.constant(Type.I32, _packed(shares))
+            for shares in zip(*weights, strict=True)
+        )
+        reciprocal = code.builder.constant(Type.I32, -(-(1 << _RECIPROCAL_BITS) // whole))
+        at = code << 2
+        return cls(first >> at & 15, second >> at & 15, reciprocal)
+
+    def unless(self, condition: Value, other: _Blend) -> _Blend:
+        """This place where the condition is false."""
+        choose = partial(condition.builder.select, condition)
+        return _Blend(
+            choose(other.first, self.first),
+            choose(other.second, self.second),
+            choose(other.reciprocal, self.reciprocal),
+        )
+
+    def between(self, first: Value, second: Value) -> Value:
+        mixed = first * self.first + second * self.second
+        return mixed * self.reciprocal >> _RECIPROCAL_BITS
+
+
+def _packed(shares: tuple[int, ...]) -> int:
+    return sum(share << 4 * code for code, share in enumerate(shares))
+
+
+def _dxt1(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
+    ends, code = source.word(address), _color_code(source.word(address, 1), u, v)
+    three = bits(ends, 16, 16) >= bits(ends, 0, 16)
+    mix = _Blend.of(FOUR_COLORS, code).unless(three, _Blend.of(THREE_COLORS, code))
+    red, green, blue = _colors(source, ends, mix)
+    return red, green, blue, source.b.select(three & code.eq(3), 0.0, 1.0)
+
+
+def _beside_alpha(alpha: Code, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
+    """Four colours in the second half of a block, alpha in the first."""
+    ends, code = source.word(address, 2), _color_code(source.word(address, 3), u, v)
+    red, green, blue = _colors(source, ends, _Blend.of(FOUR_COLORS, code))
+    return red, green, blue, source.shade(alpha(source, address, u, v), color=False)
+
+
+def _color_code(codes: Value, u: Value, v: Value) -> Value:
+    """Two bits a texel, rows of four from the lowest bit up."""
+    return bits_at(codes, ((v & 3) << 3) + ((u & 3) << 1), 2)
+
+
+def bits_at(word: Value, shift: Value, count: int) -> Value:
+    """A field of a word at a place that is computed."""
+    return word.builder.apply("ushr", word, shift) & ((1 << count) - 1)
+
+
+def _colors(source: TexelSource, ends: Value, mix: _Blend) -> tuple[Value, Value, Value]:
+    red, green, blue = (
+        source.shade(
+            mix.between(_widen_endpoint(ends, 0, channel), _widen_endpoint(ends, 16, channel))
+        )
+        for channel in _ENDPOINT
+    )
+    return red, green, blue
+
+
+def _widen_endpoint(ends: Value, shift: int, channel: Channel) -> Value:
+    """Five or six bits as eight, by repeating the high ones."""
+    value = bits(ends, shift + channel.shift, channel.bits)
+    return value << (8 - channel.bits) | value >> (2 * channel.bits - 8)
+
+
+_ENDPOINT = tuple(FORMATS[Format.R5G6B5].channels[name] for name in "rgb")
+
+
+def _four_bits(source: TexelSource, address: Value, u: Value, v: Value) -> Value:
+    """DXT3: rows of 16 bits."""
+    half = source.word(address + ((v & 2) << 1))
+    return bits_at(half, ((v & 1) << 4) + ((u & 3) << 2), 4) * 17
+
+
+def _three_bits(source: TexelSource, address: Value, u: Value, v: Value) -> Value:
+    """DXT5: two endpoints, then the codes."""
+    b, low = source.b, source.word(address)
+    first, second = bits(low, 0, 8), bits(low, 8, 8)
+    six = second >= first
+    code = _three_bit_code(source, address, u, v)
+    mix = _Blend.of(EIGHT_ALPHAS, code).unless(six, _Blend.of(SIX_ALPHAS, code))
+    return b.select(six & code.eq(7), 255, mix.between(first, second))
+
+
+def _three_bit_code(source: TexelSource, address: Value, u: Value, v: Value) -> Value:
+    """48 bits behind two bytes, of which each half has two rows."""
+    b, low, high = source.b, source.word(address), source.word(address, 1)
+    upper = bits(low, 16, 16) | (high & 0xFF) << 16
+    rows = b.select((v & 2).eq(0), upper, bits(high, 8, 24))
+    return bits_at(rows, ((v & 1) * 4 + (u & 3)) * 3, 3)
+
+
+def _ramp(signed: bool, source: TexelSource, address: Value, u: Value, v: Value) -> Value:
+    """BC4: between two fractions, an F32 rounded once; code 6 and 7 of the shorter ramp are the
+    least and the greatest there are.  With a sign -128 is -1, as -127 is.
+    """
+    b, low = source.b, source.word(address)
+    given = [(signed_bits if signed else bits)(low, 8 * n, 8) for n in range(2)]
+    six = given[1] >= given[0]
+    ends = [b.select(n < -127, -127, n) if signed else n for n in given]
+    code = _three_bit_code(source, address, u, v)
+    mix = _Blend.of(EIGHT_ALPHAS, code).unless(six, _Blend.of(SIX_ALPHAS, code))
+    most = _LARGEST[signed]
+    steps = b.select(six, float(5 * most), float(7 * most))
+    value = b.itof(ends[0] * mix.first + ends[1] * mix.second) / steps
+    value = b.select(six & code.eq(6), -1.0 if signed else 0.0, value)
+    return b.select(six & code.eq(7), 1.0, value)
+
+
+_LARGEST = {False: 255, True: 127}
+
+
+def _one_ramp(signed: bool, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
+    return _ramp(signed, source, address, u, v), 0.0, 0.0, 1.0
+
+
+def _two_ramps(signed: bool, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
+    """BC5: red, then green."""
+    red, green = (_ramp(signed, source, address + 8 * n, u, v) for n in range(2))
+    return red, green, 0.0, 1.0
+
+
+def _one_red_bit(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
+    """R1: the highest bit is the leftmost texel."""
+    (code,) = source.codes(address)
+    return source.b.itof(bits_at(code, (u & 7) ^ 7, 1)), 0.0, 0.0, 1.0
+
+
+def _ati1(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
+    """One value, in all four."""
+    value = source.shade(_three_bits(source, address, u, v), color=False)
+    return value, value, value, value
+
+
+def _ati2(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
+    """Green, then red; blue and alpha are 1."""
+    green = source.shade(_three_bits(source, address, u, v), color=False)
+    red = source.shade(_three_bits(source, address + 8, u, v), color=False)
+    return red, green, 1.0, 1.0
+
+
+def _rgb_pair(order: str, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
+    """Red and blue of both, and the green of one."""
+    word = source.word(address)
+    red, blue = (source.shade(bits(word, 8 * order.index(name), 8)) for name in "rb")
+    return red, source.shade(_pair_byte(word, order, "gG", u)), blue, 1.0
+
+
+def _yuv_pair(order: str, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
+    """U and V of both, and the luminance of one; never in sRGB."""
+    word = source.word(address)
+    y = _pair_byte(word, order, "yY", u) - 16
+    u_v = [bits(word, 8 * order.index(name), 8) - 128 for name in "uv"]
+    red, green, blue = (
+        source.shade(_rgb_of(y, u_v, weights), color=False) for weights in YUV_TO_RGB
+    )
+    return red, green, blue, 1.0
+
+
+def _pair_byte(word: Value, order: str, names: str, u: Value) -> Value:
+    """The byte that belongs to one pixel of the pair; the second's lies two bytes on."""
+    first, second = (8 * order.index(name) for name in names)
+    return bits_at(word, (u & 1) * (second - first) + first, 8)
+
+
+def _rgb_of(y: Value, u_v: list[Value], weights: tuple[int, int, int]) -> Value:
+    """Clamped to a byte."""
+    b, (u, v) = y.builder, u_v
+    found = (y * weights[0] + u * weights[1] + v * weights[2] + 128) >> 8
+    return b.select(found < 0, 0, b.select(found < 255, found, 255))
+
+
+def _one_bit(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
+    """A1: the highest bit is the leftmost texel."""
+    (code,) = source.codes(address)
+    return 0.0, 0.0, 0.0, source.b.itof(bits_at(code, (u & 7) ^ 7, 1))
+
+
+BLOCK_DECODERS: dict[AnyFormat, Decode] = {
+    Format.A1: _one_bit,
+    Format.DXT1: _dxt1,
+    Format.DXT2: partial(_beside_alpha, _four_bits),
+    Format.DXT3: partial(_beside_alpha, _four_bits),
+    Format.DXT4: partial(_beside_alpha, _three_bits),
+    Format.DXT5: partial(_beside_alpha, _three_bits),
+    Format.ATI1N: _ati1,
+    Format.ATI2N: _ati2,
+    Format.R8G8_B8G8: partial(_rgb_pair, PAIRS[Format.R8G8_B8G8]),
+    Format.G8R8_G8B8: partial(_rgb_pair, PAIRS[Format.G8R8_G8B8]),
+    Format.UYVY: partial(_yuv_pair, PAIRS[Format.UYVY]),
+    Format.YUY2: partial(_yuv_pair, PAIRS[Format.YUY2]),
+    **dict.fromkeys((DxgiFormat.BC1_UNORM, DxgiFormat.BC1_UNORM_SRGB), _dxt1),
+    **dict.fromkeys(
+        (DxgiFormat.BC2_UNORM, DxgiFormat.BC2_UNORM_SRGB), partial(_beside_alpha, _four_bits)
+    ),
+    **dict.fromkeys(
+        (DxgiFormat.BC3_UNORM, DxgiFormat.BC3_UNORM_SRGB), partial(_beside_alpha, _three_bits)
+    ),
+    DxgiFormat.BC4_UNORM: partial(_one_ramp, False),
+    DxgiFormat.BC4_SNORM: partial(_one_ramp, True),
+    DxgiFormat.BC5_UNORM: partial(_two_ramps, False),
+    DxgiFormat.BC5_SNORM: partial(_two_ramps, True),
+    DxgiFormat.R8G8_B8G8_UNORM: partial(_rgb_pair, "rgbG"),
+    DxgiFormat.G8R8_G8B8_UNORM: partial(_rgb_pair, "grGb"),
+    DxgiFormat.R1_UNORM: _one_red_bit,
+}
+
+
+# Texels of every format: red, green, blue and alpha, from where they lie in memory.
 
 PALETTE_SHIFTS = (16, 8, 0, 24)
 """Red, green, blue and alpha of an A8R8G8B8 word."""
 
 
-def texel(source: Source, address: Value, u: Value, v: Value) -> Texel:
+def texel(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
     """The texel numbered ``u``, ``v`` of the pixel or block at a byte address."""
-    decode = _depth if source.row.depth else DECODERS.get(source.row.format, plain)
+    decode = _depth if source.row.depth else DECODERS.get(source.row.format, decode_channels)
     found = decode(source, address, u, v)
     return _keyed(source, address, found) if source.key.color_key else found
 
 
-def _keyed(source: Source, address: Value, found: Texel) -> Texel:
+def _keyed(source: TexelSource, address: Value, found: Texel) -> Texel:
     """All zero where the texel as it is stored lies in the colour key's range.
 
     Bits without a meaning do not count.  Of a texel of several words or a block the first word
@@ -39,21 +293,21 @@ def _keyed(source: Source, address: Value, found: Texel) -> Texel:
     return red, green, blue, alpha
 
 
-def _depth(source: Source, address: Value, u: Value, v: Value) -> Texel:
+def _depth(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
     """The depth in every channel."""
     assert source.row.depth is not None
     found = read_channel(source, source.codes(address), source.row.depth, color=False)
     return found, found, found, found
 
 
-def _computed_blue(source: Source, address: Value, u: Value, v: Value) -> Texel:
+def _computed_blue(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
     """CxV8U8: the third component of a vector of length 1, which points out of the surface."""
-    red, green, _, alpha = plain(source, address, u, v)
+    red, green, _, alpha = decode_channels(source, address, u, v)
     rest = source.b.max(1.0 - red * red - green * green, 0.0)
     return red, green, source.b.sqrt(rest), alpha
 
 
-def _palette(source: Source, address: Value, u: Value, v: Value) -> Texel:
+def _palette(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
     """The entry that the low byte numbers; a second byte is the alpha."""
     (code,) = source.codes(address)
     entry = source.b.load(source.files.palette, 0, code & 0xFF)
@@ -71,11 +325,13 @@ def _palette(source: Source, address: Value, u: Value, v: Value) -> Texel:
 
 
 _EXPONENT_SHIFT, _MANTISSA_BITS, _FLOAT_EXPONENT = 27, 9, 23
+
+
 _BIAS = 127 - 15 - _MANTISSA_BITS
 """Of exponents of float32 over those that three mantissas share, which have no leading 1."""
 
 
-def _shared_exponent(source: Source, address: Value, u: Value, v: Value) -> Texel:
+def _shared_exponent(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
     """R9G9B9E5: each mantissa times 2^(e - 24), which is exact."""
     (code,) = source.codes(address)
     exponent = source.b.apply("ushr", code, _EXPONENT_SHIFT) + _BIAS
@@ -87,7 +343,7 @@ def _shared_exponent(source: Source, address: Value, u: Value, v: Value) -> Texe
 
 
 DECODERS: dict[AnyFormat, Decode] = {
-    **blocks.DECODERS,
+    **BLOCK_DECODERS,
     DxgiFormat.R9G9B9E5_SHAREDEXP: _shared_exponent,
     Format.CxV8U8: _computed_blue,
     Format.P8: _palette,

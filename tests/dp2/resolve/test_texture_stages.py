@@ -11,7 +11,8 @@ from dp2emu.d3d.flags import ArgumentModifier
 from dp2emu.dp2.resolve.texture_stages import cascade, cascade_uniforms, projection
 from dp2emu.dp2.states.raw_state import State
 from dp2emu.errors import Fault
-from dp2emu.shader.fixed import CURRENT, KEPT, Argument, Combination, TextureStage
+from dp2emu.shader.fixed import CURRENT, Argument, Combination, TextureStage
+from dp2emu.shader.fixed.cascade import DISABLED
 from dp2emu.shader.fixed.operations import OPERATIONS
 from dp2emu.shader.ir import TextureKind
 
@@ -67,7 +68,7 @@ def test_colour_that_lacks_its_texture_ends_the_cascade() -> None:
 def test_alpha_that_lacks_its_texture_is_left_alone() -> None:
     values = select(TextureArgument.TFACTOR, ALPHAARG1=TextureArgument.TEXTURE)
     (stage,) = cascade(state(values), {})
-    assert stage.alpha == KEPT
+    assert stage.alpha == DISABLED
     (stage,) = cascade(state(values), {0: FLAT})
     assert stage.alpha == selected(TextureArgument.TEXTURE)
 
@@ -115,7 +116,7 @@ def test_operation_there_is_not_is_a_fault(name: str, value: int) -> None:
 
 def test_dot_product_makes_the_alpha_operation_matter_no_more() -> None:
     (stage,) = cascade(state(select(0, COLOROP=TextureOp.DOTPRODUCT3, COLORARG2=0)), {})
-    assert stage.alpha == KEPT
+    assert stage.alpha == DISABLED
 
 
 def test_result_goes_to_current_unless_it_is_temp() -> None:

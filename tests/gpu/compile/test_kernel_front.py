@@ -17,7 +17,7 @@ from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.engines import JIT, engine
 from dp2emu.shader.ir import Program, Stage
-from dp2emu.shader.jit.tiering import done, improve_all
+from dp2emu.shader.jit.tiering import optimize_all, wait_for_background
 from tests.gpu.drawing import color_surface, corner, draw
 from tests.shader.notes import compiles_noted
 
@@ -60,7 +60,7 @@ def test_a_new_state_has_only_its_own_rows_to_compile(compiled: list[str], sampl
     _drawn(_program(), samples)
     compiled.clear()
     work, picture = _drawn(_program(), samples)
-    done()
+    wait_for_background()
     assert _defined(compiled) == [["rows", "kernel"]]
     assert work.pixels > 100 and any(picture)
 
@@ -69,7 +69,7 @@ def test_a_new_state_has_only_its_own_rows_to_compile(compiled: list[str], sampl
 def test_one_function_draws_what_two_draw(compiled: list[str], samples: int) -> None:
     program = _program()
     found = _drawn(program, samples)
-    improve_all()
+    optimize_all()
     assert _defined(compiled)[-1] == ["kernel"]
     compiled.clear()
     assert _drawn(program, samples) == found
@@ -80,10 +80,10 @@ def test_a_second_draw_of_much_has_better_code_compiled(compiled: list[str]) -> 
     program = _program()
     with patch.object(kernel_draw, "HEAVY", 1):
         _drawn(program)
-        done()
+        wait_for_background()
         assert ["kernel"] not in _defined(compiled)
         _drawn(program)
-        done()
+        wait_for_background()
     assert _defined(compiled)[-1] == ["kernel"]
 
 
@@ -91,14 +91,14 @@ def test_a_second_draw_of_little_has_not(compiled: list[str]) -> None:
     program = _program()
     for _ in range(2):
         _drawn(program)
-    done()
+    wait_for_background()
     assert _defined(compiled)[-1] == ["rows", "kernel"]
 
 
 def test_good_code_of_an_earlier_process_needs_no_front(compiled: list[str]) -> None:
     program = _program()
     found = _drawn(program)
-    improve_all()
+    optimize_all()
     _forget()
     compiled.clear()
     with patch.object(kernel_plan, "front_of", side_effect=AssertionError):

@@ -58,7 +58,7 @@ def test_the_kernel_that_is_compiled_beside_vertices_is_the_one_that_draws(
     (guessed,) = drawing.plans.values()
     execute_draw(packet, Counters(), run=engine(JIT))
     assert list(drawing.plans.values()) == [guessed]
-    assert begun[:2] == [guessed.kernel, guessed.setup] and guessed.kernel.there
+    assert begun[:2] == [guessed.kernel, guessed.setup] and guessed.kernel.has_code
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from dp2emu.gpu.resource.resource_views import (
 from dp2emu.gpu.resource.subresources import Subresource
 from dp2emu.gpu.transfer.clear import execute_clear
 from dp2emu.gpu.transfer.copy import execute_copy, execute_generate_levels
-from dp2emu.shader.texture.bindings import linear_light
+from dp2emu.shader.texture.bindings import srgb_to_linear_table
 
 F = DxgiFormat
 CUBE, TEXTURE, VOLUME = (
@@ -133,7 +133,7 @@ def test_levels_of_srgb_are_means_in_linear_light() -> None:
     surface = made(format=F.R8G8B8A8_UNORM_SRGB, width=2, height=1, levels=2)
     surface.data[:8] = [0, 100, 200, 0, 255, 100, 100, 255]
     execute_generate_levels(GenerateLevels(surface), Counters())
-    light = linear_light().astype(float)
+    light = srgb_to_linear_table().astype(float)
     means = [(light[a] + light[b]) / 2 for a, b in ((0, 255), (100, 100), (200, 100))]
     nearest = [int(np.abs(light - mean).argmin()) for mean in means]
     found = surface.data[8:12].tolist()

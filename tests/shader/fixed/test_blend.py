@@ -17,7 +17,7 @@ from dp2emu.shader.fixed.blend import (
     Factor,
     stays_within,
 )
-from dp2emu.shader.fixed.output import Output, output_program
+from dp2emu.shader.fixed.output import TargetOutput, output_program
 from dp2emu.shader.reference import run
 
 Color = tuple[float, ...]
@@ -81,7 +81,7 @@ def blended(
         for component, value in zip("xyzw", color, strict=True):
             inputs[f"{name}.{component}"] = np.array([value], np.float32)
     uniforms = {"blend": np.array(CONSTANT, np.float32)}
-    outputs = run(output_program(Output(state, clamped)), inputs, uniforms, 1).outputs
+    outputs = run(output_program(TargetOutput(state, clamped)), inputs, uniforms, 1).outputs
     return [float(outputs[f"result.{component}"][0]) for component in "xyzw"]
 
 
@@ -177,7 +177,9 @@ def test_what_is_said_to_stay_within_0_to_1_does_for_any_numbers() -> None:
                 if not stays_within(equation):
                     continue
                 staying += 1
-                program = output_program(Output(BlendState(equation, equation), clamped=False))
+                program = output_program(
+                    TargetOutput(BlendState(equation, equation), clamped=False)
+                )
                 names = [port.name for port in program.inputs]
                 inputs = {name: lanes[name] for name in names}
                 found = run(program, inputs, uniforms, len(numbers)).outputs

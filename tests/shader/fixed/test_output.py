@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import Blend
 from dp2emu.shader.fixed.blend import BlendEquation, BlendState
-from dp2emu.shader.fixed.output import Output, output_program
+from dp2emu.shader.fixed.output import TargetOutput, output_program
 from dp2emu.shader.reference import run
 
 BAYER = (
@@ -39,7 +39,7 @@ def encoded(c: float) -> float:
 
 
 def outputs(
-    output: Output,
+    output: TargetOutput,
     source: list[np.ndarray],
     destination: list[np.ndarray] | None = None,
     pixel: list[np.ndarray] | None = None,
@@ -53,16 +53,16 @@ def outputs(
     return [found[f"result.{component}"] for component in "xyzw"]
 
 
-SRGB = Output(srgb=True)
+SRGB = TargetOutput(srgb=True)
 ZEROS = np.zeros(256)
 
 
 def test_plain_is_what_packing_does_alone() -> None:
-    assert Output().plain
-    assert Output(clamped=False).plain
+    assert TargetOutput().plain
+    assert TargetOutput(clamped=False).plain
     assert not SRGB.plain
-    assert not Output(dither=(0, 63, 0)).plain
-    assert not Output(BlendState(BlendEquation(), BlendEquation())).plain
+    assert not TargetOutput(dither=(0, 63, 0)).plain
+    assert not TargetOutput(BlendState(BlendEquation(), BlendEquation())).plain
 
 
 def test_colours_become_srgb_codes_and_alpha_does_not() -> None:
@@ -85,7 +85,7 @@ def test_the_two_pieces_of_the_curve_meet_where_they_should() -> None:
 def test_every_code_survives_blending_in_linear_light() -> None:
     keep = BlendEquation(Blend.ZERO, Blend.ONE)
     codes = np.arange(256, dtype=np.float32) / np.float32(255)
-    found = outputs(Output(BlendState(keep, keep), srgb=True), [ZEROS] * 4, [codes] * 4)
+    found = outputs(TargetOutput(BlendState(keep, keep), srgb=True), [ZEROS] * 4, [codes] * 4)
     for lane in found:
         assert np.floor(lane.astype(np.float64) * 255 + 0.5).tolist() == list(range(256))
 
@@ -93,7 +93,9 @@ def test_every_code_survives_blending_in_linear_light() -> None:
 def test_blending_adds_light_not_codes() -> None:
     add = BlendEquation(Blend.ONE, Blend.ONE)
     source, stored = np.full(1, 0.25), np.full(1, 100 / 255)
-    red, *_, alpha = outputs(Output(BlendState(add, add), srgb=True), [source] * 4, [stored] * 4)
+    red, *_, alpha = outputs(
+        TargetOutput(BlendState(add, add), srgb=True), [source] * 4, [stored] * 4
+    )
     assert abs(float(red[0]) - encoded(0.25 + float(linear(100)))) < 1e-6
     assert float(alpha[0]) == float(np.float32(0.25) + np.float32(100 / 255))
 
@@ -109,7 +111,7 @@ def test_dithering_rounds_up_where_the_matrix_says(place: int) -> None:
     tops = tuple(31 if n == place else 0 for n in range(3))
     for sixteenths in range(0, 17, 2):
         value = np.full(64, (7 + sixteenths / 16) / 31)
-        found = outputs(Output(dither=tops), [value] * 4, pixel=[x, y])  # type: ignore[arg-type]
+        found = outputs(TargetOutput(dither=tops), [value] * 4, pixel=[x, y])  # type: ignore[arg-type]
         wanted = [
             int(np.floor(7 + sixteenths / 16 + (2 * BAYER[row % 4][column % 4] + 1) / 32))
             for column, row in zip(x, y, strict=True)
@@ -123,7 +125,7 @@ def test_dithering_rounds_up_where_the_matrix_says(place: int) -> None:
 def test_what_a_channel_can_hold_is_not_changed_by_dithering(top: int, x: int, y: int) -> None:
     codes = np.arange(top + 1)
     place = [np.full(top + 1, x), np.full(top + 1, y)]
-    found = outputs(Output(dither=(top, top, top)), [codes / top] * 4, pixel=place)
+    found = outputs(TargetOutput(dither=(top, top, top)), [codes / top] * 4, pixel=place)
     for lane in found:
         assert stored(lane, top) == codes.tolist()
 
@@ -132,7 +134,7 @@ def test_dithering_follows_blending() -> None:
     add = BlendEquation(Blend.ONE, Blend.ONE)
     half = np.full(16, 7.25 / 31)
     y, x = np.mgrid[0:4, 0:4].reshape(2, -1)
-    output = Output(BlendState(add, add), dither=(31, 31, 31))
+    output = TargetOutput(BlendState(add, add), dither=(31, 31, 31))
     found = outputs(output, [half] * 4, [half] * 4, [x, y])
     wanted = [
         int(np.floor(14.5 + (2 * BAYER[row][column] + 1) / 32))

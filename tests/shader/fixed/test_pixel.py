@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import FogMode, TextureArgument, TextureOp
 from dp2emu.shader.fixed import (
-    KEPT,
     Argument,
     Combination,
     FixedPixel,
@@ -21,6 +20,7 @@ from dp2emu.shader.fixed import (
     fog_uniforms,
     pixel_program,
 )
+from dp2emu.shader.fixed.cascade import DISABLED
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.reference import run
 from tests.shader.fixed.stages import World, drawn, lane, modelled, rgba
@@ -129,7 +129,9 @@ def test_every_stage_clamps_what_it_leaves() -> None:
 
 def test_alpha_disabled_leaves_the_alpha_of_the_register() -> None:
     world = World()
-    found, _ = drawn(FixedPixel((TextureStage(SELECT, KEPT, texture=TextureKind.TEX2D),)), world)
+    found, _ = drawn(
+        FixedPixel((TextureStage(SELECT, DISABLED, texture=TextureKind.TEX2D),)), world
+    )
     assert found[3] == world.diffuse[3]
 
 

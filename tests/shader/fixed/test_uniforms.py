@@ -10,8 +10,14 @@ import pytest
 
 from dp2emu.d3d.enums import LightType
 from dp2emu.shader.fixed import FixedState, FixedVertex, Lighting, vertex_uniforms
-from dp2emu.shader.fixed.layout import BLOCKS, LIGHT, layout
-from dp2emu.shader.fixed.uniforms import normal_matrix, product, unit
+from dp2emu.shader.fixed.uniforms import (
+    BLOCKS,
+    LIGHT,
+    normal_matrix,
+    product,
+    uniform_layout,
+    unit,
+)
 from tests.shader.fixed.vertices import a_matrix, a_state
 
 ONE = np.float32(1)
@@ -56,7 +62,7 @@ def test_lights_lie_in_the_order_they_are_summed() -> None:
     kinds = (LightType.DIRECTIONAL, LightType.SPOT, LightType.POINT, LightType.SPOT)
     state = a_state(random.Random(2), kinds)
     key = FixedVertex(lighting=Lighting(points=1, spots=2, directionals=1))
-    places = layout(key)
+    places = uniform_layout(key)
     values = vertex_uniforms(key, state)["f"]
     start = places.offsets["lights"]
     rows = values[start : start + 88].reshape(4, 22)
@@ -70,7 +76,9 @@ def test_the_file_is_as_long_as_its_blocks_and_read_only() -> None:
     key = FixedVertex(clip_planes=2, lighting=Lighting(), point_scale=True, tween=True)
     state = FixedState(clip_planes=((1, 0, 0, 0), (0, 1, 0, 0)))
     values = vertex_uniforms(key, state)["f"]
-    assert len(values) == sum(scalars(key) for scalars in BLOCKS.values()) == layout(key).size
+    assert (
+        len(values) == sum(scalars(key) for scalars in BLOCKS.values()) == uniform_layout(key).size
+    )
     with pytest.raises(ValueError, match="read-only"):
         values[0] = 1
 

@@ -15,8 +15,8 @@ from dp2emu.shader import checked, reference
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.jit import code
+from dp2emu.shader.jit.object_cache import ObjectCache
 from dp2emu.shader.jit.operations import EMIT
-from dp2emu.shader.jit.store import Store
 from dp2emu.shader.jit.writer import Writer
 from dp2emu.shader.types import Type
 from tests.gpu.drawing import color_surface, draw, programmed
@@ -29,9 +29,9 @@ INPUTS = {"x": np.array([1, 4, -9, 16], np.float32)}
 @pytest.fixture
 def wrong(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str], None]]:
     """Makes an operation give its operand, in compiled code only."""
-    monkeypatch.setattr(code, "objects", lambda: Store(tmp_path))
+    monkeypatch.setattr(code, "object_cache", lambda: ObjectCache(tmp_path))
     # No source says that the text is another one.
-    monkeypatch.setattr(code, "sources", lambda: None)
+    monkeypatch.setattr(code, "source_stamps", lambda: None)
     code.compiled.cache_clear()
 
     def breaks(name: str) -> None:

@@ -17,7 +17,7 @@ import pytest
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.jit import code, compiling
-from dp2emu.shader.jit.compiling import LONG, host
+from dp2emu.shader.jit.compiling import LONG_TEXT, host
 from dp2emu.shader.jit.engine import run
 from dp2emu.shader.jit.machine import machine
 from dp2emu.shader.ops import OPS
@@ -111,14 +111,14 @@ def test_long_programs_are_compiled_in_pieces_and_quickly(
 ) -> None:
     program, inputs = long(count), {"x": np.linspace(-1, 1, 28, dtype=np.float32)}
     found = run(program, inputs, {}, 28)
-    assert any(text.count("\n") > LONG for text in compiles) is quick
+    assert any(text.count("\n") > LONG_TEXT for text in compiles) is quick
     assert bits_of(found) == bits_of(run_reference(program, inputs, {}, 28))
 
 
 def test_every_operation_is_the_same_when_compiled_quickly(
     compiles: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiling, "LONG", 0)
+    monkeypatch.setattr(compiling, "LONG_TEXT", 0)
     b, random = Builder(Stage.PIXEL), Random(5)
     for name, row in OPS.items():
         operands = [b.input(f"x{n}{type.letter}", type) for n, type in enumerate(row.operands)]
@@ -143,7 +143,7 @@ def test_code_is_the_same_through_the_lock_of_llvmlite() -> None:
     text = "define i32 @f(i32 %x) { %y = mul i32 %x, 7\nret i32 %y }"
     own = host()
     ffi = SimpleNamespace(lib=_Wrapped(), OutputString=own.binding.ffi.OutputString)
-    emit = compiling._emission(SimpleNamespace(ffi=ffi))
+    emit = compiling._emit_function(SimpleNamespace(ffi=ffi))
     assert emit is own.binding.ffi.lib.LLVMPY_TargetMachineEmitToMemory
     assert emit is not own.emit
     assert replace(own, emit=emit).compile(text) == own.compile(text)

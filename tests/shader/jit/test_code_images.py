@@ -14,12 +14,12 @@ import pytest
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.jit import code, code_images
-from dp2emu.shader.jit.batches import batches
-from dp2emu.shader.jit.code import Source, body_source
-from dp2emu.shader.jit.code_images import Running, image_of, is_image, runs
+from dp2emu.shader.jit.batches import batch_module
+from dp2emu.shader.jit.code import CodeSource, body_source
+from dp2emu.shader.jit.code_images import LoadedImage, image_of, images_supported, is_image
 from dp2emu.shader.jit.compiling import host
 from dp2emu.shader.jit.machine import target
-from dp2emu.shader.jit.store import Store
+from dp2emu.shader.jit.object_cache import ObjectCache
 from dp2emu.shader.types import Type
 
 TABLE = """
@@ -51,15 +51,15 @@ def image(text: str, name: str = "f") -> bytes | None:
 
 def test_an_image_finds_its_constants_and_functions() -> None:
     made = image(TABLE)
-    assert (made is not None) is runs()
+    assert (made is not None) is images_supported()
     for found in [made] if made else []:
-        running = Running(found)
+        running = LoadedImage(found)
         assert [INTEGER(running.address)(x) for x in range(5)] == [1003, 1005, 1007, 1011, 1003]
 
 
 def test_images_run_wherever_they_lie() -> None:
     made = image(TABLE)
-    several = [Running(made) for _ in range(9)] if made else []
+    several = [LoadedImage(made) for _ in range(9)] if made else []
     places = sorted(each.address for each in several)
     assert all(second - first >= 4096 for first, second in pairwise(places))
     assert all(INTEGER(each.address)(1) == 1005 for each in several)
@@ -70,15 +70,15 @@ def test_many_images_are_few_mappings() -> None:
     maps, made = Path("/proc/self/maps"), image(TABLE)
     if made is not None:
         before = len(maps.read_text().splitlines())
-        several = [Running(made) for _ in range(64)]
+        several = [LoadedImage(made) for _ in range(64)]
         assert len(maps.read_text().splitlines()) < before + 32 < before + len(several)
 
 
 def test_what_runs_is_there_as_long_as_somebody_has_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(code, "objects", lambda: Store(tmp_path))
-    made = Source.of(TABLE, "f").good()
+    monkeypatch.setattr(code, "object_cache", lambda: ObjectCache(tmp_path))
+    made = CodeSource.of(TABLE, "f").good()
     function = INTEGER(made.address)
     function.code = made  # type: ignore[attr-defined]
     del made
@@ -128,7 +128,7 @@ def _relocations(made: bytes) -> list[int]:
 
 def test_relocations_of_other_kinds_are_none_of_an_image() -> None:
     made = host().compile(TABLE)
-    for header in _relocations(made) if runs() else []:
+    for header in _relocations(made) if images_supported() else []:
         assert image_of(_patched(made, header + 4, "<I", REL), "f") is None
         (offset,) = struct.unpack_from("<Q", made, header + 24)
         assert image_of(_patched(made, offset + 8, "<I", R_64), "f") is None
@@ -144,11 +144,11 @@ def _program() -> Program:
 
 
 def test_what_is_compiled_refers_to_nothing_else() -> None:
-    texts = {"batches": batches(target())}
+    texts = {"batches": batch_module(target())}
     texts["body"] = body_source(_program(), ("x",), target(), masked=True).write()
     for name, text in texts.items():
         made = image(text, name)
-        assert (made is not None and is_image(made)) is runs()
+        assert (made is not None and is_image(made)) is images_supported()
 
 
 def test_code_calls_no_library() -> None:
@@ -160,11 +160,11 @@ def test_code_calls_no_library() -> None:
 def test_where_written_memory_may_not_be_run_llvm_links(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(code, "objects", lambda: Store(tmp_path))
-    assert INTEGER(Source.of(TABLE, "f").good().address)(0) == 1003
-    monkeypatch.setattr(code, "runs", lambda: False)
-    assert Source.of(TABLE, "f").kept() is None or not runs()
-    linked = Source.of(TABLE, "f").good()
+    monkeypatch.setattr(code, "object_cache", lambda: ObjectCache(tmp_path))
+    assert INTEGER(CodeSource.of(TABLE, "f").good().address)(0) == 1003
+    monkeypatch.setattr(code, "images_supported", lambda: False)
+    assert CodeSource.of(TABLE, "f").cached() is None or not images_supported()
+    linked = CodeSource.of(TABLE, "f").good()
     assert INTEGER(linked.address)(3) == 1011
     (held,) = [path.read_bytes() for path in tmp_path.iterdir()]
     assert code_images._MAGIC not in held
@@ -173,11 +173,11 @@ def test_where_written_memory_may_not_be_run_llvm_links(
 def test_a_system_that_forbids_it_runs_no_images(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(code_images, "_protect", lambda: lambda *given: -1)
     with pytest.raises(OSError, match=r"^.*$"):
-        Running(code_images._HEADER.pack(code_images._MAGIC, 0) + bytes(8))
-    runs.cache_clear()
-    assert not runs()
+        LoadedImage(code_images._HEADER.pack(code_images._MAGIC, 0) + bytes(8))
+    images_supported.cache_clear()
+    assert not images_supported()
     monkeypatch.undo()
-    runs.cache_clear()
+    images_supported.cache_clear()
     monkeypatch.setattr(code_images.platform, "machine", lambda: "riscv64")
-    assert not runs()
-    runs.cache_clear()
+    assert not images_supported()
+    images_supported.cache_clear()

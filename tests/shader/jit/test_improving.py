@@ -10,8 +10,8 @@ from threading import Thread
 import pytest
 
 from dp2emu.shader.jit import tiering
-from dp2emu.shader.jit.code import Effort, Source
-from dp2emu.shader.jit.tiering import TieredFunction, done, improve_all
+from dp2emu.shader.jit.code import CodeSource, Effort
+from dp2emu.shader.jit.tiering import TieredFunction, optimize_all, wait_for_background
 from tests.shader.notes import compiles_noted
 
 KIND = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)
@@ -25,21 +25,21 @@ def kinds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[bool]:
 
 
 def function() -> TieredFunction:
-    return TieredFunction(Source.of(TEXT, "f"), KIND)
+    return TieredFunction(CodeSource.of(TEXT, "f"), KIND)
 
 
 def test_the_first_calls_are_by_quick_code(kinds: list[bool]) -> None:
     f = function()
-    assert not f.there and kinds == []
+    assert not f.has_code and kinds == []
     assert f.run(6) == 42
-    done()
-    assert f.there and kinds == [True]
+    wait_for_background()
+    assert f.has_code and kinds == [True]
 
 
 def test_a_function_that_is_called_again_and_again_gets_good_code(kinds: list[bool]) -> None:
     f = function()
     assert [f.run(n) for n in range(20)] == [7 * n for n in range(20)]
-    done()
+    wait_for_background()
     assert kinds == [True, False]
     good = f.run
     assert isinstance(good, KIND) and f.run(6) == 42
@@ -51,7 +51,7 @@ def test_good_code_can_be_had_at_once(kinds: list[bool]) -> None:
     f.ready(Effort.GOOD)
     assert kinds == [False] and isinstance(f.run, KIND)
     f.ready()
-    f.improve()
+    f.optimize()
     assert kinds == [False]
 
 
@@ -62,12 +62,12 @@ def test_what_has_quick_code_does_not_wait_for_good_code(kinds: list[bool]) -> N
     assert kinds == [True]
     f.ready(Effort.GOOD)
     f.ready(Effort.GOOD)
-    done()
+    wait_for_background()
     assert kinds == [True, False] and isinstance(f.run, KIND)
 
 
 def test_good_code_that_is_kept_is_there_at_once(kinds: list[bool]) -> None:
-    function().improve()
+    function().optimize()
     f = function()
     f.ready()
     assert f.run(3) == 21 and isinstance(f.run, KIND)
@@ -78,16 +78,16 @@ def test_quick_code_that_is_kept_is_improved_as_well(kinds: list[bool]) -> None:
     function().ready()
     f = function()
     assert sum(f.run(n) for n in range(10)) == 315
-    done()
+    wait_for_background()
     assert kinds == [True, False]
 
 
 def test_all_that_is_quick_can_be_improved_at_once(kinds: list[bool]) -> None:
     f, unused = function(), function()
     f.ready()
-    assert improve_all()
-    assert not improve_all()
-    assert f.run(2) == 14 and not unused.there
+    assert optimize_all()
+    assert not optimize_all()
+    assert f.run(2) == 14 and not unused.has_code
     assert kinds == [True, False]
 
 
@@ -96,7 +96,7 @@ def test_what_nobody_calls_any_more_is_not_improved(kinds: list[bool]) -> None:
     f.ready()
     del f
     gc.collect()
-    assert not improve_all()
+    assert not optimize_all()
 
 
 def test_threads_that_begin_together_have_the_same_code(kinds: list[bool]) -> None:
@@ -115,40 +115,42 @@ def test_code_made_ahead_is_what_is_run(kinds: list[bool], effort: Effort) -> No
     f = function()
     f.ahead(effort)
     f.ahead(effort)
-    done()
+    wait_for_background()
     wanted = [effort is not Effort.GOOD]
-    assert f.there and f.run(6) == 42 and kinds == wanted
-    f.ahead()
+    assert f.has_code and f.run(6) == 42 and kinds == wanted
+    f.compile_ahead()
     assert kinds == wanted
 
 
 def test_who_needs_code_does_not_wait_for_others_to_begin(
     kinds: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tiering, "later", lambda work: None)
+    monkeypatch.setattr(tiering, "run_in_background", lambda work: None)
     f = function()
-    f.ahead()
-    assert not f.there and f.run(6) == 42 and kinds == [True]
+    f.compile_ahead()
+    assert not f.has_code and f.run(6) == 42 and kinds == [True]
 
 
 def test_code_of_an_earlier_process_is_there_at_once(kinds: list[bool]) -> None:
     function().ready(Effort.GOOD)
     first, second = function(), function()
-    first.ahead()
-    assert first.there and second.soon() and kinds == [False]
+    first.compile_ahead()
+    assert first.has_code and second.poll() and kinds == [False]
 
 
 def test_who_can_do_without_code_gets_it_later(kinds: list[bool]) -> None:
     f = function()
-    assert [f.soon() for _ in range(tiering._LIKELY - 1)] == [False] * (tiering._LIKELY - 1)
-    done()
-    assert not f.soon()
-    done()
-    assert f.soon() and kinds == [True]
+    assert [f.poll() for _ in range(tiering._POLLS_BEFORE_COMPILE - 1)] == [False] * (
+        tiering._POLLS_BEFORE_COMPILE - 1
+    )
+    wait_for_background()
+    assert not f.poll()
+    wait_for_background()
+    assert f.poll() and kinds == [True]
 
 
 def test_who_asks_often_waits(kinds: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tiering, "later", lambda work: None)
+    monkeypatch.setattr(tiering, "run_in_background", lambda work: None)
     f = function()
-    answers = [f.soon() for _ in range(tiering._PATIENCE + 1)]
+    answers = [f.poll() for _ in range(tiering._POLLS_BEFORE_WAIT + 1)]
     assert answers[-1] and not any(answers[:-1]) and kinds == [True]

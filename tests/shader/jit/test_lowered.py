@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from dp2emu.d3d.enums import Format, TextureFilter
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed.blend import BlendEquation, BlendState
-from dp2emu.shader.fixed.output import Output, output_program
+from dp2emu.shader.fixed.output import TargetOutput, output_program
 from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
 from dp2emu.shader.jit.engine import run
 from dp2emu.shader.reference import run as run_reference
-from dp2emu.shader.sampling import Bound, ports
+from dp2emu.shader.sampling import BoundProgram, ports
 from dp2emu.shader.sm.generate import generate
 from dp2emu.shader.sm4.lower import lower as lower4
 from dp2emu.shader.sm4.versions import Version
@@ -106,7 +106,7 @@ BLENDED = BlendState(BlendEquation(), BlendEquation())
 @pytest.mark.parametrize("srgb", [False, True])
 @pytest.mark.parametrize("blend", [None, BLENDED])
 def test_output_programs(blend: BlendState | None, srgb: bool) -> None:
-    program = output_program(Output(blend=blend, srgb=srgb, dither=(31, 63, 31)))
+    program = output_program(TargetOutput(blend=blend, srgb=srgb, dither=(31, 63, 31)))
     assert_same(program, 5)
 
 
@@ -116,8 +116,8 @@ class OneTexture:
     def __init__(self, files: Memory) -> None:
         self.files = files.files
 
-    def bound(self, sampler: int, kind: TextureKind, lod: Lod) -> Bound:
-        return Bound(sampler_program(KEY, lod, Stage.PIXEL), self.files)
+    def bound(self, sampler: int, kind: TextureKind, lod: Lod) -> BoundProgram:
+        return BoundProgram(sampler_program(KEY, lod, Stage.PIXEL), self.files)
 
     def __call__(
         self,

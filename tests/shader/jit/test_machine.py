@@ -14,10 +14,10 @@ import pytest
 
 from dp2emu.errors import UsageError
 from dp2emu.shader.jit import machine
-from dp2emu.shader.jit.code_images import runs
+from dp2emu.shader.jit.code_images import images_supported
 from dp2emu.shader.jit.compiling import host
 from dp2emu.shader.jit.machine import Machine
-from dp2emu.shader.jit.store import Store
+from dp2emu.shader.jit.object_cache import ObjectCache
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[int]
         found.append(1)
         return host()
 
-    monkeypatch.setattr(machine, "objects", lambda: Store(tmp_path / "objects"))
+    monkeypatch.setattr(machine, "object_cache", lambda: ObjectCache(tmp_path / "objects"))
     monkeypatch.setattr(machine, "host", told)
     machine.machine.cache_clear()
     yield found
@@ -45,7 +45,7 @@ def test_llvm_is_asked_once(asked: list[int]) -> None:
     first = machine.machine()
     assert first == Machine(host().name, host().fused, host().rounding)
     assert again() == first
-    assert len(asked) == (1 if runs() else 2)
+    assert len(asked) == (1 if images_supported() else 2)
 
 
 def test_llvm_is_asked_again_when_it_or_the_processor_is_another(
@@ -58,7 +58,7 @@ def test_llvm_is_asked_again_when_it_or_the_processor_is_another(
         processors.write_text(f"processor\t: 0\nflags\t\t: {flags}\ncpu MHz\t: 1\n\nflags\t: x\n")
         again()
         assert len(asked) == number
-    if runs():
+    if images_supported():
         processors.write_text(processors.read_text().replace("MHz\t: 1", "MHz\t: 2"))
         again()
         assert len(asked) == 3
@@ -70,17 +70,17 @@ def test_llvm_is_asked_again_when_it_or_the_processor_is_another(
     before = len(asked)
     again()
     again()
-    assert len(asked) == before + (1 if runs() else 2)
+    assert len(asked) == before + (1 if images_supported() else 2)
     (library.parent / "ffi.py").write_text("")
     again()
-    assert len(asked) == before + (2 if runs() else 3)
+    assert len(asked) == before + (2 if images_supported() else 3)
 
 
 def test_llvm_is_asked_again_by_other_sources(
     asked: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.machine()
-    monkeypatch.setattr(machine, "sources", lambda: "newer")
+    monkeypatch.setattr(machine, "source_stamps", lambda: "newer")
     again()
     assert len(asked) == 2
 
@@ -94,7 +94,7 @@ def test_a_processor_may_be_named_in_any_letters(
         processors.write_bytes(b"model name\t: " + name + b"\nflags\t\t: fpu\n")
         machine.machine()
         again()
-    assert len(asked) == (2 if runs() else 4)
+    assert len(asked) == (2 if images_supported() else 4)
 
 
 def test_what_was_kept_goes_when_llvm_is_of_no_use(
@@ -108,7 +108,7 @@ def test_what_was_kept_goes_when_llvm_is_of_no_use(
 
     with monkeypatch.context() as without:
         without.setattr(machine, "host", broken)
-        if runs():
+        if images_supported():
             assert again() == known
         with pytest.raises(UsageError, match=r"^llvmlite is of no use: libz.so.1: no such file$"):
             machine.llvm()
@@ -177,4 +177,4 @@ def test_what_an_earlier_process_compiled_is_drawn_without_llvm(
     for _ in range(3):
         # What was compiled quickly at first is compiled well meanwhile.
         second, same = replayed("second.png")
-    assert first and second is not runs() and same == picture
+    assert first and second is not images_supported() and same == picture

@@ -12,7 +12,7 @@ from dp2emu.shader import reference
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
 from dp2emu.shader.jit.engine import run_for
-from dp2emu.shader.jit.register_files import pairs
+from dp2emu.shader.jit.register_files import load_pairs
 from dp2emu.shader.jit.writer import Target
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import sampler_program
@@ -52,7 +52,7 @@ def test_any_two_places_are_read_as_one_by_one(
     inputs = {"base": np.full(lanes, -4, np.int32), "one": one, "other": other}
     words = np.arange(1, size + 1).astype(type.dtype)
     program = _program(type)
-    assert len(pairs(program)) == 1
+    assert len(load_pairs(program)) == 1
     wanted = reference.run(program, inputs, {"words": words}, lanes)
     for target in TARGETS:
         found = run_for(target, program, inputs, {"words": words}, lanes)
@@ -65,7 +65,7 @@ def test_any_two_places_are_read_as_one_by_one(
     [_program(Type.I32, 2), _program(Type.I32, second=8), _program(Type.I32, scale=1)],
 )
 def test_places_that_are_no_words_apart_are_no_pair(program: Program) -> None:
-    assert not pairs(program)
+    assert not load_pairs(program)
 
 
 @pytest.mark.parametrize(
@@ -82,4 +82,4 @@ def test_a_linear_filter_reads_a_pair_of_each_row(
 ) -> None:
     address = (TextureAddress.WRAP,) * 3
     key = SamplerKey(TextureKind.TEX2D, format, address, mag=filter, min=filter)
-    assert len(pairs(sampler_program(key, Lod.IMPLICIT, Stage.PIXEL))) == count
+    assert len(load_pairs(sampler_program(key, Lod.IMPLICIT, Stage.PIXEL))) == count

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dp2emu.shader.jit.code import Source
+from dp2emu.shader.jit.code import CodeSource
 from dp2emu.shader.jit.scalars import Code, Value
 from dp2emu.shader.jit.writer import module
 
@@ -17,7 +17,7 @@ _TYPES = {"i64": ctypes.c_int64, "double": ctypes.c_double, "i32": ctypes.c_int3
 
 
 def function(k: Code, *types: str) -> Callable[..., Any]:
-    code = Source.of(module(k.text()), k.name).good()
+    code = CodeSource.of(module(k.text()), k.name).good()
     made = ctypes.CFUNCTYPE(_TYPES[k.result], *(_TYPES[type] for type in types))(code.address)
     made.code = code  # type: ignore[attr-defined]
     return made

@@ -9,28 +9,28 @@ import threading
 
 import pytest
 
-from dp2emu.shader.jit.tiering import done, later
+from dp2emu.shader.jit.tiering import run_in_background, wait_for_background
 
 
 def test_pieces_are_done_in_order_on_another_thread() -> None:
     found: list[tuple[int, bool]] = []
     for number in range(20):
-        later(
+        run_in_background(
             lambda n=number: found.append(
                 (n, threading.current_thread() is threading.main_thread())
             )
         )
-    done()
+    wait_for_background()
     assert found == [(number, False) for number in range(20)]
 
 
 def test_no_thread_is_left_when_nothing_is_to_do() -> None:
-    later(lambda: None)
-    done()
+    run_in_background(lambda: None)
+    wait_for_background()
     assert "later" not in {thread.name for thread in threading.enumerate()}
     found: list[int] = []
-    later(lambda: found.append(1))
-    done()
+    run_in_background(lambda: found.append(1))
+    wait_for_background()
     assert found == [1]
 
 
@@ -39,9 +39,9 @@ def test_a_piece_that_fails_does_not_keep_the_next_one_from_being_done() -> None
         raise RuntimeError("on purpose")
 
     found: list[int] = []
-    later(fails)
-    later(lambda: found.append(1))
-    done()
+    run_in_background(fails)
+    run_in_background(lambda: found.append(1))
+    wait_for_background()
     assert found == [1]
 
 
@@ -52,10 +52,10 @@ def test_where_no_thread_can_be_started_nothing_is_done(monkeypatch: pytest.Monk
     found: list[int] = []
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", none_left)
-        later(lambda: found.append(1))
-    done()
-    later(lambda: found.append(2))
-    done()
+        run_in_background(lambda: found.append(1))
+    wait_for_background()
+    run_in_background(lambda: found.append(2))
+    wait_for_background()
     assert found == [2]
 
 

@@ -18,8 +18,8 @@ from dp2emu.shader.reference import run
 from dp2emu.shader.texture.bindings import (
     level_rows,
     limits_of,
-    linear_light,
     sampler_numbers,
+    srgb_to_linear_table,
     weights_of,
 )
 from dp2emu.shader.texture.records import SamplerKey
@@ -41,7 +41,7 @@ def loaded(format: DxgiFormat | Format, block: bytes, srgb: bool = False) -> lis
         "numbers": sampler_numbers(0.0, (0.0,) * 4),
         "limits": limits_of(1, 0),
         "palette": np.zeros(256, np.int32),
-        "linear": linear_light(),
+        "linear": srgb_to_linear_table(),
         "weights": weights_of(),
     }
     lanes = width * height
@@ -118,7 +118,7 @@ def test_bc1_to_bc3_are_those_of_direct3d_9(format: DxgiFormat, like: Format) ->
 def test_srgb_blocks_are_in_linear_light() -> None:
     block = blocks(8)[0]
     wanted = [
-        (*(float(linear_light()[round(c * 255)]) for c in color[:3]), color[3])
+        (*(float(srgb_to_linear_table()[round(c * 255)]) for c in color[:3]), color[3])
         for color in loaded(F.BC1_UNORM, block)
     ]
     assert loaded(F.BC1_UNORM_SRGB, block, srgb=True) == wanted

@@ -23,8 +23,8 @@ from dp2emu.shader.texture.bindings import (
     LimitField,
     level_rows,
     limits_of,
-    linear_light,
     sampler_numbers,
+    srgb_to_linear_table,
     weights_of,
 )
 from dp2emu.shader.texture.records import SamplerKey
@@ -73,7 +73,7 @@ class Array:
             "numbers": sampler_numbers(0.0, BORDER, (0.0, 1000.0)),
             "limits": limits_of(levels, 0, layers=layers),
             "palette": np.zeros(256, np.int32),
-            "linear": linear_light(),
+            "linear": srgb_to_linear_table(),
             "weights": weights_of(),
         }
 

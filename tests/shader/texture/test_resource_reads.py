@@ -13,7 +13,7 @@ from dp2emu.shader.ir import Lod, Stage, TextureKind
 from dp2emu.shader.reference import run
 from dp2emu.shader.resources import Dimension, ReadOpcode, Unit
 from dp2emu.shader.texture.records import SamplerKey
-from dp2emu.shader.texture.resource_reads import answer
+from dp2emu.shader.texture.resource_reads import read_program
 from dp2emu.shader.types import I32
 from tests.shader.sm4.lower.running import execute, lowered, ps_text, words
 from tests.shader.texture.test_fetches import Array
@@ -77,7 +77,7 @@ def test_every_question_of_every_shape_has_an_answer(line: str, dimension: str) 
 
     class Around:
         def fetch(self, number, given, active):  # type: ignore[no-untyped-def]
-            return answer(unit, key, Stage.PIXEL).words(run, given, files)
+            return read_program(unit, key, Stage.PIXEL).words(run, given, files)
 
         def sample(self, *given):  # type: ignore[no-untyped-def]
             return (np.full(1, 0.25, np.float32),) * 4
@@ -89,7 +89,7 @@ def test_a_texture_of_one_axis_is_a_texel_high() -> None:
     texture = Array(2, (8, 1), 1, 1)
     key = SamplerKey(TextureKind.TEX2D, Format.A8R8G8B8)
     unit = Unit(ReadOpcode.LOAD, 0, None, Dimension.TEXTURE1D)
-    found = answer(unit, key, Stage.PIXEL).words(run, operands(3, 0), texture.files)
+    found = read_program(unit, key, Stage.PIXEL).words(run, operands(3, 0), texture.files)
     blue = (texture.texels[0, 0, 3, 0, 0] & 255) / 255
     assert found[2].view(np.float32).tolist() == [np.float32(blue)]
 
@@ -100,9 +100,9 @@ def test_buffers_answer() -> None:
         "buffer": np.array([8, 10], np.int32),
     }
     key = SamplerKey(TextureKind.TEX2D, Format.A8R8G8B8)
-    raw = answer(Unit(ReadOpcode.RAW, 0), key, Stage.PIXEL).words(run, operands(8), files)
+    raw = read_program(Unit(ReadOpcode.RAW, 0), key, Stage.PIXEL).words(run, operands(8), files)
     assert [each[0] for each in raw] == [12, 13, 14, 15]
-    structured = answer(Unit(ReadOpcode.STRUCTURED, 0), key, Stage.PIXEL)
+    structured = read_program(Unit(ReadOpcode.STRUCTURED, 0), key, Stage.PIXEL)
     assert [each[0] for each in structured.words(run, operands(3, 4), files)] == [17, 0, 0, 0]
 
 
@@ -111,7 +111,7 @@ def test_slices_come_after_the_address_and_references_after_them() -> None:
         ReadOpcode.SAMPLE, 0, 0, Dimension.TEXTURE2DARRAY, lod=Lod.EXPLICIT, comparison=True
     )
     key = SamplerKey(TextureKind.TEX2D, Format.A8R8G8B8, layers=True, compare=CmpFunc.LESS)
-    assert answer(unit, key, Stage.VERTEX).ports == (
+    assert read_program(unit, key, Stage.VERTEX).ports == (
         "coordinate.x",
         "coordinate.y",
         "slice.x",
@@ -119,7 +119,7 @@ def test_slices_come_after_the_address_and_references_after_them() -> None:
         "lod.x",
     )
     plain = replace(unit, comparison=False, lod=Lod.GRADIENT)
-    assert answer(plain, replace(key, compare=None), Stage.PIXEL).ports[3:] == (
+    assert read_program(plain, replace(key, compare=None), Stage.PIXEL).ports[3:] == (
         "ddx.x",
         "ddx.y",
         "ddy.x",
@@ -131,28 +131,28 @@ def test_slices_come_after_the_address_and_references_after_them() -> None:
 def test_what_is_no_question_of_textures_is_named(ask: ReadOpcode) -> None:
     key = SamplerKey(TextureKind.TEX2D, Format.A8R8G8B8)
     with pytest.raises(Unsupported, match=f"{ask.value} of textures"):
-        answer(Unit(ask), key, Stage.PIXEL)
+        read_program(Unit(ask), key, Stage.PIXEL)
 
 
 def test_samples_are_asked_for_behind_the_address() -> None:
     key = SamplerKey(TextureKind.TEX2D, Format.A8R8G8B8)
     unit = Unit(ReadOpcode.LOAD, 0, None, Dimension.TEXTURE2DMSARRAY)
     ports = ("number.x", "number.y", "layer.x", "sample.x")
-    assert answer(unit, key, Stage.PIXEL).ports == ports
+    assert read_program(unit, key, Stage.PIXEL).ports == ports
 
 
 @pytest.mark.parametrize("ask", [ReadOpcode.COUNT, ReadOpcode.SAMPLES])
 def test_facts_are_told_as_they_are(ask: ReadOpcode) -> None:
     key = SamplerKey(TextureKind.TEX2D, Format.A8R8G8B8)
     files = {"facts": np.array([5, 6, 7, 8], np.int32)}
-    found = answer(Unit(ask, 0), key, Stage.PIXEL).words(run, (), files, 3)
+    found = read_program(Unit(ask, 0), key, Stage.PIXEL).words(run, (), files, 3)
     assert [each.tolist() for each in found] == [[5] * 3, [6] * 3, [7] * 3, [8] * 3]
 
 
 def test_places_of_samples_are_by_number_and_0_where_there_is_none() -> None:
     key = SamplerKey(TextureKind.TEX2D, Format.A8R8G8B8)
     files = {"places": np.array([0.25, -0.5, 0.125, 0.375], np.float32).view(np.int32)}
-    asked = answer(Unit(ReadOpcode.SAMPLE_POSITION), key, Stage.PIXEL)
+    asked = read_program(Unit(ReadOpcode.SAMPLE_POSITION), key, Stage.PIXEL)
     numbers = np.array([1, 0, 2, -1, 1 << 30], np.int32)
     x, y, z, w = asked.words(run, (numbers,), files)
     assert x.view(np.float32).tolist() == [0.125, 0.25, 0, 0, 0]

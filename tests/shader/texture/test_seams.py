@@ -17,8 +17,8 @@ from dp2emu.shader.reference import run
 from dp2emu.shader.texture.bindings import (
     level_rows,
     limits_of,
-    linear_light,
     sampler_numbers,
+    srgb_to_linear_table,
     weights_of,
 )
 from dp2emu.shader.texture.records import SamplerKey
@@ -52,7 +52,7 @@ class Cube:
             "numbers": sampler_numbers(0.0, (0.0,) * 4),
             "limits": limits_of(levels, 0, layers=cubes),
             "palette": np.zeros(256, np.int32),
-            "linear": linear_light(),
+            "linear": srgb_to_linear_table(),
             "weights": weights_of(),
         }
 

@@ -16,8 +16,8 @@ from dp2emu.shader.ir import Lod, Stage, TextureKind
 from dp2emu.shader.texture.bindings import (
     level_rows,
     limits_of,
-    linear_light,
     numbers_of,
+    srgb_to_linear_table,
     weights_of,
 )
 from dp2emu.shader.texture.records import SamplerKey
@@ -50,7 +50,7 @@ def lit(
         "numbers": numbers_of(0.0, border),
         "limits": limits_of(1, 0),
         "palette": np.zeros(256, np.int32),
-        "linear": linear_light(),
+        "linear": srgb_to_linear_table(),
         "weights": weights_of(),
     }
     return sampled(key, files, at)

@@ -18,8 +18,8 @@ from dp2emu.shader.ir import Lod, Stage, TextureKind
 from dp2emu.shader.texture.bindings import (
     level_rows,
     limits_of,
-    linear_light,
     numbers_of,
+    srgb_to_linear_table,
     weights_of,
 )
 from dp2emu.shader.texture.records import SamplerKey
@@ -113,7 +113,7 @@ def texels(
         "numbers": numbers_of(0.0, 0),
         "limits": limits_of(1, 0, keyed or (0, 0)),
         "palette": PALETTE.view(np.int32),
-        "linear": linear_light(),
+        "linear": srgb_to_linear_table(),
         "weights": weights_of(),
     }
     at = [((x + 0.5) / width, (y + 0.5) / height) for y in range(height) for x in range(width)]
@@ -237,7 +237,7 @@ def test_what_is_linear_already_stays_so_with_srgb() -> None:
 
 
 def test_the_table_of_linear_light_is_correctly_rounded() -> None:
-    table = linear_light()
+    table = srgb_to_linear_table()
     assert table[0] == 0.0
     assert table[255] == 1.0
     for code, light in enumerate(table.tolist()):

@@ -16,8 +16,8 @@ from dp2emu.shader.reference import run
 from dp2emu.shader.texture.bindings import (
     level_rows,
     limits_of,
-    linear_light,
     numbers_of,
+    srgb_to_linear_table,
     weights_of,
 )
 from dp2emu.shader.texture.records import SamplerKey
@@ -71,7 +71,7 @@ def memory(
         "numbers": numbers_of(bias, border),
         "limits": limits_of(levels, first),
         "palette": np.zeros(256, np.int32),
-        "linear": linear_light(),
+        "linear": srgb_to_linear_table(),
         "weights": weights_of(),
     })  # fmt: skip
 

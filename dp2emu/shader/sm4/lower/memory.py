@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dp2emu.shader.resources import SHAPES, Dimension, MemoryOpcode, MemoryOperation
+from dp2emu.shader.resources import ADDRESS_SHAPES, Dimension, MemoryOpcode, MemoryOperation
 from dp2emu.shader.sm4.lower.arithmetic import Evaluate, Result
 from dp2emu.shader.sm4.lower.lowering import Lowering
 from dp2emu.shader.sm4.lower.reading import Source, sources
@@ -42,7 +42,7 @@ def _deed(low: Lowering, instruction: Instruction, act: MemoryOpcode) -> MemoryO
 
 def _at(deed: MemoryOperation, source: Source) -> list[Value]:
     """The components of an address that the memory has."""
-    shape = SHAPES[deed.dimension]
+    shape = ADDRESS_SHAPES[deed.dimension]
     count = _UNTYPED.get(deed.dimension, shape.axes + shape.slices)
     return [source[c] for c in range(count)]
 
@@ -93,7 +93,7 @@ def _resinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     deed = _deed(low, instruction, MemoryOpcode.SIZE)
     (level,) = sources(low, instruction)
     words = low.access(deed, [level[0]])
-    return sized(low, instruction, words, SHAPES[deed.dimension])
+    return sized(low, instruction, words, ADDRESS_SHAPES[deed.dimension])
 
 
 def _bufinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:

@@ -12,7 +12,14 @@ from typing import NamedTuple
 
 from dp2emu.shader.functions import exp2
 from dp2emu.shader.ir import Axis, Lod, TextureKind
-from dp2emu.shader.resources import CUBES, SHAPES, Dimension, ReadOpcode, Shape, Unit
+from dp2emu.shader.resources import (
+    ADDRESS_SHAPES,
+    CUBES,
+    AddressShape,
+    Dimension,
+    ReadOpcode,
+    Unit,
+)
 from dp2emu.shader.sm4.enums import Sizes
 from dp2emu.shader.sm4.lower.arithmetic import Evaluate, Result
 from dp2emu.shader.sm4.lower.lowering import Lowering
@@ -58,11 +65,11 @@ def _operand(instruction: Instruction, file: File) -> Operand:
     return next(each for each in instruction.sources if each.file is file)
 
 
-def _asked(low: Lowering, instruction: Instruction, ask: ReadOpcode) -> tuple[Unit, Shape]:
+def _asked(low: Lowering, instruction: Instruction, ask: ReadOpcode) -> tuple[Unit, AddressShape]:
     """A unit of the instruction's resource, and sampler if it has one."""
     resource = low.declared.resources[_operand(instruction, File.RESOURCE).number]
     samplers = (each.number for each in instruction.sources if each.file is File.SAMPLER)
-    shape = SHAPES[resource.dimension]
+    shape = ADDRESS_SHAPES[resource.dimension]
     axes = 0 if resource.dimension in CUBES else shape.axes
     # Texel offsets mean nothing to cubes.
     u, v, w = (n if axis < axes else 0 for axis, n in enumerate(instruction.texel))
@@ -70,7 +77,7 @@ def _asked(low: Lowering, instruction: Instruction, ask: ReadOpcode) -> tuple[Un
     return Unit(ask, resource.number, sampler, resource.dimension, (u, v, w)), shape
 
 
-def _address(at: Source, shape: Shape, *, slices: bool = True) -> list[Value]:
+def _address(at: Source, shape: AddressShape, *, slices: bool = True) -> list[Value]:
     return [at[c] for c in range(shape.axes + (shape.slices and slices))]
 
 
@@ -101,7 +108,7 @@ def _sample(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
 def _sampled(low: Lowering, unit: Unit, at: Source, rest: list[Source]) -> tuple[Value, ...]:
     """By Sample; of a one-dimensional texture the middle of its row."""
     assert unit.dimension is not None
-    kind, axes = _PLAIN[unit.dimension], SHAPES[unit.dimension].axes
+    kind, axes = _PLAIN[unit.dimension], ADDRESS_SHAPES[unit.dimension].axes
     beyond = kind.coordinates - axes
     place = [*(at[c] for c in range(axes)), *[low.number(_MIDDLE)] * beyond]
     arguments = [_biased(low, each[0]) if unit.lod is Lod.BIAS else each[0] for each in rest]
@@ -116,7 +123,7 @@ def _fetched(
 ) -> tuple[Value, ...]:
     """By Fetch, with whatever its level of detail needs."""
     assert unit.dimension is not None
-    shape = SHAPES[unit.dimension]
+    shape = ADDRESS_SHAPES[unit.dimension]
     operands = _address(at, shape)
     if sampling.comparison:
         operands.append(rest.pop(0)[0])
@@ -142,7 +149,7 @@ def _scaled(low: Lowering, slopes: list[Value], rest: list[Source]) -> list[Valu
     return [each * scale for each in slopes]
 
 
-def _slopes(low: Lowering, at: Source, shape: Shape) -> list[Value]:
+def _slopes(low: Lowering, at: Source, shape: AddressShape) -> list[Value]:
     """ddx of the coordinates, then ddy of them."""
     return [low.b.derivative(axis, at[c]) for axis in (Axis.X, Axis.Y) for c in range(shape.axes)]
 
@@ -217,7 +224,7 @@ def _resinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
 
 
 def sized(
-    low: Lowering, instruction: Instruction, words: Sequence[Value], shape: Shape
+    low: Lowering, instruction: Instruction, words: Sequence[Value], shape: AddressShape
 ) -> tuple[Result, ...]:
     """Sizes behind the swizzle of the operand they are of, as the instruction wants them."""
     if instruction.sizes is Sizes.UINT:

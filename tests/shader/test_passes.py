@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from dp2emu.shader import builder
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Assign, Program, Stage, TextureKind, walk
+from dp2emu.shader.passes import COPIES
 from dp2emu.shader.reference import run
-from dp2emu.shader.simplify import COPIES
 from dp2emu.shader.text import dump
 from dp2emu.shader.types import Type
 from tests.shader.programs import environment, random_build, sampler

@@ -11,26 +11,26 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from dp2emu.shader.jit.store import Store, objects
+from dp2emu.shader.jit.object_cache import ObjectCache, object_cache
 
 CODE = bytes(range(256)) * 4
 
 
-def paths(store: Store) -> list[Path]:
+def paths(store: ObjectCache) -> list[Path]:
     return sorted(store.folder.iterdir())
 
 
-def sizes(store: Store) -> int:
+def sizes(store: ObjectCache) -> int:
     return sum(path.stat().st_size for path in paths(store))
 
 
-def used(store: Store, key: str, when: int) -> None:
+def used(store: ObjectCache, key: str, when: int) -> None:
     """Say when an object was last used."""
     os.utime(store.folder / f"{key}.object", (when, when))
 
 
 def test_what_was_put_is_got(tmp_path: Path) -> None:
-    store = Store(tmp_path / "deep" / "folder")
+    store = ObjectCache(tmp_path / "deep" / "folder")
     assert store.get("a") is None
     store.put("a", CODE)
     store.put("b", b"")
@@ -41,7 +41,7 @@ def test_what_was_put_is_got(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", [0, 31, 32, 500, -1])
 def test_an_object_with_a_changed_byte_is_missing(tmp_path: Path, place: int) -> None:
-    store = Store(tmp_path)
+    store = ObjectCache(tmp_path)
     store.put("a", CODE)
     held = bytearray(paths(store)[0].read_bytes())
     held[place] ^= 1
@@ -53,14 +53,14 @@ def test_an_object_with_a_changed_byte_is_missing(tmp_path: Path, place: int) ->
 
 @pytest.mark.parametrize("size", [0, 7, 32, 100])
 def test_an_object_cut_short_is_missing(tmp_path: Path, size: int) -> None:
-    store = Store(tmp_path)
+    store = ObjectCache(tmp_path)
     store.put("a", CODE)
     paths(store)[0].write_bytes(paths(store)[0].read_bytes()[:size])
     assert store.get("a") is None
 
 
 def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
-    store = Store(tmp_path, limit=4000)
+    store = ObjectCache(tmp_path, limit=4000)
     for when, key in enumerate("abc", 1000):
         store.put(key, CODE)
         used(store, key, when)
@@ -72,7 +72,7 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
 
 def test_the_folder_is_looked_at_only_now_and_then(tmp_path: Path) -> None:
     """What comes in between may stand over the limit by a little."""
-    store = Store(tmp_path, limit=64_000, unseen=0)
+    store = ObjectCache(tmp_path, limit=64_000, unseen=0)
     (tmp_path / "old").write_bytes(bytes(70_000))
     os.utime(tmp_path / "old", (1, 1))
     store.put("a", CODE[:500])
@@ -88,20 +88,20 @@ def test_processes_that_write_little_each_look_as_often_as_one_that_writes_it_al
     for number in range(200):
         (tmp_path / "old").write_bytes(bytes(70_000))
         os.utime(tmp_path / "old", (1, 1))
-        Store(tmp_path, limit=64_000).put(f"{number}", CODE[:168])
+        ObjectCache(tmp_path, limit=64_000).put(f"{number}", CODE[:168])
         looks += not (tmp_path / "old").exists()
     assert 20 < looks < 60
 
 
 def test_nothing_is_kept_that_is_larger_than_all_may_be(tmp_path: Path) -> None:
-    store = Store(tmp_path, limit=1000)
+    store = ObjectCache(tmp_path, limit=1000)
     store.put("small", CODE[:500])
     store.put("large", CODE)
     assert (store.get("small"), store.get("large")) == (CODE[:500], None)
 
 
 def test_what_others_left_half_written_counts_and_goes(tmp_path: Path) -> None:
-    store = Store(tmp_path, limit=4000)
+    store = ObjectCache(tmp_path, limit=4000)
     (tmp_path / "tmpabc").write_bytes(bytes(3500))
     os.utime(tmp_path / "tmpabc", (1, 1))
     store.put("a", CODE)
@@ -110,14 +110,14 @@ def test_what_others_left_half_written_counts_and_goes(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_keeps_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    store = Store(tmp_path / "file" / "folder")
+    store = ObjectCache(tmp_path / "file" / "folder")
     store.put("a", CODE)
     assert store.get("a") is None
 
 
 def _work(folder: Path, seed: int) -> bool:
     """Put and get what other processes put and get; whether all that was found was right."""
-    store, right = Store(folder, limit=12_000), True
+    store, right = ObjectCache(folder, limit=12_000), True
     for turn in range(60):
         number = (turn * 7 + seed) % 13
         code = bytes([number]) * 1000
@@ -130,12 +130,12 @@ def _work(folder: Path, seed: int) -> bool:
 def test_processes_may_share_a_folder(tmp_path: Path) -> None:
     with get_context("spawn").Pool(3) as pool:
         assert all(pool.starmap(_work, [(tmp_path, seed) for seed in range(3)]))
-    assert sizes(Store(tmp_path)) <= 12_000
+    assert sizes(ObjectCache(tmp_path)) <= 12_000
     assert all(path.suffix == ".object" for path in tmp_path.iterdir())
 
 
 def test_an_object_under_the_name_of_another_is_missing(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = ObjectCache(tmp_path)
     store.put("a", CODE)
     os.replace(tmp_path / "a.object", tmp_path / "b.object")
     assert store.get("b") is None
@@ -145,35 +145,39 @@ class TestOthers:
     """Objects are run, so nobody else may have written them."""
 
     @pytest.fixture
-    def store(self, tmp_path: Path) -> Store:
-        store = Store(tmp_path / "objects")
+    def store(self, tmp_path: Path) -> ObjectCache:
+        store = ObjectCache(tmp_path / "objects")
         store.put("a", CODE)
         assert store.get("a") == CODE
         return store
 
-    def test_a_folder_is_made_for_its_owner_alone(self, store: Store) -> None:
+    def test_a_folder_is_made_for_its_owner_alone(self, store: ObjectCache) -> None:
         assert store.folder.stat().st_mode & 0o777 == 0o700
 
     @pytest.mark.parametrize("mode", [0o720, 0o702])
-    def test_a_folder_that_others_may_write_to_is_not_read(self, store: Store, mode: int) -> None:
+    def test_a_folder_that_others_may_write_to_is_not_read(
+        self, store: ObjectCache, mode: int
+    ) -> None:
         store.folder.chmod(mode)
         assert store.get("a") is None
 
     @pytest.mark.parametrize("mode", [0o620, 0o602])
-    def test_an_object_that_others_may_write_to_is_missing(self, store: Store, mode: int) -> None:
+    def test_an_object_that_others_may_write_to_is_missing(
+        self, store: ObjectCache, mode: int
+    ) -> None:
         (store.folder / "a.object").chmod(mode)
         assert store.get("a") is None
         store.put("a", CODE)
         assert store.get("a") == CODE
 
     def test_objects_of_another_user_are_missing(
-        self, store: Store, monkeypatch: pytest.MonkeyPatch
+        self, store: ObjectCache, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         other = os.geteuid() + 1
         monkeypatch.setattr(os, "geteuid", lambda: other)
         assert store.get("a") is None
 
-    def test_what_is_no_file_is_missing(self, store: Store) -> None:
+    def test_what_is_no_file_is_missing(self, store: ObjectCache) -> None:
         os.mkfifo(store.folder / "pipe.object")
         (store.folder / "folder.object").mkdir()
         assert (store.get("pipe"), store.get("folder")) == (None, None)
@@ -186,7 +190,7 @@ def test_a_full_or_read_only_disk_keeps_nothing(
     def fails(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "no room")
 
-    store = Store(tmp_path)
+    store = ObjectCache(tmp_path)
     monkeypatch.setattr(tempfile if call == "mkstemp" else os, call, fails)
     store.put("a", CODE)
     assert store.get("a") is None
@@ -200,6 +204,6 @@ def test_nothing_is_kept_for_a_user_without_a_home(
     monkeypatch.chdir(tmp_path)
     folder = Path(home) if home.startswith("~") else tmp_path / home
     monkeypatch.setattr(platformdirs, "user_cache_path", lambda name, appauthor: folder)
-    store = objects.__wrapped__()
+    store = object_cache.__wrapped__()
     store.put("a", CODE)
     assert (store.get("a") == CODE) is keeps is bool(list(tmp_path.iterdir()))

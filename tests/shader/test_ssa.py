@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Program, Stage, walk, written
-from dp2emu.shader.jit.ssa import single
+from dp2emu.shader.passes import to_ssa
 from dp2emu.shader.reference import run
 from dp2emu.shader.types import Type
 from dp2emu.shader.verify import verify
@@ -35,7 +35,7 @@ def _most(program: Program) -> int:
 def test_each_assignment_has_a_slot() -> None:
     program = _straight(5)
     assert _most(program) > 1
-    assert _most(single(program)) == 1
+    assert _most(to_ssa(program)) == 1
 
 
 def test_what_is_assigned_in_blocks_stays_as_it_is() -> None:
@@ -45,7 +45,7 @@ def test_what_is_assigned_in_blocks_stays_as_it_is() -> None:
         register.value = b.input("x")
     b.output("result", register.value)
     program = b.program()
-    assert single(program) is program
+    assert to_ssa(program) is program
 
 
 @given(st.randoms(use_true_random=True))
@@ -53,7 +53,7 @@ def test_what_is_assigned_in_blocks_stays_as_it_is() -> None:
 def test_any_program_does_the_same(random: Random) -> None:
     program = random_program(random)
     world = environment(random, 8)
-    renamed = single(program)
+    renamed = to_ssa(program)
     verify(renamed)
     found, wanted = (
         run(each, world.inputs, world.uniforms, 8, None, sampler) for each in (renamed, program)

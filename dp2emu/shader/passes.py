@@ -8,11 +8,13 @@ active, the computation goes straight into the variable.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
+from typing import Any
 
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Access,
+    Address,
     Assign,
     Break,
     Derivative,
@@ -21,13 +23,17 @@ from dp2emu.shader.ir import (
     Input,
     Load,
     Loop,
+    Program,
     Sample,
     Slot,
     Statement,
+    blocks,
+    of_program,
     operands,
     walk,
     written,
 )
+from dp2emu.shader.types import Type
 
 COPIES = ("mov", "imov", "bmov")
 
@@ -37,7 +43,7 @@ _NARROWING = {If, Loop, Break}
 Block = tuple[Statement, ...]
 
 
-def tidy(statements: Block) -> Block:
+def coalesce_copies(statements: Block) -> Block:
     """The statements without needless copies.  The slots that this frees stay unused."""
     every = [*walk(statements)]
     results = Counter([slot for each in every for slot in written(each)])
@@ -119,3 +125,86 @@ def _writing(statement: Statement, old: int, new: int) -> Statement:
         return replace(statement, slots=(red, green, blue, alpha))
     assert isinstance(statement, Input | Assign | Load | Derivative)
     return replace(statement, slot=new)
+
+
+# Programs whose slots are assigned once, of which more can be known than of registers.
+
+
+@of_program
+def to_ssa(program: Program) -> Program:
+    """The same program with a slot for each assignment, if it is straight."""
+    if any(blocks(s) or isinstance(s, Break) for s in program.statements):
+        return program
+    places = Counter(slot for s in walk(program.statements) for slot in written(s))
+    names: dict[int, Slot] = {}
+    types = [*program.slots]
+    done: list[Statement] = []
+    for statement in program.statements:
+        read = {f.name: _renamed(getattr(statement, f.name), names) for f in fields(statement)}
+        fresh = {slot: _fresh_slot(types, slot) for slot in written(statement) if places[slot] > 1}
+        names |= {slot: Slot(number) for slot, number in fresh.items()}
+        done.append(replace(statement, **(read | _renamed_results(read, fresh))))
+    return replace(program, slots=tuple(types), statements=tuple(done))
+
+
+def _fresh_slot(types: list[Type], slot: int) -> int:
+    """A new slot of the type of another."""
+    types.append(types[slot])
+    return len(types) - 1
+
+
+def _renamed(value: Any, names: dict[int, Slot]) -> Any:
+    """What a field of a statement reads, by the names that slots have."""
+    if isinstance(value, Slot):
+        return names.get(value.number, value)
+    if isinstance(value, Address):
+        return replace(value, index=_renamed(value.index, names))
+    return tuple(_renamed(each, names) for each in value) if isinstance(value, tuple) else value
+
+
+def _renamed_results(read: dict[str, Any], fresh: dict[int, int]) -> dict[str, Any]:
+    """Fields that say what a statement assigns."""
+    if "slot" in read:
+        return {"slot": fresh.get(read["slot"], read["slot"])}
+    if "slots" in read:
+        return {"slots": tuple(fresh.get(slot, slot) for slot in read["slots"])}
+    return {}
+
+
+# Which slots need no mask.
+#
+# A slot that is written by one statement, and read only after it in the same block or inside that,
+# is never read in a lane where it was not just written.  What it holds in the lanes that are off
+# can be seen by nobody, so an engine may write all lanes and save the selection.
+
+
+@of_program
+def temporaries(program: Program) -> frozenset[int]:
+    """Numbers of such slots.  Derivatives and samples look at other lanes, which rules out what
+    they read."""
+    results = Counter[int]()
+    for statement in walk(program.statements):
+        results.update(written(statement))
+    search = _ExposureAnalysis()
+    search.block(program.statements)
+    once = {slot for slot, count in results.items() if count == 1}
+    return frozenset(once - search.exposed)
+
+
+@dataclass(slots=True)
+class _ExposureAnalysis:
+    """``visible`` are the slots written so far in the blocks that are open."""
+
+    visible: set[int] = field(default_factory=set)
+    exposed: set[int] = field(default_factory=set)
+
+    def block(self, statements: tuple[Statement, ...]) -> None:
+        before = set(self.visible)
+        for statement in statements:
+            read = {each.number for each in operands(statement) if isinstance(each, Slot)}
+            crosses = isinstance(statement, Derivative | Sample)
+            self.exposed |= read if crosses else read - self.visible
+            for block in blocks(statement):
+                self.block(block)
+            self.visible.update(written(statement))
+        self.visible = before

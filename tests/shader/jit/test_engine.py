@@ -14,7 +14,7 @@ from dp2emu.shader import checked, reference
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Access, Assign, Program, Stage, Statement, walk
 from dp2emu.shader.jit import engine
-from dp2emu.shader.jit.lockstep import WORTH, Region, in_regions
+from dp2emu.shader.jit.engine import LEAST_REGION, Region, split_regions
 from dp2emu.shader.types import I32, Lanes, Mask, Type
 from tests.shader.programs import FILES, INPUTS, OUTPUTS, Maker, environment, sampler
 
@@ -91,7 +91,7 @@ def test_both_engines_leave_the_same_memory_and_outputs(seed: int) -> None:
 
 
 def test_random_programs_have_regions() -> None:
-    kinds = {type(each) for seed in range(20) for each in in_regions(_program(seed))}
+    kinds = {type(each) for seed in range(20) for each in split_regions(_program(seed))}
     assert {Region, Access, Assign} <= kinds
 
 
@@ -110,7 +110,7 @@ def _counting(body: int = 0) -> Program:
     return b.program()
 
 
-@pytest.mark.parametrize("body", [0, WORTH])
+@pytest.mark.parametrize("body", [0, LEAST_REGION])
 @pytest.mark.parametrize("run", [reference.run, engine.run, checked.run])
 def test_all_lanes_act_in_order_before_the_next_statement(run: reference.Run, body: int) -> None:
     memory, lanes = Toy(), 3
@@ -158,6 +158,6 @@ def test_engines_that_leave_different_memory_disagree() -> None:
 
 def test_a_region_needs_nothing_but_slots_and_uniforms() -> None:
     for seed in range(20):
-        for statement in walk(in_regions(_program(seed))):
+        for statement in walk(split_regions(_program(seed))):
             if isinstance(statement, Region):
                 assert {file.uniform for file in statement.program.files} <= {True}

@@ -19,18 +19,20 @@ from pathlib import Path
 
 from dp2emu.records import dataclass
 
-LIMIT = 64 << 20
+CACHE_BYTES = 64 << 20
 """Bytes in all; objects are some kilobytes each."""
+
+
 _SUFFIX = ".object"
 
 
-_LOOKS = 64
+_SCANS_PER_LIMIT = 64
 """How often a store looks at its folder while it writes as much as that may hold: looking at
 thousands of files takes as long as compiling one."""
 
 
 @dataclass(slots=True)
-class Store:
+class ObjectCache:
     """A folder of objects by key, about ``limit`` bytes; those not used for longest go first.
 
     Mutable: ``unseen`` bytes were written since it last looked, None before it writes.  Many
@@ -39,14 +41,14 @@ class Store:
     """
 
     folder: Path
-    limit: int = LIMIT
+    limit: int = CACHE_BYTES
     unseen: int | None = None
 
     def get(self, key: str) -> bytes | None:
         """An object, or None if it is not there, not whole or perhaps somebody else's."""
         path = self._path(key)
         try:
-            if not (_own(self.folder, stat.S_ISDIR) and _own(path, stat.S_ISREG)):
+            if not (_is_private(self.folder, stat.S_ISDIR) and _is_private(path, stat.S_ISREG)):
                 return None
             held = path.read_bytes()
         except OSError:
@@ -64,7 +66,7 @@ class Store:
             return
         with contextlib.suppress(OSError):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            digest, most = _digest(key, code), self.limit // _LOOKS
+            digest, most = _digest(key, code), self.limit // _SCANS_PER_LIMIT
             self._write(self._path(key), digest + code)
             if self.unseen is None:
                 self.unseen = int.from_bytes(digest[:4]) % (most + 1)
@@ -108,14 +110,14 @@ def _files(folder: Path) -> Iterator[tuple[int, int, Path]]:
 
 
 @lru_cache(maxsize=1)
-def objects() -> Store:
+def object_cache() -> ObjectCache:
     """The objects of this user, where the platform wants caches; none for a user who has no home,
     for whom that is a folder wherever the process was started.
     """
     from platformdirs import user_cache_path
 
     folder = Path(user_cache_path("dp2emu", appauthor=False)) / "objects"
-    return Store(folder, LIMIT if folder.is_absolute() else 0)
+    return ObjectCache(folder, CACHE_BYTES if folder.is_absolute() else 0)
 
 
 _DIGEST = hashlib.sha256().digest_size
@@ -126,7 +128,7 @@ def _digest(key: str, code: bytes) -> bytes:
     return hashlib.sha256(key.encode() + b"\n" + code).digest()
 
 
-def _own(path: Path, is_kind: Callable[[int], bool]) -> bool:
+def _is_private(path: Path, is_kind: Callable[[int], bool]) -> bool:
     """Whether something is of a kind, and this user's, and nobody else may write to it.
 
     Where users have no numbers the platform's cache folder is taken to be the user's.
@@ -138,3 +140,38 @@ def _own(path: Path, is_kind: Callable[[int], bool]) -> bool:
         return True
     others = stat.S_IWGRP | stat.S_IWOTH
     return status.st_uid == os.geteuid() and not status.st_mode & others
+
+
+# Which sources write texts: an object is found again by what its text is written for as long as
+# they are the same, so that nobody has to write the text to find out.
+
+ROOT = Path(__file__).parents[2]
+
+
+CODE_PACKAGES = ("d3d", "gpu", "shader")
+"""Packages of whose modules texts are made."""
+
+
+@lru_cache(maxsize=1)
+def source_stamps() -> str | None:
+    """Names, sizes and times of all modules that write texts; None if they are no files.
+
+    Python goes by the same when it decides whether to compile a module again.
+    """
+    try:
+        return "\n".join(
+            line for name in CODE_PACKAGES for line in sorted(folder_stamps(ROOT / name))
+        )
+    except OSError:
+        return None
+
+
+def folder_stamps(folder: Path | str) -> Iterator[str]:
+    """A line for each module in a folder.  Raises OSError for what is no folder."""
+    with os.scandir(folder) as found:
+        for entry in found:
+            if entry.is_dir():
+                yield from folder_stamps(entry.path)
+            elif entry.name.endswith(".py"):
+                status = entry.stat()
+                yield f"{entry.path} {status.st_size} {status.st_mtime_ns}"
