@@ -23,7 +23,7 @@ seeds = st.integers(0, 2**64 - 1)
 def plain(seed: int) -> Program:
     """The same program as recorded."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(builder, "tidy", lambda statements: statements)
+        patch.setattr(builder, "coalesce_copies", lambda statements: statements)
         return random_build(Random(seed))
 
 
@@ -40,7 +40,7 @@ def seen(program: Program, seed: int) -> list[bytes]:
 
 @given(seeds)
 @settings(max_examples=150)
-def test_a_tidy_program_does_the_same(seed: int) -> None:
+def test_a_program_without_copies_does_the_same(seed: int) -> None:
     assert seen(random_build(Random(seed)), seed) == seen(plain(seed), seed)
 
 

@@ -113,8 +113,8 @@ def test_threads_that_begin_together_have_the_same_code(kinds: list[bool]) -> No
 @pytest.mark.parametrize("effort", Effort)
 def test_code_made_ahead_is_what_is_run(kinds: list[bool], effort: Effort) -> None:
     f = function()
-    f.ahead(effort)
-    f.ahead(effort)
+    f.compile_ahead(effort)
+    f.compile_ahead(effort)
     wait_for_background()
     wanted = [effort is not Effort.GOOD]
     assert f.has_code and f.run(6) == 42 and kinds == wanted

@@ -24,7 +24,7 @@ from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import sampler_program
 from dp2emu.shader.types import F32, Lanes, Mask, Type
 from tests.shader.engines import bits_of
-from tests.shader.jit.test_lockstep import Toy
+from tests.shader.jit.test_engine import Toy
 from tests.shader.programs import lanes_of, sampler
 from tests.shader.sm.lower.test_random import lower
 from tests.shader.sm4.lower.running import Surroundings

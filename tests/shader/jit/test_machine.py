@@ -150,8 +150,8 @@ def test_where_that_is_not_known_llvm_is_asked_each_time(
         "library": ("find_spec", lambda name: elsewhere),
         "processors": ("_PROCESSORS", tmp_path / "none"),
         "emulated": ("_PROCESSORS", emulated),
-        "sources": ("sources", lambda: None),
-        "images": ("runs", lambda: False),
+        "sources": ("source_stamps", lambda: None),
+        "images": ("images_supported", lambda: False),
     }
     monkeypatch.setattr(machine, *told[why])
     machine.machine()

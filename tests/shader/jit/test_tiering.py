@@ -61,14 +61,14 @@ def test_where_no_thread_can_be_started_nothing_is_done(monkeypatch: pytest.Monk
 
 ENDING = """
 import threading
-from dp2emu.shader.jit.tiering import later
+from dp2emu.shader.jit.tiering import run_in_background
 begun, go_on = threading.Event(), threading.Event()
 def first():
     begun.set()
     go_on.wait()
     print("first", flush=True)
-later(first)
-later(lambda: print("second", flush=True))
+run_in_background(first)
+run_in_background(lambda: print("second", flush=True))
 begun.wait()
 threading.Thread(target=lambda: (threading.main_thread().join(), go_on.set())).start()
 """
@@ -83,25 +83,25 @@ def test_a_process_that_ends_waits_for_the_piece_at_work_alone() -> None:
 
 FORKING = """
 import os, threading
-from dp2emu.shader.jit.tiering import done, later
+from dp2emu.shader.jit.tiering import run_in_background, wait_for_background
 begun, go_on = threading.Event(), threading.Event()
 said = []
 def first():
     begun.set()
     go_on.wait()
     said.append("first")
-later(first)
-later(lambda: said.append("second"))
+run_in_background(first)
+run_in_background(lambda: said.append("second"))
 begun.wait()
 threading.Timer(0.05, go_on.set).start()
 child = os.fork()
 if not child:
-    later(lambda: said.append("child"))
-    done()
+    run_in_background(lambda: said.append("child"))
+    wait_for_background()
     print(said, flush=True)
     os._exit(0)
 os.waitpid(child, 0)
-done()
+wait_for_background()
 print(said, flush=True)
 """
 
