@@ -1,1 +1,1 @@
-"""Programs over 32-bit lanes: the operations, the statements, and the engine that defines them."""
+"""The shader intermediate representation, its engines, and the front ends that produce it."""

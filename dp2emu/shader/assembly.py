@@ -1,4 +1,6 @@
-"""What texts of all shader models have in common: lines, remarks, DWORDs and bytes as they are."""
+"""Parts shared by the assemblers of all shader models: source lines, comments, raw DWORDs and raw
+bytes.
+"""
 
 from __future__ import annotations
 
@@ -13,29 +15,30 @@ from dp2emu.shader.cursor import CODE_BYTES
 
 WORDS = "dword"
 RAW = "raw"
-"""Lines of tokens as they are, and of bytes after the end."""
+"""Keywords of lines that hold raw tokens, and raw bytes after the end of the code."""
 
 _REMARK = re.compile(r"//[^\n]*|;[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _HEX = re.compile(r"(\s*[0-9a-f]{2})*\s*\Z", re.ASCII | re.IGNORECASE)
 _DWORD_MAX = 0xFFFFFFFF
 _BYTES_PER_LINE = 32
 _LINES = 1 << 18
-"""Of a text: twice those of the largest container that is nothing but DWORDs."""
+"""Most lines of a text: twice those of the largest container spelled in DWORDs alone."""
 _LONGEST = 1 << 20
-"""Characters of a line."""
+"""Most characters of a line."""
 
 Line = tuple[int, str]
-"""A line's number from 1 and its text."""
+"""A line number, counted from 1, and the text of the line."""
 
 
 def shown(text: str) -> str:
-    """As much of a text as the line of an error can bear."""
+    """Return an excerpt of a text, escaped, for an error message."""
     return ascii(text[:40])[1:-1]
 
 
 def source_lines(text: str) -> Iterator[Line]:
-    """Lines with something on them, without remarks.  Raises ShaderError for very many, and for
-    very long ones.
+    """Yield the non-empty lines of a text without its comments.
+
+    Raises ShaderError for too many lines and for a line that is too long.
     """
     plain = _REMARK.sub(
         lambda remark: " " + "\n" * remark[0].count("\n"), text.removeprefix("\ufeff")
@@ -50,7 +53,7 @@ def source_lines(text: str) -> Iterator[Line]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """One after the other: all of them at a time are many times the text."""
+    """Yield lines one at a time: a list of all would take many times the memory of the text."""
     start, end = 0, text.find("\n")
     while end >= 0:
         yield text[start:end]
@@ -59,12 +62,12 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def keyword(text: str) -> str:
-    """What a line begins with."""
+    """Return the first word of a line in lower case."""
     return text.split(maxsplit=1)[0].lower()
 
 
 def number(text: str, limit: int) -> int:
-    """A number from 0 to ``limit``.  Raises ShaderError."""
+    """Parse a number from 0 to ``limit``.  Raises ShaderError."""
     value = integer(text)
     if value is None or not 0 <= value <= limit:
         raise ShaderError(f"{shown(text)} is no number from 0 to {limit:#x}")
@@ -72,12 +75,12 @@ def number(text: str, limit: int) -> int:
 
 
 def dwords(text: str) -> tuple[int, ...]:
-    """What follows ``dword``.  Raises ShaderError."""
+    """Parse the operands of a ``dword`` line.  Raises ShaderError."""
     return tuple(number(part.strip(), _DWORD_MAX) for part in text.split(","))
 
 
 def raw_bytes(line: Line) -> bytes:
-    """The bytes of a line after the end of the code.  Raises ShaderError."""
+    """Parse a ``raw`` line, which holds bytes after the end of the code.  Raises ShaderError."""
     place, text = line
     digits = text[len(RAW) :]
     if keyword(text) != RAW or not _HEX.match(digits):
@@ -86,20 +89,22 @@ def raw_bytes(line: Line) -> bytes:
 
 
 def located(line: int, error: ShaderError) -> ShaderError:
-    """An error of a line as one of the text."""
+    """Return the error with the line number in front of its message."""
     return ShaderError(f"line {line}: {error.what}")
 
 
 class Assembled(NamedTuple):
-    """The words of a text behind its version, where each line begins, and bytes to follow."""
+    """The token words of a text without its version token, line positions, and trailing bytes."""
 
     words: tuple[int, ...]
     places: list[tuple[int, int]]
-    """Byte offset in the code and number of each line, the version's first."""
+    """Byte offset in the code and line number of each line, the version line first."""
     trailing: bytes
 
     def check(self, code: bytes, decode: Callable[[bytes], object]) -> None:
-        """Raises ShaderError, which names the line, where ``decode`` refuses the code."""
+        """Decode the assembled code.  Raises ShaderError, naming the line, if ``decode`` rejects
+        it.
+        """
         try:
             decode(code)
         except ShaderError as error:
@@ -110,9 +115,9 @@ class Assembled(NamedTuple):
 def assemble_lines(
     lines: list[Line], words_of: Callable[[str], tuple[int, ...]], begin: int
 ) -> Assembled:
-    """The code of the lines behind the first, which begins at byte ``begin``.
+    """Assemble all lines after the version line; their code begins at byte ``begin``.
 
-    Raises ShaderError, which names the line.
+    Raises ShaderError, naming the line.
     """
     rest = next((i for i, line in enumerate(lines) if keyword(line[1]) == RAW), len(lines))
     words: list[int] = []
@@ -130,11 +135,11 @@ def assemble_lines(
 
 
 def words_line(words: tuple[int, ...]) -> str:
-    """Tokens as they are."""
+    """Return a ``dword`` line that spells raw tokens."""
     return f"{WORDS} " + ", ".join(f"{word:#010x}" for word in words)
 
 
 def raw_lines(data: bytes) -> Iterator[str]:
-    """Bytes after the end of the code."""
+    """Yield ``raw`` lines that spell the bytes after the end of the code."""
     for start in range(0, len(data), _BYTES_PER_LINE):
         yield f"{RAW} {data[start : start + _BYTES_PER_LINE].hex(' ')}"

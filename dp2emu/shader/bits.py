@@ -1,4 +1,4 @@
-"""Bit fields of tokens."""
+"""A bit field of a shader token."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from typing import NamedTuple
 
 
 class Bits(NamedTuple):
-    """``width`` bits of a token from bit ``shift``."""
+    """A field of ``width`` bits that begins at bit ``shift`` of a token."""
 
     shift: int
     width: int
 
     def of(self, token: int) -> int:
-        """The field's value in a token."""
+        """Extract the field's value from a token."""
         return token >> self.shift & (1 << self.width) - 1
 
     def put(self, value: int) -> int:
-        """A token with this field and nothing else; what does not fit is cut off."""
+        """Return a token with this field set to ``value``, truncated to its width, and all else 0.
+        """
         return (value & (1 << self.width) - 1) << self.shift

@@ -1,8 +1,9 @@
-"""How much a shader may execute: loops in loops would keep a GPU busy for years.
+"""The execution budget of a shader: nested loops could otherwise keep a GPU busy for years.
 
-Hardware of Direct3D 9 has a limit too (MaxVShaderInstructionsExecuted and its twin for pixels of
-the capabilities), 65,535 where it is generous; that of Direct3D 10 gives up on what takes seconds.
-What happens then is nowhere written down; here lanes leave all of their loops.
+Direct3D 9 hardware reports a limit of its own (MaxVShaderInstructionsExecuted and
+MaxPShaderInstructionsExecuted of D3DCAPS9), at most 65,535; Direct3D 10 resets a device that takes
+seconds.  Neither says what a shader does when it reaches the limit.  Here its lanes leave all of
+their loops.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.types import Type
 
 EXECUTED = 1 << 18
-"""Instructions that a lane executes in loops; a round counts as all that it may execute."""
+"""Instructions that a lane may execute in loops.  An iteration counts as the whole body."""
 
 
 class Step(NamedTuple):
-    """An instruction as it counts here: the rounds of a loop it begins, if it does, and whether
-    it ends one.
+    """One instruction as the budget counts it: the iteration limit of a loop that it begins, or
+    None, and whether it ends a loop.
     """
 
     rounds: int | None = None
@@ -27,10 +28,11 @@ class Step(NamedTuple):
 
 
 class Loops(NamedTuple):
-    """The loops of a shader, calls expanded.
+    """The loops of a shader with its calls expanded.
 
-    ``sizes``: the instructions a round of each takes, both its ends included and loops inside it
-    apart, in the order the loops begin.  ``most``: what a lane executes that leaves no loop early.
+    ``sizes`` are the instructions of one iteration of each loop, both ends included and nested
+    loops excluded, in the order in which loops begin.  ``most`` is the instruction count of a lane
+    that leaves no loop early.
     """
 
     sizes: tuple[int, ...]
@@ -38,7 +40,7 @@ class Loops(NamedTuple):
 
 
 def loops_of(steps: Iterable[Step]) -> Loops:
-    """The loops among the instructions of a shader."""
+    """Count the loops and the instructions of a shader."""
     sizes: list[int] = []
     around: list[int] = []
     times, most = [1], 0
@@ -57,16 +59,20 @@ def loops_of(steps: Iterable[Step]) -> Loops:
 
 
 class Budget:
-    """What is left to execute, a variable of the program.  Mutable: it knows the next loop."""
+    """The remaining budget, a variable of the program.  Mutable: it steps through the loops'
+    sizes.
+    """
 
     def __init__(self, b: Builder, loops: Loops) -> None:
-        """A program that can never spend it all does without."""
+        """Declare the variable, unless the program cannot exceed its budget."""
         self._b = b
         self._sizes = iter(loops.sizes)
         self._left = b.variable(Type.I32, EXECUTED) if loops.most > EXECUTED else None
 
     def spend(self) -> None:
-        """Begin a round of the loop just begun: lanes that have nothing left leave it."""
+        """Charge an iteration of the loop just begun; lanes with an exhausted budget break out of
+        it.
+        """
         size = next(self._sizes)
         if self._left is not None:
             self._left.value = self._left.value - size

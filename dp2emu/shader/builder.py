@@ -1,4 +1,4 @@
-"""A builder, so that whoever lowers into the representation writes arithmetic.
+"""A builder that records programs of the intermediate representation from Python arithmetic.
 
     b = Builder(Stage.PIXEL)
     x, scale = b.input("v0.x"), b.load(b.uniform("c", Type.F32, 32), 4)
@@ -10,9 +10,9 @@
     b.output("color0.r", b.saturate(total.value))
     program = b.program()
 
-A ``Value`` is what an expression was when it was written and never changes; a ``Variable`` is
-what changes.  Mistakes raise where they are made: TypeError for operands of the wrong type,
-ProgramError for a value that is used outside its block or after its variable was assigned.
+A ``Value`` is immutable; a ``Variable`` can be reassigned.  Misuse raises where it happens:
+TypeError for operands of the wrong type, ProgramError for a value used outside its block or after
+its variable was reassigned.
 """
 
 from __future__ import annotations
@@ -58,11 +58,12 @@ from dp2emu.shader.verify import verify
 Declared = TypeVar("Declared", File, Port)
 
 LOOP_LIMIT = 255
-"""Rounds of a loop unless told: the most that Direct3D 9 allows (shader reference section 5)."""
+"""Default iteration limit of a loop: the most that Direct3D 9 allows (shader reference section 5)."""
 
 
 class Builder(Arithmetic):
-    """Records a program.  Inputs and uniforms at a fixed address are read once, at the start."""
+    """Records a program.  Inputs and uniforms at a constant address are read once, at the start.
+    """
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
@@ -77,13 +78,13 @@ class Builder(Arithmetic):
 
     @property
     def size(self) -> int:
-        """Slots so far, about as many as there are operations."""
+        """Number of slots so far, about as many as there are operations."""
         return len(self._slots)
 
     # Values
 
     def constant(self, type: Type, number: float) -> Value:
-        """Raises TypeError for a number of another kind than the type's."""
+        """Return a constant.  Raises TypeError for a number that the type cannot hold."""
         if isinstance(number, bool) is not (type is Type.BOOL):
             raise TypeError(f"{number!r} is no {type.value}")
         if type is Type.I32 and not isinstance(number, int):
@@ -91,20 +92,20 @@ class Builder(Arithmetic):
         return Value(self, Constant.of(type, number), type, self._open[0])
 
     def variable(self, type: Type, start: Number | None = None) -> Variable:
-        """A variable that is 0 or false until ``start`` or something else is assigned to it."""
+        """Declare a variable; without ``start`` it begins as 0 or false."""
         variable = Variable(self, self._new_slot(type), type)
         if start is not None:
             self.assign(variable, start)
         return variable
 
     def read(self, variable: Variable) -> Value:
-        """The value that a variable has at this place."""
+        """Return the current value of a variable."""
         slot = variable.slot
         version = self._versions[slot]
         return Value(self, Slot(slot), variable.type, self._open[-1], version)
 
     def assign(self, variable: Variable, value: Number) -> None:
-        """variable <- value, in the active lanes."""
+        """Assign a variable in the active lanes."""
         if any(variable.slot in block.borrowed for block in self._open if block.loop):
             raise ProgramError("a loop assigns a variable whose value of before it also uses")
         operand = self._operand(value, variable.type)
@@ -112,13 +113,13 @@ class Builder(Arithmetic):
         self._emit(Assign(variable.slot, OPERATORS["mov"][variable.type], (operand,)))
 
     def copy(self, value: Value) -> Value:
-        """The same value in a slot of its own."""
+        """Copy a value to a slot of its own."""
         return self.apply(OPERATORS["mov"][value.type], value)
 
     def apply(self, op: str, *operands: Number) -> Value:
-        """Any operation of the table.
+        """Record any operation of the op table and return its result.
 
-        Raises KeyError for no such operation, TypeError for operands it does not take.
+        Raises KeyError for an unknown operation, TypeError for wrong operands.
         """
         row = OPS[op]
         if len(operands) != len(row.operands):
@@ -131,7 +132,7 @@ class Builder(Arithmetic):
     # Ports and files
 
     def input(self, name: str, type: Type = Type.F32) -> Value:
-        """An input of the program; the same value whenever it is asked for."""
+        """Declare and read an input; repeated calls return the same value."""
         _declare(self._inputs, Port(name, type))
         if (name, None) not in self._fetched:
             value = self._fetched[name, None] = self._new_value(type, self._open[0])
@@ -139,7 +140,7 @@ class Builder(Arithmetic):
         return self._fetched[name, None]
 
     def output(self, name: str, value: Number, type: Type = Type.F32) -> None:
-        """Write an output in the active lanes; a ``Value`` has its own type."""
+        """Write an output in the active lanes; a ``Value`` determines the port's type."""
         type = value.type if isinstance(value, Value) else type
         _declare(self._outputs, Port(name, type))
         self._emit(Output(name, self._operand(value, type)))
@@ -149,11 +150,11 @@ class Builder(Arithmetic):
         return _declare(self._files, File(name, type, size, uniform=True))
 
     def local(self, name: str, type: Type, size: int) -> File:
-        """Declare a file of ``size`` scalars for each lane."""
+        """Declare a file of ``size`` scalars per lane."""
         return _declare(self._files, File(name, type, size, uniform=False))
 
     def load(self, file: File, offset: int, index: Number | None = None, stride: int = 1) -> Value:
-        """Scalar ``offset + index * stride`` of a file; out of range reads 0."""
+        """Load scalar ``offset + index * stride`` of a file; out of range reads 0."""
         if file.uniform and index is None:
             return self._fixed_uniform(file, offset)
         result = self._new_value(file.type)
@@ -168,22 +169,22 @@ class Builder(Arithmetic):
         index: Number | None = None,
         stride: int = 1,
     ) -> None:
-        """Assign a scalar of a local file in the active lanes; out of range stores nothing."""
+        """Store to a local file in the active lanes; out of range stores nothing."""
         address = self._address(offset, index, stride)
         self._emit(Store(file.name, address, self._operand(value, file.type)))
 
     # Pixels
 
     def ddx(self, x: Number) -> Value:
-        """Right minus left in the quad."""
+        """Horizontal derivative: right minus left in the quad."""
         return self.derivative(Axis.X, x)
 
     def ddy(self, x: Number) -> Value:
-        """Bottom minus top in the quad."""
+        """Vertical derivative: bottom minus top in the quad."""
         return self.derivative(Axis.Y, x)
 
     def derivative(self, axis: Axis, x: Number) -> Value:
-        """The difference of a value in the quad."""
+        """Derivative of a value along an axis of the quad."""
         operand = self._operand(x, Type.F32)
         result = self._new_value(Type.F32)
         self._emit(Derivative(_slot(result), axis, operand))
@@ -197,7 +198,9 @@ class Builder(Arithmetic):
         lod: Lod = Lod.IMPLICIT,
         arguments: Sequence[Number] = (),
     ) -> tuple[Value, Value, Value, Value]:
-        """Red, green, blue and alpha; how many ``arguments`` there are is up to ``lod``."""
+        """Sample a texture: red, green, blue and alpha.  ``lod`` determines the number of
+        ``arguments``.
+        """
         places = tuple(self._operand(each, Type.F32) for each in coordinates)
         extra = tuple(self._operand(each, Type.F32) for each in arguments)
         results = tuple(self._new_value(Type.F32) for _ in range(4))
@@ -207,11 +210,11 @@ class Builder(Arithmetic):
         return red, green, blue, alpha
 
     def fetch(self, unit: int, operands: Sequence[Number]) -> tuple[Value, Value, Value, Value]:
-        """Four I32 that the surroundings of the program answer to I32 operands."""
+        """Read four I32 from the environment of the program, without side effects."""
         return self._asked(Fetch, unit, operands)
 
     def access(self, unit: int, operands: Sequence[Number]) -> tuple[Value, Value, Value, Value]:
-        """Four I32 that memory gives when something is done to it with I32 operands."""
+        """Access memory through a unit with I32 operands; returns four I32."""
         return self._asked(Access, unit, operands)
 
     def _asked(
@@ -223,14 +226,14 @@ class Builder(Arithmetic):
         return x, y, z, w
 
     def kill(self, condition: Number) -> None:
-        """Do not draw the pixels in which the condition is true."""
+        """Discard the pixels in which the condition is true."""
         self._emit(Kill(self._operand(condition, Type.BOOL)))
 
     # Control flow
 
     @contextmanager
     def if_(self, condition: Number) -> Iterator[None]:
-        """What follows, for the lanes in which the condition is true."""
+        """Record the body for the lanes in which the condition is true."""
         operand = self._operand(condition, Type.BOOL)
         with self._block() as block:
             yield
@@ -238,7 +241,7 @@ class Builder(Arithmetic):
 
     @contextmanager
     def else_(self) -> Iterator[None]:
-        """What follows, for the other lanes of the ``if_`` that has just ended."""
+        """Record the body for the other lanes of the ``if_`` that has just ended."""
         before = self._open[-1].statements
         if not before or not isinstance(before[-1], If) or before[-1].otherwise:
             raise ProgramError("else without an if")
@@ -249,19 +252,19 @@ class Builder(Arithmetic):
 
     @contextmanager
     def loop(self, limit: int = LOOP_LIMIT) -> Iterator[None]:
-        """What follows, again and again, ``limit`` times at most."""
+        """Record the body of a loop with at most ``limit`` iterations."""
         with self._block(loop=True) as block:
             yield
         self._emit(Loop(tuple(block.statements), limit))
 
     def break_(self, condition: Number = True) -> None:
-        """Lanes in which the condition is true leave the innermost loop."""
+        """Leave the innermost loop in the lanes in which the condition is true."""
         self._emit(Break(self._operand(condition, Type.BOOL)))
 
     # The end
 
     def program(self) -> Program:
-        """What was recorded, without needless copies, and verified."""
+        """Return the recorded program, copies coalesced and verified."""
         if len(self._open) > 1:
             raise ProgramError("a block is still open")
         program = Program(
@@ -296,7 +299,7 @@ class Builder(Arithmetic):
         return Value(self, Slot(self._new_slot(type)), type, block or self._open[-1])
 
     def _operand(self, value: Number, type: Type) -> Operand:
-        """Checks that the value can be used here."""
+        """Convert a number or value to an operand; raises for one that cannot be used here."""
         if not isinstance(value, Value):
             value = self.constant(type, value)
         if value.builder is not self:
@@ -336,6 +339,6 @@ def _declare(table: dict[str, Declared], wanted: Declared) -> Declared:
 
 
 def _slot(value: Value) -> int:
-    """The slot of a value that was just given one."""
+    """Return the slot of a freshly computed value."""
     assert isinstance(value.operand, Slot)
     return value.operand.number

@@ -1,4 +1,4 @@
-"""Calls of subroutines, followed from caller to callee: they end, and stay within bounds."""
+"""Bounds on subroutine calls: no recursion, limited depth, limited expanded size."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple
 from dp2emu.errors import ShaderError
 
 CALLED = 1 << 13
-"""Instructions that all calls together stand for.  Whoever expands calls relies on it."""
+"""Most instructions that all calls expand to.  Lowering, which inlines calls, relies on it."""
 
 
 class Call(NamedTuple):
-    """A call of a label; ``offset`` of the instruction, for errors."""
+    """A call of a label; ``offset`` is the byte offset of the instruction, for errors."""
 
     label: Hashable
     name: str
@@ -20,29 +20,30 @@ class Call(NamedTuple):
 
 
 class Body(NamedTuple):
-    """A routine: how many instructions it has, and the calls among them."""
+    """A routine: its instruction count and its calls."""
 
     size: int
     calls: tuple[Call, ...]
 
 
 def check_calls(main: Body, subroutines: Mapping[Hashable, Body], limit: int) -> None:
-    """Every callee exists, none calls itself, and ``limit`` is how deep calls nest.
+    """Check that every callee exists, no routine is recursive, and calls nest at most ``limit``
+    deep.
 
-    Raises ShaderError at the call.
+    Raises ShaderError at the offending call.
     """
     _Calls(subroutines, limit).check(main)
 
 
 class _Cost(NamedTuple):
-    """Of a routine: levels of calls below it, and the instructions that they stand for."""
+    """Depth of the calls below a routine, and the instructions that they expand to."""
 
     depth: int
     called: int
 
 
 class _Calls:
-    """The calls of a shader, each subroutine followed once."""
+    """The call graph of a shader; the cost of each subroutine is computed once."""
 
     def __init__(self, subroutines: Mapping[Hashable, Body], limit: int) -> None:
         self._limit = limit
@@ -50,7 +51,7 @@ class _Calls:
         self._costs: dict[Hashable, _Cost] = {}
 
     def check(self, main: Body) -> None:
-        """Raises ShaderError."""
+        """Raises ShaderError for a call that breaks a rule."""
         for label in self._subroutines:
             self._follow(label, (label,))
         self._cost(main, ())

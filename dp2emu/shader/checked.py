@@ -1,4 +1,6 @@
-"""The checking engine: what two engines make of a program has to be the same, bit for bit."""
+"""The checking engine: runs the compiled and the reference engine and compares their results bit
+for bit.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,11 @@ def run(
     fetcher: Fetcher | None = None,
     memory: Memory | None = None,
 ) -> Result:
-    """Run a program by both engines: ``dp2emu.shader.reference.run``, whose result it is.
+    """Run a program on both engines; arguments and result are those of
+    ``dp2emu.shader.reference.run``.
 
-    Raises Disagreement for the first lane of the first output that differs, or if what they leave
-    in memory does.
+    Raises Disagreement for the first lane of the first output that differs, or for a difference in
+    what the engines leave in memory.
     """
     if watch is not None:
         return reference.run(
@@ -63,14 +66,14 @@ def run(
 
 
 class _Difference(NamedTuple):
-    """The first lane of an output that differs, and its values told."""
+    """The first lane of an output that differs, and a description of both values."""
 
     lane: int
     told: str
 
 
 def _difference(wanted: Result, found: Result) -> _Difference | None:
-    """That of the first output that differs; None if none does."""
+    """Return the difference of the first output that differs, None if all outputs are equal."""
     for name, lanes in {**wanted.outputs, ALIVE: wanted.alive}.items():
         other = found.alive if name == ALIVE else found.outputs[name]
         differs = np.flatnonzero(_bits(lanes) != _bits(other))
@@ -82,7 +85,7 @@ def _difference(wanted: Result, found: Result) -> _Difference | None:
 
 
 def _difference_left(wanted: tuple[Lanes, ...], found: tuple[Lanes, ...]) -> _Difference | None:
-    """The first place in memory that differs; it is no lane's in particular."""
+    """Return the first difference in memory.  It belongs to no lane, so its lane is 0."""
     for number, (old, new) in enumerate(zip(wanted, found, strict=True)):
         differs = np.flatnonzero(old != new)
         if len(differs):
@@ -101,7 +104,7 @@ def _describe(lane: Lanes) -> str:
 
 
 def _first_difference(program: Program, differs: Callable[[Program], bool]) -> str:
-    """The statement outside of blocks that first makes a difference, found by halving."""
+    """Name the first top-level statement after which the engines differ, found by bisection."""
     same, different = 0, len(program.statements)
     while different - same > 1:
         middle = (same + different) // 2
@@ -115,7 +118,8 @@ def _first_difference(program: Program, differs: Callable[[Program], bool]) -> s
 
 
 def _prefix(program: Program, count: int) -> Program:
-    """The first statements, with all slots as outputs as well."""
+    """Return the program cut after ``count`` top-level statements, with every slot as an output.
+    """
     ports = tuple(Port(f"slot#{n}", type) for n, type in enumerate(program.slots))
     shown: tuple[Statement, ...] = tuple(
         Output(port.name, Slot(number)) for number, port in enumerate(ports)

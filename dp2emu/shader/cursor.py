@@ -1,4 +1,4 @@
-"""Reading a shader's DWORDs in order, with every bound checked in one place."""
+"""Bounds-checked reading of a shader's DWORDs in order."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from dp2emu.errors import ShaderError
 Version = TypeVar("Version")
 
 CODE_BYTES = 1 << 22
-"""Code of a shader at most, with all that a container has beside it."""
+"""Most bytes of shader code, with the container around it."""
 
 
 class Cursor(Generic[Version]):
-    """The DWORDs of a shader and the place of the next one.  ``version`` is that of its token.
+    """A read position in the DWORDs of a shader; ``version`` is its decoded version token.
 
-    Reading stops at the end of the code, or of the instruction under way if it tells its length.
+    Reading stops at the end of the code, or at the end of the current instruction if that has a
+    length field.
     """
 
     def __init__(self, code: bytes, versions: Mapping[int, Version]) -> None:
-        """Raises ShaderError if ``code`` does not begin with one of the version tokens, or is
-        more than there can be.
+        """Raises ShaderError if ``code`` begins with no known version token or is longer than
+        ``CODE_BYTES``.
         """
         if len(code) > CODE_BYTES:
             raise ShaderError(f"code of more than {CODE_BYTES} bytes", offset=CODE_BYTES)
@@ -40,21 +41,23 @@ class Cursor(Generic[Version]):
         return 4 * self._at
 
     def error(self, what: str) -> ShaderError:
-        """A ShaderError at the DWORD read last."""
+        """Return a ShaderError at the DWORD read last."""
         return ShaderError(what, offset=4 * max(self._at - 1, 0))
 
     def stop_at(self, length: int) -> None:
-        """The shader ends after ``length`` DWORDs in all; the last one read said so."""
+        """End the shader after ``length`` DWORDs in all, as the DWORD read last says."""
         if not self._at <= length <= len(self._words):
             raise self.error(f"{length} DWORDs are not the length of this code")
         self._stop = self._end = length
 
     def take(self) -> int:
-        """The next DWORD.  Raises ShaderError where reading stops."""
+        """Return the next DWORD.  Raises ShaderError at the end of the instruction or the code."""
         return self.raw(1)[0]
 
     def raw(self, count: int) -> tuple[int, ...]:
-        """The next ``count`` DWORDs, whatever they are."""
+        """Return the next ``count`` DWORDs.  Raises ShaderError at the end of the instruction or
+        the code.
+        """
         if count > self._end - self._at:
             whole = self._end == self._stop
             what = "the code ends early" if whole else "the length field is too small"
@@ -63,23 +66,23 @@ class Cursor(Generic[Version]):
         return self._words[self._at - count : self._at]
 
     def rest(self) -> tuple[int, ...]:
-        """All that is left of the instruction under way."""
+        """Return the remaining DWORDs of the current instruction."""
         return self.raw(self._end - self._at)
 
     def enter(self, length: int) -> None:
-        """Begin an instruction of ``length`` DWORDs more than were read of it."""
+        """Begin an instruction that has ``length`` more DWORDs."""
         if length > self._stop - self._at:
             raise self.error("the code ends within this instruction")
         self._end = self._at + length
 
     def more(self) -> bool:
-        """Whether something is left to read."""
+        """Whether the current instruction has unread DWORDs."""
         return self._at < self._end
 
     def leave(self, start: int, *, exact: bool) -> tuple[int, ...]:
-        """End the instruction that began at byte ``start``; gives its DWORDs.
+        """End the instruction that began at byte ``start`` and return its DWORDs.
 
-        ``exact``: it told its length, and has to have been read to its end.
+        With ``exact``, the instruction has a length field and must have been read to its end.
         """
         if exact and self.more():
             raise ShaderError("the length field is too large", offset=start)

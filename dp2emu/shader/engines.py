@@ -1,9 +1,9 @@
-"""The engines that run programs, by name; all of them give the same bits.
+"""The engines that run programs, by name; all of them compute the same bits.
 
 =============  ============================================================================
 ``reference``  NumPy over many lanes: the definition
-``jit``        machine code; without llvmlite it is the reference engine that runs
-``checked``    both, and an error at the first difference
+``jit``        machine code by LLVM; falls back to the reference engine without llvmlite
+``checked``    both, with an error at the first difference
 =============  ============================================================================
 """
 
@@ -20,28 +20,31 @@ REFERENCE, JIT, CHECKED = ENGINES = ("reference", "jit", "checked")
 
 
 def can_compile() -> bool:
-    """Whether llvmlite is there, which is not imported to find out."""
+    """Whether llvmlite is installed.  Does not import it."""
     from dp2emu.shader.jit.machine import available
 
     return available()
 
 
 def compiles() -> bool:
-    """The same, found out: whether llvmlite is there and of use, which imports it."""
+    """Whether llvmlite is installed and works.  Imports it to find out."""
     from dp2emu.shader.jit.machine import works
 
     return can_compile() and works()
 
 
 def engine(name: str) -> Run:
-    """What runs programs.  Raises UsageError for no engine, or one that cannot be here."""
+    """Return the engine of a name.
+
+    Raises UsageError for an unknown name, and for ``checked`` without llvmlite.
+    """
     if name not in ENGINES:
         raise UsageError(f"no engine {name!r}, but {', '.join(ENGINES)}")
     if name == CHECKED and not can_compile():
         raise UsageError("without llvmlite there is nothing to check the reference engine against")
     if name == REFERENCE or not can_compile():
         return reference.run
-    # The compiling engine is imported by those who use it.
+    # Imported on use: the compiling engine would slow the start of every other command.
     if name == JIT:
         from dp2emu.shader.jit.engine import run
     else:
@@ -50,9 +53,10 @@ def engine(name: str) -> Run:
 
 
 def usable(run: Run) -> Run:
-    """An engine, or the reference engine if what compiles is there and of no use.
+    """Return an engine, or the reference engine in its place if llvmlite is installed but broken.
 
-    Imports LLVM for engines that compile.  Raises UsageError if there is nothing to check.
+    Imports LLVM for engines that compile.  Raises UsageError for ``checked`` if LLVM cannot be
+    used.
     """
     if name_of(run) == REFERENCE:
         return run
@@ -60,17 +64,19 @@ def usable(run: Run) -> Run:
 
 
 _NAMES = {"dp2emu.shader.jit.engine": JIT, "dp2emu.shader.checked": CHECKED}
-"""By the modules of what runs programs, which are imported by those who use them."""
+"""Names of engines by the module of their ``run``, which is imported only on use."""
 
 
 def name_of(run: Run) -> str:
-    """Which engine runs programs so; what is not known counts as the reference engine."""
+    """Return the name of an engine; an unknown function counts as the reference engine."""
     return _NAMES.get(run.__module__, REFERENCE)
 
 
 @contextmanager
 def locate_disagreement(place: Callable[[int], str]) -> Iterator[None]:
-    """If engines disagree in here, the error says what place their lane is."""
+    """Context manager that names the lane's place, such as a pixel, in a Disagreement raised
+    inside it.
+    """
     try:
         yield
     except Disagreement as error:

@@ -1,4 +1,4 @@
-"""Shaders as files: code, containers, their text, or DWORDs as programs quote them."""
+"""Translation of shader files between code, containers, assembly text and quoted DWORDs."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from dp2emu.shader.sm4.listing import CONTAINER, container_text, packed
 from dp2emu.shader.sm4.versions import BY_NAME, Stage
 
 FILE_BYTES = 1 << 24
-"""Of a file at most: the text of the largest container has fewer."""
+"""Most bytes of a file; the text of the largest container has fewer."""
 
 _SM_KINDS = (b"\xfe\xff", b"\xff\xff")
 _SM4_KINDS = tuple(bytes((kind, 0)) for kind in range(len(Stage)))
-"""The upper half of a version token."""
+"""Upper halves of version tokens, little-endian."""
 
 _WORD = re.compile(r"[^\s,;\"'{}\[\]]+")
 _DWORD = re.compile(r"0x[0-9a-f]{1,8}\Z", re.IGNORECASE | re.ASCII)
 
 
 def translate(data: bytes, *, as_text: bool = False) -> str | bytes:
-    """Code or quoted DWORDs as text, text as code.
+    """Disassemble code or quoted DWORDs to text, or assemble text to code.
 
-    What the file is its first bytes tell; with ``as_text`` it is text whatever they are.  Raises
+    The first bytes decide which it is; with ``as_text`` the data is always read as text.  Raises
     ShaderError.
     """
     disassemble = None if as_text else _disassembler(data)
@@ -45,17 +45,17 @@ def translate(data: bytes, *, as_text: bool = False) -> str | bytes:
 
 
 def _disassembler(data: bytes) -> Callable[[bytes], str] | None:
-    """What reads code that begins like this, None if it is no code."""
+    """Return the disassembler for data, chosen by its first bytes; None if it is not code."""
     if data[:4] == MAGIC:
         return container_text
     if data[2:4] in _SM_KINDS:
         return sm.disassemble
-    # No text has a zero byte where the version leaves bits unused.
+    # Byte 1 of an SM4 version token is 0, which no text has there.
     return sm4.disassemble if data[1:2] == b"\0" and data[2:4] in _SM4_KINDS else None
 
 
 def _assembler(text: str) -> Callable[[str], bytes]:
-    """What reads a text, which its first line tells."""
+    """Return the assembler for a text, chosen by its first line."""
     _, first = next(source_lines(text), (1, "none"))
     if keyword(first) == CONTAINER:
         return packed
@@ -63,7 +63,9 @@ def _assembler(text: str) -> Callable[[str], bytes]:
 
 
 def _quoted(text: str) -> bytes | None:
-    """``{ 0xfffe0101, 0x0000ffff }`` as code, None for anything else."""
+    """Return the code of a list of DWORDs such as ``{ 0xfffe0101, 0x0000ffff }``, None for other
+    text.
+    """
     code = bytearray()
     for word in _WORD.finditer(text):
         if not _DWORD.match(word[0]):

@@ -1,6 +1,6 @@
-"""Transcendental functions, spelled in exact operations: every engine computes the same bits.
+"""Transcendental functions built of exact operations, so that every engine computes the same bits.
 
-Errors are in units in the last place of the correctly rounded result, over every float32, as
+Errors in units in the last place of the correctly rounded result, over every float32, as
 ``tools/function_errors.py`` measures them:
 
 =====  ==============================================
@@ -26,7 +26,7 @@ EXP2 = (
     0.0013390867,
     0.00015469735,
 )
-"""2**f for -0.5 <= f <= 0.5 in powers of f."""
+"""Polynomial of 2**f for -0.5 <= f <= 0.5, lowest power first."""
 
 LOG2 = (
     -0.7213474,
@@ -39,24 +39,24 @@ LOG2 = (
     0.18761994,
     -0.11286767,
 )
-"""(log2(1 + f) - f / ln 2) / f**2 for 1/sqrt(2) <= 1 + f < sqrt(2)."""
+"""Polynomial of (log2(1 + f) - f / ln 2) / f**2 for 1/sqrt(2) <= 1 + f < sqrt(2)."""
 LOG2_E, LOG2_E_REST = 1.442695, 1.925963e-08
-"""1 / ln 2 in two parts."""
+"""1 / ln 2 as a sum of two float32."""
 SQRT_HALF_BITS = 0x3F3504F3
 
 SIN = (-0.16666655, 0.008332178, -0.00019517296)
-"""(sin r - r) / r**3 in powers of r**2, for r up to pi / 4."""
+"""Polynomial of (sin r - r) / r**3 in r**2, for r up to pi / 4."""
 COS = (0.041666646, -0.0013887368, 2.4438426e-05)
-"""(cos r - 1 + r**2 / 2) / r**4, likewise."""
+"""Polynomial of (cos r - 1 + r**2 / 2) / r**4 in r**2, for r up to pi / 4."""
 HALF_PI = (1.5707964, -4.371139e-08, -1.7151245e-15)
-"""pi / 2 in three parts."""
+"""pi / 2 as a sum of three float32 (Cody-Waite range reduction)."""
 TWO_BY_PI = 0.63661975
 LAST_ANGLE = 2.0**23
-"""From here on neighbouring float32 lie a radian or more apart."""
+"""Largest angle that is reduced: beyond it neighbouring float32 lie a radian or more apart."""
 
 
 def rcp(x: Value) -> Value:
-    """1 / x; infinity with the sign of x for a zero."""
+    """1 / x; a zero gives infinity with the zero's sign."""
     return 1.0 / x
 
 
@@ -66,9 +66,9 @@ def rsqrt(x: Value) -> Value:
 
 
 def exp2(x: Value) -> Value:
-    """2**x: split into a whole number, which becomes an exponent, and a rest near 0.
+    """2**x: the integer part becomes an exponent, a polynomial gives the rest.
 
-    Infinity from 128 on, 0 below -150; exact for whole numbers.
+    Infinity from 128 on, 0 below -150; exact for integers.
     """
     b = x.builder
     clamped = b.select(x < -151.0, -151.0, x)
@@ -76,46 +76,47 @@ def exp2(x: Value) -> Value:
     whole = b.round(clamped)
     fraction = _polynomial(clamped - whole, EXP2)
     exponent = b.ftoi(whole)
-    # In two halves, since an exponent of the range may be out of a float32's.  The first product
-    # is exact, so that only the second rounds.
+    # Scale in two steps: 2**exponent itself may be out of float32's range.  The first product is
+    # exact, so only the second rounds (results may be subnormal).
     half = exponent >> 1
     return fraction * _power_of_two(half) * _power_of_two(exponent - half)
 
 
 def log2(x: Value) -> Value:
-    """The exponent, plus the logarithm of a fraction between 1/sqrt(2) and sqrt(2).
+    """log2(x): the exponent plus the logarithm of a mantissa between 1/sqrt(2) and sqrt(2).
 
     -infinity for a zero of either sign, NaN below 0, infinity for infinity.
     """
     b = x.builder
     subnormal = x < 2.0**-126
+    # Subtracting the bits of sqrt(1/2) first centres the mantissa's range on 1.
     bits = b.asint(b.select(subnormal, x * 2.0**24, x))
     exponent = (bits - SQRT_HALF_BITS) >> 23
     f = b.asfloat(bits - (exponent << 23)) - 1.0
     small = f * f * _polynomial(f, LOG2) + f * LOG2_E_REST
     whole = b.itof(exponent) + b.select(subnormal, -24.0, 0.0)
     result = whole + b.fma(f, LOG2_E, small)
-    # The square root has the right answer for what is left: infinity, NaN and below 0.
+    # The square root gives the right result for the remaining inputs: infinity, NaN, negatives.
     special = b.select(x.eq(0.0), -math.inf, b.sqrt(x))
     return b.select((x > 0.0) & (x < math.inf), result, special)
 
 
 def pow(x: Value, y: Value) -> Value:
-    """exp2(y * log2(x)), where 0 times anything is 0: anything to the power 0 is 1.
+    """x**y as exp2(y * log2(x)), where 0 times anything is 0: anything to the power 0 is 1.
 
-    The rounding of the product and of the logarithm grow with the result's exponent.
+    Rounding errors of the product and the logarithm grow with the exponent of the result.
     """
     return exp2(x.builder.mulz(y, log2(x)))
 
 
 def sin(x: Value) -> Value:
-    """The first of ``sincos``."""
+    """Sine of radians, with the accuracy of ``sincos``."""
     quadrant, high, low = _reduced(x)
     return _in_quadrant(quadrant, _sin(high, low), _cos(high, low))
 
 
 def cos(x: Value) -> Value:
-    """The second of ``sincos``."""
+    """Cosine of radians, with the accuracy of ``sincos``."""
     quadrant, high, low = _reduced(x)
     return _in_quadrant(quadrant + 1, _sin(high, low), _cos(high, low))
 
@@ -123,9 +124,9 @@ def cos(x: Value) -> Value:
 def sincos(x: Value) -> tuple[Value, Value]:
     """Sine and cosine of radians.
 
-    The argument is reduced by whole multiples of pi / 2, of which three parts of 24 bits are
-    used.  That carries the full precision up to 2**20; up to ``LAST_ANGLE`` the absolute error
-    stays below 2**-13, and a finite argument beyond counts as 0.  NaN for infinity.
+    Range reduction subtracts multiples of pi / 2, given as three parts of 24 bits.  That keeps
+    full precision up to 2**20; up to ``LAST_ANGLE`` the absolute error stays below 2**-13, and a
+    larger finite argument counts as 0.  NaN for infinity.
     """
     quadrant, high, low = _reduced(x)
     sine, cosine = _sin(high, low), _cos(high, low)
@@ -133,7 +134,7 @@ def sincos(x: Value) -> tuple[Value, Value]:
 
 
 def _polynomial(x: Value, coefficients: tuple[float, ...]) -> Value:
-    """Horner's rule; lowest power first."""
+    """Evaluate a polynomial by Horner's rule; coefficients from the lowest power up."""
     *rest, last = coefficients
     total = x * last + rest.pop()
     for coefficient in reversed(rest):
@@ -142,18 +143,20 @@ def _polynomial(x: Value, coefficients: tuple[float, ...]) -> Value:
 
 
 def _power_of_two(exponent: Value) -> Value:
-    """2**exponent of a normal float32."""
+    """2**exponent, which must be a normal float32."""
     return exponent.builder.asfloat((exponent + 127) << 23)
 
 
 def _reduced(x: Value) -> tuple[Value, Value, Value]:
-    """Number of the quadrant, and the angle from its middle as a sum of two float32."""
+    """Return the quadrant and the angle from its middle, the latter as a sum of two float32."""
     b = x.builder
+    # x - x is 0 for a large finite argument and NaN for infinity and NaN.
     x = b.select(b.abs(x) <= LAST_ANGLE, x, x - x)
     turns = b.round(x * TWO_BY_PI)
     first, second, third = HALF_PI
     rest = b.fma(-turns, first, x)
-    # rest - turns * second, with the error of the product and of the difference (TwoSum).
+    # rest - turns * second as high + low: TwoSum gives the rounding error of the difference, the
+    # fma that of the product.
     product = turns * second
     high = rest - product
     moved = high - rest
@@ -173,7 +176,7 @@ def _cos(high: Value, low: Value) -> Value:
 
 
 def _in_quadrant(quadrant: Value, sine: Value, cosine: Value) -> Value:
-    """The sine of an angle in that quadrant."""
+    """Return the sine of an angle in a quadrant, given sine and cosine of the reduced angle."""
     b = quadrant.builder
     chosen = b.select((quadrant & 1).ne(0), cosine, sine)
     return b.select((quadrant & 2).ne(0), -chosen, chosen)

@@ -1,6 +1,7 @@
-"""Functions of integers and their bits, spelled in operations of the table.
+"""Integer and bit functions built of operations of the table.
 
-Arguments and results are I32 unless told; bits are numbered from the lowest.
+Arguments and results are I32 unless a docstring says otherwise; bits are numbered from the least
+significant.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from dp2emu.shader.values import Value
 
 ALL_ONES = 0xFFFFFFFF
-"""The answer where a bit is sought and there is none."""
+"""Result of a bit search that finds nothing."""
 
 _PAIRS, _NIBBLES, _BYTES = 0x55555555, 0x33333333, 0x0F0F0F0F
 _ONES = 0x01010101
@@ -20,18 +21,18 @@ _SWAPS = ((1, _PAIRS), (2, _NIBBLES), (4, _BYTES), (8, 0x00FF00FF))
 HALF_INFINITY, HALF_NAN, HALF_LARGEST = 0x7C00, 0x7E00, 0x7BFF
 _INFINITY = 0x7F800000
 _LEAST_HALF = 0x38800000
-"""2**-14, the least half that is normal, as a float32."""
+"""Float32 bits of 2**-14, the least normal half."""
 _REBIAS = 0x38000000
-"""What the exponents of float32 count more, 127 - 15, where they stand."""
+"""Difference of the exponent biases of float32 and half, 127 - 15, in the exponent's position."""
 
 
 def ushr(x: Value, count: Value | int) -> Value:
-    """Shifted down, zeros from above."""
+    """Logical shift right."""
     return x.builder.apply("ushr", x, count)
 
 
 def count_bits(x: Value) -> Value:
-    """How many bits are 1: sums of neighbours, then of their neighbours."""
+    """Population count: sums of pairs of bits, then of nibbles, then of bytes."""
     pairs = x - (ushr(x, 1) & _PAIRS)
     nibbles = (pairs & _NIBBLES) + (ushr(pairs, 2) & _NIBBLES)
     octets = (nibbles + ushr(nibbles, 4)) & _BYTES
@@ -39,14 +40,14 @@ def count_bits(x: Value) -> Value:
 
 
 def reverse_bits(x: Value) -> Value:
-    """Bit 0 for bit 31 and so on: neighbours change places, then ever larger groups."""
+    """Reverse the 32 bits: swap neighbouring bits, then pairs, nibbles, bytes and halves."""
     for size, low in _SWAPS:
         x = (ushr(x, size) & low) | ((x & low) << size)
     return ushr(x, 16) | (x << 16)
 
 
 def first_high(x: Value) -> Value:
-    """How far below bit 31 the highest 1 is; ``ALL_ONES`` if there is none."""
+    """Count leading zeros; ``ALL_ONES`` for 0."""
     smeared = x
     for size in _SMEARS:
         smeared = smeared | ushr(smeared, size)
@@ -54,29 +55,33 @@ def first_high(x: Value) -> Value:
 
 
 def first_low(x: Value) -> Value:
-    """The number of the lowest 1; ``ALL_ONES`` if there is none."""
+    """Number of the lowest set bit; ``ALL_ONES`` for 0."""
     return x.builder.select(x.eq(0), ALL_ONES, count_bits((x & -x) - 1))
 
 
 def first_signed(x: Value) -> Value:
-    """``first_high`` of the first bit that differs from the sign."""
+    """``first_high`` of the highest bit that differs from the sign bit."""
     return first_high(x ^ (x >> 31))
 
 
 def extract_unsigned(width: Value, offset: Value, x: Value) -> Value:
-    """``width`` bits from bit ``offset`` on; both count by their low five bits."""
+    """Zero-extended bit field of ``width`` bits from bit ``offset`` on; both use their low five
+    bits.
+    """
     return _extract(width, offset, x, ushr)
 
 
 def extract_signed(width: Value, offset: Value, x: Value) -> Value:
-    """The same, with the highest of them as sign."""
+    """Sign-extended bit field, otherwise as ``extract_unsigned``."""
     return _extract(width, offset, x, lambda raised, count: raised >> count)
 
 
 def _extract(
     width: Value, offset: Value, x: Value, shift: Callable[[Value, Value], Value]
 ) -> Value:
-    """Where the field goes beyond bit 31, what is there counts: no shift up is needed then."""
+    """Extract a field; one that reaches beyond bit 31 takes the bits that exist, without a left
+    shift.
+    """
     b, width, offset = x.builder, width & 31, offset & 31
     raised = x << (32 - width - offset)
     within = shift(raised, 32 - width)
@@ -85,16 +90,16 @@ def _extract(
 
 
 def insert(width: Value, offset: Value, x: Value, base: Value) -> Value:
-    """``base`` with its ``width`` bits from ``offset`` on replaced by the low ones of ``x``."""
+    """Replace ``width`` bits of ``base`` from bit ``offset`` on by the low bits of ``x``."""
     one = x.builder.constant(x.type, 1)
     mask = ((one << width) - 1) << offset
     return ((x << offset) & mask) | (base & ~mask)
 
 
 def to_half(x: Value) -> Value:
-    """The half of an F32, cut towards zero, in the low 16 bits.
+    """Convert an F32 to a half in the low 16 bits, rounding toward zero.
 
-    What is too large becomes the largest half, infinity stays infinity, a NaN is ``HALF_NAN``.
+    Overflow gives the largest half, infinity stays infinity, a NaN becomes ``HALF_NAN``.
     """
     b = x.builder
     bits = b.asint(x)

@@ -1,14 +1,14 @@
-"""The intermediate representation: typed scalar slots and structured control flow.
+"""The intermediate representation of shaders: typed scalar slots and structured control flow.
 
-A program works on many lanes at once, and each lane has its own 32-bit scalar in every slot.
-Slots are typed, mutable and start as 0 or false.  Nothing of a vector unit survives in here:
-whoever lowers a shader resolves swizzles and write masks first.
+A program runs many lanes in lockstep; each lane has a 32-bit scalar in every slot.  Slots are
+typed, mutable and start as 0 or false.  The representation is scalar: lowering resolves swizzles
+and write masks.
 
-A statement acts on the active lanes and leaves the others as they are.  ``If`` and ``Break``
-narrow the active lanes; the end of the ``If`` or ``Loop`` widens them again.
+A statement acts on the active lanes and leaves the others unchanged.  ``If`` and ``Break`` narrow
+the active lanes; the end of the ``If`` or ``Loop`` widens them again.
 
-Everything is frozen and hashable, constants are held by their bits, and equal programs do the
-same, so that a program is the key of what is compiled from it.
+Everything is frozen and hashable, constants are stored as bits, and equal programs behave alike,
+so that a program is the cache key of the code compiled from it.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from dp2emu.shader.types import Type
 _Others = TypeVarTuple("_Others")
 _T = TypeVar("_T")
 _KEPT = 64
-"""Results that a function keeps of a program; more than these, and it begins anew."""
+"""Results that a function caches per program; beyond that it starts with an empty cache."""
 
 
 class ProgramError(ValueError):
-    """A program, or the text of one, that cannot be meant."""
+    """A malformed program or program text."""
 
 
 class Stage(Enum):
-    """Where a program runs.  Only pixels come in quads and can be killed."""
+    """The kind of a program.  Only pixel programs run in quads and can kill lanes."""
 
     VERTEX = "vertex"
     PIXEL = "pixel"
@@ -46,7 +46,7 @@ class Stage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A register of each lane, by number; ``Program.slots`` has its type."""
+    """A virtual register, by number, with a value per lane; ``Program.slots`` has its type."""
 
     number: int
 
@@ -60,7 +60,8 @@ class Constant:
 
     @classmethod
     def of(cls, type: Type, value: float) -> Constant:
-        """A number rounded to F32, an I32 from -2**31 to 2**32 - 1, or a BOOL."""
+        """Make a constant of a number rounded to F32, an I32 from -2**31 to 2**32 - 1, or a BOOL.
+        """
         if type is Type.F32:
             with np.errstate(over="ignore"):
                 return cls(type, int(np.float32(value).view(np.uint32)))
@@ -79,7 +80,7 @@ Operand = Slot | Constant
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """An input or an output by name, such as ``v0.x``."""
+    """A named input or output, such as ``v0.x``."""
 
     name: str
     type: Type
@@ -87,10 +88,10 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """``size`` scalars addressed by number.
+    """An array of ``size`` scalars with computed addresses.
 
-    A uniform file is read only and shared by all lanes; otherwise each lane has its own, which
-    starts as 0 or false.
+    A uniform file is read only and shared by all lanes; a local file has a copy per lane,
+    initially 0 or false.
     """
 
     name: str
@@ -103,8 +104,8 @@ class File:
 class Address:
     """Scalar ``offset + index * stride`` of a file, computed without wrapping around.
 
-    ``index`` is an I32 operand, signed, and may differ from lane to lane.  Out of range reads 0
-    and stores nothing.
+    ``index`` is a signed I32 operand and may differ between lanes.  Out of range reads 0 and
+    stores nothing.
     """
 
     offset: int
@@ -113,7 +114,7 @@ class Address:
 
 
 class Axis(Enum):
-    """Direction of a derivative on the screen."""
+    """Screen direction of a derivative."""
 
     X = "ddx"
     Y = "ddy"
@@ -122,45 +123,45 @@ class Axis(Enum):
 
 
 class TextureKind(Enum):
-    """Shape of a texture."""
+    """Dimension of a texture."""
 
     TEX2D = "2d"
     CUBE = "cube"
     VOLUME = "volume"
     SHADOW = "shadow"
-    """Two-dimensional depths, with which the third coordinate is compared."""
+    """A two-dimensional depth texture; the third coordinate is the comparison reference."""
 
     @property
     def coordinates(self) -> int:
-        """How many coordinates it takes."""
+        """Number of texture coordinates."""
         return 2 if self is TextureKind.TEX2D else 3
 
     @property
     def axes(self) -> int:
-        """How many a level, or a level of a face, has."""
+        """Number of axes of a mip level, or of a mip level of a cube face."""
         return 3 if self is TextureKind.VOLUME else 2
 
 
 class Lod(Enum):
-    """How the level of detail is found."""
+    """Source of the level of detail."""
 
     IMPLICIT = "implicit"
-    """From the differences of the coordinates in the quad."""
+    """Derivatives of the coordinates in the quad."""
     BIAS = "bias"
-    """The same, plus an operand."""
+    """As IMPLICIT, plus a bias operand."""
     EXPLICIT = "explicit"
     """An operand."""
     GRADIENT = "gradient"
-    """From operands: ddx of every coordinate, then ddy of every coordinate."""
+    """Operands: ddx of every coordinate, then ddy of every coordinate."""
 
     def arguments(self, kind: TextureKind) -> int:
-        """How many operands it takes."""
+        """Number of operands that it takes."""
         return {Lod.IMPLICIT: 0, Lod.GRADIENT: 2 * kind.coordinates}.get(self, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """slot <- an input."""
+    """slot <- input port."""
 
     slot: int
     port: str
@@ -168,7 +169,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An output <- value.  The last write wins; an output never written is 0 or false."""
+    """Output port <- value.  The last write wins; an output never written is 0 or false."""
 
     port: str
     value: Operand
@@ -176,7 +177,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """slot <- an operation of the table on operands."""
+    """slot <- operation of the op table on operands."""
 
     slot: int
     op: str
@@ -185,7 +186,7 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """slot <- a scalar of a file."""
+    """slot <- scalar of a file."""
 
     slot: int
     file: str
@@ -194,7 +195,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A scalar of a file that is not uniform <- value."""
+    """Scalar of a local file <- value."""
 
     file: str
     address: Address
@@ -203,13 +204,12 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Derivative:
-    """slot <- difference of value within the quad of the lane.
+    """slot <- difference of a value within the lane's quad.
 
-    The coarse axes give all four lanes what the left top one has.
-
-    Lanes 4q to 4q + 3 are two by two pixels: left top, right top, left bottom, right bottom.
-    X is right minus left in the lane's own row, Y bottom minus top in its own column.  A lane
-    that is not active contributes what the slot held when it last was.
+    Lanes 4q to 4q + 3 are two by two pixels: left top, right top, left bottom, right bottom.  X is
+    right minus left in the lane's own row, Y bottom minus top in its own column.  The coarse axes
+    give all four lanes the difference of the left top one.  An inactive lane contributes the value
+    that its slot last held.
     """
 
     slot: int
@@ -231,10 +231,10 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """slots <- the four words with which the surroundings of the program answer to operands.
+    """slots <- four I32 words that the environment of the program returns for I32 operands.
 
-    All are I32.  What ``unit`` asks for is known to whoever runs the program: texels by their
-    numbers, sizes of textures, the places of samples.
+    A fetch has no side effects.  The environment defines the meaning of ``unit``: texels by
+    number, sizes of textures, sample positions.
     """
 
     slots: tuple[int, int, int, int]
@@ -244,11 +244,11 @@ class Fetch:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """slots <- the four words that memory gives when something is done to it with operands.
+    """slots <- four I32 words returned by a memory operation with I32 operands.
 
-    All are I32.  What ``unit`` does is known to whoever runs the program, and it may write.  The
-    active lanes act one after the other, from the lowest on, and the statement is done before the
-    next one begins, so that a program sees what all of its lanes did before.
+    The environment defines the operation of ``unit``, which may write.  The active lanes act in
+    order from the lowest on, and all lanes finish before the next statement begins, so that a lane
+    sees the earlier accesses of all lanes.
     """
 
     slots: tuple[int, int, int, int]
@@ -267,9 +267,9 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """The body again and again, until every lane has left it.
+    """A loop until every lane has left it by a ``Break``, with at most ``limit`` iterations.
 
-    After ``limit`` rounds the lanes still inside leave as well: no program runs for ever.
+    The limit guarantees that every program terminates.
     """
 
     body: tuple[Statement, ...]
@@ -278,16 +278,16 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """Lanes in which the condition is true leave the innermost loop."""
+    """Leave the innermost loop in the lanes in which the condition is true."""
 
     condition: Operand
 
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """Pixels in which the condition is true are not drawn.
+    """Discard the pixels in which the condition is true.
 
-    Their lanes stay active, since the derivatives of their neighbours need them.
+    Their lanes stay active, since the derivatives of neighbouring lanes need them.
     """
 
     condition: Operand
@@ -312,7 +312,7 @@ Statement = (
 
 @dataclass(frozen=True)
 class Program:
-    """What runs, and all that it refers to.  Made by the builder or the parser, who verify it."""
+    """A complete program.  The builder and the parser make only verified ones."""
 
     stage: Stage
     slots: tuple[Type, ...]
@@ -323,14 +323,14 @@ class Program:
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # A program is the key of caches asked for every draw, so it is hashed once.
+        # Programs are cache keys looked up for every draw: hash once.
         object.__setattr__(self, "_hash", hash(self._parts()))
 
     def __hash__(self) -> int:
         return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The hash is of this process alone, and is computed anew in another.
+        # Hashes differ between processes, so the hash is recomputed when unpickled.
         return Program, self._parts()
 
     def _parts(self) -> tuple[Any, ...]:
@@ -338,8 +338,9 @@ class Program:
 
 
 def of_program(compute: Callable[[Program, *_Others], _T]) -> Callable[[Program, *_Others], _T]:
-    """A function of a program, and of what can be hashed, whose latest results go with the
-    program: a cache beside it would keep programs of any size.
+    """Cache the results of a function of a program and hashable arguments on the program itself.
+
+    A global cache would keep programs alive.
     """
     name = f"{compute.__module__}.{compute.__qualname__}"
 
@@ -359,7 +360,7 @@ def of_program(compute: Callable[[Program, *_Others], _T]) -> Callable[[Program,
 
 
 def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
-    """The blocks inside a statement."""
+    """Return the nested blocks of a statement."""
     kind = type(statement)
     if kind is If:
         return statement.then, statement.otherwise  # type: ignore[union-attr]
@@ -367,7 +368,7 @@ def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
 
 
 def walk(statements: tuple[Statement, ...]) -> Iterator[Statement]:
-    """Every statement in the order of the text, with those inside it after it."""
+    """Yield statements in program order, each followed by the statements nested in it."""
     for statement in statements:
         yield statement
         if type(statement) in _NESTING:
@@ -380,21 +381,20 @@ _NESTING = {If, Loop}
 
 @of_program
 def accesses(program: Program) -> bool:
-    """Whether a program acts on memory, so that the order of its lanes matters."""
+    """Whether a program accesses memory, so that the order of its lanes matters."""
     return any(isinstance(statement, Access) for statement in walk(program.statements))
 
 
-# Programs are gone through again and again when they are made: looking kinds up takes a fraction
-# of what asking for one after the other does.
+# Tables by type, not isinstance tests: passes call these for every statement.
 
 
 def written(statement: Statement) -> tuple[int, ...]:
-    """Slots a statement itself assigns, not those that statements inside it do."""
+    """Return the slots that a statement itself assigns, not those of nested statements."""
     return _WRITTEN[type(statement)](statement)
 
 
 def operands(statement: Statement) -> tuple[Operand, ...]:
-    """What a statement itself reads."""
+    """Return the operands that a statement itself reads, not those of nested statements."""
     return _OPERANDS[type(statement)](statement)
 
 

@@ -1,6 +1,6 @@
-"""Expressions of the op table that need more than one NumPy call.
+"""The op table: operand types and NumPy semantics of each operation.
 
-They are exact on every machine: none depends on how a CPU fuses, flushes or converts.
+Results are exact on every machine: none depends on how a CPU fuses, flushes or converts.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ _INT_MIN, _INT_MAX, _UINT_MAX = -(2.0**31), 2.0**31 - 1, 2.0**32 - 1
 
 
 def unsigned(lanes: I32) -> U32:
-    """The same bits, read as unsigned."""
+    """Reinterpret int32 as uint32."""
     return lanes.view(np.uint32)
 
 
 def signed(lanes: U32) -> I32:
-    """The same bits, read as signed."""
+    """Reinterpret uint32 as int32."""
     return lanes.view(np.int32)
 
 
 def fma(x: F32, y: F32, z: F32) -> F32:
-    """x * y + z, rounded once.
+    """x * y + z with a single rounding.
 
-    The product of two float32 is exact in float64.  The sum is rounded to odd there: TwoSum gives
-    what rounding to nearest lost, and any loss sets the last bit of the sum cut towards zero.
-    With 53 bits against 24 that bit decides every tie, and the second rounding is the right one
-    (Boldo and Melquiond 2008).  Rounding to nearest twice is not.
+    The product of two float32 is exact in float64.  The sum is rounded to odd there:  TwoSum gives
+    the rounding error, and any error sets the last bit of the sum truncated toward zero.  With 53
+    bits against 24 that bit decides every tie, so the second rounding is the correct one (Boldo
+    and Melquiond 2008).  Rounding to nearest twice is not.
     """
     product = x.astype(np.float64) * y.astype(np.float64)
     addend = z.astype(np.float64)
@@ -60,100 +60,98 @@ def fma(x: F32, y: F32, z: F32) -> F32:
 
 
 def _lost(a: F64, b: F64, total: F64) -> F64:
-    """a + b - total, exactly (Knuth's TwoSum); NaN if the total is not finite."""
+    """Rounding error a + b - total, exactly (Knuth's TwoSum); NaN if the total is not finite."""
     part: F64 = total - a
     rest: F64 = (a - (total - part)) + (b - part)
     return rest
 
 
 def mulz(x: F32, y: F32) -> F32:
-    """x * y, but 0 times anything is +0: Direct3D 9 hardware (shader reference section 9)."""
+    """x * y, but 0 times anything is +0:  Direct3D 9 hardware (shader reference section 9)."""
     return np.where((x == ZERO) | (y == ZERO), ZERO, x * y)
 
 
 def minimum(x: F32, y: F32) -> F32:
-    """x < y ? x : y; if one is a NaN, the other (shader reference section 9)."""
+    """x < y ? x : y; if one operand is a NaN, the other (shader reference section 9)."""
     return np.where((x < y) | np.isnan(y), x, y)
 
 
 def maximum(x: F32, y: F32) -> F32:
-    """x >= y ? x : y; if one is a NaN, the other (shader reference section 9)."""
+    """x >= y ? x : y; if one operand is a NaN, the other (shader reference section 9)."""
     return np.where((x >= y) | np.isnan(y), x, y)
 
 
 def saturate(x: F32) -> F32:
-    """Clamped to 0..1; a NaN and -0 become +0 (shader reference section 9)."""
+    """Clamp to 0..1; a NaN and -0 become +0 (shader reference section 9)."""
     positive = np.where(x > ZERO, x, ZERO)
     return np.where(positive < UNIT, positive, UNIT)
 
 
 def flush(x: F32) -> F32:
-    """A zero of the same sign for what is subnormal (Direct3D 10: reference 5.1 of sm45)."""
+    """Flush a subnormal to a zero of the same sign (Direct3D 10: reference 5.1 of sm45)."""
     small = np.abs(x) < LEAST_NORMAL
     return np.where(small, x * ZERO, x) if small.any() else x
 
 
 def signed_high(x: I32, y: I32) -> I32:
-    """The upper half of a signed product."""
+    """Upper half of a signed 64-bit product."""
     product = x.astype(np.int64) * y.astype(np.int64)
     return (product >> 32).astype(np.int32)
 
 
 def unsigned_high(x: I32, y: I32) -> I32:
-    """The upper half of an unsigned product."""
+    """Upper half of an unsigned 64-bit product."""
     product = unsigned(x).astype(np.uint64) * unsigned(y).astype(np.uint64)
     return signed((product >> np.uint64(32)).astype(np.uint32))
 
 
 def unsigned_quotient(x: I32, y: I32) -> I32:
-    """x / y cut off; all ones if y is 0 (Direct3D 10)."""
+    """Unsigned quotient; all ones if y is 0 (Direct3D 10)."""
     divisor = unsigned(y)
     return signed(np.where(divisor == 0, ALL_ONES, unsigned(x) // np.maximum(divisor, 1)))
 
 
 def unsigned_remainder(x: I32, y: I32) -> I32:
-    """What is left of x; all ones if y is 0 (Direct3D 10)."""
+    """Unsigned remainder; all ones if y is 0 (Direct3D 10)."""
     divisor = unsigned(y)
     return signed(np.where(divisor == 0, ALL_ONES, unsigned(x) % np.maximum(divisor, 1)))
 
 
 def float_to_int(x: F32) -> I32:
-    """Cut towards zero, saturated; 0 for a NaN."""
+    """Round toward zero and saturate; 0 for a NaN."""
     return _clamped(x, _INT_MIN, _INT_MAX).astype(np.int32)
 
 
 def float_to_uint(x: F32) -> I32:
-    """Cut towards zero, saturated to 0..2**32 - 1; 0 for a NaN."""
+    """Round toward zero and saturate to 0..2**32 - 1; 0 for a NaN."""
     return signed(_clamped(x, 0.0, _UINT_MAX).astype(np.uint32))
 
 
 def _clamped(x: F32, low: float, high: float) -> NDArray[np.int64]:
-    """A cast in range, since one out of range is anything the CPU likes."""
+    """Clamp before the cast: a float to integer cast out of range is undefined in C."""
     number = np.where(np.isnan(x), ZERO, x).astype(np.float64)
     return np.clip(number, low, high).astype(np.int64)
 
 
-# The operations of a program: one row each, and the row's expression is its meaning.
+# One row per operation; the expression of a row defines it.
 #
-# Every operation has one correct result on every machine: float32 arithmetic rounds to nearest
-# even with gradual underflow (subnormals are kept, read and produced), nothing is contracted, and
-# integers wrap.  The payload of a NaN is not defined; it is never visible, because the bits of a
-# float32 are seen only through ``asint`` and through outputs, which make it 0x7FC00000.
+# float32 arithmetic rounds to nearest even with gradual underflow (no subnormal is flushed),
+# nothing is contracted, and integers wrap.  NaN payloads are undefined but never observable: the
+# bits of a float32 are visible only through ``asint`` and outputs, which canonicalise NaNs.
 #
-# The names are those of the Direct3D 10 assembly where it has one: no prefix for F32, ``i`` and
-# ``u`` for signed and unsigned I32, ``b`` for BOOL.  ``x > y`` is ``lt`` with the operands
-# exchanged, ``x <= y`` is ``ge`` likewise.
+# Names are those of Direct3D 10 assembly where it has one: no prefix for F32, ``i`` and ``u`` for
+# signed and unsigned I32, ``b`` for BOOL.  ``x > y`` is ``lt`` with swapped operands, ``x <= y``
+# is ``ge`` likewise.
 
 _F, _I, _B = Type.F32, Type.I32, Type.BOOL
 
 SHIFT_MASK = np.int32(31)
-"""A shift counts by the low five bits of its second operand."""
+"""Shift counts use the low five bits, as in Direct3D 10."""
 
 
 class Op(NamedTuple):
-    """Types of operands and result; ``lanes`` computes the result for NumPy lanes.
-
-    ``lanes`` is given arrays of shape (n,) or (1,) and broadcasts.
+    """Operand and result types; ``lanes`` computes the result of arrays of shape (n,) or (1,),
+    which broadcast.
     """
 
     operands: tuple[Type, ...]
@@ -227,5 +225,5 @@ OPS: dict[str, Op] = {
     "asint": Op((_F,), _I, lambda x: canonical(x).view(np.int32)),
     "asfloat": Op((_I,), _F, lambda x: x.view(np.float32)),
 }
-"""By name, in the order of their types.  Adding one is adding a row here, what it is compiled to
-in ``dp2emu/shader/jit/operations.py`` and a model of it in ``tests/shader/models.py``."""
+"""Rows by name, ordered by type.  A new operation needs a row here, its LLVM code in
+``dp2emu/shader/jit/operations.py`` and a model in ``tests/shader/models.py``."""

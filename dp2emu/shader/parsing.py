@@ -1,4 +1,4 @@
-"""Text to programs: ``parse(dump(p)) == p`` for every program."""
+"""Parser of program text:  ``parse(dump(p)) == p`` for every program."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ Words = list[str]
 
 
 def parse(text: str) -> Program:
-    """A verified program.  Raises ProgramError with the number of the line, counted from 1."""
+    """Parse and verify a program.  Raises ProgramError with the number of the line, counted from
+    1.
+    """
     parser = _Parser()
     number = 0
     for number, line in enumerate(text.splitlines(), 1):
@@ -70,7 +72,7 @@ def parse(text: str) -> Program:
 
 @dataclass(slots=True)
 class _Frame:
-    """A block being read; ``then`` is what came before its ``else``."""
+    """A block being parsed; ``then`` holds the first branch after an ``else``."""
 
     opening: str
     condition: Operand | None = None
@@ -89,7 +91,7 @@ class _Frame:
 
 @dataclass(slots=True)
 class _Parser:
-    """What was read so far."""
+    """Parser state: declarations so far and the stack of open blocks."""
 
     stage: Stage | None = None
     slots: tuple[Type, ...] | None = None

@@ -1,9 +1,4 @@
-"""Recorded statements made shorter without changing what they do.
-
-A builder computes into a fresh slot and then copies to the variable.  Where nothing else reads
-the fresh slot, and nothing between the two touches the variable or changes which lanes are
-active, the computation goes straight into the variable.
-"""
+"""Passes over recorded statements and programs: copy coalescing, SSA renaming, unmasked slots."""
 
 from __future__ import annotations
 
@@ -38,13 +33,18 @@ from dp2emu.shader.types import Type
 COPIES = ("mov", "imov", "bmov")
 
 _NARROWING = {If, Loop, Break}
-"""Statements that change which lanes are active."""
+"""Statements that change the active lanes."""
 
 Block = tuple[Statement, ...]
 
 
 def coalesce_copies(statements: Block) -> Block:
-    """The statements without needless copies.  The slots that this frees stay unused."""
+    """Return the statements with redundant copies removed.  Freed slots stay unused.
+
+    A builder computes into a fresh slot and then copies to the variable.  Where nothing else reads
+    the fresh slot, and no statement between the two touches the variable or changes the active
+    lanes, the computation writes the variable directly.
+    """
     every = [*walk(statements)]
     results = Counter([slot for each in every for slot in written(each)])
     uses = Counter([
@@ -56,9 +56,9 @@ def coalesce_copies(statements: Block) -> Block:
 
 @dataclass(slots=True)
 class _Segment:
-    """Statements of a block between changes of the active lanes.
+    """Statements of a block between two changes of the active lanes.
 
-    ``results`` has the place of the statement that wrote a slot, ``touched`` that of the last
+    ``results`` has the index of the statement that wrote a slot, ``touched`` that of the last
     statement that read or wrote it.
     """
 
@@ -68,7 +68,7 @@ class _Segment:
 
 @dataclass(frozen=True, slots=True)
 class _Coalescer:
-    """``single`` are the slots that are written once and read once."""
+    """Removes copies; ``single`` are the slots with exactly one write and one read."""
 
     single: frozenset[int]
 
@@ -94,14 +94,15 @@ class _Coalescer:
         return statement
 
     def coalesced(self, done: list[Statement], segment: _Segment, copy: Statement) -> bool:
-        """Whether a copy was made needless by writing its slot where its operand was computed."""
+        """Fold a copy into the statement that computes its operand; False if that is impossible.
+        """
         if not isinstance(copy, Assign) or copy.op not in COPIES:
             return False
         (source,) = copy.operands
         if not isinstance(source, Slot) or source.number not in self.single:
             return False
         place = segment.results.get(source.number)
-        # The statement itself may read the slot, for it writes last, but not write it as well.
+        # A statement may read the slot (it reads before it writes) but not also write it.
         if place is None or segment.touched.get(copy.slot, -1) > place:
             return False
         if copy.slot in written(done[place]):
@@ -119,7 +120,7 @@ class _Coalescer:
 
 
 def _writing(statement: Statement, old: int, new: int) -> Statement:
-    """The statement with its result ``old`` in the slot ``new``."""
+    """Return the statement with its result moved from slot ``old`` to slot ``new``."""
     if isinstance(statement, Sample | Fetch | Access):
         red, green, blue, alpha = (new if slot == old else slot for slot in statement.slots)
         return replace(statement, slots=(red, green, blue, alpha))
@@ -127,12 +128,14 @@ def _writing(statement: Statement, old: int, new: int) -> Statement:
     return replace(statement, slot=new)
 
 
-# Programs whose slots are assigned once, of which more can be known than of registers.
+# SSA renaming: analyses know more about a slot with a single assignment.
 
 
 @of_program
 def to_ssa(program: Program) -> Program:
-    """The same program with a slot for each assignment, if it is straight."""
+    """Rename slots so that each is assigned once; programs with control flow are returned
+    unchanged.
+    """
     if any(blocks(s) or isinstance(s, Break) for s in program.statements):
         return program
     places = Counter(slot for s in walk(program.statements) for slot in written(s))
@@ -148,13 +151,13 @@ def to_ssa(program: Program) -> Program:
 
 
 def _fresh_slot(types: list[Type], slot: int) -> int:
-    """A new slot of the type of another."""
+    """Append a new slot of the same type and return its number."""
     types.append(types[slot])
     return len(types) - 1
 
 
 def _renamed(value: Any, names: dict[int, Slot]) -> Any:
-    """What a field of a statement reads, by the names that slots have."""
+    """Return a statement's field with the slots that it reads renamed."""
     if isinstance(value, Slot):
         return names.get(value.number, value)
     if isinstance(value, Address):
@@ -163,7 +166,7 @@ def _renamed(value: Any, names: dict[int, Slot]) -> Any:
 
 
 def _renamed_results(read: dict[str, Any], fresh: dict[int, int]) -> dict[str, Any]:
-    """Fields that say what a statement assigns."""
+    """Return the fields that name a statement's result slots, renamed."""
     if "slot" in read:
         return {"slot": fresh.get(read["slot"], read["slot"])}
     if "slots" in read:
@@ -171,17 +174,17 @@ def _renamed_results(read: dict[str, Any], fresh: dict[int, int]) -> dict[str, A
     return {}
 
 
-# Which slots need no mask.
-#
-# A slot that is written by one statement, and read only after it in the same block or inside that,
-# is never read in a lane where it was not just written.  What it holds in the lanes that are off
-# can be seen by nobody, so an engine may write all lanes and save the selection.
+# Mask elision: a slot that one statement writes, and that is read only later in the same block or
+# in blocks nested in it, is never read in a lane that was inactive at the write.  The values of
+# inactive lanes are unobservable, so engines write all lanes and omit the select.
 
 
 @of_program
 def temporaries(program: Program) -> frozenset[int]:
-    """Numbers of such slots.  Derivatives and samples look at other lanes, which rules out what
-    they read."""
+    """Return the slots that can be written without a mask.
+
+    Operands of derivatives and samples are excluded, since those read other lanes.
+    """
     results = Counter[int]()
     for statement in walk(program.statements):
         results.update(written(statement))
@@ -193,7 +196,8 @@ def temporaries(program: Program) -> frozenset[int]:
 
 @dataclass(slots=True)
 class _ExposureAnalysis:
-    """``visible`` are the slots written so far in the blocks that are open."""
+    """Finds slots read where no dominating write is; ``visible`` are those written in open blocks.
+    """
 
     visible: set[int] = field(default_factory=set)
     exposed: set[int] = field(default_factory=set)

@@ -1,35 +1,34 @@
-"""Names of what pixel programs read of a varying, and marks of vertices.
+"""Port names of varyings, vertex marks and patch data.
 
-Where it is read stands first, then how it is interpolated: ``centroid.noperspective.v1.x``.
-Without either it is read at the pixel's centre, with perspective.
+The interpolation modifiers precede the name of a varying:  ``centroid.noperspective.v1.x``.
+Without a modifier a varying is interpolated with perspective at the pixel's centre.
 """
 
 from __future__ import annotations
 
 CENTROID = "centroid."
-"""Before the name of a varying: as it is where the pixel is covered, not at its centre."""
+"""Prefix of a varying interpolated at the centroid of the covered samples."""
 
 
 SAMPLE = "sample."
-"""As it is at the sample that the program runs for."""
+"""Prefix of a varying interpolated at the sample that the program runs for."""
 
 
 NOPERSPECTIVE = "noperspective."
-"""Linear on the screen."""
+"""Prefix of a varying interpolated linearly in screen space."""
 
 
 CONSTANT = "constant."
-"""Before the name of an I32, which is a varying of its own: all corners get that of the first."""
+"""Prefix of an I32 varying with flat interpolation: all corners have the first vertex's value."""
 
 STARTS = 4
-"""What the mark of a vertex that a geometry program puts out has more than the number of its
-stream, if a strip begins with it."""
+"""Added to the stream number in the mark of an emitted vertex that begins a new strip."""
 
 
 def varying(port: str) -> str:
-    """The varying that an input is of."""
+    """Strip the interpolation prefixes from the name of an input."""
     return port.removeprefix(CENTROID).removeprefix(SAMPLE).removeprefix(NOPERSPECTIVE)
 
 
 POINTS_IN, POINTS_OUT, CONSTANTS = "vicp", "vocp", "vpc"
-"""Names of files: points that come in, points that the hull program makes, patch constants."""
+"""Names of register files: input control points, output control points, patch constants."""

@@ -1,7 +1,7 @@
-"""The reference engine: a program over NumPy lanes.  Its results are the specification.
+"""The reference engine: runs programs over NumPy lanes.  Its results are the specification.
 
-Arrays are never written in place, so straight lines of statements copy nothing, and a value on
-which all lanes agree has shape (1,) and costs as much as a single lane.
+Arrays are never written in place, so straight-line code copies nothing.  A value that is uniform
+across lanes has shape (1,) and costs as much as a single lane.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Words = tuple[I32, I32, I32, I32]
 
 
 class Sampler(Protocol):
-    """What a program samples textures with."""
+    """Texture sampling callback of a program."""
 
     def __call__(
         self,
@@ -63,39 +63,40 @@ class Sampler(Protocol):
         arguments: tuple[F32, ...],
         active: Mask | None,
     ) -> tuple[F32, F32, F32, F32]:
-        """Red, green, blue and alpha, each float32 of shape (lanes,) or (1,).
+        """Return red, green, blue and alpha, each float32 of shape (lanes,) or (1,).
 
-        Coordinates and arguments have shape (lanes,); ``active`` None means all lanes, and what
-        is returned for the others is not used.
+        Coordinates and arguments have shape (lanes,); ``active`` None means all lanes.  Results of
+        inactive lanes are ignored.
         """
 
 
 class Fetcher(Protocol):
-    """What answers to the fetches of a program."""
+    """Callback that answers the fetches of a program."""
 
     def __call__(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
-        """Four words, each int32 of shape (lanes,) or (1,).
+        """Return four words, each int32 of shape (lanes,) or (1,).
 
-        Operands are int32 of shape (lanes,); ``active`` None means all lanes, and what is
-        returned for the others is not used.
+        Operands are int32 of shape (lanes,); ``active`` None means all lanes.  Results of inactive
+        lanes are ignored.
         """
 
 
 class Memory(Protocol):
-    """What the accesses of a program act on."""
+    """Memory that the accesses of a program read and write."""
 
     def access(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
-        """Act for the active lanes, from the lowest on, and answer as a ``Fetcher`` does."""
+        """Execute an access for the active lanes in ascending order; results as for ``Fetcher``.
+        """
 
     def saved(self) -> tuple[Lanes, ...]:
-        """Copies of all that accesses can change."""
+        """Return a snapshot: copies of everything that accesses can change."""
 
     def restore(self, saved: tuple[Lanes, ...]) -> None:
-        """Make everything what it was when those were copied."""
+        """Restore a snapshot."""
 
 
 class Watch(Protocol):
-    """What is told of the loads of uniform files by a computed index, before they happen."""
+    """Observer called before each load of a uniform file by a computed index."""
 
     def __call__(self, file: str, index: I64, active: Mask | None) -> None:
         """``index`` is int64 of shape (lanes,) or (1,); ``active`` None means all lanes."""
@@ -103,9 +104,10 @@ class Watch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Outputs by name, each of shape (lanes,), and the lanes that were on and not killed.
+    """Outputs by name, each of shape (lanes,), and the mask of lanes that were active and not
+    killed.
 
-    Outputs hold 0 or false where the lane was off, and may share memory with the inputs.
+    Outputs of inactive lanes are 0 or false.  Arrays may share memory with the inputs.
     """
 
     outputs: dict[str, Lanes]
@@ -113,7 +115,7 @@ class Result:
 
 
 class Run(Protocol):
-    """An engine: ``run`` of this module, or what gives the same results in another way."""
+    """Signature of an engine:  ``run`` of this module, or a function with identical results."""
 
     def __call__(
         self,
@@ -141,12 +143,12 @@ def run(
     fetcher: Fetcher | None = None,
     memory: Memory | None = None,
 ) -> Result:
-    """Run a program.
+    """Run a program over lanes.
 
-    Inputs have shape (lanes,) or (1,) and the type of their port.  Uniforms have the type of
-    their file and any shape; they are read in C order, and what they lack reads 0.  ``mask`` has
-    shape (lanes,) and tells which lanes are on; None means all.  Helper pixels, which complete
-    quads for derivatives, are on, and the caller drops what they give.
+    Inputs have shape (lanes,) or (1,) and the type of their port.  Uniforms have the type of their
+    file and any shape; they are read in C order, and missing scalars read 0.  ``mask`` has shape
+    (lanes,) and marks the active lanes; None means all.  Helper pixels, which complete quads for
+    derivatives, are active; the caller drops their results.
 
     Raises KeyError for a missing input or file, ValueError for one of the wrong type or shape,
     Unsupported for a sample without a sampler, a fetch without a fetcher and an access without
@@ -160,8 +162,8 @@ def run(
 def ran(
     machine: Machine, program: Program, mask: Mask | None, statements: tuple[Statement, ...]
 ) -> Result:
-    """What comes of statements on a machine made for the program, of whose they take the place."""
-    # NaN and infinity are values like any other.
+    """Execute statements in place of the program's own on a machine made for the program."""
+    # NaN and infinity are legal values: no NumPy warnings.
     with np.errstate(all="ignore"):
         if machine.alive.any():
             machine.block(statements, None if mask is None or mask.all() else mask)
@@ -178,7 +180,7 @@ def machine_of(
     surroundings: Surroundings,
     own: Mapping[type, Execute] = MappingProxyType({}),
 ) -> Machine:
-    """A machine about to run a program; ``own`` are statements that the caller executes.
+    """Return a machine ready to run a program; ``own`` adds executors of further statement types.
 
     Raises KeyError and ValueError as ``run`` does.
     """
@@ -205,7 +207,9 @@ def _needs_quads(program: Program) -> bool:
 
 
 def check_lanes(program: Program, lanes: int, mask: Mask | None) -> None:
-    """Raises ValueError for lanes that are no quads where these are needed, or a wrong mask."""
+    """Raises ValueError for incomplete quads where derivatives need them, and for a mask of wrong
+    length.
+    """
     if mask is not None and len(mask) != lanes:
         raise ValueError(f"a mask of {len(mask)} lanes, not {lanes}")
     if lanes % 4 and _needs_quads(program):
@@ -213,23 +217,23 @@ def check_lanes(program: Program, lanes: int, mask: Mask | None) -> None:
 
 
 def input_lanes(port: Port, value: Lanes, lanes: int) -> Lanes:
-    """The lanes of an input.  Raises ValueError for the wrong type or shape."""
+    """Return the lanes of an input.  Raises ValueError for the wrong type or shape."""
     if value.dtype != port.type.dtype or value.shape not in ((lanes,), (1,)):
         raise ValueError(f"input {port.name}: {value.dtype} of shape {value.shape}")
     return value
 
 
 def _scalars(file: File, uniforms: Mapping[str, Lanes], lanes: int) -> Lanes:
-    """Shape (scalars, 1) or (scalars, lanes)."""
+    """Return the scalars of a file, of shape (scalars, 1) or (scalars, lanes)."""
     if not file.uniform:
         return np.zeros((file.size, lanes), file.type.dtype)
     return uniform(file, uniforms)[:, None]
 
 
 def uniform(file: File, uniforms: Mapping[str, Lanes]) -> Lanes:
-    """The scalars that a uniform file has.
+    """Return the scalars of a uniform file.
 
-    Raises KeyError without them, ValueError for those of another type.
+    Raises KeyError if it is missing, ValueError if it has another type.
     """
     value = uniforms[file.name]
     if value.dtype != file.type.dtype:
@@ -243,7 +247,7 @@ def _constant(constant: Constant) -> Lanes:
 
 
 class Surroundings(NamedTuple):
-    """What a program asks, each None if it is not there."""
+    """The environment of a run; each part may be None."""
 
     sampler: Sampler | None = None
     watch: Watch | None = None
@@ -255,10 +259,9 @@ class Surroundings(NamedTuple):
 class Machine:
     """The state of a run.
 
-    Files have a row for each scalar, and a column for each lane or one for all lanes.  The lanes
-    a block runs for are a mask, or None for all of them; they are never none, and neither are
-    those that a statement is executed for.  ``execute`` has a function for every statement that
-    lets all lanes go on.
+    Files have a row per scalar, and a column per lane or one for all lanes.  Blocks and statements
+    execute under a mask of active lanes, None for all; it always has an active lane.  ``execute``
+    has the executors of the statements that do not narrow the mask.
     """
 
     lanes: int
@@ -272,7 +275,8 @@ class Machine:
     execute: Mapping[type, Execute]
 
     def block(self, statements: tuple[Statement, ...], active: Mask | None) -> Mask | None:
-        """Run for the active lanes; those that have not left the innermost loop by the end."""
+        """Execute statements for the active lanes; returns the lanes still in the innermost loop.
+        """
         for statement in statements:
             execute = self.execute.get(type(statement))
             if execute is not None:
@@ -284,30 +288,30 @@ class Machine:
         return active
 
     def read(self, operand: Operand) -> Lanes:
-        """What an operand is, for all lanes or as the one value of all."""
+        """Return the value of an operand, of shape (lanes,) or (1,)."""
         if isinstance(operand, Constant):
             return _constant(operand)
         return self.slots[operand.number]
 
     def write(self, slot: int, value: Lanes, active: Mask | None) -> None:
-        """Put a value in a slot, for the active lanes; None means all."""
+        """Assign a slot in the active lanes; None means all."""
         if active is not None and slot not in self.unmasked:
             value = np.where(active, value, self.slots[slot])
         self.slots[slot] = value
 
     def whole(self, operand: Operand) -> Lanes:
-        """The operand with a value for each lane."""
+        """Return the value of an operand, broadcast to shape (lanes,)."""
         return np.broadcast_to(self.read(operand), self.lanes)
 
     def index(self, address: Address) -> I64:
-        """Scalar numbers, int64 of shape (lanes,) or (1,)."""
+        """Return scalar indices, int64 of shape (lanes,) or (1,)."""
         if address.index is None:
             return np.full(1, address.offset, np.int64)
         index: I64 = self.read(address.index).astype(np.int64)
         return index * address.stride + address.offset
 
     def visible(self, port: Port) -> Lanes:
-        """An output as others see it: a value for each lane, NaN in its one form."""
+        """Return an output as callers see it: shape (lanes,), NaNs canonical."""
         value = self.outputs[port.name]
         if port.type is Type.F32:
             value = canonical(value)
@@ -347,7 +351,7 @@ def _load(machine: Machine, statement: Load, active: Mask | None) -> None:
 
 
 def _gather(rows: Lanes, index: I64) -> Lanes:
-    """What each lane reads from its column, or from the only one."""
+    """Load a scalar per lane from the lane's column, or from the only column; 0 out of range."""
     inside = (index >= 0) & (index < len(rows))
     if not inside.any():
         return np.zeros(1, rows.dtype)
@@ -370,7 +374,7 @@ _DIFFERENCES: dict[Axis, Callable[[F32], F32]] = {
     Axis.X_COARSE: lambda quads: quads[:, :1, -1:] - quads[:, :1, :1],
     Axis.Y_COARSE: lambda quads: quads[:, -1:, :1] - quads[:, :1, :1],
 }
-"""Of values of quads by row and column."""
+"""Derivatives of an array of quads of shape (quads, rows, columns)."""
 
 
 def _derivative(machine: Machine, statement: Derivative, active: Mask | None) -> None:

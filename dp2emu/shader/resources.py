@@ -1,4 +1,4 @@
-"""Resources as shaders declare them: dimensions, reads, and operations on memory."""
+"""Resources of Direct3D 10 and 11 shaders: dimensions, read opcodes and memory opcodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dp2emu.shader.ir import Lod
 
 
 class Dimension(Named):
-    """What a resource is a view of."""
+    """Dimension of a resource view."""
 
     BUFFER = 1
     TEXTURE1D = 2
@@ -28,46 +28,52 @@ class Dimension(Named):
 
 
 class ReadOpcode(Enum):
-    """What a unit answers to, and with which four words.
+    """Operation of a read unit, with its operands and its four result words.
 
-    Operands are I32; "float" is the bits of one.  Addresses are as many numbers as the dimension
-    has (shader reference 5.4), slices of arrays last.  Texel offsets of ``Unit.texel`` have still
-    to be added but for LOAD.  Resources that are not bound answer 0.
+    Operands are I32; "float" means the bits of a float32.  An address has as many components as
+    the dimension (shader reference 5.4), the array slice last.  ``Unit.texel`` offsets are added
+    by the unit, except for LOAD.  Unbound resources read 0.
     """
 
     SAMPLE = "sample"
-    """Float address, reference if ``comparison``, then by ``lod``: GRADIENT ddx and ddy of the
-    address without its slice, EXPLICIT the level.  Answers floats."""
+    """Operands: float address; reference if ``comparison``; for ``lod`` GRADIENT ddx and ddy of
+    the address without its slice, for EXPLICIT the level.  Result: floats."""
     GATHER = "gather"
-    """Float address, reference if ``comparison``, then two offsets if ``offset``.  Answers the
-    ``component`` of four texels, as the view has them."""
+    """Operands: float address; reference if ``comparison``; two offsets if ``offset``.  Result:
+    the ``component`` of four texels, in the view's type."""
     LOD = "lod"
-    """Float address without slice, its ddx, its ddy.  Floats: clamped and unclamped level."""
+    """Operands: float address without slice, its ddx, its ddy.  Result: floats, the clamped and
+    the unclamped level."""
     LOAD = "load"
-    """Unsigned address, the mip level or sample.  Answers floats or integers, as the view has."""
+    """Operands: unsigned address, then mip level or sample.  Result: floats or integers by the
+    view's type."""
     RAW = "raw"
-    """The byte offset.  Answers the words from there on."""
+    """Operand: byte offset.  Result: four words from there on."""
     STRUCTURED = "structured"
-    """Index, byte offset in the structure.  Answers the words from there on."""
+    """Operands: structure index, byte offset in the structure.  Result: four words from there on."""
     SIZE = "size"
-    """The mip level.  Answers width, height, depth or slices, and levels; 0 for what is not."""
+    """Operand: mip level.  Result: width, height, depth or slices, and level count; 0 where not
+    applicable."""
     COUNT = "count"
-    """No operands.  Answers elements, bytes or structures of a buffer."""
+    """No operands.  Result: elements, bytes or structures of a buffer."""
     SAMPLES = "samples"
-    """No operands.  Answers samples of the resource, or of the targets if it is None."""
+    """No operands.  Result: samples per pixel of the resource, or of the render targets if it is
+    None."""
     SAMPLE_POSITION = "sample position"
-    """The number of a sample.  Answers floats x and y from the pixel's centre."""
+    """Operand: sample index.  Result: floats x and y relative to the pixel's centre."""
     SNAPPED = "snapped"
-    """Offsets x and y in 1/16 pixel from its centre, -8 to 7.  The input ``register`` there."""
+    """Operands: offsets x and y from the pixel's centre in 1/16 pixel, -8 to 7.  Result: the input
+    ``register`` interpolated there."""
     AT_SAMPLE = "at sample"
-    """The number of a sample.  The input ``register`` there."""
+    """Operand: sample index.  Result: the input ``register`` interpolated at that sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What a Fetch of this number asks, and a Sample of it reads (SAMPLE of plain textures).
+    """The read operation behind a unit number of Fetch, or behind a Sample of a plain texture.
 
-    ``resource`` and ``sampler`` are t# and s#; None where the rasterizer or nothing is meant.
+    ``resource`` and ``sampler`` are the numbers of t# and s#; None for the rasterizer or if
+    unused.
     """
 
     ask: ReadOpcode
@@ -83,17 +89,17 @@ class Unit:
 
 
 class MemoryOpcode(Enum):
-    """What an access does to memory, and with which operands behind the address.
+    """Memory operation of an access unit, with its operands after the address.
 
-    Addresses are as ``ReadOpcode`` has them; of raw memory the byte offset, of structured
-    memory index
-    and byte offset in the structure.  Words of buffers are 32 bits, texels have four words.
+    Addresses are those of ``ReadOpcode``; raw memory takes a byte offset, structured memory an
+    index and a byte offset in the structure.  Words of buffers are 32 bits, texels have four
+    words.
     """
 
     LOAD = "load"
-    """None.  Answers the texel, or words from there on."""
+    """No operands.  Result: the texel, or words from the address on."""
     STORE = "store"
-    """A texel, or words for there and on."""
+    """Operands: a texel, or words to store from the address on."""
     AND = "and"
     OR = "or"
     XOR = "xor"
@@ -103,23 +109,23 @@ class MemoryOpcode(Enum):
     UMAX = "umax"
     UMIN = "umin"
     EXCHANGE = "exchange"
-    """Like those above, a word.  Answers what was there before."""
+    """This and the atomics above take a word and return the previous value."""
     COMPARE = "compare"
-    """What should be there, and what is stored if it is.  Answers what was there before."""
+    """Compare-and-exchange.  Operands: expected word, new word.  Result: the previous value."""
     ALLOC = "alloc"
-    """No address.  The counter goes up; answers what it was."""
+    """No address.  Increments the hidden counter; returns its old value."""
     CONSUME = "consume"
-    """No address.  The counter goes down; answers what it is."""
+    """No address.  Decrements the hidden counter; returns its new value."""
     SIZE = "size"
-    """The mip level in place of an address.  Answers as ``ReadOpcode.SIZE``."""
+    """Takes the mip level instead of an address.  Result as ``ReadOpcode.SIZE``."""
     COUNT = "count"
-    """No address.  Answers as ``ReadOpcode.COUNT``."""
+    """No address.  Result as ``ReadOpcode.COUNT``."""
 
 
 class MemoryOperation(NamedTuple):
-    """What an Access of this number does: to u#, or to g# if that is ``shared``.
+    """The memory operation behind a unit number of Access: on u#, or on g# if ``shared``.
 
-    ``silent``: nobody looks at the answer.
+    ``silent``: the result is unused.
     """
 
     act: MemoryOpcode
@@ -131,7 +137,9 @@ class MemoryOperation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SharedMemory:
-    """A g#: ``count`` structures of ``stride`` bytes, or so many bytes if the stride is 1."""
+    """Thread group shared memory g#: ``count`` structures of ``stride`` bytes, or bytes if stride
+    is 1.
+    """
 
     number: int
     dimension: Dimension
@@ -140,7 +148,7 @@ class SharedMemory:
 
     @property
     def words(self) -> int:
-        """32-bit words that it takes."""
+        """Size in 32-bit words."""
         return -(-self.stride * self.count // 4)
 
 
@@ -150,8 +158,8 @@ CUBES = frozenset({Dimension.TEXTURECUBE, Dimension.TEXTURECUBEARRAY})
 
 
 class AddressShape(NamedTuple):
-    """``axes`` of an address, whether a slice comes after them, and how many of the sizes are
-    ``lengths`` in texels.
+    """Address layout of a dimension: number of ``axes``, whether an array slice follows them, and
+    the number of axes with a size in texels (``lengths``).
     """
 
     axes: int

@@ -1,4 +1,4 @@
-"""How programs reach the programs that sample their textures."""
+"""Interfaces through which compiled programs find the programs that sample textures and fetch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ARGUMENTS = {Lod.IMPLICIT: (), Lod.BIAS: ("lod",), Lod.EXPLICIT: ("lod",),
 
 @lru_cache
 def ports(kind: TextureKind, lod: Lod) -> tuple[str, ...]:
-    """Inputs of a sampler's program for the coordinates and arguments of a Sample, in order."""
+    """Return the input names of a sampler program for the operands of a Sample, in their order."""
     size = 1 if lod in (Lod.BIAS, Lod.EXPLICIT) else kind.coordinates
     arguments = (f"{name}.{c}" for name in _ARGUMENTS[lod] for c in COMPONENTS[:size])
     return (*(f"coordinate.{c}" for c in COMPONENTS[: kind.coordinates]), *arguments)
@@ -26,9 +26,11 @@ def ports(kind: TextureKind, lod: Lod) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class BoundProgram:
-    """A program that samples, of which the four outputs are red, green, blue and alpha, and what
-    it reads.  ``ports`` are the inputs, in order, of one that answers to fetches instead, with
-    four words.  What is found out about it is kept as long as it is.
+    """A sampler or fetch program with its uniforms.
+
+    A sampler program has four outputs: red, green, blue, alpha.  A fetch program has four output
+    words, and ``ports`` names its inputs in the order of the operands.  Instances serve as
+    identity keys: analysis results are cached for as long as an instance lives.
     """
 
     program: Program
@@ -38,17 +40,19 @@ class BoundProgram:
 
 @runtime_checkable
 class BindableSampler(Protocol):
-    """A sampler that says which programs do its work."""
+    """A sampler that provides its work as programs."""
 
     def bound(self, sampler: int, kind: TextureKind, lod: Lod) -> BoundProgram:
-        """The program that samples in this way."""
+        """Return the program that implements a sampler for a kind of texture and level of detail.
+        """
 
 
 @runtime_checkable
 class BindableFetcher(Protocol):
-    """A fetcher that says which programs do its work."""
+    """A fetcher that provides its work as programs."""
 
     def answered(self, unit: int) -> BoundProgram | None:
-        """The program that answers to fetches of a unit; its ports are the operands.  None for a
-        unit that has none, which is then called.
+        """Return the program that implements a unit, its ``ports`` in the order of the operands.
+
+        None for a unit without a program: the engine then calls the fetcher itself.
         """

@@ -1,17 +1,19 @@
-"""The numbers of texture stages, which programs of stages and pixel shaders read alike."""
+"""Layout of the uniform files of texture stage state, shared by fixed-function and shader
+programs.
+"""
 
 from __future__ import annotations
 
 STAGES = 8
 
 STAGE_FILE = "stage"
-"""Uniform file, float32: ``STAGE_SCALARS`` of each stage."""
+"""Name of a float32 uniform file with ``STAGE_SCALARS`` scalars per stage."""
 STAGE_SCALARS = 6
 """D3DTSS_BUMPENVMAT00, 01, 10 and 11, then D3DTSS_BUMPENVLSCALE and D3DTSS_BUMPENVLOFFSET."""
 FACTOR_FILE = "factor"
-"""Uniform file, float32: red, green, blue and alpha of D3DRS_TEXTUREFACTOR, then of each stage's
-D3DTSS_CONSTANT."""
+"""Name of a float32 uniform file:  D3DRS_TEXTUREFACTOR as red, green, blue and alpha, then
+D3DTSS_CONSTANT of each stage."""
 FACTOR_SCALARS = 4 * (1 + STAGES)
 STAGE_FILES = frozenset({STAGE_FILE, FACTOR_FILE})
 LUMINANCE_SCALE, LUMINANCE_OFFSET = 4, 5
-"""Scalars of a stage."""
+"""Indices of scalars within a stage."""

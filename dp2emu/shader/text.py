@@ -18,8 +18,7 @@
 
 Slots have the first letter of their type before their number.  Constants are decimal; an F32 has
 a point, an exponent or a name (``inf``, ``nan``), and one that those do not tell, such as another
-NaN, is written by its bits (``f32:7fc00001``).  Blank lines and what follows ``;`` are for the
-reader.
+NaN, is written by its bits (``f32:7fc00001``).  ``;`` begins a comment.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ from dp2emu.shader.types import Type
 
 
 def dump(program: Program) -> str:
-    """The text of a program, the same on every machine, with a line break at the end."""
+    """Return the text of a program, identical on every machine, with a newline at the end."""
     return "".join(f"{line}\n" for line in _lines(program))
 
 
@@ -69,7 +68,7 @@ def _lines(program: Program) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Dump:
-    """What statements are dumped with."""
+    """Formats statements; knows the types of slots."""
 
     slots: tuple[Type, ...]
 
@@ -93,7 +92,7 @@ class _Dump:
 
 
 def constant(constant: Constant) -> str:
-    """A constant as it is written in text."""
+    """Return the spelling of a constant."""
     if constant.type is Type.BOOL:
         return "true" if constant.bits else "false"
     text = str(constant.scalar)

@@ -1,4 +1,4 @@
-"""The three types a lane holds, and how NumPy holds them."""
+"""The types of slots and their NumPy equivalents."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ F32 = NDArray[np.float32]
 I32 = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 Lanes = NDArray[Any]
-"""Values of one slot: float32, int32 or bool, of shape (lanes,), or (1,) if all lanes agree."""
+"""Values of a slot: float32, int32 or bool, of shape (lanes,), or (1,) if uniform across lanes."""
 
 NAN_BITS = 0x7FC00000
-"""The NaN that is seen wherever the bits of a float32 become visible."""
+"""The canonical NaN: every NaN has these bits where the bits of a float32 are observable."""
 
 
 class Type(Enum):
-    """What a slot holds.  An I32 is signed or unsigned by the operation that reads it."""
+    """Type of a slot.  The operation that reads an I32 decides whether it is signed."""
 
     F32 = "f32"
     I32 = "i32"
     BOOL = "bool"
 
-    # A program has one for each of its slots, and is hashed: an enumeration would hash the name.
+    # Enum hashes the member's name, which is slow for programs with thousands of slots.
     __hash__ = object.__hash__
 
     @property
@@ -35,7 +35,7 @@ class Type(Enum):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What NumPy calls it."""
+        """The NumPy dtype."""
         return _DTYPES[self]
 
 
@@ -47,7 +47,7 @@ _DTYPES: dict[Type, np.dtype[Any]] = {
 
 
 def canonical(lanes: F32) -> F32:
-    """The same values with every NaN as ``NAN_BITS``; the same array if it has none."""
+    """Replace every NaN by ``NAN_BITS``; returns the same array if it has none."""
     bad = np.isnan(lanes)
     if not bad.any():
         return lanes

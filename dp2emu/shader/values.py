@@ -1,4 +1,4 @@
-"""What a builder hands out: values that combine by Python's operators, and variables."""
+"""Values and variables of the builder, which combine by Python's operators."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from dp2emu.shader.types import Type
 
 @dataclass(eq=False, slots=True)
 class Block:
-    """Statements being recorded, hence mutable.
+    """A block of statements being recorded, hence mutable.
 
-    ``borrowed`` are slots of variables that the body of a loop reads through a value made outside
-    it: if the body assigned them too, the next round would read something else.
+    ``borrowed`` are variables that a loop body reads through a value made outside the loop.  The
+    body must not assign them: the value would change in the next iteration.
     """
 
     loop: bool = False
@@ -25,9 +25,9 @@ class Block:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Value:
-    """An operand with its type, the builder that made it, and the block it was made in.
+    """An operand with its type, its builder, and the block in which it was computed.
 
-    ``version`` counts assignments of the slot before that.
+    ``version`` counts the assignments of the slot up to then.
     """
 
     builder: Arithmetic
@@ -106,12 +106,12 @@ class Value:
 
 
 Number = Value | float
-"""A value, or a Python number or bool that becomes a constant of the type that is wanted."""
+"""A value, or a Python number or bool that becomes a constant of the required type."""
 
 
 @dataclass(eq=False, slots=True)
 class Variable:
-    """A slot to assign: ``v.value`` reads it, ``v.value = x`` assigns it in the active lanes.
+    """A mutable slot:  ``v.value`` reads it, ``v.value = x`` assigns it in the active lanes.
 
     Not frozen, since that would forbid the assignment to ``value``.
     """
@@ -122,7 +122,7 @@ class Variable:
 
     @property
     def value(self) -> Value:
-        """What it is now.  To keep that over an assignment, ``Builder.copy`` it."""
+        """The current value.  ``Builder.copy`` keeps it across an assignment."""
         return self.builder.read(self)
 
     @value.setter
@@ -152,7 +152,7 @@ OPERATORS: dict[str, dict[Type, str]] = {
         ("select", "select iselect bselect", Type.F32, Type.I32, Type.BOOL),
     )
 }
-"""The operation for an operator on each type."""
+"""Rows of the op table by operator and operand type."""
 
 
 class Arithmetic(ABC):
@@ -178,19 +178,19 @@ class Arithmetic(ABC):
         """Assign a variable in the active lanes."""
 
     def operator(self, name: str, *operands: Number) -> Value:
-        """The operation that ``name`` stands for on the type of its operands."""
+        """Apply the row of the op table that implements an operator on its operands' type."""
         type = next(each.type for each in operands if isinstance(each, Value))
         if type not in OPERATORS[name]:
             raise TypeError(f"no {name} on {type.value}")
         return self.apply(OPERATORS[name][type], *operands)
 
     def select(self, condition: Number, x: Number, y: Number) -> Value:
-        """condition ? x : y.  Two plain numbers make an F32."""
+        """condition ? x : y.  Two Python numbers make an F32."""
         types = [each.type for each in (x, y) if isinstance(each, Value)]
         return self.apply(OPERATORS["select"][types[0] if types else Type.F32], condition, x, y)
 
     def fma(self, x: Number, y: Number, z: Number) -> Value:
-        """x * y + z, rounded once.  ``x * y + z`` itself rounds twice."""
+        """x * y + z with a single rounding.  ``x * y + z`` itself rounds twice."""
         return self.apply("fma", x, y, z)
 
     def mulz(self, x: Number, y: Number) -> Value:
@@ -198,47 +198,47 @@ class Arithmetic(ABC):
         return self.apply("mulz", x, y)
 
     def sqrt(self, x: Number) -> Value:
-        """Correctly rounded; a NaN below 0."""
+        """Square root, correctly rounded; a NaN below 0."""
         return self.apply("sqrt", x)
 
     def floor(self, x: Number) -> Value:
-        """Rounded down."""
+        """Round toward minus infinity."""
         return self.apply("floor", x)
 
     def ceil(self, x: Number) -> Value:
-        """Rounded up."""
+        """Round toward plus infinity."""
         return self.apply("ceil", x)
 
     def round(self, x: Number) -> Value:
-        """Rounded to nearest, ties to even."""
+        """Round to nearest, ties to even."""
         return self.apply("round", x)
 
     def trunc(self, x: Number) -> Value:
-        """Rounded towards zero."""
+        """Round toward zero."""
         return self.apply("trunc", x)
 
     def fract(self, x: Number) -> Value:
-        """x - floor(x)."""
+        """Fractional part, x - floor(x)."""
         return self.apply("fract", x)
 
     def abs(self, x: Number) -> Value:
-        """Without its sign."""
+        """Absolute value: the sign bit cleared."""
         return self.apply("abs", x)
 
     def min(self, x: Number, y: Number) -> Value:
-        """x < y ? x : y; if one is a NaN, the other."""
+        """x < y ? x : y; if one operand is a NaN, the other."""
         return self.apply("min", x, y)
 
     def max(self, x: Number, y: Number) -> Value:
-        """x >= y ? x : y; if one is a NaN, the other."""
+        """x >= y ? x : y; if one operand is a NaN, the other."""
         return self.apply("max", x, y)
 
     def saturate(self, x: Number) -> Value:
-        """Clamped to 0..1; a NaN becomes 0."""
+        """Clamp to 0..1; a NaN becomes 0."""
         return self.apply("saturate", x)
 
     def ftoi(self, x: Number) -> Value:
-        """F32 to signed I32, cut towards zero and saturated; a NaN becomes 0."""
+        """F32 to signed I32, rounded toward zero and saturated; a NaN becomes 0."""
         return self.apply("ftoi", x)
 
     def itof(self, x: Number) -> Value:
@@ -246,9 +246,9 @@ class Arithmetic(ABC):
         return self.apply("itof", x)
 
     def asint(self, x: Number) -> Value:
-        """The bits of an F32."""
+        """The bits of an F32 as an I32."""
         return self.apply("asint", x)
 
     def asfloat(self, x: Number) -> Value:
-        """Bits as an F32."""
+        """The bits of an I32 as an F32."""
         return self.apply("asfloat", x)

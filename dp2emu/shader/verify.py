@@ -1,4 +1,4 @@
-"""What makes a program well formed, so that an engine never has to ask."""
+"""Well-formedness rules of programs; engines rely on them without checks of their own."""
 
 from __future__ import annotations
 
@@ -35,21 +35,24 @@ from dp2emu.shader.ops import OPS
 from dp2emu.shader.types import Type
 
 MAX_DEPTH = 200
-"""Blocks inside blocks.  Engines and dumps descend, and the host's stack ends somewhere."""
+"""Most nested blocks: engines and dumps recurse, and the host stack is finite."""
 MAX_UNIFORM_SIZE, MAX_LOCAL_SIZE = 1 << 28, 1 << 14
-"""Scalars of a file: the words of the largest texture, and what is there for every lane."""
+"""Most scalars of a uniform file (the words of the largest texture) and of a local file (allocated
+per lane)."""
 
 _NAME = re.compile(r"[A-Za-z_][\w.#]*", re.ASCII)
 
 
 def verify(program: Program) -> None:
-    """Raises ProgramError with the number of the statement, counted from 0 as in the text."""
+    """Raises ProgramError with the number of the offending statement, counted from 0 in program
+    order.
+    """
     _Verifier.of(program).verify()
 
 
 @dataclass(slots=True)
 class _Place:
-    """Where the verifier is; it moves through the statements, hence mutable."""
+    """Position of the verifier in the program.  Mutable: it advances."""
 
     statement: int = -1
     depth: int = 0
@@ -101,7 +104,7 @@ class _Verifier:
 
     def slot(self, number: int, type: Type) -> None:
         slots = self.program.slots
-        # What there is no complaint about has to be found out quickly: it is nearly all.
+        # Fast path: nearly every check succeeds.
         if 0 <= number < len(slots) and slots[number] is type:
             return
         self.require(0 <= number < len(slots), f"no slot {number}")

@@ -1,5 +1,7 @@
-"""The compiling engine: programs as machine code, bit for bit what the reference engine computes.
+"""The compiling engine: compiles programs to machine code with the reference engine's exact
+results.
 
-``bodies`` writes a program as LLVM text, without LLVM; ``compiling`` makes an object of it, which
-``store`` keeps for other processes; ``code`` has the functions in memory; ``engine`` runs them.
+``bodies`` emits a program as LLVM text, without LLVM; ``compiling`` compiles text to objects;
+``object_cache`` stores them on disk; ``code`` loads functions; ``tiering`` recompiles hot ones;
+``engine`` runs programs.
 """

@@ -1,15 +1,15 @@
-"""The loop that runs a body over any number of lanes, a vector at a time.
+"""The lane loop: runs a program body over any number of lanes, one vector at a time.
 
     void batches(ptr body, ptr bindings, ptr in, ptr inputs, i64 n, ptr out, ptr outputs, i64 m,
                  i64 masked, i64 lanes)
 
-``inputs`` and ``outputs`` describe arrays by three words each: address, bytes from lane to lane
-(0: all lanes read the first vector) and bytes of a lane, 4 or 1.  Behind the n inputs there is
-the mask if there is one, behind the m outputs what says which lanes are alive.  ``in`` and ``out``
-are room for n + 1 and m + 1 rows.  The lanes that the last vector lacks are copies of those that
-it has, so that they do nothing else; vectors without an active lane are not run.
+``inputs`` and ``outputs`` describe arrays by three words each: address, stride between lanes in
+bytes (0 for a uniform value), and item size, 4 or 1.  The mask, if any, follows the n inputs; the
+array of live lanes follows the m outputs.  ``in`` and ``out`` are scratch space for n + 1 and m +
+1 rows.  The last vector is padded with copies of its own lanes, which have no effect; vectors
+without an active lane are skipped.
 
-It is the same code for all programs, hence compiled but once.
+The code is the same for all programs and is compiled once per target.
 """
 
 from __future__ import annotations
@@ -145,13 +145,13 @@ end:
 
 
 def batch_module(target: Target) -> str:
-    """Text of the module."""
+    """Return the LLVM text of the module."""
     return _TEXT.substitute(W=target.width, ROW=target.row, NAME=NAME, ZEROS=ZEROS)
 
 
 @lru_cache
 def batch_loop(target: Target) -> TieredFunction:
-    """The function."""
+    """Return the lane loop for a target."""
     return TieredFunction(CodeSource(target, partial(batch_module, target), NAME), FUNCTION_TYPE)
 
 

@@ -1,4 +1,4 @@
-"""What a run of a program reads, as compiled code finds it."""
+"""Bindings of a run: the array of 64-bit words through which compiled code reaches its data."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from dp2emu.shader.types import Lanes, Mask, Type
 Words = NDArray[np.uint64]
 
 UNIFORM_CACHE_SIZE = 64
-"""Of how many draws lately uniforms stay in memory: those of the next are often the same."""
+"""Draws whose converted uniforms stay cached: consecutive draws often share them."""
 
 
 def address(array: NDArray[Any]) -> int:
-    """Where an array lies, which must outlive the use."""
-    # The quick way is not there for what is empty, in pieces or only to be read.
+    """Return the address of an array's data.  The caller must keep the array alive."""
+    # from_buffer is much faster than .ctypes but rejects empty, strided and read-only arrays.
     try:
         return ctypes.addressof(ctypes.c_char.from_buffer(array.data))
     except (TypeError, ValueError, BufferError):
@@ -44,9 +44,10 @@ _CALLBACK_TYPE = ctypes.CFUNCTYPE(
 
 @dataclass(slots=True)
 class Bindings:
-    """What programs of one run read; it keeps all of that in memory, hence mutable.
+    """Builds the bindings of one run and keeps the memory that they point to alive; hence mutable.
 
-    What is asked ``direct`` needs no function here.  ``called``: there is somebody to call back.
+    Callees in ``direct`` are called by name and need no function pointer.  ``called``: some callee
+    calls back into Python.
     """
 
     target: Target
@@ -58,16 +59,16 @@ class Bindings:
     called: bool = False
 
     def of(self, program: Program, uniforms: Mapping[str, Lanes]) -> Words:
-        """The words that ``layout`` lays out.
+        """Return the binding words of a program, laid out by ``layout_of``.
 
         Raises KeyError and ValueError for files as the reference engine does.
         """
         return self._filled(program, _uniform_words(uniforms, program))
 
     def again(self, program: Program, words: Words, uniforms: Mapping[str, Lanes]) -> Words:
-        """The words of a run that differs from the one that ``words`` are of in uniforms only.
+        """Return the words of a run that differs from that of ``words`` in its uniforms only.
 
-        They have to be kept.  Raises KeyError and ValueError as ``of`` does.
+        The caller must keep them alive.  Raises KeyError and ValueError as ``of`` does.
         """
         read = _uniform_words(uniforms, program)
         layout = layout_of(program)
@@ -81,7 +82,7 @@ class Bindings:
         return made
 
     def _filled(self, program: Program, read: _UniformWords) -> Words:
-        """With what is this run's own."""
+        """Return the words completed with the run's local files and callees."""
         layout = layout_of(program)
         self.kept.append(read)
         if not layout.asked and not layout.local:
@@ -95,7 +96,7 @@ class Bindings:
         return words
 
     def complain(self) -> None:
-        """Raise what a sampler or fetcher that was called back raised."""
+        """Re-raise the first exception of a callback."""
         if self.errors:
             first = self.errors[0]
             self.errors.clear()
@@ -109,7 +110,7 @@ class Bindings:
         return np.empty((file.size + 1, self.target.width), np.uint32)
 
     def _answer(self, asked: Callee) -> tuple[int, int]:
-        """A function that answers, and what it is given first."""
+        """Return the two words of a callee: function address and first argument."""
         bound, names = self._bound(asked)
         if bound is None:
             function = _CALLBACK_TYPE(self._callback(asked))
@@ -124,8 +125,8 @@ class Bindings:
         return code.address, read
 
     def _bound(self, asked: Callee) -> tuple[BoundProgram | None, tuple[str, ...]]:
-        """The program that answers, and its inputs in order; None if whoever is asked has none."""
-        # Whether they are Answering or Bindable: asking as protocols do takes far longer.
+        """Return the program of a callee and its inputs in order; None if it must call back."""
+        # getattr instead of isinstance: runtime protocol checks are far slower.
         if isinstance(asked, FetchCallee):
             answered = getattr(self.fetcher, "answered", None)
             bound: BoundProgram | None = None if answered is None else answered(asked.unit)
@@ -142,7 +143,7 @@ class Bindings:
             lanes = np.array([active >> lane & 1 for lane in range(self.target.width)], np.bool_)
             results = _memory_rows(found, 4, self.target.width).view(dtype)
             results[:] = 0
-            # Nothing can be raised through compiled code.
+            # Exceptions cannot unwind through compiled code.
             try:
                 values = self._asked(asked, tuple(row.copy() for row in rows), lanes)
                 for row, value in zip(results, values, strict=True):
@@ -154,7 +155,7 @@ class Bindings:
         return answer
 
     def _asked(self, asked: Callee, operands: tuple[Lanes, ...], active: Mask) -> Iterable[Lanes]:
-        """What the caller of the engine answers."""
+        """Call the sampler or fetcher of the engine's caller."""
         if isinstance(asked, FetchCallee):
             if self.fetcher is None:
                 raise Unsupported("fetches")
@@ -168,7 +169,7 @@ class Bindings:
 
 
 class _UniformWords(NamedTuple):
-    """The words of a program's uniform files, all others 0, and what they point to."""
+    """Binding words of a program's uniform files, all others 0, and the arrays they point to."""
 
     words: Words
     kept: tuple[Lanes, ...]
@@ -196,7 +197,7 @@ def _pack_uniforms(program: Program, uniforms: Mapping[str, Lanes]) -> _UniformW
 
 
 def _memory_rows(start: int, rows: int, width: int) -> Lanes:
-    """Rows of words in memory, uint32 of shape (rows, width)."""
+    """View rows of words in memory as uint32 of shape (rows, width)."""
     if not rows:
         return np.empty((0, width), np.uint32)
     held = ctypes.cast(start, ctypes.POINTER(ctypes.c_uint32))
@@ -204,7 +205,7 @@ def _memory_rows(start: int, rows: int, width: int) -> Lanes:
 
 
 def _padded(scalars: Lanes, size: int) -> Lanes:
-    """Words, at least ``size`` and one."""
+    """Convert scalars to 32-bit words, at least ``size`` and at least one."""
     words = scalars.astype(np.int32) if scalars.dtype == Type.BOOL.dtype else scalars
     if len(words) >= max(size, 1):
         return np.ascontiguousarray(words)

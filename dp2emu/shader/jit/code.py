@@ -1,4 +1,4 @@
-"""Programs as functions in memory: compiled when first asked for, or by an earlier process."""
+"""Compiled functions in memory, from LLVM or from the object cache."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ _BODY = "body"
 
 
 class Effort(Enum):
-    """How a function is compiled: ``QUICK`` code is there first, ``GOOD`` code is best, and takes
-    longest.  ``FAIR`` is in between where there is a text that is made for that.
+    """Compilation effort:  ``QUICK`` compiles fastest, ``GOOD`` runs fastest.
+
+    ``FAIR`` compiles a simpler text, if there is one, with full optimisation.
     """
 
     QUICK = "quick"
@@ -30,10 +31,11 @@ class Effort(Enum):
 
 @dataclass(frozen=True)
 class CodeSource:
-    """A module, of which the function ``name`` is wanted: equal records have equal texts.
+    """A module of LLVM text, generated on demand, that exports the function ``name``.
 
-    ``repr`` of a record has to say all that is in it, in the same words in every process.
-    ``first`` writes a text that is compiled in less time, unless good code is wanted.
+    Equal records must generate equal texts, and ``repr`` of a record must be complete and
+    identical in every process, since it enters the object cache's key.  ``first`` generates a text
+    that compiles faster, used for all efforts but GOOD.
     """
 
     record: object
@@ -44,21 +46,23 @@ class CodeSource:
 
     @classmethod
     def of(cls, text: str, name: str) -> CodeSource:
-        """A text that is there already, which is all the record there is."""
+        """Make a source of literal text, which is its own record."""
         return cls(text, lambda: text, name)
 
     def good(self) -> Code:
-        """The function in good code, compiled now or by an earlier process."""
+        """Return optimised code, compiled now or loaded from the object cache."""
         return self.begin(Effort.GOOD)()
 
     def begin(self, effort: Effort) -> Callable[[], Code]:
-        """What is left of it when the text is LLVM's, which any thread may do, once."""
+        """Generate and parse the text; returns the rest of the compilation, which any thread may
+        run once.
+        """
         key = self._key(effort)
         code = self._held(key)
         if code is not None:
             return partial(self._loaded, code)
         first = None if effort is Effort.GOOD else self.first
-        # What there is no other text for is compiled quickly or well.
+        # Without a simpler text FAIR means QUICK.
         quick = effort is Effort.QUICK or (effort is Effort.FAIR and first is None)
         text = self.write() if first is None else first()
         return partial(self._finished, key, llvm().begin(text, self.passes, quick))
@@ -77,12 +81,12 @@ class CodeSource:
         return Code(running, running.address)
 
     def _held(self, key: str) -> bytes | None:
-        """Code of an earlier process that can be run in this one."""
+        """Return code from the object cache that this process can run."""
         code = object_cache().get(key)
         return code if code is None or images_supported() or not is_image(code) else None
 
     def cached(self) -> Code | None:
-        """Good code that an earlier process has compiled, if there is any."""
+        """Return optimised code from the object cache, None if it has none."""
         code = self._held(self._key(Effort.GOOD))
         return None if code is None else self._loaded(code)
 
@@ -91,7 +95,9 @@ class CodeSource:
 
     @cached_property
     def _told(self) -> tuple[str, ...]:
-        """What the object depends on besides: it takes some time to say of a long program."""
+        """The part of the cache key that identifies the text.  Cached: repr of a long program is
+        slow.
+        """
         written = source_stamps()
         return (self.write(),) if written is None else (written, repr(self.record))
 
@@ -100,14 +106,14 @@ class CodeSource:
 def compiled(
     program: Program, arguments: tuple[str, ...], target: Target, *, masked: bool
 ) -> Code:
-    """The body of a program (``bodies.body``), compiled now or by an earlier process."""
+    """Return the compiled body of a program (``bodies.body``)."""
     return body_source(program, arguments, target, masked=masked).good()
 
 
 def body_source(
     program: Program, arguments: tuple[str, ...], target: Target, *, masked: bool
 ) -> CodeSource:
-    """The module of the same, to be compiled one way or the other."""
+    """Return the source of a program's body."""
 
     def text() -> str:
         return module(body(program, arguments, target=target, masked=masked, name=_BODY))
@@ -116,6 +122,6 @@ def body_source(
 
 
 def prepare() -> None:
-    """Find out where objects are and what writes them, so that the first draw need not."""
+    """Warm up the object cache and source stamps ahead of the first draw."""
     object_cache()
     source_stamps()

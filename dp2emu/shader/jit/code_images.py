@@ -1,12 +1,11 @@
-"""Objects of LLVM as images: bytes that run wherever they lie.
+"""Code images: linked, position-independent machine code that loads without LLVM.
 
-LLVM emits objects, and has a linker for them; loading LLVM takes longer than most first draws.
-What our code refers to is all in its own object, at fixed distances, so an object is laid out and
-its distances filled in once, when it is compiled.  Whoever finds an image in the cache copies it
-to memory that may be run.
+Importing LLVM takes longer than most first draws.  Our objects reference only their own sections
+at fixed distances, so they are laid out and relocated once, when compiled.  A process that finds
+an image in the object cache copies it to executable memory.
 
-The format is the System V ABI's for x86-64: objects of ELF with relocations of 32 bits.  An object
-that refers to something else, or is for another machine, is no image, and LLVM links it.
+The input format is ELF by the System V ABI for x86-64, with 32-bit PC-relative relocations.  An
+object with external references, or for another machine, has no image and is linked by LLVM.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ from dp2emu.records import dataclass
 
 _MAGIC = b"dp2emu image\0\0\0\0"
 _HEADER = struct.Struct("<16sQ")
-"""What an image in the cache begins with: ``_MAGIC``, and where its function is."""
+"""Header of an image:  ``_MAGIC`` and the offset of its function."""
 
 _ELF = b"\x7fELF\x02\x01\x01"
-"""Of 64 bits, with the least significant byte first."""
+"""Identification of 64-bit little-endian ELF."""
 _RELOCATABLE, _X86_64 = 1, 62
 _FILE = struct.Struct("<16sHHI3QI6H")
 _SECTION = np.dtype([
@@ -44,16 +43,17 @@ _RELOCATION = np.dtype([
     ("offset", "<u8"), ("kind", "<u4"), ("symbol", "<u4"), ("addend", "<i8"),
 ])  # fmt: skip
 _PROGRAM, _SYMBOLS, _ADDENDS, _NO_ADDENDS = 1, 2, 4, 9
-"""Kinds of sections."""
+"""Section types SHT_PROGBITS, SHT_SYMTAB, SHT_RELA and SHT_REL."""
 _WRITTEN, _ALLOCATED = 1, 2
-"""Flags of sections."""
+"""Section flags SHF_WRITE and SHF_ALLOC."""
 _RELATIVE = (2, 4)
-"""R_X86_64_PC32 and R_X86_64_PLT32: a distance in 32 bits."""
+"""R_X86_64_PC32 and R_X86_64_PLT32: a 32-bit PC-relative distance."""
 
 
 @lru_cache(maxsize=1)
 def images_supported() -> bool:
-    """Whether images can be run here: some systems let nobody run what was written."""
+    """Whether images can be run here; hardened systems refuse to make written memory executable.
+    """
     if (sys.platform, platform.machine(), struct.calcsize("P")) != ("linux", "x86_64", 8):
         return False
     try:
@@ -64,7 +64,8 @@ def images_supported() -> bool:
 
 
 def image_of(code: bytes, name: str) -> bytes | None:
-    """The image of an object, whose function ``name`` is wanted; None if it cannot be one."""
+    """Return the image of an object with entry point ``name``; None if the object cannot be one.
+    """
     found = _ElfObject.of(code)
     if found is None or not found.is_closed():
         return None
@@ -73,20 +74,21 @@ def image_of(code: bytes, name: str) -> bytes | None:
 
 
 def is_image(code: bytes) -> bool:
-    """Whether bytes of the cache are an image."""
+    """Whether cached bytes are an image."""
     return code.startswith(_MAGIC)
 
 
 class LoadedImage:
-    """An image in memory, as long as this is there.  ``address`` is its function's.
+    """An image in executable memory for the lifetime of this object; ``address`` is its
+    function's.
 
-    Raises OSError where memory may not be run.
+    Raises OSError if the system refuses executable memory.
     """
 
     def __init__(self, code: bytes) -> None:
         _, start = _HEADER.unpack_from(code)
         size = len(code) - _HEADER.size
-        # Neighbours that are private are one mapping, of which systems allow some thousands.
+        # Private anonymous mappings merge with their neighbours: systems limit mapping counts.
         self._memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self._memory.write(code[_HEADER.size :])
         held = ctypes.c_char.from_buffer(self._memory)
@@ -105,7 +107,7 @@ def _protect() -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _ElfObject:
-    """A relocatable object of ELF; ``places`` are where sections begin that are laid out."""
+    """A relocatable ELF object; ``places`` are the image offsets of allocated sections."""
 
     code: bytes
     sections: Any
@@ -115,7 +117,7 @@ class _ElfObject:
 
     @classmethod
     def of(cls, code: bytes) -> _ElfObject | None:
-        """What an object says of itself; None if it is for another machine."""
+        """Parse an object; None if it is for another machine."""
         if not code.startswith(_ELF):
             return None
         _, kind, machine, *_, offset, _, _, _, _, _, count, _ = _FILE.unpack_from(code)
@@ -130,7 +132,9 @@ class _ElfObject:
         return cls(code, sections, symbols, names, _section_places(sections))
 
     def is_closed(self) -> bool:
-        """Whether all that it refers to is its own, at distances that can be filled in."""
+        """Whether all references are to its own sections, by relocations that can be resolved
+        here.
+        """
         kinds, flags = self.sections["kind"], self.sections["flags"]
         there = flags & _ALLOCATED != 0
         if (kinds[there] != _PROGRAM).any() or (flags[there] & _WRITTEN).any():
@@ -145,7 +149,7 @@ class _ElfObject:
         )
 
     def start(self, name: str) -> int | None:
-        """Where a function begins."""
+        """Return the image offset of a function."""
         for symbol in self.symbols:
             end = self.names.index(b"\0", symbol["name"])
             if self.names[symbol["name"] : end] == name.encode() and self._is_own(symbol):
@@ -156,7 +160,7 @@ class _ElfObject:
         return int(symbol["section"]) in self.places
 
     def linked(self) -> bytes:
-        """Sections in their places, with distances filled in."""
+        """Return the sections in place with their relocations applied."""
         last = max(self.places, key=self.places.__getitem__)
         made = np.zeros(self.places[last] + int(self.sections[last]["size"]), np.uint8)
         for number, place in self.places.items():
@@ -173,7 +177,9 @@ class _ElfObject:
         return made.tobytes()
 
     def _relocations(self) -> list[tuple[int, Any]]:
-        """By the number of the section that they are in, those of sections that are laid out."""
+        """Return the relocations of allocated sections, with the number of the section that they
+        patch.
+        """
         return [
             (int(section["of"]), np.frombuffer(_bytes(self.code, section), _RELOCATION))
             for section in self.sections
@@ -182,7 +188,7 @@ class _ElfObject:
 
 
 def _section_places(sections: Any) -> dict[int, int]:
-    """Where sections that are to be in memory begin, one behind the other."""
+    """Assign consecutive aligned offsets to the allocated sections."""
     places, end = {}, 0
     for number, section in enumerate(sections):
         if section["flags"] & _ALLOCATED and section["size"]:

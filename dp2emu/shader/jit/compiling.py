@@ -1,4 +1,4 @@
-"""LLVM: text in, objects and addresses out.  The only module that imports llvmlite, and late."""
+"""The interface to LLVM: text in, objects and function addresses out.  Imports llvmlite lazily."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from dp2emu.records import dataclass
 from dp2emu.shader.jit.code_images import images_supported
 
 PASSES = ("sroa",)
-"""What is done with the text before the code generator has it, which is told not to try hard.
-Bodies come scalarised and folded: the passes of a usual pipeline find next to nothing there, and
-take longer than all the rest.  ``instruction_combine`` must not be among them: LLVM 22's takes
-the square root of a number below 0 for no NaN when it is compared with itself."""
+"""LLVM passes to run before code generation.
+
+Bodies are emitted scalarised and folded: the usual pipelines find next to nothing in them and take
+longer than everything else.  ``instruction_combine`` must not be used:  LLVM 22's miscompiles the
+comparison of a square root with itself, taking it never to be NaN."""
 
 LONG_TEXT = 10_000
-"""Lines of text from which on the code generator does only what takes time in proportion: register
-allocation for a shader of 100,000 operations takes minutes otherwise."""
+"""Lines of text from which on the code generator uses its fast register allocator: the optimising
+one takes minutes for a shader of 100,000 operations."""
 
 _numbers = count()
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """LLVM, for the machine that code is for.
+    """LLVM for this machine.
 
-    ``machine`` makes LLVM's machines, by the effort that they take; ``linker`` is LLVM's, which is
-    made when it is first called for, and safe to use from threads.  ``emit`` is LLVM's function
-    that turns modules into objects.  ``name`` says all that objects depend on besides texts.
+    ``machine`` makes a target machine of an optimisation level; ``linker`` is created on first use
+    and thread-safe.  ``emit`` is LLVM's function from modules to objects.  ``name`` identifies
+    everything besides the text that objects depend on.
     """
 
     binding: Any
@@ -43,7 +44,7 @@ class Host:
 
     @classmethod
     def of(cls) -> Host:
-        """This machine, as LLVM knows it."""
+        """Initialise LLVM for this machine."""
         import llvmlite.binding as binding
 
         binding.initialize_native_target()
@@ -66,7 +67,7 @@ class Host:
         def linker() -> Any:
             return binding.create_lljit_compiler(machine(_GOOD))
 
-        # Every 64-bit ARM has one; elsewhere LLVM would call a C library, which may be wrong.
+        # Every 64-bit ARM has an fma; without one LLVM would call a C library's, which may be wrong.
         fused = features.get("fma", False) or target.triple.startswith(("aarch64", "arm64"))
         rounding = all(features.get(each, False) for each in ("avx512f", "avx512bw"))
         version = ".".join(map(str, binding.llvm_version_info))
@@ -74,18 +75,19 @@ class Host:
         return cls(binding, machine, linker, _emit_function(binding), fused, rounding, name)
 
     def compile(self, text: str, passes: tuple[str, ...] = PASSES, quick: bool = False) -> bytes:
-        """The object of a module: good code unless it has to be there quickly."""
+        """Compile a module to an object, optimised unless ``quick``."""
         return self.begin(text, passes, quick)()
 
     def begin(
         self, text: str, passes: tuple[str, ...] = PASSES, quick: bool = False
     ) -> Callable[[], bytes]:
-        """What is left of the same: the code generator's work, which is most of it and for which
-        any thread will do, since it is done without Python.
+        """Parse a module and run its passes; returns the code generation as a callable.
+
+        Code generation is most of the work and releases the GIL, so that any thread can run it.
         """
         binding = self.binding
         machine = self.machine(_QUICK if quick or text.count("\n") > LONG_TEXT else _GOOD)
-        # Machines and contexts of their own may be used at the same time.
+        # A machine and a context per module: neither is thread-safe.
         module = binding.parse_assembly(text, binding.create_context())
         builder = binding.create_pass_builder(
             machine, binding.create_pipeline_tuning_options(speed_level=1)
@@ -109,22 +111,21 @@ class Host:
             library.LLVMPY_DisposeMemoryBuffer(found)
 
     def load(self, code: bytes, name: str) -> Code:
-        """An object in memory, and where its function ``name`` is."""
+        """Link an object into memory and return its function ``name``."""
         library = self.binding.JITLibraryBuilder().add_object_img(code).export_symbol(name)
         tracker = library.add_current_process().link(self.linker(), f"{name}{next(_numbers)}")
         return Code(tracker, tracker[name])
 
 
 _QUICK, _GOOD = 0, 1
-"""Efforts."""
+"""LLVM optimisation levels of the code generator."""
 
 
 def _emit_function(binding: Any) -> Any:
-    """LLVM's function that makes an object of a module, with a machine and a context that nobody
-    else uses.
+    """Return LLVM's function that emits an object, bypassing llvmlite's lock where possible.
 
-    It takes nearly all the time there is, in which llvmlite's lock would keep out whoever wants
-    to draw; so it is not called through llvmlite, as long as that says which library it has.
+    llvmlite serialises calls by a lock, so a background compilation would block the drawing
+    thread.  Emission is safe without it: machine and context belong to the module alone.
     """
     wrapped = binding.ffi.lib.LLVMPY_TargetMachineEmitToMemory
     path = getattr(binding.ffi.lib, "_name", None)
@@ -136,7 +137,7 @@ def _emit_function(binding: Any) -> Any:
 
 
 def _features(binding: Any) -> dict[str, bool]:
-    """What the CPU has, by LLVM's names; nothing where LLVM cannot tell."""
+    """Return the CPU's features by LLVM's names; empty if LLVM cannot detect them."""
     try:
         return dict(binding.get_host_cpu_features())
     except RuntimeError:
@@ -149,7 +150,7 @@ def _feature_string(features: dict[str, bool]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A function in memory, which ``library`` keeps there."""
+    """A function in memory; ``library`` keeps its memory alive."""
 
     library: Any
     address: int
@@ -157,5 +158,8 @@ class Code:
 
 @lru_cache(maxsize=1)
 def host() -> Host:
-    """Raises ImportError without llvmlite, and whatever one that is damaged or too old raises."""
+    """Return LLVM for this machine.
+
+    Raises ImportError without llvmlite, and other exceptions if it is damaged or too old.
+    """
     return Host.of()

@@ -1,10 +1,9 @@
-"""The compiling engine: the reference engine's ``run``, by code of the machine.
+"""The compiling engine:  ``run`` of the reference engine by machine code.
 
-A program is compiled when it first runs, or loaded if some process did so before, and is then
-called for all lanes without Python's lock.  Textures are sampled by compiled code as well, if
-whoever samples them says by which programs (``Bindable``).  Other samplers, and fetchers, are
-called back for each vector of lanes, which has the lanes of a quad together.  What acts on memory
-runs in regions (``lockstep``).
+A program is compiled when it first runs, or loaded from the object cache, and is then called for
+all lanes without the GIL.  Texture sampling is compiled too if the sampler provides programs
+(``BindableSampler``); other samplers and fetchers are called back per vector of lanes, which holds
+whole quads.  Programs that access memory run in regions.
 """
 
 from __future__ import annotations
@@ -73,10 +72,10 @@ def run(
     fetcher: Fetcher | None = None,
     memory: Memory | None = None,
 ) -> Result:
-    """Run a program: arguments, result and errors are those of ``dp2emu.shader.reference.run``.
+    """Run a program; arguments, result and errors are those of ``dp2emu.shader.reference.run``.
 
-    Who watches loads gets them from the reference engine, whose order they are defined by.
-    Raises ImportError without llvmlite.
+    With ``watch`` the reference engine runs, which defines the order of loads.  Raises ImportError
+    without llvmlite.
     """
     if watch is not None:
         return run_reference(
@@ -99,7 +98,7 @@ def run_for(
     sampler: Sampler | None = None,
     fetcher: Fetcher | None = None,
 ) -> Result:
-    """The same with code of another shape, such as shorter vectors."""
+    """Run a program by code for another target, such as one with shorter vectors."""
     check_lanes(program, lanes, mask)
     given = [input_lanes(port, inputs[port.name], lanes) for port in program.inputs]
     bindings = Bindings(target, sampler, fetcher)
@@ -110,7 +109,7 @@ def run_for(
         masks = [] if mask is None else [mask]
         names = tuple(port.name for port in program.inputs)
         code = compiled(program, names, target, masked=bool(masks))
-        # Who is called back may meet any number.
+        # Callbacks compute with NumPy on arbitrary values: no warnings.
         with np.errstate(all="ignore"):
             _run(target, code, bound, given, masks, [*outputs, alive])
         bindings.complain()
@@ -126,7 +125,7 @@ def _run(
     masks: list[Mask],
     wanted: list[Lanes],
 ) -> None:
-    """``wanted`` has the outputs and, last, what is alive."""
+    """Run the lane loop; ``wanted`` has the outputs and, last, the mask of live lanes."""
     lanes = len(wanted[-1])
     inputs = [_spread(array, target.width, lanes) for array in (*given, *masks)]
     rooms = [np.empty((len(each) + 1) * target.row, np.uint8) for each in (inputs, wanted)]
@@ -140,35 +139,35 @@ def _run(
 
 
 def _spread(array: Lanes, width: int, lanes: int) -> Lanes:
-    """In one piece, and a vector of what all lanes share."""
+    """Return a contiguous array; a uniform value as a full vector."""
     return np.ascontiguousarray(array) if len(array) == lanes else np.repeat(array, width)
 
 
 def _described(arrays: list[Lanes], lanes: int) -> Words:
-    """Address, step and size of a lane of each, as ``batches`` wants them."""
+    """Return address, lane stride and item size of each array, as ``batches`` expects."""
     rows = [(address(each), each.itemsize * (len(each) == lanes), each.itemsize)
             for each in arrays]  # fmt: skip
     return np.array(rows, np.uint64)
 
 
-# Programs that act on memory, by compiled code between one access and the next.
+# Lockstep execution of programs that access memory.
 #
-# Accesses are by lanes in order, all lanes of one before any of the next, and code that runs a
-# vector of lanes to its end would do otherwise.  So what stands between them and needs no other
-# lanes is cut out into regions, programs of their own, which the compiling engine runs for all lanes
-# that are active.  The rest is done by the reference engine, statement by statement.
+# All lanes finish an access before any lane begins the next one; code that ran each vector of
+# lanes to its end would break that order.  Statements between accesses that need no other lane
+# are split off into regions, programs that compiled code runs for all active lanes.  The reference
+# engine executes everything else, statement by statement.
 
 LEAST_REGION = 24
-"""Statements that a region has at least, or a loop: fewer take the reference engine less time than
-a call of compiled code."""
+"""Fewest statements of a region or a loop: a call of compiled code costs more than the reference
+engine needs for fewer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
     """Statements that are executed by running ``program``.
 
-    It has an input for each of the slots ``given``, by ``slot_port``, and an output for each of
-    those it has ``made``.
+    It has an input for each slot of ``given`` and an output for each slot of ``made``, named by
+    ``slot_port``.
     """
 
     program: Program
@@ -187,7 +186,7 @@ def run_in_regions(
     fetcher: Fetcher | None = None,
     memory: Memory | None = None,
 ) -> Result:
-    """Run a program whose regions ``run`` runs: ``dp2emu.shader.reference.run``."""
+    """Run a program in lockstep, its regions by ``run``:  ``dp2emu.shader.reference.run``."""
     surroundings = Surroundings(sampler, None, fetcher, memory)
     own: dict[type, Execute] = {Region: partial(_run_region, run, uniforms)}
     machine = machine_of(program, inputs, uniforms, lanes, mask, surroundings, own)
@@ -208,18 +207,18 @@ def _run_region(
 
 
 def slot_port(slot: int) -> str:
-    """The port of a region for a slot."""
+    """Return the name of a region's port for a slot."""
     return f"slot#{slot}"
 
 
 @of_program
 def split_regions(program: Program) -> tuple[Statement, ...]:
-    """The statements of a program with regions in the place of what they are made of."""
+    """Return the program's statements with compilable runs replaced by regions."""
     return _RegionSplitter(program, _read_counts(program.statements)).block(program.statements)
 
 
 def _read_counts(statements: tuple[Statement, ...]) -> Counter[int]:
-    """How often slots are read."""
+    """Return how many operands read each slot."""
     return Counter(
         each.number
         for statement in walk(statements)
@@ -230,7 +229,7 @@ def _read_counts(statements: tuple[Statement, ...]) -> Counter[int]:
 
 @dataclass(frozen=True, slots=True)
 class _RegionSplitter:
-    """A program, and how often it reads each slot."""
+    """Splits the statements of a program; ``reads`` counts the reads of each slot."""
 
     program: Program
     reads: Counter[int]
@@ -248,7 +247,7 @@ class _RegionSplitter:
         return (*done, *self.region(tuple(waiting)))
 
     def opened(self, statement: Statement) -> Statement:
-        """A statement with regions inside it."""
+        """Return a statement with its nested blocks split."""
         if isinstance(statement, If):
             then, otherwise = self.block(statement.then), self.block(statement.otherwise)
             return replace(statement, then=then, otherwise=otherwise)
@@ -257,8 +256,8 @@ class _RegionSplitter:
         return statement
 
     def plain(self, statement: Statement, loops: int) -> bool:
-        """Whether a statement can be in a region: no lane needs another, or anything but slots
-        and uniform files.
+        """Whether a statement can be in a region: it reads only slots and uniform files of its own
+        lane.
         """
         if isinstance(statement, Load):
             files = self.program.files
@@ -272,7 +271,7 @@ class _RegionSplitter:
         )
 
     def region(self, statements: tuple[Statement, ...]) -> Iterable[Statement]:
-        """A region of statements, or these themselves where they are few."""
+        """Return a region of statements, or the statements themselves if they are too few."""
         inside = list(walk(statements))
         if len(inside) < LEAST_REGION and not any(isinstance(each, Loop) for each in inside):
             return statements
@@ -303,12 +302,12 @@ class _RegionSplitter:
 
 
 def _always_assigned(statements: tuple[Statement, ...]) -> Iterator[int]:
-    """Slots that statements assign whatever happens."""
+    """Yield slots that statements assign on every path."""
     return (slot for each in statements for slot in written(each))
 
 
 def _read_before_assigned(statements: tuple[Statement, ...]) -> set[int]:
-    """Slots that may be read before statements assign them."""
+    """Return slots that may be read before the statements assign them."""
     known: set[int] = set()
     early: set[int] = set()
     for statement in statements:
