@@ -1,7 +1,7 @@
-"""Codes as fractions of the largest one, without dividing: c / (2^n - 1), as texels are read.
+"""Normalisation of n-bit codes, c / (2^n - 1), by multiplication.
 
-The number times the reciprocal, in two parts of which the small product is rounded first, is the
-nearest float to the quotient for every whole number below 2^16 and every n up to 16.
+The code times the reciprocal, given as a sum of two floats whose small product is rounded first,
+is the correctly rounded quotient for every integer below 2^16 and every n up to 16.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dp2emu.shader.jit.writer import Writer, constant
 from dp2emu.shader.types import Type
 
 BITS = 16
-"""Of the largest number, and of the largest divisor."""
+"""Most bits of the code and of the divisor."""
 _LARGEST = (1 << BITS) - 1
 _DIVISORS = {
     Constant.of(Type.F32, float((1 << bits) - 1)): (1 << bits) - 1 for bits in range(1, BITS + 1)
@@ -23,7 +23,7 @@ _DIVISORS = {
 
 
 def fraction(w: Writer, value: str, largest: int) -> str:
-    """value / largest, of whole numbers of at most ``BITS`` bits with any sign."""
+    """Emit value / largest for integers of at most ``BITS`` bits and either sign."""
     divisor = constant(Constant.of(Type.F32, float(largest)))
     if not w.target.fused or largest > _LARGEST:
         return w(f"fdiv {w.f} {value}, {divisor}")
@@ -32,20 +32,20 @@ def fraction(w: Writer, value: str, largest: int) -> str:
 
 
 def parts(largest: int) -> tuple[np.float32, np.float32]:
-    """The reciprocal as a sum of two floats."""
+    """Return the reciprocal as a sum of two floats."""
     about = np.float32(1) / np.float32(largest)
     return about, np.float32((1 - float(about) * largest) / largest)
 
 
 def divisor(operand: Operand) -> int | None:
-    """The number that a constant is, if it is one of those."""
+    """Return the divisor that a constant is, None for other operands."""
     return _DIVISORS.get(operand) if isinstance(operand, Constant) else None
 
 
 def whole_numbers(program: Program) -> frozenset[int]:
-    """F32 slots that never hold anything but whole numbers of ``BITS`` bits.
+    """Return the F32 slots that hold only integers of at most ``BITS`` bits.
 
-    They are assigned in one place, and so is what they are made of; before that they hold 0.
+    Each has a single assignment, as do the slots it is computed from; before it they hold 0.
     """
     statements = [*walk(program.statements)]
     places = Counter(slot for statement in statements for slot in written(statement))
@@ -58,7 +58,7 @@ def whole_numbers(program: Program) -> frozenset[int]:
 
 
 def _is_small(statement: Assign) -> bool:
-    """Whether some low bits of an integer are all that is left."""
+    """Whether the result is an integer of at most ``BITS`` bits by a mask or a shift."""
     last = statement.operands[-1]
     if not isinstance(last, Constant):
         return False

@@ -1,9 +1,9 @@
-"""Where compiled code finds what a program reads: 64-bit words, known when it is compiled.
+"""Layout of a program's bindings: 64-bit words with the addresses that compiled code uses.
 
-A uniform file has two words, its address and how many scalars it holds; a local file has one, the
-address of ``size + 1`` rows of vectors, of which the last takes the stores that go nowhere.  What
-is asked by a Sample or a Fetch has two, the address of a function and what that is given first.
-Scalars of a file are 32 bits; a BOOL is 0 or not.
+A uniform file takes two words: address and number of scalars.  A local file takes one: the address
+of ``size + 1`` rows of vectors, the last of which absorbs stores out of range.  A callee, the
+target of Samples or Fetches, takes two: function address and first argument.  Scalars of files are
+32 bits; a BOOL is 0 or nonzero.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dp2emu.shader.sampling import ports
 
 @dataclass(frozen=True, slots=True)
 class SampleCallee:
-    """A sampler, and how a program samples with it."""
+    """The callee of Samples: a sampler and the form of the call."""
 
     sampler: int
     kind: TextureKind
@@ -34,13 +34,13 @@ class SampleCallee:
 
     @property
     def rows(self) -> int:
-        """Vectors that it is given: coordinates, then arguments."""
+        """Number of argument vectors: coordinates, then arguments."""
         return len(ports(self.kind, self.lod))
 
 
 @dataclass(frozen=True, slots=True)
 class FetchCallee:
-    """What answers to fetches of a unit with so many operands."""
+    """The callee of Fetches of a unit with ``rows`` operands."""
 
     unit: int
     rows: int
@@ -51,9 +51,9 @@ Callee = SampleCallee | FetchCallee
 
 @dataclass(frozen=True, slots=True)
 class BindingLayout:
-    """First words of the files and of what is asked; ``size`` words in all.
+    """Index of the first word of each file and callee; ``size`` words in all.
 
-    ``fixed`` scalars of each uniform file are read without asking how many there are; ``local``
+    The first ``fixed`` scalars of each uniform file are loaded without a bounds check; ``local``
     are the files that are not uniform.
     """
 
@@ -66,7 +66,7 @@ class BindingLayout:
 
 @of_program
 def layout_of(program: Program) -> BindingLayout:
-    """The layout of a program's bindings."""
+    """Lay out the bindings of a program."""
     files: dict[str, int] = {}
     asked: dict[Callee, int] = {}
     fixed: dict[str, int] = {}
@@ -87,12 +87,12 @@ def layout_of(program: Program) -> BindingLayout:
 
 
 def within(file: File, address: Address) -> bool:
-    """Whether an address is fixed and in range."""
+    """Whether an address is constant and in range."""
     return address.index is None and 0 <= address.offset < file.size
 
 
 def callee_of(statement: Sample | Fetch) -> Callee:
-    """What a statement has in common with others that need the same function."""
+    """Return the callee of a statement; statements with equal callees share a function."""
     if isinstance(statement, Fetch):
         return FetchCallee(statement.unit, len(statement.operands))
     return SampleCallee(statement.sampler, statement.kind, statement.lod)

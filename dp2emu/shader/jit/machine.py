@@ -1,7 +1,7 @@
-"""The machine that code is for, which is known without LLVM if an earlier process has asked it.
+"""Description of the host machine, cached on disk so that later processes need not load LLVM.
 
-It is the same machine as long as Linux says the same of the processor, and the files of llvmlite
-and those that ask it are the same ones.
+The cached description is valid while /proc/cpuinfo, the files of llvmlite and the sources of this
+package are unchanged.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ from dp2emu.shader.jit.writer import Target
 
 _PROCESSORS = Path("/proc/cpuinfo")
 _TELLING = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
-"""What Linux says of a processor that LLVM may make something of."""
+"""Fields of /proc/cpuinfo that may influence LLVM's choice of instructions."""
 _FLAGS = "flags"
-"""Without them it is not the processor's kind that Linux speaks of: an emulator may show what it
-runs on."""
+"""Without this field cpuinfo does not describe an x86 processor; an emulator may show its host's."""
 _FAILURES = (ImportError, OSError, RuntimeError, AttributeError, SyntaxError)
-"""What an llvmlite raises that is damaged or too old."""
+"""Exceptions of an llvmlite that is damaged or too old."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What texts and objects depend on: LLVM and the processor, by ``name``, whether that has a
-    fused multiply-add, and conversions that round as they are told.
+    """Properties of the host that texts and objects depend on.
+
+    ``name`` identifies LLVM and the processor; ``fused``: it has a fused multiply-add;
+    ``rounding``: it has conversions with an explicit rounding mode.
     """
 
     name: str
@@ -41,14 +42,16 @@ class Machine:
     rounding: bool
 
     def key(self, *parts: str) -> str:
-        """Names an object: all that it depends on, hashed."""
+        """Return the object cache key of everything an object depends on, hashed."""
         return hashlib.sha256("\0".join((self.name, *parts)).encode()).hexdigest()
 
 
 @lru_cache(maxsize=1)
 def machine() -> Machine:
-    """This one.  Raises ImportError without llvmlite, and whatever one that is damaged or too old
-    raises, if nobody has asked it before.
+    """Return the description of this machine, from the object cache or from LLVM.
+
+    Raises ImportError without llvmlite, and other exceptions if it is damaged or too old, unless
+    the description is cached.
     """
     key = _key()
     if key is None:
@@ -62,10 +65,10 @@ def machine() -> Machine:
 
 
 def llvm() -> Host:
-    """LLVM, for those who compile or link.
+    """Return LLVM, for compiling or linking.
 
-    That an earlier process has asked it does not mean that this one can.  Raises UsageError if
-    not, and the next process asks again.
+    A cached description does not guarantee a working LLVM: if it fails, the cached entry is
+    cleared so that the next process asks again, and UsageError is raised.
     """
     try:
         return host()
@@ -77,20 +80,21 @@ def llvm() -> Host:
 
 
 def _key() -> str | None:
-    """Names what is kept of LLVM; None where nothing is."""
+    """Return the cache key of the machine's description, None if it cannot be cached."""
     known = _identity()
     return None if known is None else hashlib.sha256("\n".join(known).encode()).hexdigest()
 
 
 def _asked() -> Machine:
-    """As LLVM knows it."""
+    """Describe the machine by asking LLVM."""
     found = host()
     return Machine(found.name, found.fused, found.rounding)
 
 
 def _identity() -> list[str] | None:
-    """The processor and LLVM, by what tells them from others, and who asks; None where that is not
-    known, or of no use since code is linked by LLVM.
+    """Return the strings that identify processor, llvmlite and sources.
+
+    None if one is unknown, or if objects are linked by LLVM, so that caching saves nothing.
     """
     try:
         spec = find_spec("llvmlite") if images_supported() else None
@@ -106,8 +110,9 @@ def _identity() -> list[str] | None:
 
 
 def _processor() -> list[str]:
-    """What is said of the first one: they are all alike where Linux runs on x86-64.  Nothing if
-    that is not what it can do.
+    """Return the relevant cpuinfo lines of the first processor, empty if it has no flags line.
+
+    Processors are alike where Linux runs on x86-64.
     """
     with _PROCESSORS.open(encoding="ascii", errors="backslashreplace") as file:
         lines = list(takewhile(str.strip, file))
@@ -116,30 +121,29 @@ def _processor() -> list[str]:
 
 
 def target() -> Target:
-    """What code for this machine is written for."""
+    """Return the compilation target of this machine."""
     return Target(fused=machine().fused)
 
 
 _useless: list[str] = []
-"""Why an llvmlite that is there is of no use, if it is known to be of none."""
+"""The reason why the installed llvmlite cannot be used, once known."""
 
 
 def available() -> bool:
-    """Whether programs can be compiled, as far as is known: nothing is imported to find out."""
+    """Whether llvmlite is installed and not known to be broken.  Imports nothing."""
     if _useless:
         return False
     try:
         return find_spec("llvmlite") is not None
     except (ImportError, ValueError):
-        # Whoever keeps it from being imported may say so already here, or put something in its
-        # place that does not say where it is from.
+        # An import hook may block the module here, or a stub may lack a __spec__.
         return False
 
 
 def works() -> bool:
-    """Whether programs can be compiled here, or have been, which llvmlite is imported for.
+    """Whether programs can be compiled; imports llvmlite if no description is cached.
 
-    One that cannot be used counts as one that is not there, and a line of the log says why, once.
+    A broken llvmlite counts as missing; the reason is logged once.
     """
     if _useless:
         return False

@@ -1,9 +1,8 @@
-"""Objects on disk, so that a program is compiled once and not once a process.
+"""The object cache: compiled objects on disk, shared by processes.
 
-Any number of processes may share a folder: a file appears whole or not at all, and one that is
-damaged counts as missing.  Objects are run, so those that another user could have put there count
-as missing too.  Where the folder cannot be used nothing is kept, and nobody is told, for then
-programs are compiled like any others.
+Writes are atomic and corrupt files count as missing, so any number of processes may share a
+folder.  Objects are executed, so files that another user could have written count as missing too.
+Errors are silent: without a usable folder programs are just compiled again.
 """
 
 from __future__ import annotations
@@ -20,24 +19,24 @@ from pathlib import Path
 from dp2emu.records import dataclass
 
 CACHE_BYTES = 64 << 20
-"""Bytes in all; objects are some kilobytes each."""
+"""Total size limit in bytes; objects have some kilobytes each."""
 
 
 _SUFFIX = ".object"
 
 
 _SCANS_PER_LIMIT = 64
-"""How often a store looks at its folder while it writes as much as that may hold: looking at
-thousands of files takes as long as compiling one."""
+"""Folder scans while ``limit`` bytes are written: scanning thousands of files takes as long as
+compiling one."""
 
 
 @dataclass(slots=True)
 class ObjectCache:
-    """A folder of objects by key, about ``limit`` bytes; those not used for longest go first.
+    """A folder of objects by key, of about ``limit`` bytes, with least-recently-used eviction.
 
-    Mutable: ``unseen`` bytes were written since it last looked, None before it writes.  Many
-    processes write less than makes one look; each begins with some of that, chosen by its first
-    object, so that together they look as often as one that writes it all.
+    Mutable:  ``unseen`` counts the bytes written since the last scan, None before the first write.
+    Most processes write less than triggers a scan, so each starts at a pseudo-random count taken
+    from its first object: together they scan as often as one process that writes everything.
     """
 
     folder: Path
@@ -45,7 +44,7 @@ class ObjectCache:
     unseen: int | None = None
 
     def get(self, key: str) -> bytes | None:
-        """An object, or None if it is not there, not whole or perhaps somebody else's."""
+        """Return an object, None if it is missing, corrupt or possibly another user's."""
         path = self._path(key)
         try:
             if not (_is_private(self.folder, stat.S_ISDIR) and _is_private(path, stat.S_ISREG)):
@@ -61,7 +60,7 @@ class ObjectCache:
         return code
 
     def put(self, key: str, code: bytes) -> None:
-        """Keep an object, if that can be done."""
+        """Store an object; errors are ignored."""
         if _DIGEST + len(code) > self.limit:
             return
         with contextlib.suppress(OSError):
@@ -79,7 +78,7 @@ class ObjectCache:
         return self.folder / f"{key}{_SUFFIX}"
 
     def _write(self, path: Path, data: bytes) -> None:
-        """Under another name first: nobody reads half an object."""
+        """Write under a temporary name and rename, so that readers never see a partial object."""
         number, name = tempfile.mkstemp(dir=self.folder)
         try:
             with os.fdopen(number, "wb") as file:
@@ -96,13 +95,13 @@ class ObjectCache:
         for _, size, path in found:
             total += size
             if total > self.limit:
-                # Another process may have been faster.
+                # Another process may have removed it already.
                 with contextlib.suppress(OSError):
                     path.unlink()
 
 
 def _files(folder: Path) -> Iterator[tuple[int, int, Path]]:
-    """When each was last used, its size and its path; what others left half written as well."""
+    """Yield modification time, size and path of each file, abandoned temporary files included."""
     for path in folder.iterdir():
         with contextlib.suppress(OSError):
             status = path.stat()
@@ -111,8 +110,10 @@ def _files(folder: Path) -> Iterator[tuple[int, int, Path]]:
 
 @lru_cache(maxsize=1)
 def object_cache() -> ObjectCache:
-    """The objects of this user, where the platform wants caches; none for a user who has no home,
-    for whom that is a folder wherever the process was started.
+    """Return the cache in the user's cache folder.
+
+    It is disabled for a user without a home, whose cache folder would be relative to the working
+    directory.
     """
     from platformdirs import user_cache_path
 
@@ -124,14 +125,14 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 def _digest(key: str, code: bytes) -> bytes:
-    """Of the key as well: an object under another's name is as bad as a damaged one."""
+    """Hash an object with its key, so that a file under another's name counts as corrupt."""
     return hashlib.sha256(key.encode() + b"\n" + code).digest()
 
 
 def _is_private(path: Path, is_kind: Callable[[int], bool]) -> bool:
-    """Whether something is of a kind, and this user's, and nobody else may write to it.
+    """Whether a path is of the kind, owned by this user and writable by no other.
 
-    Where users have no numbers the platform's cache folder is taken to be the user's.
+    Without user ids the platform's cache folder is trusted.
     """
     status = path.stat()
     if not is_kind(status.st_mode):
@@ -142,21 +143,22 @@ def _is_private(path: Path, is_kind: Callable[[int], bool]) -> bool:
     return status.st_uid == os.geteuid() and not status.st_mode & others
 
 
-# Which sources write texts: an object is found again by what its text is written for as long as
-# they are the same, so that nobody has to write the text to find out.
+# Stamps of the modules that generate code.  They are part of the cache key, so that an object is
+# found by the record it was generated for, without generating its text.
 
 ROOT = Path(__file__).parents[2]
 
 
 CODE_PACKAGES = ("d3d", "gpu", "shader")
-"""Packages of whose modules texts are made."""
+"""Packages whose modules generate LLVM text."""
 
 
 @lru_cache(maxsize=1)
 def source_stamps() -> str | None:
-    """Names, sizes and times of all modules that write texts; None if they are no files.
+    """Return path, size and modification time of all modules that generate code, None if they are
+    no files.
 
-    Python goes by the same when it decides whether to compile a module again.
+    Python's bytecode cache relies on the same properties.
     """
     try:
         return "\n".join(
@@ -167,7 +169,7 @@ def source_stamps() -> str | None:
 
 
 def folder_stamps(folder: Path | str) -> Iterator[str]:
-    """A line for each module in a folder.  Raises OSError for what is no folder."""
+    """Yield a line per module in a folder.  Raises OSError if it is no folder."""
     with os.scandir(folder) as found:
         for entry in found:
             if entry.is_dir():

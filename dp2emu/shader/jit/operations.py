@@ -1,8 +1,8 @@
-"""The op table once more: what LLVM instructions each row is.
+"""LLVM instructions of each row of the op table.
 
-Rows stand in the order of ``dp2emu.shader.ops`` and compute what the expressions there do, bit
-for bit.  Minimum, maximum and clamps are comparisons with selections, conversions saturate, and
-an fma is the CPU's own or, where it has none, the reference's sum rounded to odd.
+Rows stand in the order of ``dp2emu.shader.ops`` and compute the same results bit for bit.
+Minimum, maximum and clamps are compare and select, conversions saturate, and an fma is the CPU's
+own or the reference's round-to-odd emulation.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dp2emu.shader.jit.writer import ALL, ZERO, Writer, constant
 from dp2emu.shader.types import NAN_BITS, Type
 
 Emit = Callable[..., str]
-"""Takes a writer and names of operands, gives the name of the result."""
+"""Takes a writer and operand names, returns the result's name."""
 
 ONE = constant(Constant.of(Type.F32, 1.0))
 NAN = constant(Constant(Type.F32, NAN_BITS))
@@ -23,7 +23,7 @@ _SHIFT_MASK = "splat (i32 31)"
 
 
 def canonical(w: Writer, x: str) -> str:
-    """Every NaN as the one that is seen."""
+    """Replace every NaN by the canonical one."""
     return w.select(w(f"fcmp uno {w.f} {x}, {ZERO}"), w.f, NAN, x)
 
 
@@ -32,7 +32,7 @@ def _same(w: Writer, x: str) -> str:
 
 
 def _binary(word: str, letter: str) -> Emit:
-    """An instruction on two vectors, ``letter`` being the writer's attribute for their type."""
+    """A two-operand instruction; ``letter`` is the writer's attribute with the vector type."""
 
     def emit(w: Writer, x: str, y: str) -> str:
         return w(f"{word} {getattr(w, letter)} {x}, {y}")
@@ -41,7 +41,7 @@ def _binary(word: str, letter: str) -> Emit:
 
 
 def _float(name: str) -> Emit:
-    """An intrinsic with one correct result."""
+    """A floating-point intrinsic with a single correct result."""
     return lambda w, *operands: w.float_call(name, *operands)
 
 
@@ -65,13 +65,13 @@ def _mulz(w: Writer, x: str, y: str) -> str:
 
 
 def _min(w: Writer, x: str, y: str) -> str:
-    """What CPUs have an instruction for, and x if y is a NaN."""
+    """The operand order of x86 minps, which LLVM matches, then x where y is a NaN."""
     least = w.select(w(f"fcmp olt {w.f} {x}, {y}"), w.f, x, y)
     return w.select(w(f"fcmp uno {w.f} {y}, {ZERO}"), w.f, x, least)
 
 
 def _max(w: Writer, x: str, y: str) -> str:
-    """The same, in the order that gives x if they are equal, which zeros of two signs are."""
+    """As ``_min``, ordered so that equal operands (zeros of either sign) give x."""
     most = w.select(w(f"fcmp ogt {w.f} {y}, {x}"), w.f, y, x)
     return w.select(w(f"fcmp uno {w.f} {x}, {ZERO}"), w.f, y, most)
 
@@ -88,7 +88,7 @@ def _fma(w: Writer, x: str, y: str, z: str) -> str:
 
 
 def rounded_to_odd(w: Writer, x: str, y: str, z: str) -> str:
-    """An fma where the CPU has none: ``dp2emu.shader.ops.fma``, in the same order."""
+    """An fma for CPUs without one:  ``dp2emu.shader.ops.fma``, in the same order."""
     x, y, z = (w(f"fpext {w.f} {each} to {w.d}") for each in (x, y, z))
     product = w(f"fmul {w.d} {x}, {y}")
     total = w(f"fadd {w.d} {product}, {z}")
@@ -112,7 +112,7 @@ def _shift(word: str) -> Emit:
 
 
 def _high(extend: str) -> Emit:
-    """The upper half of a product."""
+    """Upper half of a 64-bit product."""
 
     def emit(w: Writer, x: str, y: str) -> str:
         wide = [w(f"{extend} {w.i} {each} to {w.l}") for each in (x, y)]
@@ -123,7 +123,7 @@ def _high(extend: str) -> Emit:
 
 
 def _divided(word: str) -> Emit:
-    """An unsigned quotient or rest, all ones if the divisor is 0."""
+    """Unsigned quotient or remainder, all ones if the divisor is 0."""
 
     def emit(w: Writer, x: str, y: str) -> str:
         none = w(f"icmp eq {w.i} {y}, {ZERO}")
@@ -134,14 +134,14 @@ def _divided(word: str) -> Emit:
 
 
 def _convert(word: str) -> Emit:
-    """Integers to the nearest float."""
+    """Integer to nearest float."""
     return lambda w, x: w(f"{word} {w.i} {x} to {w.f}")
 
 
 def _saturating(word: str, low: float, high: float) -> Emit:
-    """Floats cut towards zero; out of range is the end of the range, a NaN 0.
+    """Float to integer toward zero, saturated; a NaN gives 0.
 
-    LLVM has an intrinsic for that, of which it makes branches for each lane.
+    LLVM's saturating intrinsic is lowered to a branch per lane.
     """
     least, most = (constant(Constant.of(Type.F32, end)) for end in (low, high))
     ends = (f"splat (i32 {int(low)})", f"splat (i32 {int(high) - 1})")

@@ -1,7 +1,7 @@
-"""Where the sign of a zero makes no difference, so that mulz may be a plain product.
+"""Sign-of-zero analysis and peephole rules: cheaper instructions with identical results.
 
-Mulz is 0 where an operand is, so it differs from a product there: by the sign, or if the other
-one is no finite number.
+mulz gives +0 where an operand is 0.  A plain product differs there by the zero's sign, or if the
+other operand is infinite or NaN, so knowledge of signs and ranges allows a plain product.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from dp2emu.shader.jit.writer import ZERO, Writer
 _SIGN_BLIND = frozenset(
     ("mulz", "abs", "lt", "ge", "eq", "ne", "saturate", "fract", "ftoi", "ftou")
 )
-"""Ops whose results are the same for both zeros."""
+"""Operations whose result is the same for zeros of either sign."""
 
 
 _SIGN_PRESERVING = frozenset(
     ("mov", "add", "sub", "mul", "neg", "sqrt", "floor", "select", "min", "max")
 )
-"""Ops whose results are the same, or zeros of two signs."""
+"""Operations whose result for either zero is the same up to the sign of a zero."""
 
 
 @of_program
 def unsigned_zeros(program: Program) -> frozenset[int]:
-    """Slots the sign of whose zeros nothing depends on."""
+    """Return the slots whose zeros may have either sign without an observable effect."""
     uses: dict[int, list[Statement]] = defaultdict(list)
     for statement in walk(program.statements):
         for operand in operands(statement):
@@ -62,7 +62,7 @@ def _may_ignore_sign(statement: Statement) -> bool:
 
 
 def _exposes_sign(statement: Statement, slot: int, signed: set[int]) -> bool:
-    """Whether the sign of a zero operand can be seen in what a statement assigns."""
+    """Whether the sign of a zero operand can be observed through a statement's result."""
     assert isinstance(statement, Assign)
     if statement.op in _SIGN_BLIND:
         return False
@@ -73,7 +73,7 @@ def _exposes_sign(statement: Statement, slot: int, signed: set[int]) -> bool:
 
 
 def number_of(operand: Operand) -> float | None:
-    """A constant that is a finite number."""
+    """Return the value of a constant that is a finite float, otherwise None."""
     if not isinstance(operand, Constant):
         return None
     value = np.uint32(operand.bits).view(np.float32)
@@ -94,20 +94,18 @@ _SIGN_HIDING: dict[str, Callable[[Operand], bool]] = {
     "min": _is(lambda value: value < 0),
     "max": _is(lambda value: value > 0),
 }
-"""Which numbers beside a zero make the result the same for both."""
+"""Other operands for which a result is the same for zeros of either sign."""
 
 
-# What operations come down to where a program's text says something of their operands.
-#
-# Each gives the same bits as the row of ``operations``.
+# Peephole rules; each computes the same bits as the row of ``operations``.
 
 Read = Callable[[Operand], str]
-"""Gives the name of an operand."""
+"""Returns the name of an operand's value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of the slots of a program."""
+    """Results of the analyses of a program."""
 
     ranges: SlotRanges
     whole: frozenset[int]
@@ -115,36 +113,36 @@ class Facts:
 
     @classmethod
     def of(cls, program: Program, sampled: SampleRanges) -> Facts:
-        """``sampled`` is known of what is sampled."""
+        """Analyse a program; ``sampled`` has the known ranges of sampled values."""
         return cls(ranges(program, sampled), whole_numbers(program), unsigned_zeros(program))
 
     def range(self, operand: Operand) -> Range | None:
-        """That of an operand, if it is a slot."""
+        """Return the range of an operand if it is a slot with a known one."""
         return self.ranges.get(operand.number) if isinstance(operand, Slot) else None
 
 
 def peephole(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
-    """The result of a statement by a shorter way, if there is one."""
+    """Emit a cheaper equivalent of a statement; None if no rule applies."""
     rule = _RULES.get(statement.op)
     return None if rule is None else rule(w, facts, statement, read)
 
 
 def _quotient(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
-    """A code as a fraction."""
+    """Normalise an unsigned code without dividing."""
     value, largest = statement.operands[0], divisor(statement.operands[1])
     whole = isinstance(value, Slot) and value.number in facts.whole
     return fraction(w, read(value), largest) if largest and whole else None
 
 
 def _saturated(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
-    """What is within 0..1 as it is."""
+    """Omit the clamp of a value within 0..1."""
     (value,) = statement.operands
     known = facts.range(value)
     return read(value) if known is not None and known.within else None
 
 
 def _convert(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
-    """To I32, of what needs no saturation."""
+    """Convert to I32 without saturation if the value is in range."""
     (value,) = statement.operands
     known = facts.range(value)
     if known is None or not known.converts:
@@ -156,19 +154,20 @@ def _convert(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | No
 
 
 def _product(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
-    """mulz of a number with itself, or with a constant that a product with 0 is a zero for."""
+    """Replace mulz by a plain product: a square, or a product with a constant that cannot differ.
+    """
     x, y = statement.operands
     factor = number_of(y) or number_of(x)
     plain = x == y or (factor and statement.slot in facts.unsigned)
     if not plain and not (factor and abs(factor) >= 1):
         return None
     value = w(f"fmul {w.f} {read(x)}, {read(y)}")
-    # No number but 0 has a product of 0 with one from 1 on, and -0 + 0 is 0.
+    # With a factor of magnitude 1 or more only 0 has a product of 0; adding +0 makes -0 positive.
     return value if plain else w(f"fadd {w.f} {value}, {ZERO}")
 
 
 def _min_max(how: str) -> Callable[[Writer, Facts, Assign, Read], str | None]:
-    """Of a number and a constant, which it is not the same as a zero of another sign."""
+    """Minimum or maximum with a nonzero constant: no zeros of two signs can meet."""
 
     def rule(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
         x, y = statement.operands

@@ -1,7 +1,7 @@
-"""What numbers slots can hold, as far as a program's text says it.
+"""Value range analysis of F32 slots.
 
-A range is that of the float32 results, rounded as they are: all operations here are monotonic in
-each operand, and so is rounding, so the ends of a result come of the ends of its operands.
+Ranges bound the rounded float32 results.  Every operation handled is monotonic in each operand,
+and so is rounding, so the bounds of a result follow from the bounds of its operands.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WORD = 32
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Numbers from ``low`` to ``high``, which are finite; and NaN (``nan``) or -0 (``minus``)."""
+    """Finite numbers from ``low`` to ``high``; possibly NaN (``nan``) or -0 (``minus``)."""
 
     low: float
     high: float
@@ -44,30 +44,30 @@ class Range:
 
     @property
     def within(self) -> bool:
-        """Whether clamping to 0..1 changes nothing."""
+        """Whether clamping to 0..1 has no effect."""
         return self.low >= 0 and self.high <= 1 and not self.nan and not self.minus
 
     @property
     def converts(self) -> bool:
-        """Whether all that are numbers are an i32 when they are cut off."""
+        """Whether every number truncates to a representable I32."""
         return self.low >= -(2.0**31) and self.high < 2.0**31
 
     @property
     def signed(self) -> bool:
-        """Whether a sign may be set."""
+        """Whether the sign bit may be set."""
         return self.low < 0 or self.minus
 
 
 SlotRanges = dict[int, Range]
 Components = tuple["Range | None", ...]
 SampleRanges = Mapping[Callee, Components]
-"""What is known of the components of samples, by how they are asked for."""
+"""Known ranges of sampled components, by callee."""
 UNIT = Range(0.0, 1.0)
 _NO_SAMPLES: SampleRanges = MappingProxyType({})
 
 
 def ranges(program: Program, sampled: SampleRanges = _NO_SAMPLES) -> SlotRanges:
-    """Ranges of the slots that are assigned in one place; before that they hold 0."""
+    """Return the ranges of slots with a single assignment, extended to the initial 0."""
     return _ranges(program, tuple(sampled.items()))
 
 
@@ -93,7 +93,7 @@ def _ranges(
 
 @of_program
 def output_ranges(program: Program) -> dict[str, Range | None]:
-    """Of what a program puts out, by port."""
+    """Return the range of each output port, None if unknown."""
     found, given = ranges(program), dict[str, Range | None]()
     for statement in walk(program.statements):
         if isinstance(statement, Output):
@@ -104,7 +104,7 @@ def output_ranges(program: Program) -> dict[str, Range | None]:
 
 
 def clamped(program: Program, ports: tuple[str, ...]) -> bool:
-    """Whether all that a program puts out there is numbers within 0..1."""
+    """Whether all values written to the ports are numbers within 0..1."""
     found = output_ranges(program)
     given = [found[port] for port in ports if port in found]
     return all(range_ is not None and range_.within for range_ in given)
@@ -146,12 +146,12 @@ def _result_range(statement: Assign, made: dict[int, Assign], found: SlotRanges)
 
 
 def _mask_range(last: Operand) -> Range | None:
-    """Of an I32, some low bits."""
+    """Range of an I32 masked by a constant."""
     return Range(0.0, last.bits) if isinstance(last, Constant) and last.bits <= _I32_MAX else None
 
 
 def _shift_range(last: Operand) -> Range | None:
-    """Of an I32, some high bits."""
+    """Range of an I32 shifted right by a constant."""
     some = isinstance(last, Constant) and 0 < last.bits < _WORD
     return (
         Range(0.0, (1 << _WORD - last.bits) - 1) if some and isinstance(last, Constant) else None
@@ -165,10 +165,10 @@ _INTEGER_RULES: dict[str, Callable[[Operand], Range | None]] = {
 
 
 def _is_lerp(statement: Assign, made: dict[int, Assign], found: SlotRanges) -> bool:
-    """Whether it is x + w (y - x) with all three within 0..1.
+    """Whether a sum is x + w (y - x) with all three within 0..1.
 
-    So is the result: for y >= x it is x + p with p <= y - x <= 1 - x, each as it is rounded, and
-    that is 1 or less; else p >= -x, since y is 0 or more.
+    The rounded result is within 0..1 too: for y >= x it is x + p with p <= y - x <= 1 - x after
+    rounding, and otherwise p >= -x since y >= 0.
     """
     x, scaled = statement.operands
     times = _producer(scaled, "mul", made)
@@ -225,6 +225,6 @@ _RULES: dict[str, Callable[..., Range | None]] = {
     "itof": _converted,
     "utof": _converted,
 }
-"""The range of a result by those of its operands."""
+"""Range of a result by the ranges of the operands."""
 _PARTIAL = ("fract", "saturate", "select")
-"""Ops whose operands need not have one."""
+"""Operations whose operands may have unknown ranges."""

@@ -1,7 +1,7 @@
-"""Loads and stores of a program's files, as LLVM instructions.
+"""Loads and stores of uniform and local files as LLVM instructions.
 
-No lane ever leaves a file's memory: out of range it reads the first scalar, which nobody sees, and
-stores into a row that nobody reads.
+Every address is in bounds: a lane that is out of range loads the first scalar, which is discarded,
+or stores into a spare row.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ _STORED = {Type.F32: "float", Type.I32: "i32", Type.BOOL: "i32"}
 
 
 _I32_OFFSETS = range(2**31 - MAX_UNIFORM_SIZE)
-"""Offsets that an unsigned sum of 32 bits cannot carry around into a file: a signed index with
-such an offset is in range if and only if the sum, read as unsigned, is."""
+"""Offsets for which a 32-bit address cannot wrap around into the file: a signed index plus such an
+offset is in range exactly if the sum, read as unsigned, is."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegisterFiles:
-    """A program's files, and where code finds them."""
+    """The files of a program and their places in the bindings."""
 
     w: Writer
     files: dict[str, File]
     layout: BindingLayout
 
     def word(self, type: str, number: int) -> str:
-        """A word of the bindings."""
+        """Load a word of the bindings."""
         place = self.w(f"getelementptr i64, ptr %bindings, i64 {number}")
         return self.w(f"load {type}, ptr {place}")
 
     def clear(self) -> None:
-        """Local files start as 0."""
+        """Zero the local files."""
         w = self.w
         for file in self.files.values():
             if not file.uniform:
@@ -61,7 +61,7 @@ class RegisterFiles:
                 w.do(f"call void @zeros(ptr {self._start(file)}, i64 {size})")
 
     def load(self, name: str, address: Address, index: str | None) -> str:
-        """What each lane reads; ``index`` names the value of the address's."""
+        """Load a scalar per lane; ``index`` is the value name of the address's index."""
         file = self.files[name]
         if index is None and not within(file, address):
             return ZERO
@@ -70,7 +70,9 @@ class RegisterFiles:
         return self._typed(file, self._gathered(file, address, index))
 
     def load_two(self, name: str, address: Address, one: str, other: str) -> tuple[str, str]:
-        """The same of a uniform file for two indexes, which are mostly one apart."""
+        """Load by two indices that are usually consecutive, as a pair of adjacent words if all
+        lanes' are.
+        """
         file, w = self.files[name], self.w
         type, offset = self._vector(file), f"splat (i32 {address.offset})"
         first, second = (w(f"add {w.i} {index}, {offset}") for index in (one, other))
@@ -97,18 +99,18 @@ class RegisterFiles:
             self.w.do(f"store {type} {value}, ptr {place}")
 
     def _gathered(self, file: File, address: Address, index: str) -> str:
-        """What each lane reads of a file, 0 out of range."""
+        """Gather a scalar per lane, 0 out of range."""
         place, inside = self._place(file, address, index)
         place = place if file.uniform else self._columns(place)
         return self.w.select(inside, self._vector(file), self._gather(file, place), ZERO)
 
     def _words_of_two(self, file: File, places: str) -> list[str]:
-        """Scalars at places, and the next ones."""
+        """Load the scalars at places and their successors by 64-bit loads."""
         w, width, start = self.w, self.w.target.width, self._start(file)
         held = w.allocate(w.i)
-        # LLVM takes lanes out of vectors one by one if it sees what is stored.
+        # volatile: otherwise LLVM forwards the store and extracts lanes one by one.
         w.do(f"store volatile {w.i} {places}, ptr {held}")
-        # Halves so that one instruction takes lanes of both to where they belong.
+        # Split by lane bit 1, so that one shuffle instruction brings both halves into place.
         lower, upper = (self._words_at(start, held, [n for n in range(width) if n & 2 == half])
                         for half in (0, 2))  # fmt: skip
         lanes = [n // 4 * 4 + n % 2 * 2 + (width if n & 2 else 0) for n in range(width)]
@@ -118,7 +120,9 @@ class RegisterFiles:
         return [each if type == w.i else w(f"bitcast {w.i} {each} to {type}") for each in pairs]
 
     def _words_at(self, start: str, held: str, lanes: list[int]) -> str:
-        """Words of 64 bits for half of the lanes, whose places are held in memory, as I32."""
+        """Load 64-bit words for half of the lanes, from places spilled to memory, as an I32
+        vector.
+        """
         w, type = self.w, f"<{len(lanes)} x i64>"
         words = "poison"
         for number, lane in enumerate(lanes):
@@ -131,7 +135,7 @@ class RegisterFiles:
     def store(
         self, name: str, address: Address, index: str | None, value: str, active: str | None
     ) -> None:
-        """Assign in the active lanes; None means all."""
+        """Store a scalar per active lane; None means all."""
         file, w = self.files[name], self.w
         if file.type is Type.BOOL:
             value = w(f"zext {w.b} {value} to {w.i}")
@@ -151,23 +155,23 @@ class RegisterFiles:
         return self.w.f if file.type is Type.F32 else self.w.i
 
     def _typed(self, file: File, words: str) -> str:
-        """A slot's lanes for a file's words."""
+        """Convert a file's words to the slot's type."""
         return self.w(f"icmp ne {self.w.i} {words}, {ZERO}") if file.type is Type.BOOL else words
 
     def _row(self, file: File, number: int) -> str:
-        """Where a scalar lies: the only one, or a vector of all lanes'."""
+        """Return the address of a scalar or, of a local file, of its vector."""
         size = 4 if file.uniform else self.w.target.row
         return self.w(f"getelementptr i8, ptr {self._start(file)}, i64 {number * size}")
 
     def _fixed(self, file: File, number: int) -> str:
-        """The words of a scalar in range."""
+        """Load a scalar at a constant index in range."""
         row, stored = self._row(file, number), _STORED[file.type]
         if not file.uniform:
             return self.w(f"load {self._vector(file)}, ptr {row}, align 4")
         return self.w.spread(stored, self.w(f"load {stored}, ptr {row}, align 4"))
 
     def _place(self, file: File, address: Address, index: str) -> tuple[str, str]:
-        """Scalar numbers, i32 and 0 where out of range, and the mask of those in range."""
+        """Return scalar indices, i32 and 0 out of range, and the mask of lanes in range."""
         w, type = self.w, self.w.i
         if address.stride == 1 and address.offset in _I32_OFFSETS:
             number = w(f"add {type} {index}, splat (i32 {address.offset})")
@@ -182,7 +186,7 @@ class RegisterFiles:
         return w.select(inside, w.i, number, ZERO), inside
 
     def _count(self, file: File, type: str) -> str:
-        """Scalars that there are."""
+        """Return the number of scalars as a vector."""
         scalar = "i32" if type == self.w.i else "i64"
         if not file.uniform:
             return f"splat ({scalar} {file.size})"
@@ -192,11 +196,11 @@ class RegisterFiles:
         )
 
     def _scalars(self, file: File) -> str:
-        """How many there are of a uniform file, i64."""
+        """Load the number of scalars of a uniform file, i64."""
         return self.word("i64", self.layout.files[file.name] + 1)
 
     def _columns(self, place: str) -> str:
-        """Places of words for rows, each lane having its own column."""
+        """Return word indices of rows, each lane having its own column."""
         w, width = self.w, self.w.target.width
         row = w(f"mul {w.i} {place}, splat (i32 {width})")
         lanes = ", ".join(f"i32 {lane}" for lane in range(width))
@@ -232,13 +236,11 @@ class RegisterFiles:
         w.do(f"call void @{name}({vector} {value}, {pointers} {pointer}, i32 4, {w.b} {ALL})")
 
 
-# Loads of two scalars that mostly lie side by side, as texels along a row do.
-#
-# A filter reads a texel and the next one.  Of both a CPU can have one word of 64 bits for each
-# lane, which takes far less than gathering lanes twice.
+# Paired loads: a filter reads a texel and the next one in the row.  One 64-bit load per lane is
+# far cheaper than two gathers.
 
 WORD_SHIFT = Constant(Type.I32, 2)
-"""What bytes are shifted by to be scalars."""
+"""Shift from a byte address to a word index."""
 
 
 _WORD = Constant(Type.I32, 4)
@@ -246,7 +248,7 @@ _WORD = Constant(Type.I32, 4)
 
 @dataclass(frozen=True, slots=True)
 class LoadPair:
-    """The second load of two: what it assigns, and the terms of the bytes that it is at."""
+    """The second load of a pair: its result slot and the terms of its byte address."""
 
     slot: int
     common: Slot
@@ -263,10 +265,11 @@ _Address = tuple[Slot, Slot]
 
 @of_program
 def load_pairs(program: Program) -> dict[int, LoadPair]:
-    """Second loads by the slot that the first one assigns, which stands before it in a block.
+    """Return the second load of each pair, by the result slot of the first, which precedes it in
+    its block.
 
-    Both are of a uniform file and at as many bytes from a common place as there are words before
-    them; all terms are known at the first one.
+    Both load from a uniform file at common + step, where step is a multiple of the word size; all
+    terms are known at the first load.
     """
     places = Counter(slot for s in walk(program.statements) for slot in written(s))
     made: _Made = {slot: s for s in walk(program.statements) for slot in written(s)
@@ -306,7 +309,7 @@ def _all_blocks(statements: tuple[Statement, ...]) -> Iterator[tuple[Statement, 
 
 
 def _address(load: Load, made: _Made) -> _Address | None:
-    """The terms that the index of a load is made of."""
+    """Return the terms of the index of a load, None if it has another form."""
     index = load.address.index
     if index is None or load.address.stride != 1 or load.address.offset < 0:
         return None
@@ -326,6 +329,6 @@ def _address(load: Load, made: _Made) -> _Address | None:
 
 
 def _assigned(operand: Operand, op: str, made: _Made) -> Assign | None:
-    """The assignment that an operand has its value from, if it is of such an op."""
+    """Return the assignment that produces an operand if it is of operation ``op``."""
     found = made.get(operand.number) if isinstance(operand, Slot) else None
     return found if isinstance(found, Assign) and found.op == op else None

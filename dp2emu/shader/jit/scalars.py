@@ -1,4 +1,4 @@
-"""Functions over scalars as LLVM text, written as expressions and ``with`` blocks.
+"""A builder for scalar LLVM functions, written as expressions and ``with`` blocks.
 
     k = Code("total", ("ptr items", "i64 count"), "i64")
     total = k.variable("i64", 0)
@@ -6,9 +6,8 @@
         total.set(total.get() + k.load("i64", k["items"], n))
     k.give(total.get())
 
-Integers are signed where that matters, unless an operation says otherwise; arithmetic of floats is
-IEEE 754's, each operation rounded and none of them joined.  Variables lie in the frame, from where
-LLVM lifts them.
+Integer operations are signed unless named otherwise; floats follow IEEE 754, each operation
+rounded and none contracted.  Variables are stack slots, which LLVM promotes to registers.
 """
 
 from __future__ import annotations
@@ -26,7 +25,8 @@ _FLOATS = {"float": 32, "double": 64}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Value:
-    """Something of an LLVM type, of which operators make others; numbers become constants."""
+    """A value of an LLVM type; operators emit instructions, and Python numbers become constants.
+    """
 
     w: Writer
     type: str
@@ -45,7 +45,7 @@ class Value:
         return self._same(f"fdiv {self.type}", other)
 
     def __floordiv__(self, other: Value | Number) -> Value:
-        """An integer quotient, cut towards zero."""
+        """Signed integer division, rounded toward zero."""
         return self._same(f"sdiv {self.type}", other)
 
     def __and__(self, other: Value | Number) -> Value:
@@ -61,7 +61,7 @@ class Value:
         return self._same(f"shl {self.type}", other)
 
     def __rshift__(self, other: Value | Number) -> Value:
-        """An integer shifted, with its sign."""
+        """Arithmetic shift right."""
         return self._same(f"ashr {self.type}", other)
 
     def __lt__(self, other: Value | Number) -> Value:
@@ -77,23 +77,23 @@ class Value:
         return self._ordered("ge", other)
 
     def equals(self, other: Value | Number) -> Value:
-        """An i1; false if either is a NaN."""
+        """Equality as an i1; false if either operand is a NaN."""
         return self._compared("fcmp oeq" if self.type in _FLOATS else "icmp eq", other)
 
     def differs(self, other: Value | Number) -> Value:
-        """An i1; true if either is a NaN."""
+        """Inequality as an i1; true if either operand is a NaN."""
         return self._compared("fcmp une" if self.type in _FLOATS else "icmp ne", other)
 
     def below(self, other: Value | Number) -> Value:
-        """Whether an integer is less, both read as unsigned."""
+        """Unsigned less-than as an i1."""
         return self._compared("icmp ult", other)
 
     def shifted(self, other: Value | Number) -> Value:
-        """An integer shifted right, zeros coming in."""
+        """Logical shift right."""
         return self._same(f"lshr {self.type}", other)
 
     def choose(self, yes: Value, no: Value | Number) -> Value:
-        """By an i1."""
+        """Select by this i1."""
         other = yes.like(no)
         return self._new(
             yes.type,
@@ -101,37 +101,37 @@ class Value:
         )
 
     def signed(self, type: str) -> Value:
-        """An integer as a longer one or as a float."""
+        """Convert a signed integer to a wider one (sign extension) or to a float."""
         word = "sitofp" if type in _FLOATS else "sext"
         return self._cast(word, type)
 
     def unsigned(self, type: str) -> Value:
-        """The same, read as unsigned."""
+        """Convert an unsigned integer to a wider one (zero extension) or to a float."""
         word = "uitofp" if type in _FLOATS else "zext"
         return self._cast(word, type)
 
     def cut(self, type: str) -> Value:
-        """The low bits of an integer."""
+        """Truncate an integer."""
         return self._cast("trunc", type)
 
     def wide(self) -> Value:
-        """A float as a double."""
+        """Convert a float to a double."""
         return self._cast("fpext", "double")
 
     def narrow(self) -> Value:
-        """A double rounded to a float."""
+        """Round a double to a float."""
         return self._cast("fptrunc", "float")
 
     def whole(self, type: str) -> Value:
-        """A float cut towards zero, as an integer of ``type`` that has room for it."""
+        """Convert a float to an integer type that can hold it, toward zero."""
         return self._cast("fptosi", type)
 
     def bits(self, type: str) -> Value:
-        """The same bits as another type."""
+        """Bitcast to another type."""
         return self._cast("bitcast", type)
 
     def like(self, other: Value | Number) -> Value:
-        """A number as a constant of this type."""
+        """Return a number as a constant of this type; values are returned unchanged."""
         if isinstance(other, Value):
             return other
         spelled = number(float(other)) if self.type in _FLOATS else str(int(other))
@@ -159,30 +159,30 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A place in the frame."""
+    """A stack slot."""
 
     code: Code
     type: str
     place: Value
 
     def get(self) -> Value:
-        """What it is now."""
+        """Load the current value."""
         return self.code.load(self.type, self.place)
 
     def set(self, value: Value | Number) -> None:
-        """Make it something else."""
+        """Store a value."""
         self.code.store(Value(self.code.w, self.type, "").like(value), self.place)
 
     def add(self, amount: Value | Number) -> None:
-        """Make it greater."""
+        """Increment by an amount."""
         self.set(self.get() + amount)
 
 
 class Code:
-    """A function being written.  Mutable: it collects text.
+    """A function being built.  Mutable: it collects text.
 
-    ``parameters`` are types and names; ``code["name"]`` is one of them.  Every way through has to
-    end with ``give``.
+    ``parameters`` are "type name" strings; ``code["name"]`` is a parameter's value.  Every path
+    must end with ``give``.
     """
 
     def __init__(self, name: str, parameters: tuple[str, ...], result: str = "void") -> None:
@@ -198,58 +198,57 @@ class Code:
         return self._parameters[name]
 
     def text(self, *, internal: bool = False) -> tuple[str, Writer]:
-        """Header and body, as ``writer.module`` wants them."""
+        """Return header and body for ``writer.module``."""
         linkage = "internal " if internal else ""
         return f"define {linkage}{self.result} @{self.name}({self._given}) nounwind", self.w
 
     def constant(self, type: str, value: Number) -> Value:
-        """A number of an LLVM type."""
+        """Return a constant of an LLVM type."""
         return Value(self.w, type, "").like(value)
 
     def variable(self, type: str, value: Value | Number) -> Variable:
-        """A variable of an LLVM type, with its first value."""
+        """Allocate a variable with an initial value."""
         made = Variable(self, type, self.room(type))
         made.set(value)
         return made
 
     def room(self, type: str, count: int = 1) -> Value:
-        """Memory of the frame."""
+        """Allocate stack memory and return its address."""
         return Value(self.w, "ptr", self.w.allocate(type, count))
 
     def at(self, pointer: Value, index: Value | int, type: str = "i8") -> Value:
-        """Where item ``index`` is, items being of a type."""
+        """Return the address of element ``index`` of an array of a type."""
         offset = Value(self.w, "i64", "").like(index)
         what = f"getelementptr {type}, ptr {pointer.name}, {offset.type} {offset.name}"
         return Value(self.w, "ptr", self.w(what))
 
     def load(self, type: str, pointer: Value, index: Value | int = 0) -> Value:
-        """An item, wherever it lies."""
+        """Load an element; no alignment is assumed."""
         place = pointer if isinstance(index, int) and not index else self.at(pointer, index, type)
         return Value(self.w, type, self.w(f"load {type}, ptr {place.name}, align 1"))
 
     def store(self, value: Value, pointer: Value, index: Value | int = 0) -> None:
-        """Store where a pointer points, ``index`` elements on."""
+        """Store to element ``index``; no alignment is assumed."""
         place = pointer
         if not isinstance(index, int) or index:
             place = self.at(pointer, index, value.type)
         self.w.do(f"store {value.type} {value.name}, ptr {place.name}, align 1")
 
     def counted(self, pointer: Value) -> Value:
-        """The aligned i64 where a pointer points, which is one more after that, whichever threads
-        do the same.
-        """
+        """Atomically increment an aligned i64 and return its previous value."""
         what = f"atomicrmw add ptr {pointer.name}, i64 1 monotonic, align 8"
         return Value(self.w, "i64", self.w(what))
 
     def intrinsic(self, name: str, *operands: Value) -> Value:
-        """LLVM's function of that name, whose result is of its operands' type."""
+        """Call an LLVM intrinsic whose result has its operands' type."""
         type = operands[0].type
         suffix = {"float": "f32", "double": "f64"}.get(type, type)
         given = ((each.type, each.name) for each in operands)
         return Value(self.w, type, self.w.call(f"llvm.{name}.{suffix}", type, *given))
 
     def call(self, callee: str, result: str, *operands: Value) -> Value:
-        """A function of the module, or at an address; a void one gives nothing to use."""
+        """Call a function of the module or at an address; a void call returns an unusable value.
+        """
         given = ", ".join(f"{each.type} {each.name}" for each in operands)
         if result == "void":
             self.w.do(f"call void {callee}({given})")
@@ -257,7 +256,7 @@ class Code:
         return Value(self.w, result, self.w(f"call {result} {callee}({given})"))
 
     def give(self, value: Value | Number | None = None) -> None:
-        """Return."""
+        """Return from the function."""
         if value is None:
             self.w.do("ret void")
             return
@@ -266,7 +265,7 @@ class Code:
 
     @contextmanager
     def when(self, condition: Value) -> Iterator[None]:
-        """What is done if an i1 is set."""
+        """Emit the body under a condition."""
         then, after = self.w.fresh_label(), self.w.fresh_label()
         self._branch(condition, then, after)
         self.w.label(then)
@@ -276,12 +275,12 @@ class Code:
 
     @contextmanager
     def unless(self, condition: Value) -> Iterator[None]:
-        """What is done if it is not."""
+        """Emit the body under a negated condition."""
         with self.when(condition ^ 1):
             yield
 
     def give_if(self, condition: Value, value: Callable[[], Value] | Number | None = None) -> None:
-        """Return early; a value that is computed is so only then."""
+        """Return early under a condition; a callable value is computed only then."""
         then, after = self.w.fresh_label(), self.w.fresh_label()
         self._branch(condition, then, after)
         self.w.label(then)
@@ -290,7 +289,7 @@ class Code:
 
     @contextmanager
     def loop(self, stop: Value, start: Value | int = 0) -> Iterator[Value]:
-        """Once for each i64 from ``start`` to below ``stop``."""
+        """Emit the body for each i64 from ``start`` to below ``stop``."""
         n = self.variable("i64", start)
         with self.while_(lambda: n.get() < stop):
             here = n.get()
@@ -299,7 +298,7 @@ class Code:
 
     @contextmanager
     def while_(self, condition: Callable[[], Value]) -> Iterator[None]:
-        """As long as an i1 is set, which is computed before each round."""
+        """Emit a loop; the condition is computed before each iteration."""
         head, body, after = (self.w.fresh_label() for _ in range(3))
         self.w.do(f"br label {head}")
         self.w.label(head)

@@ -1,11 +1,11 @@
-"""Text of an LLVM function, written line by line.
+"""A line-by-line writer of LLVM functions over vectors of lanes.
 
-Instructions that give a value are called for it:
+Calling a writer emits an instruction and returns the name of its value:
 
     w = Writer(Target())
     total = w(f"fadd {w.f} {x}, {y}")
 
-No instruction has a fast-math flag, so LLVM keeps what IEEE 754 says: nothing is contracted,
+No instruction has a fast-math flag, so LLVM preserves IEEE 754 semantics: nothing is contracted,
 reassociated or flushed.
 """
 
@@ -22,15 +22,14 @@ from dp2emu.shader.types import NAN_BITS, Type
 ZERO = "zeroinitializer"
 """0 or false of any type."""
 ALL = "splat (i1 true)"
-"""The mask of all lanes."""
+"""The mask with all lanes set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What code is written for: lanes of a vector, 4, 8 or 16, and whether the CPU has an fma.
+    """The compilation target: vector width in lanes (4, 8 or 16) and whether the CPU has an fma.
 
-    ``rounding``: it is an x86 whose conversions of 16 lanes round as they are told, and that
-    shuffles their bytes.
+    ``rounding``: an x86 CPU with 16-lane conversions of explicit rounding mode and byte shuffles.
     """
 
     width: int = 8
@@ -58,16 +57,14 @@ end:
   ret void
 }
 """
-"""Zeros in some rows of four lanes or more, by code of our own: for what LLVM has for that it may
-call a library, which an object would have to be linked with.
-"""
+"""A memset for rows of four lanes or more.  LLVM's intrinsic may call a library function, which an
+object would have to be linked with."""
 
 
 class Writer:
-    """Mutable: it collects lines, entry allocations and declarations of intrinsics.
+    """Collects instructions, entry-block allocations and declarations; hence mutable.
 
-    ``f``, ``i``, ``b``, ``d``, ``l``: vectors of float, i32, i1, double and i64, as LLVM spells
-    their types.
+    ``f``, ``i``, ``b``, ``d``, ``l`` are the vector types of float, i32, i1, double and i64.
     """
 
     def __init__(self, target: Target) -> None:
@@ -82,48 +79,48 @@ class Writer:
         self._count = 0
 
     def __call__(self, instruction: str) -> str:
-        """Name of the value that an instruction gives."""
+        """Emit an instruction and return the name of its value."""
         name = self._fresh("%v")
         self.lines.append(f"  {name} = {instruction}")
         return name
 
     def do(self, instruction: str) -> None:
-        """An instruction without a value."""
+        """Emit an instruction without a value."""
         self.lines.append(f"  {instruction}")
 
     def label(self, name: str) -> None:
-        """Start a basic block; what is before has to end with a branch."""
+        """Start a basic block; the previous one must end with a terminator."""
         self.lines.append(f"{name[1:]}:")
 
     def fresh_label(self) -> str:
-        """A name for a block that has not been used."""
+        """Return an unused label."""
         return self._fresh("%at")
 
     def allocate(self, type: str, count: int = 1) -> str:
-        """Memory of the function's frame, of which LLVM makes registers if it can."""
+        """Allocate stack memory in the entry block, where LLVM can promote it to registers."""
         name = self._fresh("%m")
-        # An array is a type: of a count of something LLVM makes nothing.
+        # An array type, not alloca's count operand: LLVM's SROA ignores counted allocas.
         self.entry.append(f"  {name} = alloca {type if count == 1 else f'[{count} x {type}]'}")
         return name
 
     def call(self, name: str, result: str, *operands: tuple[str, str]) -> str:
-        """An intrinsic on (type, value) operands."""
+        """Call an intrinsic on (type, value) operands."""
         types = ", ".join(type for type, _ in operands)
         self.declared.add(f"declare {result} @{name}({types})")
         given = ", ".join(f"{type} {value}" for type, value in operands)
         return self(f"call {result} @{name}({given})")
 
     def float_call(self, name: str, *operands: str) -> str:
-        """An intrinsic from float vectors to one."""
+        """Call an intrinsic from float vectors to a float vector."""
         suffixed = f"llvm.{name}.v{self.target.width}f32"
         return self.call(suffixed, self.f, *((self.f, each) for each in operands))
 
     def vector(self, type: Type) -> str:
-        """The LLVM type of a slot's lanes."""
+        """Return the LLVM vector type of a slot type."""
         return self._types[type]
 
     def spread(self, type: str, scalar: str, count: int | None = None) -> str:
-        """A vector of a scalar type, with the same value in all lanes or so many."""
+        """Broadcast a scalar to all lanes, or to ``count`` lanes."""
         count = count or self.target.width
         vector = f"<{count} x {type}>"
         one = self(f"insertelement {vector} poison, {type} {scalar}, i32 0")
@@ -131,42 +128,42 @@ class Writer:
         return self(f"shufflevector {vector} {one}, {vector} poison, {zeros}")
 
     def shuffle(self, value: str, lanes: tuple[int, ...]) -> str:
-        """A float vector whose lanes are those numbered, by quads of lanes."""
+        """Permute the lanes within each quad of a float vector."""
         first = range(0, self.target.width, len(lanes))
         order = ", ".join(f"i32 {base + lane}" for base in first for lane in lanes)
         return self(f"shufflevector {self.f} {value}, {self.f} poison, {self.i} <{order}>")
 
     def picked(self, type: str, x: str, y: str, lanes: tuple[int, ...]) -> str:
-        """Lanes of two vectors, numbered through."""
+        """Shuffle two vectors by lane numbers, the second's following the first's."""
         order = ", ".join(f"i32 {lane}" for lane in lanes)
         picks = f"<{len(lanes)} x i32> <{order}>"
         return self(f"shufflevector {type} {x}, {type} {y}, {picks}")
 
     def all(self, mask: str) -> str:
-        """An i1: whether all lanes of a mask are on."""
+        """Whether all lanes of a mask are set, an i1."""
         word = f"i{self.target.width}"
         return self(f"icmp eq {word} {self(f'bitcast {self.b} {mask} to {word}')}, -1")
 
     def any(self, mask: str) -> str:
-        """An i1: whether some lane of a mask is on."""
+        """Whether any lane of a mask is set, an i1."""
         word = f"i{self.target.width}"
         return self(f"icmp ne {word} {self(f'bitcast {self.b} {mask} to {word}')}, 0")
 
     def bits(self, mask: str) -> str:
-        """An i32 with a mask's lanes as bits."""
+        """Convert a mask to an i32 bit mask."""
         word = f"i{self.target.width}"
         return self(f"zext {word} {self(f'bitcast {self.b} {mask} to {word}')} to i32")
 
     def mask(self, bits: str) -> str:
-        """The mask that is the bits of an i32."""
+        """Convert an i32 bit mask to a mask."""
         word = f"i{self.target.width}"
         return self(f"bitcast {word} {self(f'trunc i32 {bits} to {word}')} to {self.b}")
 
     def select(self, mask: str, type: str, x: str, y: str) -> str:
-        """x in the lanes of a mask, y in the others.
+        """Select x in the lanes of a mask, y in the others.
 
-        Integers are chosen bit by bit: what LLVM 22 makes with AVX-512 of a selection between y
-        and some bits of y joined with bits of others is wrong.
+        Integers are selected bitwise:  LLVM 22 with AVX-512 miscompiles a select between y and a
+        combination of bits of y with others.
         """
         if type == self.i:
             wide = self(f"sext {self.b} {mask} to {type}")
@@ -180,7 +177,7 @@ class Writer:
 
 
 def constant(value: Constant) -> str:
-    """A constant of the representation in all lanes; a NaN is the one that is seen."""
+    """Return a constant of the representation as a vector; NaNs are canonical."""
     if not value.bits:
         return ZERO
     if value.type is Type.F32:
@@ -191,12 +188,12 @@ def constant(value: Constant) -> str:
 
 
 def number(value: float) -> str:
-    """A finite double as LLVM spells it, exactly."""
+    """Return the exact LLVM spelling of a finite double."""
     return "0x" + struct.pack(">d", value).hex()
 
 
 def _double(bits: int) -> str:
-    """A float's bits as those of a double, which is how LLVM spells it."""
+    """Return the LLVM spelling of a float, which uses the bits of the equal double."""
     value = np.uint32(bits).view(np.float32)
     if np.isnan(value):
         return f"0x{_widened(NAN_BITS):016x}"
@@ -204,12 +201,12 @@ def _double(bits: int) -> str:
 
 
 def _widened(bits: int) -> int:
-    """Bits of the double that a float NaN is: its payload is in front."""
+    """Return the double bits of a float NaN, whose payload moves to the top of the mantissa."""
     return 0x7FF << 52 | (bits & 0x7FFFFF) << 29
 
 
 def module(*functions: tuple[str, Writer]) -> str:
-    """Text of a module: headers with the functions that they head."""
+    """Return the text of a module of functions, given by header and body."""
     declared = sorted(set().union(*(writer.declared for _, writer in functions)))
     bodies = ["\n".join([f"{header} {{", "entry:", *w.entry, *w.lines, "}"])
               for header, w in functions]  # fmt: skip
