@@ -1,19 +1,18 @@
-"""A program as an LLVM function for a vector of lanes.
+"""Code generation: a program as an LLVM function over a vector of lanes.
 
     i32 body(ptr bindings, ptr in, ptr out, i32 active)
 
-``in`` and ``out`` have a row for each input and output: as many bytes as the vector has 32-bit
-lanes, a BOOL in the first bytes of its row.  ``active`` has a bit for each lane, of which one at
-least is set; a body that is not masked takes all lanes as active whatever it says.  What comes
-back has a bit for each active lane that was not killed.
+``in`` and ``out`` have a row per input and output: as many bytes as a vector of 32-bit lanes, a
+BOOL in the first bytes of its row.  ``active`` is a bit mask of lanes with at least one bit set;
+an unmasked body ignores it and runs all lanes.  The result is the bit mask of active lanes that
+were not killed.
 
-``bindings`` are laid out as ``layout`` says.  What a Sample or a Fetch asks is such a function
-too, with the operands as rows, so whoever calls bodies, a loop over batches or the kernel of a
-draw, can join them as it likes.
+``bindings`` has the layout of ``layout``.  The callee of a Sample or Fetch has the same signature,
+with the operands as rows, so that the lane loop and draw kernels can combine bodies freely.
 
-Control flow is that of the lanes together: a block runs if some lane takes it, and what it
-assigns is selected for those.  A slot that only straight lines of code assign is a value; the
-others lie in the frame, from where LLVM lifts them again.
+Control flow is uniform over the vector: a block runs if any lane takes it, and its assignments
+select by the mask.  A slot assigned only in straight-line code is an SSA value; other slots live
+in stack memory, which LLVM promotes to registers.
 """
 
 from __future__ import annotations
@@ -55,15 +54,15 @@ from dp2emu.shader.passes import temporaries, to_ssa
 from dp2emu.shader.types import Type
 
 Key = int | str
-"""A variable: a slot, an output's name with ``=`` before it, or one of the names below."""
+"""A variable: a slot number, ``=`` and the name of an output, or one of the names below."""
 
 ALIVE = "alive"
-"""Lanes that are not killed."""
+"""The mask of lanes that are not killed."""
 
 LONGEST = 300
-"""Statements of a basic block at most."""
+"""Most statements of a basic block."""
 _NOWHERE = "%nowhere"
-"""Where a body goes that is called without an active lane: it never is."""
+"""Label of the exit for a call without active lanes, which never happens."""
 
 _QUAD = {
     Axis.X: ((1, 1, 3, 3), (0, 0, 2, 2)),
@@ -86,11 +85,11 @@ def body(
     sampled: SampleRanges = MappingProxyType({}),
     paired: bool = True,
 ) -> tuple[str, Writer]:
-    """Header and text.  Row n of ``in`` is the input named by ``arguments[n]``.
+    """Emit a program and return header and text.  Row n of ``in`` is the input ``arguments[n]``.
 
-    NaNs of outputs are the canonical one, unless it is not ``visible`` which they are.  What is
-    asked ``direct`` is a function of the same module; ``sampled`` is known of what it answers.
-    Loads are ``paired`` where they can be, which is more text.
+    Unless ``visible``, NaNs of outputs need not be canonical.  ``direct`` maps callees to
+    functions of the same module; ``sampled`` has known ranges of their results.  ``paired``
+    combines pairs of loads, which makes more code.
     """
     w = Writer(target)
     rows = {port: row for row, port in enumerate(arguments)}
@@ -104,14 +103,14 @@ def body(
 
 
 class _Body:
-    """Mutable: ``held`` has the values of variables where the text has got to.
+    """The state of code generation.  Mutable:  ``held`` has the current value of each variable.
 
-    ``late`` are scalars of uniform files that are loaded where they are used, for programs begin
-    with all their loads, and vectors of all these at once would be more than a CPU has.
+    ``late`` are loads of uniform scalars that are emitted at their use: programs begin with all
+    their loads, which would exceed the registers of a CPU.
 
-    ``beside`` are slots that loads of ``load_pairs`` before theirs have found the value of.
+    ``beside`` has the values of slots that paired loads fetched before their own load statement.
 
-    ``active`` everywhere is the name of a mask, ``ALL`` if it is known to be full.
+    Parameters named ``active`` are value names of masks, ``ALL`` if known to be full.
     """
 
     def __init__(self, w: Writer, program: Program, rows: dict[str, int], visible: bool) -> None:
@@ -137,7 +136,7 @@ class _Body:
         self.length = 0
 
     def whole(self, active: str) -> None:
-        """The function."""
+        """Emit the function."""
         for key in _assigned_in_blocks(self.program.statements) - self.unmasked:
             self.place(key)
         self.files.clear()
@@ -153,7 +152,7 @@ class _Body:
     # Variables
 
     def place(self, key: Key) -> None:
-        """Keep a variable in the frame."""
+        """Allocate stack memory for a variable."""
         type = self.w.vector(self.types[key])
         self.memory[key] = self.w.allocate(type)
         self.w.entry.append(f"  store {type} {ZERO}, ptr {self.memory[key]}")
@@ -172,7 +171,7 @@ class _Body:
         return constant(operand) if isinstance(operand, Constant) else self.value(operand.number)
 
     def write(self, key: Key, value: str, active: str) -> None:
-        """key <- value in the active lanes."""
+        """Assign a variable in the active lanes."""
         if active != ALL and key not in self.unmasked:
             value = self.w.select(active, self.w.vector(self.types[key]), value, self.value(key))
         self.set(key, value)
@@ -183,7 +182,7 @@ class _Body:
             self.w.do(f"store {self.w.vector(self.types[key])} {value}, ptr {self.memory[key]}")
 
     def kept(self) -> dict[Key, str]:
-        """What is still known where ways through the program meet."""
+        """Return the variables whose values are still known where control flow joins."""
         return {key: value for key, value in self.held.items() if key not in self.memory}
 
     # Masks
@@ -199,7 +198,7 @@ class _Body:
     # Blocks
 
     def block(self, statements: tuple[Statement, ...], active: str) -> None:
-        """Run for the active lanes, until none is left."""
+        """Emit statements for the active lanes, with a branch to the end where none is left."""
         end = None
         for statement in statements:
             self.cut()
@@ -215,9 +214,9 @@ class _Body:
             self.join(end)
 
     def cut(self) -> None:
-        """End a basic block that has become long, by a branch that LLVM cannot see through.
+        """End a basic block that has grown long by a branch that is opaque to LLVM.
 
-        What LLVM does to a block takes time that grows with the square of its length.
+        LLVM's time per basic block grows with the square of its length.
         """
         self.length += 1
         if self.length % LONGEST == 0:
@@ -227,7 +226,7 @@ class _Body:
             self.w.label(here)
 
     def go_on(self, active: str, otherwise: str) -> None:
-        """Branch away if no lane is active."""
+        """Branch to ``otherwise`` if no lane is active."""
         here = self.w.fresh_label()
         self.w.do(f"br i1 {self.w.any(active)}, label {here}, label {otherwise}")
         self.w.label(here)
@@ -257,7 +256,7 @@ def _output(port: str) -> str:
 
 
 def _assigned_in_blocks(statements: Iterable[Statement]) -> set[Key]:
-    """Variables assigned inside an If or a Loop."""
+    """Return the variables assigned inside an If or a Loop."""
     nested = (inner for statement in statements for block in blocks(statement)
               for inner in walk(block))  # fmt: skip
     return {key for statement in nested for key in _keys(statement)}
@@ -306,7 +305,7 @@ def _load(e: _Body, s: Load, active: str) -> None:
 
 
 def _next(e: _Body, pair: LoadPair) -> str:
-    """The index of the second load of a pair."""
+    """Emit the index of the second load of a pair."""
     at = EMIT["iadd"](e.w, e.read(pair.common), e.read(pair.step))
     return EMIT["ishr"](e.w, at, constant(WORD_SHIFT))
 
@@ -324,7 +323,7 @@ def _derivative(e: _Body, s: Derivative, active: str) -> None:
 
 
 def _ask(e: _Body, s: Sample | Fetch, active: str) -> None:
-    """slots <- what a function of the bindings answers to operands."""
+    """Emit the call of a callee: operands are stored as rows, results loaded from rows."""
     w, asked = e.w, callee_of(s)
     if e.areas is None:
         most = max(each.rows for each in e.layout.asked)
@@ -362,7 +361,7 @@ def _if(e: _Body, s: If, active: str) -> str:
 
 
 def _breaks(statement: Statement) -> bool:
-    """Whether lanes may leave the loop around a statement in it."""
+    """Whether a statement contains a Break of the enclosing loop."""
     if isinstance(statement, If):
         return any(map(_breaks, statement.then + statement.otherwise))
     return isinstance(statement, Break)
@@ -415,4 +414,4 @@ _NARROW: dict[type[Statement], Callable[[_Body, Any, str], str]] = {
     Loop: _loop,
     Break: _break,
 }
-"""These return the mask of the lanes that go on."""
+"""Emitters of statements that narrow the active lanes; they return the new mask."""

@@ -256,11 +256,11 @@ class LoadPair:
 
 
 _Made = dict[int, Statement]
-"""What assigns slots that are assigned in one place."""
+"""The defining statement of each slot with a single assignment."""
 
 
 _Address = tuple[Slot, Slot]
-"""Common and step: (common + step) >> 2, the step a number of words times 4."""
+"""Common and step: the index is (common + step) >> 2, and step is a multiple of 4."""
 
 
 @of_program

@@ -1,8 +1,8 @@
-"""Work that nobody waits for, one piece after the other, on a thread that is there while there is
-some.
+"""Background compilation and tiered functions.
 
-A process that ends waits for the piece at work, not for the others; one that forks, too, for LLVM
-is no good in a child of what was half done.
+A worker thread exists only while there is work; it runs one piece at a time.  A process that exits
+waits for the current piece only and drops the rest.  A fork waits for it too, since LLVM is
+unusable in a child forked during a compilation.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ _queue_lock, _work_lock = threading.Lock(), threading.Lock()
 
 
 _threads: list[threading.Thread] = []
-"""The thread, if there is one."""
+"""The worker thread, if it is running."""
 
 
 def run_in_background(work: Callable[[], None]) -> None:
-    """Have something done.
+    """Queue work for the worker thread.
 
-    An error is nobody's: what is not done is done by who needs it, who meets the error then.
+    Exceptions are discarded; the caller that needs the result compiles again and meets the error
+    then.
     """
     with _queue_lock:
         _queue.append(work)
@@ -42,13 +43,13 @@ def run_in_background(work: Callable[[], None]) -> None:
         try:
             _threads[0].start()
         except RuntimeError:
-            # There is no room for one, or the process is about to end.
+            # The system refuses another thread, or the interpreter is shutting down.
             _queue.clear()
             _threads.clear()
 
 
 def wait_for_background() -> None:
-    """Wait until nothing is left to do."""
+    """Block until the queue is empty and the worker has ended."""
     for thread in tuple(_threads):
         thread.join()
 
@@ -56,7 +57,7 @@ def wait_for_background() -> None:
 def _work() -> None:
     while True:
         with _queue_lock:
-            # Who leaves says so before another piece may come.
+            # Clear _threads under the lock: work queued after this starts a new thread.
             if not (_queue and threading.main_thread().is_alive()):
                 _queue.clear()
                 _threads.clear()
@@ -67,7 +68,7 @@ def _work() -> None:
 
 
 def _after_fork_in_child() -> None:
-    """A child has none of its parent's threads."""
+    """Reset the state in a forked child, which has no copy of the worker thread."""
     _queue.clear()
     _threads.clear()
     _after_fork_in_parent()
@@ -91,35 +92,33 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-# Functions that are there quickly, and better if they are called again.
-#
-# Good code takes some three times as long to compile as code that works half as fast.  A
-# function is compiled quickly when it is first called, unless it is known to have much to do;
-# when it has been called some times good code is compiled, which takes the place of the other
-# when it is there.  Both give the same bits, so nobody sees when that is.
+# Tiering: optimised (tier-1) code takes about three times as long to compile as quick (tier-0)
+# code, which runs half as fast.  A function's first call compiles tier-0 code, unless a large
+# workload is known; after some calls tier-1 code is compiled in the background and replaces it.
+# Both compute the same bits, so the moment of replacement is unobservable.
 
 _HOT_CALLS = 8
-"""Calls after which good code seems worth while: more than a first draw makes, which it would take
-a processor from."""
+"""Calls after which a function is optimised: more than a first draw makes, whose processor time
+the compilation would compete for."""
 
 
 _POLLS_BEFORE_COMPILE, _POLLS_BEFORE_WAIT = 4, 64
-"""Times that somebody does without code before it is compiled, for a first draw wants its time for
-other code, and at most: in a child of a process nobody may be compiling it."""
+"""Polls without code after which the worker compiles it (a first draw needs its time for other
+code), and after which the caller does (in a forked child no worker may be compiling)."""
 
 
 _tier0: WeakSet[TieredFunction] = WeakSet()
-"""Functions with quick code."""
+"""Functions with tier-0 code."""
 
 
 _tier0_lock = Lock()
 
 
 class TieredFunction:
-    """A function in memory: ``run`` is the best code that there is for it.
+    """A compiled function; ``run`` calls its best code so far.
 
-    Mutable: ``run`` changes.  ``kind`` is its type, one of ``ctypes``.  What compiles raises
-    ImportError without llvmlite.
+    Mutable:  ``run`` is replaced when better code is ready.  ``kind`` is its ``ctypes`` function
+    type.  Methods that compile raise ImportError without llvmlite.
     """
 
     def __init__(self, source: CodeSource, kind: Callable[[int], Any]) -> None:
@@ -133,19 +132,19 @@ class TieredFunction:
 
     @property
     def has_code(self) -> bool:
-        """Whether there is any code."""
+        """Whether there is code of either tier."""
         return self._code is not None
 
     @property
     def good(self) -> bool:
-        """Whether there is good code, be it an earlier process's."""
+        """Whether there is optimised code, in memory or in the object cache."""
         if self._code is None:
             self._find()
         return self._good
 
     def ready(self, effort: Effort = Effort.QUICK) -> None:
-        """Have code: if there is none, of so much effort at once; good code otherwise before long,
-        if that is wanted.
+        """Ensure that there is code: without any, compile with ``effort`` now; otherwise, for
+        GOOD, optimise in the background.
         """
         if self._code is None:
             with self._changing:
@@ -155,8 +154,11 @@ class TieredFunction:
             self.promote()
 
     def compile_ahead(self, effort: Effort = Effort.QUICK) -> None:
-        """Have code before it is wanted, if nobody is about to: another thread makes it of what is
-        written here, unless an earlier process has.  Who wants it first makes it.
+        """Begin compiling ahead of the first call: generate the text here, emit code in the
+        background.
+
+        Does nothing if another thread is compiling or code is cached.  A caller that arrives first
+        finishes the compilation itself.
         """
         if self._code is None and self._changing.acquire(blocking=False):
             try:
@@ -167,8 +169,8 @@ class TieredFunction:
                 self._changing.release()
 
     def poll(self) -> bool:
-        """Whether there is code.  If there is none another thread compiles it for whoever asks
-        again, and who asks often waits for it.
+        """Return whether there is code; repeated calls first compile it in the background, then
+        wait for it.
         """
         if self._code is None:
             self._asking += 1
@@ -181,13 +183,13 @@ class TieredFunction:
         return self._code is not None
 
     def _find(self) -> None:
-        """Have what an earlier process has compiled."""
+        """Load code from the object cache."""
         with self._changing:
             if self._code is None:
                 self._kept()
 
     def optimize(self) -> None:
-        """Have good code from here on."""
+        """Compile and install optimised code now."""
         with self._changing:
             if not self._good:
                 self._have(self._source.good(), good=True)
@@ -200,21 +202,21 @@ class TieredFunction:
         self._begun = None
 
     def _kept(self) -> bool:
-        """Have code of an earlier process, if there is any: it is good already."""
+        """Install optimised code from the object cache, if it has any; return whether it has."""
         kept = self._source.cached()
         if kept is not None:
             self._have(kept, good=True)
         return kept is not None
 
     def promote(self) -> None:
-        """Have good code before long, if there is any code."""
+        """Queue the optimisation of a function that has tier-0 code."""
         if not (self._good or self._asked) and self._code is not None:
             self._asked = True
             run_in_background(self.optimize)
 
     def _have(self, code: Code, *, good: bool) -> None:
         made = self._kind(code.address)
-        # The code is there as long as something refers to it, which may be a call.
+        # The function object keeps its code alive, also during a call that outlasts replacement.
         made.code = code
         self._code, self._good = made, good
         if good:
@@ -223,8 +225,9 @@ class TieredFunction:
             (_tier0.discard if good else _tier0.add)(self)
 
     def best(self) -> Any:
-        """What ``run`` would call now, for other code to call by its address: this is a call of
-        it.  It has to be kept for as long as somebody has the address.
+        """Return the current code, for other code to call by address, and count a call.
+
+        The caller must keep the result alive while the address is in use.
         """
         self.ready()
         calls = self._calls = self._calls + 1
@@ -237,7 +240,7 @@ class TieredFunction:
 
 
 def optimize_all() -> bool:
-    """Have good code for all that has quick code; whether there was any."""
+    """Optimise all functions with tier-0 code now; return whether there were any."""
     with _tier0_lock:
         found = list(_tier0)
     for each in found:

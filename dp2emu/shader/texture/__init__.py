@@ -1,1 +1,1 @@
-"""Samplers: programs that read textures, generated for the state that decides how."""
+"""Sampler programs: texture sampling as programs generated from sampler and texture state."""

@@ -1,11 +1,11 @@
-"""From a coordinate to the numbers of texels along one axis.
+"""Texture addressing along one axis: from a coordinate to texel numbers and a fraction.
 
-A coordinate times the side of the level, one float32 product, is rounded to 1/256 of a texel; a
-filter of more than one texel takes half a texel off, a convolution half its size.  From there on
-everything is in integers: the whole part is the number of the texel, the rest is the fraction that
-filters weigh with.  WRAP and MIRROR reduce the coordinate to its period first, so that large ones
-lose nothing; a coordinate that is infinite or no number reads as 0.  Texels beyond the level then
-follow from the mode, so that a filter at the edge sees what lies there.
+A coordinate times the size of the level, one float32 product, is rounded to 1/256 texel.  A filter
+of more than one texel subtracts half a texel, a convolution half its width.  From there on
+arithmetic is in integers: the integer part is the texel number, the fraction weighs the filter.
+WRAP and MIRROR first reduce the coordinate to its period, so that large coordinates keep their
+precision; infinity and NaN read as 0.  The address mode then folds texel numbers beyond the level
+back into it, so that filters at an edge read the correct neighbours.
 """
 
 from __future__ import annotations
@@ -21,24 +21,23 @@ from dp2emu.shader.values import Value
 FRACTION_BITS = 8
 ONE = 1 << FRACTION_BITS
 SIDE_BITS = (1 << 21) - 1
-"""Bits that the side of a level may have set: coordinates within a few periods are integers of 32
-bits then, as who compiles the program can see.
-"""
+"""Mask of a level's size.  It tells the compiler that coordinates within a few periods fit 32-bit
+integers."""
 
 
 class Reach(NamedTuple):
-    """How many texels before and after a period a number can lie."""
+    """How many texels a number can lie before and after a period."""
 
     before: int
     after: int
 
 
 Fold = Callable[[Value, Value, Reach], Value]
-"""The texel that stands for a number, given the side."""
+"""Maps a texel number to one within the level, given its size."""
 
 
 class Mode(NamedTuple):
-    """``reduce`` acts on the coordinate, ``fold`` on numbers of texels."""
+    """An address mode:  ``reduce`` applies to the coordinate, ``fold`` to texel numbers."""
 
     reduce: Callable[[Value], Value]
     fold: Fold
@@ -46,8 +45,10 @@ class Mode(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Taps:
-    """Texels along one axis: their numbers, which of them are inside (``None``: all are), and the
-    fraction from the texel before to the one after, I32 of 0 to 255.
+    """The texels of a filter along one axis.
+
+    ``numbers`` are texel numbers, ``inside`` says which are within the level (``None``: all are),
+    and ``fraction`` is the I32 position between the first two, 0 to 255.
     """
 
     numbers: tuple[Value, ...]
@@ -63,9 +64,11 @@ def taps(
     back: int,
     moves: Value | None = None,
 ) -> Taps:
-    """The texels at ``places`` from the one that lies ``back`` half texels before a coordinate;
-    ``side`` is I32.  Where ``moves`` is true an edge between two texels, but not that of the
-    texture, belongs to the one before.
+    """Return the texels of a filter around a coordinate.
+
+    ``places`` are their distances from the texel ``back`` half texels before the coordinate;
+    ``side`` is the I32 size of the level.  Where ``moves`` is true, a coordinate exactly on an
+    edge between two texels selects the one before, except at the texture's own edge.
     """
     b, row, centred = coordinate.builder, MODES[mode], len(places) > 1
     shift = 0.5 - ONE // 2 * back
@@ -105,7 +108,7 @@ def _unfolded(i: Value, side: Value, reach: Reach) -> Value:
 
 
 def _repeated(i: Value, side: Value, reach: Reach) -> Value:
-    """One period off for each texel of reach, which a side of one texel may need."""
+    """Wrap: subtract a period per texel of reach, which a level of one texel may need."""
     b = i.builder
     for _ in range(reach.before):
         i = b.select(i < 0, i + side, i)
@@ -115,7 +118,8 @@ def _repeated(i: Value, side: Value, reach: Reach) -> Value:
 
 
 def _reflected(i: Value, side: Value, reach: Reach) -> Value:
-    """Number -1 - k is k, and so it is from the end of the second period backwards."""
+    """Mirror: number -1 - k maps to k, and likewise from the end of the second period backwards.
+    """
     b = i.builder
     i = _turned(i)
     i = _turned(b.select(i >= side, side + side - 1 - i, i))
@@ -123,12 +127,12 @@ def _reflected(i: Value, side: Value, reach: Reach) -> Value:
 
 
 def _turned(i: Value) -> Value:
-    """-1 - i for a negative number: 0 follows -1."""
+    """Map a negative number n to -1 - n, so that -1 becomes 0."""
     return i ^ (i >> 31)
 
 
 def _held(i: Value, side: Value, reach: Reach) -> Value:
-    """The last texel for those beyond it."""
+    """Clamp to the last texel."""
     return i.builder.select(i >= side, side - 1, i)
 
 
@@ -147,4 +151,5 @@ MODES: dict[TextureAddress, Mode] = {
     TextureAddress.BORDER: Mode(_as_it_is, _unfolded),
     TextureAddress.MIRRORONCE: Mode(_either_side, _turned_and_held),
 }
-"""Direct3D 9 documentation of D3DTEXTUREADDRESS.  MIRRORONCE mirrors around 0 and clamps."""
+"""Address modes (Direct3D 9 documentation of D3DTEXTUREADDRESS).  MIRRORONCE mirrors around 0 and
+clamps."""

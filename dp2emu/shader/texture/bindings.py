@@ -1,10 +1,9 @@
-"""The uniform files of sampler programs: their layout, and the arrays that go into them.
+"""Uniform files of sampler programs: their layout and the arrays that fill them.
 
-``texels`` are the 32-bit words of the texture's whole allocation.  ``levels`` has a row of
-``LEVEL_FIELDS`` for each level of each face, face by face, and so slice by slice of an array.
-``palette`` has 256 A8R8G8B8 words, ``linear`` what 256 sRGB codes are in linear light.
-``weights`` are those of a convolution: of the texels of a row, and from ``COLUMN_WEIGHTS`` on
-those of the rows.
+``texels`` has the 32-bit words of the texture's whole allocation.  ``levels`` has a row of
+``LevelField`` per mip level, ordered by slice and face.  ``palette`` has 256 A8R8G8B8 words,
+``linear`` the linear values of 256 sRGB codes.  ``weights`` are those of a convolution: of a row's
+texels, then from ``COLUMN_WEIGHTS`` on of the rows.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from dp2emu.shader.verify import MAX_UNIFORM_SIZE
 
 CUBE_FACES, MAX_LEVELS = 6, 32
 MAX_LAYERS = 2048
-"""Slices of an array in Direct3D 11; Direct3D 10 has 512."""
+"""Most slices of a Direct3D 11 texture array; Direct3D 10 has 512."""
 MAX_KERNEL = 7
-"""Most texels of a convolution's side: D3DCONVOLUTIONMONO_MAXWIDTH and _MAXHEIGHT."""
+"""Largest side of a convolution kernel:  D3DCONVOLUTIONMONO_MAXWIDTH and _MAXHEIGHT."""
 COLUMN_WEIGHTS = MAX_KERNEL
 
 
 class LevelField(IntEnum):
-    """What is known of a level: bytes from the start and between rows and slices, and texels."""
+    """Fields of a mip level: byte offset, row pitch, slice pitch, and size in texels."""
 
     OFFSET = 0
     PITCH = 1
@@ -42,8 +41,8 @@ class LevelField(IntEnum):
 
 
 class NumberField(IntEnum):
-    """Float32 numbers of a sampler: its bias, the four of its border colour, and the least and
-    the greatest level of Direct3D 10.
+    """Float32 parameters of a sampler: level bias, border colour, and MinLOD and MaxLOD of
+    Direct3D 10.
     """
 
     BIAS = 0
@@ -53,9 +52,8 @@ class NumberField(IntEnum):
 
 
 class LimitField(IntEnum):
-    """Integers of a sampler: levels of each face, the most and the least detailed one to be used,
-    the colour key from ``KEY_LOW`` to ``KEY_HIGH``, which are texels as they are stored, the
-    slices of an array, and the samples of a pixel.
+    """Integer parameters of a sampler: levels per face; most and least detailed level in use; the
+    colour key range, as stored texels; array slices; samples per pixel.
     """
 
     LEVELS = 0
@@ -69,7 +67,7 @@ class LimitField(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class SamplerFiles:
-    """The files, as a program declares them."""
+    """The uniform files of a sampler program."""
 
     texels: File
     levels: File
@@ -81,7 +79,7 @@ class SamplerFiles:
 
     @classmethod
     def of(cls, b: Builder) -> SamplerFiles:
-        """Declare them in a program."""
+        """Declare the files in a program."""
         return cls(
             b.uniform("texels", Type.I32, MAX_UNIFORM_SIZE),
             b.uniform("levels", Type.I32, len(LevelField) * MAX_LAYERS * MAX_LEVELS),
@@ -94,15 +92,15 @@ class SamplerFiles:
 
 
 def level_rows(levels: Iterable[tuple[int, int, int, int, int, int]]) -> I32:
-    """The file ``levels`` from rows in the order of ``LevelField``."""
+    """Return the file ``levels`` from rows in the order of ``LevelField``."""
     return np.array(list(levels), np.int32).reshape(-1)
 
 
 def limits_of(
     levels: int, first: int, key: tuple[int, int] = (0, 0), layers: int = 1, samples: int = 1
 ) -> I32:
-    """The file ``limits``: ``first`` is any number, and one beyond the chain means its end;
-    ``layers`` are slices, of six faces each if they are cubes.
+    """Return the file ``limits``.  ``first`` is clamped to the mip chain; ``layers`` counts array
+    slices, a slice of a cube array having six faces.
     """
     last = levels - 1
     words = np.array([word & 0xFFFFFFFF for word in key], np.uint32).view(np.int32)
@@ -110,7 +108,7 @@ def limits_of(
 
 
 def numbers_of(bias: float, border: int) -> F32:
-    """The file ``numbers``; ``border`` is A8R8G8B8."""
+    """Return the file ``numbers``; ``border`` is A8R8G8B8."""
     channels = [border >> shift & 0xFF for shift in (16, 8, 0, 24)]
     color = np.array(channels, np.float32) / np.float32(255)
     return np.concatenate([np.array([bias], np.float32), color])
@@ -119,12 +117,12 @@ def numbers_of(bias: float, border: int) -> F32:
 def sampler_numbers(
     bias: float, border: Sequence[float], lods: tuple[float, float] = (0.0, 0.0)
 ) -> F32:
-    """The same of a sampler of Direct3D 10; ``lods`` are its MinLOD and MaxLOD."""
+    """Return the file ``numbers`` of a Direct3D 10 sampler; ``lods`` are its MinLOD and MaxLOD."""
     return np.array([bias, *border, *lods], np.float32)
 
 
 def weights_of(rows: Sequence[float] = (), columns: Sequence[float] = ()) -> F32:
-    """The file ``weights`` from up to ``MAX_KERNEL`` weights each way; others are 1."""
+    """Return the file ``weights`` of up to ``MAX_KERNEL`` weights per axis; missing ones are 1."""
     weights = np.ones(2 * MAX_KERNEL, np.float32)
     weights[: len(rows)] = rows
     weights[COLUMN_WEIGHTS : COLUMN_WEIGHTS + len(columns)] = columns
@@ -133,7 +131,7 @@ def weights_of(rows: Sequence[float] = (), columns: Sequence[float] = ()) -> F32
 
 @lru_cache(maxsize=1)
 def srgb_to_linear_table() -> F32:
-    """The file ``linear``: what an 8-bit sRGB code stands for, correctly rounded.
+    """Return the file ``linear``: the linear value of each 8-bit sRGB code, correctly rounded.
 
     c / 12.92 up to 0.04045, else ((c + 0.055) / 1.055) ** 2.4 (IEC 61966-2-1).
     """
@@ -142,7 +140,7 @@ def srgb_to_linear_table() -> F32:
 
 
 def srgb_to_linear(c: Decimal) -> Decimal:
-    """What a fraction of the largest sRGB code stands for, to 40 digits."""
+    """Convert an sRGB value in 0..1 to its linear value, to 40 digits."""
     with localcontext() as context:
         context.prec = 40
         if c <= Decimal("0.04045"):

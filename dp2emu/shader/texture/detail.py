@@ -1,9 +1,9 @@
-"""The level of detail: which mip level a pixel reads, and by which filter.
+"""Level of detail: which mip levels a pixel reads, by which filter.
 
-The gradient of the coordinates, in texels of the top level, gives two vectors: how far a step to
-the right and a step down go.  The level is the logarithm to base 2 of the longer one, plus bias,
-rounded to 1/256 of a level.  At or below 0 a texture is magnified.  The most and the least
-detailed level then clamp it; the nearest level is the one reached by rounding half up.
+The derivatives of the coordinates, in texels of the top level, are two vectors: the steps to the
+right and down.  The level is the base-2 logarithm of the longer one plus bias, rounded to 1/256.
+At or below 0 the texture is magnified.  The level is then clamped to the most and least detailed
+one; the nearest level is found by rounding half up.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from dp2emu.shader.texture.address import FRACTION_BITS, ONE
 from dp2emu.shader.values import Value
 
 Gradient = tuple[tuple[Value, ...], tuple[Value, ...]]
-"""Change of each coordinate for a step to the right, and for a step down."""
+"""Change of each coordinate per pixel to the right, and per pixel down."""
 
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What a pixel covers: squared lengths of the two vectors in texels, and the vectors in
+    """The pixel's footprint: squared lengths of its two vectors in texels, and the vectors in
     coordinates.
     """
 
@@ -32,7 +32,7 @@ class Footprint:
 
     @property
     def wide(self) -> Value:
-        """Whether the vector to the right is the longer one, or as long."""
+        """Whether the vector to the right is at least as long as the other."""
         return self.right >= self.down
 
     @property
@@ -42,7 +42,7 @@ class Footprint:
 
 
 def footprint(gradient: Gradient, sides: Sequence[Value]) -> Footprint:
-    """``sides`` are those of the top level, F32."""
+    """Return the footprint of a gradient; ``sides`` are the F32 sizes of the top level."""
     right, down = (_squared_length(vector, sides) for vector in gradient)
     return Footprint(right, down, gradient)
 
@@ -53,18 +53,18 @@ def _squared_length(vector: Sequence[Value], sides: Sequence[Value]) -> Value:
 
 
 def level_from(squared_length: Value) -> Value:
-    """log2 of a length that is given squared, F32."""
+    """log2 of a length given as its square."""
     return log2(squared_length) * 0.5
 
 
 def in_steps(level: Value) -> Value:
-    """A level in 1/256, I32: rounded to nearest, half up; 0 if it is no number."""
+    """Round a level to 1/256, half up, as I32; 0 for a NaN."""
     b = level.builder
     return b.ftoi(b.floor(level * float(ONE) + 0.5))
 
 
 def clamped(steps: Value, first: Value, last: Value) -> Value:
-    """A level in 1/256 between two whole levels."""
+    """Clamp a level in 1/256 between two whole levels."""
     b = steps.builder
     low, high = first << FRACTION_BITS, last << FRACTION_BITS
     steps = b.select(steps < low, low, steps)
@@ -72,13 +72,15 @@ def clamped(steps: Value, first: Value, last: Value) -> Value:
 
 
 def nearest(steps: Value) -> Value:
-    """The whole level nearest to one in 1/256."""
+    """Round a level in 1/256 to a whole level, half up."""
     return (steps + ONE // 2) >> FRACTION_BITS
 
 
 def probes(covered: Footprint, most: int) -> Value:
-    """How many probes an anisotropic filter takes, I32: how much longer the longer vector is,
-    rounded to 1/256 and then up, but ``most`` at most; 1 if nothing changes at all.
+    """Number of probes of an anisotropic filter, I32.
+
+    The ratio of the vectors' lengths, rounded to 1/256 and then up, at most ``most``; 1 if both
+    are 0.
     """
     b = covered.right.builder
     shorter = b.min(covered.right, covered.down)

@@ -1,8 +1,8 @@
-"""Texels whose channels are fields of their own words, by the rows of ``d3d.formats``.
+"""Decoding of texels whose channels are bit fields, by the rows of ``d3d.formats``.
 
 UNORM is code / max and SNORM max(code / max, -1), each one float32 quotient; floats are exact.
-With sRGB, red, green and blue of up to 8 bits, rounded to 8 bits first, become what the table of
-``bindings.linear_light`` says; formats of more bits are linear already.
+With sRGB decoding, colour channels of up to 8 bits, widened to 8 bits first, go through the table
+of ``bindings.srgb_to_linear_table``; wider formats are linear already.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ WORD_BITS = 32
 
 
 def row_of(key: SamplerKey) -> FormatRow:
-    """The format of a texture.  Raises Unsupported if it is none here."""
+    """Return the format row of a texture.  Raises Unsupported for formats that cannot be sampled.
+    """
     row = ROWS.get(key.format)
     if row is None or Use.TEXTURE not in row.uses:
         raise Unsupported(f"texture format {key.format.sdk}")
@@ -36,7 +37,9 @@ def row_of(key: SamplerKey) -> FormatRow:
 
 @dataclass(frozen=True, slots=True)
 class TexelSource:
-    """What texels are read with; ``reference`` is what depths are compared with."""
+    """Context of texel reads: builder, files, key, format row and the comparison ``reference``, if
+    any.
+    """
 
     b: Builder
     files: SamplerFiles
@@ -46,16 +49,16 @@ class TexelSource:
 
     @classmethod
     def of(cls, b: Builder, key: SamplerKey) -> TexelSource:
-        """Raises Unsupported for formats that are no textures here."""
+        """Declare the files of a key.  Raises Unsupported for formats that cannot be sampled."""
         row = row_of(key)
         return cls(b, SamplerFiles.of(b), key, row, _reference(b, key, row))
 
     def word(self, address: Value, number: int = 0) -> Value:
-        """A word of the block at a byte address."""
+        """Load a word of the block at a byte address."""
         return self.b.load(self.files.texels, number, address >> 2)
 
     def codes(self, address: Value) -> tuple[Value, ...]:
-        """The words of a pixel; of one below 32 bits a word with the pixel in its low bits."""
+        """Load the words of a pixel; a pixel below 32 bits is in the low bits of a word."""
         size = self.row.size
         if size % 4 == 0:
             return tuple(self.word(address, number) for number in range(size // 4))
@@ -63,18 +66,18 @@ class TexelSource:
         low = self.b.apply("ushr", self.word(address), shift)
         if size != 3:
             return (low,)
-        # Three bytes may lie across words; shifting in two steps makes 32 a shift like others.
+        # Three bytes may straddle words.  Two shifts, since a shift by 32 would be a shift by 0.
         return (low | (self.word(address, 1) << 1 << (31 - shift)),)
 
     def shade(self, code: Value, *, color: bool = True) -> Value:
-        """An 8-bit code as 0..1; a colour's maybe in linear light."""
+        """Normalise an 8-bit code to 0..1, colours by the sRGB table if the key asks for it."""
         if color and self.key.srgb:
             return self.b.load(self.files.linear, 0, code)
         return self.b.itof(code) / 255.0
 
 
 def _reference(b: Builder, key: SamplerKey, row: FormatRow) -> Value | None:
-    """What texels are compared with.  In Direct3D 10 it is a number of the format."""
+    """Return the comparison reference; for Direct3D 10 it is quantised to the texture's format."""
     if key.compare is None:
         shadow = key.kind is TextureKind.SHADOW
         return b.saturate(b.input("coordinate.z")) if shadow else None
@@ -86,7 +89,7 @@ def _reference(b: Builder, key: SamplerKey, row: FormatRow) -> Value | None:
 
 
 def decode_channels(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """The lanes of a row whose pixels have bytes of their own."""
+    """Decode a pixel channel by channel."""
     codes = source.codes(address)
     done: dict[Channel, Number] = {}
     for lane in source.row.lanes:
@@ -102,21 +105,21 @@ def decode_channels(source: TexelSource, address: Value, u: Value, v: Value) -> 
 def read_channel(
     source: TexelSource, codes: tuple[Value, ...], channel: Channel, *, color: bool
 ) -> Value:
-    """One channel of a texel whose words are ``codes``."""
+    """Decode one channel of a pixel whose words are ``codes``."""
     word, shift = divmod(channel.shift, WORD_BITS)
     read = _CODINGS[channel.coding]
     return read(source, codes[word], Channel(shift, channel.bits, channel.coding), color)
 
 
 def bits(word: Value, shift: int, count: int) -> Value:
-    """A field of a word, unsigned."""
+    """Extract an unsigned bit field."""
     if shift:
         word = word.builder.apply("ushr", word, shift)
     return word if shift + count == WORD_BITS else word & ((1 << count) - 1)
 
 
 def signed_bits(word: Value, shift: int, count: int) -> Value:
-    """A field of a word in two's complement."""
+    """Extract a two's complement bit field, sign-extended."""
     spare = WORD_BITS - count
     return (word << (spare - shift) if spare > shift else word) >> spare
 
@@ -151,7 +154,9 @@ def _float(source: TexelSource, word: Value, channel: Channel, color: bool) -> V
 
 
 def half(code: Value) -> Value:
-    """An IEEE half: with its exponent and mantissa in place it is 2**112 too small, exactly."""
+    """Convert an IEEE half: with exponent and mantissa in float32 position it is 2**112 too small,
+    exactly.
+    """
     b, magnitude = code.builder, (code & 0x7FFF) << 13
     finite = b.asfloat(magnitude) * 2.0**112
     value = b.select(magnitude >= 0x7C00 << 13, b.asfloat(magnitude | 0x7F800000), finite)
@@ -159,7 +164,7 @@ def half(code: Value) -> Value:
 
 
 def _depth_float(code: Value) -> Value:
-    """4 bits of exponent, which counts from 15, and 20 of mantissa."""
+    """Convert a 24-bit depth: 4 bits of exponent with bias 15, and 20 of mantissa."""
     return code.builder.asfloat(code << 3) * 2.0**112
 
 
@@ -169,7 +174,7 @@ _SMALL_FLOATS: dict[int, Callable[[Value], Value]] = {
     16: half,
     24: _depth_float,
 }
-"""By number of bits."""
+"""Conversions of unsigned and half floats by their width in bits."""
 
 _CODINGS: dict[Coding, Callable[[TexelSource, Value, Channel, bool], Value]] = {
     Coding.UNORM: _unorm,
@@ -181,4 +186,4 @@ _CODINGS: dict[Coding, Callable[[TexelSource, Value, Channel, bool], Value]] = {
 
 
 Decode = Callable[[TexelSource, Value, Value, Value], Texel]
-"""Reads the texel ``u``, ``v`` of the pixel or block at a byte address."""
+"""Decodes texel ``u``, ``v`` of the pixel or block at a byte address."""

@@ -1,7 +1,7 @@
-"""Filters: which neighbours are read along each axis, and how they are mixed.
+"""Filter kernels: which neighbours are read along each axis, and their weights.
 
-All filters are separable: along the rows first, then down the columns, then through the slices.
-Fractions come in 1/256 of a texel.
+All filters are separable: along rows first, then columns, then slices.  Fractions are in 1/256
+texel.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from dp2emu.shader.functions import exp2
 from dp2emu.shader.values import Number, Value
 
 Texel = tuple[Number, Number, Number, Number]
-"""Red, green, blue and alpha; a plain number if it is the same for every texel."""
+"""Red, green, blue and alpha; a Python number is a constant of the format."""
 
 Weights = tuple[Value, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """``places`` are neighbours, 0 being the one before; ``weights`` come of the fraction, 0 to
-    255/256, one fewer than places if they add up to 1 by themselves.
+    """A filter kernel along one axis.
 
-    Place 0 is the texel in which a point lies that is ``back`` half texels before the coordinate.
+    ``places`` are neighbours relative to the texel that contains the point ``back`` half texels
+    before the coordinate.  ``weights`` are a function of the fraction, 0 to 255/256; one fewer
+    than places if they sum to 1 implicitly.
     """
 
     places: tuple[int, ...]
@@ -32,19 +33,19 @@ class Kernel:
     back: int = 1
 
     def mix(self, texels: Sequence[Texel], weights: Weights) -> Texel:
-        """Mix the texels at the places."""
+        """Return the weighted sum of the texels at the places."""
         if len(weights) == len(texels):
             return total(texels, weights)
         return between(texels[0], texels[1], weights[0]) if weights else texels[0]
 
 
 def between(x: Texel, y: Texel, weight: Value) -> Texel:
-    """x + (y - x) * weight, channel by channel; those that are alike are computed once."""
+    """Linear interpolation x + (y - x) * weight per channel; equal channels are computed once."""
     return _channelwise((x, y), lambda pair: _between(pair[0], pair[1], weight))
 
 
 def total(texels: Sequence[Texel], weights: Weights) -> Texel:
-    """t0 * w0 + t1 * w1 + ..., from the left, every step rounded."""
+    """Weighted sum t0 * w0 + t1 * w1 + ..., from the left, every step rounded."""
     return _channelwise(texels, lambda channel: _total(channel, weights))
 
 
@@ -84,12 +85,12 @@ def _linear(fraction: Value) -> Weights:
 
 
 def _gaussian(fraction: Value) -> Weights:
-    """Weights 2**(-4 d**2) of the two neighbours at distances d, divided by their sum."""
+    """Weights 2**(-4 d**2) of the two neighbours at distances d, normalised."""
     return (1.0 / (exp2(4.0 - fraction * 8.0) + 1.0),)
 
 
 def _catmull_rom(f: Value) -> Weights:
-    """The cubic through the two neighbours with the slopes of their neighbours."""
+    """Catmull-Rom spline weights."""
     return (
         ((1.0 - f * 0.5) * f - 0.5) * f,
         (f * 1.5 - 2.5) * f * f + 1.0,
@@ -99,7 +100,7 @@ def _catmull_rom(f: Value) -> Weights:
 
 
 def _b_spline(f: Value) -> Weights:
-    """The uniform cubic B-spline, which is close to a Gaussian."""
+    """Uniform cubic B-spline weights, close to a Gaussian."""
     rest, sixth = 1.0 - f, 1.0 / 6.0
     return (
         rest * rest * rest * sixth,
@@ -127,13 +128,12 @@ KERNELS: dict[TextureFilter, Kernel] = {
 }
 """Direct3D 9 documentation of D3DTEXTUREFILTERTYPE, which leaves the shape of most open.
 
-ANISOTROPIC takes linear probes.  A tent over four texels is the linear filter, so PYRAMIDALQUAD
-is that.  CONVOLUTIONMONO has a kernel of its own for each axis (``convolution``).
-"""
+ANISOTROPIC takes linear probes.  A tent over four texels is the linear filter, hence
+PYRAMIDALQUAD.  CONVOLUTIONMONO has its own kernel per axis (``sampler.convolved``)."""
 
 
 def kernel_of(filter: TextureFilter, axes: int) -> Kernel:
-    """The kernel of a filter; through slices the cubic ones, which would read 64 texels, are
+    """Return the kernel of a filter; on volumes the cubic kernels, which would read 64 texels, are
     linear.
     """
     kernel = KERNELS[filter]
