@@ -1,4 +1,4 @@
-"""One filtered read of one level: the texels around a place, mixed by a kernel."""
+"""A filtered read of one mip level: the texels around a coordinate, weighted by kernels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _EDGES = (TextureAddress.CLAMP,) * 3
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of a face: where it starts, bytes between rows and slices, and sides in texels."""
+    """A mip level of a face: byte offset, pitches of rows and slices, and size in texels."""
 
     offset: Value
     pitches: tuple[Value, ...]
@@ -31,7 +31,7 @@ class Level:
 
 
 def level_of(source: TexelSource, row: Value | None) -> Level:
-    """The level in a row of the file ``levels``, the first if ``None``."""
+    """Load the level in a row of the file ``levels``, the first if ``None``."""
     axes = source.key.kind.axes
     pitches = (LevelField.PITCH, LevelField.SLICE_PITCH)[: axes - 1]
     return Level(
@@ -42,14 +42,14 @@ def level_of(source: TexelSource, row: Value | None) -> Level:
 
 
 def level_field(source: TexelSource, field: LevelField, row: Value | None = None) -> Value:
-    """One number of a level."""
+    """Load one field of a level."""
     stride = 1 if row is None else len(LevelField)
     return source.b.load(source.files.levels, field, row, stride)
 
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """Texels along one axis: which, how many bytes from its start, and what they weigh."""
+    """Texels along one axis: numbers, byte offsets and weights."""
 
     kernel: Kernel
     taps: Taps
@@ -59,7 +59,7 @@ class _Axis:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The way to a texel, axis by axis from the outermost."""
+    """The address of a texel, accumulated axis by axis from the outermost."""
 
     address: Value
     numbers: tuple[Value, ...] = ()
@@ -81,8 +81,10 @@ def read(
     level: Level,
     moves: Sequence[Value | None] = (None, None, None),
 ) -> Texel:
-    """What the kernels make of the texels at ``coordinates``; there is one of each per axis, and
-    whether it ``moves`` from pixel to pixel if that matters.
+    """Filter the texels around ``coordinates`` by a kernel per axis.
+
+    ``moves`` tells for each axis whether the coordinate changes between pixels, where ties depend
+    on it.
     """
     modes = _EDGES if source.key.kind is TextureKind.CUBE else source.key.address
     places = zip(
@@ -115,7 +117,7 @@ def _axis(source: TexelSource, kernel: Kernel, number: int, level: Level, found:
 
 
 def _mixed(source: TexelSource, axes: Sequence[_Axis], place: _Place) -> Texel:
-    """Mixed along all axes but the outermost, and then along that."""
+    """Filter along all axes but the outermost, then along that one."""
     if not axes:
         return _border_or_texel(source, place)
     *inner, axis = axes
@@ -126,7 +128,7 @@ def _mixed(source: TexelSource, axes: Sequence[_Axis], place: _Place) -> Texel:
 
 
 def _border_or_texel(source: TexelSource, place: _Place, decode: Decode = texel) -> Texel:
-    """A single texel, or the border colour if it lies outside along any axis; maybe compared."""
+    """Read one texel, or the border colour outside the level; compared if the key asks for it."""
     v, u = place.numbers[-2:]
     found = decode(source, place.address, u, v)
     if place.inside:
@@ -135,12 +137,12 @@ def _border_or_texel(source: TexelSource, place: _Place, decode: Decode = texel)
 
 
 def compared(source: TexelSource, found: Texel) -> Texel:
-    """The texel, or whether the reference compares with it, if that is asked for."""
+    """Return the texel, or the result of comparing the reference with it if there is one."""
     return found if source.reference is None else _comparison(source, found[0])
 
 
 def texel_address(source: TexelSource, level: Level, numbers: Sequence[Value]) -> Value:
-    """Where a texel of a level, or the block it is in, begins."""
+    """Return the byte address of a texel or of the block that contains it."""
     places = level.offset
     for axis, (number, block) in enumerate(zip(numbers, (*source.row.block, 1), strict=False)):
         shift = block.bit_length() - 1
@@ -160,13 +162,13 @@ def _bordered(source: TexelSource, inside: Value, found: Texel) -> Texel:
 
 
 def _like(channel: Number, outer: Number) -> Number:
-    """A component of the border colour, cut off beside one that is a whole number."""
+    """Return a border component in the channel's type: truncated beside an integer."""
     whole = isinstance(channel, Value) and channel.type is Type.I32
     return outer.builder.ftoi(outer) if whole and isinstance(outer, Value) else outer
 
 
 def _border(source: TexelSource) -> Texel:
-    """The border colour, which counts as 0 for a convolution."""
+    """Load the border colour, which counts as 0 for a convolution."""
     if source.key.convolves:
         return 0.0, 0.0, 0.0, 0.0
     b, numbers = source.b, source.files.numbers
@@ -177,8 +179,9 @@ def _border(source: TexelSource) -> Texel:
 
 
 def _comparison(source: TexelSource, depth: Number) -> Texel:
-    """1 where the reference compares with the depth, in every channel; in Direct3D 9 where it is
-    not behind it.
+    """Return 1 in every channel where the reference passes the test against the depth, else 0.
+
+    Direct3D 9 always tests LESSEQUAL.
     """
     assert source.reference is not None
     test = COMPARISONS[source.key.compare or CmpFunc.LESSEQUAL]
@@ -196,13 +199,13 @@ COMPARISONS: dict[CmpFunc, Callable[[Value, Number], Number]] = {
     CmpFunc.GREATEREQUAL: lambda x, y: x >= y,
     CmpFunc.ALWAYS: lambda x, y: True,
 }
-"""Of a reference and a texel."""
+"""Tests of a reference against a texel."""
 
 
 def offset_coordinates(
     source: TexelSource, coordinates: Sequence[Value], level: Level
 ) -> Sequence[Value]:
-    """Coordinates with the texel offset that the key asks for."""
+    """Add the key's constant texel offset to coordinates."""
     offsets = (n and source.b.constant(Type.I32, n) for n in source.key.offset)
     return [
         offset_coordinate(at, by, side) if isinstance(by, Value) else at
@@ -211,7 +214,7 @@ def offset_coordinates(
 
 
 def offset_coordinate(coordinate: Value, texels: Value, side: Value) -> Value:
-    """A coordinate moved by so many texels of a level."""
+    """Add an offset in texels of a level to a coordinate."""
     b = coordinate.builder
     return coordinate + b.itof(texels) / b.itof(side)
 
@@ -219,7 +222,7 @@ def offset_coordinate(coordinate: Value, texels: Value, side: Value) -> Value:
 def corners(
     source: TexelSource, coordinates: Sequence[Value], level: Level, decode: Decode = texel
 ) -> tuple[Texel, ...]:
-    """The four texels that a linear filter mixes: from the lower left counter-clockwise."""
+    """Return the four texels of a linear filter, counter-clockwise from the lower left."""
     modes = _EDGES if source.key.kind is TextureKind.CUBE else source.key.address
     u, v = (
         _axis(source, LINEAR, number, level, taps(mode, at, side, LINEAR.places, LINEAR.back))

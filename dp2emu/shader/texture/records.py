@@ -1,7 +1,7 @@
-"""What decides the program that samples a texture, as one frozen record.
+"""The key of a sampler program.
 
-Whatever only feeds it (the texels, the sizes of its levels, bias, border colour, palette) is a
-binding.
+Data that does not change the program (texels, level sizes, bias, border colour, palette) is bound
+instead.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ from dp2emu.records import dataclass
 from dp2emu.shader.ir import TextureKind
 
 MAX_ANISOTROPY = 16
-"""The largest D3DCAPS9.MaxAnisotropy: probes along the longer axis of a pixel."""
+"""Largest D3DCAPS9.MaxAnisotropy: probes along the longer axis of a footprint."""
 
 Addresses = tuple[TextureAddress, TextureAddress, TextureAddress]
 
 
 @dataclass(frozen=True, slots=True)
 class SamplerKey:
-    """How a texture is read.
+    """How a texture is sampled.
 
-    Filters are numbered as in DirectX 9; ``mip`` NONE samples the most detailed level alone.
+    Filters are those of DirectX 9; ``mip`` NONE samples the most detailed level alone.
     ``anisotropy`` is D3DSAMP_MAXANISOTROPY, 1 to ``MAX_ANISOTROPY``.  ``srgb``:
-    D3DSAMP_SRGBTEXTURE.  ``levels``: the texture has more than one.  ``alpha_palette``: the
-    entries of its palette have an alpha, otherwise they are opaque.  ``color_key``: texels within
-    the range of the binding's colour key read 0 in all components, alpha too.
+    D3DSAMP_SRGBTEXTURE.  ``levels``: the texture has more than one.  ``alpha_palette``: palette
+    entries have an alpha, otherwise they are opaque.  ``color_key``: texels within the bound
+    colour key range read 0 in all components.
 
     CONVOLUTIONMONO is both ``mag`` and ``min`` or neither; then ``kernel`` is its width and
-    height, addresses are BORDER, whose colour counts as 0, and there is no ``mip``.
+    height, addresses are BORDER with colour 0, and there is no ``mip``.
 
-    Direct3D 10 has more.  ``layers``: the texture is an array, of whose slices the nearest counts.
-    ``compare``: each texel read becomes 1 where the reference compares with its red, else 0.
-    ``offset`` is added to texel addresses before the address modes.  ``ranged``: levels are
-    clamped to MinLOD and MaxLOD, fractions and all.  ``ties``: a coordinate that changes from
-    pixel to pixel and is on the edge between two texels, to 1/256, takes the one before where one
-    alone is read; otherwise it is always the one after.  ``seams``: linear filters of cubes read
-    across the edges of faces.
+    The rest is Direct3D 10.  ``layers``: the texture is an array, indexed to the nearest slice.
+    ``compare``: each texel becomes 1 where the reference passes the test against its red, else 0.
+    ``offset`` is added to texel numbers before the address mode.  ``ranged``: fractional levels
+    are clamped to MinLOD and MaxLOD.  ``ties``: under point filtering a coordinate that varies
+    between pixels and lies on the edge between two texels, to 1/256, selects the one before;
+    otherwise always the one after.  ``seams``: linear filters of cubes read across the edges of
+    faces.
 
-    What is sampled is red, green, blue and alpha, with Direct3D 9's values where a format lacks
-    them.  A bump format gives its U, V and W (or luminance) as red, green and blue and its Q as
-    alpha, signed as stored: what texbem and the bump environment operations take.
+    The result is red, green, blue and alpha, with Direct3D 9's defaults for missing channels.  A
+    bump format returns U, V and W (or luminance) as red, green and blue and Q as alpha, signed as
+    stored, as texbem and the bump environment operations expect.
     """
 
     kind: TextureKind

@@ -1,8 +1,8 @@
-"""Programs for what Direct3D 10 asks of textures and buffers besides sampling them.
+"""Programs for Direct3D 10 resource reads: load, gather, level of detail, sizes, buffers.
 
-Their outputs are four I32, ``word.x`` to ``word.w``: floats by their bits, or integers where the
-format has them.  Files are those of ``bindings``; a buffer is the ``texels``, from the beginning
-of the view to its end, and ``buffer`` has the bytes and the number of its structures.
+Their outputs are four I32, ``word.x`` to ``word.w``: bits of floats, or integers of integer
+formats.  Files are those of ``bindings``; a buffer view is ``texels`` from its first byte to its
+end, and ``buffer`` has its stride and number of structures.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ ONE_BITS = 0x3F800000
 
 
 MAX_SAMPLES = 32
-"""Of a pixel: D3D11_MAX_MULTISAMPLE_SAMPLE_COUNT."""
+"""Most samples of a pixel:  D3D11_MAX_MULTISAMPLE_SAMPLE_COUNT."""
 
 
 class BufferField(IntEnum):
-    """Integers of a structured buffer."""
+    """Fields of a structured buffer."""
 
     STRIDE = 0
     COUNT = 1
@@ -65,11 +65,11 @@ class BufferField(IntEnum):
 
 @lru_cache(maxsize=1 << 8)
 def load_program(key: SamplerKey, stage: Stage, *, multisampled: bool = False) -> Program:
-    """The texel numbered ``number.x`` and so on of ``level.x``, or sample ``sample.x`` of it if
-    there are several, and of ``layer.x`` of an array.
+    """Load texel ``number.x`` and so on of ``level.x`` and ``layer.x``, or of sample ``sample.x``
+    if multisampled.
 
-    Out of range what the format has is 0, and what it lacks as ever; so are levels before the
-    first one that is to be used.
+    Out of range, and above the most detailed level in use, channels of the format read 0 and
+    missing channels their defaults.
     """
     b = Builder(stage)
     source = TexelSource.of(b, key)
@@ -103,7 +103,8 @@ def _limit(source: TexelSource, field: LimitField) -> Value:
 
 
 def _words(source: TexelSource, address: Value, numbers: Sequence[Value]) -> list[Value | int]:
-    """The texel at an address; a plain number is what the format lacks."""
+    """Decode the texel at an address to words; a Python number is a channel that the format lacks.
+    """
     if not has_integers(source.row):
         return _bits_of(source.b, texel(source, address, numbers[0], numbers[1]))
     codes = source.codes(address)
@@ -114,7 +115,7 @@ def _words(source: TexelSource, address: Value, numbers: Sequence[Value]) -> lis
 
 
 def _integers(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """The same of a texel of whole numbers, all of them I32."""
+    """Decode an integer texel to I32 channels."""
     words = _words(source, address, (u, v))
     red, green, blue, alpha = (
         source.b.constant(Type.I32, word) if isinstance(word, int) else word for word in words
@@ -123,7 +124,7 @@ def _integers(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
 
 
 def has_integers(row: FormatRow) -> bool:
-    """Whether texels are whole numbers, and stay so when they are loaded."""
+    """Whether a format has integer channels, which loads return unconverted."""
     return any(isinstance(lane, Channel) and lane.coding in _INTEGERS for lane in row.lanes)
 
 
@@ -146,9 +147,9 @@ def _bits_of(b: Builder, found: Texel) -> list[Value | int]:
 
 @lru_cache(maxsize=1 << 8)
 def gather_program(key: SamplerKey, component: int, offset: bool, stage: Stage) -> Program:
-    """A component of the four texels around a place in the most detailed level.
+    """Gather one component of the four texels around a coordinate in the most detailed level.
 
-    Inputs are those of a sampler, and ``offset.x`` and ``offset.y`` in texels if it has them.
+    Inputs are those of a sampler, plus ``offset.x`` and ``offset.y`` in texels with ``offset``.
     """
     b = Builder(stage)
     sampling = Sampling.of(b, key, Lod.EXPLICIT)
@@ -165,11 +166,11 @@ def gather_program(key: SamplerKey, component: int, offset: bool, stage: Stage) 
 
 
 _COUNTER_CLOCKWISE = (2, 3, 1, 0)
-"""Of texels row by row, from the lower left."""
+"""Counter-clockwise order from the lower left, of texels stored row by row."""
 
 
 def _corners(sampling: Sampling, level: Level, decode: Decode) -> tuple[Texel, ...]:
-    """The four texels around the place, from the lower left counter-clockwise."""
+    """Return the four texels around the coordinate, counter-clockwise from the lower left."""
     if sampling.face is None or not sampling.key.seams:
         return corners(sampling.source, sampling.coordinates, level, decode)
     on = partial(sampling.row_on, sampling.limit(LimitField.FIRST))
@@ -180,8 +181,10 @@ def _corners(sampling: Sampling, level: Level, decode: Decode) -> tuple[Texel, .
 
 @lru_cache(maxsize=1 << 8)
 def lod_program(key: SamplerKey, stage: Stage) -> Program:
-    """The level of detail of a gradient, first within the sampler's range and the chain, then as
-    it is; both with bias.  A texture whose derivatives are 0 is infinitely magnified.
+    """Compute the level of detail of a gradient: clamped to sampler range and mip chain, then
+    unclamped.
+
+    Both include the bias.  A gradient of 0 means infinite magnification.
     """
     b = Builder(stage)
     sampling = Sampling.of(b, key, Lod.GRADIENT)
@@ -199,10 +202,10 @@ def _buffer(b: Builder) -> File:
 Side = LevelField | LimitField | None
 
 
-# Fields of different enumerations may have the same number, and are not the same.
+# typed: members of different IntEnums with the same number compare equal.
 @lru_cache(maxsize=1 << 4, typed=True)
 def size_program(first: Side, second: Side, third: Side, stage: Stage) -> Program:
-    """Three sizes of ``level.x``, 0 if there is no such level, and how many levels there are."""
+    """Return three sizes of ``level.x``, 0 if there is no such level, and the number of levels."""
     b = Builder(stage)
     files = SamplerFiles.of(b)
     number, levels = b.input("level.x", Type.I32), b.load(files.limits, LimitField.LEVELS)
@@ -221,7 +224,7 @@ def _texel_count(b: Builder, files: SamplerFiles, side: Side, level: Value) -> V
 
 @lru_cache(maxsize=1 << 2)
 def facts_program(stage: Stage) -> Program:
-    """The four words of the file ``facts``."""
+    """Return the four words of the file ``facts``."""
     b = Builder(stage)
     facts = b.uniform("facts", Type.I32, len(COMPONENTS))
     return _finish(b, [b.load(facts, number) for number in range(len(COMPONENTS))])
@@ -229,8 +232,8 @@ def facts_program(stage: Stage) -> Program:
 
 @lru_cache(maxsize=1 << 2)
 def place_program(stage: Stage) -> Program:
-    """Two floats for the number ``number.x`` from the file ``places``, and zeros; behind its end
-    zeros alone.
+    """Return the two floats of entry ``number.x`` of the file ``places``, and zeros; zeros beyond
+    its end.
     """
     b = Builder(stage)
     places = b.uniform("places", Type.I32, 2 * MAX_SAMPLES)
@@ -242,7 +245,7 @@ def place_program(stage: Stage) -> Program:
 
 @lru_cache(maxsize=1 << 4)
 def raw_program(stage: Stage) -> Program:
-    """Four words from byte ``at.x`` on, each 0 beyond the end."""
+    """Load four words from byte ``at.x`` on, each 0 beyond the end."""
     b = Builder(stage)
     texels = _buffer(b)
     first = b.apply("ushr", b.input("at.x", Type.I32), 2)
@@ -251,7 +254,7 @@ def raw_program(stage: Stage) -> Program:
 
 @lru_cache(maxsize=1 << 4)
 def structured_program(stage: Stage) -> Program:
-    """Four words from byte ``at.x`` on of structure ``number.x``, each 0 outside of it."""
+    """Load four words from byte ``at.x`` on of structure ``number.x``, each 0 outside of it."""
     b = Builder(stage)
     texels = _buffer(b)
     fields = b.uniform("buffer", Type.I32, len(BufferField))
@@ -272,7 +275,7 @@ def _finish(b: Builder, words: Sequence[Number]) -> Program:
     return b.program()
 
 
-# Programs that answer what units of a lowered shader ask of textures and buffers.
+# Selection of the program for a read unit.
 
 _SIDES = (LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH)
 
@@ -281,19 +284,19 @@ _OF_SAMPLES = frozenset({Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY})
 
 
 _SECOND_FLOAT = {"coordinate.y": 0.5, "ddx.y": 0.0, "ddy.y": 0.0}
-"""The coordinate that a texture of one axis lacks: the middle of its only row."""
+"""Coordinate inputs that a one-dimensional texture lacks: the middle of its only row."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadProgram:
-    """A program that answers a unit; ``ports`` are its inputs in the order of the operands."""
+    """The program of a read unit; ``ports`` are its inputs in the order of the operands."""
 
     program: Program
     ports: tuple[str, ...]
 
     @classmethod
     def of(cls, program: Program, ports: tuple[str, ...]) -> ReadProgram:
-        """A program that reads no more than the operands: what a texture of one axis lacks are
+        """Make a program read only its operands; inputs that one-dimensional textures lack become
         constants.
         """
         inputs = tuple(port for port in program.inputs if port.name in ports)
@@ -310,8 +313,9 @@ class ReadProgram:
         lanes: int = 1,
         watch: Watch | None = None,
     ) -> tuple[I32, I32, I32, I32]:
-        """What the program says, for as many ``lanes`` as the operands have if there are any;
-        ``files`` are those of the resource.
+        """Run the program for operands, or for ``lanes`` lanes without operands.
+
+        Returns four int32 arrays of shape (lanes,); ``files`` are the uniforms of the resource.
         """
         types = {port.name: port.type.dtype for port in self.program.inputs}
         given = zip(self.ports, operands, strict=True)
@@ -325,7 +329,7 @@ class ReadProgram:
 def _bind_missing_input(
     program: Program, statement: Statement, ports: tuple[str, ...]
 ) -> Statement:
-    """A statement at the program's top, where all of its inputs are read."""
+    """Replace an Input without an operand by a constant assignment."""
     if not isinstance(statement, Input) or statement.port in ports:
         return statement
     type = program.slots[statement.slot]
@@ -335,10 +339,10 @@ def _bind_missing_input(
 
 @lru_cache(maxsize=1 << 8)
 def read_program(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
-    """The program for a unit; ``key`` has the format and kind of its view, and its sampler.
+    """Return the program of a unit; ``key`` combines the view's format and kind with its sampler.
 
-    A key of one dimension is of a texture that is a texel high, ``layers`` is that of the unit.
-    Raises Unsupported for what is not asked of textures and buffers.
+    The key of a one-dimensional texture is that of a texture one texel high; ``layers`` is the
+    unit's.  Raises Unsupported for operations that are not reads of textures or buffers.
     """
     if unit.ask not in _ANSWERS:
         raise Unsupported(f"{unit.ask.value} of textures")
@@ -346,14 +350,15 @@ def read_program(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
 
 
 def sample_answer(unit: Unit, stage: Stage) -> ReadProgram:
-    """The program for what is the same for all formats: counts, and where samples are."""
+    """Return the program of a unit that is independent of the format: counts and sample positions.
+    """
     if unit.ask is ReadOpcode.SAMPLE_POSITION:
         return ReadProgram(place_program(stage), ("number.x",))
     return facts(stage)
 
 
 def facts(stage: Stage) -> ReadProgram:
-    """A program that tells what it is told, whatever the operands."""
+    """Return a program that returns four bound words."""
     return ReadProgram(facts_program(stage), ())
 
 
@@ -399,7 +404,7 @@ def _load(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
 
 
 def _size(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
-    """Lengths, then slices; of arrays of cubes those are not told."""
+    """Sizes, then slices; cube arrays do not report slices."""
     shape = _shape(unit)
     told = shape.slices and unit.dimension not in CUBES
     sides: list[Side] = [*_SIDES[: shape.lengths], *[LimitField.LAYERS] * told, None, None]

@@ -1,7 +1,8 @@
-"""Cubes: from a direction to a face and the place on it (Direct3D 9 cubic environment mapping).
+"""Sampler programs: cube face selection, convolution, mip and filter selection.
 
-The face is that of the largest component; x goes before y and y before z where they are equal.
-On the face a coordinate is (across / major + 1) / 2.  Filters stay inside the face.
+Cubes (Direct3D 9 cubic environment mapping): the face is that of the largest component, x before y
+before z if equal.  A face coordinate is (across / major + 1) / 2.  Unless ``seams`` is set,
+filters stay inside the face.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ Vector = tuple[Value, ...]
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """The face a direction hits.  ``number`` is I32, 0 to 5 for +X -X +Y -Y +Z -Z; ``along_x`` and
-    ``along_y`` say which component is the major one, and ``negative`` that it is below 0.
+    """A cube face.  ``number`` is I32, 0 to 5 for +X -X +Y -Y +Z -Z; ``along_x`` and ``along_y``
+    select the major axis, and ``negative`` its sign.
     """
 
     number: Value
@@ -55,7 +56,7 @@ class Face:
     negative: Value
 
     def turned(self, vector: Vector) -> Vector:
-        """Components across the face, down the face, and out of it."""
+        """Rotate a vector to face space: across, down and out of the face."""
         x, y, z = vector
         b = x.builder
         across_x = b.select(self.negative, z, -z)
@@ -70,7 +71,7 @@ class Face:
 
 
 def face_of(direction: Vector) -> Face:
-    """Which face a direction hits."""
+    """Select the face of a direction."""
     x, y, z = direction
     b = x.builder
     size_x, size_y, size_z = (b.abs(each) for each in direction)
@@ -85,14 +86,16 @@ def face_of(direction: Vector) -> Face:
 
 
 def place_on(face: Face, direction: Vector) -> Pair:
-    """The coordinates on the face, 0 to 1."""
+    """Return the face coordinates of a direction, 0 to 1."""
     across, down, out = face.turned(direction)
     return across / out * 0.5 + 0.5, down / out * 0.5 + 0.5
 
 
 def slope_on(face: Face, direction: Vector, change: Vector) -> Pair:
-    """How the coordinates change with the direction: half of (across' - q out') / out, where q is
-    across / out, on the plane of the face whichever face the neighbour hits.
+    """Return the derivative of the face coordinates for a change of direction.
+
+    Half of (across' - q out') / out with q = across / out, on the plane of this face even if the
+    neighbouring pixel hits another.
     """
     across, down, out = face.turned(direction)
     across_change, down_change, out_change = face.turned(change)
@@ -106,15 +109,14 @@ def _quotient_slope(part: Value, out: Value, part_change: Value, out_change: Val
     return (part_change - part / out * out_change) / out * 0.5
 
 
-# D3DTEXF_CONVOLUTIONMONO: a kernel of up to 7 x 7 texels around a place.
+# D3DTEXF_CONVOLUTIONMONO: a separable kernel of up to 7 x 7 texels around a coordinate.
 #
-# The kernel's texels have weights, a product of one for the column and one for the row, and lie
-# anywhere on those of the texture: each is mixed from its neighbours there.  The sum is divided by
-# the number of texels in the kernel.  Source: driver documentation of SetConvolutionKernelMono.
+# Kernel texels fall between texels of the texture, so each is interpolated.  The weighted sum is
+# divided by the number of kernel texels (driver documentation of SetConvolutionKernelMono).
 
 
 def convolved(source: TexelSource, coordinates: Sequence[Value], level: Level) -> Texel:
-    """What the kernel of the source's key makes of a level."""
+    """Apply the convolution of the source's key to a level."""
     width, height = source.key.kernel
     kernels = (
         _convolution_kernel(source, 0, width),
@@ -128,11 +130,12 @@ def convolved(source: TexelSource, coordinates: Sequence[Value], level: Level) -
 
 
 def _convolution_kernel(source: TexelSource, first: int, size: int) -> Kernel:
-    """``size`` texels along an axis, whose weights lie from ``first`` on."""
+    """Return the kernel along one axis; its ``size`` weights are loaded from index ``first`` on.
+    """
     given = [source.b.load(source.files.weights, first + number) for number in range(size)]
 
     def weights(f: Value) -> Weights:
-        """Each weight is shared by two texels: (1 - f) to its own, f to the next."""
+        """Distribute each weight over two texels: (1 - f) to its own, f to the next."""
         rest = 1.0 - f
         shared = (one * f + other * rest for one, other in pairwise(given))
         return given[0] * rest, *shared, given[-1] * f
@@ -140,23 +143,22 @@ def _convolution_kernel(source: TexelSource, first: int, size: int) -> Kernel:
     return Kernel(tuple(range(size + 1)), weights, back=size)
 
 
-# The program of a sampler, put together from its parts.
+# The sampler program.
 #
-# Inputs ``coordinate.x`` to ``coordinate.z``, as many as the kind has; ``slice.x`` of an array and
-# ``reference.x`` to compare with; then ``lod.x`` (BIAS and EXPLICIT), or ``ddx.x`` and so on and
-# ``ddy.x`` and so on (GRADIENT).  Outputs ``texel.x`` to
-# ``texel.w`` are red, green, blue and alpha.  Files are those of ``bindings``.
+# Inputs: ``coordinate.x`` to ``coordinate.z`` by kind; ``slice.x`` of an array; ``reference.x`` of
+# a comparison; ``lod.x`` (BIAS and EXPLICIT) or ``ddx`` and ``ddy`` (GRADIENT).  Outputs:
+# ``texel.x`` to ``texel.w``, red to alpha.  Files: those of ``bindings``.
 #
-# The rules are those of Direct3D 9's texldl: bias is added, a level at or below 0 is magnified,
-# and the most detailed level clamps only then.  Without mip filter that most detailed level is
-# read.
+# As Direct3D 9's texldl: the bias is added, a level at or below 0 selects the magnification
+# filter, and only then the most detailed level clamps.  Without a mip filter that level is read.
 
 
 @lru_cache(maxsize=1 << 8)
 def sampler_program(key: SamplerKey, lod: Lod, stage: Stage) -> Program:
-    """Raises Unsupported for formats that are no textures here.
+    """Return the sampler program of a key.
 
-    In a vertex program the level of detail is EXPLICIT or from a GRADIENT.
+    Vertex programs must use EXPLICIT or GRADIENT.  Raises Unsupported for formats that cannot be
+    sampled.
     """
     b = Builder(stage)
     result = Sampling.of(b, key, lod).result()
@@ -166,7 +168,7 @@ def sampler_program(key: SamplerKey, lod: Lod, stage: Stage) -> Program:
 
 
 def needs_detail(key: SamplerKey) -> bool:
-    """Whether the level of detail makes a difference to what is read."""
+    """Whether the result depends on the level of detail."""
     return not key.convolves and (_mipmapped(key) or _minifies_otherwise(key) or key.ties)
 
 
@@ -191,7 +193,7 @@ def _vector(b: Builder, name: str, kind: TextureKind) -> tuple[Value, ...]:
 
 
 def _place(b: Builder, kind: TextureKind) -> tuple[tuple[Value, ...], Face | None]:
-    """Coordinates along the axes of a level, and which face of a cube they are on."""
+    """Return the coordinates on a level and, for a cube, the face."""
     given = _vector(b, "coordinate", kind)
     if kind is not TextureKind.CUBE:
         return given[: kind.axes], None
@@ -201,7 +203,7 @@ def _place(b: Builder, kind: TextureKind) -> tuple[tuple[Value, ...], Face | Non
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """A sampler being put together, and the place it samples at."""
+    """A sampler program under construction and its coordinates."""
 
     source: TexelSource
     lod: Lod
@@ -211,21 +213,23 @@ class Sampling:
 
     @classmethod
     def of(cls, b: Builder, key: SamplerKey, lod: Lod) -> Sampling:
-        """At the coordinates that are inputs.  Raises Unsupported for formats of no textures."""
+        """Begin a program at its input coordinates.  Raises Unsupported for formats that cannot be
+        sampled.
+        """
         return cls(TexelSource.of(b, key), lod, *_place(b, key.kind))
 
     @property
     def b(self) -> Builder:
-        """The program that is written."""
+        """The builder of the program."""
         return self.source.b
 
     @property
     def key(self) -> SamplerKey:
-        """What the program is written for."""
+        """The key of the program."""
         return self.source.key
 
     def result(self) -> Texel:
-        """Level of detail, choice of filter, reads."""
+        """Compute the level of detail, select filters, and read."""
         if self.key.convolves:
             return convolved(self.source, self.coordinates, self.row(self.limit(LimitField.FIRST)))
         if self.key.ties and self.lod is not Lod.EXPLICIT:
@@ -233,7 +237,7 @@ class Sampling:
         return self._filtered()
 
     def _moving(self) -> tuple[Value, ...]:
-        """Which coordinates change from pixel to pixel."""
+        """Return whether each coordinate changes between pixels."""
         right, down = self._gradient()
         return tuple(x.ne(0.0) | y.ne(0.0) for x, y in zip(right, down, strict=True))
 
@@ -259,37 +263,37 @@ class Sampling:
         return _values(found)
 
     def limit(self, field: LimitField) -> Value:
-        """One of the integers of the sampler."""
+        """Load an integer parameter of the sampler."""
         return self.b.load(self.source.files.limits, field)
 
     def biased(self, level: Value) -> Value:
-        """The level plus an operand's bias plus the sampler's."""
+        """Add the bias operand and the sampler's bias to a level."""
         if self.lod is Lod.BIAS:
             level = level + self.b.input("lod.x")
         return level + self.number(NumberField.BIAS)
 
     def _steps(self, level: Value) -> Value:
-        """The biased level in 1/256, in the sampler's range if it has one."""
+        """Return the biased level in 1/256, clamped to the sampler's range if it has one."""
         level = self.biased(level)
         return in_steps(self.ranged(level) if self.key.ranged else level)
 
     def ranged(self, level: Value) -> Value:
-        """A level between MinLOD and MaxLOD."""
+        """Clamp a level to MinLOD and MaxLOD."""
         least, most = map(self.number, (NumberField.MIN_LOD, NumberField.MAX_LOD))
         return self.b.min(self.b.max(level, least), most)
 
     def number(self, field: NumberField) -> Value:
-        """One of the floats of the sampler."""
+        """Load a float parameter of the sampler."""
         return self.b.load(self.source.files.numbers, field)
 
     def footprint(self) -> Footprint:
-        """What a pixel covers, unless the level is given."""
+        """Return the pixel's footprint."""
         fields = SIDES[: self.key.kind.axes]
         sides = [self.b.itof(level_field(self.source, field)) for field in fields]
         return footprint(self._gradient(), sides)
 
     def _gradient(self) -> Gradient:
-        """Change of the coordinates, on this pixel's face whatever its neighbours hit."""
+        """Return the derivatives of the coordinates, all on this pixel's cube face."""
         kind = self.key.kind
         given = _vector(self.b, "coordinate", kind)
         if self.lod is Lod.GRADIENT:
@@ -301,7 +305,7 @@ class Sampling:
         return slope_on(self.face, given, right), slope_on(self.face, given, down)
 
     def _mipmapped(self, kernel: Kernel, steps: Value) -> Texel:
-        """The level or the mix of two levels that a level in 1/256 stands for."""
+        """Read the nearest level or interpolate two levels, given the level in 1/256."""
         first, last = self.limit(LimitField.FIRST), self.limit(LimitField.LAST)
         if not _mipmapped(self.key):
             return self._read(kernel, first)
@@ -317,7 +321,9 @@ class Sampling:
         return _values(found)
 
     def _along(self, covered: Footprint) -> Texel:
-        """The mean of probes that stand evenly along the longer vector, first to last."""
+        """Anisotropic filter: the mean of evenly spaced probes along the footprint's longer
+        vector.
+        """
         b, right, down = self.b, *covered.gradient
         count = probes(covered, self.key.anisotropy)
         number = b.itof(count)
@@ -348,11 +354,11 @@ class Sampling:
         return read(self.source, kernels, self.coordinates, self.row(level), self.moves)
 
     def row(self, level: Value) -> Level:
-        """A level, which is the first row where there is only one."""
+        """Load a level of the sampled face."""
         return self.row_on(level, None if self.face is None else self.face.number)
 
     def row_on(self, level: Value, face: Value | None) -> Level:
-        """A level of a face."""
+        """Load a level of a face."""
         row = level if self.key.levels else None
         layer = self._layer(face)
         if layer is not None:
@@ -360,7 +366,7 @@ class Sampling:
         return level_of(self.source, row)
 
     def _layer(self, face: Value | None) -> Value | None:
-        """The face and the slice, of which the nearest counts."""
+        """Return the index of face and array slice, None for a plain texture."""
         if not self.key.layers:
             return face
         number = slice_number(self.b, self.limit(LimitField.LAYERS))
@@ -368,7 +374,7 @@ class Sampling:
 
 
 def slice_number(b: Builder, layers: Value) -> Value:
-    """The slice of an array that is sampled: rounded to nearest even and held."""
+    """Return the array slice: the coordinate rounded to nearest even and clamped."""
     number = b.ftoi(b.round(b.input("slice.x")))
     number = b.select(number < 0, 0, number)
     return b.select(number < layers, number, layers - 1)

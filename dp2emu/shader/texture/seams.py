@@ -1,8 +1,8 @@
-"""Linear filters across the edges of a cube's faces, as Direct3D 10 has them.
+"""Seamless cube filtering of Direct3D 10: linear filters across the edges of faces.
 
-A texel beyond an edge is the one there on the face next to it.  Beyond a corner there is none: it
-counts as the mean of the other three.  Which face lies beyond which edge follows from where the
-faces are (``cube``), and is worked out once.
+A texel beyond an edge is read from the neighbouring face.  Beyond a corner there is none; it
+counts as the mean of the other three.  The table of neighbours is derived from the orientation of
+the faces.
 """
 
 from __future__ import annotations
@@ -24,13 +24,12 @@ from dp2emu.shader.values import Value
 
 LEFT, RIGHT, TOP, BOTTOM = EDGES = range(4)
 FIRST, LAST, ALONG, BACK = range(4)
-"""A number on the face beyond: 0, the side less 1, the number along the edge, or that from the
-other end.
-"""
+"""Texel number on the neighbouring face: 0, size - 1, the number along the edge, or that number
+counted from the other end."""
 
 
 class Neighbour(NamedTuple):
-    """What lies beyond an edge: a face, and how its texels there are numbered."""
+    """The face beyond an edge, and how texels beyond the edge are numbered on it."""
 
     face: int
     across: int
@@ -45,9 +44,9 @@ _DIRECTIONS: tuple[Callable[[Fraction, Fraction], tuple[Fraction, ...]], ...] = 
     lambda s, t: (s, -t, Fraction(1)),
     lambda s, t: (-s, -t, Fraction(-1)),
 )
-"""By face: where a place on it, -1 to 1 each way, is."""
+"""Direction of a point on each face; s and t are -1 to 1."""
 _SIDE, _AT = 4, 1
-"""A face to try with, and a texel of it that is not the same from both ends."""
+"""Size of the face used to derive the table, and an asymmetric texel on its edge."""
 
 
 def _neighbour(face: int, edge: int) -> Neighbour:
@@ -72,7 +71,7 @@ def _number(n: int) -> int:
 
 @lru_cache(maxsize=1)
 def neighbours() -> tuple[Neighbour, ...]:
-    """What lies beyond each edge, by face and edge: worked out when a program needs it."""
+    """Return the neighbour of each edge, by face and edge.  Computed on first use."""
     return tuple(_neighbour(face, edge) for face, edge in product(range(CUBE_FACES), EDGES))
 
 
@@ -102,7 +101,7 @@ class Tap(NamedTuple):
 
 
 class CubeTaps(NamedTuple):
-    """The four texels around a place, row by row, and the fractions across and down."""
+    """The four texels around a coordinate, row by row, and the fractions across and down."""
 
     taps: tuple[Tap, ...]
     right: Value
@@ -116,7 +115,8 @@ def around(
     level_on: Callable[[Value], Level],
     decode: Decode = texel,
 ) -> CubeTaps:
-    """The texels around a place on a face; ``level_on`` is the level there is on any face."""
+    """Read the texels around a coordinate on a face; ``level_on`` returns the mip level of a face.
+    """
     side = level_on(face).sides[0]
     (left, right), (top, bottom) = (_axis(at, side) for at in coordinates)
     read = partial(_tap, source, decode, face, side, level_on)
@@ -130,7 +130,7 @@ def linear(
     face: Value,
     level_on: Callable[[Value], Level],
 ) -> Texel:
-    """The mix of the four texels around a place on a face."""
+    """Return the linear filter of the four texels around a coordinate on a face."""
     taps, right, bottom = around(source, coordinates, face, level_on)
     upper, lower = (
         between(_corner_filled(taps, n), _corner_filled(taps, n + 1), right)
@@ -140,8 +140,7 @@ def linear(
 
 
 def _axis(coordinate: Value, side: Value) -> tuple[Value, Value]:
-    """The number of the first of two texels, from -1 to the side less 1, and the fraction from it
-    to the second.
+    """Return the number of the first texel, from -1 to size - 1, and the fraction to the second.
     """
     b = coordinate.builder
     shift = 0.5 - ONE // 2
@@ -177,7 +176,7 @@ def _tap(
 
 
 def _entry(words: list[int], seam: Value) -> Value:
-    """What packed words have for a seam."""
+    """Extract the packed table entry of an edge."""
     b = seam.builder
     word = reduce(
         lambda chosen, n: b.select(seam < _PER_WORD * n, words[n - 1], chosen),
@@ -194,7 +193,7 @@ def _neighbour_number(code: Value, last: Value, along: Value) -> Value:
 
 
 def _corner_filled(taps: Sequence[Tap], number: int) -> Texel:
-    """A texel; beyond a corner the mean of the others, added in their order."""
+    """Return a texel; beyond a corner, the mean of the other three in order."""
     others = [tap.texel for place, tap in enumerate(taps) if place != number]
     own, corner = taps[number]
     red, green, blue, alpha = (

@@ -1,6 +1,6 @@
-"""Formats whose texels share bytes: the rules of ``d3d.blocks`` in integer operations.
+"""Texel decoders of every format: red, green, blue and alpha of the texel at a byte address.
 
-Both give the same 8-bit values.
+Block formats follow ``d3d.blocks`` in integer operations, with identical 8-bit results.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Number, Value
 
 Code = Callable[[TexelSource, Value, Value, Value], Value]
-"""An 8-bit integer of the texel ``u``, ``v`` of the block at a byte address."""
+"""Decodes an 8-bit integer of texel ``u``, ``v`` of the block at a byte address."""
 
 _RECIPROCAL_BITS = 16
 """Multiplying by 2**16 / d, rounded up, divides numbers below 2**12 by d up to 7 exactly."""
@@ -43,7 +43,8 @@ _RECIPROCAL_BITS = 16
 
 @dataclass(frozen=True, slots=True)
 class _Blend:
-    """A place between two endpoints: shares of each, and what divides them, as I32 values."""
+    """A point between two endpoints: the weight of each and the reciprocal of their sum, as I32.
+    """
 
     first: Value
     second: Value
@@ -51,7 +52,7 @@ class _Blend:
 
     @classmethod
     def of(cls, weights: Weights, code: Value) -> _Blend:
-        """The place that a code stands for, 4 bits of a word for each; 0 of both if none."""
+        """Look up the weights of a code, packed as 4 bits per code in a word."""
         whole = sum(weights[0])
         first, second = (
             code.builder.constant(Type.I32, _packed(shares))
@@ -62,7 +63,7 @@ class _Blend:
         return cls(first >> at & 15, second >> at & 15, reciprocal)
 
     def unless(self, condition: Value, other: _Blend) -> _Blend:
-        """This place where the condition is false."""
+        """Return this blend where the condition is false, the other where it is true."""
         choose = partial(condition.builder.select, condition)
         return _Blend(
             choose(other.first, self.first),
@@ -81,6 +82,7 @@ def _packed(shares: tuple[int, ...]) -> int:
 
 def _dxt1(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
     ends, code = source.word(address), _color_code(source.word(address, 1), u, v)
+    # Endpoint order selects the three-colour mode with a transparent black.
     three = bits(ends, 16, 16) >= bits(ends, 0, 16)
     mix = _Blend.of(FOUR_COLORS, code).unless(three, _Blend.of(THREE_COLORS, code))
     red, green, blue = _colors(source, ends, mix)
@@ -88,19 +90,19 @@ def _dxt1(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
 
 
 def _beside_alpha(alpha: Code, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """Four colours in the second half of a block, alpha in the first."""
+    """Four-colour block in the second half, alpha block in the first."""
     ends, code = source.word(address, 2), _color_code(source.word(address, 3), u, v)
     red, green, blue = _colors(source, ends, _Blend.of(FOUR_COLORS, code))
     return red, green, blue, source.shade(alpha(source, address, u, v), color=False)
 
 
 def _color_code(codes: Value, u: Value, v: Value) -> Value:
-    """Two bits a texel, rows of four from the lowest bit up."""
+    """Extract the 2-bit code of a texel; rows of four start at the lowest bit."""
     return bits_at(codes, ((v & 3) << 3) + ((u & 3) << 1), 2)
 
 
 def bits_at(word: Value, shift: Value, count: int) -> Value:
-    """A field of a word at a place that is computed."""
+    """Extract a bit field at a computed position."""
     return word.builder.apply("ushr", word, shift) & ((1 << count) - 1)
 
 
@@ -115,7 +117,7 @@ def _colors(source: TexelSource, ends: Value, mix: _Blend) -> tuple[Value, Value
 
 
 def _widen_endpoint(ends: Value, shift: int, channel: Channel) -> Value:
-    """Five or six bits as eight, by repeating the high ones."""
+    """Widen a 5- or 6-bit channel to 8 bits by replicating its high bits."""
     value = bits(ends, shift + channel.shift, channel.bits)
     return value << (8 - channel.bits) | value >> (2 * channel.bits - 8)
 
@@ -124,13 +126,13 @@ _ENDPOINT = tuple(FORMATS[Format.R5G6B5].channels[name] for name in "rgb")
 
 
 def _four_bits(source: TexelSource, address: Value, u: Value, v: Value) -> Value:
-    """DXT3: rows of 16 bits."""
+    """DXT3 alpha: 4 bits per texel in rows of 16 bits."""
     half = source.word(address + ((v & 2) << 1))
     return bits_at(half, ((v & 1) << 4) + ((u & 3) << 2), 4) * 17
 
 
 def _three_bits(source: TexelSource, address: Value, u: Value, v: Value) -> Value:
-    """DXT5: two endpoints, then the codes."""
+    """DXT5 alpha: two endpoints, then 3-bit codes."""
     b, low = source.b, source.word(address)
     first, second = bits(low, 0, 8), bits(low, 8, 8)
     six = second >= first
@@ -140,7 +142,7 @@ def _three_bits(source: TexelSource, address: Value, u: Value, v: Value) -> Valu
 
 
 def _three_bit_code(source: TexelSource, address: Value, u: Value, v: Value) -> Value:
-    """48 bits behind two bytes, of which each half has two rows."""
+    """Extract a code from the 48 bits after the endpoints; each half holds two rows."""
     b, low, high = source.b, source.word(address), source.word(address, 1)
     upper = bits(low, 16, 16) | (high & 0xFF) << 16
     rows = b.select((v & 2).eq(0), upper, bits(high, 8, 24))
@@ -148,8 +150,10 @@ def _three_bit_code(source: TexelSource, address: Value, u: Value, v: Value) -> 
 
 
 def _ramp(signed: bool, source: TexelSource, address: Value, u: Value, v: Value) -> Value:
-    """BC4: between two fractions, an F32 rounded once; code 6 and 7 of the shorter ramp are the
-    least and the greatest there are.  With a sign -128 is -1, as -127 is.
+    """BC4: a point between two normalised endpoints, an F32 rounded once.
+
+    Codes 6 and 7 of the shorter ramp are the minimum and maximum of the format.  Signed, -128
+    equals -127.
     """
     b, low = source.b, source.word(address)
     given = [(signed_bits if signed else bits)(low, 8 * n, 8) for n in range(2)]
@@ -178,33 +182,33 @@ def _two_ramps(signed: bool, source: TexelSource, address: Value, u: Value, v: V
 
 
 def _one_red_bit(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """R1: the highest bit is the leftmost texel."""
+    """R1: the most significant bit is the leftmost texel."""
     (code,) = source.codes(address)
     return source.b.itof(bits_at(code, (u & 7) ^ 7, 1)), 0.0, 0.0, 1.0
 
 
 def _ati1(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """One value, in all four."""
+    """ATI1N: one value in all four channels."""
     value = source.shade(_three_bits(source, address, u, v), color=False)
     return value, value, value, value
 
 
 def _ati2(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """Green, then red; blue and alpha are 1."""
+    """ATI2N: green, then red; blue and alpha are 1."""
     green = source.shade(_three_bits(source, address, u, v), color=False)
     red = source.shade(_three_bits(source, address + 8, u, v), color=False)
     return red, green, 1.0, 1.0
 
 
 def _rgb_pair(order: str, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """Red and blue of both, and the green of one."""
+    """Packed RGB pair: red and blue are shared, green is per pixel."""
     word = source.word(address)
     red, blue = (source.shade(bits(word, 8 * order.index(name), 8)) for name in "rb")
     return red, source.shade(_pair_byte(word, order, "gG", u)), blue, 1.0
 
 
 def _yuv_pair(order: str, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """U and V of both, and the luminance of one; never in sRGB."""
+    """Packed YUV pair:  U and V are shared, luminance is per pixel; never sRGB."""
     word = source.word(address)
     y = _pair_byte(word, order, "yY", u) - 16
     u_v = [bits(word, 8 * order.index(name), 8) - 128 for name in "uv"]
@@ -215,20 +219,20 @@ def _yuv_pair(order: str, source: TexelSource, address: Value, u: Value, v: Valu
 
 
 def _pair_byte(word: Value, order: str, names: str, u: Value) -> Value:
-    """The byte that belongs to one pixel of the pair; the second's lies two bytes on."""
+    """Extract the byte of one pixel of a pair; the second's lies two bytes on."""
     first, second = (8 * order.index(name) for name in names)
     return bits_at(word, (u & 1) * (second - first) + first, 8)
 
 
 def _rgb_of(y: Value, u_v: list[Value], weights: tuple[int, int, int]) -> Value:
-    """Clamped to a byte."""
+    """Convert YUV to one RGB channel, clamped to a byte."""
     b, (u, v) = y.builder, u_v
     found = (y * weights[0] + u * weights[1] + v * weights[2] + 128) >> 8
     return b.select(found < 0, 0, b.select(found < 255, found, 255))
 
 
 def _one_bit(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """A1: the highest bit is the leftmost texel."""
+    """A1: the most significant bit is the leftmost texel."""
     (code,) = source.codes(address)
     return 0.0, 0.0, 0.0, source.b.itof(bits_at(code, (u & 7) ^ 7, 1))
 
@@ -263,24 +267,23 @@ BLOCK_DECODERS: dict[AnyFormat, Decode] = {
 }
 
 
-# Texels of every format: red, green, blue and alpha, from where they lie in memory.
+
 
 PALETTE_SHIFTS = (16, 8, 0, 24)
-"""Red, green, blue and alpha of an A8R8G8B8 word."""
+"""Shifts of red, green, blue and alpha in an A8R8G8B8 word."""
 
 
 def texel(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """The texel numbered ``u``, ``v`` of the pixel or block at a byte address."""
+    """Decode texel ``u``, ``v`` of the pixel or block at a byte address, colour key applied."""
     decode = _depth if source.row.depth else DECODERS.get(source.row.format, decode_channels)
     found = decode(source, address, u, v)
     return _keyed(source, address, found) if source.key.color_key else found
 
 
 def _keyed(source: TexelSource, address: Value, found: Texel) -> Texel:
-    """All zero where the texel as it is stored lies in the colour key's range.
+    """Return 0 in all channels where the stored texel is within the colour key range.
 
-    Bits without a meaning do not count.  Of a texel of several words or a block the first word
-    does.
+    Unused bits are masked out; texels of several words and blocks compare their first word.
     """
     b, limits = source.b, source.files.limits
     code = source.codes(address)[0]
@@ -294,21 +297,21 @@ def _keyed(source: TexelSource, address: Value, found: Texel) -> Texel:
 
 
 def _depth(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """The depth in every channel."""
+    """Return the depth in every channel."""
     assert source.row.depth is not None
     found = read_channel(source, source.codes(address), source.row.depth, color=False)
     return found, found, found, found
 
 
 def _computed_blue(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """CxV8U8: the third component of a vector of length 1, which points out of the surface."""
+    """CxV8U8: blue completes a unit vector that points out of the surface."""
     red, green, _, alpha = decode_channels(source, address, u, v)
     rest = source.b.max(1.0 - red * red - green * green, 0.0)
     return red, green, source.b.sqrt(rest), alpha
 
 
 def _palette(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """The entry that the low byte numbers; a second byte is the alpha."""
+    """Look up the palette entry of the low byte; a second byte is the alpha."""
     (code,) = source.codes(address)
     entry = source.b.load(source.files.palette, 0, code & 0xFF)
     *colors, opacity = (source.shade(bits(entry, shift, 8), color=shift != 24)
@@ -328,11 +331,11 @@ _EXPONENT_SHIFT, _MANTISSA_BITS, _FLOAT_EXPONENT = 27, 9, 23
 
 
 _BIAS = 127 - 15 - _MANTISSA_BITS
-"""Of exponents of float32 over those that three mantissas share, which have no leading 1."""
+"""Float32 exponent bias over that of the shared exponent, whose mantissas have no implicit 1."""
 
 
 def _shared_exponent(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """R9G9B9E5: each mantissa times 2^(e - 24), which is exact."""
+    """R9G9B9E5: each mantissa times 2^(e - 24), exactly."""
     (code,) = source.codes(address)
     exponent = source.b.apply("ushr", code, _EXPONENT_SHIFT) + _BIAS
     scale = source.b.asfloat(exponent << _FLOAT_EXPONENT)
@@ -349,4 +352,4 @@ DECODERS: dict[AnyFormat, Decode] = {
     Format.P8: _palette,
     Format.A8P8: _palette,
 }
-"""Formats that are more than their channels side by side."""
+"""Formats that are not just bit fields side by side."""
