@@ -17,7 +17,7 @@ from dp2emu.errors import Fault, ShaderError
 from dp2emu.identity_cache import kept
 from dp2emu.limits import GENEROUS, Limits
 from dp2emu.records import dataclass
-from dp2emu.shader.fixed import Fog, blend_fog
+from dp2emu.shader.fixed.fog import Fog, blend_fog
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.sm.decode import decode
 from dp2emu.shader.sm.lower import Lowered, lower_pixel, lower_vertex

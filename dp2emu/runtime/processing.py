@@ -32,7 +32,8 @@ from dp2emu.records import dataclass
 from dp2emu.runtime.calldraws import VertexBuffer
 from dp2emu.runtime.session import Refused, Session
 from dp2emu.runtime.settings7 import Key
-from dp2emu.shader.fixed import vertex_program, vertex_uniforms
+from dp2emu.shader.fixed.uniforms import vertex_uniforms
+from dp2emu.shader.fixed.vertex import vertex_program
 from dp2emu.shader.reference import run
 
 TRANSFORM, LIGHT = 1, 1 << 10

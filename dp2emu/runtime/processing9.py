@@ -27,7 +27,8 @@ from dp2emu.runtime.application import Application
 from dp2emu.runtime.processing import DONOTCOPYDATA, MATERIAL_DTYPE, Bytes, column_of, lane_of
 from dp2emu.runtime.resources import Resource
 from dp2emu.runtime.settings9 import STREAMS
-from dp2emu.shader.fixed import vertex_program, vertex_uniforms
+from dp2emu.shader.fixed.uniforms import vertex_uniforms
+from dp2emu.shader.fixed.vertex import vertex_program
 from dp2emu.shader.reference import run
 
 _FLOATS: dict[ElementType, int] = {

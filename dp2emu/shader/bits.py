@@ -16,6 +16,7 @@ class Bits(NamedTuple):
         return token >> self.shift & (1 << self.width) - 1
 
     def put(self, value: int) -> int:
-        """Return a token with this field set to ``value``, truncated to its width, and all else 0.
+        """Return a token with this field set to ``value``, truncated to its width, and all else
+        0.
         """
         return (value & (1 << self.width) - 1) << self.shift

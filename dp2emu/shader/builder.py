@@ -58,11 +58,14 @@ from dp2emu.shader.verify import verify
 Declared = TypeVar("Declared", File, Port)
 
 LOOP_LIMIT = 255
-"""Default iteration limit of a loop: the most that Direct3D 9 allows (shader reference section 5)."""
+"""Default iteration limit of a loop: the most that Direct3D 9 allows (shader reference section
+5).
+"""
 
 
 class Builder(Arithmetic):
-    """Records a program.  Inputs and uniforms at a constant address are read once, at the start.
+    """Records a program.  Inputs and uniforms at a constant address are read once, at the
+    start.
     """
 
     def __init__(self, stage: Stage) -> None:

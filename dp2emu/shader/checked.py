@@ -118,7 +118,8 @@ def _first_difference(program: Program, differs: Callable[[Program], bool]) -> s
 
 
 def _prefix(program: Program, count: int) -> Program:
-    """Return the program cut after ``count`` top-level statements, with every slot as an output.
+    """Return the program cut after ``count`` top-level statements, with every slot as an
+    output.
     """
     ports = tuple(Port(f"slot#{n}", type) for n, type in enumerate(program.slots))
     shown: tuple[Statement, ...] = tuple(

@@ -60,7 +60,8 @@ class Constant:
 
     @classmethod
     def of(cls, type: Type, value: float) -> Constant:
-        """Make a constant of a number rounded to F32, an I32 from -2**31 to 2**32 - 1, or a BOOL.
+        """Make a constant of a number rounded to F32, an I32 from -2**31 to 2**32 - 1, or a
+        BOOL.
         """
         if type is Type.F32:
             with np.errstate(over="ignore"):

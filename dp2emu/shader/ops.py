@@ -14,16 +14,10 @@ from numpy.typing import NDArray
 from dp2emu.shader.types import F32, I32, Lanes, Type, canonical
 
 ZERO, UNIT = np.float32(0), np.float32(1)
-
-
 LEAST_NORMAL = np.float32(2.0**-126)
-
-
 ALL_ONES = np.uint32(0xFFFFFFFF)
 
 U32 = NDArray[np.uint32]
-
-
 F64 = NDArray[np.float64]
 
 _INT_MIN, _INT_MAX, _UINT_MAX = -(2.0**31), 2.0**31 - 1, 2.0**32 - 1

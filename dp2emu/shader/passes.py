@@ -94,7 +94,8 @@ class _Coalescer:
         return statement
 
     def coalesced(self, done: list[Statement], segment: _Segment, copy: Statement) -> bool:
-        """Fold a copy into the statement that computes its operand; False if that is impossible.
+        """Fold a copy into the statement that computes its operand; False if that is
+        impossible.
         """
         if not isinstance(copy, Assign) or copy.op not in COPIES:
             return False
@@ -196,7 +197,8 @@ def temporaries(program: Program) -> frozenset[int]:
 
 @dataclass(slots=True)
 class _ExposureAnalysis:
-    """Finds slots read where no dominating write is; ``visible`` are those written in open blocks.
+    """Finds slots read where no dominating write is; ``visible`` are those written in open
+    blocks.
     """
 
     visible: set[int] = field(default_factory=set)

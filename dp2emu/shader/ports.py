@@ -8,16 +8,10 @@ from __future__ import annotations
 
 CENTROID = "centroid."
 """Prefix of a varying interpolated at the centroid of the covered samples."""
-
-
 SAMPLE = "sample."
 """Prefix of a varying interpolated at the sample that the program runs for."""
-
-
 NOPERSPECTIVE = "noperspective."
 """Prefix of a varying interpolated linearly in screen space."""
-
-
 CONSTANT = "constant."
 """Prefix of an I32 varying with flat interpolation: all corners have the first vertex's value."""
 

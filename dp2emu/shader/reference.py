@@ -85,7 +85,8 @@ class Memory(Protocol):
     """Memory that the accesses of a program read and write."""
 
     def access(self, unit: int, operands: tuple[I32, ...], active: Mask | None) -> Words:
-        """Execute an access for the active lanes in ascending order; results as for ``Fetcher``.
+        """Execute an access for the active lanes in ascending order; results as for
+        ``Fetcher``.
         """
 
     def saved(self) -> tuple[Lanes, ...]:
@@ -275,7 +276,8 @@ class Machine:
     execute: Mapping[type, Execute]
 
     def block(self, statements: tuple[Statement, ...], active: Mask | None) -> Mask | None:
-        """Execute statements for the active lanes; returns the lanes still in the innermost loop.
+        """Execute statements for the active lanes; returns the lanes still in the innermost
+        loop.
         """
         for statement in statements:
             execute = self.execute.get(type(statement))

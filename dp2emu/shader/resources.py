@@ -50,7 +50,9 @@ class ReadOpcode(Enum):
     RAW = "raw"
     """Operand: byte offset.  Result: four words from there on."""
     STRUCTURED = "structured"
-    """Operands: structure index, byte offset in the structure.  Result: four words from there on."""
+    """Operands: structure index, byte offset in the structure.  Result: four words from there
+    on.
+    """
     SIZE = "size"
     """Operand: mip level.  Result: width, height, depth or slices, and level count; 0 where not
     applicable."""

@@ -43,7 +43,8 @@ class BindableSampler(Protocol):
     """A sampler that provides its work as programs."""
 
     def bound(self, sampler: int, kind: TextureKind, lod: Lod) -> BoundProgram:
-        """Return the program that implements a sampler for a kind of texture and level of detail.
+        """Return the program that implements a sampler for a kind of texture and level of
+        detail.
         """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import field
 
 from dp2emu.records import dataclass
@@ -23,6 +24,15 @@ class Block:
     borrowed: set[int] = field(default_factory=set)
 
 
+def _operator(name: str) -> Callable[[Value, Number], Value]:
+    return lambda self, other: self.builder.operator(name, self, other)
+
+
+def _reflected(name: str) -> Callable[[Value, Number], Value]:
+    """Make an operator method that takes its operands in swapped order."""
+    return lambda self, other: self.builder.operator(name, other, self)
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Value:
     """An operand with its type, its builder, and the block in which it was computed.
@@ -36,62 +46,21 @@ class Value:
     block: Block
     version: int = 0
 
-    def __add__(self, other: Number) -> Value:
-        return self.builder.operator("add", self, other)
-
-    def __radd__(self, other: Number) -> Value:
-        return self.builder.operator("add", other, self)
-
-    def __sub__(self, other: Number) -> Value:
-        return self.builder.operator("sub", self, other)
-
-    def __rsub__(self, other: Number) -> Value:
-        return self.builder.operator("sub", other, self)
-
-    def __mul__(self, other: Number) -> Value:
-        return self.builder.operator("mul", self, other)
-
-    def __rmul__(self, other: Number) -> Value:
-        return self.builder.operator("mul", other, self)
-
-    def __truediv__(self, other: Number) -> Value:
-        return self.builder.operator("div", self, other)
-
-    def __rtruediv__(self, other: Number) -> Value:
-        return self.builder.operator("div", other, self)
+    __add__, __radd__ = _operator("add"), _reflected("add")
+    __sub__, __rsub__ = _operator("sub"), _reflected("sub")
+    __mul__, __rmul__ = _operator("mul"), _reflected("mul")
+    __truediv__, __rtruediv__ = _operator("div"), _reflected("div")
+    __and__, __or__, __xor__ = _operator("and"), _operator("or"), _operator("xor")
+    __lshift__, __rshift__ = _operator("shl"), _operator("shr")
+    # The op table has only < and >=; the others swap the operands.
+    __lt__, __gt__ = _operator("lt"), _reflected("lt")
+    __ge__, __le__ = _operator("ge"), _reflected("ge")
 
     def __neg__(self) -> Value:
         return self.builder.operator("neg", self)
 
-    def __and__(self, other: Number) -> Value:
-        return self.builder.operator("and", self, other)
-
-    def __or__(self, other: Number) -> Value:
-        return self.builder.operator("or", self, other)
-
-    def __xor__(self, other: Number) -> Value:
-        return self.builder.operator("xor", self, other)
-
     def __invert__(self) -> Value:
         return self.builder.operator("not", self)
-
-    def __lshift__(self, other: Number) -> Value:
-        return self.builder.operator("shl", self, other)
-
-    def __rshift__(self, other: Number) -> Value:
-        return self.builder.operator("shr", self, other)
-
-    def __lt__(self, other: Number) -> Value:
-        return self.builder.operator("lt", self, other)
-
-    def __gt__(self, other: Number) -> Value:
-        return self.builder.operator("lt", other, self)
-
-    def __ge__(self, other: Number) -> Value:
-        return self.builder.operator("ge", self, other)
-
-    def __le__(self, other: Number) -> Value:
-        return self.builder.operator("ge", other, self)
 
     def __bool__(self) -> bool:
         raise TypeError("a value is known only when the program runs: use if_ or select")

@@ -28,17 +28,15 @@ from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.d3d.vertices import ElementType, VertexLayout
 from dp2emu.dp2.states.raw_state import State, bits_float
 from dp2emu.errors import Fault
-from dp2emu.shader.fixed import (
+from dp2emu.shader.fixed.fog import Fog, FogSource, fog_uniforms
+from dp2emu.shader.fixed.records import (
     FixedState,
     FixedVertex,
-    Fog,
-    FogSource,
     IndexForm,
     Light,
     Lighting,
     Material,
     TextureOutput,
-    fog_uniforms,
     material_source,
 )
 from dp2emu.shader.types import F32

@@ -55,7 +55,7 @@ from dp2emu.gpu.command.packets import SOLID, LinePattern, MergeNumbers, PointSi
 from dp2emu.gpu.command.pipeline import DepthState, Pipeline, RasterState
 from dp2emu.gpu.resource.heap import Heap, Surface
 from dp2emu.records import dataclass
-from dp2emu.shader.fixed import vertex_uniforms
+from dp2emu.shader.fixed.uniforms import vertex_uniforms
 
 ZBIAS_UNIT = 1.0 / 65536.0
 """Depth range one unit of D3DRS_ZBIAS (before DirectX 9) moves towards the viewer; the documents

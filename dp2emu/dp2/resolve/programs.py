@@ -30,15 +30,12 @@ from dp2emu.errors import Fault
 from dp2emu.gpu.command.bindings import Textures, Uniforms
 from dp2emu.gpu.command.pipeline import Attribute, Samplers
 from dp2emu.records import dataclass
-from dp2emu.shader.fixed import (
-    FixedPixel,
-    FixedVertex,
-    Fog,
-    TextureStage,
-    pixel_program,
-    reads_texture,
-    vertex_program,
-)
+from dp2emu.shader.fixed.cascade import FixedPixel, TextureStage
+from dp2emu.shader.fixed.fog import Fog
+from dp2emu.shader.fixed.operations import reads_texture
+from dp2emu.shader.fixed.pixel import pixel_program
+from dp2emu.shader.fixed.records import FixedVertex
+from dp2emu.shader.fixed.vertex import vertex_program
 from dp2emu.shader.ir import Program, Sample, TextureKind, of_program, walk
 from dp2emu.shader.ports import varying
 from dp2emu.shader.sm.lower import InputRegister, Lowered, overlaid

@@ -24,16 +24,9 @@ from dp2emu.dp2.resolve.fixed_function import color
 from dp2emu.dp2.states.raw_state import State, bits_float
 from dp2emu.dp2.states.stage7 import blended_stage
 from dp2emu.errors import Fault
-from dp2emu.shader.fixed import (
-    CURRENT,
-    Argument,
-    Combination,
-    TextureStage,
-    arguments_of,
-    reads_texture,
-    stage_uniforms,
-)
-from dp2emu.shader.fixed.cascade import DISABLED
+from dp2emu.shader.fixed.cascade import CURRENT, DISABLED, Argument, Combination, TextureStage
+from dp2emu.shader.fixed.operations import arguments_of, reads_texture
+from dp2emu.shader.fixed.pixel import stage_uniforms
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.stages import STAGES
 from dp2emu.shader.types import F32

@@ -1,14 +1,14 @@
-"""Blending: what a target has after a fragment, from the fragment and what it had before.
+"""Blending of a source colour with the render target.
 
-Source: Direct3D 9 documentation of D3DBLEND, D3DBLENDOP and D3DRS_SEPARATEALPHABLENDENABLE.  Per
+Source:  Direct3D 9 documentation of D3DBLEND, D3DBLENDOP and D3DRS_SEPARATEALPHABLENDENABLE.  Per
 channel, every operation rounded to float32 and none fused:
 
     s = source * source factor
     d = destination * destination factor
     result = s + d, s - d, d - s, or the smaller or larger of source and destination
 
-A factor ONE is no multiplication and a factor ZERO no operand, so that an infinity or a NaN on
-the side that does not count leaves no trace and ONE, ZERO gives exactly the source.
+A factor ONE omits the multiplication and a factor ZERO the operand, so that an infinity or NaN on
+the unused side has no effect and ONE, ZERO returns exactly the source.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 BLEND_FILE = "blend"
-"""Uniform file: red, green, blue and alpha of D3DRS_BLENDFACTOR."""
+"""Uniform file with red, green, blue and alpha of D3DRS_BLENDFACTOR."""
 SECOND_SOURCE = (
     Blend.SRCCOLOR2,
     Blend.INVSRCCOLOR2,
     Blend10.SRC1_ALPHA,
     Blend10.INV_SRC1_ALPHA,
 )
-"""Factors made of the second colour of the pixel program."""
+"""Factors that read the second colour output of the pixel program (dual source blending)."""
 Factor = Blend | Blend10
-"""A factor of either interface; those that both have have the same numbers, and are equal."""
+"""A factor of either interface; factors that both have share numbers and compare equal."""
 _ALPHA = 3
 
 Colour = list[Value]
@@ -50,22 +50,22 @@ class BlendEquation:
 
 @dataclass(frozen=True, slots=True)
 class BlendState:
-    """The equation of red, green and blue, and that of alpha."""
+    """The equations of colour and of alpha."""
 
     color: BlendEquation
     alpha: BlendEquation
 
     @property
     def second(self) -> bool:
-        """Whether a factor is made of the second source colour."""
+        """Whether a factor reads the second source colour."""
         factors = {e for each in (self.color, self.alpha) for e in (each.source, each.destination)}
         return not factors.isdisjoint(SECOND_SOURCE)
 
 
 @dataclass(frozen=True, slots=True)
 class _Operands:
-    """Red, green, blue and alpha of each; ``constant`` is the blend factor, ``second`` the second
-    source, empty if no factor is made of it.
+    """Channels of the blend's inputs; ``constant`` is the blend factor, ``second`` the second
+    source, which may be empty if unused.
     """
 
     source: Sequence[Value]
@@ -75,11 +75,11 @@ class _Operands:
 
 
 _Term = Value | None
-"""None is nothing at all, as opposed to a value that happens to be 0."""
+"""None is an omitted operand, as opposed to the value 0."""
 
 
 def _saturating(operands: _Operands, channel: int) -> Value | None:
-    """min(source alpha, 1 - destination alpha); 1 for alpha."""
+    """SRCALPHASAT: min(source alpha, 1 - destination alpha); 1 for alpha."""
     if channel == _ALPHA:
         return None
     alpha = operands.source[_ALPHA]
@@ -104,10 +104,10 @@ _FACTORS: dict[Factor, Callable[[_Operands, int], Value | None]] = {
     Blend10.SRC1_ALPHA: lambda o, channel: o.second[_ALPHA],
     Blend10.INV_SRC1_ALPHA: lambda o, channel: 1.0 - o.second[_ALPHA],
 }
-"""The factor of a channel, by number, for all but ZERO; None is 1."""
+"""Value of each factor but ZERO for a channel; None is 1."""
 
 FACTORS = frozenset((Blend.ZERO, *_FACTORS))
-"""Factors an equation can have."""
+"""All factors of an equation."""
 
 
 def _sum(source: _Term, destination: _Term) -> _Term:
@@ -131,29 +131,28 @@ _EXTREMES: dict[BlendOp, Callable[[Value, Value], Value]] = {
     BlendOp.MIN: lambda source, destination: source.builder.min(source, destination),
     BlendOp.MAX: lambda source, destination: source.builder.max(source, destination),
 }
-"""Operations that know no factors."""
-
-
+"""Operations that ignore the factors."""
 _UNIT_FACTORS = frozenset((
     Blend.ZERO, Blend.ONE, Blend.SRCCOLOR, Blend.INVSRCCOLOR, Blend.SRCALPHA, Blend.INVSRCALPHA,
     Blend.DESTALPHA, Blend.INVDESTALPHA, Blend.DESTCOLOR, Blend.INVDESTCOLOR, Blend.SRCALPHASAT,
     *SECOND_SOURCE,
 ))  # fmt: skip
-"""Factors within 0..1 if source and destination are, unlike the blend factor of Direct3D 10."""
+"""Factors within 0..1 if source and destination are; Direct3D 10's blend factor may not be."""
 _COMPLEMENTS = frozenset((
     (Blend.SRCCOLOR, Blend.INVSRCCOLOR), (Blend.SRCALPHA, Blend.INVSRCALPHA),
     (Blend.DESTALPHA, Blend.INVDESTALPHA), (Blend.DESTCOLOR, Blend.INVDESTCOLOR),
     (Blend.SRCCOLOR2, Blend.INVSRCCOLOR2), (Blend10.SRC1_ALPHA, Blend10.INV_SRC1_ALPHA),
 ))  # fmt: skip
-"""Factors f and 1 - f."""
+"""Pairs of factors f and 1 - f."""
 
 
 def stays_within(equation: BlendEquation) -> bool:
-    """Whether the result is a number within 0..1, and no -0, for any source and destination that
-    are: one of both, a product, or a sum with factors f and 1 - f.
+    """Whether an equation maps source and destination within 0..1 to a result within 0..1, without
+    -0.
 
-    Rounding does not take such a sum beyond 1: x f <= f, y (1 - f) <= 1 - f as it is rounded,
-    which is at most 2^-25 more than it was, and 1 + 2^-25 is nearest to 1.
+    True for one operand alone, a product, and a sum with factors f and 1 - f.  Rounding does not
+    take such a sum beyond 1: x f <= f, and y (1 - f) <= 1 - f as rounded, which exceeds the exact
+    value by at most 2^-25, and 1 + 2^-25 rounds to 1.
     """
     factors = equation.source, equation.destination
     if equation.operation in _EXTREMES:
@@ -171,8 +170,8 @@ def blended(
     destination: Sequence[Value],
     second: Sequence[Value] = (),
 ) -> Colour:
-    """Red, green, blue and alpha by the equations; what they read of the blend factor is in the
-    uniform file ``blend``.
+    """Return red, green, blue and alpha of the blend; reads the blend factor from uniform file
+    ``blend``.
     """
     constant = b.uniform(BLEND_FILE, Type.F32, 4)
     factor = [b.load(constant, n) for n in range(4)]

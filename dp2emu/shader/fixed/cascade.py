@@ -1,7 +1,7 @@
-"""What the pixel program of the texture stages is generated from.
+"""Key of the texture stage program.
 
-Each field changes the statements; numbers (texture factor, constants, bump matrices) are not
-here but in the uniform files ``factor`` and ``stage``.
+Every field changes the program; numbers (texture factor, constants, bump matrices) are in the
+uniform files ``factor`` and ``stage``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dp2emu.shader.ir import TextureKind
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of an operation.  ``alpha``: D3DTA_ALPHAREPLICATE, before ``complement``."""
+    """A stage argument; ``alpha`` (D3DTA_ALPHAREPLICATE) applies before ``complement``."""
 
     source: TextureArgument
     complement: bool = False
@@ -26,24 +26,24 @@ CURRENT = Argument(TextureArgument.CURRENT)
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """An operation, and D3DTSS_COLORARG0, 1 and 2 or those of alpha."""
+    """A stage operation with its D3DTSS_COLORARG0, 1 and 2, or D3DTSS_ALPHAARG0, 1 and 2."""
 
     op: TextureOp
     arguments: tuple[Argument, Argument, Argument] = (CURRENT, CURRENT, CURRENT)
 
 
 DISABLED = Combination(TextureOp.DISABLE)
-"""Leaves the register as it is."""
+"""Leaves the result register unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextureStage:
-    """A stage that is on.
+    """An enabled stage.
 
-    ``temp``: the result goes to the TEMP register instead of CURRENT.  ``texture`` is the shape
-    of what is bound, None for nothing.  ``projection`` is the coordinate, 1 to 3, that all are
-    divided by (D3DTTFF_PROJECTED).  ``mask`` is the largest alpha of the texture as it is stored,
-    if the colour stays as it is where the lowest bit of alpha is 0; otherwise 0.
+    ``temp``: the result goes to TEMP instead of CURRENT.  ``texture`` is the kind of the bound
+    texture, None without one.  ``projection`` is the index of the divisor coordinate, 1 to 3
+    (D3DTTFF_PROJECTED).  ``mask``: if nonzero, the largest stored alpha of the texture, and texels
+    whose alpha has a clear lowest bit leave the colour unchanged.
     """
 
     color: Combination
@@ -56,10 +56,10 @@ class TextureStage:
 
 @dataclass(frozen=True, slots=True)
 class FixedPixel:
-    """Key of a program: the stages up to the end of the cascade, then specular, then fog.
+    """Key of a pixel program: enabled stages, specular, fog.
 
-    ``color_key``: pixels for which the texture of stage 0 has no alpha at all are not drawn.
-    ``mono``: blue of the vertex colours stands for red and green as well.
+    ``color_key``: pixels where the texture of stage 0 has alpha 0 are discarded.  ``mono``: blue
+    of the vertex colours replaces red and green.
     """
 
     stages: tuple[TextureStage, ...] = ()

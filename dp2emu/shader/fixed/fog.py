@@ -1,7 +1,7 @@
-"""Fog: how much of a colour remains, and the blend (Direct3D 9, "Fog Formulas").
+"""Fog factor and fog blend (Direct3D 9, "Fog Formulas").
 
-Factor 1 is no fog.  The factor is computed for each vertex from its depth or distance (vertex
-fog), or for each pixel from its depth or eye w (table fog).
+Factor 1 is no fog.  Vertex fog computes the factor per vertex from depth or distance, table fog
+per pixel from depth or eye-space w.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dp2emu.shader.types import F32, Type
 from dp2emu.shader.values import Value
 
 FOG_FILE = "fog"
-"""Uniform file that pixel programs with fog read: colour red, green, blue, start, end, density."""
+"""Uniform file of pixel programs with fog: red, green, blue, start, end, density."""
 FOG_SIZE = 6
 _COLOR, _START, _END, _DENSITY = range(3), 3, 4, 5
 
@@ -28,26 +28,26 @@ LOG2_E = math.log2(math.e)
 
 
 class FogSource(Enum):
-    """What the factor of a pixel comes from."""
+    """Origin of a pixel's fog factor."""
 
     VERTEX = "vertex"
-    """The input ``fog0.x``, a factor already."""
+    """The interpolated factor, input ``fog0.x``."""
     TABLE_Z = "table z"
-    """The input ``depth.x``, 0 to 1."""
+    """The depth, input ``depth.x``, 0 to 1."""
     TABLE_W = "table w"
-    """The input ``w.x``, distance along the view."""
+    """The eye-space distance, input ``w.x``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fog:
-    """Fog of a pixel program; ``mode`` matters to table fog only."""
+    """Fog of a pixel program; ``mode`` applies to table fog only."""
 
     source: FogSource
     mode: FogMode = FogMode.NONE
 
 
 def _linear(distance: Value, start: Value, end: Value, density: Value) -> Value:
-    """(end - d) / (end - start): with end = start, none before and all behind."""
+    """(end - d) / (end - start); with end = start no fog before it and full fog behind."""
     return (end - distance) / (end - start)
 
 
@@ -70,7 +70,7 @@ _FACTORS: dict[FogMode, Callable[[Value, Value, Value, Value], Value]] = {
 
 
 def fog_factor(mode: FogMode, distance: Value, start: Value, end: Value, density: Value) -> Value:
-    """The factor at a distance, clamped to 0..1; KeyError for FogMode.NONE."""
+    """Return the factor at a distance, clamped to 0..1.  Raises KeyError for FogMode.NONE."""
     factor = _FACTORS[mode](distance, start, end, density)
     return distance.builder.saturate(factor)
 
@@ -78,8 +78,8 @@ def fog_factor(mode: FogMode, distance: Value, start: Value, end: Value, density
 def vertex_fog_factor(
     mode: FogMode, distance: Value, start: Value, end: Value, density: Value
 ) -> Value:
-    """The factor of a vertex: as that of a pixel, but linear fog that ends where it starts covers
-    everything.
+    """Return the factor of a vertex: as ``fog_factor``, but linear fog with end = start is full
+    fog.
     """
     factor = fog_factor(mode, distance, start, end, density)
     if mode is not FogMode.LINEAR:
@@ -88,7 +88,7 @@ def vertex_fog_factor(
 
 
 def blend_fog(b: Builder, fog: Fog, rgb: Sequence[Value]) -> tuple[Value, Value, Value]:
-    """c f + fog colour (1 - f) for red, green and blue.
+    """Return c f + fog colour (1 - f) for red, green and blue.
 
     Reads one of the inputs that ``FogSource`` names, and the uniform file ``fog``.
     """
@@ -117,7 +117,7 @@ def _pixel_factor(b: Builder, fog: Fog) -> Value:
 def fog_uniforms(
     color: Sequence[float], start: float, end: float, density: float
 ) -> dict[str, F32]:
-    """The uniform file ``fog``; red, green and blue of a colour with or without alpha."""
+    """Return the uniform file ``fog``; an alpha of the colour is ignored."""
     values = np.array([*color[:3], start, end, density], np.float32)
     values.flags.writeable = False
     return {FOG_FILE: values}

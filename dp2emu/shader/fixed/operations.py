@@ -1,8 +1,8 @@
-"""The operations of texture stages, a row for each D3DTOP (Direct3D 9 documentation of it).
+"""Texture stage operations, a row for each D3DTOP (Direct3D 9 documentation of it).
 
-A row computes one component, 0 to 3 for red to alpha, from the arguments; operations that are
-only meant for colours do the same to alpha.  Every operation rounds to float32, nothing is fused,
-and what comes out is clamped to 0..1 by the stage.
+A row computes one component, 0 to 3 for red to alpha; operations meant for colour alone do the
+same for alpha.  Every operation rounds to float32, nothing is fused, and the stage clamps the
+result to 0..1.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ALPHA = 3
 
 
 class Color:
-    """Red, green, blue and alpha, each computed when it is first asked for, and once."""
+    """Four components, computed lazily and once."""
 
     def __init__(self, compute: Callable[[int], Value]) -> None:
         self._compute = compute
@@ -34,10 +34,10 @@ class Color:
 
 @dataclass(frozen=True, slots=True)
 class Operands:
-    """What an operation may read.
+    """Inputs of an operation.
 
-    ``arguments`` are ARG0, ARG1 and ARG2; ``sources`` are all that an argument can select;
-    ``held`` is what the result register has so far; ``following`` is the next stage's texture.
+    ``arguments`` are ARG0, ARG1 and ARG2; ``sources`` are all registers that an argument can
+    select; ``held`` is the previous result register; ``following`` is the next stage's texture.
     """
 
     arguments: tuple[Color, Color, Color]
@@ -50,9 +50,10 @@ Formula = Callable[[Operands, int], Value]
 
 
 class Operation(NamedTuple):
-    """``arguments`` are those it reads, by number, and ``source`` what it reads besides.
+    """A row: the formula, the numbers of the arguments that it reads, and another register it
+    reads.
 
-    ``replicated``: the one result goes to all four components.
+    ``replicated``: the result of one component goes to all four.
     """
 
     formula: Formula
@@ -62,29 +63,29 @@ class Operation(NamedTuple):
 
 
 def arguments_of(op: TextureOp) -> tuple[int, ...]:
-    """Which of the arguments 0, 1 and 2 an operation reads."""
+    """Return the numbers of the arguments that an operation reads."""
     return OPERATIONS[op].arguments
 
 
 def reads_texture(combination: Combination) -> bool:
-    """Whether the stage's own texture has a part in the result."""
+    """Whether a combination reads the stage's own texture."""
     row = OPERATIONS[combination.op]
     selected = {combination.arguments[number].source for number in row.arguments}
     return TextureArgument.TEXTURE in {*selected, row.source}
 
 
 def _of(formula: Callable[[Value, Value], Value]) -> Formula:
-    """A formula of the same component of the first two arguments."""
+    """Make a formula of the same component of ARG1 and ARG2."""
     return lambda o, c: formula(o.arguments[1][c], o.arguments[2][c])
 
 
 def _with_alpha(formula: Callable[[Value, Value, Value], Value]) -> Formula:
-    """A formula that reads the alpha of the first argument as well."""
+    """Make a formula that also reads the alpha of ARG1."""
     return lambda o, c: formula(o.arguments[1][c], o.arguments[2][c], o.arguments[1][ALPHA])
 
 
 def _blend(source: TextureArgument, o: Operands, c: int) -> Value:
-    """a f + b (1 - f), f an alpha."""
+    """a f + b (1 - f) with f an alpha."""
     factor = o.sources[source][ALPHA]
     return o.arguments[1][c] * factor + o.arguments[2][c] * (1.0 - factor)
 
@@ -94,7 +95,7 @@ def _blended_by(source: TextureArgument) -> Operation:
 
 
 def _premultiplied(o: Operands, c: int) -> Value:
-    """a + b (1 - f), f the texture's alpha."""
+    """a + b (1 - f) with f the texture's alpha."""
     factor = o.sources[TextureArgument.TEXTURE][ALPHA]
     return o.arguments[1][c] + o.arguments[2][c] * (1.0 - factor)
 
@@ -106,7 +107,7 @@ def _premodulated(o: Operands, c: int) -> Value:
 
 
 def _dot(o: Operands, c: int) -> Value:
-    """4 ((r r' + g g') + b b'), of components less 1/2."""
+    """4 ((r r' + g g') + b b') of components minus 1/2."""
     red, green, blue = (
         (o.arguments[1][i] - 0.5) * (o.arguments[2][i] - 0.5) for i in range(ALPHA)
     )
@@ -119,18 +120,18 @@ def _multiply_add(o: Operands, c: int) -> Value:
 
 
 def _lerp(o: Operands, c: int) -> Value:
-    """b where the third argument is 0, a where it is 1."""
+    """Linear interpolation:  ARG2 where ARG0 is 0, ARG1 where it is 1."""
     zero, one, two = o.arguments
     return zero[c] * one[c] + (1.0 - zero[c]) * two[c]
 
 
 def held(o: Operands, c: int) -> Value:
-    """Nothing is done."""
+    """Return the result register unchanged."""
     return o.held[c]
 
 
 _BUMP = Operation(held, (), TextureArgument.TEXTURE)
-"""Moves the next stage's coordinates, and leaves the colour alone."""
+"""Perturbs the next stage's coordinates and leaves the colour unchanged."""
 
 OPERATIONS: dict[TextureOp, Operation] = {
     TextureOp.DISABLE: Operation(held, ()),

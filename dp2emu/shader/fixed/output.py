@@ -1,19 +1,17 @@
-"""From the colour of a fragment to what a target stores, but for the packing of its bits.
+"""Output stage of a fragment's colour: clamp, blend, sRGB encoding, dither; packing follows.
 
-Source: Direct3D 9 documentation of the states named.  In this order, every operation rounded to
+Source:  Direct3D 9 documentation of the states named.  In this order, every operation rounded to
 float32 and none fused:
 
-1. On targets that hold 0..1, or -1..1 in Direct3D 10, the source is clamped, a NaN being 0, and
-   so is the second source.
-2. Blending (``shader.fixed.blend``), with D3DRS_SRGBWRITEENABLE in linear light; clamped again.
-3. D3DRS_SRGBWRITEENABLE: red, green and blue c become 12.92 c up to 0.0031308, and from there on
-   1.055 c ** (1 / 2.4) - 0.055 (IEC 61966-2-1).
-4. D3DRS_DITHERENABLE: red, green and blue become c + d[y mod 4][x mod 4] / max, where max is the
-   largest number the channel holds, d = (2 m + 1) / 32 - 1/2, and m the Bayer matrix
-   ((0, 8, 2, 10), (12, 4, 14, 6), (3, 11, 1, 9), (15, 7, 13, 5)).
+1.  On targets that hold 0..1, or -1..1 in Direct3D 10, the source and second source are clamped,
+NaN becoming 0. 2.  Blending (``shader.fixed.blend``), of linear values with D3DRS_SRGBWRITEENABLE;
+clamped again. 3.  D3DRS_SRGBWRITEENABLE: red, green and blue c become 12.92 c up to 0.0031308,
+above it 1.055 c ** (1 / 2.4) - 0.055 (IEC 61966-2-1). 4.  D3DRS_DITHERENABLE: red, green and blue
+become c + d[y mod 4][x mod 4] / max, where max is the largest code of the channel, d = (2 m + 1) /
+32 - 1/2, and m the Bayer matrix ((0, 8, 2, 10), (12, 4, 14, 6), (3, 11, 1, 9), (15, 7, 13, 5)).
 
-A number that a channel can hold stays what it is when it is dithered, since d is less than half a
-step; the packing rounds to the nearest.
+Dithering preserves representable values, since d is less than half a step and packing rounds to
+nearest.
 """
 
 from __future__ import annotations
@@ -29,16 +27,16 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 
 LINEAR_FILE = "linear"
-"""Uniform file of programs that blend in linear light: what the 256 sRGB codes stand for."""
+"""Uniform file of programs that blend sRGB targets: linear values of the 256 sRGB codes."""
 
 
 @dataclass(frozen=True, slots=True)
 class TargetOutput:
-    """What happens to colours on their way to a target.
+    """Key of an output program.
 
     ``clamped``: the target holds 0..1.  ``srgb``: as 8-bit sRGB codes.  ``dither`` has the largest
-    number of red, green and blue, or 0 for one that is not dithered.  ``signed``: the target
-    holds -1..1.  ``within``: the colours that come are numbers within 0..1 already.
+    codes of red, green and blue, 0 for an undithered channel.  ``signed``: the target holds -1..1.
+    ``within``: source colours are known to be within 0..1.
     """
 
     blend: BlendState | None = None
@@ -50,24 +48,24 @@ class TargetOutput:
 
     @property
     def held(self) -> bool:
-        """Whether what is packed is numbers within 0..1."""
+        """Whether the packed values are known to be within 0..1."""
         blended = self.blend is not None and not self.srgb and not any(self.dither)
         return self.within if self.plain else self.clamped and blended
 
     @property
     def plain(self) -> bool:
-        """Whether nothing happens that packing does not do."""
+        """Whether the program has no step that packing does not do."""
         return self.blend is None and not self.srgb and not any(self.dither)
 
 
 @lru_cache(maxsize=1 << 10)
 def output_program(output: TargetOutput) -> Program:
-    """The steps as a program.
+    """Return the output program.
 
-    Inputs ``source.x`` to ``source.w``; to blend, ``destination.x`` to ``destination.w`` and the
-    uniform files ``blend`` and, for sRGB, ``linear``, and ``second.x`` to ``second.w`` if factors
-    are made of them; to dither, ``vpos.x`` and ``vpos.y``, the
-    pixel.  Outputs ``result.x`` to ``result.w``.
+    Inputs ``source.x`` to ``source.w``.  Blending reads ``destination.x`` to ``destination.w``,
+    the uniform files ``blend`` and, for sRGB, ``linear``, and ``second.x`` to ``second.w`` for
+    dual source factors; dithering reads the pixel, ``vpos.x`` and ``vpos.y``.  Outputs
+    ``result.x`` to ``result.w``.
     """
     b = Builder(Stage.PIXEL)
     color = _clamped_source(output, [b.input(f"source.{component}") for component in "xyzw"])
@@ -98,7 +96,7 @@ def _clamped(output: TargetOutput, color: Colour) -> Colour:
 
 
 def _reclamped(output: TargetOutput, color: Colour) -> Colour:
-    """Clamped again where blending can have left 0..1."""
+    """Clamp channels that blending may have moved out of 0..1."""
     assert output.blend is not None
     equations = (output.blend.color,) * 3 + (output.blend.alpha,)
     brought: Colour = []
@@ -109,14 +107,14 @@ def _reclamped(output: TargetOutput, color: Colour) -> Colour:
 
 
 def _clamp_signed(value: Value) -> Value:
-    """Clamped to -1..1, a NaN being 0."""
+    """Clamp to -1..1; a NaN becomes 0."""
     b = value.builder
     low = b.select(value > -1.0, value, -1.0)
     return b.select(value.eq(value), b.select(low < 1.0, low, 1.0), 0.0)
 
 
 def _linear(b: Builder, stored: Value) -> Value:
-    """What an 8-bit sRGB code, given as a fraction of 255, stands for."""
+    """Linear value of an 8-bit sRGB code given as a fraction of 255."""
     return b.load(b.uniform(LINEAR_FILE, Type.F32, 256), 0, b.ftoi(stored * 255.0 + 0.5))
 
 
@@ -133,7 +131,10 @@ def _dithered(b: Builder, largest: tuple[int, int, int], color: Colour) -> Colou
 
 
 def _threshold(b: Builder) -> Value:
-    """d of the pixel; m has, from its low bit on, bit 1 of y and of x ^ y, then bit 0 of each."""
+    """Dither threshold d of the pixel.
+
+    The bits of m, lowest first: bit 1 of y, bit 1 of x ^ y, bit 0 of y, bit 0 of x ^ y.
+    """
     x, y = (b.ftoi(b.input(f"vpos.{axis}")) for axis in "xy")
     mixed = x ^ y
     m = (y >> 1 & 1) | (mixed & 2) | (y & 1) << 2 | (mixed & 1) << 3

@@ -1,16 +1,16 @@
-"""Pixel work: the cascade of texture stages, specular and fog, as one program.
+"""Fixed-function pixel programs: texture stage cascade, specular and fog.
 
-A stage reads the registers as the stage before left them: CURRENT starts as the diffuse colour,
-TEMP as 0.  Its texture is sampled at ``texcoord<stage>`` by the sampler of its number.  After a
-stage with BUMPENVMAP or BUMPENVMAPLUMINANCE the next one samples at
+CURRENT starts as the diffuse colour, TEMP as 0; each stage reads the registers as the previous one
+left them and samples its texture at ``texcoord<stage>``.  After a stage with BUMPENVMAP or
+BUMPENVMAPLUMINANCE the next one samples at
 
     u + M00 du + M10 dv, v + M01 du + M11 dv
 
-with du, dv red and green of the bump stage's texture, M its matrix, added from the left; what a
-projection divides is u and v alone.  With luminance, red, green and blue sampled there are
-multiplied by blue of the bump texture times scale plus offset, clamped to 0..1.
+with du, dv red and green of the bump stage's texture, M its matrix, added from the left; a
+projection divides u and v alone.  With luminance, the sampled red, green and blue are multiplied
+by blue of the bump texture times scale plus offset, clamped to 0..1.
 
-Only what has a part in the result is computed, sampled or read.
+Values that do not contribute to the result are not computed, sampled or read.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ _COMPONENTS = "xyzw"
 
 @lru_cache(maxsize=256)
 def pixel_program(key: FixedPixel) -> Program:
-    """The program of a key.
+    """Return the program of a key.
 
-    Inputs are ``color0``, ``color1``, ``texcoord<stage>`` and what ``blend_fog`` reads; outputs
+    Inputs are ``color0``, ``color1``, ``texcoord<stage>`` and those of ``blend_fog``; outputs
     ``target0.x`` to ``target0.w``, in 0..1.  The sum with the specular colour is clamped before
-    fog; the specular alpha is not added, and alpha has no fog.
+    fog; specular alpha is not added, and fog leaves alpha unchanged.
     """
     b = Builder(Stage.PIXEL)
     textures = _textures(b, key.stages)
@@ -71,7 +71,7 @@ def pixel_program(key: FixedPixel) -> Program:
 def stage_uniforms(
     factor: Sequence[float], constants: Sequence[Sequence[float]], bumps: Sequence[Sequence[float]]
 ) -> dict[str, F32]:
-    """The uniform files ``factor`` and ``stage``: colours, and six numbers of each stage."""
+    """Return the uniform files ``factor`` and ``stage``: colours, and six numbers per stage."""
     files = {FACTOR_FILE: [factor, *constants], STAGE_FILE: bumps}
     arrays = {name: np.array(rows, np.float32).ravel() for name, rows in files.items()}
     for array in arrays.values():
@@ -86,7 +86,7 @@ def _cascade(
     diffuse: Color,
     specular: Color,
 ) -> Color:
-    """What CURRENT holds in the end."""
+    """Return the final value of CURRENT."""
     zero = b.constant(Type.F32, 0.0)
     current, temp = diffuse, Color(lambda c: zero)
     for number, stage in enumerate(stages):
@@ -112,7 +112,7 @@ def _result(
     sources: Mapping[TextureArgument, Color],
     following: Color | None,
 ) -> Color:
-    """What a stage leaves in its result register; one that bumps leaves it as it is, alpha too."""
+    """Return the result of a stage; a bump stage leaves its register unchanged, alpha included."""
     before = sources[TextureArgument.TEMP if stage.temp else TextureArgument.CURRENT]
     if stage.color.op in _BUMPS:
         return before
@@ -135,7 +135,7 @@ def _result(
 
 
 def _odd(alpha: Value, largest: int) -> Value:
-    """Whether the lowest bit of an alpha is set, as it is stored."""
+    """Whether the lowest bit of a stored alpha is set."""
     b = alpha.builder
     return (b.ftoi(b.floor(alpha * float(largest) + 0.5)) & 1).ne(0)
 
@@ -156,7 +156,7 @@ def _vertex_color(b: Builder, number: int, key: FixedPixel) -> Color:
 
 
 def _vertex_inputs(number: int, key: FixedPixel) -> list[str]:
-    """Inputs for red, green, blue and alpha of a vertex colour."""
+    """Return the inputs of red, green, blue and alpha of a vertex colour."""
     return [f"color{number}.{component}" for component in ("zzzw" if key.mono else _COMPONENTS)]
 
 
@@ -173,7 +173,7 @@ def _bump(b: Builder, stage: int, scalar: int) -> Value:
 
 
 def _textures(b: Builder, stages: Sequence[TextureStage]) -> list[Color]:
-    """What each stage samples; nothing is before a component of it is asked for."""
+    """Return each stage's texture; a texture is sampled on first use of a component."""
     textures: list[Color] = []
     for number in range(len(stages)):
         texel = cache(partial(_texel, b, stages, number, textures))
@@ -184,7 +184,7 @@ def _textures(b: Builder, stages: Sequence[TextureStage]) -> list[Color]:
 def _texel(
     b: Builder, stages: Sequence[TextureStage], number: int, textures: Sequence[Color]
 ) -> Sequence[Value]:
-    """Red, green, blue and alpha; black where nothing is bound."""
+    """Return red, green, blue and alpha; opaque black without a texture."""
     stage = stages[number]
     if stage.texture is None:
         return [b.constant(Type.F32, value) for value in (0.0, 0.0, 0.0, 1.0)]

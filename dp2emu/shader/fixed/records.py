@@ -1,7 +1,7 @@
-"""What a fixed-function vertex program is generated from, and what it is fed with.
+"""Keys and inputs of fixed-function vertex programs.
 
-A ``FixedVertex`` is the key of a program: each of its fields changes the statements.  A
-``FixedState`` is the numbers that such a program reads.
+A ``FixedVertex`` is the key of a program: every field changes the program.  A ``FixedState`` has
+the numbers that fill its uniforms.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ Color = tuple[float, float, float, float]
 Triple = tuple[float, float, float]
 
 PALETTE = 256
-"""World matrices that indices can choose from: D3DTS_WORLDMATRIX(0) to (255)."""
+"""World matrices that indices can select:  D3DTS_WORLDMATRIX(0) to (255)."""
 
 
 class IndexForm(Enum):
-    """How a vertex says which world matrices it uses."""
+    """Format of a vertex's world matrix indices."""
 
     NONE = "none"
-    """It does not: the first ones in order."""
+    """No indices: the first matrices in order."""
     BYTES = "bytes"
-    """Four bytes as numbers (D3DFVF_LASTBETA_UBYTE4)."""
+    """Four bytes (D3DFVF_LASTBETA_UBYTE4)."""
     COLOR = "color"
     """The bytes of a D3DCOLOR, as fractions of 255 with blue first (D3DFVF_LASTBETA_D3DCOLOR)."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextureOutput:
-    """Where a stage's texture coordinates come from.
+    """Source of a stage's texture coordinates.
 
-    ``set`` and its number of ``components`` (0: the vertex has no such set) matter to PASSTHRU
-    only.  ``count`` is that of D3DTSS_TEXTURETRANSFORMFLAGS without D3DTTFF_PROJECTED, which is
-    the sampler's: 1 to 4 coordinates come out of the stage's matrix, 0 means no matrix.
+    ``set`` and its number of ``components`` (0: the vertex lacks the set) apply to PASSTHRU only.
+    ``count`` is the coordinate count of D3DTSS_TEXTURETRANSFORMFLAGS: 1 to 4 coordinates come from
+    the stage's matrix, 0 means no matrix.  D3DTTFF_PROJECTED is the pixel stage's.
     """
 
     source: TexGen = TexGen.PASSTHRU
@@ -51,9 +51,9 @@ class TextureOutput:
 
 @dataclass(frozen=True, slots=True)
 class Lighting:
-    """D3DRS_LIGHTING.  Lights that are on, by type; ``colors`` the sources of the material.
+    """D3DRS_LIGHTING: number of enabled lights by type, and sources of the material colours.
 
-    The sources are as ``material_source`` makes them: none of a colour the vertex lacks.
+    The sources are resolved by ``material_source``: never a vertex colour that the vertex lacks.
     """
 
     points: int = 0
@@ -68,7 +68,7 @@ class Lighting:
 
     @property
     def runs(self) -> tuple[tuple[LightType, int, int], ...]:
-        """Type, first light and number of lights, in the order they are summed."""
+        """Type, first light and number of lights, in the order of summation."""
         spots, directionals = self.points, self.points + self.spots
         return (
             (LightType.POINT, 0, self.points),
@@ -83,7 +83,7 @@ class Lighting:
 
     @property
     def looks(self) -> bool:
-        """True if the place of the vertex before the camera matters."""
+        """Whether lighting reads the eye-space position."""
         local = self.specular and self.local_viewer and bool(self.directionals)
         return bool(self.points or self.spots) or local
 
@@ -91,9 +91,9 @@ class Lighting:
 def material_source(
     wanted: MaterialColorSource, *, color_vertex: bool, diffuse: bool, specular: bool
 ) -> MaterialColorSource:
-    """The source that counts: the material where the vertex lacks the colour that is wanted.
+    """Return the effective source: the material where the vertex lacks the requested colour.
 
-    ``color_vertex`` is D3DRS_COLORVERTEX; ``diffuse`` and ``specular`` what the vertex has.
+    ``color_vertex`` is D3DRS_COLORVERTEX; ``diffuse`` and ``specular`` are the vertex's colours.
     """
     present = {MaterialColorSource.COLOR1: diffuse, MaterialColorSource.COLOR2: specular}
     if color_vertex and present.get(wanted, False):
@@ -103,13 +103,13 @@ def material_source(
 
 @dataclass(frozen=True, slots=True)
 class FixedVertex:
-    """Key of a program.
+    """Key of a vertex program.
 
     ``normal``, ``diffuse``, ``specular`` and ``point_size``: the vertex has them.  ``normalize``:
-    D3DRS_NORMALIZENORMALS.  ``weights``: 0 to 3 weights a vertex has, one less than matrices.
-    ``tween``: D3DVBF_TWEENING.  ``fog`` None: no fog factor; FogMode.NONE: the alpha of the
-    vertex's specular colour.  ``range_fog``: by distance, not by depth.  ``textures``: one for
-    each coordinate set that is read later.  ``clip_planes``: number of planes that are on.
+    D3DRS_NORMALIZENORMALS.  ``weights``: 0 to 3 blend weights, one fewer than matrices.
+    ``tween``:  D3DVBF_TWEENING.  ``fog`` None: no fog factor; FogMode.NONE: the specular alpha.
+    ``range_fog``: by distance instead of depth.  ``textures``: one per coordinate set that is read
+    later.  ``clip_planes``: number of enabled planes.
     """
 
     normal: bool = False
@@ -129,19 +129,19 @@ class FixedVertex:
 
     @property
     def matrices(self) -> int:
-        """World matrices the program can reach."""
+        """Number of world matrices that the program can use."""
         return self.weights + 1 if self.indices is IndexForm.NONE else PALETTE
 
     @property
     def eye(self) -> bool:
-        """True if the position before the camera is computed."""
+        """Whether the eye-space position is computed."""
         fog = self.fog not in (None, FogMode.NONE)
         lit = self.lighting is not None and self.lighting.looks
         return fog or lit or self.point_scale or any(t.source in _EYE for t in self.textures)
 
     @property
     def eye_normal(self) -> bool:
-        """True if the vertex has a normal that something reads."""
+        """Whether the eye-space normal is computed."""
         lit = self.lighting is not None and self.lighting.lights > 0
         return self.normal and (lit or any(t.source in _NORMAL for t in self.textures))
 
@@ -183,13 +183,13 @@ _BLACK: Color = (0.0, 0.0, 0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class FixedState:
-    """Numbers of the fixed-function vertex stage, all of them float32 values.
+    """Numbers of the fixed-function vertex stage, all float32 values.
 
-    ``transforms`` by number of D3DTS (world matrix i is 256 + i); one that is missing is the
-    identity.  ``lights``: those that are on, by index.  ``ambient``: D3DRS_AMBIENT.  ``fog``:
-    start, end, density.  ``point_scale``: D3DRS_POINTSCALE_A, B and C; ``point_size`` serves
-    vertices without one, and ``viewport_height`` is in pixels.  ``clip_planes``: those that are
-    on, in world space.
+    ``transforms`` by number of D3DTS (world matrix i is 256 + i); a missing one is the identity.
+    ``lights``: the enabled ones, by index.  ``ambient``:  D3DRS_AMBIENT.  ``fog``: start, end,
+    density.  ``point_scale``:  D3DRS_POINTSCALE_A, B and C; ``point_size`` applies to vertices
+    without one, and ``viewport_height`` is in pixels.  ``clip_planes``: the enabled ones, in world
+    space.
     """
 
     transforms: Mapping[int, Matrix] = field(default_factory=dict)

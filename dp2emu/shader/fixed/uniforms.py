@@ -41,9 +41,7 @@ from dp2emu.shader.types import F32
 FILE = "f"
 
 MATERIAL = {"diffuse": 0, "ambient": 4, "specular": 8, "emissive": 12, "power": 16}
-"""Place of the first scalar; colours have four."""
-
-
+"""Offsets of the material's fields; colours have four scalars."""
 MATERIAL_SIZE = 17
 
 LIGHT = {
@@ -58,10 +56,8 @@ LIGHT = {
     "cos_phi": 20,
     "falloff": 21,
 }
-"""Colours without alpha; position in eye space, ``toward`` the unit vector against the light's
-direction there; cosines of half the angles of the cone."""
-
-
+"""Offsets of a light's fields.  Colours lack alpha; ``position`` is in eye space, ``toward`` the
+unit vector against the light's direction there; cosines are of half the cone's angles."""
 LIGHT_SIZE = 22
 
 MATRIX_SIZE, NORMAL_SIZE = 16, 9
@@ -85,7 +81,7 @@ BLOCKS: dict[str, Callable[[FixedVertex], int]] = {
     "point": lambda key: 5 if key.point_scale else 0,
     "tween": lambda key: 1 if key.tween else 0,
 }
-"""Number of scalars, by name, in the order of the file."""
+"""Number of scalars of each block, in the order of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +94,7 @@ class UniformLayout:
 
 @lru_cache(maxsize=256)
 def uniform_layout(key: FixedVertex) -> UniformLayout:
-    """The layout of a program's file."""
+    """Return the layout of a key's uniform file."""
     offsets, size = {}, 0
     for name, scalars in BLOCKS.items():
         offsets[name] = size
@@ -106,15 +102,13 @@ def uniform_layout(key: FixedVertex) -> UniformLayout:
     return UniformLayout(offsets, size)
 
 
-# Matrices on the host, float32, every sum from left to right: the same bits on any machine.
-#
-# A matrix is for row vectors, and leading axes are many of them.  Infinity and NaN are values like
-# any other.
+# Matrix arithmetic in float32, every sum from left to right: identical bits on every machine.
+# Leading axes are batches of matrices.  Infinity and NaN are legal.
 
 
 @np.errstate(all="ignore")
 def product(left: F32, right: F32) -> F32:
-    """left x right, shapes (..., n, k) and (..., k, m)."""
+    """Matrix product left x right, shapes (..., n, k) and (..., k, m)."""
     terms = [left[..., :, k : k + 1] * right[..., k : k + 1, :] for k in range(left.shape[-1])]
     result, *rest = terms
     for term in rest:
@@ -124,10 +118,9 @@ def product(left: F32, right: F32) -> F32:
 
 @np.errstate(all="ignore")
 def normal_matrix(matrix: F32) -> F32:
-    """The upper left 3x3 of the inverse transpose, shape (..., 3, 3): cofactors / determinant.
+    """Upper left 3x3 of the inverse transpose, shape (..., 3, 3): cofactors / determinant.
 
-    An affine matrix has that of its own upper left 3x3.  A matrix without an inverse is used as
-    it is.
+    An affine matrix needs its own upper left 3x3 only.  A singular matrix is returned unchanged.
     """
     m = matrix[..., :3, :3]
     cofactors = np.stack([_cross(m[..., 1, :], m[..., 2, :]),
@@ -144,9 +137,9 @@ def normal_matrix(matrix: F32) -> F32:
 
 
 def _cofactors(matrix: F32) -> tuple[F32, F32]:
-    """Cofactors of the upper left 3x3 of 4x4 matrices, and their determinants.
+    """Cofactors of the upper left 3x3 of 4x4 matrices, and the matrices' determinants.
 
-    A cofactor sums products of three from the left, a determinant along the first row.
+    A cofactor sums products of three from the left, a determinant expands along the first row.
     """
     rows = [
         [_minor(matrix, row, column) * np.float32(-1 if (row + column) % 2 else 1)
@@ -160,7 +153,7 @@ def _cofactors(matrix: F32) -> tuple[F32, F32]:
 
 
 def _minor(matrix: F32, row: int, column: int) -> F32:
-    """The determinant of what is left without a row and a column."""
+    """Determinant without one row and one column."""
     rows = [n for n in range(4) if n != row]
     columns = [n for n in range(4) if n != column]
     left = matrix[..., rows, :][..., columns]
@@ -177,17 +170,15 @@ def _cross(x: F32, y: F32) -> F32:
 
 @np.errstate(all="ignore")
 def unit(vectors: F32) -> F32:
-    """Vectors of length 1, shape (..., 3); 0 stays 0."""
+    """Normalise vectors, shape (..., 3); 0 stays 0."""
     squares = vectors * vectors
     size = np.sqrt(squares[..., 0] + squares[..., 1] + squares[..., 2])[..., None]
     scale: F32 = np.where(size > 0, np.float32(1) / size, np.float32(0))
     return vectors * scale
 
 
-# The numbers of a vertex program, packed as ``uniform_layout`` says.
-#
-# Everything is float32 in a fixed order of operations; the cosines of spot lights come from the
-# shader's own cosine.
+# Packing of the uniform file.  Spot light cosines come from the shader's cosine function, so that
+# they do not depend on the host's C library.
 
 WORLD = 256
 """D3DTS_WORLDMATRIX(0)."""
@@ -196,9 +187,10 @@ _IDENTITY = tuple(float(row == column) for row in range(4) for column in range(4
 
 
 def vertex_uniforms(key: FixedVertex, state: FixedState) -> dict[str, F32]:
-    """The uniform file ``f`` of ``vertex_program(key)``, float32 of shape (size,), read only.
+    """Return the uniform file ``f`` of ``vertex_program(key)``, float32 of shape (size,), read
+    only.
 
-    Raises ValueError for a state that has not the lights or clip planes of the key.
+    Raises ValueError for a state whose lights or clip planes do not match the key.
     """
     _check(key, state)
     places = uniform_layout(key)
@@ -271,14 +263,12 @@ _LIGHT_PARTS: dict[str, Callable[[Light], Sequence[float]]] = {
     "attenuation": lambda light: light.attenuation,
     "falloff": lambda light: (light.falloff,),
 }
-"""What is packed as it is."""
-
-
+"""Fields that are copied unchanged."""
 _ORDER = (LightType.POINT, LightType.SPOT, LightType.DIRECTIONAL)
 
 
 def _lights(key: FixedVertex, state: FixedState) -> F32:
-    """One row for each light, in the order of the program."""
+    """One row per light, in the order of the program."""
     lights = [light for kind in _ORDER for light in state.lights if light.type is kind]
     view = _transform(state, TransformState.VIEW)
     rows = np.zeros((len(lights), LIGHT_SIZE), np.float32)
@@ -314,8 +304,9 @@ def _cosines(angles: F32) -> F32:
 
 @lru_cache(maxsize=1 << 6)
 def _known_cosines(angles: bytes) -> F32:
-    """Cosines of half of float32 angles, read only.  Lights keep their angles while all else
-    moves; as bytes a zero and a negative zero are two.
+    """Cosines of half of float32 angles, read only.  Cached: angles of lights rarely change.
+
+    Keyed by bytes, since 0 and -0 compare equal as floats.
     """
     values = np.frombuffer(angles, np.float32)
     cosines: F32 = run(_half_cosine(), {"angle": values}, {}, values.size).outputs["cosine"]

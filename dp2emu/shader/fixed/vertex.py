@@ -1,4 +1,7 @@
-"""Geometry as arithmetic on values of a builder.  Sums go from left to right."""
+"""Fixed-function vertex programs: transform, lighting, texture coordinates, fog and point size.
+
+Vector arithmetic sums from left to right.
+"""
 
 from __future__ import annotations
 
@@ -36,27 +39,27 @@ def total(terms: Sequence[Value]) -> Value:
 
 
 def dot(x: Sequence[Value], y: Sequence[Value]) -> Value:
-    """(x0 y0 + x1 y1) + x2 y2, and so on."""
+    """Dot product (x0 y0 + x1 y1) + x2 y2, and so on."""
     return total([a * b for a, b in zip(x, y, strict=True)])
 
 
 def length(x: Sequence[Value]) -> Value:
-    """The square root of x . x."""
+    """Euclidean length."""
     return x[0].builder.sqrt(dot(x, x))
 
 
 def scaled(x: Vector, factor: Number) -> Vector:
-    """Every component times a factor."""
+    """Scale a vector."""
     return x[0] * factor, x[1] * factor, x[2] * factor
 
 
 def plus(x: Vector, y: Vector) -> Vector:
-    """The sum."""
+    """Add vectors."""
     return x[0] + y[0], x[1] + y[1], x[2] + y[2]
 
 
 def minus(x: Vector, y: Vector) -> Vector:
-    """The difference."""
+    """Subtract vectors."""
     return x[0] - y[0], x[1] - y[1], x[2] - y[2]
 
 
@@ -67,12 +70,12 @@ def over(x: Vector, size: Value) -> Vector:
 
 
 def unit(x: Vector) -> Vector:
-    """The vector of length 1 in that direction; 0 for 0."""
+    """Normalise a vector; 0 stays 0."""
     return over(x, length(x))
 
 
 def transform(x: Sequence[Value | None], matrix: Sequence[Value], columns: int) -> list[Value]:
-    """The row vector x times a matrix, which lies row by row; None is a component 1."""
+    """Multiply the row vector x by a row-major matrix; None is a component 1."""
     rows = [matrix[row * columns : (row + 1) * columns] for row in range(len(x))]
     return [
         total([row[c] if a is None else a * row[c] for a, row in zip(x, rows, strict=True)])
@@ -85,15 +88,15 @@ def reflect(direction: Vector, normal: Vector) -> Vector:
     return minus(direction, scaled(normal, dot(normal, direction) * 2.0))
 
 
-# What the parts of a vertex program share: the builder, its inputs and its uniform file.
+# Inputs and uniform file.
 
 MatrixIndex = Value | int
-"""Of a matrix or a light: known when the program is made, or an I32 that it computes."""
+"""Index of a matrix or light: a constant, or a computed I32."""
 
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """The builder, the key, the declared file and the offsets of its blocks."""
+    """The builder, the key, the uniform file and the offsets of its blocks."""
 
     b: Builder
     key: FixedVertex
@@ -102,19 +105,19 @@ class Registers:
 
     @classmethod
     def of(cls, b: Builder, key: FixedVertex) -> Registers:
-        """Declares the file."""
+        """Declare the uniform file."""
         places = uniform_layout(key)
         return cls(b, key, b.uniform(FILE, Type.F32, places.size), places.offsets)
 
     def load(self, block: str, count: int, first: int = 0) -> list[Value]:
-        """Scalars ``first`` and following of a block."""
+        """Load ``count`` scalars of a block from index ``first`` on."""
         start = self.offsets[block] + first
         return [self.b.load(self.file, start + place) for place in range(count)]
 
     def element(
         self, block: str, size: int, number: MatrixIndex, count: int, first: int = 0
     ) -> list[Value]:
-        """The same of element ``number`` of a block whose elements have ``size`` scalars."""
+        """Load scalars of element ``number`` of a block of elements of ``size`` scalars."""
         if isinstance(number, int):
             return self.load(block, count, first + size * number)
         start = self.offsets[block] + first
@@ -122,11 +125,11 @@ class Registers:
         return [self.b.load(self.file, place, number, size) for place in places]
 
     def input(self, name: str, components: str = "xyzw") -> list[Value]:
-        """Components of a vertex attribute."""
+        """Declare and read components of a vertex attribute."""
         return [self.b.input(f"{name}.{component}") for component in components]
 
     def triple(self, block: str, size: int, number: MatrixIndex, first: int) -> Vector:
-        """Three scalars of an element."""
+        """Load three scalars of an element."""
         x, y, z = self.element(block, size, number, 3, first)
         return x, y, z
 
@@ -137,26 +140,26 @@ class Registers:
 #
 # * ambient += La a;  diffuse += Ld (N . L a), N . L clamped to 0..1
 # * specular += Ls ((N . H)**power a) where both N . L and N . H exceed 0; H is halfway between L
-# and the direction towards the viewer
+#   and the direction towards the viewer
 #
-# and in the end, clamped to 0..1:
+# Results, clamped to 0..1:
 #
 # * colour 0 = (emissive + ambient colour (D3DRS_AMBIENT + ambient)) + diffuse colour x diffuse,
-# with the alpha of the diffuse colour
+#   with the alpha of the diffuse colour
 # * colour 1 = specular colour x specular, with the alpha of the specular colour; 0 without
-# D3DRS_SPECULARENABLE
+#   D3DRS_SPECULARENABLE
 #
-# Lights are summed by type, points, spots, directionals, each in the order of their numbers.  In
-# products with a colour or a factor 0 times anything is 0, so that an infinite attenuation does
-# not put out what it does not reach.  A vertex without a normal gets ambient light only.
+# Lights are summed by type (points, spots, directionals), then by number.  Products use mulz, so
+# that an infinite attenuation of a black light gives 0 and not NaN.  A vertex without a normal
+# gets ambient light only.
 
 VIEWER = (0.0, 0.0, -1.0)
-"""Direction towards a viewer that is not local: the camera looks along +z."""
+"""Direction to a non-local viewer: the camera looks along +z."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """What is lit: eye space position and normal, where they are computed."""
+    """Eye-space position and normal, where they are computed."""
 
     position: Vector | None
     normal: Vector | None
@@ -164,7 +167,7 @@ class Surface:
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """Red, green and blue of what the lights gave so far."""
+    """Accumulated light, red, green and blue."""
 
     ambient: list[Variable]
     diffuse: list[Variable]
@@ -173,7 +176,7 @@ class _Sums:
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """What every light needs."""
+    """Inputs and sums of the lighting computation."""
 
     registers: Registers
     lighting: Lighting
@@ -181,11 +184,11 @@ class _Scene:
     sums: _Sums
 
     def field(self, light: MatrixIndex, name: str, count: int) -> list[Value]:
-        """Scalars of a light."""
+        """Load scalars of a light."""
         return self.registers.element("lights", LIGHT_SIZE, light, count, LIGHT[name])
 
     def triple(self, light: MatrixIndex, name: str) -> Vector:
-        """A vector of a light."""
+        """Load a vector of a light."""
         return self.registers.triple("lights", LIGHT_SIZE, light, LIGHT[name])
 
 
@@ -196,7 +199,7 @@ Incidence = tuple[Vector, Value | None]
 def light_colors(
     registers: Registers, lighting: Lighting, surface: Surface
 ) -> tuple[list[Value], list[Value]]:
-    """Colours 0 and 1 of a lit vertex, four components each, clamped."""
+    """Return colours 0 and 1 of a lit vertex, four components each, clamped."""
     b = registers.b
     black = [[b.variable(Type.F32, 0.0) for _ in range(3)] for _ in range(2)]
     ambient = [b.variable(Type.F32, value) for value in registers.load("ambient", 3)]
@@ -209,7 +212,7 @@ def light_colors(
 def _add_run(
     scene: _Scene, incidence: Callable[[_Scene, MatrixIndex], Incidence], first: int, count: int
 ) -> None:
-    """A single light in line, more in a loop."""
+    """Add the lights of a type: a single one inline, several in a loop."""
     if count == 1:
         _add_light(scene, incidence, first)
     if count < 2:
@@ -270,7 +273,7 @@ def _directional(scene: _Scene, light: MatrixIndex) -> Incidence:
 
 
 def _point(scene: _Scene, light: MatrixIndex) -> Incidence:
-    """1 / ((a0 + a1 d) + a2 d d) up to the range, 0 beyond."""
+    """Attenuation 1 / ((a0 + a1 d) + a2 d d) up to the range, 0 beyond."""
     b, position = scene.registers.b, scene.surface.position
     assert position is not None
     way = minus(scene.triple(light, "position"), position)
@@ -282,10 +285,10 @@ def _point(scene: _Scene, light: MatrixIndex) -> Incidence:
 
 
 def _spot(scene: _Scene, light: MatrixIndex) -> Incidence:
-    """A point light, times ((rho - cos phi/2) / (cos theta/2 - cos phi/2))**falloff.
+    """A point light times ((rho - cos phi/2) / (cos theta/2 - cos phi/2))**falloff.
 
-    rho is the cosine between the light's direction and the way from it; inside of theta the
-    factor is 1, outside of phi it is 0.
+    rho is the cosine between the light's axis and the direction to the vertex; inside theta the
+    factor is 1, outside phi it is 0.
     """
     b = scene.registers.b
     toward, strength = _point(scene, light)
@@ -308,7 +311,7 @@ _VERTEX_COLORS = {MaterialColorSource.COLOR1: "color0", MaterialColorSource.COLO
 
 
 def _material(scene: _Scene, name: str, source: MaterialColorSource) -> list[Value]:
-    """A colour of the material, or the vertex colour that replaces it."""
+    """Return a material colour, or the vertex colour that replaces it."""
     if source in _VERTEX_COLORS:
         return scene.registers.input(_VERTEX_COLORS[source])
     return scene.registers.load("material", 4, MATERIAL[name])
@@ -336,19 +339,18 @@ def _second_color(scene: _Scene) -> list[Value]:
     return [b.saturate(value) for value in (*lit, alpha)]
 
 
-# Texture coordinates: passed on or generated, then through the stage's matrix.
+# Texture coordinates: passed through or generated, then transformed by the stage's matrix.
 #
-# Coordinates that are passed on have a 1 after the last component of the vertex, and nothing
-# after that: (u, v, 1) times the upper three rows translates by the third row.  Generated ones
-# are (x, y, z, 1).  Components the matrix does not make, or the vertex does not have where there
-# is no matrix, are those of (0, 0, 0, 1).
+# Passed-through coordinates are extended by a single 1: (u, v, 1) times the upper three rows
+# translates by the third row.  Generated ones are (x, y, z, 1).  Missing components default to
+# (0, 0, 0, 1).
 
 ABSENT = (0.0, 0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Eye:
-    """Position and normal before the camera; a normal the vertex lacks is 0."""
+    """Eye-space position and normal; a missing normal is 0."""
 
     position: Vector | None
     normal: Vector
@@ -357,7 +359,7 @@ class Eye:
 def texture_coordinates(
     registers: Registers, eye: Eye, stage: TextureOutput, matrix: int
 ) -> list[Value]:
-    """Four coordinates; ``matrix`` is the number of the stage's matrix in the file."""
+    """Return four coordinates; ``matrix`` is the index of the stage's matrix in the file."""
     b = registers.b
     if stage.source is TexGen.PASSTHRU:
         given = registers.input(f"texcoord{stage.set}", "xyzw"[: stage.components])
@@ -369,7 +371,7 @@ def texture_coordinates(
 
 
 def _transformed(registers: Registers, given: list[Value], matrix: int, count: int) -> list[Value]:
-    """The first ``count`` columns of the matrix; None stands for the 1 that follows."""
+    """Return the first ``count`` columns of the product; None is the appended 1."""
     row: list[Value | None] = [*given, None] if given else [*_constants(registers.b)]
     entries: list[Value] = []
     for number in range(len(row[:4])):
@@ -410,21 +412,21 @@ _GENERATED: dict[TexGen, Callable[[Builder, Eye], Vector]] = {
 }
 
 
-# Transform, lighting, texture coordinates, fog and point size as one program.
+# The program.
 #
-# Inputs are vertex attributes by usage (``position0.x``, ``normal0.y``, ...), outputs those of
-# vertex programs: ``position0`` in clip space, ``color0``, ``color1``, ``texcoord<n>``, ``fog0.x``
-# the fog factor, ``psize0.x`` the point size before it is clamped, and ``clip<n>.x`` the distance
-# from the n-th clip plane that is on, negative outside.
+# Inputs are vertex attributes by usage (``position0.x``, ``normal0.y``, ...); outputs are
+# ``position0`` in clip space, ``color0``, ``color1``, ``texcoord<n>``, ``fog0.x`` the fog factor,
+# ``psize0.x`` the unclamped point size, and ``clip<n>.x`` the distance from the n-th enabled clip
+# plane, negative outside.
 #
-# Positions of all draws with the same matrices agree to the bit, whatever else a program does:
-# position x clip matrix, each component (x m1 + y m2) + z m3) + w m4.  With several matrices it is
-# the weighted sum of those, in their order.
+# Positions are invariant: draws with the same matrices agree to the bit whatever else is enabled.
+# Each component of position x clip matrix is ((x m1 + y m2) + z m3) + w m4; vertex blending sums
+# the weighted products in order.
 
 
 @lru_cache(maxsize=256)
 def vertex_program(key: FixedVertex) -> Program:
-    """The program of a key; its uniform file is laid out by ``uniform_layout``."""
+    """Return the program of a key; ``uniform_layout`` lays out its uniform file."""
     b = Builder(Stage.VERTEX)
     registers = Registers.of(b, key)
     place = registers.input("position0")
@@ -451,7 +453,7 @@ class _Influence:
 
 
 def _influences(registers: Registers) -> list[_Influence]:
-    """The last weight is what the others leave of 1."""
+    """Return matrices and weights; the last weight is 1 minus the others."""
     weights = registers.input("blendweight0", "xyzw"[: registers.key.weights])
     numbers = _MATRIX_NUMBERS[registers.key.indices](registers)
     if not weights:
@@ -472,7 +474,7 @@ def _bytes(registers: Registers) -> list[MatrixIndex]:
 
 
 def _color_bytes(registers: Registers) -> list[MatrixIndex]:
-    """A D3DCOLOR's bytes lie in memory as blue, green, red, alpha."""
+    """Return the bytes of a D3DCOLOR, which memory holds as blue, green, red, alpha."""
     b = registers.b
     colors = registers.input("blendindices0", "zyxw"[: registers.key.weights + 1])
     return [b.ftoi(b.round(color * 255.0)) for color in colors]
@@ -496,7 +498,7 @@ def _tweened(registers: Registers, first: Sequence[Value], second: str) -> list[
 def _blended(
     registers: Registers, place: Sequence[Value], influences: list[_Influence], block: str
 ) -> list[Value]:
-    """The position through a matrix of each influence, weighted; normals have nine scalars."""
+    """Transform a position, or a normal of three components, by the weighted matrices."""
     columns = len(place)
     size = MATRIX_SIZE if columns == 4 else NORMAL_SIZE
     result: list[Value] = []
@@ -512,7 +514,7 @@ def _blended(
 def _eye_position(
     registers: Registers, place: Sequence[Value], influences: list[_Influence]
 ) -> Vector:
-    """Divided by its w."""
+    """Return the eye-space position, divided by w."""
     x, y, z, w = _blended(registers, place, influences, "eye_matrix")
     return x / w, y / w, z / w
 
@@ -531,7 +533,7 @@ def _output(b: Builder, name: str, values: Sequence[Value]) -> None:
 
 
 def _colors(registers: Registers, surface: Surface) -> None:
-    """Lit, or those of the vertex: without, white and transparent black."""
+    """Output the lit or passed-through colours; defaults are white and transparent black."""
     b, key = registers.b, registers.key
     if key.lighting is not None:
         first, second = light_colors(registers, key.lighting, surface)
@@ -560,7 +562,7 @@ def _textures(registers: Registers, position: Vector | None, normal: Vector | No
 
 
 def _fog(registers: Registers, position: Vector | None) -> None:
-    """By the depth before the camera, on either side, or the distance from it."""
+    """Output the fog factor by eye-space depth (absolute value) or distance."""
     b, key = registers.b, registers.key
     if key.fog is None:
         return
@@ -573,7 +575,9 @@ def _fog(registers: Registers, position: Vector | None) -> None:
 
 
 def _point_size(registers: Registers, position: Vector | None) -> None:
-    """Scaled: size (height sqrt(1 / ((A + B d) + C d d))), d the distance from the camera."""
+    """Output the point size, scaled by height sqrt(1 / ((A + B d) + C d d)) with d the eye
+    distance.
+    """
     b, key = registers.b, registers.key
     if not key.point_scale:
         if key.point_size:

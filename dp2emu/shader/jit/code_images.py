@@ -52,7 +52,8 @@ _RELATIVE = (2, 4)
 
 @lru_cache(maxsize=1)
 def images_supported() -> bool:
-    """Whether images can be run here; hardened systems refuse to make written memory executable.
+    """Whether images can be run here; hardened systems refuse to make written memory
+    executable.
     """
     if (sys.platform, platform.machine(), struct.calcsize("P")) != ("linux", "x86_64", 8):
         return False
@@ -64,7 +65,8 @@ def images_supported() -> bool:
 
 
 def image_of(code: bytes, name: str) -> bytes | None:
-    """Return the image of an object with entry point ``name``; None if the object cannot be one.
+    """Return the image of an object with entry point ``name``; None if the object cannot be
+    one.
     """
     found = _ElfObject.of(code)
     if found is None or not found.is_closed():

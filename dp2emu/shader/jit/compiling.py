@@ -67,7 +67,7 @@ class Host:
         def linker() -> Any:
             return binding.create_lljit_compiler(machine(_GOOD))
 
-        # Every 64-bit ARM has an fma; without one LLVM would call a C library's, which may be wrong.
+        # Every 64-bit ARM has one.  Without it LLVM calls the C library's, which may be wrong.
         fused = features.get("fma", False) or target.triple.startswith(("aarch64", "arm64"))
         rounding = all(features.get(each, False) for each in ("avx512f", "avx512bw"))
         version = ".".join(map(str, binding.llvm_version_info))

@@ -24,7 +24,9 @@ _PROCESSORS = Path("/proc/cpuinfo")
 _TELLING = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
 """Fields of /proc/cpuinfo that may influence LLVM's choice of instructions."""
 _FLAGS = "flags"
-"""Without this field cpuinfo does not describe an x86 processor; an emulator may show its host's."""
+"""Without this field cpuinfo does not describe an x86 processor; an emulator may show its
+host's.
+"""
 _FAILURES = (ImportError, OSError, RuntimeError, AttributeError, SyntaxError)
 """Exceptions of an llvmlite that is damaged or too old."""
 

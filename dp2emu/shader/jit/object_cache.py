@@ -20,11 +20,7 @@ from dp2emu.records import dataclass
 
 CACHE_BYTES = 64 << 20
 """Total size limit in bytes; objects have some kilobytes each."""
-
-
 _SUFFIX = ".object"
-
-
 _SCANS_PER_LIMIT = 64
 """Folder scans while ``limit`` bytes are written: scanning thousands of files takes as long as
 compiling one."""
@@ -147,8 +143,6 @@ def _is_private(path: Path, is_kind: Callable[[int], bool]) -> bool:
 # found by the record it was generated for, without generating its text.
 
 ROOT = Path(__file__).parents[2]
-
-
 CODE_PACKAGES = ("d3d", "gpu", "shader")
 """Packages whose modules generate LLVM text."""
 

@@ -31,8 +31,6 @@ _SIGN_BLIND = frozenset(
     ("mulz", "abs", "lt", "ge", "eq", "ne", "saturate", "fract", "ftoi", "ftou")
 )
 """Operations whose result is the same for zeros of either sign."""
-
-
 _SIGN_PRESERVING = frozenset(
     ("mov", "add", "sub", "mul", "neg", "sqrt", "floor", "select", "min", "max")
 )
@@ -154,7 +152,8 @@ def _convert(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | No
 
 
 def _product(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
-    """Replace mulz by a plain product: a square, or a product with a constant that cannot differ.
+    """Replace mulz by a plain product: a square, or a product with a constant that cannot
+    differ.
     """
     x, y = statement.operands
     factor = number_of(y) or number_of(x)

@@ -31,8 +31,6 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.verify import MAX_UNIFORM_SIZE
 
 _STORED = {Type.F32: "float", Type.I32: "i32", Type.BOOL: "i32"}
-
-
 _I32_OFFSETS = range(2**31 - MAX_UNIFORM_SIZE)
 """Offsets for which a 32-bit address cannot wrap around into the file: a signed index plus such an
 offset is in range exactly if the sum, read as unsigned, is."""
@@ -241,8 +239,6 @@ class RegisterFiles:
 
 WORD_SHIFT = Constant(Type.I32, 2)
 """Shift from a byte address to a word index."""
-
-
 _WORD = Constant(Type.I32, 4)
 
 
@@ -257,8 +253,6 @@ class LoadPair:
 
 _Made = dict[int, Statement]
 """The defining statement of each slot with a single assignment."""
-
-
 _Address = tuple[Slot, Slot]
 """Common and step: the index is (common + step) >> 2, and step is a multiple of 4."""
 

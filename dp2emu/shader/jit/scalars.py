@@ -23,58 +23,44 @@ Number = int | float
 _FLOATS = {"float": 32, "double": 64}
 
 
+Operator = Callable[["Value", "Value | Number"], "Value"]
+
+
+def _binary(word: str) -> Operator:
+    """Make a method that emits an instruction whose result has its operands' type."""
+    return lambda self, other: self._new(
+        self.type, f"{word} {self.type} {self.name}, {self.like(other).name}"
+    )
+
+
+def _arithmetic(word: str) -> Operator:
+    integer, floating = _binary(word), _binary(f"f{word}")
+    return lambda self, other: (floating if self.type in _FLOATS else integer)(self, other)
+
+
+def _ordered(order: str) -> Operator:
+    """Make a comparison method: signed for integers, ordered for floats."""
+    return lambda self, other: self._compared(
+        f"{'fcmp o' if self.type in _FLOATS else 'icmp s'}{order}", other
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Value:
-    """A value of an LLVM type; operators emit instructions, and Python numbers become constants.
+    """A value of an LLVM type; operators emit instructions, and Python numbers become
+    constants.
     """
 
     w: Writer
     type: str
     name: str
 
-    def __add__(self, other: Value | Number) -> Value:
-        return self._arithmetic("add", other)
-
-    def __sub__(self, other: Value | Number) -> Value:
-        return self._arithmetic("sub", other)
-
-    def __mul__(self, other: Value | Number) -> Value:
-        return self._arithmetic("mul", other)
-
-    def __truediv__(self, other: Value | Number) -> Value:
-        return self._same(f"fdiv {self.type}", other)
-
-    def __floordiv__(self, other: Value | Number) -> Value:
-        """Signed integer division, rounded toward zero."""
-        return self._same(f"sdiv {self.type}", other)
-
-    def __and__(self, other: Value | Number) -> Value:
-        return self._same(f"and {self.type}", other)
-
-    def __or__(self, other: Value | Number) -> Value:
-        return self._same(f"or {self.type}", other)
-
-    def __xor__(self, other: Value | Number) -> Value:
-        return self._same(f"xor {self.type}", other)
-
-    def __lshift__(self, other: Value | Number) -> Value:
-        return self._same(f"shl {self.type}", other)
-
-    def __rshift__(self, other: Value | Number) -> Value:
-        """Arithmetic shift right."""
-        return self._same(f"ashr {self.type}", other)
-
-    def __lt__(self, other: Value | Number) -> Value:
-        return self._ordered("lt", other)
-
-    def __le__(self, other: Value | Number) -> Value:
-        return self._ordered("le", other)
-
-    def __gt__(self, other: Value | Number) -> Value:
-        return self._ordered("gt", other)
-
-    def __ge__(self, other: Value | Number) -> Value:
-        return self._ordered("ge", other)
+    __add__, __sub__, __mul__ = map(_arithmetic, ("add", "sub", "mul"))
+    __and__, __or__, __xor__, __lshift__ = map(_binary, ("and", "or", "xor", "shl"))
+    __truediv__ = _binary("fdiv")
+    # Integer division rounds toward zero, unlike Python's; >> is an arithmetic shift.
+    __floordiv__, __rshift__ = _binary("sdiv"), _binary("ashr")
+    __lt__, __le__, __gt__, __ge__ = map(_ordered, ("lt", "le", "gt", "ge"))
 
     def equals(self, other: Value | Number) -> Value:
         """Equality as an i1; false if either operand is a NaN."""
@@ -88,9 +74,8 @@ class Value:
         """Unsigned less-than as an i1."""
         return self._compared("icmp ult", other)
 
-    def shifted(self, other: Value | Number) -> Value:
-        """Logical shift right."""
-        return self._same(f"lshr {self.type}", other)
+    shifted = _binary("lshr")
+    """Logical shift right."""
 
     def choose(self, yes: Value, no: Value | Number) -> Value:
         """Select by this i1."""
@@ -137,18 +122,8 @@ class Value:
         spelled = number(float(other)) if self.type in _FLOATS else str(int(other))
         return Value(self.w, self.type, spelled)
 
-    def _arithmetic(self, word: str, other: Value | Number) -> Value:
-        return self._same(f"{'f' if self.type in _FLOATS else ''}{word} {self.type}", other)
-
-    def _ordered(self, order: str, other: Value | Number) -> Value:
-        prefix = "fcmp o" if self.type in _FLOATS else "icmp s"
-        return self._compared(prefix + order, other)
-
     def _compared(self, word: str, other: Value | Number) -> Value:
         return self._new("i1", f"{word} {self.type} {self.name}, {self.like(other).name}")
-
-    def _same(self, word: str, other: Value | Number) -> Value:
-        return self._new(self.type, f"{word} {self.name}, {self.like(other).name}")
 
     def _cast(self, word: str, type: str) -> Value:
         return self._new(type, f"{word} {self.type} {self.name} to {type}")
@@ -247,7 +222,8 @@ class Code:
         return Value(self.w, type, self.w.call(f"llvm.{name}.{suffix}", type, *given))
 
     def call(self, callee: str, result: str, *operands: Value) -> Value:
-        """Call a function of the module or at an address; a void call returns an unusable value.
+        """Call a function of the module or at an address; a void call returns an unusable
+        value.
         """
         given = ", ".join(f"{each.type} {each.name}" for each in operands)
         if result == "void":

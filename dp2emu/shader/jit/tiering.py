@@ -20,11 +20,7 @@ from dp2emu.shader.jit.code import CodeSource, Effort
 from dp2emu.shader.jit.compiling import Code
 
 _queue: deque[Callable[[], None]] = deque()
-
-
 _queue_lock, _work_lock = threading.Lock(), threading.Lock()
-
-
 _threads: list[threading.Thread] = []
 """The worker thread, if it is running."""
 
@@ -100,17 +96,11 @@ if hasattr(os, "register_at_fork"):
 _HOT_CALLS = 8
 """Calls after which a function is optimised: more than a first draw makes, whose processor time
 the compilation would compete for."""
-
-
 _POLLS_BEFORE_COMPILE, _POLLS_BEFORE_WAIT = 4, 64
 """Polls without code after which the worker compiles it (a first draw needs its time for other
 code), and after which the caller does (in a forked child no worker may be compiling)."""
-
-
 _tier0: WeakSet[TieredFunction] = WeakSet()
 """Functions with tier-0 code."""
-
-
 _tier0_lock = Lock()
 
 

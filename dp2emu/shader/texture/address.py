@@ -118,7 +118,8 @@ def _repeated(i: Value, side: Value, reach: Reach) -> Value:
 
 
 def _reflected(i: Value, side: Value, reach: Reach) -> Value:
-    """Mirror: number -1 - k maps to k, and likewise from the end of the second period backwards.
+    """Mirror: number -1 - k maps to k, and likewise from the end of the second period
+    backwards.
     """
     b = i.builder
     i = _turned(i)

@@ -24,7 +24,8 @@ WORD_BITS = 32
 
 
 def row_of(key: SamplerKey) -> FormatRow:
-    """Return the format row of a texture.  Raises Unsupported for formats that cannot be sampled.
+    """Return the format row of a texture.  Raises Unsupported for formats that cannot be
+    sampled.
     """
     row = ROWS.get(key.format)
     if row is None or Use.TEXTURE not in row.uses:
@@ -183,7 +184,5 @@ _CODINGS: dict[Coding, Callable[[TexelSource, Value, Channel, bool], Value]] = {
     Coding.SINT: _sint,
     Coding.FLOAT: _float,
 }
-
-
 Decode = Callable[[TexelSource, Value, Value, Value], Texel]
 """Decodes texel ``u``, ``v`` of the pixel or block at a byte address."""

@@ -50,8 +50,6 @@ from dp2emu.shader.values import Number, Value
 from dp2emu.shader.verify import MAX_UNIFORM_SIZE
 
 ONE_BITS = 0x3F800000
-
-
 MAX_SAMPLES = 32
 """Most samples of a pixel:  D3D11_MAX_MULTISAMPLE_SAMPLE_COUNT."""
 
@@ -103,7 +101,8 @@ def _limit(source: TexelSource, field: LimitField) -> Value:
 
 
 def _words(source: TexelSource, address: Value, numbers: Sequence[Value]) -> list[Value | int]:
-    """Decode the texel at an address to words; a Python number is a channel that the format lacks.
+    """Decode the texel at an address to words; a Python number is a channel that the format
+    lacks.
     """
     if not has_integers(source.row):
         return _bits_of(source.b, texel(source, address, numbers[0], numbers[1]))
@@ -278,11 +277,7 @@ def _finish(b: Builder, words: Sequence[Number]) -> Program:
 # Selection of the program for a read unit.
 
 _SIDES = (LevelField.WIDTH, LevelField.HEIGHT, LevelField.DEPTH)
-
-
 _OF_SAMPLES = frozenset({Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY})
-
-
 _SECOND_FLOAT = {"coordinate.y": 0.5, "ddx.y": 0.0, "ddy.y": 0.0}
 """Coordinate inputs that a one-dimensional texture lacks: the middle of its only row."""
 
@@ -350,7 +345,8 @@ def read_program(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
 
 
 def sample_answer(unit: Unit, stage: Stage) -> ReadProgram:
-    """Return the program of a unit that is independent of the format: counts and sample positions.
+    """Return the program of a unit that is independent of the format: counts and sample
+    positions.
     """
     if unit.ask is ReadOpcode.SAMPLE_POSITION:
         return ReadProgram(place_program(stage), ("number.x",))

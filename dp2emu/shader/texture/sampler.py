@@ -38,8 +38,6 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Number, Value, Variable
 
 Pair = tuple[Value, Value]
-
-
 Vector = tuple[Value, ...]
 """Three components."""
 
@@ -130,7 +128,8 @@ def convolved(source: TexelSource, coordinates: Sequence[Value], level: Level) -
 
 
 def _convolution_kernel(source: TexelSource, first: int, size: int) -> Kernel:
-    """Return the kernel along one axis; its ``size`` weights are loaded from index ``first`` on.
+    """Return the kernel along one axis; its ``size`` weights are loaded from index ``first``
+    on.
     """
     given = [source.b.load(source.files.weights, first + number) for number in range(size)]
 

@@ -115,7 +115,8 @@ def around(
     level_on: Callable[[Value], Level],
     decode: Decode = texel,
 ) -> CubeTaps:
-    """Read the texels around a coordinate on a face; ``level_on`` returns the mip level of a face.
+    """Read the texels around a coordinate on a face; ``level_on`` returns the mip level of a
+    face.
     """
     side = level_on(face).sides[0]
     (left, right), (top, bottom) = (_axis(at, side) for at in coordinates)
@@ -140,7 +141,8 @@ def linear(
 
 
 def _axis(coordinate: Value, side: Value) -> tuple[Value, Value]:
-    """Return the number of the first texel, from -1 to size - 1, and the fraction to the second.
+    """Return the number of the first texel, from -1 to size - 1, and the fraction to the
+    second.
     """
     b = coordinate.builder
     shift = 0.5 - ONE // 2

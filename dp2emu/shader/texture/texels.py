@@ -43,8 +43,7 @@ _RECIPROCAL_BITS = 16
 
 @dataclass(frozen=True, slots=True)
 class _Blend:
-    """A point between two endpoints: the weight of each and the reciprocal of their sum, as I32.
-    """
+    """A point between two endpoints: two weights and the reciprocal of their sum, as I32."""
 
     first: Value
     second: Value
@@ -265,10 +264,6 @@ BLOCK_DECODERS: dict[AnyFormat, Decode] = {
     DxgiFormat.G8R8_G8B8_UNORM: partial(_rgb_pair, "grGb"),
     DxgiFormat.R1_UNORM: _one_red_bit,
 }
-
-
-
-
 PALETTE_SHIFTS = (16, 8, 0, 24)
 """Shifts of red, green, blue and alpha in an A8R8G8B8 word."""
 
@@ -328,8 +323,6 @@ def _palette(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
 
 
 _EXPONENT_SHIFT, _MANTISSA_BITS, _FLOAT_EXPONENT = 27, 9, 23
-
-
 _BIAS = 127 - 15 - _MANTISSA_BITS
 """Float32 exponent bias over that of the shared exponent, whose mantissas have no implicit 1."""
 

@@ -33,7 +33,8 @@ from dp2emu.dp2.resolve.fixed_function import (
 from dp2emu.dp2.states.raw_state import State
 from dp2emu.dp2.tokens.lighting import LIGHT_DTYPE
 from dp2emu.errors import Fault
-from dp2emu.shader.fixed import Fog, FogSource, IndexForm
+from dp2emu.shader.fixed.fog import Fog, FogSource
+from dp2emu.shader.fixed.records import IndexForm
 from tests.dp2.rigging import Bench, clear, header, render_state, token
 
 XYZ = 0x002

@@ -11,8 +11,7 @@ from dp2emu.d3d.flags import ArgumentModifier
 from dp2emu.dp2.resolve.texture_stages import cascade, cascade_uniforms, projection
 from dp2emu.dp2.states.raw_state import State
 from dp2emu.errors import Fault
-from dp2emu.shader.fixed import CURRENT, Argument, Combination, TextureStage
-from dp2emu.shader.fixed.cascade import DISABLED
+from dp2emu.shader.fixed.cascade import CURRENT, DISABLED, Argument, Combination, TextureStage
 from dp2emu.shader.fixed.operations import OPERATIONS
 from dp2emu.shader.ir import TextureKind
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import FogMode, LightType, TexGen
 from dp2emu.d3d.enums import MaterialColorSource as Source
-from dp2emu.shader.fixed import FixedState, FixedVertex, IndexForm, Light, Lighting
+from dp2emu.shader.fixed.records import FixedState, FixedVertex, IndexForm, Light, Lighting
 
 F64 = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ import pytest
 
 from dp2emu.d3d.enums import FogMode
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.fixed import Fog, FogSource, blend_fog, fog_uniforms
+from dp2emu.shader.fixed.fog import Fog, FogSource, blend_fog, fog_uniforms
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.reference import run
 from tests.shader.fixed import model

@@ -10,14 +10,14 @@ import pytest
 
 from dp2emu.d3d.enums import LightType
 from dp2emu.d3d.enums import MaterialColorSource as Source
-from dp2emu.shader.fixed import (
+from dp2emu.shader.fixed.records import (
     FixedState,
     FixedVertex,
     IndexForm,
     Lighting,
     material_source,
-    vertex_program,
 )
+from dp2emu.shader.fixed.vertex import vertex_program
 from dp2emu.shader.ir import Loop, walk
 from tests.shader.fixed import model
 from tests.shader.fixed.vertices import a_state, a_vertex, outputs

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dp2emu.d3d.enums import TexGen
-from dp2emu.shader.fixed import FixedVertex, TextureOutput
+from dp2emu.shader.fixed.records import FixedVertex, TextureOutput
 from tests.shader.fixed import model
 from tests.shader.fixed.vertices import a_state, a_vertex, outputs
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dp2emu.d3d.enums import LightType
-from dp2emu.shader.fixed import FixedState, FixedVertex, Lighting, vertex_uniforms
+from dp2emu.shader.fixed.records import FixedState, FixedVertex, Lighting
 from dp2emu.shader.fixed.uniforms import (
     BLOCKS,
     LIGHT,
@@ -17,6 +17,7 @@ from dp2emu.shader.fixed.uniforms import (
     product,
     uniform_layout,
     unit,
+    vertex_uniforms,
 )
 from tests.shader.fixed.vertices import a_matrix, a_state
 

@@ -9,14 +9,9 @@ import numpy as np
 import pytest
 
 from dp2emu.d3d.enums import FogMode, LightType
-from dp2emu.shader.fixed import (
-    FixedState,
-    FixedVertex,
-    IndexForm,
-    Lighting,
-    vertex_program,
-    vertex_uniforms,
-)
+from dp2emu.shader.fixed.records import FixedState, FixedVertex, IndexForm, Lighting
+from dp2emu.shader.fixed.uniforms import vertex_uniforms
+from dp2emu.shader.fixed.vertex import vertex_program
 from tests.shader.fixed import model
 from tests.shader.fixed.vertices import a_state, a_vertex, outputs
 

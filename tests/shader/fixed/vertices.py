@@ -8,14 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from dp2emu.d3d.enums import LightType
-from dp2emu.shader.fixed import (
-    FixedState,
-    FixedVertex,
-    Light,
-    Material,
-    vertex_program,
-    vertex_uniforms,
-)
+from dp2emu.shader.fixed.records import FixedState, FixedVertex, Light, Material
+from dp2emu.shader.fixed.uniforms import vertex_uniforms
+from dp2emu.shader.fixed.vertex import vertex_program
 from dp2emu.shader.reference import run
 from tests.shader.fixed.model import Vertex
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.fixed import Fog, FogSource, blend_fog
+from dp2emu.shader.fixed.fog import Fog, FogSource, blend_fog
 from dp2emu.shader.values import Value
 from tests.shader.sm.lower.running import execute, inputs, lowered, ps, vector
 
