@@ -39,9 +39,9 @@ def engine(name: str) -> Run:
     Raises UsageError for an unknown name, and for ``checked`` without llvmlite.
     """
     if name not in ENGINES:
-        raise UsageError(f"no engine {name!r}, but {', '.join(ENGINES)}")
+        raise UsageError(f"unknown engine {name!r}; expected {', '.join(ENGINES)}")
     if name == CHECKED and not can_compile():
-        raise UsageError("without llvmlite there is nothing to check the reference engine against")
+        raise UsageError("engine checked needs llvmlite, which is not installed")
     if name == REFERENCE or not can_compile():
         return reference.run
     # Imported on use: the compiling engine would slow the start of every other command.

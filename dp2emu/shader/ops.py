@@ -36,7 +36,7 @@ def signed(lanes: U32) -> I32:
 def fma(x: F32, y: F32, z: F32) -> F32:
     """x * y + z with a single rounding.
 
-    The product of two float32 is exact in float64.  The sum is rounded to odd there:  TwoSum gives
+    The product of two float32 is exact in float64.  The sum is rounded to odd there: TwoSum gives
     the rounding error, and any error sets the last bit of the sum truncated toward zero.  With 53
     bits against 24 that bit decides every tie, so the second rounding is the correct one (Boldo
     and Melquiond 2008).  Rounding to nearest twice is not.
@@ -61,7 +61,7 @@ def _lost(a: F64, b: F64, total: F64) -> F64:
 
 
 def mulz(x: F32, y: F32) -> F32:
-    """x * y, but 0 times anything is +0:  Direct3D 9 hardware (shader reference section 9)."""
+    """x * y, but 0 times anything is +0: Direct3D 9 hardware (shader reference section 9)."""
     return np.where((x == ZERO) | (y == ZERO), ZERO, x * y)
 
 

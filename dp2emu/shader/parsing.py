@@ -1,4 +1,4 @@
-"""Parser of program text:  ``parse(dump(p)) == p`` for every program."""
+"""Parser of program text: ``parse(dump(p)) == p`` for every program."""
 
 from __future__ import annotations
 

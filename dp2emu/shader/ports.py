@@ -1,6 +1,6 @@
 """Port names of varyings, vertex marks and patch data.
 
-The interpolation modifiers precede the name of a varying:  ``centroid.noperspective.v1.x``.
+The interpolation modifiers precede the name of a varying: ``centroid.noperspective.v1.x``.
 Without a modifier a varying is interpolated with perspective at the pixel's centre.
 """
 

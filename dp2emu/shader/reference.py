@@ -116,7 +116,7 @@ class Result:
 
 
 class Run(Protocol):
-    """Signature of an engine:  ``run`` of this module, or a function with identical results."""
+    """Signature of an engine: ``run`` of this module, or a function with identical results."""
 
     def __call__(
         self,

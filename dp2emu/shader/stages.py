@@ -11,7 +11,7 @@ STAGE_FILE = "stage"
 STAGE_SCALARS = 6
 """D3DTSS_BUMPENVMAT00, 01, 10 and 11, then D3DTSS_BUMPENVLSCALE and D3DTSS_BUMPENVLOFFSET."""
 FACTOR_FILE = "factor"
-"""Name of a float32 uniform file:  D3DRS_TEXTUREFACTOR as red, green, blue and alpha, then
+"""Name of a float32 uniform file: D3DRS_TEXTUREFACTOR as red, green, blue and alpha, then
 D3DTSS_CONSTANT of each stage."""
 FACTOR_SCALARS = 4 * (1 + STAGES)
 STAGE_FILES = frozenset({STAGE_FILE, FACTOR_FILE})

@@ -80,7 +80,7 @@ Number = Value | float
 
 @dataclass(eq=False, slots=True)
 class Variable:
-    """A mutable slot:  ``v.value`` reads it, ``v.value = x`` assigns it in the active lanes.
+    """A mutable slot: ``v.value`` reads it, ``v.value = x`` assigns it in the active lanes.
 
     Not frozen, since that would forbid the assignment to ``value``.
     """

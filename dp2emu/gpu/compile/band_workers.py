@@ -403,7 +403,7 @@ class Items:
         _work(PAINTING, working)
         for own in given:
             if own.bindings is not None:
-                own.bindings.complain()
+                own.bindings.raise_errors()
         return np.sum([hand.words[_COUNTS] for hand in working], axis=0).tolist()  # type: ignore[no-any-return]
 
     def _job(self, first: int, end: int, setting_up: tuple[int, ...], kernel: int) -> I64:

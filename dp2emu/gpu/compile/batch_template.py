@@ -293,7 +293,7 @@ class BatchTemplate:
         """
         plan, dots = plan_of(draw.pipeline, names), CORNERS[draw.topology] == 1
         base = (drawing.point_plan if dots else drawing.some_triangle_plan)(draw, plan.names)
-        if base is None or (plan.program is not None and layout_of(plan.program).asked):
+        if base is None or (plan.program is not None and layout_of(plan.program).callees):
             return None
         template = drawing.template(base, draw.pixel_uniforms)
         if template.bindings is None or template.bindings.called:
@@ -383,7 +383,7 @@ class BatchTemplate:
         template = self.template
         assert template.bindings is not None
         assert template.program is not None
-        return template.bindings.again(self.base.key.program, template.program, uniforms)
+        return template.bindings.with_uniforms(self.base.key.program, template.program, uniforms)
 
     def _sources(self, streams: tuple[Stream | None, ...], kept: list[Any]) -> int:
         """Where ``SOURCE`` words are; streams stay where they are."""

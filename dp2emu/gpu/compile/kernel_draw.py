@@ -254,7 +254,7 @@ class Drawing:
         results = np.zeros(len(RESULTS), np.int64)
         plan.kernel.run(address(given.words), address(results), top, bottom)
         if given.bindings is not None:
-            given.bindings.complain()
+            given.bindings.raise_errors()
         return self.counted(plan.key, draw, results.tolist(), before)
 
     def prepare(self, plan: Plan, samples: int) -> None:

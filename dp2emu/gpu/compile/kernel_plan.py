@@ -64,7 +64,7 @@ def samplers_of(program: Program, sampler: Sampler) -> Samplers:
 @lru_cache(maxsize=1 << 10)
 def _sampled(program: Program) -> tuple[SampleCallee, ...]:
     """How a program samples, if in few ways only."""
-    asked = tuple(each for each in body_layout(program).asked if isinstance(each, SampleCallee))
+    asked = tuple(each for each in body_layout(program).callees if isinstance(each, SampleCallee))
     return asked if len(asked) <= FEW else ()
 
 

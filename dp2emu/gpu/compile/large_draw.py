@@ -77,7 +77,7 @@ class Large:
         if draw.count <= FEW or not fills_triangles(draw) or region.top >= region.bottom:
             return None
         plan = plan_of(draw.pipeline, names)
-        called = plan.program is not None and layout_of(plan.program).asked
+        called = plan.program is not None and layout_of(plan.program).callees
         # A first draw does not wait for what only many need.
         there = not called and vertices().poll() and crew().poll()
         return cls(drawing, draw, plan, alone) if there else None

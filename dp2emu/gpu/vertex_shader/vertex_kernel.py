@@ -101,7 +101,7 @@ def compiled(
     frame.refresh()
     found = vertices().run(frame.start, ASSEMBLE)
     if bound is not None:
-        bound[0].complain()
+        bound[0].raise_errors()
     made = _gathered(frame, plan, draw, found & _LOW_HALF, found >> 32)
     # Until here what the frame's words point at had to be there.
     del kept
@@ -156,7 +156,7 @@ def _bound(
     program: Program, draw: Draw, sampler: Sampler | None, fetcher: Fetcher | None
 ) -> tuple[Bindings, int]:
     """What the vertex program reads, and where it says so."""
-    if not layout_of(program).asked:
+    if not layout_of(program).callees:
         return bound_uniforms(draw.vertex_uniforms, program)
     bindings = Bindings(target(), sampler, fetcher)
     return bindings, address(bindings.of(program, draw.vertex_uniforms))

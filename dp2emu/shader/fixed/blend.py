@@ -1,6 +1,6 @@
 """Blending of a source colour with the render target.
 
-Source:  Direct3D 9 documentation of D3DBLEND, D3DBLENDOP and D3DRS_SEPARATEALPHABLENDENABLE.  Per
+Source: Direct3D 9 documentation of D3DBLEND, D3DBLENDOP and D3DRS_SEPARATEALPHABLENDENABLE.  Per
 channel, every operation rounded to float32 and none fused:
 
     s = source * source factor

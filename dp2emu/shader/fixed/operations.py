@@ -120,7 +120,7 @@ def _multiply_add(o: Operands, c: int) -> Value:
 
 
 def _lerp(o: Operands, c: int) -> Value:
-    """Linear interpolation:  ARG2 where ARG0 is 0, ARG1 where it is 1."""
+    """Linear interpolation: ARG2 where ARG0 is 0, ARG1 where it is 1."""
     zero, one, two = o.arguments
     return zero[c] * one[c] + (1.0 - zero[c]) * two[c]
 

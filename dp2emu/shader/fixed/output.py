@@ -1,6 +1,6 @@
 """Output stage of a fragment's colour: clamp, blend, sRGB encoding, dither; packing follows.
 
-Source:  Direct3D 9 documentation of the states named.  In this order, every operation rounded to
+Source: Direct3D 9 documentation of the states named.  In this order, every operation rounded to
 float32 and none fused:
 
 1.  On targets that hold 0..1, or -1..1 in Direct3D 10, the source and second source are clamped,

@@ -20,7 +20,7 @@ Color = tuple[float, float, float, float]
 Triple = tuple[float, float, float]
 
 PALETTE = 256
-"""World matrices that indices can select:  D3DTS_WORLDMATRIX(0) to (255)."""
+"""World matrices that indices can select: D3DTS_WORLDMATRIX(0) to (255)."""
 
 
 class IndexForm(Enum):
@@ -82,7 +82,7 @@ class Lighting:
         return self.points + self.spots + self.directionals
 
     @property
-    def looks(self) -> bool:
+    def reads_position(self) -> bool:
         """Whether lighting reads the eye-space position."""
         local = self.specular and self.local_viewer and bool(self.directionals)
         return bool(self.points or self.spots) or local
@@ -107,7 +107,7 @@ class FixedVertex:
 
     ``normal``, ``diffuse``, ``specular`` and ``point_size``: the vertex has them.  ``normalize``:
     D3DRS_NORMALIZENORMALS.  ``weights``: 0 to 3 blend weights, one fewer than matrices.
-    ``tween``:  D3DVBF_TWEENING.  ``fog`` None: no fog factor; FogMode.NONE: the specular alpha.
+    ``tween``: D3DVBF_TWEENING.  ``fog`` None: no fog factor; FogMode.NONE: the specular alpha.
     ``range_fog``: by distance instead of depth.  ``textures``: one per coordinate set that is read
     later.  ``clip_planes``: number of enabled planes.
     """
@@ -136,7 +136,7 @@ class FixedVertex:
     def eye(self) -> bool:
         """Whether the eye-space position is computed."""
         fog = self.fog not in (None, FogMode.NONE)
-        lit = self.lighting is not None and self.lighting.looks
+        lit = self.lighting is not None and self.lighting.reads_position
         return fog or lit or self.point_scale or any(t.source in _EYE for t in self.textures)
 
     @property
@@ -186,8 +186,8 @@ class FixedState:
     """Numbers of the fixed-function vertex stage, all float32 values.
 
     ``transforms`` by number of D3DTS (world matrix i is 256 + i); a missing one is the identity.
-    ``lights``: the enabled ones, by index.  ``ambient``:  D3DRS_AMBIENT.  ``fog``: start, end,
-    density.  ``point_scale``:  D3DRS_POINTSCALE_A, B and C; ``point_size`` applies to vertices
+    ``lights``: the enabled ones, by index.  ``ambient``: D3DRS_AMBIENT.  ``fog``: start, end,
+    density.  ``point_scale``: D3DRS_POINTSCALE_A, B and C; ``point_size`` applies to vertices
     without one, and ``viewport_height`` is in pixels.  ``clip_planes``: the enabled ones, in world
     space.
     """

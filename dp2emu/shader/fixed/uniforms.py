@@ -205,11 +205,11 @@ def vertex_uniforms(key: FixedVertex, state: FixedState) -> dict[str, F32]:
 
 def _check(key: FixedVertex, state: FixedState) -> None:
     if len(state.clip_planes) != key.clip_planes:
-        raise ValueError(f"{len(state.clip_planes)} clip planes, not {key.clip_planes}")
+        raise ValueError(f"expected {key.clip_planes} clip planes, got {len(state.clip_planes)}")
     for kind, _, count in key.lighting.runs if key.lighting else ():
         found = sum(light.type is kind for light in state.lights)
         if found != count:
-            raise ValueError(f"{found} lights of type {kind.sdk}, not {count}")
+            raise ValueError(f"expected {count} lights of type {kind.sdk}, got {found}")
 
 
 def _array(numbers: Iterable[float]) -> F32:

@@ -53,7 +53,7 @@ class Bindings:
     target: Target
     sampler: Sampler | None
     fetcher: Fetcher | None
-    kept: list[Any] = field(default_factory=list)
+    keep_alive: list[Any] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
     direct: frozenset[Callee] = frozenset()
     called: bool = False
@@ -65,14 +65,16 @@ class Bindings:
         """
         return self._filled(program, _uniform_words(uniforms, program))
 
-    def again(self, program: Program, words: Words, uniforms: Mapping[str, Lanes]) -> Words:
+    def with_uniforms(
+        self, program: Program, words: Words, uniforms: Mapping[str, Lanes]
+    ) -> Words:
         """Return the words of a run that differs from that of ``words`` in its uniforms only.
 
         The caller must keep them alive.  Raises KeyError and ValueError as ``of`` does.
         """
         read = _uniform_words(uniforms, program)
         layout = layout_of(program)
-        if not layout.asked and not layout.local:
+        if not layout.callees and not layout.local:
             return read.words
         made = words.copy()
         for file in program.files:
@@ -84,18 +86,18 @@ class Bindings:
     def _filled(self, program: Program, read: _UniformWords) -> Words:
         """Return the words completed with the run's local files and callees."""
         layout = layout_of(program)
-        self.kept.append(read)
-        if not layout.asked and not layout.local:
+        self.keep_alive.append(read)
+        if not layout.callees and not layout.local:
             return read.words
         words = read.words.copy()
         for file in layout.local:
             words[layout.files[file.name]] = self._keep(self._rows(file))
-        for asked, at in layout.asked.items():
-            words[at : at + 2] = self._answer(asked)
-        self.kept.append(words)
+        for callee, at in layout.callees.items():
+            words[at : at + 2] = self._callee_words(callee)
+        self.keep_alive.append(words)
         return words
 
-    def complain(self) -> None:
+    def raise_errors(self) -> None:
         """Re-raise the first exception of a callback."""
         if self.errors:
             first = self.errors[0]
@@ -103,49 +105,49 @@ class Bindings:
             raise first
 
     def _keep(self, array: NDArray[Any]) -> int:
-        self.kept.append(array)
+        self.keep_alive.append(array)
         return address(array)
 
     def _rows(self, file: File) -> NDArray[np.uint32]:
         return np.empty((file.size + 1, self.target.width), np.uint32)
 
-    def _answer(self, asked: Callee) -> tuple[int, int]:
+    def _callee_words(self, callee: Callee) -> tuple[int, int]:
         """Return the two words of a callee: function address and first argument."""
-        bound, names = self._bound(asked)
+        bound, names = self._bound_program(callee)
         if bound is None:
-            function = _CALLBACK_TYPE(self._callback(asked))
-            self.kept.append(function)
+            function = _CALLBACK_TYPE(self._callback(callee))
+            self.keep_alive.append(function)
             self.called = True
             return ctypes.cast(function, ctypes.c_void_p).value or 0, 0
         read = address(self._filled(bound.program, _bound_words(bound)))
-        if asked in self.direct:
+        if callee in self.direct:
             return 0, read
         code = compiled(bound.program, names, self.target, masked=False)
-        self.kept.append(code)
+        self.keep_alive.append(code)
         return code.address, read
 
-    def _bound(self, asked: Callee) -> tuple[BoundProgram | None, tuple[str, ...]]:
+    def _bound_program(self, callee: Callee) -> tuple[BoundProgram | None, tuple[str, ...]]:
         """Return the program of a callee and its inputs in order; None if it must call back."""
         # getattr instead of isinstance: runtime protocol checks are far slower.
-        if isinstance(asked, FetchCallee):
+        if isinstance(callee, FetchCallee):
             answered = getattr(self.fetcher, "answered", None)
-            bound: BoundProgram | None = None if answered is None else answered(asked.unit)
+            bound: BoundProgram | None = None if answered is None else answered(callee.unit)
             return bound, () if bound is None else bound.ports
         bind = getattr(self.sampler, "bound", None)
-        bound = None if bind is None else bind(asked.sampler, asked.kind, asked.lod)
-        return bound, ports(asked.kind, asked.lod)
+        bound = None if bind is None else bind(callee.sampler, callee.kind, callee.lod)
+        return bound, ports(callee.kind, callee.lod)
 
-    def _callback(self, asked: Callee) -> Callable[[int, int, int, int], int]:
-        dtype = np.int32 if isinstance(asked, FetchCallee) else np.float32
+    def _callback(self, callee: Callee) -> Callable[[int, int, int, int], int]:
+        dtype = np.int32 if isinstance(callee, FetchCallee) else np.float32
 
-        def answer(_: int, given: int, found: int, active: int) -> int:
-            rows = _memory_rows(given, asked.rows, self.target.width).view(dtype)
+        def answer(_: int, arguments: int, results_at: int, active: int) -> int:
+            rows = _memory_rows(arguments, callee.rows, self.target.width).view(dtype)
             lanes = np.array([active >> lane & 1 for lane in range(self.target.width)], np.bool_)
-            results = _memory_rows(found, 4, self.target.width).view(dtype)
+            results = _memory_rows(results_at, 4, self.target.width).view(dtype)
             results[:] = 0
             # Exceptions cannot unwind through compiled code.
             try:
-                values = self._asked(asked, tuple(row.copy() for row in rows), lanes)
+                values = self._call_back(callee, tuple(row.copy() for row in rows), lanes)
                 for row, value in zip(results, values, strict=True):
                     row[:] = value
             except Exception as error:
@@ -154,17 +156,19 @@ class Bindings:
 
         return answer
 
-    def _asked(self, asked: Callee, operands: tuple[Lanes, ...], active: Mask) -> Iterable[Lanes]:
+    def _call_back(
+        self, callee: Callee, operands: tuple[Lanes, ...], active: Mask
+    ) -> Iterable[Lanes]:
         """Call the sampler or fetcher of the engine's caller."""
-        if isinstance(asked, FetchCallee):
+        if isinstance(callee, FetchCallee):
             if self.fetcher is None:
                 raise Unsupported("fetches")
-            return self.fetcher(asked.unit, operands, active)
+            return self.fetcher(callee.unit, operands, active)
         if self.sampler is None:
             raise Unsupported("texture sampling")
-        count = asked.kind.coordinates
+        count = callee.kind.coordinates
         return self.sampler(
-            asked.sampler, asked.kind, operands[:count], asked.lod, operands[count:], active
+            callee.sampler, callee.kind, operands[:count], callee.lod, operands[count:], active
         )
 
 

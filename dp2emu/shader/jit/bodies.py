@@ -97,18 +97,18 @@ def body(
     emitter.facts = Facts.of(emitter.program, sampled)
     emitter.direct = direct
     emitter.pairs = load_pairs(emitter.program) if paired else {}
-    emitter.whole(w.mask("%active") if masked else ALL)
+    emitter.emit(w.mask("%active") if masked else ALL)
     parameters = "ptr noalias %bindings, ptr noalias %in, ptr noalias %out, i32 %active"
     return f"define i32 @{name}({parameters}) nounwind", w
 
 
 class _Body:
-    """The state of code generation.  Mutable:  ``held`` has the current value of each variable.
+    """The state of code generation.  Mutable: ``current`` has the current value of each variable.
 
-    ``late`` are loads of uniform scalars that are emitted at their use: programs begin with all
-    their loads, which would exceed the registers of a CPU.
+    ``deferred`` are loads of uniform scalars, emitted at their first use: programs begin with
+    all their loads, which would exceed the registers of a CPU.
 
-    ``beside`` has the values of slots that paired loads fetched before their own load statement.
+    ``prefetched`` has the values of slots that paired loads fetched before their own load.
 
     Parameters named ``active`` are value names of masks, ``ALL`` if known to be full.
     """
@@ -126,16 +126,16 @@ class _Body:
         self.types: dict[Key, Type] = dict(enumerate(program.slots))
         self.types |= {_output(port.name): port.type for port in program.outputs}
         self.types[ALIVE] = Type.BOOL
-        self.held: dict[Key, str] = dict.fromkeys(self.types, ZERO)
-        self.late: dict[Key, Load] = {}
+        self.current: dict[Key, str] = dict.fromkeys(self.types, ZERO)
+        self.deferred: dict[Key, Load] = {}
         self.pairs: dict[int, LoadPair] = {}
-        self.beside: dict[int, str] = {}
+        self.prefetched: dict[int, str] = {}
         self.memory: dict[Key, str] = {}
         self.loops: list[Key] = []
         self.areas: tuple[str, str] | None = None
         self.length = 0
 
-    def whole(self, active: str) -> None:
+    def emit(self, active: str) -> None:
         """Emit the function."""
         for key in _assigned_in_blocks(self.program.statements) - self.unmasked:
             self.place(key)
@@ -158,14 +158,14 @@ class _Body:
         self.w.entry.append(f"  store {type} {ZERO}, ptr {self.memory[key]}")
 
     def value(self, key: Key) -> str:
-        if key not in self.held:
-            late = self.late.get(key)
-            self.held[key] = (
+        if key not in self.current:
+            deferred = self.deferred.get(key)
+            self.current[key] = (
                 self.w(f"load {self.w.vector(self.types[key])}, ptr {self.memory[key]}")
-                if late is None
-                else self.files.load(late.file, late.address, None)
+                if deferred is None
+                else self.files.load(deferred.file, deferred.address, None)
             )
-        return self.held[key]
+        return self.current[key]
 
     def read(self, operand: Operand) -> str:
         return constant(operand) if isinstance(operand, Constant) else self.value(operand.number)
@@ -177,13 +177,13 @@ class _Body:
         self.set(key, value)
 
     def set(self, key: Key, value: str) -> None:
-        self.held[key] = value
+        self.current[key] = value
         if key in self.memory:
             self.w.do(f"store {self.w.vector(self.types[key])} {value}, ptr {self.memory[key]}")
 
-    def kept(self) -> dict[Key, str]:
+    def join_state(self) -> dict[Key, str]:
         """Return the variables whose values are still known where control flow joins."""
-        return {key: value for key, value in self.held.items() if key not in self.memory}
+        return {key: value for key, value in self.current.items() if key not in self.memory}
 
     # Masks
 
@@ -201,7 +201,7 @@ class _Body:
         """Emit statements for the active lanes, with a branch to the end where none is left."""
         end = None
         for statement in statements:
-            self.cut()
+            self.split_long_block()
             execute = _EXECUTE.get(type(statement))
             if execute is not None:
                 execute(self, statement, active)
@@ -209,11 +209,11 @@ class _Body:
             narrowed = _NARROW[type(statement)](self, statement, active)
             if narrowed != active:
                 active, end = narrowed, end or self.w.fresh_label()
-                self.go_on(active, end)
+                self.branch_if_any(active, end)
         if end is not None:
             self.join(end)
 
-    def cut(self) -> None:
+    def split_long_block(self) -> None:
         """End a basic block that has grown long by a branch that is opaque to LLVM.
 
         LLVM's time per basic block grows with the square of its length.
@@ -225,7 +225,7 @@ class _Body:
             self.w.do(f"br i1 {some}, label {here}, label {_NOWHERE}")
             self.w.label(here)
 
-    def go_on(self, active: str, otherwise: str) -> None:
+    def branch_if_any(self, active: str, otherwise: str) -> None:
         """Branch to ``otherwise`` if no lane is active."""
         here = self.w.fresh_label()
         self.w.do(f"br i1 {self.w.any(active)}, label {here}, label {otherwise}")
@@ -270,7 +270,7 @@ def _keys(statement: Statement) -> Iterator[Key]:
         yield ALIVE
 
 
-def _take(e: _Body, s: Input, active: str) -> None:
+def _input(e: _Body, s: Input, active: str) -> None:
     w, type = e.w, e.types[s.slot]
     place = e.row("%in", e.rows[s.port])
     if type is not Type.BOOL:
@@ -292,15 +292,15 @@ def _assign(e: _Body, s: Assign, active: str) -> None:
 
 def _load(e: _Body, s: Load, active: str) -> None:
     if s.address.index is None and e.files.files[s.file].uniform and s.slot in e.unmasked:
-        e.late[s.slot] = s
-        e.held.pop(s.slot, None)
+        e.deferred[s.slot] = s
+        e.current.pop(s.slot, None)
         return
     index = None if s.address.index is None else e.read(s.address.index)
     pair = e.pairs.get(s.slot)
     if index is not None and pair is not None:
-        value, e.beside[pair.slot] = e.files.load_two(s.file, s.address, index, _next(e, pair))
+        value, e.prefetched[pair.slot] = e.files.load_two(s.file, s.address, index, _next(e, pair))
     else:
-        value = e.beside.get(s.slot) or e.files.load(s.file, s.address, index)
+        value = e.prefetched.get(s.slot) or e.files.load(s.file, s.address, index)
     e.write(s.slot, value, active)
 
 
@@ -322,18 +322,18 @@ def _derivative(e: _Body, s: Derivative, active: str) -> None:
     e.write(s.slot, e.w(f"fsub {e.w.f} {after}, {before}"), active)
 
 
-def _ask(e: _Body, s: Sample | Fetch, active: str) -> None:
+def _call(e: _Body, s: Sample | Fetch, active: str) -> None:
     """Emit the call of a callee: operands are stored as rows, results loaded from rows."""
-    w, asked = e.w, callee_of(s)
+    w, callee = e.w, callee_of(s)
     if e.areas is None:
-        most = max(each.rows for each in e.layout.asked)
+        most = max(each.rows for each in e.layout.callees)
         e.areas = w.allocate(w.f, max(most, 1)), w.allocate(w.f, len(s.slots))
     given, found = e.areas
-    type = w.i if isinstance(asked, FetchCallee) else w.f
+    type = w.i if isinstance(callee, FetchCallee) else w.f
     for row, operand in enumerate(operands(s)):
         w.do(f"store {type} {e.read(operand)}, ptr {e.row(given, row)}")
-    word = e.layout.asked[asked]
-    own = e.direct.get(asked)
+    word = e.layout.callees[callee]
+    own = e.direct.get(callee)
     function = e.files.word("ptr", word) if own is None else f"@{own}"
     bound = e.files.word("ptr", word + 1)
     lanes = w.bits(active)
@@ -349,14 +349,14 @@ def _kill(e: _Body, s: Kill, active: str) -> None:
 
 def _if(e: _Body, s: If, active: str) -> str:
     condition = e.read(s.condition)
-    kept = e.kept()
+    kept = e.join_state()
     for block, chosen in (s.then, condition), (s.otherwise, e.inverse(condition)):
         if block:
             taken, end = e.both(active, chosen), e.w.fresh_label()
-            e.go_on(taken, end)
+            e.branch_if_any(taken, end)
             e.block(block, taken)
             e.join(end)
-            e.held = dict(kept)
+            e.current = dict(kept)
     return e.both(active, e.value(e.loops[-1])) if _breaks(s) else active
 
 
@@ -376,12 +376,12 @@ def _loop(e: _Body, s: Loop, active: str) -> str:
     w.do(f"store i32 0, ptr {rounds}")
     w.do(f"br label {head}")
     w.label(head)
-    kept = e.kept()
-    e.held = dict(kept)
+    kept = e.join_state()
+    e.current = dict(kept)
     e.loops.append(inside)
     e.block(s.body, e.value(inside) if any(map(_breaks, s.body)) else active)
     e.loops.pop()
-    e.held = kept
+    e.current = kept
     count = w(f"add i32 {w(f'load i32, ptr {rounds}')}, 1")
     w.do(f"store i32 {count}, ptr {rounds}")
     more = w(f"icmp ult i32 {count}, {s.limit}")
@@ -399,14 +399,14 @@ def _break(e: _Body, s: Break, active: str) -> str:
 
 
 _EXECUTE: dict[type[Statement], Callable[[_Body, Any, str], None]] = {
-    Input: _take,
+    Input: _input,
     Output: _put,
     Assign: _assign,
     Load: _load,
     Store: _store,
     Derivative: _derivative,
-    Sample: _ask,
-    Fetch: _ask,
+    Sample: _call,
+    Fetch: _call,
     Kill: _kill,
 }
 _NARROW: dict[type[Statement], Callable[[_Body, Any, str], str]] = {

@@ -19,7 +19,7 @@ _BODY = "body"
 
 
 class Effort(Enum):
-    """Compilation effort:  ``QUICK`` compiles fastest, ``GOOD`` runs fastest.
+    """Compilation effort: ``QUICK`` compiles fastest, ``GOOD`` runs fastest.
 
     ``FAIR`` compiles a simpler text, if there is one, with full optimisation.
     """
@@ -58,43 +58,43 @@ class CodeSource:
         run once.
         """
         key = self._key(effort)
-        code = self._held(key)
+        code = self._lookup(key)
         if code is not None:
-            return partial(self._loaded, code)
+            return partial(self._load, code)
         first = None if effort is Effort.GOOD else self.first
         # Without a simpler text FAIR means QUICK.
         quick = effort is Effort.QUICK or (effort is Effort.FAIR and first is None)
         text = self.write() if first is None else first()
-        return partial(self._finished, key, llvm().begin(text, self.passes, quick))
+        return partial(self._finish, key, llvm().begin(text, self.passes, quick))
 
-    def _finished(self, key: str, emit: Callable[[], bytes]) -> Code:
+    def _finish(self, key: str, emit: Callable[[], bytes]) -> Code:
         code = emit()
         code = (image_of(code, self.name) if images_supported() else None) or code
-        loaded = self._loaded(code)
+        loaded = self._load(code)
         object_cache().put(key, code)
         return loaded
 
-    def _loaded(self, code: bytes) -> Code:
+    def _load(self, code: bytes) -> Code:
         if not is_image(code):
             return llvm().load(code, self.name)
         running = LoadedImage(code)
         return Code(running, running.address)
 
-    def _held(self, key: str) -> bytes | None:
+    def _lookup(self, key: str) -> bytes | None:
         """Return code from the object cache that this process can run."""
         code = object_cache().get(key)
         return code if code is None or images_supported() or not is_image(code) else None
 
     def cached(self) -> Code | None:
         """Return optimised code from the object cache, None if it has none."""
-        code = self._held(self._key(Effort.GOOD))
-        return None if code is None else self._loaded(code)
+        code = self._lookup(self._key(Effort.GOOD))
+        return None if code is None else self._load(code)
 
     def _key(self, effort: Effort) -> str:
-        return machine().key(self.name, *self.passes, effort.value, *self._told)
+        return machine().key(self.name, *self.passes, effort.value, *self._record_key)
 
     @cached_property
-    def _told(self) -> tuple[str, ...]:
+    def _record_key(self) -> tuple[str, ...]:
         """The part of the cache key that identifies the text.  Cached: repr of a long program is
         slow.
         """

@@ -25,7 +25,7 @@ from dp2emu.records import dataclass
 
 _MAGIC = b"dp2emu image\0\0\0\0"
 _HEADER = struct.Struct("<16sQ")
-"""Header of an image:  ``_MAGIC`` and the offset of its function."""
+"""Header of an image: ``_MAGIC`` and the offset of its function."""
 
 _ELF = b"\x7fELF\x02\x01\x01"
 """Identification of 64-bit little-endian ELF."""

@@ -15,7 +15,7 @@ PASSES = ("sroa",)
 """LLVM passes to run before code generation.
 
 Bodies are emitted scalarised and folded: the usual pipelines find next to nothing in them and take
-longer than everything else.  ``instruction_combine`` must not be used:  LLVM 22's miscompiles the
+longer than everything else.  ``instruction_combine`` must not be used: LLVM 22's miscompiles the
 comparison of a square root with itself, taking it never to be NaN."""
 
 LONG_TEXT = 10_000
@@ -102,7 +102,7 @@ class Host:
         with self.binding.ffi.OutputString() as why:
             found = self.emit(machine, module, 1, why)
             if not found:
-                raise RuntimeError(f"LLVM compiles no code: {why}")
+                raise RuntimeError(f"LLVM failed to emit code: {why}")
         library = self.binding.ffi.lib
         try:
             size = library.LLVMPY_GetBufferSize(found)

@@ -1,4 +1,4 @@
-"""The compiling engine:  ``run`` of the reference engine by machine code.
+"""The compiling engine: ``run`` of the reference engine by machine code.
 
 A program is compiled when it first runs, or loaded from the object cache, and is then called for
 all lanes without the GIL.  Texture sampling is compiled too if the sampler provides programs
@@ -112,7 +112,7 @@ def run_for(
         # Callbacks compute with NumPy on arbitrary values: no warnings.
         with np.errstate(all="ignore"):
             _run(target, code, bound, given, masks, [*outputs, alive])
-        bindings.complain()
+        bindings.raise_errors()
     named = zip(program.outputs, outputs, strict=True)
     return Result({port.name: array for port, array in named}, alive)
 
@@ -186,7 +186,7 @@ def run_in_regions(
     fetcher: Fetcher | None = None,
     memory: Memory | None = None,
 ) -> Result:
-    """Run a program in lockstep, its regions by ``run``:  ``dp2emu.shader.reference.run``."""
+    """Run a program in lockstep, its regions by ``run``: ``dp2emu.shader.reference.run``."""
     surroundings = Surroundings(sampler, None, fetcher, memory)
     own: dict[type, Execute] = {Region: partial(_run_region, run, uniforms)}
     machine = machine_of(program, inputs, uniforms, lanes, mask, surroundings, own)
@@ -238,15 +238,15 @@ class _RegionSplitter:
         done: list[Statement] = []
         waiting: list[Statement] = []
         for statement in statements:
-            if self.plain(statement, loops=0):
+            if self.compilable(statement, loops=0):
                 waiting.append(statement)
                 continue
             done += self.region(tuple(waiting))
             waiting.clear()
-            done.append(self.opened(statement))
+            done.append(self.split_nested(statement))
         return (*done, *self.region(tuple(waiting)))
 
-    def opened(self, statement: Statement) -> Statement:
+    def split_nested(self, statement: Statement) -> Statement:
         """Return a statement with its nested blocks split."""
         if isinstance(statement, If):
             then, otherwise = self.block(statement.then), self.block(statement.otherwise)
@@ -255,7 +255,7 @@ class _RegionSplitter:
             return replace(statement, body=self.block(statement.body))
         return statement
 
-    def plain(self, statement: Statement, loops: int) -> bool:
+    def compilable(self, statement: Statement, loops: int) -> bool:
         """Whether a statement can be in a region: it reads only slots and uniform files of its own
         lane.
         """
@@ -267,7 +267,7 @@ class _RegionSplitter:
         inner = (each for block in blocks(statement) for each in block)
         loops += isinstance(statement, Loop)
         return isinstance(statement, Assign | If | Loop) and all(
-            self.plain(each, loops) for each in inner
+            self.compilable(each, loops) for each in inner
         )
 
     def region(self, statements: tuple[Statement, ...]) -> Iterable[Statement]:

@@ -58,7 +58,7 @@ class BindingLayout:
     """
 
     files: dict[str, int]
-    asked: dict[Callee, int]
+    callees: dict[Callee, int]
     fixed: dict[str, int]
     size: int
     local: tuple[File, ...]
@@ -68,7 +68,7 @@ class BindingLayout:
 def layout_of(program: Program) -> BindingLayout:
     """Lay out the bindings of a program."""
     files: dict[str, int] = {}
-    asked: dict[Callee, int] = {}
+    callees: dict[Callee, int] = {}
     fixed: dict[str, int] = {}
     size = 0
     for file in program.files:
@@ -79,11 +79,11 @@ def layout_of(program: Program) -> BindingLayout:
     for statement in walk(program.statements):
         if isinstance(statement, Load) and within(by_name[statement.file], statement.address):
             fixed[statement.file] = max(fixed[statement.file], statement.address.offset + 1)
-        elif isinstance(statement, Sample | Fetch) and callee_of(statement) not in asked:
-            asked[callee_of(statement)] = size
+        elif isinstance(statement, Sample | Fetch) and callee_of(statement) not in callees:
+            callees[callee_of(statement)] = size
             size += 2
     local = tuple(file for file in program.files if not file.uniform)
-    return BindingLayout(files, asked, fixed, size, local)
+    return BindingLayout(files, callees, fixed, size, local)
 
 
 def within(file: File, address: Address) -> bool:

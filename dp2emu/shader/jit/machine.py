@@ -78,7 +78,7 @@ def llvm() -> Host:
         key = _key()
         if key is not None:
             object_cache().put(key, b"")
-        raise UsageError(f"llvmlite is of no use: {_first_line(error)}") from None
+        raise UsageError(f"llvmlite cannot be used: {_first_line(error)}") from None
 
 
 def _key() -> str | None:
@@ -155,7 +155,7 @@ def works() -> bool:
         _useless.append(_first_line(error))
         from logging import getLogger
 
-        said = "llvmlite is of no use (%s): the reference engine draws"
+        said = "llvmlite cannot be used (%s): falling back to the reference engine"
         getLogger("dp2emu").warning(said, *_useless)
         return False
     return True

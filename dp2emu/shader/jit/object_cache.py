@@ -30,7 +30,7 @@ compiling one."""
 class ObjectCache:
     """A folder of objects by key, of about ``limit`` bytes, with least-recently-used eviction.
 
-    Mutable:  ``unseen`` counts the bytes written since the last scan, None before the first write.
+    Mutable: ``unseen`` counts the bytes written since the last scan, None before the first write.
     Most processes write less than triggers a scan, so each starts at a pseudo-random count taken
     from its first object: together they scan as often as one process that writes everything.
     """

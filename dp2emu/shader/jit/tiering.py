@@ -107,17 +107,17 @@ _tier0_lock = Lock()
 class TieredFunction:
     """A compiled function; ``run`` calls its best code so far.
 
-    Mutable:  ``run`` is replaced when better code is ready.  ``kind`` is its ``ctypes`` function
+    Mutable: ``run`` is replaced when better code is ready.  ``kind`` is its ``ctypes`` function
     type.  Methods that compile raise ImportError without llvmlite.
     """
 
     def __init__(self, source: CodeSource, kind: Callable[[int], Any]) -> None:
-        self.run: Callable[..., Any] = self._counted
+        self.run: Callable[..., Any] = self._call_best
         self._source, self._kind = source, kind
         self._code: Callable[..., Any] | None = None
         self._begun: tuple[Callable[[], Code], Effort] | None = None
-        self._good = self._asked = False
-        self._calls = self._asking = 0
+        self._good = self._promoted = False
+        self._calls = self._polls = 0
         self._changing = Lock()
 
     @property
@@ -129,7 +129,7 @@ class TieredFunction:
     def good(self) -> bool:
         """Whether there is optimised code, in memory or in the object cache."""
         if self._code is None:
-            self._find()
+            self._load_cached()
         return self._good
 
     def ready(self, effort: Effort = Effort.QUICK) -> None:
@@ -152,7 +152,7 @@ class TieredFunction:
         """
         if self._code is None and self._changing.acquire(blocking=False):
             try:
-                if self._code is None and self._begun is None and not self._kept():
+                if self._code is None and self._begun is None and not self._install_cached():
                     self._begun = self._source.begin(effort), effort
                     run_in_background(self.ready)
             finally:
@@ -163,48 +163,48 @@ class TieredFunction:
         wait for it.
         """
         if self._code is None:
-            self._asking += 1
-            if self._asking == 1:
-                self._find()
-            elif self._asking == _POLLS_BEFORE_COMPILE:
+            self._polls += 1
+            if self._polls == 1:
+                self._load_cached()
+            elif self._polls == _POLLS_BEFORE_COMPILE:
                 run_in_background(self.ready)
-            elif self._asking > _POLLS_BEFORE_WAIT:
+            elif self._polls > _POLLS_BEFORE_WAIT:
                 self.ready()
         return self._code is not None
 
-    def _find(self) -> None:
+    def _load_cached(self) -> None:
         """Load code from the object cache."""
         with self._changing:
             if self._code is None:
-                self._kept()
+                self._install_cached()
 
     def optimize(self) -> None:
         """Compile and install optimised code now."""
         with self._changing:
             if not self._good:
-                self._have(self._source.good(), good=True)
+                self._install(self._source.good(), good=True)
 
     def _begin(self, effort: Effort) -> None:
-        if self._begun is None and self._kept():
+        if self._begun is None and self._install_cached():
             return
         finish, effort = self._begun or (self._source.begin(effort), effort)
-        self._have(finish(), good=effort is Effort.GOOD)
+        self._install(finish(), good=effort is Effort.GOOD)
         self._begun = None
 
-    def _kept(self) -> bool:
+    def _install_cached(self) -> bool:
         """Install optimised code from the object cache, if it has any; return whether it has."""
-        kept = self._source.cached()
-        if kept is not None:
-            self._have(kept, good=True)
-        return kept is not None
+        cached = self._source.cached()
+        if cached is not None:
+            self._install(cached, good=True)
+        return cached is not None
 
     def promote(self) -> None:
         """Queue the optimisation of a function that has tier-0 code."""
-        if not (self._good or self._asked) and self._code is not None:
-            self._asked = True
+        if not (self._good or self._promoted) and self._code is not None:
+            self._promoted = True
             run_in_background(self.optimize)
 
-    def _have(self, code: Code, *, good: bool) -> None:
+    def _install(self, code: Code, *, good: bool) -> None:
         made = self._kind(code.address)
         # The function object keeps its code alive, also during a call that outlasts replacement.
         made.code = code
@@ -225,7 +225,7 @@ class TieredFunction:
             self.promote()
         return self._code
 
-    def _counted(self, *arguments: Any) -> Any:
+    def _call_best(self, *arguments: Any) -> Any:
         return self.best()(*arguments)
 
 

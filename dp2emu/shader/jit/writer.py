@@ -162,7 +162,7 @@ class Writer:
     def select(self, mask: str, type: str, x: str, y: str) -> str:
         """Select x in the lanes of a mask, y in the others.
 
-        Integers are selected bitwise:  LLVM 22 with AVX-512 miscompiles a select between y and a
+        Integers are selected bitwise: LLVM 22 with AVX-512 miscompiles a select between y and a
         combination of bits of y with others.
         """
         if type == self.i:

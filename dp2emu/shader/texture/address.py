@@ -37,7 +37,7 @@ Fold = Callable[[Value, Value, Reach], Value]
 
 
 class Mode(NamedTuple):
-    """An address mode:  ``reduce`` applies to the coordinate, ``fold`` to texel numbers."""
+    """An address mode: ``reduce`` applies to the coordinate, ``fold`` to texel numbers."""
 
     reduce: Callable[[Value], Value]
     fold: Fold

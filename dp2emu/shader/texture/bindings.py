@@ -25,7 +25,7 @@ CUBE_FACES, MAX_LEVELS = 6, 32
 MAX_LAYERS = 2048
 """Most slices of a Direct3D 11 texture array; Direct3D 10 has 512."""
 MAX_KERNEL = 7
-"""Largest side of a convolution kernel:  D3DCONVOLUTIONMONO_MAXWIDTH and _MAXHEIGHT."""
+"""Largest side of a convolution kernel: D3DCONVOLUTIONMONO_MAXWIDTH and _MAXHEIGHT."""
 COLUMN_WEIGHTS = MAX_KERNEL
 
 

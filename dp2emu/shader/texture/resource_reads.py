@@ -51,7 +51,7 @@ from dp2emu.shader.verify import MAX_UNIFORM_SIZE
 
 ONE_BITS = 0x3F800000
 MAX_SAMPLES = 32
-"""Most samples of a pixel:  D3D11_MAX_MULTISAMPLE_SAMPLE_COUNT."""
+"""Most samples of a pixel: D3D11_MAX_MULTISAMPLE_SAMPLE_COUNT."""
 
 
 class BufferField(IntEnum):

@@ -207,7 +207,7 @@ def _rgb_pair(order: str, source: TexelSource, address: Value, u: Value, v: Valu
 
 
 def _yuv_pair(order: str, source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
-    """Packed YUV pair:  U and V are shared, luminance is per pixel; never sRGB."""
+    """Packed YUV pair: U and V are shared, luminance is per pixel; never sRGB."""
     word = source.word(address)
     y = _pair_byte(word, order, "yY", u) - 16
     u_v = [bits(word, 8 * order.index(name), 8) - 128 for name in "uv"]

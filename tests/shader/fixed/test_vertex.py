@@ -159,7 +159,7 @@ def test_only_what_is_read_is_an_input() -> None:
 
 
 def test_lights_and_planes_the_state_lacks_are_refused() -> None:
-    with pytest.raises(ValueError, match="0 clip planes, not 4"):
+    with pytest.raises(ValueError, match="expected 4 clip planes, got 0"):
         vertex_uniforms(FixedVertex(clip_planes=4), FixedState())
-    with pytest.raises(ValueError, match="0 lights of type D3DLIGHT_SPOT, not 1"):
+    with pytest.raises(ValueError, match="expected 1 lights of type D3DLIGHT_SPOT, got 0"):
         vertex_uniforms(FixedVertex(lighting=Lighting(spots=1)), FixedState())

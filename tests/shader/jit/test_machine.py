@@ -110,7 +110,9 @@ def test_what_was_kept_goes_when_llvm_is_of_no_use(
         without.setattr(machine, "host", broken)
         if images_supported():
             assert again() == known
-        with pytest.raises(UsageError, match=r"^llvmlite is of no use: libz.so.1: no such file$"):
+        with pytest.raises(
+            UsageError, match=r"^llvmlite cannot be used: libz.so.1: no such file$"
+        ):
             machine.llvm()
         machine.machine.cache_clear()
         without.setattr(machine, "_useless", [])
