@@ -343,6 +343,7 @@ def _assign(machine: Machine, statement: Assign, active: Mask | None) -> None:
 def _load(machine: Machine, statement: Load, active: Mask | None) -> None:
     rows, address = machine.files[statement.file], statement.address
     if address.index is None and 0 <= address.offset < len(rows):
+        # A copy: stores write rows in place, slots must not change with them.
         value = rows[address.offset].copy()
     else:
         index = machine.index(address)
@@ -357,6 +358,7 @@ def _gather(rows: Lanes, index: I64) -> Lanes:
     inside = (index >= 0) & (index < len(rows))
     if not inside.any():
         return np.zeros(1, rows.dtype)
+    # A uniform file has a single column, with which the index broadcasts.
     found: Lanes = rows[np.where(inside, index, 0), np.arange(rows.shape[1])]
     return np.where(inside, found, np.zeros(1, rows.dtype))
 
@@ -429,6 +431,7 @@ def _if(machine: Machine, statement: If, active: Mask | None) -> Mask | None:
     if not taken.any():
         return machine.block(statement.otherwise, active)
     left = machine.block(statement.then, taken), machine.block(statement.otherwise, other)
+    # Neither branch had a Break: the mask is unchanged.
     if left[0] is taken and left[1] is other:
         return active
     assert left[0] is not None and left[1] is not None

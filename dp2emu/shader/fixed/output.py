@@ -110,6 +110,7 @@ def _clamp_signed(value: Value) -> Value:
     """Clamp to -1..1; a NaN becomes 0."""
     b = value.builder
     low = b.select(value > -1.0, value, -1.0)
+    # Only a NaN differs from itself.
     return b.select(value.eq(value), b.select(low < 1.0, low, 1.0), 0.0)
 
 

@@ -124,6 +124,7 @@ def _result(
         operands = Operands((zero, one, two), sources, before, following)
         formula = OPERATIONS[combination.op].formula
         value = formula(operands, component)
+        # A register that a stage does not write keeps its value, clamped when it was written.
         if formula is not held:
             value = b.saturate(value)
         if stage.mask and component != ALPHA:

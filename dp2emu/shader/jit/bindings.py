@@ -211,6 +211,7 @@ def _memory_rows(start: int, rows: int, width: int) -> Lanes:
 def _padded(scalars: Lanes, size: int) -> Lanes:
     """Convert scalars to 32-bit words, at least ``size`` and at least one."""
     words = scalars.astype(np.int32) if scalars.dtype == Type.BOOL.dtype else scalars
+    # At least one word: loads out of range read the first and discard it.
     if len(words) >= max(size, 1):
         return np.ascontiguousarray(words)
     padded = np.zeros(max(size, 1), words.dtype)

@@ -69,6 +69,7 @@ class CodeSource:
 
     def _finish(self, key: str, emit: Callable[[], bytes]) -> Code:
         code = emit()
+        # An image loads without LLVM in later processes; other objects are linked each time.
         code = (image_of(code, self.name) if images_supported() else None) or code
         loaded = self._load(code)
         object_cache().put(key, code)

@@ -139,6 +139,7 @@ class _ElfObject:
         """
         kinds, flags = self.sections["kind"], self.sections["flags"]
         there = flags & _ALLOCATED != 0
+        # Images are mapped read-only: no writable data, no zero-initialised (NOBITS) sections.
         if (kinds[there] != _PROGRAM).any() or (flags[there] & _WRITTEN).any():
             return False
         if (kinds == _NO_ADDENDS).any():

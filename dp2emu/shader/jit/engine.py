@@ -276,6 +276,7 @@ class _RegionSplitter:
         if len(inside) < LEAST_REGION and not any(isinstance(each, Loop) for each in inside):
             return statements
         results = {slot for each in inside for slot in written(each)}
+        # A result that is not assigned on every path keeps its old value in the other lanes.
         given = {*_read_before_assigned(statements)} | (
             results - set(_always_assigned(statements))
         )

@@ -59,6 +59,7 @@ def machine() -> Machine:
     if key is None:
         return _asked()
     held = object_cache().get(key)
+    # An empty entry: LLVM failed in an earlier process.
     if held:
         return Machine(*json.loads(held))
     found = _asked()

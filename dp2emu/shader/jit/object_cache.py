@@ -51,6 +51,7 @@ class ObjectCache:
         digest, code = held[:_DIGEST], held[_DIGEST:]
         if _digest(key, code) != digest:
             return None
+        # The modification time orders eviction: mark the object as used.
         with contextlib.suppress(OSError):
             os.utime(path)
         return code

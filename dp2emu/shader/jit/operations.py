@@ -150,6 +150,7 @@ def _saturating(word: str, low: float, high: float) -> Emit:
         below = w(f"fcmp olt {w.f} {x}, {least}")
         above = w(f"fcmp oge {w.f} {x}, {most}")
         ordered = w(f"fcmp oge {w.f} {x}, {least}")
+        # fptosi of a value out of range is poison: convert 0 in its place.
         inside = w(f"and {w.b} {ordered}, {w(f'xor {w.b} {above}, {ALL}')}")
         found = w(f"{word} {w.f} {w.select(inside, w.f, x, ZERO)} to {w.i}")
         for outside, end in zip((below, above), ends, strict=True):

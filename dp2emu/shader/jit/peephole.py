@@ -46,6 +46,7 @@ def unsigned_zeros(program: Program) -> frozenset[int]:
             if isinstance(operand, Slot):
                 uses[operand.number].append(statement)
     signed = {slot for slot, each in uses.items() if not all(map(_may_ignore_sign, each))}
+    # Iterate to the fixed point: a slot counts as signed if its sign reaches a signed slot.
     size = -1
     while size < len(signed):
         size = len(signed)

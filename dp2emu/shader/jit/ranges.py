@@ -111,6 +111,7 @@ def clamped(program: Program, ports: tuple[str, ...]) -> bool:
 
 
 def _with_zero(range_: Range) -> Range:
+    """Extend a range by the 0 that a slot holds before its assignment."""
     return Range(min(range_.low, 0.0), max(range_.high, 0.0), range_.nan, range_.minus)
 
 
@@ -191,6 +192,7 @@ def _interval(x: Range, y: Range, how: Callable[..., np.float32], minus: bool) -
     with np.errstate(over="ignore"):
         ends = [float(how(np.float32(a), np.float32(b)))
                 for a, b in product((x.low, x.high), (y.low, y.high))]  # fmt: skip
+    # An overflow or 0 times infinity leaves the range unknown.
     if not np.isfinite(ends).all():
         return None
     return Range(min(ends), max(ends), x.nan or y.nan, minus)

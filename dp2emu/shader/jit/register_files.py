@@ -225,6 +225,7 @@ class RegisterFiles:
         place, inside = self._place(file, address, index)
         if active is not None:
             inside = w(f"and {w.b} {inside}, {active}")
+        # Lanes that must not store write to the spare row behind the file.
         place = self._columns(w.select(inside, w.i, place, f"splat (i32 {file.size})"))
         letter = "f" if file.type is Type.F32 else "i"
         name = f"llvm.masked.scatter.v{width}{letter}32.v{width}p0"

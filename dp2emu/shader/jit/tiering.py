@@ -71,6 +71,7 @@ def _after_fork_in_child() -> None:
 
 
 def _before_fork() -> None:
+    # The worker never holds both locks, so this waits for its current piece and cannot deadlock.
     _queue_lock.acquire()
     _work_lock.acquire()
 

@@ -71,6 +71,7 @@ def taps(
     edge between two texels selects the one before, except at the texture's own edge.
     """
     b, row, centred = coordinate.builder, MODES[mode], len(places) > 1
+    # In 1/256 texel: 0.5 makes floor round half up, the rest moves to the first texel.
     shift = 0.5 - ONE // 2 * back
     texels = b.itof(side & SIDE_BITS) * float(ONE)
     position = b.ftoi(b.floor(row.reduce(coordinate) * texels + shift))

@@ -132,6 +132,7 @@ def _unorm(source: TexelSource, word: Value, channel: Channel, color: bool) -> V
     value = b.apply("utof", code) / float(channel.max)
     if channel.bits > 8 or not (color and source.key.srgb):
         return value
+    # The sRGB table has 8-bit codes: widen the channel first.
     return source.shade(b.ftoi(value * 255.0 + 0.5))
 
 
@@ -159,6 +160,7 @@ def half(code: Value) -> Value:
     exactly.
     """
     b, magnitude = code.builder, (code & 0x7FFF) << 13
+    # 112 = 127 - 15, the difference of the biases; the product also normalises subnormals.
     finite = b.asfloat(magnitude) * 2.0**112
     value = b.select(magnitude >= 0x7C00 << 13, b.asfloat(magnitude | 0x7F800000), finite)
     return b.select((code & 0x8000).ne(0), -value, value)

@@ -109,6 +109,7 @@ def read(
 
 
 def _axis(source: TexelSource, kernel: Kernel, number: int, level: Level, found: Taps) -> _Axis:
+    # Shift from texel to block number; sides of blocks are powers of two.
     blocks = (*source.row.block, 1)[number].bit_length() - 1
     pitch = level.pitches[number - 1] if number else source.row.size
     steps = tuple((n >> blocks if blocks else n) * pitch for n in found.numbers)

@@ -407,16 +407,8 @@ def _size(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
     return ReadProgram(size_program(sides[0], sides[1], sides[2], stage), ("level.x",))
 
 
-def _raw(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
-    return ReadProgram(raw_program(stage), ("at.x",))
-
-
 def _same_for_all(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
     return sample_answer(unit, stage)
-
-
-def _structured(unit: Unit, key: SamplerKey, stage: Stage) -> ReadProgram:
-    return ReadProgram(structured_program(stage), ("number.x", "at.x"))
 
 
 _ANSWERS: dict[ReadOpcode, Callable[[Unit, SamplerKey, Stage], ReadProgram]] = {
@@ -425,8 +417,10 @@ _ANSWERS: dict[ReadOpcode, Callable[[Unit, SamplerKey, Stage], ReadProgram]] = {
     ReadOpcode.LOD: _lod,
     ReadOpcode.LOAD: _load,
     ReadOpcode.SIZE: _size,
-    ReadOpcode.RAW: _raw,
-    ReadOpcode.STRUCTURED: _structured,
+    ReadOpcode.RAW: lambda unit, key, stage: ReadProgram(raw_program(stage), ("at.x",)),
+    ReadOpcode.STRUCTURED: lambda unit, key, stage: ReadProgram(
+        structured_program(stage), ("number.x", "at.x")
+    ),
     ReadOpcode.COUNT: _same_for_all,
     ReadOpcode.SAMPLES: _same_for_all,
     ReadOpcode.SAMPLE_POSITION: _same_for_all,

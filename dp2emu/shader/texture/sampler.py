@@ -314,6 +314,7 @@ class Sampling:
         level, fraction = steps >> FRACTION_BITS, steps & (ONE - 1)
         found = [self.b.variable(Type.F32) for _ in COMPONENTS]
         _assign(found, self._read(kernel, level))
+        # A level without fraction needs no second read.
         with self.b.if_(fraction.ne(0)):
             near, far = _values(found), self._read(kernel, level + 1)
             _assign(found, between(near, far, self.b.itof(fraction) * (1.0 / ONE)))
@@ -328,6 +329,7 @@ class Sampling:
         number = b.itof(count)
         steps = self._steps(level_from(covered.longest / (number * number)))
         stride = [b.select(covered.wide, x, y) / number for x, y in zip(right, down, strict=True)]
+        # Probes are centred on the pixel: from -(n - 1) / 2 to (n - 1) / 2.
         at, done = b.variable(Type.F32, 0.5 - number * 0.5), b.variable(Type.I32)
         sums = [b.variable(Type.F32) for _ in COMPONENTS]
         with b.loop(self.key.anisotropy):

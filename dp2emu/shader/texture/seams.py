@@ -148,6 +148,7 @@ def _axis(coordinate: Value, side: Value) -> tuple[Value, Value]:
     shift = 0.5 - ONE // 2
     position = b.ftoi(b.floor(coordinate * (b.itof(side) * float(ONE)) + shift))
     first = position >> FRACTION_BITS
+    # Anisotropic probes may leave the face: stay within one texel of it.
     first = b.select(first < -1, -1, b.select(first < side, first, side - 1))
     return first, b.itof(position & (ONE - 1)) * (1.0 / ONE)
 
@@ -162,6 +163,7 @@ def _tap(
 ) -> Tap:
     b, (i, j), last = source.b, at, side - 1
     in_x, in_y = (b.apply("ult", n, side) for n in at)
+    # Beyond a corner any edge will do: _corner_filled replaces that texel.
     rows = b.select(j < 0, b.constant(Type.I32, TOP), BOTTOM)
     edge = b.select(in_x, rows, b.select(i < 0, b.constant(Type.I32, LEFT), RIGHT))
     along = b.select(in_x, i, j)

@@ -301,6 +301,7 @@ def _depth(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
 def _computed_blue(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
     """CxV8U8: blue completes a unit vector that points out of the surface."""
     red, green, _, alpha = decode_channels(source, address, u, v)
+    # Stored vectors may be longer than 1.
     rest = source.b.max(1.0 - red * red - green * green, 0.0)
     return red, green, source.b.sqrt(rest), alpha
 
