@@ -35,7 +35,7 @@ def run_in_background(work: Callable[[], None]) -> None:
         _queue.append(work)
         if _threads and _threads[0].is_alive():
             return
-        _threads[:] = [threading.Thread(target=_work, name="later")]
+        _threads[:] = [threading.Thread(target=_work, name="background compile")]
         try:
             _threads[0].start()
         except RuntimeError:

@@ -27,7 +27,7 @@ def test_pieces_are_done_in_order_on_another_thread() -> None:
 def test_no_thread_is_left_when_nothing_is_to_do() -> None:
     run_in_background(lambda: None)
     wait_for_background()
-    assert "later" not in {thread.name for thread in threading.enumerate()}
+    assert "background compile" not in {thread.name for thread in threading.enumerate()}
     found: list[int] = []
     run_in_background(lambda: found.append(1))
     wait_for_background()
