@@ -130,7 +130,7 @@ class Run(Protocol):
         fetcher: Fetcher | None = None,
         memory: Memory | None = None,
     ) -> Result:
-        """Run a program."""
+        """Run a program over lanes; see ``run``."""
 
 
 def run(

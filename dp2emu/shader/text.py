@@ -1,4 +1,4 @@
-"""Programs as text: a statement a line.  ``parse`` in ``dp2emu.shader.parsing`` reads it back.
+"""The text form of programs, one statement per line; ``shader.parsing.parse`` reads it back.
 
     pixel
     input v0.x f32

@@ -3,12 +3,14 @@
 Source: Direct3D 9 documentation of the states named.  In this order, every operation rounded to
 float32 and none fused:
 
-1.  On targets that hold 0..1, or -1..1 in Direct3D 10, the source and second source are clamped,
-NaN becoming 0. 2.  Blending (``shader.fixed.blend``), of linear values with D3DRS_SRGBWRITEENABLE;
-clamped again. 3.  D3DRS_SRGBWRITEENABLE: red, green and blue c become 12.92 c up to 0.0031308,
-above it 1.055 c ** (1 / 2.4) - 0.055 (IEC 61966-2-1). 4.  D3DRS_DITHERENABLE: red, green and blue
-become c + d[y mod 4][x mod 4] / max, where max is the largest code of the channel, d = (2 m + 1) /
-32 - 1/2, and m the Bayer matrix ((0, 8, 2, 10), (12, 4, 14, 6), (3, 11, 1, 9), (15, 7, 13, 5)).
+1. On targets that hold 0..1, or -1..1 in Direct3D 10, the source and second source are clamped,
+   NaN becoming 0.
+2. Blending (``shader.fixed.blend``), of linear values with D3DRS_SRGBWRITEENABLE; clamped again.
+3. D3DRS_SRGBWRITEENABLE: red, green and blue c become 12.92 c up to 0.0031308, above it
+   1.055 c ** (1 / 2.4) - 0.055 (IEC 61966-2-1).
+4. D3DRS_DITHERENABLE: red, green and blue become c + d[y mod 4][x mod 4] / max, where max is the
+   largest code of the channel, d = (2 m + 1) / 32 - 1/2, and m the Bayer matrix
+   ((0, 8, 2, 10), (12, 4, 14, 6), (3, 11, 1, 9), (15, 7, 13, 5)).
 
 Dithering preserves representable values, since d is less than half a step and packing rounds to
 nearest.

@@ -1,12 +1,12 @@
-"""Where a vertex program finds its numbers: the uniform file ``f``, float32.
+"""Uniforms of fixed-function vertex programs: layout and contents of the float32 file ``f``.
 
-The file is the blocks of ``BLOCKS`` one after the other, each as long as the key asks for:
+The file concatenates the blocks of ``BLOCKS``, sized by the program's key:
 
 ============= ============================ ======================================================
 block         scalars                      holds
 ============= ============================ ======================================================
 clip_matrix   16 for each world matrix     (world x view) x projection
-eye_matrix    16 for each world matrix     world x view, if positions before the camera are used
+eye_matrix    16 for each world matrix     world x view, if eye-space positions are used
 normal_matrix 9 for each world matrix      inverse transpose of world x view, if normals are used
 world_matrix  16 for each world matrix     world, if there are clip planes
 clip_plane    4 for each plane             world space
@@ -19,7 +19,7 @@ point         5                            size, scale A, B, C, height of the vi
 tween         1                            D3DRS_TWEENFACTOR
 ============= ============================ ======================================================
 
-Matrices are row by row, for row vectors.
+Matrices are row-major, for row vectors.
 """
 
 from __future__ import annotations
