@@ -367,7 +367,7 @@ def test_vertices_without_a_program_are_placed_before_there_is_code(
 ) -> None:
     packet = draw(scattered(60))
     wanted = agreed(packet)
-    monkeypatch.setattr(TieredFunction, "soon", lambda self: there)
+    monkeypatch.setattr(TieredFunction, "poll", lambda self: there)
     with np.errstate(all="ignore"):
         found = vertex_kernel.geometry(packet, 0, packet.count, NAMES)
     assert np.array_equal(found.vertices.position, wanted.vertices.position, equal_nan=True)
