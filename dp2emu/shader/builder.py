@@ -86,7 +86,7 @@ class Builder:
         """Raises TypeError for a number of another kind than the type's."""
         if isinstance(number, bool) is not (type is Type.BOOL):
             raise TypeError(f"{number!r} is no {type.value}")
-        if type is Type.I32 and not isinstance(number, int):
+        if type in (Type.I32, Type.I64) and not isinstance(number, int):
             raise TypeError(f"{number!r} is no {type.value}")
         return Value(self, Constant.of(type, number), type, self._open[0])
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.shader.types import F32, I32
+from dp2emu.shader.types import F32, F64, I32
 
 ZERO, UNIT = np.float32(0), np.float32(1)
 LEAST_NORMAL = np.float32(2.0**-126)
 ALL_ONES = np.uint32(0xFFFFFFFF)
 
 U32 = NDArray[np.uint32]
-F64 = NDArray[np.float64]
 
 _INT_MIN, _INT_MAX, _UINT_MAX = -(2.0**31), 2.0**31 - 1, 2.0**32 - 1
 
@@ -108,17 +107,17 @@ def unsigned_remainder(x: I32, y: I32) -> I32:
     return signed(np.where(divisor == 0, ALL_ONES, unsigned(x) % np.maximum(divisor, 1)))
 
 
-def float_to_int(x: F32) -> I32:
+def float_to_int(x: F32 | F64) -> I32:
     """Cut towards zero, saturated; 0 for a NaN."""
     return _clamped(x, _INT_MIN, _INT_MAX).astype(np.int32)
 
 
-def float_to_uint(x: F32) -> I32:
+def float_to_uint(x: F32 | F64) -> I32:
     """Cut towards zero, saturated to 0..2**32 - 1; 0 for a NaN."""
     return signed(_clamped(x, 0.0, _UINT_MAX).astype(np.uint32))
 
 
-def _clamped(x: F32, low: float, high: float) -> NDArray[np.int64]:
+def _clamped(x: F32 | F64, low: float, high: float) -> NDArray[np.int64]:
     """A cast in range, since one out of range is anything the CPU likes."""
     number = np.where(np.isnan(x), ZERO, x).astype(np.float64)
     return np.clip(number, low, high).astype(np.int64)

@@ -1,13 +1,14 @@
 """The operations of a program: one row each, and the row's expression is its meaning.
 
-Every operation has one correct result on every machine: float32 arithmetic rounds to nearest
-even with gradual underflow (subnormals are kept, read and produced), nothing is contracted, and
-integers wrap.  The payload of a NaN is not defined; it is never visible, because the bits of a
-float32 are seen only through ``asint`` and through outputs, which make it 0x7FC00000.
+Every operation has one correct result on every machine: float32 and float64 arithmetic rounds
+to nearest even with gradual underflow (subnormals are kept, read and produced), nothing is
+contracted, and integers wrap.  The payload of a NaN is not defined; it is never
+visible, because the bits of a float are seen only through ``asint`` and ``aslong`` and through
+outputs, which make it 0x7FC00000, or 0x7FF8000000000000 of a float64.
 
 The names are those of the Direct3D 10 assembly where it has one: no prefix for F32, ``i`` and
-``u`` for signed and unsigned I32, ``b`` for BOOL.  ``x > y`` is ``lt`` with the operands
-exchanged, ``x <= y`` is ``ge`` likewise.
+``u`` for signed and unsigned I32, ``b`` for BOOL, ``d`` for F64, ``l`` for I64.  ``x > y`` is
+``lt`` with the operands exchanged, ``x <= y`` is ``ge`` likewise.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ from dp2emu.shader.exact import (
 )
 from dp2emu.shader.types import Lanes, Type, canonical
 
-_F, _I, _B = Type.F32, Type.I32, Type.BOOL
+_F, _I, _B, _D, _L = Type.F32, Type.I32, Type.BOOL, Type.F64, Type.I64
 
-SHIFT_MASK = np.int32(31)
-"""A shift counts by the low five bits of its second operand."""
+SHIFT_MASK, WIDE_SHIFT_MASK = np.int32(31), np.int64(63)
+"""A shift counts by the low five bits of its second operand, of I64 the low six."""
 
 
 class Op(NamedTuple):
@@ -110,13 +111,59 @@ OPS: dict[str, Op] = {
     "bxor": Op((_B, _B), _B, lambda x, y: x ^ y),
     "bnot": Op((_B,), _B, np.invert),
     "bselect": Op((_B, _B, _B), _B, np.where),
-    # Conversions: to integers they cut off the fraction and saturate, and a NaN becomes 0
+    # F64
+    "dmov": Op((_D,), _D, lambda x: x),
+    "dadd": Op((_D, _D), _D, lambda x, y: x + y),
+    "dsub": Op((_D, _D), _D, lambda x, y: x - y),
+    "dmul": Op((_D, _D), _D, lambda x, y: x * y),
+    "ddiv": Op((_D, _D), _D, lambda x, y: x / y),
+    "dfloor": Op((_D,), _D, np.floor),
+    "dround": Op((_D,), _D, np.rint),
+    "dabs": Op((_D,), _D, np.abs),
+    "dneg": Op((_D,), _D, np.negative),
+    "dselect": Op((_B, _D, _D), _D, np.where),
+    "dlt": Op((_D, _D), _B, lambda x, y: x < y),
+    "dge": Op((_D, _D), _B, lambda x, y: x >= y),
+    "deq": Op((_D, _D), _B, lambda x, y: x == y),
+    "dne": Op((_D, _D), _B, lambda x, y: x != y),
+    # I64
+    "lmov": Op((_L,), _L, lambda x: x),
+    "ladd": Op((_L, _L), _L, lambda x, y: x + y),
+    "lsub": Op((_L, _L), _L, lambda x, y: x - y),
+    "lmul": Op((_L, _L), _L, lambda x, y: x * y),
+    "lneg": Op((_L,), _L, np.negative),
+    "land": Op((_L, _L), _L, lambda x, y: x & y),
+    "lor": Op((_L, _L), _L, lambda x, y: x | y),
+    "lxor": Op((_L, _L), _L, lambda x, y: x ^ y),
+    "lnot": Op((_L,), _L, np.invert),
+    "lshl": Op((_L, _L), _L, lambda x, y: x << (y & WIDE_SHIFT_MASK)),
+    "lshr": Op((_L, _L), _L, lambda x, y: x >> (y & WIDE_SHIFT_MASK)),
+    "lmin": Op((_L, _L), _L, np.minimum),
+    "lmax": Op((_L, _L), _L, np.maximum),
+    "lselect": Op((_B, _L, _L), _L, np.where),
+    "llt": Op((_L, _L), _B, lambda x, y: x < y),
+    "lge": Op((_L, _L), _B, lambda x, y: x >= y),
+    "leq": Op((_L, _L), _B, lambda x, y: x == y),
+    "lne": Op((_L, _L), _B, lambda x, y: x != y),
+    # Conversions: floats to integers lose the fraction and saturate, and a NaN becomes 0; ltoi
+    # keeps the low bits
     "ftoi": Op((_F,), _I, float_to_int),
     "ftou": Op((_F,), _I, float_to_uint),
     "itof": Op((_I,), _F, lambda x: x.astype(np.float32)),
     "utof": Op((_I,), _F, lambda x: unsigned(x).astype(np.float32)),
     "asint": Op((_F,), _I, lambda x: canonical(x).view(np.int32)),
     "asfloat": Op((_I,), _F, lambda x: x.view(np.float32)),
+    "ftod": Op((_F,), _D, lambda x: x.astype(np.float64)),
+    "dtof": Op((_D,), _F, lambda x: x.astype(np.float32)),
+    "dtoi": Op((_D,), _I, float_to_int),
+    "dtou": Op((_D,), _I, float_to_uint),
+    "itod": Op((_I,), _D, lambda x: x.astype(np.float64)),
+    "ltod": Op((_L,), _D, lambda x: x.astype(np.float64)),
+    "itol": Op((_I,), _L, lambda x: x.astype(np.int64)),
+    "utol": Op((_I,), _L, lambda x: unsigned(x).astype(np.int64)),
+    "ltoi": Op((_L,), _I, lambda x: x.astype(np.int32)),
+    "aslong": Op((_D,), _L, lambda x: canonical(x).view(np.int64)),
+    "asdouble": Op((_L,), _D, lambda x: x.view(np.float64)),
 }
 """By name, in the order of their types.  Adding one is adding a row here, what it is compiled to
 in ``dp2emu/shader/jit/operations.py`` and a model of it in ``tests/shader/models.py``."""

@@ -29,7 +29,7 @@ from dp2emu.shader.ir import (
     written,
 )
 
-COPIES = ("mov", "imov", "bmov")
+COPIES = ("mov", "imov", "bmov", "dmov", "lmov")
 
 _NARROWING = {If, Loop, Break}
 """Statements that change which lanes are active."""

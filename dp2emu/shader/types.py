@@ -1,37 +1,52 @@
-"""The three types a lane holds, and how NumPy holds them."""
+"""The types of a lane's values, and their NumPy types."""
 
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 F32 = NDArray[np.float32]
 I32 = NDArray[np.int32]
+F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Lanes = NDArray[Any]
-"""Values of one slot: float32, int32 or bool, of shape (lanes,), or (1,) if all lanes agree."""
+"""Values of one slot, of its type, of shape (lanes,), or (1,) if all lanes agree."""
+_Floats = TypeVar("_Floats", F32, F64)
 
 NAN_BITS = 0x7FC00000
 """The NaN that is seen wherever the bits of a float32 become visible."""
+WIDE_NAN_BITS = 0x7FF8000000000000
+"""The same for a float64."""
 
 
 class Type(Enum):
-    """What a slot holds.  An I32 is signed or unsigned by the operation that reads it."""
+    """What a slot holds.  An integer is signed or unsigned by the operation that reads it.
+
+    Shaders are lowered to F32, I32 and BOOL.  F64 and I64 are for the fixed stages around them.
+    """
 
     F32 = "f32"
     I32 = "i32"
     BOOL = "bool"
+    F64 = "f64"
+    I64 = "i64"
 
     # A program has one for each of its slots, and is hashed: an enumeration would hash the name.
     __hash__ = object.__hash__
 
     @property
     def letter(self) -> str:
-        """First letter of the name, which prefixes slots in text."""
-        return self.value[0]
+        """The letter that prefixes slots in text; F64 and I64 are (d)ouble and (l)ong."""
+        return _LETTERS[self]
+
+    @property
+    def bits(self) -> int:
+        """The size of a value, 1 for a BOOL."""
+        return 1 if self is Type.BOOL else 8 * self.dtype.itemsize
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -43,12 +58,24 @@ _DTYPES: dict[Type, np.dtype[Any]] = {
     Type.F32: np.dtype(np.float32),
     Type.I32: np.dtype(np.int32),
     Type.BOOL: np.dtype(np.bool_),
+    Type.F64: np.dtype(np.float64),
+    Type.I64: np.dtype(np.int64),
 }
+_LETTERS = dict(zip(Type, "fibdl", strict=True))
+FLOATS = frozenset({Type.F32, Type.F64})
 
 
-def canonical(lanes: F32) -> F32:
-    """The same values with every NaN as ``NAN_BITS``; the same array if it has none."""
+def canonical(lanes: _Floats) -> _Floats:
+    """The same values with every NaN as ``NAN_BITS`` or ``WIDE_NAN_BITS``; the same array if it
+    has none.
+    """
     bad = np.isnan(lanes)
     if not bad.any():
         return lanes
-    return np.where(bad, np.array(NAN_BITS, np.uint32).view(np.float32), lanes)
+    return np.where(bad, _NANS[lanes.dtype.itemsize], lanes)
+
+
+_NANS: dict[int, NDArray[Any]] = {
+    4: np.array(NAN_BITS, np.uint32).view(np.float32),
+    8: np.array(WIDE_NAN_BITS, np.uint64).view(np.float64),
+}

@@ -132,12 +132,6 @@ class Code(Writer):
     def _turned(self, type: str, value: str, to: Order, order: Order) -> str:
         return value if to == order else self.picked(type, value, "poison", to.lanes_of(order))
 
-    def apply(self, name: str, type: str, *operands: str) -> str:
-        """An intrinsic on vectors of a type to one, such as ``rint`` on doubles."""
-        suffix = {self.f: "f32", self.i: "i32", self.d: "f64", self.l: "i64"}[type]
-        full = f"llvm.{name}.v{self.width}{suffix}"
-        return self.call(full, type, *((type, each) for each in operands))
-
 
 @dataclass(frozen=True, slots=True)
 class Variable:

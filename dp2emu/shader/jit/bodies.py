@@ -3,9 +3,10 @@
     i32 body(ptr bindings, ptr in, ptr out, i32 active)
 
 ``in`` and ``out`` have a row for each input and output: as many bytes as the vector has 32-bit
-lanes, a BOOL in the first bytes of its row.  ``active`` has a bit for each lane, of which one at
-least is set; a body that is not masked takes all lanes as active whatever it says.  What comes
-back has a bit for each active lane that was not killed.
+lanes, a BOOL in the first bytes of its row.  One of 64 bits has two rows, low words first.
+``active`` has a bit for each lane, of which one at least is set; a body that is not masked takes
+all lanes as active whatever it says.  The result has a bit for each active lane that was not
+killed.
 
 ``bindings`` are laid out as ``layout`` says.  What a Sample or a Fetch asks is such a function
 too, with the operands as rows, so whoever calls bodies, a loop over batches or the kernel of a
@@ -18,7 +19,8 @@ others lie in the frame, from where LLVM lifts them again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Any
 
@@ -54,7 +56,7 @@ from dp2emu.shader.jit.simpler import Facts, simpler
 from dp2emu.shader.jit.single import single
 from dp2emu.shader.jit.writer import ALL, ZERO, Target, Writer, constant
 from dp2emu.shader.temporaries import temporaries
-from dp2emu.shader.types import Type
+from dp2emu.shader.types import FLOATS, Type
 
 Key = int | str
 """A variable: a slot, an output's name with ``=`` before it, or one of the names below."""
@@ -95,7 +97,8 @@ def body(
     Loads are ``paired`` where they can be, which is more text.
     """
     w = Writer(target)
-    rows = {port: row for row, port in enumerate(arguments)}
+    types = {port.name: port.type for port in program.inputs}
+    rows = dict(zip(arguments, first_rows([types.get(name) for name in arguments]), strict=True))
     emitter = _Body(w, single(program), rows, visible)
     emitter.facts = Facts.of(emitter.program, sampled)
     emitter.direct = direct
@@ -145,7 +148,8 @@ class _Body:
         self.files.clear()
         self.set(ALIVE, active)
         self.block(self.program.statements, active)
-        for row, port in enumerate(self.program.outputs):
+        first = first_rows([port.type for port in self.program.outputs])
+        for row, port in zip(first, self.program.outputs, strict=True):
             self._give(row, port.type, self.value(_output(port.name)))
         self.w.do(f"ret i32 {self.w.bits(self.value(ALIVE))}")
         if self.length >= LONGEST:
@@ -243,15 +247,31 @@ class _Body:
 
     def _give(self, row: int, type: Type, value: str) -> None:
         w = self.w
-        if type is Type.F32 and self.visible:
-            value = canonical(w, value)
-        elif type is Type.BOOL:
+        if type in FLOATS and self.visible:
+            value = canonical(w, value, type)
+        if type.bits > 32:
+            self._give_halves(row, type, value)
+            return
+        if type is Type.BOOL:
             value = w(f"zext {w.b} {value} to <{w.target.width} x i8>")
         stored = f"<{w.target.width} x i8>" if type is Type.BOOL else w.vector(type)
         w.do(f"store {stored} {value}, ptr {self.row('%out', row)}, align 4")
 
+    def _give_halves(self, row: int, type: Type, value: str) -> None:
+        w = self.w
+        value = value if type is Type.I64 else w(f"bitcast {w.d} {value} to {w.l}")
+        for half, part in enumerate((value, w(f"lshr {w.l} {value}, splat (i64 32)"))):
+            low, place = w(f"trunc {w.l} {part} to {w.i}"), self.row("%out", row + half)
+            w.do(f"store {w.i} {low}, ptr {place}, align 4")
+
     def row(self, base: str, number: int) -> str:
         return self.w(f"getelementptr i8, ptr {base}, i64 {number * self.w.target.row}")
+
+
+def first_rows(types: Sequence[Type | None]) -> list[int]:
+    """The rows in which ports begin, by their types."""
+    sizes = (2 if type is not None and type.bits > 32 else 1 for type in types)
+    return [0, *accumulate(sizes)][: len(types)]
 
 
 def _output(port: str) -> str:
@@ -276,12 +296,23 @@ def _keys(statement: Statement) -> Iterator[Key]:
 def _take(e: _Body, s: Input, active: str) -> None:
     w, type = e.w, e.types[s.slot]
     place = e.row("%in", e.rows[s.port])
-    if type is not Type.BOOL:
+    if type.bits > 32:
+        value = _joined(e, type, e.rows[s.port])
+    elif type is not Type.BOOL:
         value = w(f"load {w.vector(type)}, ptr {place}, align 4")
     else:
         bytes = f"<{w.target.width} x i8>"
         value = w(f"icmp ne {bytes} {w(f'load {bytes}, ptr {place}, align 4')}, {ZERO}")
     e.write(s.slot, value, active)
+
+
+def _joined(e: _Body, type: Type, row: int) -> str:
+    """An input of 64 bits, from its two rows."""
+    w = e.w
+    halves = [w(f"load {w.i}, ptr {e.row('%in', row + half)}, align 4") for half in range(2)]
+    low, high = (w(f"zext {w.i} {half} to {w.l}") for half in halves)
+    whole = w(f"or {w.l} {low}, {w(f'shl {w.l} {high}, splat (i64 32)')}")
+    return whole if type is Type.I64 else w(f"bitcast {w.l} {whole} to {w.d}")
 
 
 def _put(e: _Body, s: Output, active: str) -> None:

@@ -73,10 +73,15 @@ def run_for(
 ) -> Result:
     """The same with code of another shape, such as shorter vectors."""
     check_lanes(program, lanes, mask)
-    given = [input_lanes(port, inputs[port.name], lanes) for port in program.inputs]
+    given = [
+        row
+        for port in program.inputs
+        for row in _rows(input_lanes(port, inputs[port.name], lanes))
+    ]
     bindings = Bindings(target, sampler, fetcher)
     bound = bindings.of(program, uniforms)
     outputs = [np.empty(lanes, port.type.dtype) for port in program.outputs]
+    rows = [_rows(array) for array in outputs]
     alive = np.empty(lanes, np.bool_)
     if lanes:
         masks = [] if mask is None else [mask]
@@ -84,10 +89,19 @@ def run_for(
         code = compiled(program, names, target, masked=bool(masks))
         # Who is called back may meet any number.
         with np.errstate(all="ignore"):
-            _run(target, code, bound, given, masks, [*outputs, alive])
+            wanted = [row for each in rows for row in each]
+            _run(target, code, bound, given, masks, [*wanted, alive])
+        for array, halves in zip(outputs, rows, strict=True):
+            if len(halves) > 1:
+                array.view(np.int32).reshape(-1, 2).T[:] = halves
         bindings.complain()
     named = zip(program.outputs, outputs, strict=True)
     return Result({port.name: array for port, array in named}, alive)
+
+
+def _rows(array: Lanes) -> list[Lanes]:
+    """An array as bodies take it: one of 64 bits as copies of its low and of its high words."""
+    return [array] if array.itemsize < 8 else list(array.view(np.int32).reshape(-1, 2).T.copy())
 
 
 def _run(

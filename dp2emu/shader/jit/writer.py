@@ -17,7 +17,7 @@ import numpy as np
 
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import Constant
-from dp2emu.shader.types import NAN_BITS, Type
+from dp2emu.shader.types import NAN_BITS, WIDE_NAN_BITS, Type
 
 ZERO = "zeroinitializer"
 """0 or false of any type."""
@@ -78,7 +78,7 @@ class Writer:
         self.lines: list[str] = []
         self.entry: list[str] = []
         self.declared: set[str] = set()
-        self._types = {Type.F32: self.f, Type.I32: self.i, Type.BOOL: self.b}
+        self._types: dict[Type, str] = {type: getattr(self, type.letter) for type in Type}
         self._count = 0
 
     def __call__(self, instruction: str) -> str:
@@ -117,6 +117,12 @@ class Writer:
         """An intrinsic from float vectors to one."""
         suffixed = f"llvm.{name}.v{self.target.width}f32"
         return self.call(suffixed, self.f, *((self.f, each) for each in operands))
+
+    def apply(self, name: str, type: str, *operands: str) -> str:
+        """An intrinsic on vectors of a type to one, such as ``rint`` on doubles."""
+        suffix = {self.f: "f32", self.i: "i32", self.d: "f64", self.l: "i64"}[type]
+        full = f"llvm.{name}.v{self.target.width}{suffix}"
+        return self.call(full, type, *((type, each) for each in operands))
 
     def vector(self, type: Type) -> str:
         """The LLVM type of a slot's lanes."""
@@ -183,11 +189,17 @@ def constant(value: Constant) -> str:
     """A constant of the representation in all lanes; a NaN is the one that is seen."""
     if not value.bits:
         return ZERO
+    return ALL if value.type is Type.BOOL else f"splat ({scalar(value)})"
+
+
+def scalar(value: Constant) -> str:
+    """A constant of the representation with its LLVM type."""
     if value.type is Type.F32:
-        return f"splat (float {_double(value.bits)})"
-    if value.type is Type.BOOL:
-        return ALL
-    return f"splat (i32 {value.bits})"
+        return f"float {_double(value.bits)}"
+    if value.type is Type.F64:
+        bits = WIDE_NAN_BITS if np.isnan(value.scalar) else value.bits
+        return f"double 0x{bits:016x}"
+    return f"i{value.type.bits} {value.bits}"
 
 
 def number(value: float) -> str:
