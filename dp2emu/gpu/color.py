@@ -13,16 +13,18 @@ from dp2emu.gpu.encodings import as_floats
 from dp2emu.gpu.memory import Surface
 from dp2emu.gpu.packets import Draw, MergeNumbers, Uniforms
 from dp2emu.gpu.pixels import (
+    PART,
     color_format,
     every_bit,
     floats_of,
-    pack_color,
+    packed,
+    parts_of,
     unpack_color,
     unused_bits,
-    with_color,
+    words_of,
     write_bits,
 )
-from dp2emu.gpu.rasterops import COPY, combine
+from dp2emu.gpu.rasterops import COPY, Writing, written_over
 from dp2emu.gpu.state import Pipeline
 from dp2emu.recall import while_it_lives
 from dp2emu.records import dataclass
@@ -30,9 +32,10 @@ from dp2emu.shader.engines import telling
 from dp2emu.shader.exact import saturate
 from dp2emu.shader.fixed.blend import BLEND_FILE
 from dp2emu.shader.fixed.output import LINEAR_FILE, Output, output_program
+from dp2emu.shader.formulas import computed
 from dp2emu.shader.reference import Run
 from dp2emu.shader.texture.bindings import linear_light
-from dp2emu.shader.types import I32
+from dp2emu.shader.types import I32, Lanes
 
 COMPONENTS = "xyzw"
 
@@ -81,12 +84,11 @@ class ColorTarget:
             first = [as_floats(lane) for lane in rgba]
             other = [as_floats(lane) for lane in second or _NOTHING]
             rgba = self._merged(first, other, x, y, address)
-        words = pack_color(self.row, rgba)
-        if self.raster_op != COPY:
-            words = combine(self.raster_op, words, self.words[address])
-        if not self.whole:
-            words = with_color(self.row, self.words[address], words, self.bits)
-        self.words[address] = words
+        parts = computed(packed, self.row, *rgba)
+        writing = Writing(self.raster_op, self.whole)
+        if writing != Writing(COPY, whole=True):
+            parts = over(self.row, writing, self.bits, parts, self.words[address])
+        self.words[address] = words_of(self.row, parts, address.shape)
 
     def _merged(
         self, rgba: Sequence[F32], second: Sequence[F32], x: I64, y: I64, address: I64
@@ -112,6 +114,15 @@ class ColorTarget:
         """Bytes moved for each sample: what blending reads, and what is written."""
         reads = self.output.blend is not None or self.raster_op != COPY
         return self.row.size * (2 if reads else 1)
+
+
+def over(
+    row: FormatRow, writing: Writing, bits: int, parts: Sequence[Lanes], there: Words
+) -> list[Lanes]:
+    """Parts of pixels drawn over words; ``bits`` of them can change."""
+    masks = np.frombuffer(bits.to_bytes(PART * len(parts), "little"), np.int32)
+    return [computed(written_over, writing, *each)[0]
+            for each in zip(parts, parts_of(row, there), masks, strict=True)]  # fmt: skip
 
 
 _NOTHING = (np.zeros(1, np.float32),) * len(COMPONENTS)

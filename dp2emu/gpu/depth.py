@@ -6,11 +6,13 @@ import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, Mask
 from dp2emu.gpu.assembly import CORNERS
+from dp2emu.gpu.output_merger.depth_stencil import DepthTerms, depth_tested, inside_depth
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.planes import Plane, Sites, plane
 from dp2emu.gpu.setup import Primitives
 from dp2emu.gpu.state import DepthState
 from dp2emu.records import dataclass
+from dp2emu.shader.formulas import computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,28 +83,22 @@ def kept_by_clipping(planes: DepthPlanes, sites: Sites) -> Mask | None:
     clipped = planes.clipped[sites.spans.primitive]
     if not clipped.any():
         return None
-    z = sites.at(planes.plane)
-    return ~clipped[sites.span] | ((z >= 0) & (z <= 1))
+    (inside,) = computed(inside_depth, None, sites.at(planes.plane))
+    return ~clipped[sites.span] | inside
 
 
 def fragment_depth(planes: DepthPlanes, sites: Sites, written: F32 | None = None) -> F64:
-    """(z + bias) + slope, or the depth a program has ``written``; clamped, NaN is the least.
-
-    In a w-buffer (1 / rhw - near) / (far - near) takes the place of z.
-    """
-    z = _biased(planes, sites) if written is None else written.astype(np.float64)
-    low, high = planes.range
-    z = np.where(z > low, z, low)
-    return np.where(z < high, z, high)
-
-
-def _biased(planes: DepthPlanes, sites: Sites) -> F64:
-    z = sites.at(planes.plane)
+    """What the depth test is given, or the depth a program has ``written`` in its place."""
+    low, high = (np.float64(end) for end in planes.range)
+    if written is not None:
+        return computed(depth_tested, DepthTerms(), low, high, written.astype(np.float64))[0]
+    others: list[F64 | np.float64] = []
     if planes.rhw is not None:
         near, far = planes.w_range
-        z = (1.0 / sites.at(planes.rhw) - near) / np.float64(far - near)
+        others += [sites.at(planes.rhw), np.float64(near), np.float64(far - near)]
     if planes.bias:
-        z += planes.bias
+        others.append(np.float64(planes.bias))
     if planes.slope is not None:
-        z += planes.slope[sites.spans.primitive][sites.span]
-    return z
+        others.append(planes.slope[sites.spans.primitive][sites.span])
+    terms = DepthTerms(planes.rhw is not None, bool(planes.bias), planes.slope is not None)
+    return computed(depth_tested, terms, low, high, sites.at(planes.plane), *others)[0]

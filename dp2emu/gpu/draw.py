@@ -22,12 +22,12 @@ from dp2emu.gpu.encodings import as_floats
 from dp2emu.gpu.geometry import Geometry, geometry
 from dp2emu.gpu.merge import (
     Piles,
-    alpha_passes,
     last_of_each,
     piles,
     single_pile_each,
 )
 from dp2emu.gpu.multisample import alpha_covers, at_samples, pixel_count, pixels_of
+from dp2emu.gpu.output_merger.alpha_test import REFERENCE_STEP, alpha_passes
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.parts import instanced, uncut, vertices_read
 from dp2emu.gpu.planes import Sites, sites
@@ -51,6 +51,7 @@ from dp2emu.gpu.work import Streams, Work
 from dp2emu.records import dataclass, write
 from dp2emu.shader import reference
 from dp2emu.shader.engines import CHECKED, REFERENCE, name_of
+from dp2emu.shader.formulas import computed
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.reference import Run
 
@@ -384,7 +385,8 @@ class _Stages:
         alpha = as_floats(shaded.colors[0][3]) if 0 in shaded.colors else np.zeros(1, np.float32)
         if pipeline.alpha_test is not None:
             reference = self.draw.merge.alpha_reference
-            alive = alive & alpha_passes(pipeline.alpha_test, alpha, reference)
+            wanted = np.full(1, reference * REFERENCE_STEP, np.int32)
+            alive = alive & computed(alpha_passes, pipeline.alpha_test, alpha, wanted)[0]
         if shaded.drawn is not None:
             return alive & (shaded.drawn >> here.x % self.samples & 1).astype(np.bool_)
         if pipeline.alpha_to_coverage:

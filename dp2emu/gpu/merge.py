@@ -14,22 +14,15 @@ import numpy as np
 from dp2emu.d3d.enums import CmpFunc
 from dp2emu.d3d.formats import FormatRow
 from dp2emu.gpu.arrays import F32, F64, I64, Mask, Words
-from dp2emu.gpu.compare import COMPARE
 from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.output_merger.depth_stencil import MergeTests, depth_stencil
 from dp2emu.gpu.packets import Draw, MergeNumbers
-from dp2emu.gpu.pixels import (
-    depth_format,
-    quantise_depth,
-    stored_depth,
-    stored_stencil,
-    with_depth,
-    with_stencil,
-)
+from dp2emu.gpu.pixels import depth_format, parts_of, words_of
 from dp2emu.gpu.state import DepthState, StencilState
 from dp2emu.gpu.stencil import StencilTest
 from dp2emu.recall import while_it_lives
 from dp2emu.records import dataclass
-from dp2emu.shader.exact import saturate
+from dp2emu.shader.formulas import computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +72,6 @@ def single_pile_each(count: int) -> Piles:
     return Piles(order, order, np.ones(count, np.int64))
 
 
-def alpha_passes(func: CmpFunc, alpha: F32, reference: int) -> Mask:
-    """The alpha test: floor(alpha * 65535 + 0.5), clamped, against 257 times a reference byte.
-
-    The documents give the reference 8 bits and alpha no number of bits.  With 16 an alpha of
-    n / 255 equals the reference n in spite of what interpolation rounds away, and one between two
-    references is between them.  The format of the target does not matter.
-    """
-    stored = np.floor(saturate(alpha).astype(np.float64) * 65535 + 0.5).astype(np.uint32)
-    return COMPARE[func](stored, np.full(1, reference * 257, np.uint32))
-
-
 @dataclass(frozen=True, slots=True)
 class DepthTarget:
     """A depth-stencil buffer and how it is used.  ``words`` is a flat view, ``pitch`` words a row.
@@ -109,35 +91,34 @@ class DepthTarget:
         ``address`` numbers the words; ``front`` is -1 for fragments of back faces, and wanted
         only if the test is ``two_sided``.
         """
-        incoming = quantise_depth(self.row, z)
         top = address[piles.order[piles.heads]]
-        words = self.words[top]
-        depth, stencil = stored_depth(self.row, words), stored_stencil(self.row, words)
+        parts = [part.copy() for part in parts_of(self.row, self.words[top])]
+        back = np.zeros(len(z), bool) if front is None else front < 0
         passed = np.zeros(len(z), bool)
         for members in piles.layers():
-            count = len(members)
-            old = depth[:count]
-            better = COMPARE[self.state.func](incoming[members], old)
-            if self.stencil is not None:
-                faces = None if front is None else front[members]
-                better = self._stencil(stencil[:count], faces, better)
-            passed[members] = better
-            if self.state.write:
-                old[...] = np.where(better, incoming[members], old)
-        if self.state.write:
-            words = with_depth(self.row, words, depth)
-        if self.stencil is not None:
-            words = with_stencil(self.row, words, stencil)
+            stored = [part[: len(members)] for part in parts]
+            found, *new = computed(
+                depth_stencil, self.tests, z[members], back[members], *self._numbers, *stored
+            )
+            passed[members] = found
+            for part, value in zip(stored, new, strict=True):
+                part[...] = value if self.stencil is not None else np.where(found, value, part)
         if self.writes:
-            self.words[top] = words
+            self.words[top] = words_of(self.row, parts, top.shape)
         return passed
 
-    def _stencil(self, stored: Words, front: F32 | None, better: Mask) -> Mask:
-        """Replace stencil values; says which fragments pass both tests."""
-        assert self.stencil is not None
-        passed = self.stencil.passes(stored, front)
-        stored[...] = self.stencil.after(stored, front, passed, better)
-        return passed & better
+    @property
+    def tests(self) -> MergeTests:
+        """What is tested, and how."""
+        state = None if self.stencil is None else self.stencil.state
+        return MergeTests(self.row.format, self.state.func, self.state.write, state)
+
+    @property
+    def _numbers(self) -> tuple[np.uint32, np.uint32, np.uint32]:
+        test = self.stencil
+        if test is None:
+            return (np.uint32(0),) * 3
+        return test.reference, test.mask, test.write_mask
 
     @property
     def two_sided(self) -> bool:

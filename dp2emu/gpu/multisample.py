@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
+from dp2emu.gpu.output_merger.alpha_test import samples_covered
 from dp2emu.gpu.packets import Rect
 from dp2emu.gpu.planes import Frame, Sites, sites
 from dp2emu.gpu.spans import Fragments, SampleRuns, Spans, slices
 from dp2emu.gpu.subpixel import CENTRE, HALF, ONE, Offset, after_centre, first_centre
-from dp2emu.shader.exact import saturate
+from dp2emu.shader.formulas import computed
 
 ROWS = 1 << 15
 """Rows of primitives, counted once for each sample, whose coverage is worked out together."""
@@ -166,12 +167,7 @@ def _places(here: Sites, samples: int) -> tuple[I64, int]:
 
 
 def alpha_covers(alpha: F32, sample: I64, samples: int) -> Mask:
-    """Which fragments alpha to coverage keeps: of a pixel's samples the first
-    floor(alpha * samples + 0.5), in float64; alpha is clamped to 0..1, NaN is 0.
-
-    ``sample`` is which sample of its pixel each fragment is.  The documents of the states that ask
-    for this leave the pattern open; this one does not depend on the pixel.
-    """
-    kept = np.floor(saturate(alpha).astype(np.float64) * samples + 0.5)
+    """Which fragments alpha to coverage keeps; ``sample`` is which of its pixel each is."""
+    (kept,) = computed(samples_covered, samples, alpha)
     covered: Mask = sample < kept
     return covered

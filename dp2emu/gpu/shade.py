@@ -12,6 +12,7 @@ import numpy as np
 from dp2emu.gpu.arrays import F32, F64, Mask
 from dp2emu.gpu.geometry import is_color, is_flat
 from dp2emu.gpu.multisample import POSITIONS, centroids, coverage
+from dp2emu.gpu.output_merger.depth_stencil import depth_read
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.planes import Frame, Plane, Sites, plane
 from dp2emu.gpu.quads import in_quads, quads
@@ -22,6 +23,7 @@ from dp2emu.gpu.subpixel import ONE
 from dp2emu.gpu.vertex import COMPONENTS
 from dp2emu.records import dataclass
 from dp2emu.shader.engines import telling
+from dp2emu.shader.formulas import computed
 from dp2emu.shader.ir import Program, of_program
 from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, SAMPLE, varying
 from dp2emu.shader.reference import Run, Sampler
@@ -350,12 +352,8 @@ def _face(shading: Shading, sites: Sites) -> F32:
 
 
 def _depth(shading: Shading, sites: Sites) -> F32:
-    """z before any bias, clamped to 0..1, a NaN being 0; in Direct3D 10 it is not clamped."""
-    z = sites.at(shading.depth)
-    if shading.draw.pipeline.depth.in_viewport:
-        return z.astype(np.float32)
-    z = np.where(z > 0, z, 0.0)
-    return np.where(z < 1, z, 1.0).astype(np.float32)
+    unclamped = shading.draw.pipeline.depth.in_viewport
+    return computed(depth_read, unclamped, sites.at(shading.depth))[0]
 
 
 def _eye_w(shading: Shading, sites: Sites) -> F32:

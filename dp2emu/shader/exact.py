@@ -5,6 +5,8 @@ They are exact on every machine: none depends on how a CPU fuses, flushes or con
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,8 @@ LEAST_NORMAL = np.float32(2.0**-126)
 ALL_ONES = np.uint32(0xFFFFFFFF)
 
 U32 = NDArray[np.uint32]
+
+_Floats = TypeVar("_Floats", F32, F64)
 
 _INT_MIN, _INT_MAX, _UINT_MAX = -(2.0**31), 2.0**31 - 1, 2.0**32 - 1
 
@@ -61,12 +65,12 @@ def mulz(x: F32, y: F32) -> F32:
     return np.where((x == ZERO) | (y == ZERO), ZERO, x * y)
 
 
-def minimum(x: F32, y: F32) -> F32:
+def minimum(x: _Floats, y: _Floats) -> _Floats:
     """x < y ? x : y; if one is a NaN, the other (shader reference section 9)."""
     return np.where((x < y) | np.isnan(y), x, y)
 
 
-def maximum(x: F32, y: F32) -> F32:
+def maximum(x: _Floats, y: _Floats) -> _Floats:
     """x >= y ? x : y; if one is a NaN, the other (shader reference section 9)."""
     return np.where((x >= y) | np.isnan(y), x, y)
 
@@ -115,6 +119,11 @@ def float_to_int(x: F32 | F64) -> I32:
 def float_to_uint(x: F32 | F64) -> I32:
     """Cut towards zero, saturated to 0..2**32 - 1; 0 for a NaN."""
     return signed(_clamped(x, 0.0, _UINT_MAX).astype(np.uint32))
+
+
+def fraction_code(x: F32, y: F32) -> I32:
+    """floor(x * y + 0.5) of x clamped to 0..1, a NaN being 0, in float64; saturated."""
+    return float_to_uint(saturate(x).astype(np.float64) * y + 0.5)
 
 
 def _clamped(x: F32 | F64, low: float, high: float) -> NDArray[np.int64]:

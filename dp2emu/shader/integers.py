@@ -17,12 +17,13 @@ _ONES = 0x01010101
 _SMEARS = (1, 2, 4, 8, 16)
 _SWAPS = ((1, _PAIRS), (2, _NIBBLES), (4, _BYTES), (8, 0x00FF00FF))
 
-HALF_INFINITY, HALF_NAN, HALF_LARGEST = 0x7C00, 0x7E00, 0x7BFF
 _INFINITY = 0x7F800000
-_LEAST_HALF = 0x38800000
-"""2**-14, the least half that is normal, as a float32."""
-_REBIAS = 0x38000000
+_MANTISSA = 23
+_LEAST_NORMAL = 113 << _MANTISSA
+"""2**-14, the least number with 5 bits of exponent that is normal, as a float32."""
+_REBIAS = 112 << _MANTISSA
 """What the exponents of float32 count more, 127 - 15, where they stand."""
+_SIGN, _HALF_NAN = 0x8000, 0x7E00
 
 
 def ushr(x: Value, count: Value | int) -> Value:
@@ -92,17 +93,38 @@ def insert(width: Value, offset: Value, x: Value, base: Value) -> Value:
 
 
 def to_half(x: Value) -> Value:
-    """The half of an F32, cut towards zero, in the low 16 bits.
+    """The half of an F32, cut towards zero, in the low 16 bits."""
+    return to_small_float(x, 10)
 
-    What is too large becomes the largest half, infinity stays infinity, a NaN is ``HALF_NAN``.
+
+def to_small_float(x: Value, mantissa: int, *, signed: bool = True) -> Value:
+    """An F32 with 5 bits of exponent and some of mantissa, cut towards zero, in the low bits.
+
+    What is too large becomes the largest number, infinity stays infinity, a NaN is the one with
+    the first bit of the mantissa; without a sign what is negative becomes 0 (Direct3D 10, Data
+    Conversion).
     """
+    b = x.builder
+    bits, largest = b.asint(x), (31 << mantissa) - 1
+    size = bits & 0x7FFFFFFF
+    normal = b.apply("imin", (size - _REBIAS) >> (_MANTISSA - mantissa), largest)
+    subnormal = b.ftoi(b.abs(x) * 2.0 ** (14 + mantissa))
+    finite = b.select(size < _LEAST_NORMAL, subnormal, normal)
+    nan = largest + 1 | 1 << mantissa - 1
+    special = b.apply("iselect", size.eq(_INFINITY), largest + 1, nan)
+    found = b.select(size < _INFINITY, finite, special)
+    return found | (ushr(bits, 16) & _SIGN) if signed else b.select(bits < 0, 0, found)
+
+
+def nearest_half(x: Value) -> Value:
+    """The half nearest to an F32, ties to even, in the low 16 bits; a NaN is 0x7E00."""
     b = x.builder
     bits = b.asint(x)
     size = bits & 0x7FFFFFFF
-    normal = (size - _REBIAS) >> 13
-    normal = b.select(normal < HALF_LARGEST, normal, HALF_LARGEST)
-    subnormal = b.ftoi(b.abs(x) * 2.0**24)
-    finite = b.select(size < _LEAST_HALF, subnormal, normal)
-    special = b.apply("iselect", size.eq(_INFINITY), HALF_INFINITY, HALF_NAN)
-    found = b.select(size < _INFINITY, finite, special)
-    return found | (ushr(bits, 16) & 0x8000)
+    # The exponent loses 112; 0xFFF and the last bit kept round.
+    normal = ushr(size + (ushr(size, 13) & 1) + (0xFFF - _REBIAS), 13)
+    # The spacing of floats from one half on is the least subnormal half.
+    subnormal = b.asint(b.abs(x) + 0.5) - 0x3F000000
+    found = b.select(size < _LEAST_NORMAL, subnormal, normal)
+    found = b.select(size >= 0x477FF000, 0x7C00, found) | (ushr(bits, 16) & _SIGN)
+    return b.select(size > _INFINITY, _HALF_NAN, found)

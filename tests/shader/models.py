@@ -241,16 +241,16 @@ def fraction(x: int) -> int:
     return total(x, negated(integral(math.floor)(x)))
 
 
-def smaller(x: int, y: int) -> int:
-    if is_nan(x) or is_nan(y):
-        return x if is_nan(y) else y
-    return x if number(x) < number(y) else y
+def smaller(x: int, y: int, kind: Kind = SINGLE) -> int:
+    if is_nan(x, kind) or is_nan(y, kind):
+        return x if is_nan(y, kind) else y
+    return x if number(x, kind) < number(y, kind) else y
 
 
-def larger(x: int, y: int) -> int:
-    if is_nan(x) or is_nan(y):
-        return x if is_nan(y) else y
-    return x if number(x) >= number(y) else y
+def larger(x: int, y: int, kind: Kind = SINGLE) -> int:
+    if is_nan(x, kind) or is_nan(y, kind):
+        return x if is_nan(y, kind) else y
+    return x if number(x, kind) >= number(y, kind) else y
 
 
 def clamped(x: int) -> int:
@@ -268,6 +268,13 @@ def to_integer(low: int, high: int, kind: Kind = SINGLE) -> Callable[[int], int]
         return min(max(math.trunc(exact(x, kind)), low), high) & WORD
 
     return model
+
+
+def code(x: int, y: int) -> int:
+    """In float64, so that both the product and the sum are rounded there."""
+    product_ = product(converted(SINGLE, DOUBLE)(clamped(x)), converted(SINGLE, DOUBLE)(y), DOUBLE)
+    half = rounded(Fraction(1, 2), 0, DOUBLE)
+    return to_integer(0, 2**32 - 1, DOUBLE)(total(product_, half, DOUBLE))
 
 
 def signed(x: int, bits: int = 32) -> int:
@@ -334,6 +341,10 @@ MODELS: dict[str, Callable[..., int]] = {
     "udiv": lambda x, y: x // y if y else WORD,
     "urem": lambda x, y: x % y if y else WORD,
     "ineg": lambda x: -x & WORD,
+    "imin": lambda x, y: min(x, y, key=signed),
+    "imax": lambda x, y: max(x, y, key=signed),
+    "umin": min,
+    "umax": max,
     "iand": lambda x, y: x & y,
     "ior": lambda x, y: x | y,
     "ixor": lambda x, y: x ^ y,
@@ -363,6 +374,8 @@ MODELS: dict[str, Callable[..., int]] = {
     "dround": integral(round, DOUBLE),
     "dabs": lambda x: x & ~DOUBLE.sign,
     "dneg": lambda x: negated(x, DOUBLE),
+    "dmin": lambda x, y: smaller(x, y, DOUBLE),
+    "dmax": lambda x, y: larger(x, y, DOUBLE),
     "dselect": chosen,
     "dlt": compared(lambda x, y: x < y, DOUBLE),
     "dge": compared(lambda x, y: x >= y, DOUBLE),
@@ -388,6 +401,7 @@ MODELS: dict[str, Callable[..., int]] = {
     "lne": lambda x, y: int(x != y),
     "ftoi": to_integer(-(2**31), 2**31 - 1),
     "ftou": to_integer(0, 2**32 - 1),
+    "ftoun": code,
     "itof": lambda x: rounded(Fraction(signed(x))),
     "utof": lambda x: rounded(Fraction(x)),
     "asint": lambda x: NAN if is_nan(x) else x,

@@ -10,7 +10,6 @@ need not wait until code is compiled for its own.
 
 from __future__ import annotations
 
-from dp2emu.gpu.kernel.depth import ONE
 from dp2emu.gpu.kernel.key import SetupKey
 from dp2emu.gpu.kernel.layout import (
     ARGUMENTS,
@@ -25,14 +24,16 @@ from dp2emu.gpu.kernel.layout import (
     X0,
     Y0,
 )
-from dp2emu.gpu.kernel.packing import double
 from dp2emu.gpu.kernel.setup_words import DIVIDED as IN_PERSPECTIVE
 from dp2emu.gpu.kernel.setup_words import FLAT, PLACED, PLANE, TRIANGLES
-from dp2emu.gpu.kernel.writing import Code, numbers
+from dp2emu.gpu.kernel.writing import Code, double, numbers
+from dp2emu.gpu.output_merger.depth_stencil import inside_depth
 from dp2emu.gpu.subpixel import EXACT_LIMIT
 from dp2emu.gpu.subpixel import ONE as GRID
 from dp2emu.records import dataclass
+from dp2emu.shader.jit.inline import emitted
 from dp2emu.shader.jit.writer import ZERO
+from dp2emu.shader.types import Type
 
 GRID_BITS = GRID.bit_length() - 1
 
@@ -358,7 +359,7 @@ class Setup:
             )
             base = w(f"select i1 {is_placed}, ptr {placed}, ptr {others}")
             a, b, c = (
-                w(f"fmul {w.d} {f}, {self._either(divided, r, ONE)}")
+                w(f"fmul {w.d} {f}, {self._either(divided, r, double(1.0))}")
                 for f, r in zip(self._corners_at(base, row, first), rhw, strict=True)
             )
             changes = (self._either(flat, ZERO, each) for each in self._changes(frame, (a, b, c)))
@@ -377,13 +378,13 @@ class Setup:
         stored: 1 if all three are equal.  Nothing of either if nobody divides.
         """
         w, word = self.w, self._known("divisor")
-        divided, *rhw = (w.variable(w.l, ZERO), *(w.variable(w.d, ONE) for _ in range(3)))
+        divided, *rhw = (w.variable(w.l, ZERO), *(w.variable(w.d, double(1.0)) for _ in range(3)))
         with w.when(w(f"icmp ne i64 {word}, 0")):
             corners = self._corners("rhw", first)
             same = w.both(*(w(f"fcmp oeq {w.d} {each}, {corners[0]}") for each in corners[1:]))
             same = w.both(same, w(f"fcmp oeq {w.d} {corners[0]}, {corners[0]}"))
             divided.set(w.select(same, w.l, ZERO, long(DIVIDED)))
-            a, b, c = (w.select(same, w.d, ONE, each) for each in corners)
+            a, b, c = (w.select(same, w.d, double(1.0), each) for each in corners)
             for place, value in enumerate((a, *self._changes(frame, (a, b, c)))):
                 self._store(w(f"add i64 {word}, {place}"), w.d, value)
             for variable, value in zip(rhw, (a, b, c), strict=True):
@@ -394,8 +395,7 @@ class Setup:
     def _outside(self, z: Triple) -> str:
         """Whether some corner is not within 0..1."""
         w = self.w
-        inside = [w.both(w(f"fcmp oge {w.d} {each}, {ZERO}"), w(f"fcmp ole {w.d} {each}, {ONE}"))
-                  for each in z]  # fmt: skip
+        inside = [emitted(w, inside_depth, None, [(Type.F64, each)])[0] for each in z]
         return w(f"xor {w.b} {self._each(inside)}, splat (i1 true)")
 
     def _slope(self, z: Triple, ddx: str, ddy: str) -> str:

@@ -9,18 +9,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 
 from dp2emu.gpu.geometry import is_color
-from dp2emu.gpu.kernel.depth import clamped
 from dp2emu.gpu.kernel.key import Key, Samplers
 from dp2emu.gpu.kernel.layout import DEPTH, DIVIDED, DIVISOR, FRONT, NUMBER, RHW
-from dp2emu.gpu.kernel.packing import splat
 from dp2emu.gpu.kernel.planes import Primitive, lanes_from, reciprocal
-from dp2emu.gpu.kernel.writing import Code, Lane
+from dp2emu.gpu.kernel.writing import Code, Lane, splat
+from dp2emu.gpu.output_merger.depth_stencil import depth_read
 from dp2emu.gpu.shade import absent_value
 from dp2emu.gpu.shaded import COLOR_PORTS, targets_of
 from dp2emu.gpu.state import COVERAGE_PORT, DEPTH_PORT
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import Constant, Program
 from dp2emu.shader.jit.bodies import body
+from dp2emu.shader.jit.inline import emitted
 from dp2emu.shader.jit.layout import Asked
 from dp2emu.shader.jit.ranges import Range, Sampled, output_ranges
 from dp2emu.shader.jit.writer import ZERO, Target, Writer, constant, number
@@ -172,8 +172,8 @@ def _face(site: Site) -> str:
 
 
 def _depth(site: Site) -> str:
-    w, z = site.primitive.code, site.plane(DEPTH)
-    return rounded(w, z if site.unclamped else clamped(w, z))
+    z = [(Type.F64, site.plane(DEPTH))]
+    return emitted(site.primitive.code, depth_read, site.unclamped, z)[0]
 
 
 def _eye_w(site: Site) -> str:

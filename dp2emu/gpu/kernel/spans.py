@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dp2emu.gpu.kernel.blocks import Blocks, Bounds
 from dp2emu.gpu.kernel.layout import record_at
-from dp2emu.gpu.kernel.packing import splat
 from dp2emu.gpu.kernel.planes import Primitive
-from dp2emu.gpu.kernel.writing import Code, numbers
+from dp2emu.gpu.kernel.writing import Code, numbers, splat
 from dp2emu.shader.jit.writer import ZERO
 
 _LAST = (1 << 31) - 1

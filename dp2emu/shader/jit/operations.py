@@ -50,7 +50,7 @@ def _float(name: str) -> Emit:
 
 
 def _wide(name: str, letter: str = "d") -> Emit:
-    """The same for F64, or I64."""
+    """The same for F64, or for integers."""
     return lambda w, *operands: w.apply(name, getattr(w, letter), *operands)
 
 
@@ -73,16 +73,26 @@ def _mulz(w: Writer, x: str, y: str) -> str:
     return w.select(both, w.f, w(f"fmul {w.f} {x}, {y}"), ZERO)
 
 
-def _min(w: Writer, x: str, y: str) -> str:
+def _min(letter: str) -> Emit:
     """What CPUs have an instruction for, and x if y is a NaN."""
-    least = w.select(w(f"fcmp olt {w.f} {x}, {y}"), w.f, x, y)
-    return w.select(w(f"fcmp uno {w.f} {y}, {ZERO}"), w.f, x, least)
+
+    def emit(w: Writer, x: str, y: str) -> str:
+        type = getattr(w, letter)
+        least = w.select(w(f"fcmp olt {type} {x}, {y}"), type, x, y)
+        return w.select(w(f"fcmp uno {type} {y}, {ZERO}"), type, x, least)
+
+    return emit
 
 
-def _max(w: Writer, x: str, y: str) -> str:
+def _max(letter: str) -> Emit:
     """The same, in the order that gives x if they are equal, which zeros of two signs are."""
-    most = w.select(w(f"fcmp ogt {w.f} {y}, {x}"), w.f, y, x)
-    return w.select(w(f"fcmp uno {w.f} {x}, {ZERO}"), w.f, y, most)
+
+    def emit(w: Writer, x: str, y: str) -> str:
+        type = getattr(w, letter)
+        most = w.select(w(f"fcmp ogt {type} {y}, {x}"), type, y, x)
+        return w.select(w(f"fcmp uno {type} {x}, {ZERO}"), type, y, most)
+
+    return emit
 
 
 def _saturate(w: Writer, x: str) -> str:
@@ -171,6 +181,16 @@ def _saturating(word: str, low: float, high: float, type: Type = Type.F32) -> Em
     return emit
 
 
+_TO_UNSIGNED = _saturating("fptoui", 0.0, 2.0**32, Type.F64)
+_HALF = constant(Constant.of(Type.F64, 0.5))
+
+
+def _fraction_code(w: Writer, x: str, y: str) -> str:
+    wide = [w(f"fpext {w.f} {each} to {w.d}") for each in (_saturate(w, x), y)]
+    scaled = w(f"fmul {w.d} {wide[0]}, {wide[1]}")
+    return _TO_UNSIGNED(w, w(f"fadd {w.d} {scaled}, {_HALF}"))
+
+
 EMIT: dict[str, Emit] = {
     # F32 arithmetic
     "mov": _same,
@@ -188,8 +208,8 @@ EMIT: dict[str, Emit] = {
     "fract": _fract,
     "abs": _float("fabs"),
     "neg": lambda w, x: w(f"fneg {w.f} {x}"),
-    "min": _min,
-    "max": _max,
+    "min": _min("f"),
+    "max": _max("f"),
     "saturate": _saturate,
     "flush": _flush,
     "select": _select("f"),
@@ -208,6 +228,10 @@ EMIT: dict[str, Emit] = {
     "udiv": _divided("udiv"),
     "urem": _divided("urem"),
     "ineg": lambda w, x: w(f"sub {w.i} {ZERO}, {x}"),
+    "imin": _wide("smin", "i"),
+    "imax": _wide("smax", "i"),
+    "umin": _wide("umin", "i"),
+    "umax": _wide("umax", "i"),
     "iand": _binary("and", "i"),
     "ior": _binary("or", "i"),
     "ixor": _binary("xor", "i"),
@@ -239,6 +263,8 @@ EMIT: dict[str, Emit] = {
     "dround": _wide("rint"),
     "dabs": _wide("fabs"),
     "dneg": lambda w, x: w(f"fneg {w.d} {x}"),
+    "dmin": _min("d"),
+    "dmax": _max("d"),
     "dselect": _select("d"),
     "dlt": _binary("fcmp olt", "d"),
     "dge": _binary("fcmp oge", "d"),
@@ -266,6 +292,7 @@ EMIT: dict[str, Emit] = {
     # Conversions
     "ftoi": _saturating("fptosi", -(2.0**31), 2.0**31),
     "ftou": _saturating("fptoui", 0.0, 2.0**32),
+    "ftoun": _fraction_code,
     "itof": _convert("sitofp", "if"),
     "utof": _convert("uitofp", "if"),
     "asint": lambda w, x: w(f"bitcast {w.f} {canonical(w, x)} to {w.i}"),
@@ -273,7 +300,7 @@ EMIT: dict[str, Emit] = {
     "ftod": _convert("fpext", "fd"),
     "dtof": _convert("fptrunc", "df"),
     "dtoi": _saturating("fptosi", -(2.0**31), 2.0**31, Type.F64),
-    "dtou": _saturating("fptoui", 0.0, 2.0**32, Type.F64),
+    "dtou": _TO_UNSIGNED,
     "itod": _convert("sitofp", "id"),
     "ltod": _convert("sitofp", "ld"),
     "itol": _convert("sext", "il"),

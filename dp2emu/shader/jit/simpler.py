@@ -5,17 +5,28 @@ Each gives the same bits as the row of ``operations``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import Assign, Constant, Operand, Program, Slot
-from dp2emu.shader.jit.fractions import divisor, fraction, whole_numbers
-from dp2emu.shader.jit.ranges import Found, Range, Sampled, ranges
+from dp2emu.shader.jit.fractions import (
+    byte_fraction,
+    divisor,
+    fraction,
+    fraction_code,
+    made_once,
+    whole_numbers,
+)
+from dp2emu.shader.jit.operations import EMIT
+from dp2emu.shader.jit.ranges import Found, Given, Range, Sampled, ranges
 from dp2emu.shader.jit.writer import ZERO, Writer
 from dp2emu.shader.jit.zeros import number_of, unsigned_zeros
+from dp2emu.shader.types import Type
 
 Read = Callable[[Operand], str]
 """Gives the name of an operand."""
+_NOTHING: Given = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +36,22 @@ class Facts:
     ranges: Found
     whole: frozenset[int]
     unsigned: frozenset[int]
+    made: Mapping[int, Assign]
 
     @classmethod
-    def of(cls, program: Program, sampled: Sampled) -> Facts:
-        """``sampled`` is known of what is sampled."""
-        return cls(ranges(program, sampled), whole_numbers(program), unsigned_zeros(program))
+    def of(cls, program: Program, sampled: Sampled, given: Given = _NOTHING) -> Facts:
+        """``sampled`` is known of what is sampled, ``given`` of inputs."""
+        return cls(
+            ranges(program, sampled, given),
+            whole_numbers(program),
+            unsigned_zeros(program),
+            made_once(program),
+        )
+
+    def origin(self, operand: Operand, *ops: str) -> Assign | None:
+        """The statement that assigns a slot in the only place, if its operation is one of ops."""
+        found = self.made.get(operand.number) if isinstance(operand, Slot) else None
+        return found if found is not None and found.op in ops else None
 
     def range(self, operand: Operand) -> Range | None:
         """That of an operand, if it is a slot."""
@@ -46,7 +68,81 @@ def _quotient(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | N
     """A code as a fraction."""
     value, largest = statement.operands[0], divisor(statement.operands[1])
     whole = isinstance(value, Slot) and value.number in facts.whole
-    return fraction(w, read(value), largest) if largest and whole else None
+    if not largest or not whole:
+        return None
+    byte = _byte(facts, value) if largest == _BYTE and w.target.rounding else None
+    if byte is not None and w.target.width == _WIDE:
+        return byte_fraction(w, read(byte[0]), byte[1])
+    return fraction(w, read(value), largest)
+
+
+_BYTE, _WIDE = 0xFF, 16
+_BYTE_SHIFTS = (8, 16, 24)
+
+
+def _byte(facts: Facts, value: Operand) -> tuple[Operand, int] | None:
+    """The word and the number of its byte that a number was converted from."""
+    converted = facts.origin(value, "itof", "utof")
+    if converted is None:
+        return None
+    field = facts.origin(converted.operands[0], "iand", "ushr")
+    if field is None:
+        return None
+    if field.op == "iand":
+        if field.operands[1] != Constant(Type.I32, _BYTE):
+            return None
+        word = field.operands[0]
+        field = facts.origin(word, "ushr") or field
+        if field.op == "iand":
+            return word, 0
+    word, shift = field.operands
+    number = shift.bits if isinstance(shift, Constant) else 0
+    return (word, number // 8) if number in _BYTE_SHIFTS else None
+
+
+def _code(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
+    """A fraction's code, which needs no saturation."""
+    value, largest = statement.operands[0], number_of(statement.operands[1])
+    if largest is None or not 1 <= largest < 2**31:
+        return None
+    known = facts.range(value)
+    x = read(value)
+    if known is None or not known.within:
+        x = EMIT["saturate"](w, x)
+    return fraction_code(w, x, largest)
+
+
+def _whole(word: str) -> Callable[[Writer, Facts, Assign, Read], str | None]:
+    """Of doubles that need no saturation; unsigned ones that fit a signed integer are converted
+    as such, for which more CPUs have an instruction.
+    """
+
+    def rule(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
+        known = facts.range(statement.operands[0])
+        if known is None or known.nan:
+            return None
+        x = read(statement.operands[0])
+        if known.converts and (word == "fptosi" or known.low >= 0):
+            return w(f"fptosi {w.d} {x} to {w.i}")
+        if word == "fptoui" and known.low >= 0 and known.high < 2.0**32:
+            return w(f"fptoui {w.d} {x} to {w.i}")
+        return None
+
+    return rule
+
+
+def _bits(given: str, found: str) -> Callable[[Writer, Facts, Assign, Read], str | None]:
+    """Of what is no NaN."""
+
+    def rule(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
+        known = facts.range(statement.operands[0])
+        if known is None or known.nan:
+            return None
+        return w(
+            f"bitcast {getattr(w, given)} {read(statement.operands[0])} to {getattr(w, found)}"
+        )
+
+    return rule
 
 
 def _saturated(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
@@ -80,7 +176,7 @@ def _product(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | No
     return value if plain else w(f"fadd {w.f} {value}, {ZERO}")
 
 
-def _extreme(how: str) -> Callable[[Writer, Facts, Assign, Read], str | None]:
+def _extreme(how: str, letter: str = "f") -> Callable[[Writer, Facts, Assign, Read], str | None]:
     """Of a number and a constant, which it is not the same as a zero of another sign."""
 
     def rule(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
@@ -88,8 +184,8 @@ def _extreme(how: str) -> Callable[[Writer, Facts, Assign, Read], str | None]:
         value, bound = (y, x) if isinstance(x, Constant) else (x, y)
         if not number_of(bound):
             return None
-        given, limit = read(value), read(bound)
-        return w.select(w(f"fcmp {how} {w.f} {given}, {limit}"), w.f, given, limit)
+        given, limit, type = read(value), read(bound), getattr(w, letter)
+        return w.select(w(f"fcmp {how} {type} {given}, {limit}"), type, given, limit)
 
     return rule
 
@@ -101,4 +197,11 @@ _RULES: dict[str, Callable[[Writer, Facts, Assign, Read], str | None]] = {
     "mulz": _product,
     "min": _extreme("olt"),
     "max": _extreme("ogt"),
+    "dmin": _extreme("olt", "d"),
+    "dmax": _extreme("ogt", "d"),
+    "ftoun": _code,
+    "dtoi": _whole("fptosi"),
+    "dtou": _whole("fptoui"),
+    "asint": _bits("f", "i"),
+    "aslong": _bits("d", "l"),
 }

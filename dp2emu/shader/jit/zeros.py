@@ -66,7 +66,7 @@ def number_of(operand: Operand) -> float | None:
     """A constant that is a finite number."""
     if not isinstance(operand, Constant):
         return None
-    value = np.uint32(operand.bits).view(np.float32)
+    value = operand.scalar
     return float(value) if np.isfinite(value) else None
 
 

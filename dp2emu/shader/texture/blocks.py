@@ -21,7 +21,8 @@ from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel
 from dp2emu.records import dataclass
-from dp2emu.shader.texture.fields import Decode, Source, bits, signed_bits
+from dp2emu.shader.codings import bits, signed_bits
+from dp2emu.shader.texture.fields import Decode, Source
 from dp2emu.shader.texture.filters import Texel
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value

@@ -15,12 +15,13 @@ from operator import and_
 
 from dp2emu.d3d.formats import Channel, Coding, FormatRow
 from dp2emu.shader.builder import Builder
+from dp2emu.shader.codings import field, signed_field
 from dp2emu.shader.ir import File, Lod, Program, Stage
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.texture import seams
 from dp2emu.shader.texture.bindings import Files, LevelField, LimitField
 from dp2emu.shader.texture.detail import level_from
-from dp2emu.shader.texture.fields import WORD_BITS, Decode, Source, bits, signed_bits
+from dp2emu.shader.texture.fields import Decode, Source
 from dp2emu.shader.texture.filters import Texel
 from dp2emu.shader.texture.reading import Level, corners, level_of, place_of, shifted
 from dp2emu.shader.texture.records import SamplerKey
@@ -107,13 +108,12 @@ def has_integers(row: FormatRow) -> bool:
 
 
 def _integer(codes: tuple[Value, ...], lane: Channel) -> Value:
-    word, shift = divmod(lane.shift, WORD_BITS)
-    return _INTEGERS[lane.coding](codes[word], shift, lane.bits)
+    return _INTEGERS[lane.coding](codes, lane)
 
 
-_INTEGERS: dict[Coding, Callable[[Value, int, int], Value]] = {
-    Coding.UINT: bits,
-    Coding.SINT: signed_bits,
+_INTEGERS: dict[Coding, Callable[[Sequence[Value], Channel], Value]] = {
+    Coding.UINT: field,
+    Coding.SINT: signed_field,
 }
 
 

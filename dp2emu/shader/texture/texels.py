@@ -5,9 +5,10 @@ from __future__ import annotations
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import AnyFormat
+from dp2emu.shader.codings import bits, unit_blue
 from dp2emu.shader.texture import blocks
 from dp2emu.shader.texture.bindings import LimitField
-from dp2emu.shader.texture.fields import Decode, Source, bits, plain, read_channel
+from dp2emu.shader.texture.fields import Decode, Source, plain, read_channel
 from dp2emu.shader.texture.filters import Texel
 from dp2emu.shader.values import Number, Value
 
@@ -49,8 +50,8 @@ def _depth(source: Source, address: Value, u: Value, v: Value) -> Texel:
 def _computed_blue(source: Source, address: Value, u: Value, v: Value) -> Texel:
     """CxV8U8: the third component of a vector of length 1, which points out of the surface."""
     red, green, _, alpha = plain(source, address, u, v)
-    rest = source.b.max(1.0 - red * red - green * green, 0.0)
-    return red, green, source.b.sqrt(rest), alpha
+    assert isinstance(red, Value) and isinstance(green, Value)
+    return red, green, unit_blue(red, green), alpha
 
 
 def _palette(source: Source, address: Value, u: Value, v: Value) -> Texel:

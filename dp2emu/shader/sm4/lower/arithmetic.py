@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 
 from dp2emu.shader import functions, integers
 from dp2emu.shader.builder import Builder
+from dp2emu.shader.codings import half
 from dp2emu.shader.ir import Axis
 from dp2emu.shader.sm4.lower.lowering import Lowering
 from dp2emu.shader.sm4.lower.reading import Source, sources
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Instruction
 from dp2emu.shader.sm4.registers import File
-from dp2emu.shader.texture.fields import half
 from dp2emu.shader.values import Value
 
 Result = Mapping[int, Value]

@@ -1,0 +1,1 @@
+"""The output merger: alpha, depth and stencil tests, and what targets store."""
