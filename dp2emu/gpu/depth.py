@@ -9,6 +9,7 @@ from dp2emu.gpu.assembly import CORNERS
 from dp2emu.gpu.output_merger.depth_stencil import DepthTerms, depth_tested, inside_depth
 from dp2emu.gpu.packets import Draw
 from dp2emu.gpu.planes import Plane, Sites, plane
+from dp2emu.gpu.rasterizer.depth_bias import OffsetTerms, depth_offset
 from dp2emu.gpu.setup import Primitives
 from dp2emu.gpu.state import DepthState
 from dp2emu.records import dataclass
@@ -40,15 +41,17 @@ def depth_planes(draw: Draw, primitives: Primitives) -> DepthPlanes:
     with z outside 0..1, and a NaN is outside.
     """
     pipeline, frame, position = draw.pipeline, primitives.frame, primitives.vertices.position
-    state, z = pipeline.depth, position[2]
-    outside: Mask = np.logical_or.reduce(~((z >= 0) & (z <= 1)))
+    state, z = pipeline.depth, position[2].astype(np.float64)
+    outside: Mask = np.logical_or.reduce(~computed(inside_depth, None, z)[0])
     clipped = outside & (pipeline.raster.clip and pipeline.vertex is None)
     rhw = plane(frame, position[3]) if state.w_buffer else None
     biased = state.bias_all or CORNERS[draw.topology] == 3
     bias = state.bias if biased else 0.0
-    slope = None if primitives.tilt is None else state.slope * primitives.tilt
+    tilt, slope = primitives.tilt, None
+    if tilt is not None:
+        (slope,) = computed(depth_offset, _SLOPED, np.float64(state.slope), tilt)
     if biased and (state.bias_of_float or state.bias_clamp):
-        bias, slope = 0.0, _offset(state, z, slope)
+        bias, slope = 0.0, _offset(state, z, tilt)
     return DepthPlanes(plane(frame, z), clipped, rhw, draw.w_range, bias, slope, depth_range(draw))
 
 
@@ -58,24 +61,22 @@ def depth_range(draw: Draw) -> tuple[float, float]:
     return (view.min_z, view.max_z) if draw.pipeline.depth.in_viewport else (0.0, 1.0)
 
 
-_LAST_PLACE = 24
-"""2 to the exponent of a float32 that ``frexp`` gives, less this, is its last place."""
+_SLOPED = OffsetTerms(sloped=True, biased=False, of_float=False, clamp=0)
 
 
-def _offset(state: DepthState, z: F64, slope: F64 | None) -> F64:
-    """Bias and slope of each triangle as Direct3D 10 has them (Depth Bias): bias * 2^(e - 23), e
-    the exponent of its greatest z, where the buffer has floats; clamped if that is asked for.
-    """
-    unit = np.ones(z.shape[1])
+def _offset(state: DepthState, z: F64, tilt: F64 | None) -> F64:
+    """Bias and slope of each triangle as Direct3D 10 has them."""
+    clamp = int(np.sign(state.bias_clamp))
+    terms = OffsetTerms(tilt is not None, True, state.bias_of_float, clamp)
+    operands: list[F64 | np.float64] = []
+    if tilt is not None:
+        operands += [np.float64(state.slope), tilt]
+    operands.append(np.float64(state.bias))
     if state.bias_of_float:
-        exponent = np.frexp(np.abs(z).max(axis=0).astype(np.float32))[1]
-        unit = np.ldexp(1.0, exponent - _LAST_PLACE)
-    offset = state.bias * unit if slope is None else state.bias * unit + slope
-    if state.bias_clamp > 0:
-        offset = np.where(offset < state.bias_clamp, offset, state.bias_clamp)
-    if state.bias_clamp < 0:
-        offset = np.where(offset > state.bias_clamp, offset, state.bias_clamp)
-    return offset
+        operands += [*z]
+    if clamp:
+        operands.append(np.float64(state.bias_clamp))
+    return np.broadcast_to(computed(depth_offset, terms, *operands)[0], z.shape[1:])
 
 
 def kept_by_clipping(planes: DepthPlanes, sites: Sites) -> Mask | None:

@@ -22,11 +22,13 @@ from dp2emu.gpu.multisample import Cover, multisample_spans, rows_near
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.planes import Frame, line_frame, plane, point_frame, triangle_frame
 from dp2emu.gpu.points import point_sizes, point_spans
-from dp2emu.gpu.raster import doubled_area, drawn, triangle_spans
+from dp2emu.gpu.raster import doubled_area, drawn, facing, triangle_spans
+from dp2emu.gpu.rasterizer.depth_bias import tilt
 from dp2emu.gpu.spans import Spans
 from dp2emu.gpu.subpixel import CENTRE, ONE, Offset, snap
 from dp2emu.gpu.vertex import Vertices
 from dp2emu.records import dataclass
+from dp2emu.shader.formulas import computed
 
 POINT_SIZE = "psize0.x"
 """The varying that points have their size from."""
@@ -100,11 +102,12 @@ def _triangles(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
     def cover(chosen: I64 | slice, sample: Offset) -> Iterator[Spans]:
         return triangle_spans(x[:, chosen], y[:, chosen], area[chosen], region, sample)
 
+    front = np.float64(-1 if draw.pipeline.raster.turned else 1)
     solid = Primitives(
         vertices,
         frame,
         _covered(draw, corners, cover, region),
-        np.sign(-area if draw.pipeline.raster.turned else area).astype(np.float32),
+        computed(facing, None, area, front)[0].astype(np.float32),
         corners.geometry.numbers,
         len(kept),
         _tilt(frame, vertices) if draw.pipeline.depth.slope else None,
@@ -125,8 +128,7 @@ def _covered(
 
 def _tilt(frame: Frame, vertices: Vertices) -> F64:
     z = plane(frame, vertices.position[2])
-    ddx, ddy = np.abs(z.ddx), np.abs(z.ddy)
-    return np.where(ddx > ddy, ddx, ddy)
+    return computed(tilt, None, z.ddx, z.ddy)[0]
 
 
 def _wireframe(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) -> Primitives:

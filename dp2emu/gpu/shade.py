@@ -14,7 +14,7 @@ from dp2emu.gpu.geometry import is_color, is_flat
 from dp2emu.gpu.multisample import POSITIONS, centroids, coverage
 from dp2emu.gpu.output_merger.depth_stencil import depth_read
 from dp2emu.gpu.packets import Draw
-from dp2emu.gpu.planes import Frame, Plane, Sites, plane
+from dp2emu.gpu.planes import Frame, Plane, Sites, plane, read_plane, reciprocal
 from dp2emu.gpu.quads import in_quads, quads
 from dp2emu.gpu.setup import Primitives
 from dp2emu.gpu.shaded import COLOR_PORTS, Shaded, joined, targets_of
@@ -314,15 +314,18 @@ def _interpolated(shading: Shading, sites: Sites, names: list[str]) -> dict[str,
              if varying(name) in shading.plain}  # fmt: skip
     divided = {name: shading.divided[varying(name)] for name in names
                if varying(name) in shading.divided}  # fmt: skip
-    values = {name: sites.at(plane) for name, plane in plain.items()}
+    values: dict[str, tuple[F64, ...]]
+    values = {name: (sites.at(plane),) for name, plane in plain.items()}
     if divided and shading.divisor is not None:
-        w = 1.0 / sites.at(shading.divisor)
-        values |= {name: sites.at(plane) * w for name, plane in divided.items()}
-    return {name: value.astype(_type(name)) for name, value in values.items()}
+        (w,) = computed(reciprocal, None, sites.at(shading.divisor))
+        values |= {name: (sites.at(plane), w) for name, plane in divided.items()}
+    return {
+        name: computed(read_plane, name.startswith(CONSTANT), *factors)[0]
+        for name, factors in values.items()
+    }
 
 
 def _type(name: str) -> type[np.float32 | np.int32]:
-    """Integers are exact in planes that are level."""
     return np.int32 if name.startswith(CONSTANT) else np.float32
 
 
@@ -359,7 +362,8 @@ def _depth(shading: Shading, sites: Sites) -> F32:
 def _eye_w(shading: Shading, sites: Sites) -> F32:
     """1 / rhw, rounded to float32 last."""
     assert shading.rhw is not None
-    return (1.0 / sites.at(shading.rhw)).astype(np.float32)
+    (w,) = computed(reciprocal, None, sites.at(shading.rhw))
+    return computed(read_plane, False, w)[0]
 
 
 def _lane(shading: Shading, sites: Sites) -> Lanes:

@@ -123,7 +123,10 @@ def float_to_uint(x: F32 | F64) -> I32:
 
 def fraction_code(x: F32, y: F32) -> I32:
     """floor(x * y + 0.5) of x clamped to 0..1, a NaN being 0, in float64; saturated."""
-    return float_to_uint(saturate(x).astype(np.float64) * y + 0.5)
+    scaled = saturate(x).astype(np.float64) * y + 0.5
+    # The number is nearly always a constant for which nothing needs to be saturated.
+    plain = y.ndim == 0 and 0 <= y < _UINT_MAX
+    return signed(scaled.astype(np.uint32)) if plain else float_to_uint(scaled)
 
 
 def _clamped(x: F32 | F64, low: float, high: float) -> NDArray[np.int64]:
