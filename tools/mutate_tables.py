@@ -25,12 +25,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import pytest
 
-from dp2emu.d3d import blocks
 from dp2emu.d3d.formats import FORMATS
 from dp2emu.gpu.output_merger import depth_stencil
 from dp2emu.shader import comparisons
 from dp2emu.shader.fixed import blend
-from dp2emu.shader.texture import address, filters
+from dp2emu.shader.texture import address, blocks, filters
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -68,7 +67,7 @@ def narrowed() -> Iterator[Change]:
 
 TABLES = {
     "formats": Broken(narrowed, ("tests/d3d/test_formats.py",)),
-    "blocks": Broken(exchanged(blocks._TEXELS), ("tests/d3d/test_blocks.py",)),
+    "blocks": Broken(exchanged(blocks._BYTES), ("tests/shader/texture/test_blocks.py",)),
     "filters": Broken(exchanged(filters.KERNELS), ("tests/shader/texture/test_sampler.py",)),
     "address modes": Broken(exchanged(address.MODES), ("tests/shader/texture/test_sampler.py",)),
     "blend factors": Broken(exchanged(blend._FACTORS), ("tests/shader/fixed/test_blend.py",)),

@@ -26,6 +26,9 @@ import numpy as np
 from dp2emu.gpu.arrays import F64, I64, Mask
 from dp2emu.gpu.spans import expand
 from dp2emu.records import dataclass
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.formulas import computed
+from dp2emu.shader.values import Value
 
 GUARD = 128.0
 """Half the width of the guard band in half widths of the viewport; a power of two, so that the
@@ -34,13 +37,65 @@ products are exact."""
 Distance = Callable[[F64], F64]
 """From lanes, x y z w first, to the signed distance to a plane."""
 
-_DEPTH: tuple[Distance, ...] = (lambda v: v[2], lambda v: v[3] - v[2])
-_BAND: tuple[Distance, ...] = (
-    lambda v: GUARD * v[3] + v[0],
-    lambda v: GUARD * v[3] - v[0],
-    lambda v: GUARD * v[3] + v[1],
-    lambda v: GUARD * v[3] - v[1],
+DEPTH_PLANES, BAND_PLANES = 2, 4
+FIXED_PLANES = DEPTH_PLANES + BAND_PLANES
+"""Planes before the user's."""
+
+
+def plane_distance(
+    b: Builder, number: int, x: Value, y: Value, z: Value, w: Value
+) -> tuple[Value]:
+    """Formula: from a point in clip space to one of the fixed planes."""
+    return (_FIXED[number](x, y, z, w),)
+
+
+_FIXED: tuple[Callable[[Value, Value, Value, Value], Value], ...] = (
+    lambda x, y, z, w: z,
+    lambda x, y, z, w: w - z,
+    lambda x, y, z, w: w * GUARD + x,
+    lambda x, y, z, w: w * GUARD - x,
+    lambda x, y, z, w: w * GUARD + y,
+    lambda x, y, z, w: w * GUARD - y,
 )
+
+
+def user_distance(
+    builder: Builder,
+    key: None,
+    x: Value,
+    y: Value,
+    z: Value,
+    w: Value,
+    a: Value,
+    b: Value,
+    c: Value,
+    d: Value,
+) -> tuple[Value]:
+    """Formula: from a point in clip space to a plane of the user."""
+    return (((a * x + b * y) + c * z) + d * w,)
+
+
+def passing(b: Builder, key: None, here: Value, ahead: Value) -> list[Value]:
+    """Formula, of the distances of a corner and of the next one: whether the corner is inside,
+    whether the edge leaves, whether it enters, and whether it leads out from the plane itself.
+    """
+    outward = ahead < 0.0
+    return [
+        here >= 0.0,
+        (here > 0.0) & outward,
+        (here < 0.0) & (ahead > 0.0),
+        here.eq(0.0) & outward,
+    ]
+
+
+def crossing(b: Builder, key: None, inside: Value, outside: Value) -> tuple[Value]:
+    """Formula: where an edge crosses a plane, by the distances of its ends."""
+    return (inside / (inside - outside),)
+
+
+def between(b: Builder, key: None, t: Value, start: Value, end: Value) -> tuple[Value]:
+    """Formula: what a new corner has of a lane."""
+    return (start + t * (end - start),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +134,8 @@ def clip(lanes: F64, edges: Mask | None, corners: int, *, depth: bool, user: int
     position a primitive is not drawn.
     """
     rows = range(len(lanes) - user, len(lanes))
-    planes = (*(_DEPTH if depth else ()), *_BAND, *(_row(row) for row in rows))
+    fixed = range(0 if depth else DEPTH_PLANES, FIXED_PLANES)
+    planes = (*map(_fixed, fixed), *map(_row, rows))
     inside = np.stack([plane(lanes) >= 0 for plane in planes])
     finite = np.isfinite(lanes[:4]).all(axis=(0, 1))
     visible = inside.any(axis=1).all(axis=0) & finite
@@ -103,6 +159,10 @@ def clip(lanes: F64, edges: Mask | None, corners: int, *, depth: bool, user: int
         np.concatenate((edges[:, accepted], piece_edges), axis=-1)[:, order],
         extra,
     )
+
+
+def _fixed(number: int) -> Distance:
+    return lambda v: computed(plane_distance, number, *v[:4])[0]
 
 
 def _row(row: int) -> Distance:
@@ -136,23 +196,21 @@ def _cut(polygons: _Polygons, distance: F64, *, ring: bool) -> _Polygons:
     last = slot == count - 1
     following = np.where(live & ~last, slot + 1, 0 if ring else slot)
     ahead = np.take_along_axis(distance, following, axis=0)
-    inside = live & (distance >= 0)
+    inside, leaving, entering, on_plane = computed(passing, None, distance, ahead)
+    inside = live & inside
     if (inside == live).all():
         return polygons
-    leaving, entering = live & (distance > 0) & (ahead < 0), live & (distance < 0) & (ahead > 0)
-    crossing = leaving | entering
-    k, n = np.nonzero(crossing)
+    crossed = live & (leaving | entering)
+    k, n = np.nonzero(crossed)
     forward = leaving[k, n]
     after = following[k, n]
     begin, end = np.where(forward, k, after), np.where(forward, after, k)
-    t = distance[begin, n] / (distance[begin, n] - distance[end, n])
-    start = lanes[:, begin, n]
+    (t,) = computed(crossing, None, distance[begin, n], distance[end, n])
 
     cut = np.empty((len(lanes), 2 * len(distance), len(count)))
     cut[:, 0::2], cut[:, 1::2] = lanes, 0.0
-    cut[:, 2 * k + 1, n] = start + t * (lanes[:, end, n] - start)
-    on_plane = (distance == 0) & (ahead < 0)
-    kept = _interleave(inside, crossing)
+    (cut[:, 2 * k + 1, n],) = computed(between, None, t, lanes[:, begin, n], lanes[:, end, n])
+    kept = _interleave(inside, crossed)
     edges = _interleave(polygons.edges & ~on_plane, polygons.edges & entering)
     kept_count = np.count_nonzero(kept, axis=0)
     order = np.argsort(~kept, axis=0, kind="stable")[: max(int(kept_count.max()), 1)]

@@ -21,16 +21,19 @@ import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
 from dp2emu.gpu.assembly import CORNERS, corners
-from dp2emu.gpu.clip import clip
+from dp2emu.gpu.clip import clip, user_distance
 from dp2emu.gpu.packets import Draw, FloatViewport, Viewport
 from dp2emu.gpu.vertex import COMPONENTS, Vertices, decode, fetch, vertex_numbers
 from dp2emu.records import dataclass
+from dp2emu.shader.builder import Builder
 from dp2emu.shader.engines import telling
+from dp2emu.shader.formulas import computed
 from dp2emu.shader.ir import Program
 from dp2emu.shader.ports import CONSTANT
 from dp2emu.shader.reference import Fetcher, Run, Sampler
 from dp2emu.shader.reference import run as run_reference
-from dp2emu.shader.types import Lanes
+from dp2emu.shader.types import Lanes, Type
+from dp2emu.shader.values import Value
 
 _ABSENT = [np.array([number], np.float32) for number in (0, 0, 0, 1)]
 """What a vertex program reads where the vertices have nothing."""
@@ -105,10 +108,9 @@ def placed(
         edges = None if edges is None else edges[:, kept]
     depth = draw.pipeline.raster.clip
     clipped = clip(lanes, edges, CORNERS[draw.topology], depth=depth, user=user)
-    projected = on_screen(clipped.lanes, draw.viewport)
-    if draw.pipeline.raster.half_centres:
-        projected[:2] -= 0.5
-    vertices = Vertices(projected, written, clipped.lanes[varyings])
+    centre = 0.5 if draw.pipeline.raster.half_centres else 0.0
+    places = on_screen(clipped.lanes, draw.viewport, centre)
+    vertices = Vertices(places, written, clipped.lanes[varyings])
     return Geometry(vertices, numbers[clipped.source], clipped.edges, clipped.extra)
 
 
@@ -127,7 +129,13 @@ def _join(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) -> None:
     around = [lane for lane, name in enumerate(names) if wraps(name, raster.wrap)]
     if around:
         first, others = varyings[around, :1], varyings[around, 1:]
-        varyings[around, 1:] = others - np.rint(others - first)
+        (varyings[around, 1:],) = computed(shortest_way, None, first, others)
+
+
+def shortest_way(b: Builder, key: None, first: Value, other: Value) -> tuple[Value]:
+    """Formula: a texture coordinate at most half a texture from the first corner's."""
+    way = other - first
+    return (other - (b.round(way) if way.type is Type.F32 else b.apply("dround", way)),)
 
 
 def wraps(name: str, wrap: tuple[int, ...]) -> bool:
@@ -243,8 +251,10 @@ def _distances(draw: Draw, outputs: Mapping[str, Lanes], position: F64) -> list[
     for number in planes_used(draw):
         a, b, c, d = draw.clip_planes[number]
         written = outputs.get(f"clip{number}.x")
-        distance = ((a * x + b * y) + c * z) + d * w if written is None else written
-        distances.append(distance.astype(np.float64))
+        if written is None:
+            equation = (np.float64(each) for each in (a, b, c, d))
+            (written,) = computed(user_distance, None, x, y, z, w, *equation)
+        distances.append(written.astype(np.float64))
     own = (outputs[f"clip{number}.x"] for number in range(draw.pipeline.raster.clip_distances))
     return [*distances, *(distance.astype(np.float64) for distance in own)]
 
@@ -255,13 +265,36 @@ def planes_used(draw: Draw) -> tuple[int, ...]:
     return tuple(n for n in range(len(draw.clip_planes)) if bits >> n & 1) if bits else ()
 
 
-def on_screen(lanes: F64, view: Viewport | FloatViewport) -> F64:
-    """Screen x, y, z and rhw of positions in clip space, the first four of the lanes."""
-    x, y, z, w = lanes[:4]
-    width, height, depth = view.width / 2, view.height / 2, view.max_z - view.min_z
-    return np.stack((
-        view.x + (1 + x / w) * width,
-        view.y + (1 - y / w) * height,
-        view.min_z + (z / w) * depth,
-        1 / w,
-    ))  # fmt: skip
+def on_screen(lanes: F64, view: Viewport | FloatViewport, centre: float = 0.0) -> F64:
+    """Screen x, y, z and rhw of positions in clip space, the first four of the lanes.
+
+    ``centre`` is where pixels have their centres.
+    """
+    numbers = (view.x, view.width / 2, view.y, view.height / 2)
+    depths = (view.min_z, view.max_z - view.min_z)
+    given = (np.float64(each) for each in (*numbers, *depths, centre))
+    return np.stack(computed(projected, None, *lanes[:4], *given))
+
+
+def projected(
+    b: Builder,
+    key: None,
+    x: Value,
+    y: Value,
+    z: Value,
+    w: Value,
+    left: Value,
+    half_width: Value,
+    top: Value,
+    half_height: Value,
+    near: Value,
+    range_: Value,
+    centre: Value,
+) -> list[Value]:
+    """Formula: screen x, y, z and rhw of a position in clip space."""
+    return [
+        left + (1.0 + x / w) * half_width - centre,
+        top + (1.0 - y / w) * half_height - centre,
+        near + (z / w) * range_,
+        1.0 / w,
+    ]

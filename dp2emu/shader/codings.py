@@ -80,8 +80,7 @@ def _float_value(words: Sequence[Value], channel: Channel) -> Value:
 
 def _unsigned_value(words: Sequence[Value], channel: Channel) -> Value:
     code = field(words, channel)
-    # More CPUs have an instruction for signed integers.
-    return code.builder.apply("utof" if channel.bits == WORD_BITS else "itof", code)
+    return code.builder.apply("utof", code)
 
 
 def _signed_value(words: Sequence[Value], channel: Channel) -> Value:

@@ -45,8 +45,8 @@ def program_of(formula: Formula, key: Hashable, types: tuple[Type, ...]) -> Prog
     return b.program()
 
 
-def computed(formula: Formula, key: Hashable, *operands: Lanes) -> list[Lanes]:
-    """The results of a formula for arrays of any shapes that broadcast.
+def computed(formula: Formula, key: Hashable, *operands: Lanes | np.generic) -> list[Lanes]:
+    """The results of a formula for arrays of any shapes that broadcast, and for NumPy scalars.
 
     Unsigned integers are taken as signed ones.  A result that depends on no operand has no axis.
     """
@@ -63,12 +63,12 @@ def computed(formula: Formula, key: Hashable, *operands: Lanes) -> list[Lanes]:
     return [held[place] for place in steps.results]
 
 
-def _same(lanes: Lanes) -> Lanes:
+def _same(lanes: Any) -> Any:
     return lanes
 
 
 _TYPES = {type.dtype.char: type for type in Type}
-_SIGNED: dict[str, Callable[[Lanes], Lanes]] = {
+_SIGNED: dict[str, Callable[[Any], Any]] = {
     np.dtype(np.uint32).char: lambda lanes: lanes.view(np.int32),
     np.dtype(np.uint64).char: lambda lanes: lanes.view(np.int64),
 }

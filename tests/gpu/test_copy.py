@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dp2emu.d3d.blocks import decode
 from dp2emu.d3d.enums import Format
 from dp2emu.gpu.copy import (
     execute_copy,
@@ -32,6 +31,7 @@ from dp2emu.gpu.packets import (
 )
 from dp2emu.gpu.queries import Counters
 from dp2emu.gpu.texels import blocks
+from dp2emu.shader.texture.blocks import decode
 
 A8, X8, R5, L8 = Format.A8R8G8B8, Format.X8R8G8B8, Format.R5G6B5, Format.L8
 

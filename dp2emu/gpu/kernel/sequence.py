@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.assembly import CORNERS, vertex_count
+from dp2emu.gpu.clip import FIXED_PLANES
 from dp2emu.gpu.geometry import planes_used
 from dp2emu.gpu.kernel.arguments import Arguments, of_draw
 from dp2emu.gpu.kernel.crew import everything
@@ -28,7 +29,6 @@ from dp2emu.gpu.kernel.sequence_words import COUNTS, DONE, PLANNED, RECIPE, ROOM
 from dp2emu.gpu.kernel.vertex import bound_uniforms, own_words, packed_sources, set_view
 from dp2emu.gpu.kernel.vertex_code import cutting, vertices
 from dp2emu.gpu.kernel.vertex_frame import Frame, Memory, capacity_of
-from dp2emu.gpu.kernel.vertex_place import FIXED_PLANES
 from dp2emu.gpu.kernel.vertex_plan import Plan as VertexPlan
 from dp2emu.gpu.kernel.vertex_plan import plan_of
 from dp2emu.gpu.kernel.vertex_words import SOURCE

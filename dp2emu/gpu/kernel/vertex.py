@@ -20,10 +20,10 @@ from dp2emu.errors import Disagreement
 from dp2emu.gpu import geometry as reference
 from dp2emu.gpu.arrays import Mask
 from dp2emu.gpu.assembly import CORNERS
+from dp2emu.gpu.clip import FIXED_PLANES
 from dp2emu.gpu.geometry import Geometry, planes_used
 from dp2emu.gpu.kernel.vertex_code import ASSEMBLE, cutting, vertices
 from dp2emu.gpu.kernel.vertex_frame import Frame, double, own_frames
-from dp2emu.gpu.kernel.vertex_place import FIXED_PLANES
 from dp2emu.gpu.kernel.vertex_plan import Plan, plan_of
 from dp2emu.gpu.kernel.vertex_words import DOUBLES, DRAW, SOURCE, TAKING
 from dp2emu.gpu.packets import Draw, Indices, Stream, Uniforms

@@ -5,6 +5,7 @@ void emit(ptr words, i64 taken)     those that are taken whole, which is what ha
 
 from __future__ import annotations
 
+from dp2emu.gpu.geometry import shortest_way
 from dp2emu.gpu.kernel.vertex_words import FLAT, SMOOTH, VARYING, VERTEX_WORDS, WHOLE, WRAPPED
 from dp2emu.gpu.kernel.words import Words
 from dp2emu.shader.jit.scalars import Code, Value
@@ -106,10 +107,9 @@ def _joined() -> tuple[str, Writer]:
     k.give_if(k["mode"].differs(WRAPPED), lambda: value.wide())
     k.give_if(
         k["single"].differs(0),
-        lambda: (value - k.intrinsic("rint", value - first)).wide(),
+        lambda: k.formula(shortest_way, None, first, value)[0].wide(),
     )
-    way = value.wide() - first.wide()
-    k.give(value.wide() - k.intrinsic("rint", way))
+    k.give(k.formula(shortest_way, None, first.wide(), value.wide())[0])
     return k.text(internal=True)
 
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from dp2emu.d3d.vertices import Element
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.assembly import CORNERS, TOPOLOGIES
+from dp2emu.gpu.clip import FIXED_PLANES
 from dp2emu.gpu.geometry import POSITION
-from dp2emu.gpu.kernel.vertex_place import FIXED_PLANES
 from dp2emu.gpu.kernel.vertex_plan import ZERO, Component, Plan, Source
 from dp2emu.gpu.kernel.vertex_words import (
     LANE,

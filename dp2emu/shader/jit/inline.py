@@ -9,7 +9,7 @@ from dp2emu.shader.ir import Assign, Constant, Input, Operand, Output
 from dp2emu.shader.jit.operations import EMIT
 from dp2emu.shader.jit.ranges import Range
 from dp2emu.shader.jit.simpler import Facts, simpler
-from dp2emu.shader.jit.writer import Writer, constant
+from dp2emu.shader.jit.writer import Writer
 from dp2emu.shader.types import Type
 
 Typed = tuple[Type, str]
@@ -34,7 +34,7 @@ def emitted(
     held: dict[int, str] = {}
 
     def read(operand: Operand) -> str:
-        return constant(operand) if isinstance(operand, Constant) else held[operand.number]
+        return w.constant(operand) if isinstance(operand, Constant) else held[operand.number]
 
     results = []
     for statement in program.statements:

@@ -82,7 +82,8 @@ _BYTE_SHIFTS = (8, 16, 24)
 
 def _byte(facts: Facts, value: Operand) -> tuple[Operand, int] | None:
     """The word and the number of its byte that a number was converted from."""
-    converted = facts.origin(value, "itof", "utof")
+    # Samplers convert by itof: beside gathers the shuffles of bytes take longer.
+    converted = facts.origin(value, "utof")
     if converted is None:
         return None
     field = facts.origin(converted.operands[0], "iand", "ushr")

@@ -67,13 +67,14 @@ class Writer:
     """Mutable: it collects lines, entry allocations and declarations of intrinsics.
 
     ``f``, ``i``, ``b``, ``d``, ``l``: vectors of float, i32, i1, double and i64, as LLVM spells
-    their types.
+    their types; in a text of ``scalars`` these types themselves.
     """
 
-    def __init__(self, target: Target) -> None:
-        self.target = target
+    def __init__(self, target: Target, *, scalars: bool = False) -> None:
+        self.target, self._scalars = target, scalars
         self.f, self.i, self.b, self.d, self.l = (
-            f"<{target.width} x {scalar}>" for scalar in ("float", "i32", "i1", "double", "i64")
+            each if scalars else f"<{target.width} x {each}>"
+            for each in ("float", "i32", "i1", "double", "i64")
         )
         self.lines: list[str] = []
         self.entry: list[str] = []
@@ -115,13 +116,17 @@ class Writer:
 
     def float_call(self, name: str, *operands: str) -> str:
         """An intrinsic from float vectors to one."""
-        suffixed = f"llvm.{name}.v{self.target.width}f32"
-        return self.call(suffixed, self.f, *((self.f, each) for each in operands))
+        return self.apply(name, self.f, *operands)
+
+    def constant(self, value: Constant) -> str:
+        """A constant of the representation in all lanes, or as a scalar."""
+        return scalar(value).split(" ", 1)[1] if self._scalars else constant(value)
 
     def apply(self, name: str, type: str, *operands: str) -> str:
         """An intrinsic on vectors of a type to one, such as ``rint`` on doubles."""
         suffix = {self.f: "f32", self.i: "i32", self.d: "f64", self.l: "i64"}[type]
-        full = f"llvm.{name}.v{self.target.width}{suffix}"
+        lanes = "" if self._scalars else f"v{self.target.width}"
+        full = f"llvm.{name}.{lanes}{suffix}"
         return self.call(full, type, *((type, each) for each in operands))
 
     def vector(self, type: Type) -> str:

@@ -1,12 +1,16 @@
-"""Formats whose texels share bytes: the rules of ``d3d.blocks`` in integer operations.
+"""Formats whose texels share bytes, by the tables of ``d3d.blocks``.
 
-Both give the same 8-bit values.
+Values are 8-bit integers by integer arithmetic alone, so that a texel is the same wherever it is
+decoded: sampled in a program, or read as a picture (``decode``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dp2emu.d3d.blocks import (
     EIGHT_ALPHAS,
@@ -20,12 +24,19 @@ from dp2emu.d3d.blocks import (
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel
+from dp2emu.errors import UsageError
 from dp2emu.records import dataclass
+from dp2emu.shader.builder import Builder
 from dp2emu.shader.codings import bits, signed_bits
+from dp2emu.shader.ir import Program, Stage, TextureKind
+from dp2emu.shader.reference import run
 from dp2emu.shader.texture.fields import Decode, Source
 from dp2emu.shader.texture.filters import Texel
-from dp2emu.shader.types import Type
+from dp2emu.shader.texture.records import SamplerKey
+from dp2emu.shader.types import I32, I64, Type
 from dp2emu.shader.values import Value
+
+Bytes = NDArray[np.uint8]
 
 Code = Callable[[Source, Value, Value, Value], Value]
 """An 8-bit integer of the texel ``u``, ``v`` of the block at a byte address."""
@@ -224,7 +235,7 @@ def _one_bit(source: Source, address: Value, u: Value, v: Value) -> Texel:
     return 0.0, 0.0, 0.0, source.b.itof(bits_at(code, (u & 7) ^ 7, 1))
 
 
-DECODERS: dict[AnyFormat, Decode] = {
+_BYTES: dict[AnyFormat, Decode] = {
     Format.A1: _one_bit,
     Format.DXT1: _dxt1,
     Format.DXT2: partial(_beside_alpha, _four_bits),
@@ -237,6 +248,11 @@ DECODERS: dict[AnyFormat, Decode] = {
     Format.G8R8_G8B8: partial(_rgb_pair, PAIRS[Format.G8R8_G8B8]),
     Format.UYVY: partial(_yuv_pair, PAIRS[Format.UYVY]),
     Format.YUY2: partial(_yuv_pair, PAIRS[Format.YUY2]),
+}
+"""Formats whose values are bytes."""
+
+DECODERS: dict[AnyFormat, Decode] = {
+    **_BYTES,
     **dict.fromkeys((DxgiFormat.BC1_UNORM, DxgiFormat.BC1_UNORM_SRGB), _dxt1),
     **dict.fromkeys(
         (DxgiFormat.BC2_UNORM, DxgiFormat.BC2_UNORM_SRGB), partial(_beside_alpha, _four_bits)
@@ -252,3 +268,48 @@ DECODERS: dict[AnyFormat, Decode] = {
     DxgiFormat.G8R8_G8B8_UNORM: partial(_rgb_pair, "grGb"),
     DxgiFormat.R1_UNORM: _one_red_bit,
 }
+
+_BAND = 1 << 13
+"""Pixels decoded together: in between they take several times their size."""
+
+
+def decode(format: AnyFormat, data: Bytes | bytes, width: int, height: int) -> Bytes:
+    """Red, green, blue and alpha of each pixel: uint8 (height, width, 4).
+
+    ``data`` is rows of blocks, tightly packed, the sizes rounded up to whole blocks.  Raises
+    UsageError if its length is another, or if the format has no such blocks.
+    """
+    if format not in _BYTES:
+        raise UsageError(f"{format.sdk} has no blocks of colours")
+    row = FORMATS[format]
+    columns, rows = -(-width // row.block[0]), -(-height // row.block[1])
+    raw = np.frombuffer(data, np.uint8)
+    if min(width, height) < 1 or len(raw) != columns * rows * row.size:
+        raise UsageError(f"{len(raw)} bytes are no {width} x {height} pixels of {format.sdk}")
+    words = np.concatenate((raw, np.zeros(-len(raw) % 4, np.uint8))).view(np.int32)
+    texels = np.empty((width * height, 4), np.uint8)
+    for first in range(0, len(texels), _BAND):
+        v, u = np.divmod(np.arange(first, min(first + _BAND, len(texels))), width)
+        block = v // row.block[1] * columns + u // row.block[0]
+        texels[first : first + _BAND] = _decoded(format, words, block * row.size, u, v)
+    return texels.reshape(height, width, 4)
+
+
+def _decoded(format: AnyFormat, words: I32, address: I64, u: I64, v: I64) -> Bytes:
+    program = _texel_program(format)
+    places = {"address": address, "u": u, "v": v}
+    inputs = {name: place.astype(np.int32) for name, place in places.items()}
+    nothing = {file.name: np.zeros(0, file.type.dtype) for file in program.files}
+    outputs = run(program, inputs, nothing | {"texels": words}, len(u)).outputs
+    return np.rint(np.stack([*outputs.values()], axis=-1) * np.float32(255)).astype(np.uint8)
+
+
+@lru_cache(maxsize=len(_BYTES))
+def _texel_program(format: AnyFormat) -> Program:
+    """Inputs ``address`` of a block, ``u`` and ``v``; outputs are its texel's components."""
+    b = Builder(Stage.COMPUTE)
+    source = Source.of(b, SamplerKey(TextureKind.TEX2D, format))
+    place = [b.input(name, Type.I32) for name in ("address", "u", "v")]
+    for component, value in zip("rgba", _BYTES[format](source, *place), strict=True):
+        b.output(component, value)
+    return b.program()

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from dp2emu.d3d.blocks import decode
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS
 from dp2emu.errors import UsageError
+from dp2emu.shader.texture.blocks import decode
 
 DXT = [Format.DXT1, Format.DXT2, Format.DXT3, Format.DXT4, Format.DXT5]
 PAIRS = [Format.UYVY, Format.YUY2, Format.R8G8_B8G8, Format.G8R8_G8B8]
