@@ -46,6 +46,7 @@ class Primitive:
         return self._way(X0, x, order.columns)
 
     def _way(self, anchor: int, first: str, lanes: tuple[int, ...]) -> str:
+        """The distance from the anchor to lanes; no formula, since its vectors may be narrower."""
         w, row = self.code, lanes[: self.code.columns]
         own = row if lanes == row * ROWS else lanes
         type = f"<{len(own)} x double>"

@@ -1,8 +1,11 @@
-"""Triangles set up by code of the machine: ``gpu.setup``, ``gpu.planes`` and ``gpu.depth``.
+"""Compiled set-up of triangles, by the formulas of ``gpu.planes``, ``gpu.raster`` and depth bias.
 
-Lanes are triangles here, ``TOGETHER`` of them, and become records, unless
-one has no pixels.  Coordinates that int64 cannot rasterise are only counted: whoever called
-goes another way then.
+Lanes are triangles here, ``TOGETHER`` of them, and become records, unless one has no pixels.
+Coordinates that int64 cannot rasterise are only counted, and the caller draws them another way.
+
+The rows of a triangle are computed here once more, in integers: ``gpu.raster`` computes them in
+floats, since it takes coordinates of any size.  Perspective is chosen here by a table, so its
+product with 1 / w is not a formula.
 
 Which planes there are is looked up in a table (``setup_words``), so that the first draw of a state
 need not wait until code is compiled for its own.
