@@ -9,8 +9,8 @@ from typing import NamedTuple
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.enums import CmpFunc, StencilOp
 from dp2emu.d3d.formats import AnyFormat, Channel
-from dp2emu.gpu.pixels import depth_of, quantised
-from dp2emu.gpu.state import StencilFace, StencilState
+from dp2emu.gpu.command.pipeline import StencilFace, StencilState
+from dp2emu.gpu.resource.pixel_format import depth_of, quantised
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.codings import as_bits, field, with_field
 from dp2emu.shader.comparisons import compare

@@ -7,8 +7,8 @@ from collections.abc import Hashable, Sequence
 from dp2emu.shader.formulas import Formula, operand_name, program_of
 from dp2emu.shader.ir import Assign, Constant, Input, Operand, Output
 from dp2emu.shader.jit.operations import EMIT
+from dp2emu.shader.jit.peephole import Facts, simpler
 from dp2emu.shader.jit.ranges import Range
-from dp2emu.shader.jit.simpler import Facts, simpler
 from dp2emu.shader.jit.writer import Writer
 from dp2emu.shader.types import Type
 

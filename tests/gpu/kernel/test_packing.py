@@ -10,17 +10,17 @@ import pytest
 
 from dp2emu.d3d.enums import Blend, BlendOp
 from dp2emu.d3d.formats import AnyFormat
-from dp2emu.gpu.draw import execute_draw
-from dp2emu.gpu.kernel import code, plan
-from dp2emu.gpu.packets import Draw
-from dp2emu.gpu.queries import Counters
-from dp2emu.gpu.state import BlendEquation, BlendState
+from dp2emu.gpu.command.packets import Draw
+from dp2emu.gpu.command.queries import Counters
+from dp2emu.gpu.compile import kernel_code, kernel_plan
+from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.engines import CHECKED, engine
-from dp2emu.shader.exact import fma
+from dp2emu.shader.fixed.blend import BlendEquation, BlendState
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.jit.fractions import parts
 from dp2emu.shader.jit.machine import machine
+from dp2emu.shader.ops import fma
 from dp2emu.shader.types import Type
 from tests.gpu.drawing import corner, draw
 from tests.gpu.kernel.states import COLORS, SIDE, made_surface
@@ -119,10 +119,10 @@ def test_blending_is_the_same_with_any_way_to_read_a_byte(
 ) -> None:
     made = machine()
     monkeypatch.setattr(
-        code, "machine", lambda: replace(made, rounding=made.rounding and rounding)
+        kernel_code, "machine", lambda: replace(made, rounding=made.rounding and rounding)
     )
-    for cached in (code.kernel, plan.planned, plan.triangle_plan):
+    for cached in (kernel_code.kernel, kernel_plan.planned, kernel_plan.triangle_plan):
         cached.cache_clear()
     _checked(_packet(COLORS[0], 0.8), blend=_ADDED)
-    for cached in (code.kernel, plan.planned, plan.triangle_plan):
+    for cached in (kernel_code.kernel, kernel_plan.planned, kernel_plan.triangle_plan):
         cached.cache_clear()

@@ -1,0 +1,3 @@
+"""FIXME dp2emu.gpu.code.pixel_format_code"""
+
+from __future__ import annotations
