@@ -51,7 +51,7 @@ from dp2emu.dp2.textures import Textures
 from dp2emu.dp2.transfers import Fill, Moves, clear_packet, rect_of
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.bindings import Rect, Viewport
-from dp2emu.gpu.command.packets import Draw, Indices
+from dp2emu.gpu.command.packets import Draw, Indices, InputAssembly
 from dp2emu.gpu.command.patches import Patch
 from dp2emu.gpu.command.topology import fan_edges, list_edges, vertex_count
 from dp2emu.gpu.device.gpu import Gpu
@@ -397,38 +397,20 @@ class Context:
         if extent is None:
             raise Fault(HResult.DDERR_GENERIC, "draw without a render target")
         resolved = self.resolutions.of(self.state, source, self.targets, self.textures)
+        divided = patch or n_patch(self.state, self.interface, source.layout, count * len(streams))
         packet = Draw(
-            pipeline=resolved.pipeline,
-            topology=topology,
-            first=first,
-            count=count,
-            streams=streams[0],
-            indices=indices,
-            colors=self.targets.colors,
-            depth=self.targets.depth,
-            scissor=self._scissor(extent),
-            point=resolved.point,
-            viewport=self.state.viewport,
-            vertex_uniforms=self.resolutions.vertex_uniforms(
-                resolved, self.state, self.vertex_constants
-            ),
-            pixel_uniforms=self.resolutions.pixel_uniforms(resolved, self.pixel_constants),
-            clip_planes=resolved.clip_planes,
-            w_range=self.state.w_range,
-            edge_flags=edges,
-            textures=resolved.pixel.textures,
-            vertex_textures=resolved.vertex.textures,
-            merge=resolved.merge,
-            line_pattern=resolved.line_pattern,
-            stipple=resolved.stipple,
-            known=resolved.known,
-            patch=patch
-            or n_patch(self.state, self.interface, source.layout, count * len(streams)),
+            resolved.pipeline,
+            InputAssembly(topology, first, count, streams[0], indices, edges, divided),
+            resolved.output,
+            self._scissor(extent),
+            resolved.raster,
+            self.resolutions.vertex_bindings(resolved, self.state, self.vertex_constants),
+            self.resolutions.pixel_bindings(resolved, self.pixel_constants),
         )
         self._upload(resolved)
         self.gpu.submit(packet)
         for instance in streams[1:]:
-            self.gpu.submit(replace(packet, streams=instance))
+            self.gpu.submit(replace(packet, input=replace(packet.input, streams=instance)))
 
     def _upload(self, resolved: Resolved) -> None:
         """Queue what managed textures lack."""

@@ -98,9 +98,9 @@ class WorkBudget:
 
     def admit_draw(self, draw: Draw) -> None:
         """The same for the vertices of a draw, which are spent with that."""
-        row = TOPOLOGIES[draw.topology]
-        often = 1 if draw.instances is None else draw.instances.count
-        vertices = max(row.step * draw.count + row.extra, 0) * often
+        row = TOPOLOGIES[draw.input.topology]
+        often = 1 if draw.input.instances is None else draw.input.instances.count
+        vertices = max(row.step * draw.input.count + row.extra, 0) * often
         instructions = vertices * cost(draw.pipeline.vertex)
         room = self.left()
         if vertices > room.vertices or instructions > room.instructions or room.pixels < 0:
@@ -208,7 +208,7 @@ def _area(rect: Rect) -> int:
 
 def _covered_at_most(draw: Draw, assembled: Geometry, region: Rect) -> int:
     """Pixels in the rectangles around primitives; for points, which have a size, everywhere."""
-    if CORNERS[draw.topology] == 1:
+    if CORNERS[draw.input.topology] == 1:
         return len(assembled.numbers) * _area(region)
     x, y = assembled.vertices.position[:2]
     columns = _extent(x, region.left, region.right)
@@ -227,7 +227,7 @@ def _extent(lanes: F32 | F64, low: int, high: int) -> I64:
 
 def _later_instructions(draw: Draw, work: Work) -> int:
     """What hull, domain and geometry programs execute at most for so much work."""
-    later, executed = draw.later, 0
+    later, executed = draw.post_vertex, 0
     if later is not None and later.tessellation is not None:
         hull, domain = later.tessellation.hull, later.tessellation.domain
         patch = sum(each.instances * cost(each.bound.program) for each in hull.constants)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Hashable, Iterable
 from dataclasses import field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dp2emu.d3d.enums import (
     CmpFunc,
@@ -50,8 +50,15 @@ from dp2emu.dp2.states.constants import Constants
 from dp2emu.dp2.states.raw_state import TARGETS, State, bits_float
 from dp2emu.dp2.textures import Textures
 from dp2emu.errors import Fault
-from dp2emu.gpu.command.bindings import Plane, Rect, Uniforms
-from dp2emu.gpu.command.packets import SOLID, LinePattern, MergeNumbers, PointSize
+from dp2emu.gpu.command.bindings import Rect, Uniforms
+from dp2emu.gpu.command.packets import (
+    SOLID,
+    LinePattern,
+    OutputBindings,
+    PointSize,
+    RasterBindings,
+    ShaderBindings,
+)
 from dp2emu.gpu.command.pipeline import DepthState, Pipeline, RasterState
 from dp2emu.gpu.resource.heap import Heap, Surface
 from dp2emu.records import dataclass
@@ -112,19 +119,17 @@ class Targets:
 class Resolved:
     """What a draw carries of the state: its pipeline and the numbers the programs read.
 
-    ``clip_planes`` are the user's, those that are on; the rest is as in ``Draw``, where ``known``
-    is of all draws under this state.
+    ``fixed_pixel`` is bound to a pixel program that reads no constant registers.  ``raster`` and
+    ``output`` are one object for all draws under this state: their identity is the key of what is
+    derived from them.
     """
 
     pipeline: Pipeline
     vertex: VertexStage
     pixel: PixelStage
-    clip_planes: tuple[Plane, ...]
-    point: PointSize
-    merge: MergeNumbers
-    line_pattern: LinePattern
-    stipple: tuple[int, ...]
-    known: dict[Hashable, Any] = field(default_factory=dict)
+    raster: RasterBindings
+    output: OutputBindings
+    fixed_pixel: ShaderBindings
 
     def vertex_uniforms(self, state: State, constants: Constants) -> Uniforms:
         """The numbers of the vertex program, state and constants as they are now."""
@@ -183,11 +188,16 @@ def resolve(
         checked_only(pipeline, states, interface),
         vertex,
         pixel,
-        planes,
-        point_size(state),
-        merge_numbers(states, interface),
-        line_pattern(state, interface),
-        stipple(states, interface),
+        RasterBindings(
+            viewport=state.viewport,
+            point=point_size(state),
+            clip_planes=planes,
+            w_range=state.w_range,
+            line_pattern=line_pattern(state, interface),
+            stipple=stipple(states, interface),
+        ),
+        OutputBindings(targets.colors, depth, merge_numbers(states, interface)),
+        ShaderBindings(pixel.uniforms, pixel.textures),
     )
 
 
@@ -270,7 +280,7 @@ def _depth_state(states: list[int], interface: int) -> DepthState:
 ROOM = 256
 """Resolved states, and sources, that a context keeps; of more, those that came last."""
 
-_NONE: Uniforms = {}
+_NO_BINDINGS = -1, ShaderBindings()
 
 
 _K = TypeVar("_K", bound=Hashable)
@@ -291,7 +301,7 @@ class Resolutions:
         self._heap = heap
         self._version = -1
         self._resolved: dict[Hashable, Resolved] = {}
-        self._uniforms: dict[VertexStage | PixelStage, tuple[int, Uniforms]] = {}
+        self._bindings: dict[VertexStage | PixelStage, tuple[int, ShaderBindings]] = {}
         self._sources: dict[Hashable, Source] = {}
 
     def of(self, state: State, source: Source, targets: Targets, textures: Textures) -> Resolved:
@@ -308,31 +318,33 @@ class Resolutions:
                 _keep(self._resolved, key, found)
         return found
 
-    def vertex_uniforms(self, resolved: Resolved, state: State, constants: Constants) -> Uniforms:
-        """The numbers of the vertex program, made once as long as nothing changes them."""
+    def vertex_bindings(
+        self, resolved: Resolved, state: State, constants: Constants
+    ) -> ShaderBindings:
+        """The vertex program's bindings, computed anew when state or constants have changed."""
         stage = resolved.vertex
         now = state.numbers if stage.shader is None else constants.version
-        then, found = self._uniforms.get(stage, (-1, _NONE))
+        then, found = self._bindings.get(stage, _NO_BINDINGS)
         if then != now:
-            found = resolved.vertex_uniforms(state, constants)
-            _keep(self._uniforms, stage, (now, found))
+            found = ShaderBindings(resolved.vertex_uniforms(state, constants), stage.textures)
+            _keep(self._bindings, stage, (now, found))
         return found
 
-    def pixel_uniforms(self, resolved: Resolved, constants: Constants) -> Uniforms:
-        """The same of the pixel program."""
+    def pixel_bindings(self, resolved: Resolved, constants: Constants) -> ShaderBindings:
+        """The pixel program's bindings, likewise."""
         stage = resolved.pixel
         if stage.shader is None:
-            return resolved.pixel_uniforms(constants)
-        then, found = self._uniforms.get(stage, (-1, _NONE))
+            return resolved.fixed_pixel
+        then, found = self._bindings.get(stage, _NO_BINDINGS)
         if then != constants.version:
-            found = resolved.pixel_uniforms(constants)
-            _keep(self._uniforms, stage, (constants.version, found))
+            found = ShaderBindings(resolved.pixel_uniforms(constants), stage.textures)
+            _keep(self._bindings, stage, (constants.version, found))
         return found
 
     def forget(self) -> None:
         """Drop every resolved state."""
         self._resolved.clear()
-        self._uniforms.clear()
+        self._bindings.clear()
 
     def source(
         self,

@@ -7,7 +7,7 @@ counted together.  Draws that may have something to complain of do not wait.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.draw.draw_stages import draw_setup, geometry_names
 from dp2emu.gpu.shader_resources.textures import samples_targets
+from dp2emu.identity_cache import Together
 from dp2emu.shader.engines import JIT, name_of
 from dp2emu.shader.reference import Run
 
@@ -44,6 +45,9 @@ class DrawBatch:
         self._compiles = name_of(run) == JIT
         self._sequence: BatchRun | None = None
         self._waiting: list[Draw] = []
+        # A template keeps what its key identifies, other than the output record, whose end is
+        # the end of the templates.
+        self._templates: Together[dict[Hashable, BatchTemplate | _Never | None]] = Together()
 
     def __len__(self) -> int:
         """How many wait."""
@@ -89,16 +93,20 @@ class DrawBatch:
 
     def _recipe(self, draw: Draw) -> BatchTemplate | None:
         """The recipe of a draw, made when another one like it comes."""
-        known = draw.known
+        known = self._templates.get(id(draw.output))
         if known is None:
-            return None
-        key = draw.topology, (3 * draw.count - 1).bit_length(), draw.scissor
+            known = {}
+            self._templates.put(id(draw.output), (draw.output,), known)
+        key = (
+            draw.input.topology, (3 * draw.input.count - 1).bit_length(), draw.scissor,
+            id(draw.pipeline), id(draw.raster), id(draw.vertex.textures), id(draw.pixel.textures),
+        )  # fmt: skip
         if key not in known:
             if len(known) >= RECIPES:
                 known.clear()
             known[key] = None
             return None
-        found: BatchTemplate | _Never | None = known[key]
+        found = known[key]
         if found is None:
             found = known[key] = self._made(draw)
         return None if found is _NEVER else found
@@ -122,15 +130,15 @@ class DrawBatch:
 def _is_small(draw: Draw) -> bool:
     """Whether a draw is one, and of one part."""
     return (
-        0 < draw.count <= _MOST
-        and draw.patch is None
-        and draw.instances is None
-        and not draw.cuts
-        and draw.read is None
-        and draw.later is None
-        and draw.filled is None
-        and not draw.vertex_buffers
-        and not draw.pixel_buffers
+        0 < draw.input.count <= _MOST
+        and draw.input.patch is None
+        and draw.input.instances is None
+        and not draw.input.cuts
+        and draw.input.vertices is None
+        and draw.post_vertex is None
+        and draw.input.filled is None
+        and not draw.vertex.buffers
+        and not draw.pixel.buffers
     )
 
 
