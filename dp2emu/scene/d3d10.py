@@ -113,7 +113,7 @@ class Player10(Player[Device]):
 
     def finish(self) -> None:
         """Read all render targets."""
-        self.device.call("SetPredication", None, 0)
+        self.device.call("SetPredication", None, 0)  # a predicate may suppress copies
         for name, resource in self.resources.items():
             if (
                 isinstance(resource, Resource)
@@ -152,6 +152,7 @@ _RESOURCE = named(Resource)
 
 
 def _initial_count(value: object) -> int:
+    """The initial value of a view's hidden counter; -1 keeps the counter."""
     return INT(value) & KEEP
 
 
@@ -198,19 +199,24 @@ def _set_stream_targets(player: Player10, fields: Fields) -> None:
     player.device.call("SoSetTargets", buffers, _unused(buffers, _STREAM_TARGETS), offsets)
 
 
+def _set_vertex_buffer(device: Device, slot: int, buffer: Any, stride: int, offset: int) -> None:
+    device.call("IaSetVertexBuffers", slot, (buffer,), (stride,), (offset,))
+
+
+def _set_unordered_view(device: Device, view: Any, slot: int, count: int) -> None:
+    device.call("CsSetUnorderedAccessViews", slot, (view,), (count,))
+
+
+def _set_targets(device: Device, views: list[Any], depth: Any, *unordered: Any) -> None:
+    device.call("SetRenderTargets", views, _unused(views, _TARGETS), depth, *unordered)
+
+
 def _set_all_targets(
-    device: Device,
-    targets: list[Any],
-    depth: Any,
-    start: int,
-    views: list[Any],
-    counts: list[int] | None,
+    device: Device, targets: list[Any], depth: Any, start: int, views: list[Any], counts: Any
 ) -> None:
     """OMSetRenderTargetsAndUnorderedAccessViews."""
     counts = [KEEP] * len(views) if counts is None else counts
-    unused = _unused(targets, _TARGETS)
-    unordered = views, counts, start, start, len(views)
-    device.call("SetRenderTargets", targets, unused, depth, *unordered)
+    _set_targets(device, targets, depth, views, counts, start, start, len(views))
 
 
 def _clear_target(device: Device, *values: Any) -> None:
@@ -293,22 +299,15 @@ def _binding(entry: str, argument: str) -> Action:
 OPERATIONS: dict[str, Action] = {
     "Draw": _entry("Draw", VertexCount=UINT, StartVertexLocation=UINT),
     "DrawIndexed": _entry(
-        "DrawIndexed", IndexCount=UINT, StartIndexLocation=UINT, BaseVertexLocation=INT
+        "DrawIndexed", IndexCount=UINT, StartIndexLocation=UINT, BaseVertexLocation=INT,
     ),
     "DrawInstanced": _entry(
-        "DrawInstanced",
-        VertexCountPerInstance=UINT,
-        InstanceCount=UINT,
-        StartVertexLocation=UINT,
+        "DrawInstanced", VertexCountPerInstance=UINT, InstanceCount=UINT, StartVertexLocation=UINT,
         StartInstanceLocation=UINT,
     ),
     "DrawIndexedInstanced": _entry(
-        "DrawIndexedInstanced",
-        IndexCountPerInstance=UINT,
-        InstanceCount=UINT,
-        StartIndexLocation=UINT,
-        BaseVertexLocation=INT,
-        StartInstanceLocation=UINT,
+        "DrawIndexedInstanced", IndexCountPerInstance=UINT, InstanceCount=UINT,
+        StartIndexLocation=UINT, BaseVertexLocation=INT, StartInstanceLocation=UINT,
     ),
     "DrawAuto": _entry("DrawAuto"),
     "Dispatch": _entry("Dispatch", X=UINT, Y=UINT, Z=UINT),
@@ -322,59 +321,30 @@ OPERATIONS: dict[str, Action] = {
     "IASetInputLayout": _entry("IaSetInputLayout", layout=_HANDLE),
     "IASetIndexBuffer": _entry("IaSetIndexBuffer", buffer=_HANDLE, Format=UINT, Offset=UINT),
     "IASetVertexBuffer": calling(
-        lambda device, slot, *row: device.call(
-            "IaSetVertexBuffers", slot, *((value,) for value in row)
-        ),
-        Slot=_SLOT,
-        buffer=_HANDLE,
-        Stride=UINT,
-        Offset=UINT,
+        _set_vertex_buffer, Slot=_SLOT, buffer=_HANDLE, Stride=UINT, Offset=UINT,
     ),
     "RSSetState": _entry("SetRasterizerState", state=_HANDLE),
     "RSSetViewport": calling(
-        lambda device, *viewport: device.set_viewports([viewport]),
-        TopLeftX=floating,
-        TopLeftY=floating,
-        Width=floating,
-        Height=floating,
-        MinDepth=floating,
-        MaxDepth=floating,
+        lambda device, *viewport: device.set_viewports([viewport]), TopLeftX=floating,
+        TopLeftY=floating, Width=floating, Height=floating, MinDepth=floating, MaxDepth=floating,
     ),
     "RSSetScissorRect": calling(
-        lambda device, *rect: device.set_scissor_rects([rect]),
-        left=INT,
-        top=INT,
-        right=INT,
+        lambda device, *rect: device.set_scissor_rects([rect]), left=INT, top=INT, right=INT,
         bottom=INT,
     ),
     "OMSetDepthStencilState": _entry("SetDepthStencilState", state=_HANDLE, StencilRef=UINT),
     "OMSetBlendState": calling(
         lambda device, state, mask: device.call("SetBlendState", state, (1.0,) * 4, mask),
-        state=_HANDLE,
-        SampleMask=UINT,
+        state=_HANDLE, SampleMask=UINT,
     ),
-    "OMSetRenderTargets": calling(
-        lambda device, views, depth: device.call(
-            "SetRenderTargets", views, _unused(views, _TARGETS), depth
-        ),
-        rtvs=_HANDLES,
-        dsv=_HANDLE,
-    ),
+    "OMSetRenderTargets": calling(_set_targets, rtvs=_HANDLES, dsv=_HANDLE),
     "OMSetRenderTargetsAndUnorderedAccessViews": calling(
-        _set_all_targets,
-        rtvs=_HANDLES,
-        dsv=_HANDLE,
-        UAVStartSlot=_SLOT,
-        uavs=_HANDLES,
+        _set_all_targets, rtvs=_HANDLES, dsv=_HANDLE, UAVStartSlot=_SLOT, uavs=_HANDLES,
         InitialCounts=Default(list_of(_initial_count), None),
     ),
     "SOSetTargets": _set_stream_targets,
     "CSSetUnorderedAccessView": calling(
-        lambda device, view, slot, count: device.call(
-            "CsSetUnorderedAccessViews", slot, (view,), (count,)
-        ),
-        view=_HANDLE,
-        Slot=Default(_SLOT, 0),
+        _set_unordered_view, view=_HANDLE, Slot=Default(_SLOT, 0),
         InitialCount=Default(_initial_count, KEEP),
     ),
     **{
@@ -392,22 +362,22 @@ OPERATIONS: dict[str, Action] = {
     },
     # Clearing and copying
     "ClearRenderTargetView": calling(
-        _clear_target, r=floating, g=floating, b=floating, a=floating, view=_HANDLE
+        _clear_target, r=floating, g=floating, b=floating, a=floating, view=_HANDLE,
     ),
     "ClearDepthStencilView": calling(
-        _clear_depth, view=_HANDLE, Depth=floating, Stencil=whole(0, 255)
+        _clear_depth, view=_HANDLE, Depth=floating, Stencil=whole(0, 255),
     ),
     "ClearUnorderedAccessViewUint": _acting(
-        "ClearUnorderedAccessViewUint", view=_HANDLE, Values=list_of(UINT)
+        "ClearUnorderedAccessViewUint", view=_HANDLE, Values=list_of(UINT),
     ),
     "ClearUnorderedAccessViewFloat": _acting(
-        "ClearUnorderedAccessViewFloat", view=_HANDLE, Values=list_of(floating)
+        "ClearUnorderedAccessViewFloat", view=_HANDLE, Values=list_of(floating),
     ),
     "GenerateMips": _acting("GenMips", view=_HANDLE),
     "CopyResource": _acting("ResourceCopy", dst=_HANDLE, src=_HANDLE),
     "CopyStructureCount": _acting("CopyStructureCount", buffer=_HANDLE, Offset=UINT, view=_HANDLE),
     "ResolveSubresource": calling(
-        _resolve, dst=_RESOURCE, src=_RESOURCE, Format=Default(UINT, None)
+        _resolve, dst=_RESOURCE, src=_RESOURCE, Format=Default(UINT, None),
     ),
     "ReadBuffer": _read_buffer,
     # Queries
@@ -417,5 +387,5 @@ OPERATIONS: dict[str, Action] = {
     "GetDataOnce": _get_data_once,
     "SetPredication": _set_predication,
     "GetPredication": _get_predication,
-}
+}  # fmt: skip
 """The operations of Direct3D 10 and 11 scenes by ``op``."""

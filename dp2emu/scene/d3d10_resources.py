@@ -75,6 +75,7 @@ def _code_of(player: Player10) -> Callable[[object], Code]:
     return read
 
 
+_UINT_0 = Default(UINT, 0)
 _DATA = Default(PlayerReader(_hex_of), None)
 _CODE = PlayerReader(_code_of)
 _RESOURCE = named(Resource)
@@ -90,7 +91,7 @@ _RASTERIZER = (
 
 _DECLARATION = record(
     StreamDeclaration,
-    Stream=Default(UINT, 0),
+    Stream=_UINT_0,
     SemanticName=optional(text),
     **dict.fromkeys(StreamDeclaration._fields[2:], UINT),
 )
@@ -104,6 +105,7 @@ _ELEMENT = record(
 def _buffer(
     device: Device, size: int, data: bytes | None, bind: int, stride: int, _misc: int
 ) -> Resource:
+    """CreateBuffer.  MiscFlags have no effect: the driver allows all that they ask for."""
     filled = data and data.ljust(size, b"\0")
     return device.create_buffer(size, bind, filled, stride=stride)
 
@@ -200,12 +202,8 @@ def _sampler_state(device: Device, address: int, filter: int) -> Handle:
 
 MAKERS: dict[str, Action] = {
     "CreateBuffer": calling(
-        _buffer,
-        ByteWidth=whole(1, DATA_BYTES),
-        hex=_DATA,
-        BindFlags=UINT,
-        StructureByteStride=Default(UINT, 0),
-        MiscFlags=Default(UINT, 0),
+        _buffer, ByteWidth=whole(1, DATA_BYTES), hex=_DATA, BindFlags=UINT,
+        StructureByteStride=_UINT_0, MiscFlags=_UINT_0,
     ),
     "CreateTexture2D": _texture,
     **{
@@ -214,14 +212,8 @@ MAKERS: dict[str, Action] = {
     },
     "CreateShaderResourceView": calling(_shader_view, resource=_RESOURCE),
     "CreateUnorderedAccessView": calling(
-        _unordered_view,
-        resource=_RESOURCE,
-        Format=Default(UINT, None),
-        Flags=Default(UINT, 0),
-        MipSlice=Default(UINT, 0),
-        FirstElement=Default(UINT, 0),
-        NumElements=Default(UINT, 0),
-        FirstArraySlice=Default(UINT, 0),
+        _unordered_view, resource=_RESOURCE, Format=Default(UINT, None), Flags=_UINT_0,
+        MipSlice=_UINT_0, FirstElement=_UINT_0, NumElements=_UINT_0, FirstArraySlice=_UINT_0,
         ArraySize=Default(UINT, 1),
     ),
     **{
@@ -231,28 +223,20 @@ MAKERS: dict[str, Action] = {
         for stage in ("Vertex", "Pixel", "Geometry", "Hull", "Domain", "Compute")
     },
     "CreateGeometryShaderWithStreamOutput": calling(
-        _streaming_shader,
-        shader=_CODE,
-        entries=list_of(_DECLARATION),
-        BufferStrides=list_of(UINT),
-        RasterizedStream=Default(whole(-1, 0xFFFFFFFF), 0),
+        _streaming_shader, shader=_CODE, entries=list_of(_DECLARATION),
+        BufferStrides=list_of(UINT), RasterizedStream=Default(whole(-1, 0xFFFFFFFF), 0),
     ),
     "CreateInputLayout": calling(_input_layout, shader=_CODE, elements=list_of(_ELEMENT)),
     "CreateBlendState": calling(
-        _blend_state,
-        BlendEnable=UINT,
-        SrcBlend=UINT,
-        DestBlend=UINT,
-        BlendOp=UINT,
-        WriteMask=whole(0, 15),
-        AlphaToCoverageEnable=UINT,
+        _blend_state, BlendEnable=UINT, SrcBlend=UINT, DestBlend=UINT, BlendOp=UINT,
+        WriteMask=whole(0, 15), AlphaToCoverageEnable=UINT,
     ),
     "CreateDepthStencilState": calling(
-        _depth_stencil_state, **dict.fromkeys((*StencilOpDesc._fields, *_DEPTH_STENCIL), UINT)
+        _depth_stencil_state, **dict.fromkeys((*StencilOpDesc._fields, *_DEPTH_STENCIL), UINT),
     ),
     "CreateRasterizerState": calling(_rasterizer_state, **dict.fromkeys(_RASTERIZER, UINT)),
     "CreateSamplerState": calling(_sampler_state, Address=UINT, Filter=UINT),
-    "CreateQuery": calling(Device.create_query, Query=UINT, MiscFlags=Default(UINT, 0)),
-    "CreatePredicate": calling(Device.create_predicate, Query=UINT, MiscFlags=Default(UINT, 0)),
-}
+    "CreateQuery": calling(Device.create_query, Query=UINT, MiscFlags=_UINT_0),
+    "CreatePredicate": calling(Device.create_predicate, Query=UINT, MiscFlags=_UINT_0),
+}  # fmt: skip
 """The objects of Direct3D 10 and 11 scenes by ``op``."""

@@ -146,9 +146,10 @@ class Player9(Player[Device9]):
 
         def act(player: Player9, fields: Fields) -> None:
             fields.ignore("pool")
+            # Replaced below, unless the runtime refuses the creation.
             unusable = Refused(HResult.D3DERR_INVALIDCALL, f"{name} could not be created")
-            self.resources[name] = Missing(unusable)
-            self.resources[name] = maker(player, fields)
+            player.resources[name] = Missing(unusable)
+            player.resources[name] = maker(player, fields)
 
         return self.perform(kind, fields, act)
 
@@ -231,14 +232,12 @@ _BUFFER = whole(0, 1 << 16)
 _WORLD = 256
 """D3DTS_WORLD."""
 
-
-def _named_or_null(kind: type) -> PlayerReader:
-    """A reader of names of resources of one type, or null."""
-    return PlayerReader(lambda player: optional(player.find(kind)))
-
-
+_DWORD_0 = Default(dword, 0)
+_UINT_0 = Default(UINT, 0)
+_FLOAT_0 = Default(floating, 0.0)
 _COLOR = Default(floats(4), (0.0, 0.0, 0.0, 0.0))
 _TRIPLE = Default(floats(3), (0.0, 0.0, 0.0))
+_PRIMITIVE = member(PrimitiveType)
 _SURFACE = PlayerReader(lambda player: player.surface)
 _SURFACE_OR_NULL = PlayerReader(lambda player: optional(player.surface))
 _RECT_OR_NULL = Default(optional(rect), None)
@@ -246,6 +245,11 @@ _RECT_OR_NULL = Default(optional(rect), None)
 _CLEAR_FLAGS = {"target": Clear.TARGET, "zbuffer": Clear.ZBUFFER, "stencil": Clear.STENCIL}
 _CLEAR_ALL = int(Clear.TARGET | Clear.ZBUFFER | Clear.STENCIL)
 _ISSUE_FLAGS = {"BEGIN": Issue.BEGIN, "END": Issue.END}
+
+
+def _named_or_null(kind: type) -> PlayerReader:
+    """A reader of names of resources of one type, or null."""
+    return PlayerReader(lambda player: optional(player.find(kind)))
 
 
 def _transform_state(value: object) -> int:
@@ -416,27 +420,13 @@ OPERATIONS: dict[str, Action] = {
     "ss": _states(Device9.set_sampler_state, SamplerState, sampler=_SAMPLER),
     "transform": calling(Device9.set_transform, state=_transform_state, matrix=floats(16)),
     "material": calling(
-        lambda device, *values: device.set_material(Material(*values)),
-        diffuse=_COLOR,
-        ambient=_COLOR,
-        specular=_COLOR,
-        emissive=_COLOR,
-        power=Default(floating, 0.0),
+        lambda device, *values: device.set_material(Material(*values)), diffuse=_COLOR,
+        ambient=_COLOR, specular=_COLOR, emissive=_COLOR, power=_FLOAT_0,
     ),
     "light": calling(
-        _set_light,
-        index=UINT,
-        type=member(LightType),
-        diffuse=_COLOR,
-        specular=_COLOR,
-        ambient=_COLOR,
-        position=_TRIPLE,
-        direction=_TRIPLE,
-        range=Default(floating, 0.0),
-        falloff=Default(floating, 0.0),
-        attenuation=_TRIPLE,
-        theta=Default(floating, 0.0),
-        phi=Default(floating, 0.0),
+        _set_light, index=UINT, type=member(LightType), diffuse=_COLOR, specular=_COLOR,
+        ambient=_COLOR, position=_TRIPLE, direction=_TRIPLE, range=_FLOAT_0, falloff=_FLOAT_0,
+        attenuation=_TRIPLE, theta=_FLOAT_0, phi=_FLOAT_0,
     ),
     "lightenable": calling(Device9.light_enable, index=UINT, enable=truth),
     "setdecl": calling(Device9.set_vertex_declaration, id=_named_or_null(Declaration)),
@@ -449,110 +439,69 @@ OPERATIONS: dict[str, Action] = {
     "psi": _constants(Device9.set_pixel_integers, list_of(INT, 4)),
     "psb": _constants(Device9.set_pixel_booleans, truth),
     "viewport": calling(
-        Device9.set_viewport,
-        x=_COORDINATE,
-        y=_COORDINATE,
-        width=_COORDINATE,
-        height=_COORDINATE,
-        minz=Default(floating, 0.0),
-        maxz=Default(floating, 1.0),
+        Device9.set_viewport, x=_COORDINATE, y=_COORDINATE, width=_COORDINATE, height=_COORDINATE,
+        minz=_FLOAT_0, maxz=Default(floating, 1.0),
     ),
     "scissor": calling(lambda device, box: device.set_scissor(*box), rect=rect),
     "clipplane": calling(Device9.set_clip_plane, index=whole(0, 5), plane=floats(4)),
     "fvf": calling(Device9.set_fvf, fvf=dword),
     "stream": calling(
-        Device9.set_stream_source,
-        stream=_STREAM,
-        id=_named_or_null(SurfaceDesc),
-        offset=Default(UINT, 0),
+        Device9.set_stream_source, stream=_STREAM, id=_named_or_null(SurfaceDesc), offset=_UINT_0,
         stride=Default(_STRIDE, 0),
     ),
     "streamfreq": calling(Device9.set_stream_frequency, stream=_STREAM, value=dword),
     "indices": calling(Device9.set_indices, id=_named_or_null(IndexBuffer)),
     "settex": calling(Device9.set_texture, stage=_SAMPLER, id=_named_or_null(Texture)),
     "setrt": calling(
-        Device9.set_render_target, index=Default(whole(0, 3), 0), surface=_SURFACE_OR_NULL
+        Device9.set_render_target, index=Default(whole(0, 3), 0), surface=_SURFACE_OR_NULL,
     ),
     "setds": calling(Device9.set_depth_stencil, surface=_SURFACE_OR_NULL),
     # Drawing and copying
     "begin": calling(Device9.begin_scene),
     "end": calling(Device9.end_scene),
     "clear": calling(
-        Device9.clear,
-        flags=Default(_clear_flags, _CLEAR_ALL),
-        color=Default(dword, 0),
-        z=Default(floating, 1.0),
-        stencil=Default(dword, 0),
-        rects=Default(optional(list_of(rect)), None),
+        Device9.clear, flags=Default(_clear_flags, _CLEAR_ALL), color=_DWORD_0,
+        z=Default(floating, 1.0), stencil=_DWORD_0, rects=Default(optional(list_of(rect)), None),
     ),
-    "draw": calling(
-        Device9.draw_primitive, prim=member(PrimitiveType), start=Default(UINT, 0), count=UINT
-    ),
+    "draw": calling(Device9.draw_primitive, prim=_PRIMITIVE, start=_UINT_0, count=UINT),
     "draw_indexed": calling(
-        Device9.draw_indexed_primitive,
-        prim=member(PrimitiveType),
-        base=Default(INT, 0),
-        min=Default(UINT, 0),
-        num_vertices=Default(UINT, 0),
-        start=Default(UINT, 0),
-        count=UINT,
+        Device9.draw_indexed_primitive, prim=_PRIMITIVE, base=Default(INT, 0), min=_UINT_0,
+        num_vertices=_UINT_0, start=_UINT_0, count=UINT,
     ),
     "draw_up": calling(
-        Device9.draw_primitive_up,
-        prim=member(PrimitiveType),
-        count=UINT,
-        vertices=DATA,
-        stride=_STRIDE,
+        Device9.draw_primitive_up, prim=_PRIMITIVE, count=UINT, vertices=DATA, stride=_STRIDE,
     ),
     "draw_indexed_up": calling(
-        Device9.draw_indexed_primitive_up,
-        prim=member(PrimitiveType),
-        min=Default(UINT, 0),
-        num_vertices=UINT,
-        count=UINT,
-        indices=DATA,
-        index_format=Default(surface_format, Format.INDEX16),
-        vertices=DATA,
-        stride=_STRIDE,
+        Device9.draw_indexed_primitive_up, prim=_PRIMITIVE, min=_UINT_0, num_vertices=UINT,
+        count=UINT, indices=DATA, index_format=Default(surface_format, Format.INDEX16),
+        vertices=DATA, stride=_STRIDE,
     ),
     "rectpatch": calling(
-        Device9.draw_rect_patch,
-        handle=Default(UINT, 0),
-        segments=Default(optional(floats(4)), None),
+        Device9.draw_rect_patch, handle=_UINT_0, segments=Default(optional(floats(4)), None),
         info=Default(optional(_patch_info(RectPatchInfo, 5)), None),
     ),
     "tripatch": calling(
-        Device9.draw_tri_patch,
-        handle=Default(UINT, 0),
-        segments=Default(optional(floats(3)), None),
+        Device9.draw_tri_patch, handle=_UINT_0, segments=Default(optional(floats(3)), None),
         info=Default(optional(_patch_info(TriPatchInfo, 2)), None),
     ),
     "deletepatch": calling(Device9.delete_patch, handle=UINT),
     "npatch": calling(Device9.set_npatch_mode, segments=floating),
     "stretch": calling(
-        Device9.stretch_rect,
-        src=_SURFACE,
-        dst=_SURFACE,
-        src_rect=_RECT_OR_NULL,
-        dst_rect=_RECT_OR_NULL,
-        filter=Default(member(TextureFilter), TextureFilter.NONE),
+        Device9.stretch_rect, src=_SURFACE, dst=_SURFACE, src_rect=_RECT_OR_NULL,
+        dst_rect=_RECT_OR_NULL, filter=Default(member(TextureFilter), TextureFilter.NONE),
     ),
-    "colorfill": calling(
-        Device9.color_fill, surface=_SURFACE, rect=_RECT_OR_NULL, color=Default(dword, 0)
-    ),
+    "colorfill": calling(Device9.color_fill, surface=_SURFACE, rect=_RECT_OR_NULL, color=_DWORD_0),
     "readback": _read_back,
     # Queries
     "issue": _issue,
     "getdata": _polling(
-        lambda query, size, flush: query.get_data(size, flush=flush), flush=Default(truth, False)
+        lambda query, size, flush: query.get_data(size, flush=flush), flush=Default(truth, False),
     ),
     "wait": _polling(Query.wait),
     # Values of the interface
     "querysupport": _asking(_query_support, query=Default(member(QueryType), None)),
     "checkfmt": _asking(
-        lambda device, *values: int(check_format(*values)),
-        usage=Default(dword, 0),
-        rtype=_resource_type,
+        lambda device, *values: int(check_format(*values)), usage=_DWORD_0, rtype=_resource_type,
         format=surface_format,
     ),
     "checkms": _asking(_check_multisample, format=surface_format, samples=whole(0, 16)),
@@ -564,5 +513,5 @@ OPERATIONS: dict[str, Action] = {
     "validate": _asking(Device9.validate_device),
     "adapter": _about_adapter(lambda: {"Driver": "dp2emu", "Description": "dp2emu"}),
     "caps": _about_adapter(capabilities),
-}
+}  # fmt: skip
 """The operations of Direct3D 9 scenes by ``op``."""

@@ -109,25 +109,21 @@ MAKERS: dict[str, Action] = {
     "rt": _target(Device9.create_render_target),
     "ds": _target(Device9.create_depth_stencil),
     "vb": calling(
-        lambda device, fvf, usage, data: device.create_vertex_buffer(data),
-        fvf=Default(dword, 0),
-        usage=Default(dword, 0),
-        data=DATA,
+        lambda device, fvf, usage, data: device.create_vertex_buffer(data), fvf=Default(dword, 0),
+        usage=Default(dword, 0), data=DATA,
     ),
     "ib": calling(
         lambda device, usage, format, data: device.create_index_buffer(data, format),
-        usage=Default(dword, 0),
-        format=Default(surface_format, Format.INDEX16),
-        data=DATA,
+        usage=Default(dword, 0), format=Default(surface_format, Format.INDEX16), data=DATA,
     ),
     "query": _query,
     "texture": _texture(Device9.create_texture, SurfaceKind.TEXTURE, "width", "height"),
     "cube": _texture(Device9.create_cube_texture, SurfaceKind.CUBETEXTURE, "edge"),
     "volume": _texture(
-        Device9.create_volume_texture, SurfaceKind.VOLUMETEXTURE, "width", "height", "depth"
+        Device9.create_volume_texture, SurfaceKind.VOLUMETEXTURE, "width", "height", "depth",
     ),
     "decl": calling(Device9.create_vertex_declaration, elements=list_of(_ELEMENT)),
     "vs": _shader(Device9.create_vertex_shader),
     "ps": _shader(Device9.create_pixel_shader),
-}
+}  # fmt: skip
 """The resources of Direct3D 9 scenes by ``type``."""
