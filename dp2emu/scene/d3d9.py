@@ -27,8 +27,8 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.capabilities import capabilities
 from dp2emu.dp2.driver import Driver
 from dp2emu.errors import Fault, SceneError, Unsupported, UsageError
-from dp2emu.gpu.memory import SAMPLE_COUNTS, Surface, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.texels import blocks
+from dp2emu.gpu.resource.heap import SAMPLE_COUNTS, Surface, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.texels import blocks
 from dp2emu.picture import take_picture
 from dp2emu.runtime import (
     Declaration,

@@ -8,8 +8,8 @@ from typing import Any
 from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage, Format, QueryType
 from dp2emu.d3d.formats import FORMATS
 from dp2emu.d3d.hresult import HResult
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind, layout_of
-from dp2emu.gpu.subresources import full_chain
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind, layout_of
+from dp2emu.gpu.resource.subresources import full_chain
 from dp2emu.runtime import Device9, Query, Refused, Texture, VertexElement
 from dp2emu.scene.d3d9 import Player9
 from dp2emu.scene.document import extent, sample_count

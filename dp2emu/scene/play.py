@@ -11,8 +11,8 @@ from dp2emu.capture.records import Record
 from dp2emu.capture.writer import CaptureWriter
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.timing import Timing
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.device.timing import Timing
 from dp2emu.runtime.session import COMMAND_BYTES
 from dp2emu.scenario import Scenario
 from dp2emu.scene import d3d9, d3d10
