@@ -285,8 +285,8 @@ def report(trace: Trace, what: str) -> None:
         for name, times in functions.items():
             print(f"    {times:4} {name}")
     calls = sum(map(Counter.total, trace.files.values()))
-    functions = sum(map(len, trace.files.values()))
-    print(f"{what}: {len(trace.files)} files, {functions} functions, {calls} calls")
+    distinct = sum(map(len, trace.files.values()))
+    print(f"{what}: {len(trace.files)} files, {distinct} functions, {calls} calls")
 
 
 def options_of(arguments: Sequence[str] | None) -> argparse.Namespace:
