@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from pathlib import Path
+from posixpath import relpath
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -93,7 +94,8 @@ def link_pages(app: Sphinx, tree: nodes.document) -> None:
             continue
         path = (_source(link).parent / target).resolve()
         if path in pages:
-            link["refuri"] = f"{pages[path]}.html{hash_}{part}"
+            page = relpath(pages[path], Path(app.env.docname).parent)
+            link["refuri"] = f"{page}.html{hash_}{part}"
         elif not path.exists():
             _log.warning("nothing at %s", target, location=link)
         elif path.parent != HERE or path.name not in html_extra_path:
