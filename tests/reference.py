@@ -1,4 +1,4 @@
-"""The machine-readable half of the DP2 wire reference, which layouts and numbers are held to."""
+"""The layouts and numbers that the code is held to, as published headers and documents have them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What is set for draws beside the stages: input assembler, rasterizer and output merger.
 
-Source: reference of the Direct3D 10/11 interface, section 8.
+Source: Direct3D 10/11 DDI, "Device functions".
 """
 
 from __future__ import annotations

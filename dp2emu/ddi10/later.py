@@ -1,7 +1,7 @@
 """The stages between the vertex shader and clipping, as draws have them.
 
-Source: reference of the Direct3D 10/11 interface, section 8; shader reference 8 and 9 for arrays
-of targets and viewports.
+Source: Direct3D 10/11 DDI, "Device functions"; SM4-5 tokens, "System values" and "Stages" for
+arrays of targets and viewports.
 """
 
 from __future__ import annotations

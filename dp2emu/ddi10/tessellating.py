@@ -1,6 +1,6 @@
 """Hull and domain shaders as a stage of the GPU.
 
-Source: shader reference 9 and 11.
+Source: SM4-5 tokens, "Hull shaders", "Domain shaders" and "Tessellation".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""CLEAR as a packet (reference 3.7)."""
+"""CLEAR as a packet (wire format, "Clearing")."""
 
 from __future__ import annotations
 

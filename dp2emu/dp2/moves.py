@@ -1,7 +1,7 @@
 """Tokens that move memory: blits, fills and generated levels become packets here.
 
 A driver gets rectangles the runtime has checked; what lies outside of its surface, or cannot be
-converted, is refused all the same, before anything is queued (reference 2.3 to 2.5 and 3.6).
+converted, is refused all the same, before anything is queued (wire format, "Copies").
 """
 
 from __future__ import annotations
@@ -277,7 +277,7 @@ def _chain(given: Surface, made: Surface, point: Point3, box: Box) -> Iterator[C
 
 
 def _below(box: Box) -> Box:
-    """A box one level down, at least a texel in each direction (reference 3.6)."""
+    """A box one level down, at least a texel in each direction (wire format, "Copies")."""
     left, top, front = box.left >> 1, box.top >> 1, box.front >> 1
     return Box(
         left, top,

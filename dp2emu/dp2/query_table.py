@@ -1,7 +1,7 @@
 """The queries of one context: ids, states, and the answers not yet sent.
 
-Each issue case has one answer (reference 7): BEGIN restarts; END without BEGIN, or again, is an
-interval empty from that point; whatever supersedes an unsent answer drops it.
+Each issue case has one answer (wire format, "Queries"): BEGIN restarts; END without BEGIN, or
+again, is an interval empty from that point; whatever supersedes an unsent answer drops it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ class QueryTable:
         self._gpu.forget(slot)
 
     def issue(self, query_id: int, flags: int) -> None:
-        """ISSUEQUERY: both flags are BEGIN then END, none does nothing (reference 7)."""
+        """ISSUEQUERY: both flags are BEGIN then END, none does nothing (wire format,
+        "Queries")."""
         slot = self._query(query_id)
         why = refused_issue(slot.kind, flags, self._options)
         if why is not None:

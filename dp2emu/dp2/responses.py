@@ -1,4 +1,4 @@
-"""Writing responses over the command buffer (reference section 8; "Handling Asynchronous
+"""Writing responses over the command buffer (wire format, "Responses"; "Handling Asynchronous
 Queries", steps 3 to 6).
 
 This module alone knows that dwErrorOffset means "size of the response buffer" on success and

@@ -1,4 +1,5 @@
-"""Tessellation factors: clamped, rounded, and how many points they make (shader reference 11)."""
+"""Tessellation factors: clamped, rounded, and how many points they make (SM4-5 tokens,
+"Tessellation")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens to decoded form (shader reference 1 and 3)."""
+"""Tokens to decoded form (SM1-3 tokens, "Instruction tokens" and "Opcodes")."""
 
 from __future__ import annotations
 

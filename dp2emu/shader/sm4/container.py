@@ -1,4 +1,5 @@
-"""DXBC containers: a program with the signatures of what goes in and out (shader reference 1)."""
+"""DXBC containers: a program with the signatures of what goes in and out (SM4-5 tokens,
+"Containers")."""
 
 from __future__ import annotations
 

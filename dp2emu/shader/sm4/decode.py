@@ -1,4 +1,4 @@
-"""Tokens to decoded form (shader reference 2 and 3)."""
+"""Tokens to decoded form (SM4-5 tokens, "Program tokens" and "Operands")."""
 
 from __future__ import annotations
 

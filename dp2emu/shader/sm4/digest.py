@@ -1,4 +1,4 @@
-"""The hash of a DXBC container: MD5 with an ending of its own (shader reference 1)."""
+"""The hash of a DXBC container: MD5 with an ending of its own (SM4-5 tokens, "Container hash")."""
 
 from __future__ import annotations
 

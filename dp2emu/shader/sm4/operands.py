@@ -1,4 +1,4 @@
-"""Operand tokens to operands, checked against the tables (shader reference 3)."""
+"""Operand tokens to operands, checked against the tables (SM4-5 tokens, "Operands")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""How resources of each dimension are addressed and measured (shader reference 5.4)."""
+"""How resources of each dimension are addressed and measured (SM4-5 tokens, "Reading
+resources")."""
 
 from __future__ import annotations
 

@@ -59,8 +59,8 @@ class Ask(Enum):
     """What a unit answers to, and with which four words.
 
     Operands are I32; "float" is the bits of one.  Addresses are as many numbers as the dimension
-    has (shader reference 5.4), slices of arrays last.  Texel offsets of ``Unit.texel`` have still
-    to be added but for LOAD.  Resources that are not bound answer 0.
+    has (SM4-5 tokens, "Reading resources"), slices of arrays last.  Texel offsets of
+    ``Unit.texel`` have still to be added but for LOAD.  Resources that are not bound answer 0.
     """
 
     SAMPLE = "sample"
