@@ -1,4 +1,4 @@
-"""The layouts and numbers that the code is held to, as published headers and documents have them."""
+"""Layouts and numbers of published headers and documents, which the code is held to."""
 
 from __future__ import annotations
 
