@@ -15,7 +15,6 @@ from functools import lru_cache
 
 from dp2emu.gpu.kernel.crew_words import ALONE, HAND, ITEM, JOB, READY, TILTED
 from dp2emu.gpu.kernel.layout import ARGUMENTS, RESULTS, SETUP_RESULTS, WORD
-from dp2emu.gpu.kernel.sequence_code import level
 from dp2emu.gpu.kernel.vertex_code import ASSEMBLE
 from dp2emu.gpu.kernel.vertex_words import VERTEX_WORDS
 from dp2emu.gpu.kernel.words import Words
@@ -120,6 +119,19 @@ def _set_up() -> tuple[str, Writer]:
         item.set(name, item.integer(name) + value)
     k.call("@listed", "void", k["hand"], k["job"], k["item"], first, first + made)
     k.give(READY)
+    return k.text(internal=True)
+
+
+def level() -> tuple[str, Writer]:
+    """1 if no triangle has corners whose 1 / w differ (``running``)."""
+    k = Code("level", ("ptr rhw", "i64 count", "i64 capacity"), "i64")
+    with k.loop(k["count"]) as n:
+        first, *others = (
+            k.load("double", k["rhw"], k["capacity"] * corner + n) for corner in range(3)
+        )
+        for other in (first, *others):
+            k.give_if(first.equals(other) ^ 1, 0)
+    k.give(1)
     return k.text(internal=True)
 
 

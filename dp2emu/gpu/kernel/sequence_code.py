@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 from functools import lru_cache
 
+from dp2emu.gpu.kernel.crew_code import level
 from dp2emu.gpu.kernel.layout import ARGUMENTS, SETUP_RESULTS, TOGETHER
 from dp2emu.gpu.kernel.sequence_words import (
     ALONE,
@@ -57,19 +58,6 @@ def _copied() -> tuple[str, Writer]:
     with k.loop(k["count"]) as n:
         k.store(k.load("i64", k["from"], n), k["to"], n)
     k.give()
-    return k.text(internal=True)
-
-
-def level() -> tuple[str, Writer]:
-    """1 if no triangle has corners whose 1 / w differ (``running``)."""
-    k = Code("level", ("ptr rhw", "i64 count", "i64 capacity"), "i64")
-    with k.loop(k["count"]) as n:
-        first, *others = (
-            k.load("double", k["rhw"], k["capacity"] * corner + n) for corner in range(_CORNERS)
-        )
-        for other in (first, *others):
-            k.give_if(first.equals(other) ^ 1, 0)
-    k.give(1)
     return k.text(internal=True)
 
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.vertices import Element
 from dp2emu.errors import Disagreement
-from dp2emu.gpu import geometry as reference
 from dp2emu.gpu.arrays import Mask
 from dp2emu.gpu.assembly import CORNERS
 from dp2emu.gpu.geometry import Geometry, planes_used
+from dp2emu.gpu.geometry import geometry as reference_geometry
 from dp2emu.gpu.kernel.vertex_code import ASSEMBLE, cutting, vertices
 from dp2emu.gpu.kernel.vertex_frame import Frame, double, own_frames
 from dp2emu.gpu.kernel.vertex_place import FIXED_PLANES
@@ -59,7 +59,7 @@ def geometry(
     """
     # NumPy places vertices that no program makes as quickly as code that is compiled quickly.
     if draw.pipeline.vertex is None and not vertices().soon():
-        return reference.geometry(draw, start, stop, names)
+        return reference_geometry(draw, start, stop, names)
     return compiled(draw, start, stop, names, sampler, fetcher)
 
 
@@ -84,7 +84,7 @@ def compiled(
     # Until here what the frame's words point at had to be there.
     del kept
     if made is None:
-        return reference.geometry(draw, start, stop, names, sampler, run_compiled, fetcher)
+        return reference_geometry(draw, start, stop, names, sampler, run_compiled, fetcher)
     return made
 
 
@@ -260,7 +260,7 @@ def checked(
 
     Raises Disagreement if compiled code makes anything else.
     """
-    wanted = reference.geometry(draw, start, stop, names, sampler, run, fetcher)
+    wanted = reference_geometry(draw, start, stop, names, sampler, run, fetcher)
     again = True
     while again:
         found = compiled(draw, start, stop, names, sampler, fetcher)
