@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from dp2emu.plain import plain
+from dp2emu.escaping import plain
 
 
 class Dp2Error(Exception):

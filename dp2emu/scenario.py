@@ -49,9 +49,9 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.residency import Budgets
-from dp2emu.gpu.timing import LONGEST, Timing, instant, parse_timing
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.device.timing import LONGEST, Timing, instant, parse_timing
+from dp2emu.gpu.resource.memory_residency import Budgets
 from dp2emu.inputs import read_file
 from dp2emu.limits import MEMORY, Limits
 from dp2emu.records import dataclass

@@ -8,11 +8,11 @@ from typing import Any
 from dp2emu.capture.records import Called
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import Driver
-from dp2emu.dp2.inspect import Facts, facts_of
 from dp2emu.dp2.options import Options
+from dp2emu.dp2.states.inspect import Facts, facts_of
 from dp2emu.dp2.table import Token
 from dp2emu.errors import Dp2Error, UsageError
-from dp2emu.plain import plain
+from dp2emu.escaping import plain
 from dp2emu.records import dataclass
 from dp2emu.replay import Watcher
 from dp2emu.replay.document import Document

@@ -11,9 +11,9 @@ from dp2emu.d3d.devinfo import PAYLOADS
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.ddi10.codes import DdiCode
-from dp2emu.ddi10.counters import Counter
-from dp2emu.ddi10.entries import DXGI_FUNCTIONS, SINCE
-from dp2emu.ddi10.kinds import KINDS
+from dp2emu.ddi10.device import DXGI_FUNCTIONS, SINCE
+from dp2emu.ddi10.queries.counters import Counter
+from dp2emu.ddi10.queries.query_types import KINDS
 from dp2emu.dp2.queries import KINDS as QUERY_KINDS
 from dp2emu.dp2.queries import Window
 from dp2emu.dp2.table import TABLE, Op

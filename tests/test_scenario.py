@@ -19,8 +19,8 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error, Fault, UsageError
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from dp2emu.gpu.residency import Place
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.memory_residency import Place
 from dp2emu.limits import Limits
 from dp2emu.runtime10 import Device, Query
 from dp2emu.scenario import Scenario, load_scenario, parse_scenario

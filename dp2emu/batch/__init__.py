@@ -5,7 +5,7 @@ Names are imported when they are asked for: a worker of a cluster needs few of t
 
 from typing import TYPE_CHECKING
 
-from dp2emu.late import late
+from dp2emu.lazy_import import lazy_names
 
 if TYPE_CHECKING:
     from dp2emu.batch.cluster import batch_on as batch_on
@@ -19,12 +19,19 @@ if TYPE_CHECKING:
 _HOMES = {
     "cluster": ("batch_on",),
     "limits": ("Limits",),
-    "results": ("Results", "rows_of"),
-    "running": ("batch", "parse_shard", "shard_of"),
+    "results": (
+        "Results",
+        "rows_of",
+    ),
+    "running": (
+        "batch",
+        "parse_shard",
+        "shard_of",
+    ),
 }
 """Names by module, which are imported when they are asked for."""
 
 __all__ = [name for names in _HOMES.values() for name in names]
 
 if not TYPE_CHECKING:  # where types are checked, a name that is not there is an error
-    __getattr__ = late(__name__, _HOMES)
+    __getattr__ = lazy_names(__name__, _HOMES)

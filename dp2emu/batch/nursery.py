@@ -41,9 +41,9 @@ ASK_SECONDS = 5.0
 LATE = (
     "dp2emu.capture.apitrace",
     "dp2emu.retrace.program",
-    "dp2emu.gpu.kernel.crew",
-    "dp2emu.gpu.kernel.running",
-    "dp2emu.gpu.kernel.vertex",
+    "dp2emu.gpu.compile.band_workers",
+    "dp2emu.gpu.compile.kernel_draw",
+    "dp2emu.gpu.vertex_shader.vertex_kernel",
     "dp2emu.shader.jit.engine",
     "dp2emu.shader.jit.store",
     "dp2emu.text.conversion",

@@ -9,7 +9,7 @@ from dp2emu.cli.outcome import FAULTS, FINE, complain, say
 from dp2emu.cli.readings import with_readings
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
-from dp2emu.gpu.timing import parse_timing
+from dp2emu.gpu.device.timing import parse_timing
 from dp2emu.replay import Watcher, replay
 from dp2emu.taps import Drawn, Taps
 

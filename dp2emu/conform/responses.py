@@ -10,7 +10,7 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.table import Op
 from dp2emu.dp2.walk import HEADER_BYTES
-from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceKind
 
 _DOCUMENT = 'Handling Asynchronous Queries; wire format, "Responses"'
 _ERRORS = 'wire format, "Results" and "Unknown opcodes"'

@@ -21,7 +21,7 @@ from dp2emu.d3d.enums import Format, QueryType
 from dp2emu.d3d.flags import Dp2Flags, Issue
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.records import dataclass
 
 CONTEXT, OTHER_CONTEXT = 1, 2

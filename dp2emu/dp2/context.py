@@ -15,27 +15,26 @@ from dp2emu.d3d.formats import COLOR, DEPTH, AnyFormat
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.d3d.vertices import MESH_METHODS
-from dp2emu.dp2.blocks import Blocks
 from dp2emu.dp2.call import Call
 from dp2emu.dp2.capabilities import MAX_PRIMITIVES
-from dp2emu.dp2.clearing import Fill, clear_packet, rect_of
-from dp2emu.dp2.constants import PIXEL_FILES, VERTEX_FILES, Constants
-from dp2emu.dp2.frequency import MAX_INSTANCED, Streams
-from dp2emu.dp2.kinds import EVICT_MANAGED, Kind
 from dp2emu.dp2.managed import Managed
-from dp2emu.dp2.moves import Moves
 from dp2emu.dp2.options import Options
-from dp2emu.dp2.patches import DELETE_PATCH, RECTANGLE, TRIANGLE, Patches, Shape, n_patch
-from dp2emu.dp2.programs import Source
 from dp2emu.dp2.query_table import QueryTable
 from dp2emu.dp2.recent import Recent
-from dp2emu.dp2.resolutions import Resolutions
-from dp2emu.dp2.resolve import Resolved, Targets
-from dp2emu.dp2.samplers import is_texture
-from dp2emu.dp2.settings import parts, read, write
+from dp2emu.dp2.resolve.patches import DELETE_PATCH, RECTANGLE, TRIANGLE, Patches, Shape, n_patch
+from dp2emu.dp2.resolve.pipeline import Resolutions, Resolved, Targets
+from dp2emu.dp2.resolve.programs import Source
+from dp2emu.dp2.resolve.samplers import is_texture
+from dp2emu.dp2.resolve.vertices import (
+    MAX_INSTANCED,
+    NO_STREAMS,
+    CallVertices,
+    Streams,
+    VertexStreams,
+)
 from dp2emu.dp2.shaders import Shaders
-from dp2emu.dp2.stage7 import WRAPS, stage_states, wrapped
-from dp2emu.dp2.state import (
+from dp2emu.dp2.states.constants import PIXEL_FILES, VERTEX_FILES, Constants
+from dp2emu.dp2.states.raw_state import (
     RENDER_STATES,
     STAGE_ROWS,
     TARGETS,
@@ -44,20 +43,20 @@ from dp2emu.dp2.state import (
     transform_number,
     transform_product,
 )
+from dp2emu.dp2.states.setting_kinds import EVICT_MANAGED, Kind
+from dp2emu.dp2.states.settings import parts, read, write
+from dp2emu.dp2.states.stage7 import WRAPS, stage_states, wrapped
+from dp2emu.dp2.states.state_blocks import Blocks
 from dp2emu.dp2.textures import Textures
-from dp2emu.dp2.vertices import NO_STREAMS, CallVertices, VertexStreams
+from dp2emu.dp2.transfers import Fill, Moves, clear_packet, rect_of
 from dp2emu.errors import Fault
-from dp2emu.gpu.assembly import fan_edges, list_edges, vertex_count
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.memory import VOLUMES, Surface
-from dp2emu.gpu.packets import (
-    Box,
-    Draw,
-    Indices,
-    Rect,
-    Viewport,
-)
-from dp2emu.gpu.patches import Patch
+from dp2emu.gpu.command.bindings import Rect, Viewport
+from dp2emu.gpu.command.packets import Draw, Indices
+from dp2emu.gpu.command.patches import Patch
+from dp2emu.gpu.command.topology import fan_edges, list_edges, vertex_count
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.resource.heap import VOLUMES, Surface
+from dp2emu.gpu.resource.subresources import Box
 
 
 class Context:

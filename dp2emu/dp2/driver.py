@@ -25,11 +25,11 @@ from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import TABLE, Token
 from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, decode, scan
 from dp2emu.errors import Dp2Error, Exceeded, Fault, Malformed
-from dp2emu.gpu.core import Gpu
-from dp2emu.gpu.kernel.threads import cores
-from dp2emu.gpu.memory import BUFFERS, ColorKey, Surface, SurfaceDesc
-from dp2emu.gpu.packets import Observe, Part, Swap
-from dp2emu.gpu.timing import Timing
+from dp2emu.gpu.command.packets import Observe, Part, Swap
+from dp2emu.gpu.compile.thread_pool import cores
+from dp2emu.gpu.device.gpu import Gpu
+from dp2emu.gpu.device.timing import Timing
+from dp2emu.gpu.resource.heap import BUFFERS, ColorKey, Surface, SurfaceDesc
 from dp2emu.limits import Limits
 from dp2emu.records import write
 from dp2emu.shader.engines import engine

@@ -14,10 +14,10 @@ from dp2emu.d3d.devinfo import PAYLOADS
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.flags import Issue
 from dp2emu.dp2.options import Options
-from dp2emu.gpu.queries import Observes, Report
-from dp2emu.gpu.timing import RATES, TICKS_PER_SECOND
-from dp2emu.gpu.usage import PIXEL, TRAFFIC, VERTEX, Usage, busy, idle, part, used
-from dp2emu.gpu.vertex_cache import VCACHE_SIZE
+from dp2emu.gpu.command.queries import Observes, Report
+from dp2emu.gpu.device.timing import RATES, TICKS_PER_SECOND
+from dp2emu.gpu.device.usage import PIXEL, TRAFFIC, VERTEX, Usage, busy, idle, part, used
+from dp2emu.gpu.input_assembler.vertex_cache import VCACHE_SIZE
 from dp2emu.layout import dtype_of, packer_of
 from dp2emu.records import dataclass
 

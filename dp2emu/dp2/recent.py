@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dp2emu.gpu.memory import Heap, Surface
+from dp2emu.gpu.resource.heap import Heap, Surface
 
 RECENT = 64
 """Surfaces remembered; of more, those that became targets last."""

@@ -12,10 +12,10 @@ from typing import Generic, TypeVar
 from dp2emu.d3d.declarations import Declaration8, declaration8, declaration9
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import VertexLayout
-from dp2emu.dp2.constants import Constants
+from dp2emu.dp2.states.constants import Constants
 from dp2emu.errors import Fault, ShaderError
+from dp2emu.identity_cache import kept
 from dp2emu.limits import GENEROUS, Limits
-from dp2emu.recall import kept
 from dp2emu.records import dataclass
 from dp2emu.shader.fixed import Fog, blend_fog
 from dp2emu.shader.ir import TextureKind

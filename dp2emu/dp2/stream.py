@@ -48,7 +48,7 @@ class CommandStream:
                 found["(malformed)"] += each.problem is not None
             return found
         # Importing a compiler takes longer than walking through less.
-        from dp2emu.dp2.headers import headers
+        from dp2emu.dp2.header_scan import headers
 
         data, at, problem = np.frombuffer(self.memory, np.uint8), self.start, None
         while problem is None and at < self.end:

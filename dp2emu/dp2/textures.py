@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from dp2emu.d3d.flags import DDRAWIPAL_ALPHA
 from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.d3d.hresult import HResult
-from dp2emu.dp2.samplers import BoundTexture
+from dp2emu.dp2.resolve.samplers import BoundTexture
 from dp2emu.errors import Fault
-from dp2emu.gpu.memory import Surface
+from dp2emu.gpu.resource.heap import Surface
 from dp2emu.limits import GENEROUS, Limits
 from dp2emu.records import dataclass
 

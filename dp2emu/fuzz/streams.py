@@ -17,7 +17,7 @@ from dp2emu.dp2.table import Body, Tail, Token
 from dp2emu.dp2.walk import decode, scan
 from dp2emu.fuzz import grammar
 from dp2emu.fuzz.target import Broken, Target
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.text import TextCapture
 from dp2emu.text.dump import TextWriter
 

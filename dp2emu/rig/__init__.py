@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from dp2emu.dp2.blt import Blt
 from dp2emu.dp2.call import Answer, Call
-from dp2emu.gpu.memory import ColorKey, SurfaceDesc
-from dp2emu.late import late
+from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc
+from dp2emu.lazy_import import lazy_names
 
 if TYPE_CHECKING:
     from dp2emu.rig.failure import Finding as Finding
@@ -24,18 +24,25 @@ if TYPE_CHECKING:
     from dp2emu.rig.spec import using_rig as using_rig
 
 _HOMES = {
-    "failure": ("Finding", "FindingKind", "RigFailure"),
+    "failure": (
+        "Finding",
+        "FindingKind",
+        "RigFailure",
+    ),
     "native": ("NativeDriver",),
     "pipe": ("PipeRig",),
     "recorded": ("RecordedRig",),
-    "spec": ("open_rig", "using_rig"),
+    "spec": (
+        "open_rig",
+        "using_rig",
+    ),
 }
 """Names by module, which are imported when they are asked for."""
 
 __all__ = ["Rig", *(name for names in _HOMES.values() for name in names)]
 
 if not TYPE_CHECKING:  # where types are checked, a name that is not there is an error
-    __getattr__ = late(__name__, _HOMES)
+    __getattr__ = lazy_names(__name__, _HOMES)
 
 
 @runtime_checkable

@@ -16,7 +16,7 @@ from dp2emu.capture.payloads import (
     decode,
     encode,
 )
-from dp2emu.capture.rawlog import END
+from dp2emu.capture.rawlog import END, MAGIC, pack
 from dp2emu.capture.records import (
     Answered,
     Blitted,
@@ -41,7 +41,7 @@ from dp2emu.rig.failure import MARK, FindingKind
 from dp2emu.rig.guard import Guarded, tell_faults
 from dp2emu.rig.structures import ABI, structure
 from dp2emu.rig.surfacecalls import SurfaceCalls
-from dp2emu.rig.wire import MAGIC, Ask, Message, Reply, pack, receive
+from dp2emu.rig.wire import Ask, Message, Reply, receive
 
 _CALL = structure("D3DHAL_DRAWPRIMITIVES2DATA", hal.drawprimitives2data(ABI))
 _CREATE = structure("D3DHAL_CONTEXTCREATEDATA", hal.contextcreatedata(ABI))

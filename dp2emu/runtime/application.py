@@ -17,8 +17,8 @@ from dp2emu.d3d.fvf import fvf_layout
 from dp2emu.d3d.vertices import Element, VertexLayout
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.memory import TEXTURES, VOLUMES, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.packets import Box
+from dp2emu.gpu.resource.heap import TEXTURES, VOLUMES, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.subresources import Box
 from dp2emu.rig import Rig
 from dp2emu.runtime.chains import Chain, Presentation
 from dp2emu.runtime.device9 import Device9

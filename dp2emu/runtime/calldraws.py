@@ -15,7 +15,7 @@ from dp2emu.d3d.fvf import fvf_size
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import PrimitiveType7
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.records import dataclass
 from dp2emu.runtime.arguments import needed
 from dp2emu.runtime.session import CallVertices, Refused, Session

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from dp2emu.d3d.enums import Format, Pool
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.records import dataclass
 from dp2emu.runtime.arguments import Box
 from dp2emu.runtime.resources import Resource

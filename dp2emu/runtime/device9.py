@@ -37,8 +37,8 @@ from dp2emu.d3d.wirenames import WireRenderState
 from dp2emu.dp2.queries import KINDS
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.memory import SAMPLE_COUNTS, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.packets import Rect, Viewport
+from dp2emu.gpu.command.bindings import Rect, Viewport
+from dp2emu.gpu.resource.heap import SAMPLE_COUNTS, SurfaceDesc, SurfaceKind
 from dp2emu.rig import Rig
 from dp2emu.runtime.arguments import (
     Box,

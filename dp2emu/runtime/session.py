@@ -38,7 +38,7 @@ from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import Op
 from dp2emu.dp2.walk import scan
 from dp2emu.errors import Dp2Error, Fault, ResponseError, UsageError
-from dp2emu.gpu.memory import ColorKey, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import ColorKey, SurfaceDesc, SurfaceKind
 from dp2emu.records import dataclass
 from dp2emu.rig import Rig
 from dp2emu.runtime.commands import CommandBuffer

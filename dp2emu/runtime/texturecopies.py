@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dp2emu.d3d.ddraw import Caps2
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.blt import Blt
-from dp2emu.gpu.memory import SurfaceKind
-from dp2emu.gpu.packets import Rect
+from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.runtime.directdraw import DirectDraw
 from dp2emu.runtime.drawsurfaces import DrawSurface
 from dp2emu.runtime.session import Refused

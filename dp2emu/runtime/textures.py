@@ -16,8 +16,8 @@ from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireTextureStageState
 from dp2emu.dp2.table import Op
 from dp2emu.errors import UsageError
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind, layout_of
-from dp2emu.gpu.subresources import CUBE_FACES, full_chain
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind, layout_of
+from dp2emu.gpu.resource.subresources import CUBE_FACES, full_chain
 from dp2emu.records import dataclass
 from dp2emu.runtime.arguments import handle_of, needed
 from dp2emu.runtime.availability import check_format

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Any, NamedTuple, Protocol
 
-from dp2emu.ddi10.kinds import KINDS, CreateQuery, GetDataFlag, Kind, MiscFlag
-from dp2emu.ddi10.kinds import Query as Ddi
-from dp2emu.ddi10.statistics import Statistics
+from dp2emu.ddi10.queries.query_types import KINDS, CreateQuery, GetDataFlag, Kind, MiscFlag
+from dp2emu.ddi10.queries.query_types import Query as Ddi
+from dp2emu.ddi10.queries.statistics import Statistics
 from dp2emu.runtime10.codes import Api, Refused, Result
 
 POLLS = 10_000

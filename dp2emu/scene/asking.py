@@ -11,7 +11,7 @@ from dp2emu.d3d.formats import COLOR, DEPTH
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.capabilities import capabilities
 from dp2emu.errors import SceneError
-from dp2emu.gpu.memory import SAMPLE_COUNTS, SurfaceKind
+from dp2emu.gpu.resource.heap import SAMPLE_COUNTS, SurfaceKind
 from dp2emu.runtime import QueryData, Refused
 from dp2emu.runtime.availability import check_format
 from dp2emu.scene.fields import Fields

@@ -22,7 +22,7 @@ from dp2emu.d3d.enums import (
 )
 from dp2emu.d3d.flags import Clear
 from dp2emu.errors import SceneError
-from dp2emu.gpu.memory import SurfaceDesc
+from dp2emu.gpu.resource.heap import SurfaceDesc
 from dp2emu.runtime import (
     Declaration,
     Device9,

@@ -15,7 +15,7 @@ from dp2emu.capture.writer import CaptureWriter
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Dp2Error, SceneError
-from dp2emu.gpu.timing import Timing
+from dp2emu.gpu.device.timing import Timing
 from dp2emu.runtime import Device9
 from dp2emu.runtime.session import COMMAND_BYTES
 from dp2emu.scenario import Scenario

@@ -11,7 +11,7 @@ from typing import TypeVar
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.driver import Driver
 from dp2emu.errors import Dp2Error, Fault, SceneError, Unsupported, UsageError
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.runtime import (
     Declaration,
     Device9,

@@ -8,8 +8,8 @@ from dp2emu.d3d.enums import DeclMethod, DeclType, DeclUsage, Format, QueryType
 from dp2emu.d3d.formats import FORMATS
 from dp2emu.d3d.hresult import HResult
 from dp2emu.errors import SceneError
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind, layout_of
-from dp2emu.gpu.subresources import full_chain
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind, layout_of
+from dp2emu.gpu.resource.subresources import full_chain
 from dp2emu.records import dataclass
 from dp2emu.runtime import Refused, VertexElement
 from dp2emu.scene.document import extent, sample_count

@@ -9,8 +9,8 @@ from typing import Any
 
 from dp2emu.d3d.formats import COLOR
 from dp2emu.errors import Dp2Error, UsageError
-from dp2emu.gpu.memory import Surface
-from dp2emu.gpu.texels import blocks
+from dp2emu.gpu.resource.heap import Surface
+from dp2emu.gpu.resource.texels import blocks
 from dp2emu.outputs import write_file
 from dp2emu.picture import take_picture
 from dp2emu.records import dataclass

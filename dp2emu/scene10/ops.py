@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from dp2emu.ddi10.moves import ClearFlag
-from dp2emu.ddi10.unordered import KEEP
+from dp2emu.ddi10.resources.transfers import ClearFlag
+from dp2emu.ddi10.resources.unordered_access import KEEP
 from dp2emu.runtime10 import Data, Query, Refused, Resource, Result
 from dp2emu.scene.fields import Fields
 from dp2emu.scene.player import hr_text

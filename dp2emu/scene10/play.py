@@ -12,7 +12,7 @@ from dp2emu.capture.records import Annotation
 from dp2emu.capture.writer import CaptureWriter
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.errors import Dp2Error, SceneError
-from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.runtime10 import Device
 from dp2emu.scene.document import read_json
 from dp2emu.scene.fields import Fields

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from dp2emu.ddi10.resource import ResourceType, SubresourceUP
-from dp2emu.ddi10.state import (
+from dp2emu.ddi10.resources.resource import ResourceType, SubresourceUP
+from dp2emu.ddi10.resources.views import CreateShaderResourceView, CreateTargetView
+from dp2emu.ddi10.states.state_objects import (
     TARGETS,
     BlendDesc,
     BlendDesc1,
@@ -17,7 +18,6 @@ from dp2emu.ddi10.state import (
     SamplerDesc,
     StencilOpDesc,
 )
-from dp2emu.ddi10.views import CreateShaderResourceView, CreateTargetView
 from dp2emu.runtime10 import (
     Api,
     Handle,

@@ -50,7 +50,7 @@ from dp2emu.shader.ir import (
     TextureKind,
 )
 from dp2emu.shader.ops import OPS
-from dp2emu.shader.tidy import tidy
+from dp2emu.shader.simplify import tidy
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import OPERATORS, Block, Number, Value, Variable
 from dp2emu.shader.verify import verify

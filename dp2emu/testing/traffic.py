@@ -25,8 +25,8 @@ from dp2emu.d3d.fvf import DIFFUSE, XYZRHW
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.table import Op
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from dp2emu.gpu.timing import Timing
+from dp2emu.gpu.device.timing import Timing
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.records import dataclass
 from dp2emu.rig import Rig
 from dp2emu.runtime.responses import parse_responses

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from dp2emu.batch import Limits, batch, shard_of
 from dp2emu.batch.child import row_of
-from dp2emu.batch.running import PORTION, Portions
+from dp2emu.batch.portions import Portions
+from dp2emu.batch.running import PORTION
 from dp2emu.batch.watching import Child
 from dp2emu.errors import UsageError
 from tests.tools.loading import ROOT

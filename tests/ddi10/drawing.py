@@ -11,10 +11,11 @@ import numpy as np
 
 from dp2emu.d3d.enums import CmpFunc, DeclType, DeclUsage, PrimitiveType
 from dp2emu.d3d.vertices import Element, VertexLayout
-from dp2emu.ddi10.shader import Shader, pixel_shader, vertex_shader
-from dp2emu.gpu.memory import Surface
-from dp2emu.gpu.packets import Draw, Indices, Rect, Stream, Viewport
-from dp2emu.gpu.state import Attribute, DepthState, Pipeline, RasterState
+from dp2emu.ddi10.shaders.shader import Shader, pixel_shader, vertex_shader
+from dp2emu.gpu.command.bindings import Rect, Viewport
+from dp2emu.gpu.command.packets import Draw, Indices, Stream
+from dp2emu.gpu.command.pipeline import Attribute, DepthState, Pipeline, RasterState
+from dp2emu.gpu.resource.heap import Surface
 from tests.shader.sm4.making import recorded
 
 SIZE = 16

@@ -14,8 +14,8 @@ from dp2emu.dp2.call import Call
 from dp2emu.dp2.driver import CONTEXTS, SCAN_TOKENS, UnknownCommand
 from dp2emu.dp2.options import Options
 from dp2emu.errors import Fault, Unsupported
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from dp2emu.gpu.timing import fixed
+from dp2emu.gpu.device.timing import fixed
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from dp2emu.limits import Limits
 from dp2emu.rig import Rig
 from tests.dp2.rigging import (
@@ -374,7 +374,7 @@ def lacks(monkeypatch: pytest.MonkeyPatch, thing: str) -> None:
     def refuse(*_: object) -> NoReturn:
         raise Unsupported(thing)
 
-    monkeypatch.setattr("dp2emu.dp2.resolutions.resolve", refuse)
+    monkeypatch.setattr("dp2emu.dp2.resolve.pipeline.resolve", refuse)
 
 
 def test_what_is_not_built_is_raised_with_its_place_and_name(

@@ -13,9 +13,9 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
-from dp2emu.gpu.queries import Counters, QuerySlot, Report, snapshot
-from dp2emu.gpu.timing import fixed, instant
+from dp2emu.gpu.command.queries import Counters, QuerySlot, Report, snapshot
+from dp2emu.gpu.device.timing import fixed, instant
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.dp2.rigging import (
     BEGIN,
     BUFFER,

@@ -11,7 +11,7 @@ import pytest
 
 from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
-from dp2emu.gpu.timing import by_work, fixed, seeded
+from dp2emu.gpu.device.timing import by_work, fixed, seeded
 from tests.dp2.rigging import (
     BEGIN,
     END,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dp2emu.d3d.enums import Format
 from dp2emu.dp2.recent import RECENT, Recent
-from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
 
 
 def made(heap: Heap, handle: int) -> Surface:

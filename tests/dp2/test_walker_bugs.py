@@ -14,7 +14,7 @@ from dp2emu.d3d.enums import QueryType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.table import TABLE, Op
 from dp2emu.dp2.walk import scan
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.dp2.rigging import (
     BEGIN,
     COLOR,

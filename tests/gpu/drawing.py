@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from dp2emu.d3d.enums import CmpFunc, Format, PrimitiveType
 from dp2emu.d3d.fvf import fvf_layout, fvf_size
-from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.packets import Draw, Indices, Rect, Stream, Viewport
-from dp2emu.gpu.spans import Spans
-from dp2emu.gpu.state import Attribute, DepthState, Pipeline, RasterState
+from dp2emu.gpu.command.bindings import Rect, Viewport
+from dp2emu.gpu.command.packets import Draw, Indices, Stream
+from dp2emu.gpu.command.pipeline import Attribute, DepthState, Pipeline, RasterState
+from dp2emu.gpu.rasterizer.spans import Spans
+from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed import FixedPixel, pixel_program
 from dp2emu.shader.ir import Program, Stage

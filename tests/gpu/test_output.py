@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import Blend, BlendOp, CmpFunc, Format, StencilOp
-from dp2emu.gpu.draw import execute_draw
-from dp2emu.gpu.memory import Heap, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.packets import MergeNumbers
-from dp2emu.gpu.queries import Counters
-from dp2emu.gpu.state import BlendEquation, BlendState, DepthState, StencilFace, StencilState
+from dp2emu.gpu.command.packets import MergeNumbers
+from dp2emu.gpu.command.pipeline import DepthState, StencilFace, StencilState
+from dp2emu.gpu.command.queries import Counters
+from dp2emu.gpu.draw.draw_stages import execute_draw
+from dp2emu.gpu.resource.heap import Heap, SurfaceDesc, SurfaceKind
+from dp2emu.shader.fixed.blend import BlendEquation, BlendState
 from tests.gpu.drawing import color_surface, corner, depth_surface, draw
 from tests.gpu.model import COMPARE
 from tests.gpu.test_stencil import AFTER

@@ -15,8 +15,8 @@ from dp2emu.d3d.enums import DeclUsage
 from dp2emu.d3d.formats import Channel, Coding
 from dp2emu.d3d.vertices import Element, VertexLayout
 from dp2emu.errors import Unsupported
-from dp2emu.gpu.packets import Stream
-from dp2emu.gpu.vertex import decode, vertex_bytes
+from dp2emu.gpu.command.packets import Stream
+from dp2emu.gpu.input_assembler.vertex_fetch import decode, vertex_bytes
 from tests.gpu.test_encodings import small_float
 
 VERTICES = [f for f, row in DXGI.items() if Support.VERTEX in row.support]

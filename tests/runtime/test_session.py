@@ -29,7 +29,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.driver import Driver
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Fault, ResponseError
-from dp2emu.gpu.memory import SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceKind
 from dp2emu.runtime import Session, UserMemory
 
 from .rigs import MORE, ScriptedRig, answer, block

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dp2emu.capture import open_capture
 from dp2emu.capture.records import Annotation, Called, FrameMarker
 from dp2emu.errors import Dp2Error, SceneError, Unsupported
-from dp2emu.gpu.timing import Timing, fixed, seeded
+from dp2emu.gpu.device.timing import Timing, fixed, seeded
 from dp2emu.scene import play_scene
 from tests.golden.comparing import HERE, PASS, read_json, verdict
 
@@ -78,7 +78,7 @@ def test_a_scene_that_needs_more_than_is_built_says_which_command_and_what(
     def refuse(*_: object) -> NoReturn:
         raise Unsupported("drawing")
 
-    monkeypatch.setattr("dp2emu.dp2.resolutions.resolve", refuse)
+    monkeypatch.setattr("dp2emu.dp2.resolve.pipeline.resolve", refuse)
     states = {"ALPHABLENDENABLE": 1}
     result = play(BLACK, {"op": "rs", "states": states}, FVF, strip(0, 0, 8, 6))
     (problem,) = result.problems

@@ -19,7 +19,7 @@ from dp2emu.capture.records import (
     SurfaceCreated,
 )
 from dp2emu.dp2.call import Answer, Call
-from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
+from dp2emu.gpu.resource.heap import SurfaceDesc, SurfaceKind
 from tests.capture.samples import (
     CHAIN,
     EVERYTHING,

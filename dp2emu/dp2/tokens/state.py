@@ -14,7 +14,7 @@ from dp2emu.d3d.dp2structs import (
     D3DHAL_DP2ZRANGE,
 )
 from dp2emu.d3d.wirenames import WireRenderState, WireTextureStageState
-from dp2emu.dp2.kinds import COMMANDS, ONLY, Kind, stage_index
+from dp2emu.dp2.states.setting_kinds import COMMANDS, ONLY, Kind, stage_index
 from dp2emu.dp2.table import Body, Op, Since, token
 
 if TYPE_CHECKING:

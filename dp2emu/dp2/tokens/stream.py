@@ -11,7 +11,7 @@ from dp2emu.d3d.dp2structs import (
     D3DHAL_DP2SETSTREAMSOURCEFREQ,
     D3DHAL_DP2SETSTREAMSOURCEUM,
 )
-from dp2emu.dp2.kinds import ONLY, Kind
+from dp2emu.dp2.states.setting_kinds import ONLY, Kind
 from dp2emu.dp2.table import Body, Op, Since, token
 
 if TYPE_CHECKING:

@@ -12,12 +12,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dp2emu.d3d.enums10 import Domain
 from dp2emu.gpu.arrays import I64, Mask
-from dp2emu.gpu.tessellation.factors import ONE, Factors, Rows
-from dp2emu.gpu.tessellation.placing import place
-from dp2emu.gpu.tessellation.runs import starts_of, unrolled
+from dp2emu.gpu.tessellation.factors import ONE, Factors, Rows, place
 from dp2emu.records import dataclass
-from dp2emu.shader.sm4.enums import Domain
 
 _TWO_THIRDS = 0xAAAA
 
@@ -159,3 +157,18 @@ def _turned(rings: Rings, u: I64, v: I64) -> tuple[I64, I64]:
         here, there = first + np.arange(4), first + np.arange(1, 5) % 4
         u[here], v[here] = u[there], v[there]
     return u, v
+
+
+# Ragged arrays: runs of different lengths, one after the other, without a loop.
+
+
+def starts_of(counts: I64) -> I64:
+    """Where each run begins."""
+    starts: I64 = np.cumsum(counts) - counts
+    return starts
+
+
+def unrolled(counts: I64) -> tuple[I64, I64]:
+    """For each element of runs of so many elements: its run, and its place there from 0 on."""
+    owner = np.repeat(np.arange(len(counts)), counts)
+    return owner, np.arange(len(owner)) - starts_of(counts)[owner]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dp2emu.shader.sm4.enums import Dimension
+from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4.ops import Op
 
 KINDS: dict[Op, Dimension | None] = {

@@ -21,18 +21,12 @@ from dp2emu.d3d.enums import (
     StencilOp,
 )
 from dp2emu.d3d.formats import AnyFormat, Use
-from dp2emu.gpu.memory import Heap, Surface, SurfaceDesc, SurfaceKind
-from dp2emu.gpu.packets import Draw, LinePattern, MergeNumbers, PointSize, Rect, Stream, Viewport
-from dp2emu.gpu.state import (
-    BlendEquation,
-    BlendState,
-    DepthState,
-    RasterState,
-    StencilFace,
-    StencilState,
-)
+from dp2emu.gpu.command.bindings import Rect, Viewport
+from dp2emu.gpu.command.packets import Draw, LinePattern, MergeNumbers, PointSize, Stream
+from dp2emu.gpu.command.pipeline import DepthState, RasterState, StencilFace, StencilState
+from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
 from dp2emu.shader.builder import Builder
-from dp2emu.shader.fixed.blend import FACTORS
+from dp2emu.shader.fixed.blend import FACTORS, BlendEquation, BlendState
 from dp2emu.shader.ir import Axis, Program, Stage
 from dp2emu.shader.types import Type
 from tests.gpu.drawing import COLORED, SIZED, SPECULAR, draw

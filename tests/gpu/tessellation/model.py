@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dp2emu.shader.sm4.enums import Domain, OutputPrimitive, Partitioning
+from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
 
 ODD, EVEN = Partitioning.PARTITIONING_FRACTIONAL_ODD, Partitioning.PARTITIONING_FRACTIONAL_EVEN
 WHOLE = (Partitioning.PARTITIONING_INTEGER, Partitioning.PARTITIONING_POW2)

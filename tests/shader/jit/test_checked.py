@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dp2emu.errors import Disagreement
-from dp2emu.gpu.core import Gpu
+from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.shader import checked, reference
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Stage

@@ -25,25 +25,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dp2emu.errors import Unsupported
+from dp2emu.shader.resources import MemoryOpcode, MemoryOperation, ReadOpcode, SharedMemory, Unit
 from dp2emu.shader.sm4.lower.emission import Emitter
-from dp2emu.shader.sm4.lower.finish import lowered
 from dp2emu.shader.sm4.lower.flow import lower_routine
 from dp2emu.shader.sm4.lower.hull import lower_hull
 from dp2emu.shader.sm4.lower.lowered import (
-    Act,
-    Ask,
     DeclaredSampler,
-    Deed,
     Emission,
     Lowered4,
     LoweredHull,
     Register,
     Resource,
-    SharedMemory,
-    Unit,
 )
 from dp2emu.shader.sm4.lower.lowering import Lowering
-from dp2emu.shader.sm4.lower.outputs import geometry_outputs, pixel_outputs, vertex_outputs
+from dp2emu.shader.sm4.lower.outputs import (
+    geometry_outputs,
+    lowered,
+    pixel_outputs,
+    vertex_outputs,
+)
 from dp2emu.shader.sm4.lower.patches import registers_of
 from dp2emu.shader.sm4.lower.reading import store_inputs
 from dp2emu.shader.sm4.ops import Op

@@ -8,20 +8,18 @@ from collections.abc import Callable
 from dataclasses import field, replace
 from functools import cached_property
 
+from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
 from dp2emu.records import dataclass
+from dp2emu.shader.resources import Dimension, SharedMemory
 from dp2emu.shader.sm4.enums import (
     CustomClass,
-    Dimension,
-    Domain,
     GlobalFlags,
     Interpolation,
-    OutputPrimitive,
-    Partitioning,
     Primitive,
     SystemValue,
     Topology,
 )
-from dp2emu.shader.sm4.lower.lowered import DeclaredSampler, Register, Resource, SharedMemory
+from dp2emu.shader.sm4.lower.lowered import DeclaredSampler, Register, Resource
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Declaration, Instruction
 from dp2emu.shader.sm4.registers import File

@@ -1,0 +1,237 @@
+"""Instances of indexed draws, and streams that advance once in several vertices.
+
+Source: Direct3D 9 documentation of SetStreamSourceFreq.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
+
+from dp2emu.d3d.flags import StreamSource
+from dp2emu.d3d.frequency import ALWAYS, Frequency
+from dp2emu.d3d.hresult import HResult
+from dp2emu.dp2.capabilities import MAX_STRIDE
+from dp2emu.dp2.states.raw_state import STREAMS
+from dp2emu.errors import Fault
+from dp2emu.gpu.command.packets import Stream
+from dp2emu.gpu.resource.heap import Surface
+from dp2emu.records import dataclass
+
+Streams = tuple[Stream | None, ...]
+
+INSTANCES_MAX = 1 << 14
+"""Instances of a draw."""
+
+
+MAX_INSTANCED = 1 << 24
+"""Primitives of all instances of a draw together."""
+
+
+def frequency_of(stream: int, value: int) -> Frequency:
+    """The frequency a stream is given.  Raises Fault for one that means nothing."""
+    frequency = Frequency.of(value)
+    if not frequency.allowed(stream):
+        what = f"stream {stream}: frequency {value:#x}"
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
+    return frequency
+
+
+def instances(
+    streams: Streams, frequencies: Mapping[int, Frequency], *, first: int | None
+) -> Iterator[Streams]:
+    """The streams of each instance of a draw from vertex ``first``, None for an indexed one.
+
+    Only that has more than one instance, and only others have dividers.  Raises Fault for more
+    than ``INSTANCES_MAX``.
+    """
+    if not frequencies:
+        yield streams
+        return
+    for instance in range(_instances(frequencies) if first is None else 1):
+        yield tuple(
+            stream and _advanced(stream, frequencies.get(number, ALWAYS), instance, first)
+            for number, stream in enumerate(streams)
+        )
+
+
+def _instances(frequencies: Mapping[int, Frequency]) -> int:
+    first = frequencies.get(0, ALWAYS)
+    if not first.flags & StreamSource.INDEXEDDATA:
+        return 1
+    if first.number > INSTANCES_MAX:
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, f"{first.number} instances in one draw")
+    return first.number
+
+
+def _advanced(stream: Stream, frequency: Frequency, instance: int, first: int | None) -> Stream:
+    """A stream as an instance reads it: all vertices the same element, or as they go."""
+    if frequency.flags & StreamSource.INSTANCEDATA:
+        offset = stream.offset + instance // frequency.number * stream.stride
+        return replace(stream, offset=offset, stride=0)
+    if frequency.flags & StreamSource.INDEXEDDATA or first is None:
+        return stream
+    return replace(stream, divider=frequency.number, first=first)
+
+
+# Where the vertices of draws lie: in memory of the call, or behind bound streams.
+#
+# Source: wire format, "DirectX 8 opcodes" and "Vertex sources".
+
+ROOM = 256
+"""Streams that are known again when they are bound again."""
+
+
+NO_STREAMS: Streams = (None,) * STREAMS
+
+
+@dataclass(frozen=True, slots=True)
+class CallVertices:
+    """Where the current call's vertices are: ``length`` counts them, 0 offset is the first.
+
+    ``size`` and ``format`` are those of a vertex.  ``made`` has the stream that draws of the call
+    share, for what is found out about it.
+    """
+
+    data: Surface | bytes | None = None
+    offset: int = 0
+    length: int = 0
+    size: int = 0
+    format: int = 0
+    made: list[Stream] = field(default_factory=list, compare=False, repr=False)
+
+    def stream(self, vertices: int) -> Stream:
+        """The vertex buffer, checked to hold that many vertices (wire format, "Vertex
+        numbers")."""
+        size = self.checked_size()
+        if vertices > self.length:
+            what = f"vertex {vertices - 1} of {self.length}"
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
+        if self.data is None:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, "draw without a vertex buffer")
+        held = len(self.data) if isinstance(self.data, bytes) else self.data.data.nbytes
+        if self.offset + vertices * size > held:
+            what = f"{vertices} vertices of {size} bytes do not lie in {held} bytes"
+            raise Fault(HResult.DDERR_EXCEPTION, what)
+        if not self.made:
+            self.made.append(Stream(self.data, self.offset, size))
+        return self.made[0]
+
+    def immediate(self, vertices: bytes) -> Stream:
+        """Vertices of the call's size that came with the token."""
+        return Stream(vertices, 0, self.checked_size())
+
+    def user_stream(self, offset: int, stride: int) -> Stream:
+        """The user memory of the call, which a stream reads."""
+        if not isinstance(self.data, bytes):
+            raise Fault(HResult.DDERR_EXCEPTION, "the call has no user memory vertices")
+        return Stream(self.data, self.offset + offset, stride)
+
+    def checked_size(self) -> int:
+        """Bytes of a vertex.  Raises Fault for a size that vertices cannot have."""
+        if not 0 < self.size <= MAX_STRIDE:
+            raise Fault(HResult.DDERR_INVALIDPARAMS, f"vertex size {self.size}")
+        return self.size
+
+
+@dataclass(frozen=True, slots=True)
+class UserStream:
+    """SETSTREAMSOURCEUM: the stream reads lpVertices of the call that draws."""
+
+    stride: int
+
+
+class VertexStreams:
+    """Streams by number, and their frequencies.  Mutable: tokens bind them."""
+
+    def __init__(self) -> None:
+        self.bound: dict[int, Stream | UserStream] = {}
+        self._as_bound: Streams | None = None
+        self._known: dict[tuple[int, int, int], Stream] = {}
+        self.frequencies: dict[int, Frequency] = {}
+
+    def bind(self, number: int, surface: Surface | None, offset: int, stride: int) -> None:
+        """SETSTREAMSOURCE and SETSTREAMSOURCE2; None unbinds."""
+        check_stream(number, stride)
+        self._set(number, None if surface is None else self._stream(surface, offset, stride))
+
+    def _stream(self, surface: Surface, offset: int, stride: int) -> Stream:
+        """One object for the same stream, for what is found out about it."""
+        key = surface.serial, offset, stride
+        found = self._known.get(key)
+        if found is None:
+            found = Stream(surface, offset, stride)
+            if len(self._known) >= ROOM:
+                del self._known[next(iter(self._known))]
+            self._known[key] = found
+        return found
+
+    def forget(self, surface: Surface) -> None:
+        """A buffer is about to go: only what is bound keeps it from here on."""
+        for key in [key for key in self._known if key[0] == surface.serial]:
+            del self._known[key]
+
+    def bind_user_memory(self, number: int, stride: int) -> None:
+        """SETSTREAMSOURCEUM: draws read the user memory of their own call."""
+        check_stream(number, stride)
+        self._set(number, UserStream(stride))
+
+    def _set(self, number: int, source: Stream | UserStream | None) -> None:
+        self._as_bound = None
+        if source is None:
+            self.bound.pop(number, None)
+        else:
+            self.bound[number] = source
+
+    def set_frequency(self, number: int, value: int) -> None:
+        """SETSTREAMSOURCEFREQ."""
+        self.frequencies[number] = check_frequency(number, value)
+
+    def of_call(self, call: CallVertices, byte_offset: int) -> Streams:
+        """The streams as bound; ``byte_offset`` moves stream 0, the one the 2 forms mean.
+
+        They are the same objects while none is moved or bound, for what is found out about one.
+        """
+        if self._as_bound is not None and not byte_offset:
+            return self._as_bound
+        if not self.bound:
+            raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "draw without streams")
+        streams = list(NO_STREAMS)
+        for number, source in self.bound.items():
+            streams[number] = _stream(source, call, byte_offset if number == 0 else 0)
+        found = tuple(streams)
+        if not byte_offset and not any(isinstance(s, UserStream) for s in self.bound.values()):
+            self._as_bound = found
+        return found
+
+    def instances(
+        self, call: CallVertices, byte_offset: int, *, first: int | None, dividers: bool = False
+    ) -> Sequence[Streams]:
+        """The streams of each instance of a draw from vertex ``first``, or with indices (None).
+
+        Frequencies that are plain ``dividers`` count only if that is said.
+        """
+        streams = self.of_call(call, byte_offset)
+        if not self.frequencies:
+            return (streams,)
+        used = {n: each for n, each in self.frequencies.items() if dividers or each.flags}
+        return tuple(instances(streams, used, first=first))
+
+
+def _stream(source: Stream | UserStream, call: CallVertices, offset: int) -> Stream:
+    """What is bound, so many bytes on."""
+    if isinstance(source, UserStream):
+        return call.user_stream(offset, source.stride)
+    return replace(source, offset=source.offset + offset) if offset else source
+
+
+def check_stream(number: int, stride: int) -> None:
+    """Raises Fault for a stream there is not, or a stride no stream can have."""
+    if number >= STREAMS or stride > MAX_STRIDE:
+        raise Fault(HResult.DDERR_INVALIDPARAMS, f"stream {number}, stride {stride}")
+
+
+def check_frequency(number: int, value: int) -> Frequency:
+    """What a stream's frequency means.  Raises Fault if it means nothing."""
+    check_stream(number, 0)
+    return frequency_of(number, value)
