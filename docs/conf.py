@@ -39,7 +39,8 @@ PACKAGES = (
     "dp2emu.errors", "dp2emu.d3d", "dp2emu.dp2", "dp2emu.gpu", "dp2emu.rig", "dp2emu.runtime",
     "dp2emu.ddi10", "dp2emu.runtime10", "dp2emu.capture", "dp2emu.capture.apitrace", "dp2emu.text",
     "dp2emu.replay", "dp2emu.retrace", "dp2emu.scene", "dp2emu.scene10", "dp2emu.batch",
-    "dp2emu.conform", "dp2emu.testing", "dp2emu.testing.strategies", "dp2emu.testing.traffic",
+    "dp2emu.conform", "dp2emu.testing", "dp2emu.testing.statistic_intervals",
+    "dp2emu.testing.strategies", "dp2emu.testing.traffic",
     "dp2emu.scenario", "dp2emu.taps", "dp2emu.diff", "dp2emu.picture", "dp2emu.readback",
     "dp2emu.info", "dp2emu.snapshot", "dp2emu.shader.sm", "dp2emu.shader.sm4",
 )  # fmt: skip

@@ -60,7 +60,7 @@ class _Walked(NamedTuple):
     offset: int
 
 
-_OF_DRAWS = tuple(f"dp2emu.dp2.{name}" for name in ("programs", "resolve", "samplers"))
+_OF_DRAWS = tuple(f"dp2emu.dp2.resolve.{name}" for name in ("pipeline", "programs", "samplers"))
 """Modules whose records the first draw uses, which need not wait for them."""
 
 

@@ -85,7 +85,8 @@ class Unit:
 class MemoryOpcode(Enum):
     """What an access does to memory, and with which operands behind the address.
 
-    Addresses are as ``ReadOpcode`` has them; of raw memory the byte offset, of structured memory index
+    Addresses are as ``ReadOpcode`` has them; of raw memory the byte offset, of structured
+    memory index
     and byte offset in the structure.  Words of buffers are 32 bits, texels have four words.
     """
 

@@ -25,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dp2emu.errors import Unsupported
-from dp2emu.shader.resources import MemoryOpcode, MemoryOperation, ReadOpcode, SharedMemory, Unit
 from dp2emu.shader.sm4.lower.emission import Emitter
 from dp2emu.shader.sm4.lower.flow import lower_routine
 from dp2emu.shader.sm4.lower.hull import lower_hull
@@ -51,17 +50,12 @@ from dp2emu.shader.sm4.program import Program
 from dp2emu.shader.sm4.versions import Stage
 
 __all__ = [
-    "Act",
-    "Ask",
     "DeclaredSampler",
-    "Deed",
     "Emission",
     "Lowered4",
     "LoweredHull",
     "Register",
     "Resource",
-    "SharedMemory",
-    "Unit",
     "lower",
     "lower_hull",
 ]
