@@ -189,7 +189,8 @@ REASONS: dict[str, Callable[[Pipeline], bool]] = {
     "inputs evaluated where the program says": _evaluates,
     "differences of what is taken at centroids, or of coverage": _differences,
 }
-"""What no kernel is compiled for: the stages of ``gpu.draw.draw_stages`` draw it, around compiled programs."""
+"""What no kernel is compiled for: the stages of ``gpu.draw.draw_stages`` draw it, around
+compiled programs."""
 
 
 @lru_cache(maxsize=1 << 10)

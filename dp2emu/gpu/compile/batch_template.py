@@ -87,8 +87,8 @@ the number follows."""
 #
 # i64 sequence(ptr rows, i64 first, i64 end, ptr room, ptr why)
 #
-# It draws rows from ``first`` on and says where it stopped: at ``end``, or at a draw that it leaves
-# alone, and ``why`` (``sequence_words``).  Of that draw nothing is drawn or counted.
+# It draws rows from ``first`` on and says where it stopped: at ``end``, or at a draw that it
+# leaves alone, and ``why`` (``sequence_words``).  Of that draw nothing is drawn or counted.
 
 NAME = "sequence"
 
@@ -348,13 +348,13 @@ class BatchTemplate:
     def refresh(self) -> None:
         """Have the best code that there is by now."""
         self.frame.refresh()
-        for level, (plan, _) in self.levels.items():
+        for flatness, (plan, _) in self.levels.items():
             best = plan.kernel.best(), (points() if self.dots else plan.setup).best()
-            if self.kernels.get(level) != best:
+            if self.kernels.get(flatness) != best:
                 kernel, setup = (each.code.address for each in best)
                 # The kernel is last: who finds one calls it, with all that is set before.
-                self._set(**{f"setup{level}": setup, f"kernel{level}": kernel})
-                self.kernels[level] = best
+                self._set(**{f"setup{flatness}": setup, f"kernel{flatness}": kernel})
+                self.kernels[flatness] = best
 
     def row(self, draw: Draw, kept: list[Any]) -> tuple[int, ...]:
         """The words of ``ROW`` of a draw; what they point to is ``kept``."""

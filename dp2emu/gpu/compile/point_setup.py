@@ -77,9 +77,10 @@ def with_points(given: Arguments, draw: Draw, names: tuple[str, ...]) -> None:
 #
 # void points(ptr arguments, ptr results)
 #
-# It does what ``gpu.rasterizer.points``, ``gpu.rasterizer.planes`` and ``arguments.records`` do for points of one size on
-# a target of single samples.  ``results`` are those of the set-up of triangles, ``large`` meaning
-# that it cannot be done here; arguments are a kernel's, with ``points_words.POINTS``.
+# It does what ``gpu.rasterizer.points``, ``gpu.rasterizer.planes`` and ``arguments.records`` do
+# for points of one size on a target of single samples.  ``results`` are those of the set-up of
+# triangles, ``large`` meaning that it cannot be done here; arguments are a kernel's, with
+# ``points_words.POINTS``.
 
 NAME = "points"
 

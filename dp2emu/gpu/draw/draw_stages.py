@@ -142,24 +142,33 @@ def prepare(run: Run) -> None:
     LLVM is not among it: that waits until a draw needs it.
     """
     if name_of(run) != REFERENCE:
-        for name in ("checking", "large", "running", "sequence", "vertex"):
-            import_module(f"dp2emu.gpu.compile.{name}")
+        for name in _COMPILED:
+            import_module(name)
         import_module("dp2emu.shader.jit.code").prepare()
         write(*(f"dp2emu.{name}" for name in _OF_DRAWS))
 
 
+_COMPILED = (
+    "dp2emu.gpu.compile.batch_template", "dp2emu.gpu.compile.checked_draw",
+    "dp2emu.gpu.compile.kernel_draw", "dp2emu.gpu.compile.large_draw",
+    "dp2emu.gpu.vertex_shader.vertex_kernel",
+)  # fmt: skip
+"""Modules that draw with compiled code."""
+
 _OF_DRAWS = (
-    "d3d.vertices", "gpu.bound", "gpu.clear", "gpu.color", "gpu.geometry", "gpu.kernel.arguments",
-    "gpu.kernel.key", "gpu.kernel.large", "gpu.kernel.layout", "gpu.kernel.plan",
-    "gpu.kernel.running", "gpu.kernel.sequence", "gpu.kernel.vertex_frame",
-    "gpu.kernel.vertex_plan", "gpu.merge", "gpu.packets", "gpu.setting", "gpu.spending",
-    "gpu.state", "gpu.targets", "gpu.texturing", "gpu.vertex", "shader.fixed.blend",
-    "shader.fixed.cascade", "shader.fixed.operations", "shader.fixed.output",
-    "shader.fixed.records", "shader.ir", "shader.jit.bindings", "shader.jit.code",
-    "shader.jit.compiling", "shader.jit.layout", "shader.jit.machine", "shader.jit.writer",
-    "shader.sampling", "shader.texture.address", "shader.texture.bindings",
-    "shader.texture.fields", "shader.texture.reading", "shader.texture.records",
-    "shader.texture.sampler", "shader.tidy", "shader.values", "shader.verify",
+    "d3d.vertices", "gpu.code.kernel_key", "gpu.code.kernel_layout", "gpu.command.bindings",
+    "gpu.command.packets", "gpu.command.pipeline", "gpu.compile.batch_template",
+    "gpu.compile.kernel_arguments", "gpu.compile.kernel_draw", "gpu.compile.kernel_plan",
+    "gpu.compile.large_draw", "gpu.draw.draw_stages", "gpu.input_assembler.vertex_fetch",
+    "gpu.output_merger.color_target", "gpu.output_merger.depth_test",
+    "gpu.output_merger.draw_targets", "gpu.rasterizer.clip", "gpu.shader_resources.textures",
+    "gpu.transfer.clear", "gpu.vertex_shader.vertex_frame", "gpu.work_budget",
+    "shader.fixed.blend", "shader.fixed.cascade", "shader.fixed.operations",
+    "shader.fixed.output", "shader.fixed.records", "shader.ir", "shader.jit.bindings",
+    "shader.jit.code", "shader.jit.compiling", "shader.jit.layout", "shader.jit.machine",
+    "shader.jit.writer", "shader.sampling", "shader.simplify", "shader.texture.address",
+    "shader.texture.bindings", "shader.texture.fields", "shader.texture.reading",
+    "shader.texture.records", "shader.texture.sampler", "shader.values", "shader.verify",
 )  # fmt: skip
 """Modules whose records next to every draw uses."""
 

@@ -224,4 +224,5 @@ OPERATIONS: dict[StencilOp, Callable[[Code, str, str, str], str]] = {
     StencilOp.INCR: _wrapping("add"),
     StencilOp.DECR: _wrapping("sub"),
 }
-"""New values from old ones, the reference, and the largest value (``gpu.output_merger.stencil_test``)."""
+"""New values from old ones, the reference, and the largest value
+(``gpu.output_merger.stencil_test``)."""

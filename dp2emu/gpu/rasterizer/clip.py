@@ -179,8 +179,9 @@ def _interleave(first: Mask, second: Mask) -> Mask:
 
 # The geometry stage: from vertex numbers to corners on the screen.
 #
-# Each vertex of a chunk is shaded once, however often it is used, and clipped (``gpu.rasterizer.clip``).  What
-# is left goes to the screen in float64, every operation rounded:
+# Each vertex of a chunk is shaded once, however often it is used, and clipped
+# (``gpu.rasterizer.clip``).  What is left goes to the screen in float64, every operation
+# rounded:
 #
 # rhw = 1 / w
 # x = view.x + (1 + x / w) * (view.width / 2)

@@ -1,4 +1,6 @@
-"""Records and planes: ``gpu.rasterizer.planes`` in LLVM instructions, in the same order of operations."""
+"""Records and planes: ``gpu.rasterizer.planes`` in LLVM instructions, in the same order of
+operations.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Triangles set up by code of the machine: ``gpu.rasterizer.primitive_setup``, ``gpu.rasterizer.planes`` and ``gpu.output_merger.depth_test``.
+"""Triangles set up by code of the machine: ``gpu.rasterizer.primitive_setup``,
+``gpu.rasterizer.planes`` and ``gpu.output_merger.depth_test``.
 
 Lanes are triangles here, ``TOGETHER`` of them, and become records, unless
 one has no pixels.  Coordinates that int64 cannot rasterise are only counted: whoever called

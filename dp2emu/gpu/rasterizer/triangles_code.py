@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 
 from dp2emu.gpu.code.block_writer import Code, Variable
 from dp2emu.gpu.code.kernel_layout import ARGUMENTS, TOGETHER, WORD, Layout
-from dp2emu.gpu.compile.block_code import Blocks, Bounds
 from dp2emu.gpu.rasterizer.multisample import POSITIONS
 from dp2emu.gpu.rasterizer.planes_code import Primitive
 from dp2emu.gpu.rasterizer.spans import CENTRE, ONE, Offset
+from dp2emu.gpu.rasterizer.spans_code import Bounds, RowSink
 from dp2emu.records import dataclass
 
 _EDGES = ((0, 1), (1, 2), (2, 0))
@@ -146,7 +146,7 @@ def places(samples: int, *, by_sample: bool) -> tuple[Offset, ...]:
     return (*POSITIONS[samples], CENTRE) if by_sample else (CENTRE,)
 
 
-def rows_within(blocks: Blocks) -> Rows:
+def rows_within(blocks: RowSink) -> Rows:
     """Rows that are part of the text."""
     w = blocks.w
 

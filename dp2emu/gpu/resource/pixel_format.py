@@ -69,7 +69,8 @@ def every_bit(row: FormatRow) -> int:
 def pack_color(row: FormatRow, rgba: Sequence[F32 | I32]) -> Words:
     """Pixel words of four lanes (n,): shape (n,), or (n, row.words) if there are several.
 
-    Lanes are float32, or int32 with the bits of what is stored in 32 bits; ``gpu.resource.pixel_format`` says
+    Lanes are float32, or int32 with the bits of what is stored in 32 bits;
+    ``gpu.resource.pixel_format`` says
     what becomes of them.  Smaller floats are rounded to even, in Direct3D 10 toward zero.
     """
     bits = 8 * row.word.itemsize
@@ -254,9 +255,10 @@ def depth_bits(row: FormatRow, *, depth: bool, stencil: bool) -> int:
 
 # Numbers of one channel as the bits that are stored, and back, by coding.
 #
-# Sources: Direct3D 9 documentation for UNORM and FLOAT; for the rest the data conversion rules of
-# Direct3D 10.  There floats that become smaller ones are rounded toward zero, a finite number stays
-# finite, and in a format without a sign what is negative becomes 0 (shader reference 5.2).
+# Sources: Direct3D 9 documentation for UNORM and FLOAT; for the rest the data conversion rules
+# of Direct3D 10.  There floats that become smaller ones are rounded toward zero, a finite number
+# stays finite, and in a format without a sign what is negative becomes 0 (SM4-5 tokens,
+# "Integers and conversions").
 
 Bits = NDArray[np.unsignedinteger]
 

@@ -192,7 +192,8 @@ _NOWHERE = address(_EMPTY)
 
 
 def _reach(offset: int, stride: int, size: int, end: int) -> tuple[int, int]:
-    """Numbers of items beyond which no byte is in the data (``gpu.input_assembler.vertex_fetch.gather``)."""
+    """Numbers of items beyond which no byte is in the data
+    (``gpu.input_assembler.vertex_fetch.gather``)."""
     return -((offset + size) // stride) - 1, (end - offset) // stride + 1
 
 

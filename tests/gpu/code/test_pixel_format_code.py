@@ -23,7 +23,7 @@ from dp2emu.shader.jit.machine import machine
 from dp2emu.shader.ops import fma
 from dp2emu.shader.types import Type
 from tests.gpu.drawing import corner, draw
-from tests.gpu.kernel.states import COLORS, SIDE, made_surface
+from tests.gpu.kernel_states import COLORS, SIDE, made_surface
 
 _ADDED = BlendState(*[BlendEquation(Blend.ONE, Blend.ONE, BlendOp.ADD)] * 2)
 """What reads a target and lets any value through."""

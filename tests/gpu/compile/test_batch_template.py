@@ -53,7 +53,7 @@ from tests.gpu.drawing import (
     programmed,
     vertex_data,
 )
-from tests.gpu.kernel.states import random_draw, random_draw_of_any_shape
+from tests.gpu.kernel_states import random_draw, random_draw_of_any_shape
 
 OCCLUSION = 9
 TRIANGLE = [corner(3, 2, 0.25), corner(28, 7, 0.5, 0x80FF0000), corner(10, 30, 0.75)]

@@ -24,7 +24,7 @@ from dp2emu.gpu.work_budget import WorkBudget
 from dp2emu.limits import Limits
 from dp2emu.shader.engines import CHECKED, JIT, REFERENCE, engine
 from tests.gpu.drawing import color_surface, corner, depth_surface, draw, programmed
-from tests.gpu.kernel.states import random_draw, random_draw_of_any_shape
+from tests.gpu.kernel_states import random_draw, random_draw_of_any_shape
 
 
 @pytest.fixture(autouse=True)
