@@ -41,7 +41,7 @@ MACHINERY = frozenset(
 )  # fmt: skip
 """Their modules that follow none."""
 SOURCE = re.compile(
-    r"reference|Direct3D|DirectX|DirectDraw|D3D|DXGI|DDI|SDK|document|header", re.I
+    r"wire format|tokens, |Direct3D|DirectX|DirectDraw|D3D|DXGI|DDI|SDK|document|header", re.I
 )
 
 INNER = ("cli", "shader")

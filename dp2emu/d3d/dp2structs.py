@@ -1,8 +1,8 @@
 """Payload structures of the DrawPrimitives2 stream (d3dhal.h, d3dtypes.h to d3d9types.h).
 
 Names and member order are the headers'; sizes are the same on 32- and 64-bit hosts.  Where the
-header has a union, one member is declared and ``ALIASES`` tells the other name.  Source: reference
-sections 2, 3 and 8.
+header has a union, one member is declared and ``ALIASES`` tells the other name.  Source:
+wire format, "Opcodes" and "Responses".
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Flexible vertex formats: a 32-bit code -> attributes in memory order (reference 3.3)."""
+"""Flexible vertex formats: a 32-bit code -> attributes in memory order (wire format, "Vertex
+formats")."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The functions of a device, by name, interface version and what they may report.
 
-Source: reference of the Direct3D 10/11 interface, sections 2 and 8; names are those of the
+Source: Direct3D 10/11 DDI, "Query functions" and "Device functions"; names are those of the
 members of D3D10DDI_DEVICEFUNCS without ``pfn``.
 """
 
@@ -121,8 +121,8 @@ _PREDICATED = """
 """
 
 PREDICATED = frozenset(_PREDICATED.split())
-"""Functions that do nothing when the current predicate says so (section 5); all others always
-act: maps, state, queries and flushing."""
+"""Functions that do nothing when the current predicate says so (Direct3D 10/11 DDI,
+"Predication"); all others always act: maps, state, queries and flushing."""
 
 _REMOVED = DdiCode.D3DDDIERR_DEVICEREMOVED
 

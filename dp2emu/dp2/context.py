@@ -153,7 +153,8 @@ class Context:
             self.put(*key, transform_product(matrix, current))
 
     def set_render_state(self, state: int, value: int) -> None:
-        """RENDERSTATE, mirrored into lpdwRStates while an execute buffer runs (section 4)."""
+        """RENDERSTATE, mirrored into lpdwRStates while an execute buffer runs (wire format, "The
+        call")."""
         self.state.set_render_state(state, value)
         if self.interface < 8:
             self._set_stage_0(state, value)
@@ -264,7 +265,8 @@ class Context:
     def clear(
         self, flags: int, color: int, z: float, stencil: int, rects: NDArray[np.int32]
     ) -> None:
-        """CLEAR (reference 3.7): with COMPUTERECTS the viewport clips, none means all of it."""
+        """CLEAR (wire format, "Clearing"): with COMPUTERECTS the viewport clips, none means all of
+        it."""
         packet = clear_packet(
             self.targets, self.state.viewport, Fill(flags, color, z, stencil), rects
         )

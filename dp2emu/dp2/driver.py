@@ -1,6 +1,7 @@
 """The driver's entry points: contexts, surfaces, D3dDrawPrimitives2 and GetDriverInfo2.
 
-``Driver`` implements ``dp2emu.rig.Rig``.  Sources: reference sections 4 to 8.
+``Driver`` implements ``dp2emu.rig.Rig``.  Sources: wire format, "The call", "Results", "Unknown
+opcodes", "Queries" and "Responses".
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ SCAN_TOKENS = 1 << 16
 """Tokens found ahead of execution: a huge buffer of tiny tokens must not fill the memory."""
 
 _EXIT_OPCODE = 11
-"""Leaks from execute buffers of before DirectX 6; tolerated as "stop here" (reference 2.1)."""
+"""Leaks from execute buffers of before DirectX 6; tolerated as "stop here" (wire format,
+"Unassigned opcodes")."""
 
 
 class UnknownCommand(NamedTuple):
@@ -65,9 +67,10 @@ _OF_DRAWS = tuple(f"dp2emu.dp2.resolve.{name}" for name in ("pipeline", "program
 class Driver:
     """The emulated display driver and its adapter.
 
-    ``unknown_command``, if set, is D3dParseUnknownCommand (reference 6): it returns the offset
-    to go on at, or None for COMMAND_UNPARSED.  ``command_taps`` see every command before it
-    executes; they cannot steer.  ``limits`` are those of the options unless they are given.
+    ``unknown_command``, if set, is D3dParseUnknownCommand (wire format, "Unknown opcodes"): it
+    returns the offset to go on at, or None for COMMAND_UNPARSED.  ``command_taps`` see every
+    command before it executes; they cannot steer.  ``limits`` are those of the options unless they
+    are given.
     """
 
     def __init__(
@@ -394,7 +397,8 @@ class Driver:
         return self._surface(call.lpdwRStates, "lpdwRStates memory")
 
     def _vertex_size(self, context: Context, call: Call) -> int:
-        """dwVertexSize, or the FVF's size; read before ddrval overwrites it (3.2)."""
+        """dwVertexSize, or the FVF's size; read before ddrval overwrites it (wire format, "Inline
+        vertices")."""
         return call.dwVertexSize or fvf_size(call.dwVertexType, context.interface)
 
     def _surface(self, handle: int, what: str) -> Surface:

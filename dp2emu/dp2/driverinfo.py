@@ -1,4 +1,5 @@
-"""GetDriverInfo2: what the runtime asks the driver about itself (reference section 7).
+"""GetDriverInfo2: what the runtime asks the driver about itself (wire format, "Driver
+information").
 
 The request arrives as a DdGetDriverInfo call with a GUID it shares with GUID_DDStereoMode; only
 the magic number in the data tells the two apart.

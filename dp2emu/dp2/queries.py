@@ -1,6 +1,7 @@
 """Query types of the DP2 stream: one row per type, from counters to payload bytes.
 
-Source: reference 7.1.  A payload is packed little-endian in the member order of its structure.
+Source: wire format, "Query types".  A payload is packed little-endian in the member order of its
+structure.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writing responses over the command buffer (reference section 8; "Handling Asynchronous
+"""Writing responses over the command buffer (wire format, "Responses"; "Handling Asynchronous
 Queries", steps 3 to 6).
 
 This module alone knows that dwErrorOffset means "size of the response buffer" on success and
@@ -153,8 +153,8 @@ def lay_out(outbox: Outbox, capacity: int) -> bytes:
 
 # The queries of one context: ids, states, and the answers not yet sent.
 #
-# Each issue case has one answer (reference 7): BEGIN restarts; END without BEGIN, or again, is an
-# interval empty from that point; whatever supersedes an unsent answer drops it.
+# Each issue case has one answer (wire format, "Queries"): BEGIN restarts; END without BEGIN, or
+# again, is an interval empty from that point; whatever supersedes an unsent answer drops it.
 
 _BEGIN, _END = int(Issue.BEGIN), int(Issue.END)
 
@@ -204,7 +204,8 @@ class QueryTable:
         self._gpu.forget(slot)
 
     def issue(self, query_id: int, flags: int) -> None:
-        """ISSUEQUERY: both flags are BEGIN then END, none does nothing (reference 7)."""
+        """ISSUEQUERY: both flags are BEGIN then END, none does nothing (wire format,
+        "Queries")."""
         slot = self._query(query_id)
         why = refused_issue(slot.kind, flags, self._options)
         if why is not None:

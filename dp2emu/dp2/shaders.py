@@ -1,7 +1,7 @@
 """Shaders and vertex declarations of one context: created, set and deleted by handle.
 
 Programs are decoded when they are created, so that a bad one fails there and never at a draw
-(reference 3.5).
+(wire format, "Shaders and constants").
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Shaders:
 
     @property
     def has_dividers(self) -> bool:
-        """Whether streams may have dividers: from vs_3_0 on (reference 3.4)."""
+        """Whether streams may have dividers: from vs_3_0 on (wire format, "Stream frequency")."""
         return self.function is not None and self.function.shader.version.level >= V3_0
 
     # DirectX 8

@@ -4,7 +4,7 @@ A row is registered where its meaning is written, by the ``token`` decorator on 
 executes it.  Parser, NumPy dtypes, walk, dump, assembler, sample generator and documentation read
 the row; nothing about a token is written a second time anywhere.
 
-The layouts that occur (reference section 2), in payload order after the 4-byte header:
+The layouts that occur (wire format, "Opcodes"), in payload order after the 4-byte header:
 
     head     one fixed record
     items    a number of fixed records, given by ``count`` from the header's n
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Op(SdkEnum, prefix="D3DDP2OP_"):
-    """D3DHAL_DP2OPERATION: every opcode that has a name (reference section 2)."""
+    """D3DHAL_DP2OPERATION: every opcode that has a name (wire format, "Opcodes")."""
 
     POINTS = 1
     INDEXEDLINELIST = 2
@@ -214,9 +214,9 @@ def token(
     """Register the decorated function as the meaning of ``op``; its docstring documents the row.
 
     ``head`` and ``items`` are constructs of fixed size; ``implied`` is the number of items as a
-    function of the head where n is 0 (CLEAR, reference 3.7); ``vertices`` gives the number of
-    inline vertices from n; ``enums`` names the enumeration of a field for dumps; ``samples`` are
-    whole tokens in hexadecimal, header included, used by tests and documentation.
+    function of the head where n is 0 (CLEAR: wire format, "Clearing"); ``vertices`` gives the
+    number of inline vertices from n; ``enums`` names the enumeration of a field for dumps;
+    ``samples`` are whole tokens in hexadecimal, header included, used by tests and documentation.
     """
 
     def register(execute: Callable[[Context, Body], None]) -> Callable[[Context, Body], None]:

@@ -6,7 +6,8 @@ token table is the only source of sizes: each row is compiled into a few numbers
 payload's size depends on its own fields, a small function (``_Shape``).
 
 Sizes are Python integers, so no count can wrap; nothing is ever allocated from a count that has
-not been checked against the bytes that are there.  Source: reference sections 1, 2 and 3.2.
+not been checked against the bytes that are there.  Source: wire format, "Stream shape", "Opcodes"
+and "Inline vertices".
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ def _items_with_tails(
 
 
 def _aligned(offset: int) -> int:
-    """The next multiple of 4 from the buffer's base (reference 3.2)."""
+    """The next multiple of 4 from the buffer's base (wire format, "Inline vertices")."""
     return -(-offset // VERTEX_ALIGNMENT) * VERTEX_ALIGNMENT
 
 

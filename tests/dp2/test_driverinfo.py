@@ -1,4 +1,4 @@
-"""GetDriverInfo2: query announcement and versions (reference section 7)."""
+"""GetDriverInfo2: query announcement and versions (wire format, "Driver information")."""
 
 from __future__ import annotations
 

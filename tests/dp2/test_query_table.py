@@ -1,4 +1,4 @@
-"""The response writer: origin, capacity, fit, overflow (reference section 8)."""
+"""The response writer: origin, capacity, fit, overflow (wire format, "Responses")."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Draws: what is set becomes packets of the GPU.
 
-Source: reference of the Direct3D 10/11 interface, section 8.
+Source: Direct3D 10/11 DDI, "Device functions".
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from dp2emu.limits import GENEROUS, Limits
 from dp2emu.records import dataclass
 
 DELETE_PATCH = 169
-"""D3DRS_DELETERTPATCH of the DDI: its value is the handle (reference 3.6)."""
+"""D3DRS_DELETERTPATCH of the DDI: its value is the handle (wire format, "Render states")."""
 MAX_POINTS = 1 << 16
 """Control points of a patch."""
 MAX_TRIANGLES = 1 << 22
@@ -48,7 +48,7 @@ _RECTANGLES: dict[Basis, Container[int]] = {
 }
 _TRIANGLES: dict[Basis, Container[int]] = {Basis.BEZIER: _DEGREES}
 """Degrees of each basis: those of the Direct3D 9 documentation of D3DRECTPATCH_INFO and
-D3DTRIPATCH_INFO, and the quadratic ones of reference 2.4."""
+D3DTRIPATCH_INFO, and quadratic ones (wire format, "DirectX 8 opcodes")."""
 
 
 def rectangle_points(info: Sequence[int]) -> RectanglePoints:

@@ -1,6 +1,6 @@
 """Programs a draw runs: created shaders, or what the fixed function is generated as.
 
-Source: reference 3.5 and Direct3D documentation of the fixed function.
+Source: wire format, "Shaders and constants" and Direct3D documentation of the fixed function.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """From raw state to how textures are sampled: keys of sampler programs, and their numbers.
 
 On the wire sampler states are texture stage states with the numbers of DirectX 8; how filters are
-numbered is up to the interface version (reference 3.6).  A value that names no address mode or
-filter is a Fault at the draw that samples with it.
+numbered is up to the interface version (wire format, "Texture stages and samplers").  A value that
+names no address mode or filter is a Fault at the draw that samples with it.
 """
 
 from __future__ import annotations

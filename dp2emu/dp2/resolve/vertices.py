@@ -76,7 +76,7 @@ def _advanced(stream: Stream, frequency: Frequency, instance: int, first: int | 
 
 # Where the vertices of draws lie: in memory of the call, or behind bound streams.
 #
-# Source: reference 2.4 and 3.4.
+# Source: wire format, "DirectX 8 opcodes" and "Vertex sources".
 
 ROOM = 256
 """Streams that are known again when they are bound again."""
@@ -101,7 +101,8 @@ class CallVertices:
     made: list[Stream] = field(default_factory=list, compare=False, repr=False)
 
     def stream(self, vertices: int) -> Stream:
-        """The vertex buffer, checked to hold that many vertices (reference 3.1)."""
+        """The vertex buffer, checked to hold that many vertices (wire format, "Vertex
+        numbers")."""
         size = self.checked_size()
         if vertices > self.length:
             what = f"vertex {vertices - 1} of {self.length}"

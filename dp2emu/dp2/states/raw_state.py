@@ -23,7 +23,8 @@ from dp2emu.gpu.command.bindings import Rect, Viewport
 from dp2emu.limits import GENEROUS, Limits
 
 RENDER_STATES = 256
-"""The header bounds render state numbers; higher ones are ignored (reference 3.6)."""
+"""The header bounds render state numbers; higher ones are ignored (wire format, "Render
+states")."""
 STAGE_STATES = 33
 PIXEL_SAMPLERS = 16
 """The first eight are texture stages too."""
@@ -31,13 +32,14 @@ VERTEX_SAMPLER = 257
 """Wire number of the first vertex sampler."""
 STAGE_ROWS = {number: row for row, number in enumerate([*range(PIXEL_SAMPLERS), *range(256, 261)])}
 """Wire numbers of stages and pixel samplers, of the displacement sampler and of the vertex
-samplers -> rows (reference 3.6)."""
+samplers -> rows (wire format, "Texture stages and samplers")."""
 TEXTURE_BIND = 0
-"""Texture stage state 0 is the DDI's texture bind: a surface handle (3.6)."""
+"""Texture stage state 0 is the DDI's texture bind: a surface handle (wire format, "Texture stages
+and samplers")."""
 LEAST_Z_RANGE = np.float32(0.001)
 """MaxZ that is not so far above MinZ is raised to that (public tests of the runtimes)."""
 SRGB_TEXTURE = 29
-"""D3DSAMP_SRGBTEXTURE on the wire (3.6)."""
+"""D3DSAMP_SRGBTEXTURE on the wire (wire format, "Texture stages and samplers")."""
 TARGETS = 4
 STREAMS = 16
 CLIP_PLANES = 32
@@ -45,7 +47,8 @@ LIGHTS = GENEROUS.objects
 """Lights a context may make unless told otherwise, which is what is announced."""
 
 _WORLD_7 = {1: 256, 4: 257, 5: 258, 6: 259}
-"""World matrices as DirectX 6 and 7 number them -> as DirectX 8 and 9 do (reference 3.6)."""
+"""World matrices as DirectX 6 and 7 number them -> as DirectX 8 and 9 do (wire format, "Transforms
+and clip planes")."""
 
 
 def bits_float(value: int) -> float:

@@ -13,7 +13,7 @@ EVICT_MANAGED = 61
 
 COMMANDS = frozenset({EVICT_MANAGED, 62, 169})
 """Render states of the interface to drivers that are no states but ask for something: evict
-textures, begin or end a scene, delete a patch (reference 3.6)."""
+textures, begin or end a scene, delete a patch (wire format, "Render states")."""
 
 
 class Kind(IntEnum):

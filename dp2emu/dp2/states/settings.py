@@ -4,7 +4,7 @@ A token that sets state says so with ``Context.put``; what happens then, at once
 block is executed, is a setting's ``write``.  ``read`` is what a block captures.  Tokens that draw,
 move memory, create or delete things, choose targets or ask for something set no state.
 
-Source: reference 3.6.
+Source: wire format, "Render states", "Texture stages and samplers" and "State blocks".
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""State blocks of one context: recorded, created, captured and executed (reference 3.6).
+"""State blocks of one context: recorded, created, captured and executed (wire format, "State
+blocks").
 
 A block is a table of Kind.  Recording notes what state tokens would have set, the last for
 each setting; capturing gives every setting in the block the value there is now; executing writes

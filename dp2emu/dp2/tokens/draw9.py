@@ -1,4 +1,5 @@
-"""DirectX 8 and 9 drawing from bound streams (reference sections 2.4 and 3.4)."""
+"""DirectX 8 and 9 drawing from bound streams (wire format, "DirectX 8 opcodes" and "Vertex
+sources")."""
 
 from __future__ import annotations
 

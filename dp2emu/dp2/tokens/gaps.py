@@ -1,4 +1,4 @@
-"""Opcodes that mean nothing in a command stream, and why (reference section 2.1)."""
+"""Opcodes that mean nothing in a command stream, and why (wire format, "Unassigned opcodes")."""
 
 from __future__ import annotations
 

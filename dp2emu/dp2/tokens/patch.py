@@ -1,4 +1,5 @@
-"""Higher-order patches (reference sections 2.4 and 3.6): segment counts first, then the info."""
+"""Higher-order patches (wire format, "DirectX 8 opcodes" and "Patches"): segment counts first,
+then the info."""
 
 from __future__ import annotations
 

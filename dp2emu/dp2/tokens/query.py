@@ -1,4 +1,4 @@
-"""Asynchronous query tokens (reference section 7; "Handling Asynchronous Queries")."""
+"""Asynchronous query tokens (wire format, "Queries"; "Handling Asynchronous Queries")."""
 
 from __future__ import annotations
 

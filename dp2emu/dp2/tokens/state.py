@@ -1,4 +1,5 @@
-"""Render states and the rectangles and ranges around a draw (reference sections 2.2 and 3.6)."""
+"""Render states and the rectangles and ranges around a draw (wire format, "Render states" and
+"Viewport and ranges")."""
 
 from __future__ import annotations
 

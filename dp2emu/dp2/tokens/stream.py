@@ -1,4 +1,4 @@
-"""Vertex streams and indices for DirectX 8 and 9 drawing (reference section 3.4)."""
+"""Vertex streams and indices for DirectX 8 and 9 drawing (wire format, "Vertex sources")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Render targets and clearing them (reference sections 2.3, 2.5, 3.6 and 3.7)."""
+"""Render targets and clearing them (wire format, "Render targets" and "Clearing")."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def set_render_target(context: Context, body: Body) -> None:
 
 
 def _rect_without_count(head: Any) -> int:
-    """The header has one RECT even for n = 0, but only pure devices send it (reference 3.7)."""
+    """The header has one RECT even for n = 0, but only pure devices send it (wire format,
+    "Clearing")."""
     return 1 if int(head["dwFlags"]) & Clear.COMPUTERECTS else 0
 
 

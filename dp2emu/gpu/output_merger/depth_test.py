@@ -85,7 +85,7 @@ def single_fragment_groups(count: int) -> PixelGroups:
 def alpha_passes(func: CmpFunc, alpha: F32, reference: int) -> Mask:
     """The alpha test: floor(alpha * 65535 + 0.5), clamped, against 257 times a reference byte.
 
-    The documents give the reference 8 bits and alpha no number of bits.  With 16 an alpha of
+    The documents give reference values 8 bits and alpha no number of bits.  With 16 an alpha of
     n / 255 equals the reference n in spite of what interpolation rounds away, and one between two
     references is between them.  The format of the target does not matter.
     """

@@ -3,7 +3,8 @@
 A hull program is several: one for each control point that it makes, and those that make the patch
 constants, which run one after the other, each as often as it has instances, and find what the
 earlier ones made.  The tessellator reads factors among the constants; the domain program runs for
-each point of each patch once, however many primitives share it (shader reference 9 and 11).
+each point of each patch once, however many primitives share it (SM4-5 tokens, "Hull shaders" and
+"Domain shaders").
 """
 
 from __future__ import annotations

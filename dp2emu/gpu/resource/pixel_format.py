@@ -257,7 +257,8 @@ def depth_bits(row: FormatRow, *, depth: bool, stencil: bool) -> int:
 #
 # Sources: Direct3D 9 documentation for UNORM and FLOAT; for the rest the data conversion rules
 # of Direct3D 10.  There floats that become smaller ones are rounded toward zero, a finite number
-# stays finite, and in a format without a sign what is negative becomes 0 (shader reference 5.2).
+# stays finite, and in a format without a sign what is negative becomes 0 (SM4-5 tokens,
+# "Integers and conversions").
 
 Bits = NDArray[np.unsignedinteger]
 

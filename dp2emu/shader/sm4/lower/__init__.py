@@ -1,4 +1,5 @@
-"""Shaders of Direct3D 10 and 11 lowered into programs (shader reference 5 to 9).
+"""Shaders of Direct3D 10 and 11 lowered into programs (SM4-5 tokens, "Floats", "Flow control" and
+"Stages").
 
 Registers are I32 slots whatever they hold.  Ports of vertex programs: inputs ``v<register>.<c>``,
 and ``vertex_id.x`` and ``instance_id.x``, outputs ``o<register>.<c>``, all I32; as F32 outputs

@@ -1,4 +1,4 @@
-"""Scenes of Direct3D 10 and 11 with anything in them end in results or one error."""
+"""Direct3D 10 and 11 scenes with random changes give results or one error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.errors import Dp2Error
-from dp2emu.scene10 import play_scene10
+from dp2emu.scene import play_scene10
 from tests.golden.comparing import read_json
 from tests.golden10.comparing import HERE
 from tests.golden10.playing import write_shaders
@@ -48,7 +48,7 @@ CHANGES = st.lists(
 
 
 def changed(scene: dict[str, Any], changes: list[tuple[str, int, int, str, Any]]) -> Any:
-    """A scene in which operations are missing, there twice, or have another argument."""
+    """A scene with operations dropped, repeated, or changed in an argument."""
     scene = copy.deepcopy(scene)
     for part, place, key, what, wild in changes:
         ops = scene[part]
@@ -63,7 +63,7 @@ def changed(scene: dict[str, Any], changes: list[tuple[str, int, int, str, Any]]
 
 
 @given(name=st.sampled_from(SCENES), changes=CHANGES)
-def test_a_scene_with_anything_in_it_plays_or_is_one_error(
+def test_a_randomly_changed_scene_gives_a_result_or_one_error(
     name: str, changes: list[tuple[str, int, int, str, Any]], folder: Path
 ) -> None:
     scene = changed(read_json(HERE / "scenes" / f"{name}.json"), changes)

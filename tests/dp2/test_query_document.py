@@ -1,4 +1,4 @@
-"""Every rule of "Handling Asynchronous Queries", the document the project began with.
+"""Every rule of Microsoft's page "Handling Asynchronous Queries".
 
 Each test is named after the rule it checks; numbers are the document's steps.
 """

@@ -1,7 +1,8 @@
-"""The rules of the translated copy of "Handling Asynchronous Queries".
+"""The rules of translations of Microsoft's page "Handling Asynchronous Queries".
 
-It says the same in six steps and departs in two places, where the English text wins (reference
-9, row 16).  The steps are run here on a clock that takes time, the English ones mostly at once.
+A machine translation says the same in six steps and departs in two places, where the English text
+wins: it drops "only" from the rule on a dwErrorOffset that is not 0, and half of the sentence on
+multisampling.  The steps are run here on a clock that takes time, the English ones mostly at once.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tests.dp2.rigging import (
     rectangle,
     triangle_list,
 )
-from tests.dp2.test_seed_001 import occlusion_of
+from tests.dp2.test_query_document import occlusion_of
 
 CLOCKS = (fixed(call=10, packet=30), by_work(), seeded(7))
 

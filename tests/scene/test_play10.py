@@ -1,4 +1,4 @@
-"""Scenes of Direct3D 10 and 11 end to end, and every way one can go wrong."""
+"""Direct3D 10 and 11 scenes end to end: results, problems and errors."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 from dp2emu.errors import Dp2Error, SceneError, ShaderError
-from dp2emu.scene import play_scene
-from dp2emu.scene.results import SceneResult
-from dp2emu.scene10 import play_scene10
+from dp2emu.scene import SceneResult, play_scene, play_scene10
 from tests.cli.running import dp2emu
 from tests.golden.comparing import read_json
 from tests.golden10.comparing import HERE
@@ -23,7 +21,7 @@ TEXTURE = {"op": "CreateTexture2D", "name": "t", "Format": 28, "Width": 2, "Heig
 VIEW = {"op": "CreateRenderTargetView", "name": "v", "resource": "t"}
 EVENT = {"op": "CreateQuery", "name": "q", "Query": 0, "MiscFlags": 0}
 MISPLACED = {"op": "CreateDomainShader", "name": "d", "shader": "hs5_tri"}
-"""A shader where none of its kind is built."""
+"""A hull shader created as a domain shader, which is not supported."""
 
 
 def scene(resources: list[Any], calls: list[Any], **more: Any) -> dict[str, Any]:
@@ -39,7 +37,7 @@ def play(
     return result, read_json(folder / "here.json") if result.files else {}
 
 
-def test_results_are_what_was_asked_for(tmp_path: Path) -> None:
+def test_results_have_images_buffers_queries_and_steps(tmp_path: Path) -> None:
     result, found = play(
         tmp_path,
         [BUFFER, TEXTURE, VIEW, EVENT],
@@ -61,6 +59,14 @@ def test_results_are_what_was_asked_for(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["a/../../escaped", "nul\0here", "", "con"])
+def test_a_picture_is_never_written_outside_of_the_folder(name: str, tmp_path: Path) -> None:
+    (tmp_path / "out" / "here.a").mkdir(parents=True)
+    with pytest.raises(SceneError, match="expected a portable file name"):
+        play(tmp_path / "out", [{**TEXTURE, "name": name}])
+    assert not list(tmp_path.glob("escaped*"))
+
+
 def test_predication_is_remembered_with_its_value(tmp_path: Path) -> None:
     predicate = {"op": "CreatePredicate", "name": "p", "Query": 5, "MiscFlags": 0}
     _, found = play(
@@ -78,14 +84,14 @@ def test_predication_is_remembered_with_its_value(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("api", ["any", "d3d10", "d3d11"])
-def test_statistics_are_those_of_the_interface(api: str, tmp_path: Path) -> None:
+def test_statistics_have_the_fields_of_the_interface(api: str, tmp_path: Path) -> None:
     query = {"op": "CreateQuery", "name": "q", "Query": 4, "MiscFlags": 0}
     calls = {"op": "End", "query": "q"}, {"op": "GetData", "query": "q"}
     _, found = play(tmp_path, [query], *calls, api=api)
     assert len(found["queries"]["1"]) == (8 if api == "d3d10" else 11)
 
 
-def test_the_old_interface_has_blend_states_of_its_own(tmp_path: Path) -> None:
+def test_direct3d_10_has_its_own_blend_description(tmp_path: Path) -> None:
     terms = {"BlendEnable": 1, "SrcBlend": 5, "DestBlend": 6, "BlendOp": 1, "WriteMask": 15}
     blend = {"op": "CreateBlendState", "name": "s", **terms, "AlphaToCoverageEnable": 0}
     for api in ("d3d10", "d3d11"):
@@ -94,7 +100,7 @@ def test_the_old_interface_has_blend_states_of_its_own(tmp_path: Path) -> None:
         assert (result.problems, found["create"]) == ((), {"s": "0x00000000"})
 
 
-def test_what_is_not_built_matters_when_it_is_used(tmp_path: Path) -> None:
+def test_an_unsupported_object_is_a_problem_only_when_it_is_used(tmp_path: Path) -> None:
     assert play(tmp_path, [MISPLACED])[0].problems == ()
     unset = {"op": "DSSetShader", "shader": None}
     assert play(tmp_path, [MISPLACED], unset)[0].problems == ()
@@ -112,9 +118,7 @@ def test_what_is_not_built_matters_when_it_is_used(tmp_path: Path) -> None:
         {"op": "CopyResource", "dst": "t", "src": None},
     ],
 )
-def test_what_acts_on_an_object_is_refused_without_one(
-    call: dict[str, Any], tmp_path: Path
-) -> None:
+def test_null_is_refused_where_an_object_is_needed(call: dict[str, Any], tmp_path: Path) -> None:
     _, found = play(tmp_path, [TEXTURE], call)
     assert found["failed_calls"] == [{"call": 0, "op": call["op"], "hr": "0x80070057"}]
 
@@ -126,14 +130,14 @@ def test_what_acts_on_an_object_is_refused_without_one(
         {"op": "SOSetTargets", "targets": [[None, 0]] * 5},
     ],
 )
-def test_more_targets_than_there_can_be_are_refused(call: dict[str, Any], tmp_path: Path) -> None:
+def test_too_many_targets_are_refused(call: dict[str, Any], tmp_path: Path) -> None:
     _, found = play(tmp_path, [], call)
     assert found["failed_calls"] == [{"call": 0, "op": call["op"], "hr": "0x80070057"}]
 
 
-def test_textures_that_are_too_large_together_are_an_error(tmp_path: Path) -> None:
+def test_the_textures_of_a_scene_have_a_limit(tmp_path: Path) -> None:
     large = [{**TEXTURE, "name": f"t{n}", "Width": 4096, "Height": 4096} for n in range(3)]
-    with pytest.raises(SceneError, match="too large together"):
+    with pytest.raises(SceneError, match="surfaces have more than"):
         play(tmp_path, large)
 
 
@@ -148,7 +152,7 @@ def test_elements_of_instances_without_a_buffer_are_zeros(tmp_path: Path) -> Non
     assert play_scene10(given, tmp_path, shaders=shaders).problems == ()
 
 
-def test_what_is_refused_is_a_failed_call_and_the_scene_goes_on(tmp_path: Path) -> None:
+def test_a_refused_call_is_noted_and_the_scene_goes_on(tmp_path: Path) -> None:
     lost = {"op": "CreatePredicate", "name": "lost", "Query": 1, "MiscFlags": 0}
     _, found = play(
         tmp_path, [lost, EVENT], {"op": "Begin", "query": "lost"}, {"op": "End", "query": "q"},
@@ -162,29 +166,33 @@ def test_what_is_refused_is_a_failed_call_and_the_scene_goes_on(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("resources", "calls", "what"),
     [
-        ([{"op": "CreateNothing", "name": "n"}], [], "'CreateNothing' is no operation"),
-        ([{"name": "n"}], [], "no 'op'"),
-        ([3], [], "not an object"),
-        ([BUFFER, BUFFER], [], "name 'b' is used twice"),
+        ([{"op": "CreateNothing", "name": "n"}], [], "unknown op 'CreateNothing'"),
+        ([{"name": "n"}], [], "missing key 'op'"),
+        ([3], [], "expected an object"),
+        ([BUFFER, BUFFER], [], "resource 'b': the name is used twice"),
         ([{**BUFFER, "more": 1}], [], "unknown key 'more'"),
         ([{**BUFFER, "ByteWidth": 0}], [], "ByteWidth"),
         ([{**BUFFER, "ByteWidth": 1 << 40}], [], "ByteWidth"),
         ([{**BUFFER, "hex": "0"}], [], "hexadecimal"),
         ([{**TEXTURE, "Width": 1 << 20}], [], "Width"),
-        ([{**VIEW, "resource": "x"}], [], "'x' is no buffer or texture"),
-        ([EVENT, {**VIEW, "resource": "q"}], [], "'q' is no buffer or texture"),
+        ([{**VIEW, "resource": "x"}], [], "a buffer or texture of the scene, got 'x'"),
+        (
+            [EVENT, {**VIEW, "resource": "q"}],
+            [],
+            "a buffer or texture of the scene, got 'q'",
+        ),
         ([{**MISPLACED, "shader": "none"}], [], "no shader 'none'"),
         ([{**MISPLACED, "shader": "../x"}], [], "file name"),
-        ([], [{"op": "Fly"}], "'Fly' is no operation"),
+        ([], [{"op": "Fly"}], "unknown op 'Fly'"),
         ([], [{"op": "Draw", "VertexCount": -1, "StartVertexLocation": 0}], "VertexCount"),
-        ([], [{"op": "Draw", "VertexCount": 1}], "no 'StartVertexLocation'"),
-        ([], [{"op": "Begin", "query": "x"}], "'x' is no query"),
+        ([], [{"op": "Draw", "VertexCount": 1}], "missing key 'StartVertexLocation'"),
+        ([], [{"op": "Begin", "query": "x"}], "name of a query of the scene, got 'x'"),
         ([], [{"op": "Flush", "now": 1}], "unknown key 'now'"),
-        ([], [{"op": "SOSetTargets", "targets": [1]}], "no list"),
+        ([], [{"op": "SOSetTargets", "targets": [1]}], "expected a list"),
         ([], [{"op": "PSSetSampler", "Slot": 999, "sampler": None}], "Slot"),
     ],
 )
-def test_what_breaks_the_schema_is_an_error_that_says_where(
+def test_an_operation_that_breaks_the_schema_is_an_error(
     resources: list[Any], calls: list[Any], what: str, tmp_path: Path
 ) -> None:
     with pytest.raises(SceneError, match=what):
@@ -192,12 +200,12 @@ def test_what_breaks_the_schema_is_an_error_that_says_where(
 
 
 @pytest.mark.parametrize("more", [{"api": "vulkan"}, {"name": "../x"}, {"extra": 1}])
-def test_a_header_that_makes_no_sense_is_an_error(more: dict[str, Any], tmp_path: Path) -> None:
+def test_an_invalid_header_is_an_error(more: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(SceneError, match="scene"):
         play(tmp_path, [], **more)
 
 
-def test_a_shader_that_is_none_is_an_error_when_it_is_used(tmp_path: Path) -> None:
+def test_an_invalid_shader_is_a_problem_when_it_is_used(tmp_path: Path) -> None:
     folder = write_shaders(tmp_path / "shaders")
     for data in ("00", "4458"):
         (folder / "bad.json").write_text(json.dumps({"dxbc": data}))
@@ -220,7 +228,7 @@ def test_a_shader_that_is_none_is_an_error_when_it_is_used(tmp_path: Path) -> No
          {"op": "CSSetShader", "shader": "c"}, "CreateComputeShader"),
     ],
 )  # fmt: skip
-def test_direct3d_10_says_what_only_11_has(
+def test_direct3d_10_refuses_stages_of_11(
     made: dict[str, Any], used: dict[str, Any], what: str, tmp_path: Path
 ) -> None:
     result, _ = play(tmp_path, [made], used, api="d3d10")
@@ -232,7 +240,7 @@ def test_without_a_folder_there_are_no_shaders(tmp_path: Path) -> None:
         play_scene10(scene([MISPLACED], []), tmp_path)
 
 
-def test_the_command_knows_such_scenes_and_finds_the_shaders_beside(tmp_path: Path) -> None:
+def test_the_command_finds_the_shaders_beside_the_scenes(tmp_path: Path) -> None:
     write_shaders(tmp_path / "shaders")
     scenes = tmp_path / "scenes"
     scenes.mkdir()

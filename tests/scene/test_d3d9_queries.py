@@ -1,4 +1,4 @@
-"""Scene commands that ask: query results and values of the interface."""
+"""Direct3D 9 operations with answers: query results and values of the interface."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dp2emu.errors import SceneError
 from .making import BLACK, Play, document
 
 
-def test_capabilities_and_all_query_types_are_answered(play: Play, tmp_path: Path) -> None:
+def test_capabilities_and_all_query_types_are_reported(play: Play, tmp_path: Path) -> None:
     result = play({"op": "caps", "label": "caps", "device": 0},
                   {"op": "querysupport", "label": "queries"}, BLACK)  # fmt: skip
     assert result.problems == ()
@@ -22,7 +22,7 @@ def test_capabilities_and_all_query_types_are_answered(play: Play, tmp_path: Pat
     assert (found["OCCLUSION"], found["MEMORYPRESSURE"]) == (1, 0)
 
 
-def test_a_query_that_cannot_be_made_has_its_commands_skipped(play: Play, tmp_path: Path) -> None:
+def test_commands_of_a_refused_query_have_no_effect(play: Play, tmp_path: Path) -> None:
     result = play(
         {"op": "issue", "id": "m", "flag": "END"}, {"op": "wait", "id": "m", "label": "w"},
         {"op": "getdata", "id": "m", "label": "g"},
@@ -35,7 +35,7 @@ def test_a_query_that_cannot_be_made_has_its_commands_skipped(play: Play, tmp_pa
 
 
 @pytest.mark.parametrize("kind", ["RESOURCEMANAGER", "VERTEXSTATS", "PIPELINETIMINGS", "EVENT"])
-def test_queries_of_other_types_answer_too(play: Play, kind: str) -> None:
+def test_queries_of_other_types_have_results(play: Play, kind: str) -> None:
     result = play(
         BLACK, {"op": "issue", "id": "q", "flag": "BEGIN|END", "label": "both"},
         {"op": "getdata", "id": "q", "label": "now", "flush": True},
@@ -92,7 +92,7 @@ def test_values_of_the_interface(play: Play) -> None:
     }
 
 
-def test_the_state_validates_in_one_pass_or_says_why_not(play: Play) -> None:
+def test_validate_device_reports_one_pass_or_the_reason(play: Play) -> None:
     values = play(
         {"op": "validate", "label": "fine"},
         {"op": "ss", "sampler": 3, "states": {"MINFILTER": "D3DTEXF_NONE"}},
@@ -112,7 +112,7 @@ def test_the_state_validates_in_one_pass_or_says_why_not(play: Play) -> None:
     assert values["adapter"]["value"]["Description"] == "dp2emu"
 
 
-def test_a_resource_type_is_one_of_the_headers(play: Play) -> None:
+def test_an_unknown_resource_type_is_refused(play: Play) -> None:
     for name in ("MEMORY", "PALETTE", "surface"):
-        with pytest.raises(SceneError, match="rtype: '"):
+        with pytest.raises(SceneError, match="rtype: expected a resource type"):
             play({"op": "checkfmt", "rtype": name, "format": "D3DFMT_L8", "label": "x"})

@@ -1,4 +1,4 @@
-"""Each call and each object of a scene becomes the right function of the driver."""
+"""Direct3D 10 and 11 operations and objects: the driver functions they call."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from dp2emu.capture import open_capture
 from dp2emu.capture.records import EntryCalled
 from dp2emu.capture.values import Memory, Structure
-from dp2emu.scene10 import play_scene10
-from dp2emu.scene10.ops import OPS
-from dp2emu.scene10.resources import MAKERS
+from dp2emu.scene import play_scene10
+from dp2emu.scene.d3d10 import OPERATIONS
+from dp2emu.scene.d3d10_resources import MAKERS
 from tests.golden10.playing import write_shaders
 
 BUFFER = {"op": "CreateBuffer", "name": "b", "ByteWidth": 16, "BindFlags": 0x17, "hex": "01"}
@@ -76,7 +76,7 @@ def shaders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def entries(calls: list[Any], folder: Path, shaders: Path) -> list[EntryCalled]:
-    """What the driver is called with."""
+    """The calls of the driver's functions."""
     scene = {"name": "s", "category": "c", "api": "d3d11", "resources": OBJECTS, "calls": calls}
     saved = folder / "s.dp2"
     play_scene10(scene, folder, shaders=shaders, capture=saved)
@@ -85,7 +85,7 @@ def entries(calls: list[Any], folder: Path, shaders: Path) -> list[EntryCalled]:
 
 
 def plain(value: Any) -> Any:
-    """A value with objects by their names."""
+    """A value with the objects in it replaced by their names."""
     names = {number: name for name, number in NUMBERS.items()}
     if isinstance(value, Memory):
         return names.get(value.number, value)
@@ -166,12 +166,12 @@ CALLS: list[tuple[dict[str, Any], str, tuple[Any, ...]]] = [
       for noun, key, name in (("ConstantBuffer", "buffer", "b"), ("ShaderResource", "view", "srv"),
                               ("Sampler", "sampler", "smp"))),
 ]  # fmt: skip
-ELSEWHERE = {"ReadBuffer", "GetData", "GetDataOnce", "GetPredication"}
-"""Calls that are no single function: test_play.py has them."""
+WITHOUT_ENTRY = {"ReadBuffer", "GetData", "GetDataOnce", "GetPredication"}
+"""Operations that are not a single function of the driver: test_play10.py has them."""
 
 
-def test_every_call_has_a_row() -> None:
-    assert {call["op"] for call, _, _ in CALLS} | ELSEWHERE == OPS.keys()
+def test_every_operation_is_tested() -> None:
+    assert {call["op"] for call, _, _ in CALLS} | WITHOUT_ENTRY == OPERATIONS.keys()
 
 
 @pytest.mark.parametrize(("call", "entry", "arguments"), CALLS, ids=lambda each: str(each)[:60])
@@ -259,5 +259,5 @@ def test_shaders_come_with_their_signatures(tmp_path: Path, shaders: Path) -> No
     assert made["CreatePixelShader"][0] != made["CreateVertexShader"][0]
 
 
-def test_every_object_is_made_here_or_not_built() -> None:
+def test_every_kind_of_object_is_created_here() -> None:
     assert {each["op"] for each in OBJECTS} == MAKERS.keys()

@@ -1,4 +1,4 @@
-"""Scenes that stream out, draw what was streamed, and are the same when a capture is replayed."""
+"""Scenes with stream output: appended and drawn again, and replayed from a capture."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dp2emu.scene10 import play_scene10
+from dp2emu.scene import play_scene10
 from tests.golden10.playing import write_shaders
 from tests.replay.running import Run
 
@@ -96,7 +96,7 @@ def shaders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def played(
     api: str, calls: list[dict[str, Any]], folder: Path, shaders: Path
 ) -> tuple[dict[str, Any], Path]:
-    """The results of a scene, and its capture."""
+    """The results of a scene, and the path of its capture."""
     scene = {"name": "s", "category": "c", "api": api, "resources": OBJECTS,
              "calls": PREPARED + calls}  # fmt: skip
     saved = folder / f"{api}.dp2"
@@ -106,9 +106,7 @@ def played(
 
 
 @pytest.mark.parametrize("api", ["d3d10", "d3d11"])
-def test_what_is_appended_and_drawn_again_covers_the_target(
-    api: str, tmp_path: Path, shaders: Path
-) -> None:
+def test_appended_vertices_are_drawn_by_drawauto(api: str, tmp_path: Path, shaders: Path) -> None:
     found, _ = played(api, AGAIN, tmp_path, shaders)
     stats, occlusion = found["queries"].values()
     assert stats == {"NumPrimitivesWritten": 2, "PrimitivesStorageNeeded": 2}
@@ -124,7 +122,7 @@ def test_a_replayed_capture_streams_the_same(tmp_path: Path, shaders: Path) -> N
 
 
 @pytest.mark.parametrize("bound", [True, False])
-def test_a_buffer_that_is_still_streamed_into_is_no_input(
+def test_a_buffer_bound_to_stream_output_is_not_an_input(
     bound: bool, tmp_path: Path, shaders: Path
 ) -> None:
     calls = [

@@ -1,4 +1,4 @@
-"""Scene resources: named, counted, refused by name."""
+"""Direct3D 9 resources: names, limits, levels and faces."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from typing import Any
 import pytest
 
 from dp2emu.errors import SceneError
-from dp2emu.scene import player
+from dp2emu.scene import d3d9
 
 from .making import BLACK, FVF, NO_CULL, Play, document, picture, strip
 
 
 def test_resources_share_one_namespace(play: Play) -> None:
-    with pytest.raises(SceneError, match="resource 'depth': id 'depth' is used twice"):
+    with pytest.raises(SceneError, match="resource 'depth': the name is used twice"):
         play(resources=[{"type": "query", "id": "depth", "query": "EVENT"}])
-    with pytest.raises(SceneError, match="no resource type 'window'"):
+    with pytest.raises(SceneError, match="unknown type 'window'"):
         play(resources=[{"type": "window", "id": "w"}])
 
 
-def test_pictures_are_bounded_together(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(player, "PICTURE_PIXELS", 3 * 8 * 6)
+def test_the_pictures_of_a_scene_have_a_limit(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(d3d9, "PICTURE_PIXELS", 3 * 8 * 6)
     wanted = [{"op": "readback", "surface": "backbuffer", "label": name} for name in "ab"]
     assert len(play(*wanted).files) == 4  # with the last picture and the JSON file
     again = {"op": "readback", "surface": "backbuffer", "label": "c"}
-    with pytest.raises(SceneError, match="pictures are too large together"):
+    with pytest.raises(SceneError, match="pictures have more than"):
         play(*wanted, again)
 
 
-def test_surfaces_are_bounded_together(play: Play) -> None:
+def test_the_surfaces_of_a_scene_have_a_limit(play: Play) -> None:
     target = {"type": "rt", "width": 4096, "height": 4096, "format": "D3DFMT_A8R8G8B8"}
-    with pytest.raises(SceneError, match="too large together"):
+    with pytest.raises(SceneError, match="surfaces have more than"):
         play(resources=[{**target, "id": f"r{number}"} for number in range(3)])
 
 
@@ -126,9 +126,9 @@ def test_data_beyond_the_last_level_or_face_is_an_error(
         play(resources=[resource])
 
 
-def test_textures_are_bounded_with_all_that_belongs_to_them(play: Play) -> None:
-    with pytest.raises(SceneError, match="too large together"):
+def test_the_limit_counts_levels_faces_and_slices(play: Play) -> None:
+    with pytest.raises(SceneError, match="surfaces have more than"):
         play(resources=[{**CUBE, "edge": 2048, "levels": 0}, {**CUBE, "id": "d", "edge": 1024}])
     solid = {"type": "volume", "id": "v", "width": 4096, "height": 4096, "depth": 4096}
-    with pytest.raises(SceneError, match="too large together"):
+    with pytest.raises(SceneError, match="surfaces have more than"):
         play(resources=[{**solid, "format": "D3DFMT_A8R8G8B8"}])
