@@ -30,8 +30,8 @@ from dp2emu.shader.ir import Port
 from dp2emu.shader.sm4 import assemble, decode
 from dp2emu.shader.sm4.lower import lower
 from dp2emu.shader.types import Type
-from tests.gpu.drawing import color_surface, corner, draw, programmed, rebound
 from tests.gpu.draw.test_post_vertex import ENGINES
+from tests.gpu.drawing import color_surface, corner, draw, programmed, rebound
 
 RASTER = RasterState(half_centres=True, last_pixel=False)
 
