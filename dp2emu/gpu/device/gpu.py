@@ -66,7 +66,7 @@ from dp2emu.gpu.transfer.copy import (
     execute_write,
     execute_write_bytes,
 )
-from dp2emu.gpu.work_budget import WorkBudget
+from dp2emu.gpu.work_budget import NOTHING_SPENT, WorkBudget
 from dp2emu.limits import Limits
 from dp2emu.shader import reference
 from dp2emu.shader.engines import usable
@@ -154,6 +154,10 @@ class Gpu:
         self._sequence = 0
         self._cache_watchers: set[QuerySlot] = set()
         self._seen: Snapshot | None = None
+
+    def begin_call(self) -> None:
+        """Start the budget of another call."""
+        self.spending.call, self.spending.draws = NOTHING_SPENT, 0
 
     def submit(self, packet: Packet, context: Counters | None = None) -> None:
         """Queue a packet behind all earlier ones; if the FIFO is full the host waits first.
@@ -301,7 +305,7 @@ class Gpu:
 
     def _settle(self) -> None:
         """Draw what waits.  Whatever is not drawn because of an error is to be executed again."""
-        if not self._postponed:
+        if not self._postponed.waiting:
             return
         context, self._context = self._context, None
         try:

@@ -38,28 +38,24 @@ _NEVER = _Never.NEVER
 
 
 class DrawBatch:
-    """Draws that wait, for an engine and so many threads.  Mutable."""
+    """Draws that are ``waiting`` to be executed together by an engine on threads.  Mutable."""
 
     def __init__(self, run: Run, threads: int) -> None:
         self._run, self._threads = run, threads
         self._compiles = name_of(run) == JIT
         self._sequence: BatchRun | None = None
-        self._waiting: list[Draw] = []
+        self.waiting: list[Draw] = []
         # A template keeps what its key identifies, other than the output record, whose end is
         # the end of the templates.
         self._templates: Together[dict[Hashable, BatchTemplate | _Never | None]] = Together()
-
-    def __len__(self) -> int:
-        """How many wait."""
-        return len(self._waiting)
 
     def put(self, draw: Draw) -> bool:
         """Let a draw wait; says whether it can."""
         recipe = self._recipe(draw) if self._compiles and _is_small(draw) else None
         if recipe is None or self._sequence is None:
             return False
-        self._sequence.add(recipe, draw, len(self._waiting))
-        self._waiting.append(draw)
+        self._sequence.add(recipe, draw, len(self.waiting))
+        self.waiting.append(draw)
         return True
 
     @property
@@ -77,10 +73,10 @@ class DrawBatch:
         if sequence is None:
             return 0
         try:
-            while (number := sequence.perform(len(self._waiting))) is not None:
-                alone(self._waiting[number])
+            while (number := sequence.perform(len(self.waiting))) is not None:
+                alone(self.waiting[number])
         finally:
-            del self._waiting[: len(self._waiting) - len(sequence)]
+            del self.waiting[: len(self.waiting) - len(sequence)]
             for like, work, draws in sequence.clear():
                 count(like, work)
                 drawn += draws
@@ -88,7 +84,7 @@ class DrawBatch:
 
     def take_back(self) -> list[Draw]:
         """Draws that wait no more and were not drawn, in order."""
-        taken, self._waiting = self._waiting, []
+        taken, self.waiting = self.waiting, []
         return taken
 
     def _recipe(self, draw: Draw) -> BatchTemplate | None:
