@@ -16,7 +16,6 @@ from typing import Any
 
 from dp2emu.capture import CaptureWriter
 from dp2emu.capture.recorder import Recorder
-from dp2emu.ddi10 import Case, ranges
 from dp2emu.ddi10.adapter import Adapter, Cause
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.queries.query_types import KINDS, CreateQuery, Query
@@ -37,6 +36,7 @@ from dp2emu.ddi10.states.state_objects import RasterizerDesc
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import by_work
 from dp2emu.shader.sm4 import assemble
+from dp2emu.testing.statistic_intervals import Case, ranges
 
 SIDE = 64
 RGBA8, FLOAT4 = 28, 2

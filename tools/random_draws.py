@@ -25,7 +25,7 @@ from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.compile import kernel_draw, thread_pool
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.shader.engines import CHECKED, engine
-from tests.gpu.kernel.states import random_draw, random_draw_of_any_shape
+from tests.gpu.kernel_states import random_draw, random_draw_of_any_shape
 
 THREADS = 1, 2, 3, 7
 ROWS = 4

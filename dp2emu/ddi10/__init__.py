@@ -11,12 +11,6 @@ if TYPE_CHECKING:
     from dp2emu.ddi10.adapter import Adapter as Adapter
     from dp2emu.ddi10.device import Device as Device
     from dp2emu.ddi10.queries.statistics import Statistics as Statistics
-    from dp2emu.testing.statistic_intervals import Amplified as Amplified
-    from dp2emu.testing.statistic_intervals import Case as Case
-    from dp2emu.testing.statistic_intervals import Dispatched as Dispatched
-    from dp2emu.testing.statistic_intervals import Divided as Divided
-    from dp2emu.testing.statistic_intervals import Interval as Interval
-    from dp2emu.testing.statistic_intervals import ranges as ranges
 
 _HOMES = {"adapter": ("Adapter",), "device": ("Device",), "queries.statistics": ("Statistics",)}
 """Names by module, which are imported when they are asked for."""

@@ -1,6 +1,6 @@
 """The functions of a device, by name, interface version and what they may report.
 
-Source: reference of the Direct3D 10/11 interface, sections 2 and 8; names are those of the
+Source: Direct3D 10/11 DDI, "Query functions" and "Device functions"; names are those of the
 members of D3D10DDI_DEVICEFUNCS without ``pfn``.
 """
 
@@ -121,8 +121,8 @@ _PREDICATED = """
 """
 
 PREDICATED = frozenset(_PREDICATED.split())
-"""Functions that do nothing when the current predicate says so (section 5); all others always
-act: maps, state, queries and flushing."""
+"""Functions that do nothing when the current predicate says so (Direct3D 10/11 DDI,
+"Predication"); all others always act: maps, state, queries and flushing."""
 
 _REMOVED = DdiCode.D3DDDIERR_DEVICEREMOVED
 
@@ -349,7 +349,7 @@ class Device:
         self._adapter.contract.hold(not self._destroyed, Rule.LIVE_DEVICE, name)
         if entry is None:
             raise Unsupported(f"{name} of the Direct3D 10/11 interface")
-        self._adapter.gpu.spending.begin_call()
+        self._adapter.gpu.begin_call()
         there = self._adapter.count_call()
         if not there and DdiCode.D3DDDIERR_DEVICEREMOVED in MAY_REPORT[name]:
             return self._set_error(self._core_layer, DdiCode.D3DDDIERR_DEVICEREMOVED)
@@ -363,7 +363,7 @@ class Device:
     def _call_dxgi(self, name: str, entry: Callable[..., int], *arguments: Any) -> int:
         """Call a DXGI function and return its code."""
         self._adapter.contract.hold(not self._destroyed, Rule.LIVE_DEVICE, name)
-        self._adapter.gpu.spending.begin_call()
+        self._adapter.gpu.begin_call()
         if not self._adapter.count_call():
             return DdiCode.D3DDDIERR_DEVICEREMOVED
         try:

@@ -1,6 +1,6 @@
 """The DXGI functions of a device: presenting, priorities, residency.
 
-Source: reference of the Direct3D 10/11 interface, section 7, and dxgiddi.h.  Each returns an
+Source: Direct3D 10/11 DDI, "Residency", and dxgiddi.h.  Each returns an
 HRESULT.  A flip moves nothing: the runtime rotates the identities of the buffers for that.
 """
 

@@ -29,7 +29,7 @@ class CommandStream:
 
     def __init__(self, call: Call, data: bytes) -> None:
         self._call = call
-        # Inline vertices are aligned from the surface's start (reference 3.2).
+        # Inline vertices are aligned from the surface's start (wire format, "Inline vertices").
         lead = call.dwCommandOffset % VERTEX_ALIGNMENT
         self.base = call.dwCommandOffset - lead
         self.memory = bytes(lead) + data[: call.dwCommandLength] if lead else data

@@ -2,7 +2,7 @@
 
 It hangs on the memory, not on the handle: a surface that is made anew starts without any of it.
 
-Source: reference 2.2 and 2.3.
+Source: wire format, "Palettes" and "Copies".
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Textures:
 
     def update(self, palette: int, first: int, entries: NDArray[np.uint32]) -> None:
         """UPDATEPALETTE: entries from ``first`` on are PALETTEENTRY, red in the lowest byte and
-        alpha in the highest (reference 3.6).  Those beyond 255 are dropped.
+        alpha in the highest (wire format, "Palettes").  Those beyond 255 are dropped.
         """
         known = self._palettes.get(palette)
         most = self._limits.objects

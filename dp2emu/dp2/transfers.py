@@ -1,4 +1,4 @@
-"""CLEAR as a packet (reference 3.7)."""
+"""CLEAR as a packet (wire format, "Clearing")."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def rect_of(view: Viewport) -> Rect:
 # Tokens that move memory: blits, fills and generated levels become packets here.
 #
 # A driver gets rectangles the runtime has checked; what lies outside of its surface, or cannot be
-# converted, is refused all the same, before anything is queued (reference 2.3 to 2.5 and 3.6).
+# converted, is refused all the same, before anything is queued (wire format, "Copies").
 
 RectTuple = tuple[int, int, int, int]
 """RECTL: left, top, right, bottom."""
@@ -344,7 +344,7 @@ def _chain(given: Surface, made: Surface, point: Point3, box: Box) -> Iterator[C
 
 
 def _below(box: Box) -> Box:
-    """A box one level down, at least a texel in each direction (reference 3.6)."""
+    """A box one level down, at least a texel in each direction (wire format, "Copies")."""
     left, top, front = box.left >> 1, box.top >> 1, box.front >> 1
     return Box(
         left, top,

@@ -40,7 +40,7 @@ QUERIES: Mapping[Api, Mapping[int, Ddi]] = {
     Api.D3D10: {**_COMMON, 4: Ddi.PIPELINESTATS},
     Api.D3D11: {**_COMMON, 4: Ddi.D3D11_PIPELINESTATS, **_STREAMS},
 }
-"""The driver's number of each D3D10_QUERY and D3D11_QUERY (reference section 3, traps)."""
+"""The driver's number of each D3D10_QUERY and D3D11_QUERY (Direct3D 10/11 DDI, "Query types")."""
 
 PREDICATES = frozenset({Ddi.OCCLUSIONPREDICATE, Ddi.STREAMOVERFLOWPREDICATE})
 """Types CreatePredicate takes; what is of one stream alone is made as a query."""

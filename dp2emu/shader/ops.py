@@ -66,28 +66,28 @@ def _lost(a: F64, b: F64, total: F64) -> F64:
 
 
 def mulz(x: F32, y: F32) -> F32:
-    """x * y, but 0 times anything is +0: Direct3D 9 hardware (shader reference section 9)."""
+    """x * y, but 0 times anything is +0: Direct3D 9 hardware (SM1-3 tokens, "Arithmetic")."""
     return np.where((x == ZERO) | (y == ZERO), ZERO, x * y)
 
 
 def minimum(x: _Floats, y: _Floats) -> _Floats:
-    """x < y ? x : y; if one is a NaN, the other (shader reference section 9)."""
+    """x < y ? x : y; if one is a NaN, the other (SM1-3 tokens, "Arithmetic")."""
     return np.where((x < y) | np.isnan(y), x, y)
 
 
 def maximum(x: _Floats, y: _Floats) -> _Floats:
-    """x >= y ? x : y; if one is a NaN, the other (shader reference section 9)."""
+    """x >= y ? x : y; if one is a NaN, the other (SM1-3 tokens, "Arithmetic")."""
     return np.where((x >= y) | np.isnan(y), x, y)
 
 
 def saturate(x: F32) -> F32:
-    """Clamped to 0..1; a NaN and -0 become +0 (shader reference section 9)."""
+    """Clamped to 0..1; a NaN and -0 become +0 (SM1-3 tokens, "Arithmetic")."""
     positive = np.where(x > ZERO, x, ZERO)
     return np.where(positive < UNIT, positive, UNIT)
 
 
 def flush(x: F32) -> F32:
-    """A zero of the same sign for what is subnormal (Direct3D 10: reference 5.1 of sm45)."""
+    """A zero of the same sign for what is subnormal (SM4-5 tokens, "Floats")."""
     small = np.abs(x) < LEAST_NORMAL
     return np.where(small, x * ZERO, x) if small.any() else x
 

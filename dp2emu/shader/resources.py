@@ -31,8 +31,8 @@ class ReadOpcode(Enum):
     """What a unit answers to, and with which four words.
 
     Operands are I32; "float" is the bits of one.  Addresses are as many numbers as the dimension
-    has (shader reference 5.4), slices of arrays last.  Texel offsets of ``Unit.texel`` have still
-    to be added but for LOAD.  Resources that are not bound answer 0.
+    has (SM4-5 tokens, "Reading resources"), slices of arrays last.  Texel offsets of
+    ``Unit.texel`` have still to be added but for LOAD.  Resources that are not bound answer 0.
     """
 
     SAMPLE = "sample"
@@ -85,7 +85,8 @@ class Unit:
 class MemoryOpcode(Enum):
     """What an access does to memory, and with which operands behind the address.
 
-    Addresses are as ``ReadOpcode`` has them; of raw memory the byte offset, of structured memory index
+    Addresses are as ``ReadOpcode`` has them; of raw memory the byte offset, of structured
+    memory index
     and byte offset in the structure.  Words of buffers are 32 bits, texels have four words.
     """
 
@@ -143,7 +144,8 @@ class SharedMemory:
         return -(-self.stride * self.count // 4)
 
 
-# How resources of each dimension are addressed and measured (shader reference 5.4).
+# How resources of each dimension are addressed and measured (SM4-5 tokens, "Reading
+# resources").
 
 CUBES = frozenset({Dimension.TEXTURECUBE, Dimension.TEXTURECUBEARRAY})
 

@@ -1,6 +1,6 @@
 """What the documents allow each pipeline statistic to be, for a list of draws.
 
-Source: reference of the Direct3D 10/11 interface, sections 5 and 8, and its table of four
+Source: Direct3D 10/11 DDI, "Pipeline statistics" and "Topologies", and its table of four
 triangles.  Everything is exact: counts are integers and clipping is done in fractions.
 """
 

@@ -1,4 +1,5 @@
-"""Predication: what is skipped, when, and what the GPU waits for (reference section 5)."""
+"""Predication: what is skipped, when, and what the GPU waits for (Direct3D 10/11 DDI,
+"Predication")."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
-from dp2emu.ddi10 import Case, Divided, ranges
 from dp2emu.ddi10.draws.post_vertex import Tessellating as Tessellating10
 from dp2emu.ddi10.resources.resource import BindFlag, ResourceType, SubresourceUP
 from dp2emu.ddi10.resources.views import CreateShaderResourceView
@@ -20,6 +19,7 @@ from dp2emu.ddi10.states.state_objects import SamplerDesc
 from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.tessellation import EDGES, INSIDES, Tessellator
 from dp2emu.shader.sm4 import assemble
+from dp2emu.testing.statistic_intervals import Case, Divided, ranges
 from tests.ddi10.rendering import RGBA8
 from tests.ddi10.tessellating import (
     CORNER,

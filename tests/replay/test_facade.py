@@ -24,7 +24,7 @@ from dp2emu.ddi10.resources.maps import Map
 from dp2emu.ddi10.resources.resource import CreateResource, MipInfo, ResourceType, Usage
 from dp2emu.gpu.device.timing import fixed
 from dp2emu.replay import Pictures, Watcher, replay
-from dp2emu.scene10 import play_scene10
+from dp2emu.scene import play_scene10
 from tests.capture.samples import VALUES, sealed
 from tests.capture.test_recorder import Recording
 from tests.cli.running import dp2emu

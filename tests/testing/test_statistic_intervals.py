@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import PrimitiveType
-from dp2emu.ddi10 import Amplified, Case, Divided, ranges
 from dp2emu.ddi10.queries.statistics import Statistics
 from dp2emu.ddi10.resources.resource import BindFlag
 from dp2emu.errors import UsageError
 from dp2emu.gpu.command.packets import Draw
-from dp2emu.testing.statistic_intervals import Depth, Interval
+from dp2emu.testing.statistic_intervals import Amplified, Case, Depth, Divided, Interval, ranges
 from tests.ddi10.driving import Driven
 from tests.ddi10.rendering import Drawing
 from tests.gpu.drawing import color_surface, corner, draw, primitives, programmed

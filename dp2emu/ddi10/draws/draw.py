@@ -1,6 +1,6 @@
 """Draws: what is set becomes packets of the GPU.
 
-Source: reference of the Direct3D 10/11 interface, section 8.
+Source: Direct3D 10/11 DDI, "Device functions".
 """
 
 from __future__ import annotations
@@ -27,7 +27,18 @@ from dp2emu.ddi10.shaders.stages import Stages
 from dp2emu.ddi10.states.bindings import Bindings, Viewport, scissor
 from dp2emu.ddi10.states.state_objects import RasterizerDesc
 from dp2emu.gpu.command.bindings import FloatViewport, Topology
-from dp2emu.gpu.command.packets import Draw, Indices, IndirectDraw, Instances, MergeNumbers, Stream
+from dp2emu.gpu.command.packets import (
+    Draw,
+    Indices,
+    IndirectDraw,
+    InputAssembly,
+    Instances,
+    MergeNumbers,
+    OutputBindings,
+    RasterBindings,
+    ShaderBindings,
+    Stream,
+)
 from dp2emu.gpu.command.pipeline import DepthState, Pipeline, RasterState
 from dp2emu.gpu.command.stream_targets import Filled
 from dp2emu.gpu.command.topology import CORNERS, PATCHES, primitive_count
@@ -154,7 +165,7 @@ class Draws:
         self._check_hazards()
         packet = self._packet(topology, count, start, base, instances, vertex)
         if filled is not None:
-            packet = replace(packet, filled=filled)
+            packet = replace(packet, input=replace(packet.input, filled=filled))
         self._resources.record(packet, *self._used(base is not None))
 
     def _check_hazards(self) -> None:
@@ -199,33 +210,37 @@ class Draws:
         )  # fmt: skip
         return Draw(
             pipeline=pipeline,
-            topology=topology,
-            first=start,
-            count=count,
-            streams=tuple(_streams(at)),
-            indices=_indices(at, base),
-            colors=colors,
-            depth=depth,
-            scissor=scissor(at, view),
-            viewport=FloatViewport(*view),
-            vertex_uniforms=self._readings[0].uniforms(),
-            pixel_uniforms=self._readings[1].uniforms(),
-            merge=MergeNumbers(
-                blend_factor=at.blend_factor,
-                sample_mask=at.sample_mask,
-                stencil_reference=at.stencil_reference,
-                stencil_mask=at.depth_stencil.read_mask,
-                stencil_write_mask=_stencil_write_mask(at),
+            input=InputAssembly(
+                topology=topology,
+                first=start,
+                count=count,
+                streams=tuple(_streams(at)),
+                indices=_indices(at, base),
+                instances=_instances(at, vertex, instances),
+                cuts=cuts,
+                vertices=vertices if cuts else None,
             ),
-            vertex_buffers=constants(self._stages.vertex),
-            pixel_buffers=constants(self._stages.pixel),
-            instances=_instances(at, vertex, instances),
-            cuts=cuts,
-            read=vertices if cuts else None,
-            vertex_textures=given[0].textures,
-            textures=given[1].textures,
-            unordered=at.unordered.bound() if pixel and pixel.lowered.deeds else {},
-            later=later,
+            output=OutputBindings(
+                colors=colors,
+                depth=depth,
+                merge=MergeNumbers(
+                    blend_factor=at.blend_factor,
+                    sample_mask=at.sample_mask,
+                    stencil_reference=at.stencil_reference,
+                    stencil_mask=at.depth_stencil.read_mask,
+                    stencil_write_mask=_stencil_write_mask(at),
+                ),
+                unordered=at.unordered.bound() if pixel and pixel.lowered.deeds else {},
+            ),
+            scissor=scissor(at, view),
+            raster=RasterBindings(viewport=FloatViewport(*view)),
+            vertex=ShaderBindings(
+                self._readings[0].uniforms(), given[0].textures, constants(self._stages.vertex)
+            ),
+            pixel=ShaderBindings(
+                self._readings[1].uniforms(), given[1].textures, constants(self._stages.pixel)
+            ),
+            post_vertex=later,
         )
 
     def _used(self, indexed: bool) -> Iterator[Resource]:

@@ -114,7 +114,7 @@ def _ports(lowered: Lowered4, emission: Emission, stream: int) -> Iterator[tuple
 
 # Hull and domain shaders as a stage of the GPU.
 #
-# Source: shader reference 9 and 11.
+# Source: SM4-5 tokens, "Hull shaders", "Domain shaders" and "Tessellation".
 
 MOST_PATCHES = 1 << 18
 """Of all instances of a draw that hull shaders divide, together."""
@@ -224,8 +224,8 @@ def _bound_to(stage: Stage) -> list[object]:
 
 # The stages between the vertex shader and clipping, as draws have them.
 #
-# Source: reference of the Direct3D 10/11 interface, section 8; shader reference 8 and 9 for arrays
-# of targets and viewports.
+# Source: Direct3D 10/11 DDI, "Device functions"; SM4-5 tokens, "System values" and "Stages" for
+# arrays of targets and viewports.
 
 
 class Shown(NamedTuple):

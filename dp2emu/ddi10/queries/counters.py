@@ -1,6 +1,6 @@
 """Counters: one row per counter with its formula, and who may watch which at a time.
 
-Source: reference of the Direct3D 10/11 interface, section 6.  Fractions are of 1, computed in
+Source: Direct3D 10/11 DDI, "Counters".  Fractions are of 1, computed in
 float64 and rounded once to FLOAT32.
 """
 

@@ -1,6 +1,6 @@
 """Query objects: memory of the caller's, three states, and a FIFO per type.
 
-Source: reference of the Direct3D 10/11 interface, section 4.  A query lives in the bytes its
+Source: Direct3D 10/11 DDI, "Query states".  A query lives in the bytes its
 creator allocated: a header (``_HEADER``: mark, D3D10DDI_QUERY, MiscFlags, state, number), then
 the data of the last issue once that is signaled.  A handle is that memory itself.  After
 DestroyQuery the memory is neither read nor written.

@@ -1,6 +1,6 @@
 """Query types of the Direct3D 10/11 interface: one row per type, from counters to payload bytes.
 
-Source: reference of the Direct3D 10/11 interface, section 3.  Payloads are little-endian, in the
+Source: Direct3D 10/11 DDI, "Query types".  Payloads are little-endian, in the
 member order of their structures.
 """
 

@@ -1,6 +1,6 @@
 """Pipeline statistics: which running counter of the GPU each is.
 
-Source: reference of the Direct3D 10/11 interface, section 5.  The policies of this GPU: no vertex
+Source: Direct3D 10/11 DDI, "Pipeline statistics".  The policies of this GPU: no vertex
 is shaded once for several uses, partial primitives are dropped before they count, x and y are
 clipped only far outside of the viewport, and depth is tested early unless the pixel shader has a
 say in depth or coverage.

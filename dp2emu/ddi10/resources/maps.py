@@ -1,6 +1,6 @@
 """Maps: when the host may look at, and write to, the memory of a resource.
 
-Source: reference of the Direct3D 10/11 interface, section 8, and the documentation of
+Source: Direct3D 10/11 DDI, "Device functions", and the documentation of
 D3D10_DDI_MAP.  Discarding gives new memory and never waits, no-overwrite gives what is there; any
 other map waits until the GPU is done with what it was told, or reports that it is still drawing.
 """

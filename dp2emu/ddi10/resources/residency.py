@@ -1,7 +1,7 @@
 """QueryResourceResidency of the DXGI functions: whether drawing will stall for memory.
 
-Source: seed 003 and reference of the Direct3D 10/11 interface, section 7.  The answer is that of
-the moment it is asked for.
+Source: "QueryResourceResidencyDXGI callback function"; Direct3D 10/11 DDI, "Residency".  The
+answer is that of the moment it is asked for.
 """
 
 from __future__ import annotations

@@ -234,9 +234,8 @@ def _data_fits(desc: CreateResource) -> bool:
 
 # Resources: buffers and textures, and the memory behind them.
 #
-# Source: reference of the Direct3D 10/11 interface, section 8.  A resource that the runtime
-# discards gets new memory, and packets under way keep the old one, so that nothing ever waits for a
-# discard.
+# Source: Direct3D 10/11 DDI, "Device functions".  A resource that the runtime discards gets new
+# memory, and packets under way keep the old one, so that nothing ever waits for a discard.
 
 
 @dataclass(slots=True, eq=False)

@@ -1,6 +1,6 @@
 """Copies, updates, resolving, levels and clears.
 
-Source: reference of the Direct3D 10/11 interface, section 8.  The runtime checks boxes; what
+Source: Direct3D 10/11 DDI, "Device functions".  The runtime checks boxes; what
 leaves a subresource all the same is a contract error.
 """
 

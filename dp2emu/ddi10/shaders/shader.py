@@ -105,8 +105,9 @@ def _one(statement: Statement, units: frozenset[int], lane: Slot) -> Statement:
 # Shaders as programs of the GPU: tokens in, the ports of a draw out.
 #
 # The lowering speaks of registers and their bits; a draw speaks of varyings, targets and places.
-# What a vertex shader writes to o# is therefore the varying v#, since the runtime gives what a pixel
-# shader reads as v# the same number, and what leaves a shader leaves it as the float of its bits.
+# What a vertex shader writes to o# is therefore the varying v#, since the runtime gives what a
+# pixel shader reads as v# the same number, and what leaves a shader leaves it as the float of
+# its bits.
 #
 # Source: Direct3D 10 and 11 documentation of shader registers.
 
@@ -130,8 +131,8 @@ _Inputs = Callable[["_Writer", Input], Iterable[Statement]]
 
 @dataclass(frozen=True)
 class Shader:
-    """``program`` has the ports of ``gpu.command.pipeline.Pipeline`` and ``gpu.rasterizer.clip``, ``lowered`` says
-    what is to be bound to it.
+    """``program`` has the ports of ``gpu.command.pipeline.Pipeline`` and
+    ``gpu.rasterizer.clip``, ``lowered`` says what is to be bound to it.
     """
 
     program: Program

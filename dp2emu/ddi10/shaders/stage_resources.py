@@ -1,7 +1,7 @@
 """Textures, buffers and samplers of a stage, as the units of its shader read them.
 
-Source: D3D10_FILTER documentation; shader reference 5.4.  What a shader says to be of another
-kind than what is bound counts as not bound, and so reads 0.
+Source: D3D10_FILTER documentation; SM4-5 tokens, "Reading resources".  What a shader says to be of
+another kind than what is bound counts as not bound, and so reads 0.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Shader objects, and what is bound to the stages: shaders, constants, resources, samplers.
 
-Source: reference of the Direct3D 10/11 interface, section 8.
+Source: Direct3D 10/11 DDI, "Device functions".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What shaders with stream output say of it, and how that becomes places of words in buffers.
 
-Source: reference of the Direct3D 10/11 shaders, section 10.
+Source: SM4-5 tokens, "Stream output".
 """
 
 from __future__ import annotations

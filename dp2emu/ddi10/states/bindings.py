@@ -42,7 +42,7 @@ def scissor(at: Bindings, view: Viewport, number: int = 0) -> Rect:
 
 # What is set for draws beside the stages: input assembler, rasterizer and output merger.
 #
-# Source: reference of the Direct3D 10/11 interface, section 8.
+# Source: Direct3D 10/11 DDI, "Device functions".
 
 VIEWPORTS = 16
 """Viewports and scissor rectangles there can be at a time."""

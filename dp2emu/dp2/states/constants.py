@@ -1,4 +1,4 @@
-"""Shader constant registers of one context (reference section 3.5)."""
+"""Shader constant registers of one context (wire format, "Shaders and constants")."""
 
 from __future__ import annotations
 

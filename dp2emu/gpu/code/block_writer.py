@@ -203,9 +203,9 @@ def union(w: Code, masks: Sequence[str]) -> str:
 
 # Words of pixels: how a block of a target is read and written.
 #
-# A sample is one or more parts of 32 bits, or one smaller word; the samples of a pixel lie side by
-# side.  Lanes that are off are not written.  What is read may lie a row and ``memory.BESIDE`` bytes
-# beyond a target, where surfaces have memory.  Masks and values are in memory order.
+# A sample is one or more parts of 32 bits, or one smaller word; the samples of a pixel lie side
+# by side.  Lanes that are off are not written.  What is read may lie a row and ``memory.BESIDE``
+# bytes beyond a target, where surfaces have memory.  Masks and values are in memory order.
 
 Parts = list[str]
 """Parts of a sample, vectors of i32."""

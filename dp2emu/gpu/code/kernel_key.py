@@ -153,7 +153,7 @@ class SetupKey:
 def draws_lines(draw: Draw) -> bool:
     """Whether what is covered are lines, be they edges of triangles."""
     fill = draw.pipeline.raster.fill
-    return CORNERS[draw.topology] == 2 or (is_triangles(draw) and fill is FillMode.WIREFRAME)
+    return CORNERS[draw.input.topology] == 2 or (is_triangles(draw) and fill is FillMode.WIREFRAME)
 
 
 def fills_triangles(draw: Draw) -> bool:
@@ -163,7 +163,7 @@ def fills_triangles(draw: Draw) -> bool:
 
 def is_triangles(draw: Draw) -> bool:
     """Whether primitives are triangles, filled or not."""
-    return CORNERS[draw.topology] == 3
+    return CORNERS[draw.input.topology] == 3
 
 
 def _differences(pipeline: Pipeline) -> bool:
@@ -189,7 +189,8 @@ REASONS: dict[str, Callable[[Pipeline], bool]] = {
     "inputs evaluated where the program says": _evaluates,
     "differences of what is taken at centroids, or of coverage": _differences,
 }
-"""What no kernel is compiled for: the stages of ``gpu.draw.draw_stages`` draw it, around compiled programs."""
+"""What no kernel is compiled for: the stages of ``gpu.draw.draw_stages`` draw it, around
+compiled programs."""
 
 
 @lru_cache(maxsize=1 << 10)

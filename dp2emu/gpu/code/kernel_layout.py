@@ -164,8 +164,8 @@ TRIANGLES = (
 )  # fmt: skip
 """What ``setup`` of the arguments is an address of for triangles: how far in grid units a sample
 may be from its pixel's centre; the bit of flags that z outside 0 to 1 sets, or 0; words of a
-record; the word of its corners, and of the plane of what divides, or 0; ``SETUP_PLANE`` words for each
-plane; the code of the kernel's front, or 0 if the kernel is one function."""
+record; the word of its corners, and of the plane of what divides, or 0; ``SETUP_PLANE`` words
+for each plane; the code of the kernel's front, or 0 if the kernel is one function."""
 
 
 SETUP_PLANE = ("row", "word", "kind")

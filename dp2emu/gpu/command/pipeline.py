@@ -169,7 +169,8 @@ class Pipeline:
     ``counts_pixels``: False if ``pixel`` only stands for there being none, so that it never counts
     as run.
     ``raster_op`` combines what is stored with what was there (``gpu.command.raster_operations``).
-    ``srgb_write`` and ``dither`` concern the targets whose formats they are for (``gpu.output_merger.color_target``).
+    ``srgb_write`` and ``dither`` concern the targets whose formats they are for
+    (``gpu.output_merger.color_target``).
 
     Programs of Direct3D 10 sample and fetch by ``units`` and ``vertex_units``, whose numbers
     those of the samplers are; a unit without a sampler key answers 0.  ``blends``, if there are

@@ -53,7 +53,7 @@ class Counters:
     Times are ticks of busy time of one unit, ``busy_ticks`` of any; ``fragments`` counts those
     that went through a pixel program, also if it or a later test dropped them; ``samples`` counts
     what passed all tests on targets with one sample per pixel; multisampled targets count apart,
-    per target, so that samples can be turned into pixels per target (reference 7.1, OCCLUSION).
+    per target, so that samples can be turned into pixels per target (wire format, "Query types").
     ``entered`` counts the primitives that enter clipping and ``clipped`` those that leave it,
     ``invocations`` the pixels that a pixel program ran for, ``threads`` those of compute programs.
     ``hull_runs`` counts patches, ``domain_runs`` the points they are divided into.

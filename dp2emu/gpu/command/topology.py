@@ -1,4 +1,5 @@
-"""Topologies: which vertices make primitive i (reference 3.1), with the provoking vertex first.
+"""Topologies: which vertices make primitive i (wire format, "Primitive order"), with the provoking
+vertex first.
 
 Every primitive has three corners, so that one interpolation serves all: a line repeats its first
 vertex, a point is its vertex three times.
@@ -109,13 +110,14 @@ CORNERS: dict[Topology, int] = {
 
 
 def list_edges(flags: I64) -> Mask:
-    """Edges of indexed triangles from their wFlags (reference 3.1), shape (3, n)."""
+    """Edges of indexed triangles from their wFlags (wire format, "Edge flags"), shape (3, n)."""
     edges: Mask = flags >> np.array([[8], [9], [10]]) & 1 != 0
     return edges
 
 
 def fan_edges(flags: int, count: int) -> Mask:
-    """Edges of a fan that was a polygon, from its dwEdgeFlags (reference 3.1), shape (3, count).
+    """Edges of a fan that was a polygon, from its dwEdgeFlags (wire format, "Edge flags"), shape
+    (3, count).
 
     Bit i is the edge from vertex i to the next, the last one back to vertex 0; bits that the
     flags lack are set, and the edges between the triangles are not drawn.

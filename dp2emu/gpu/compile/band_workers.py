@@ -62,10 +62,10 @@ for."""
 #
 # void crew(ptr hand, i64 painting)
 #
-# With ``painting`` 0 it takes items, as long as there are any, makes records of their triangles and
-# lists of which are in which band.  With 1 it takes bands, and draws all items in each of them, in
-# order.  What nobody has taken yet is a number in memory, so that threads need Python's lock at the
-# beginning and at the end only (``crew_words``).
+# With ``painting`` 0 it takes items, as long as there are any, makes records of their triangles
+# and lists of which are in which band.  With 1 it takes bands, and draws all items in each of
+# them, in order.  What nobody has taken yet is a number in memory, so that threads need Python's
+# lock at the beginning and at the end only (``crew_words``).
 
 NAME = "crew"
 

@@ -1,4 +1,6 @@
-"""What happens to a block of pixels of a primitive: ``gpu.draw.draw_stages`` from coverage to the targets."""
+"""What happens to a block of pixels of a primitive: ``gpu.draw.draw_stages`` from coverage to the
+targets.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +21,11 @@ from dp2emu.gpu.pixel_shader.pixel_code import Shaded, Shader, Site, Way, pixel_
 from dp2emu.gpu.rasterizer.multisample import POSITIONS
 from dp2emu.gpu.rasterizer.planes_code import Primitive, lanes_from, offset
 from dp2emu.gpu.rasterizer.spans import CENTRE, ONE
+from dp2emu.gpu.rasterizer.spans_code import Bounds
 from dp2emu.records import dataclass
 from dp2emu.shader.jit.inline import emitted
 from dp2emu.shader.jit.writer import ALL, ZERO, number
 from dp2emu.shader.types import Type
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Lanes left <= x < right are covered: i32 in MEMORY order."""
-
-    left: str
-    right: str
 
 
 @dataclass(frozen=True, slots=True)

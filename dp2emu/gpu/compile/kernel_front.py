@@ -15,8 +15,9 @@ from collections.abc import Sequence
 
 from dp2emu.gpu.code.block_writer import Code
 from dp2emu.gpu.code.kernel_layout import ARGUMENTS, TOGETHER, TRIANGLES, WORD
-from dp2emu.gpu.compile.block_code import Blocks, Bounds
+from dp2emu.gpu.compile.block_code import Blocks
 from dp2emu.gpu.rasterizer.planes_code import Primitive
+from dp2emu.gpu.rasterizer.spans_code import Bounds
 from dp2emu.gpu.rasterizer.triangles_code import Pair, Records, Runs, places, triangles
 from dp2emu.records import dataclass
 

@@ -157,9 +157,9 @@ def depth_target(draw: Draw) -> DepthTarget | None:
     depth format here.
     """
     state, stencil = draw.pipeline.depth, draw.pipeline.stencil
-    if draw.depth is None or not (state.enable or stencil):
+    if draw.output.depth is None or not (state.enable or stencil):
         return None
-    return _tested(draw.depth, state, stencil, draw.merge)
+    return _tested(draw.output.depth, state, stencil, draw.output.merge)
 
 
 @while_it_lives
@@ -223,19 +223,21 @@ def depth_planes(draw: Draw, primitives: Primitives) -> DepthPlanes:
     outside: Mask = np.logical_or.reduce(~computed(inside_depth, None, z)[0])
     clipped = outside & (pipeline.raster.clip and pipeline.vertex is None)
     rhw = plane(frame, position[3]) if state.w_buffer else None
-    biased = state.bias_all or CORNERS[draw.topology] == 3
+    biased = state.bias_all or CORNERS[draw.input.topology] == 3
     bias = state.bias if biased else 0.0
     tilt, slope = primitives.tilt, None
     if tilt is not None:
         (slope,) = computed(depth_offset, _SLOPED, np.float64(state.slope), tilt)
     if biased and (state.bias_of_float or state.bias_clamp):
         bias, slope = 0.0, _offset(state, z, tilt)
-    return DepthPlanes(plane(frame, z), clipped, rhw, draw.w_range, bias, slope, depth_range(draw))
+    return DepthPlanes(
+        plane(frame, z), clipped, rhw, draw.raster.w_range, bias, slope, depth_range(draw)
+    )
 
 
 def depth_range(draw: Draw) -> tuple[float, float]:
     """What depth is clamped to."""
-    view = draw.viewport
+    view = draw.raster.viewport
     return (view.min_z, view.max_z) if draw.pipeline.depth.in_viewport else (0.0, 1.0)
 
 

@@ -240,8 +240,9 @@ def _interleave(first: Mask, second: Mask) -> Mask:
 
 # The geometry stage: from vertex numbers to corners on the screen.
 #
-# Each vertex of a chunk is shaded once, however often it is used, and clipped (``gpu.rasterizer.clip``).  What
-# is left goes to the screen in float64, every operation rounded:
+# Each vertex of a chunk is shaded once, however often it is used, and clipped
+# (``gpu.rasterizer.clip``).  What is left goes to the screen in float64, every operation
+# rounded:
 #
 # rhw = 1 / w
 # x = view.x + (1 + x / w) * (view.width / 2)
@@ -297,9 +298,9 @@ def placed(
         lanes, numbers = lanes[..., kept], numbers[kept]
         edges = None if edges is None else edges[:, kept]
     depth = draw.pipeline.raster.clip
-    clipped = clip(lanes, edges, CORNERS[draw.topology], depth=depth, user=user)
+    clipped = clip(lanes, edges, CORNERS[draw.input.topology], depth=depth, user=user)
     centre = 0.5 if draw.pipeline.raster.half_centres else 0.0
-    places = on_screen(clipped.lanes, draw.viewport, centre)
+    places = on_screen(clipped.lanes, draw.raster.viewport, centre)
     vertices = Vertices(places, written, clipped.lanes[varyings])
     return Geometry(vertices, numbers[clipped.source], clipped.edges, clipped.extra)
 
@@ -382,7 +383,7 @@ def _distances(draw: Draw, outputs: Mapping[str, Lanes], position: F64) -> list[
     x, y, z, w = position
     distances = []
     for number in planes_used(draw):
-        a, b, c, d = draw.clip_planes[number]
+        a, b, c, d = draw.raster.clip_planes[number]
         written = outputs.get(f"clip{number}.x")
         if written is None:
             equation = (np.float64(each) for each in (a, b, c, d))
@@ -395,7 +396,7 @@ def _distances(draw: Draw, outputs: Mapping[str, Lanes], position: F64) -> list[
 def planes_used(draw: Draw) -> tuple[int, ...]:
     """Numbers of the user's planes that clip."""
     bits = draw.pipeline.raster.clip_planes if draw.pipeline.raster.clip else 0
-    return tuple(n for n in range(len(draw.clip_planes)) if bits >> n & 1) if bits else ()
+    return tuple(n for n in range(len(draw.raster.clip_planes)) if bits >> n & 1) if bits else ()
 
 
 def on_screen(lanes: F64, view: Viewport | FloatViewport, centre: float = 0.0) -> F64:

@@ -2,16 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Protocol
+
 from dp2emu.gpu.code.block_writer import Code, numbers, splat
-from dp2emu.gpu.code.kernel_layout import record_at
-from dp2emu.gpu.compile.block_code import Blocks, Bounds
+from dp2emu.gpu.code.kernel_key import Key
+from dp2emu.gpu.code.kernel_layout import Layout, record_at
 from dp2emu.gpu.rasterizer.planes_code import Primitive
+from dp2emu.records import dataclass
 from dp2emu.shader.jit.writer import ZERO
 
 _LAST = (1 << 31) - 1
 
 
-def spans(blocks: Blocks) -> None:
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Lanes left <= x < right are covered: i32 in MEMORY order."""
+
+    left: str
+    right: str
+
+
+class RowSink(Protocol):
+    """The part of a kernel that shades covered rows, as the coverage stage sees it."""
+
+    w: Code
+    key: Key
+    layout: Layout
+
+    def argument(self, type: str, name: str) -> str:
+        """A word of the kernel's arguments."""
+
+    def rows(
+        self,
+        primitive: Primitive,
+        y: str,
+        bounds: Sequence[Bounds],
+        ends: tuple[str, str],
+        coverage: str | None = None,
+    ) -> None:
+        """Emit the work on a pair of rows, between the columns (i32) that no bound exceeds."""
+
+
+def spans(blocks: RowSink) -> None:
     """Work on the spans whose rows are ``%first`` to ``%end``, in order."""
     w = blocks.w
     base, count = blocks.argument("ptr", "span.y"), blocks.argument("i64", "span.spans")
@@ -28,7 +61,7 @@ def _item(w: Code, base: str, number: str) -> str:
     return w(f"trunc i64 {w(f'load i64, ptr {place}')} to i32")
 
 
-def _span(blocks: Blocks, number: str, y: str, count: str) -> None:
+def _span(blocks: RowSink, number: str, y: str, count: str) -> None:
     w, key = blocks.w, blocks.key
     owner = w(f"getelementptr i64, ptr {blocks.argument('ptr', 'span.owner')}, i64 {number}")
     base, number_ = blocks.argument("ptr", "records"), w(f"load i64, ptr {owner}")
@@ -60,7 +93,7 @@ def _lanes(w: Code, here: str, value: str, otherwise: str) -> str:
     return w.select(here, w.i, w.spread("i32", value), otherwise)
 
 
-def _coverage(blocks: Blocks, number: str) -> str:
+def _coverage(blocks: RowSink, number: str) -> str:
     w = blocks.w
     base = blocks.argument("ptr", "span.coverage")
     place = w(f"getelementptr float, ptr {base}, i64 {number}")

@@ -1,9 +1,11 @@
-"""Compiled set-up of triangles, by the formulas of ``gpu.rasterizer.planes``, ``gpu.rasterizer.triangles`` and depth bias.
+"""Compiled set-up of triangles, by the formulas of ``gpu.rasterizer.planes``,
+``gpu.rasterizer.triangles`` and depth bias.
 
 Lanes are triangles here, ``TOGETHER`` of them, and become records, unless one has no pixels.
 Coordinates that int64 cannot rasterise are only counted, and the caller draws them another way.
 
-The rows of a triangle are computed here once more, in integers: ``gpu.rasterizer.triangles`` computes them in
+The rows of a triangle are computed here once more, in integers: ``gpu.rasterizer.triangles``
+computes them in
 floats, since it takes coordinates of any size.  Perspective is chosen here by a table, so its
 product with 1 / w is not a formula.
 

@@ -5,8 +5,8 @@ What is covered is given to ``Rows``, which draw it.
 In a row an edge is a bound on whole pixels, the quotient of what its function is there by what the
 function changes from pixel to pixel.  From row to row quotient and rest take the same step, so an
 edge is divided but once.  With several samples each has a lane of its own, and the centre the last
-one; all lanes of an edge take the same step.  ``gpu.rasterizer.triangles`` divides for every row instead, which
-NumPy does for all rows at once: the spans are the same, the algorithms are not.
+one; all lanes of an edge take the same step.  ``gpu.rasterizer.triangles`` divides for every
+row instead, which NumPy does for all rows at once: the spans are the same, the algorithms are not.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from collections.abc import Callable, Sequence
 
 from dp2emu.gpu.code.block_writer import Code, Variable
 from dp2emu.gpu.code.kernel_layout import ARGUMENTS, TOGETHER, WORD, Layout
-from dp2emu.gpu.compile.block_code import Blocks, Bounds
 from dp2emu.gpu.rasterizer.multisample import POSITIONS
 from dp2emu.gpu.rasterizer.planes_code import Primitive
 from dp2emu.gpu.rasterizer.spans import CENTRE, ONE, Offset
+from dp2emu.gpu.rasterizer.spans_code import Bounds, RowSink
 from dp2emu.records import dataclass
 
 _EDGES = ((0, 1), (1, 2), (2, 0))
@@ -147,7 +147,7 @@ def places(samples: int, *, by_sample: bool) -> tuple[Offset, ...]:
     return (*POSITIONS[samples], CENTRE) if by_sample else (CENTRE,)
 
 
-def rows_within(blocks: Blocks) -> Rows:
+def rows_within(blocks: RowSink) -> Rows:
     """Rows that are part of the text."""
     w = blocks.w
 

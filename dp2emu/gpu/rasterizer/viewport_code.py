@@ -4,7 +4,8 @@
     i64 choose(ptr words)   primitives that are seen -> how many, plus those to be cut << 32
     i64 screened(ptr words, i64 lanes)      the two for vertices that are on the screen already
 
-Distances and places are formulas of ``gpu.rasterizer.clip`` and ``gpu.rasterizer.clip``.  Which primitives are seen
+Distances and places are formulas of ``gpu.rasterizer.clip`` and ``gpu.rasterizer.clip``.  Which
+primitives are seen
 is decided here once more, by masks of bits, where NumPy reduces arrays of bools.
 """
 

@@ -74,8 +74,8 @@ class SurfaceDesc:
 
     ``pitch`` in bytes; 0 asks for the tight pitch.  ``samples`` 1 means not multisampled.
     Textures have ``levels`` mip levels and volumes ``depth`` slices in the top one; how they lie
-    in memory is said in ``gpu.resource.subresources``.  A surface with a ``parent``, the handle of a
-    texture, is level ``index`` modulo ``levels`` of face ``index`` / ``levels`` of that.
+    in memory is said in ``gpu.resource.subresources``.  A surface with a ``parent``, the handle
+    of a texture, is level ``index`` modulo ``levels`` of face ``index`` / ``levels`` of that.
     ``managed`` is 1 for textures the driver manages (DDSCAPS2_TEXTUREMANAGE), otherwise 0.
 
     Direct3D 10 gives a format of its own, ``dxgi``, in the place of ``format``, and arrays of

@@ -234,8 +234,8 @@ class Files:
 
 # Loads of two scalars that mostly lie side by side, as texels along a row do.
 #
-# A filter reads a texel and the next one.  Of both a CPU can have one word of 64 bits for each lane,
-# which takes far less than gathering lanes twice.
+# A filter reads a texel and the next one.  Of both a CPU can have one word of 64 bits for each
+# lane, which takes far less than gathering lanes twice.
 
 WORD_SHIFT = Constant(Type.I32, 2)
 """What bytes are shifted by to be scalars."""

@@ -89,10 +89,10 @@ if hasattr(os, "register_at_fork"):
 
 # Functions that are there quickly, and better if they are called again.
 #
-# Good code takes some three times as long to compile as code that works half as fast.  A function is
-# compiled quickly when it is first called, unless it is known to have much to do; when it has been
-# called some times good code is compiled, which takes the place of the other when it is there.  Both
-# give the same bits, so nobody sees when that is.
+# Good code takes some three times as long to compile as code that works half as fast.  A
+# function is compiled quickly when it is first called, unless it is known to have much to do;
+# when it has been called some times good code is compiled, which takes the place of the other
+# when it is there.  Both give the same bits, so nobody sees when that is.
 
 _WORTH = 8
 """Calls after which good code seems worth while: more than a first draw makes, which it would take

@@ -59,7 +59,7 @@ def _declared_mask(instruction: Instruction) -> int:
     return FULL_MASK if is_sampler else instruction.target.mask
 
 
-# Tokens to decoded form (shader reference 1 and 3).
+# Tokens to decoded form (SM1-3 tokens, "Instruction tokens" and "Opcodes").
 
 _PREDICABLE = frozenset({Group.ARITHMETIC, Group.TEXTURE})
 

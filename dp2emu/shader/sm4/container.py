@@ -1,4 +1,4 @@
-"""The hash of a DXBC container: MD5 with an ending of its own (shader reference 1)."""
+"""The hash of a DXBC container: MD5 with an ending of its own (SM4-5 tokens, "Container hash")."""
 
 from __future__ import annotations
 
@@ -77,7 +77,8 @@ def _mix(turn: int, b: int, c: int, d: int) -> int:
     return b ^ c ^ d if turn == 2 else c ^ (b | ~d & _WORD)
 
 
-# DXBC containers: a program with the signatures of what goes in and out (shader reference 1).
+# DXBC containers: a program with the signatures of what goes in and out (SM4-5 tokens,
+# "Containers").
 
 MAGIC = b"DXBC"
 

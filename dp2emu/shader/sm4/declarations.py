@@ -1,4 +1,4 @@
-"""Where declarations keep what they say (shader reference 6)."""
+"""Where declarations keep what they say (SM4-5 tokens, "Declarations")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operand tokens to operands, checked against the tables (shader reference 3)."""
+"""Operand tokens to operands, checked against the tables (SM4-5 tokens, "Operands")."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def _immediate(cursor: Cursor[Version], token: int, file: File) -> tuple[int, ..
     return cursor.raw(_IMMEDIATES[file] if alone else _WORDS_OF_FOUR)
 
 
-# Tokens to decoded form (shader reference 2 and 3).
+# Tokens to decoded form (SM4-5 tokens, "Program tokens" and "Operands").
 
 _OPS = frozenset(Op)
 

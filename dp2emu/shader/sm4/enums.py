@@ -1,4 +1,6 @@
-"""What numbers in tokens mean, and how text spells it (shader reference 2, 6 and 8)."""
+"""What numbers in tokens mean, and how text spells it (SM4-5 tokens, "Enumerations" and "System
+values").
+"""
 
 from __future__ import annotations
 
@@ -207,7 +209,7 @@ class Sizes(Named):
 
 
 class GlobalFlags(IntFlag):
-    """What holds for a whole program (shader reference 6.1)."""
+    """What holds for a whole program (SM4-5 tokens, "Global flags")."""
 
     REFACTORING_ALLOWED = 1 << 0
     DOUBLE_PRECISION = 1 << 1

@@ -1,4 +1,4 @@
-"""Which resources opcodes work on (shader reference 5.4 and 6)."""
+"""Which resources opcodes work on (SM4-5 tokens, "Reading resources" and "Declarations")."""
 
 from __future__ import annotations
 

@@ -147,8 +147,9 @@ def _convolution_kernel(source: Source, first: int, size: int) -> Kernel:
 # ``ddy.x`` and so on (GRADIENT).  Outputs ``texel.x`` to
 # ``texel.w`` are red, green, blue and alpha.  Files are those of ``bindings``.
 #
-# The rules are those of Direct3D 9's texldl: bias is added, a level at or below 0 is magnified, and
-# the most detailed level clamps only then.  Without mip filter that most detailed level is read.
+# The rules are those of Direct3D 9's texldl: bias is added, a level at or below 0 is magnified,
+# and the most detailed level clamps only then.  Without mip filter that most detailed level is
+# read.
 
 
 @lru_cache(maxsize=1 << 8)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from dp2emu.d3d.dxgiformat import DxgiFormat
-from dp2emu.ddi10 import Dispatched, ranges
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.queries.counters import Counter
@@ -23,6 +22,7 @@ from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import Timing, by_work
 from dp2emu.shader.engines import engine
 from dp2emu.shader.sm4 import assemble
+from dp2emu.testing.statistic_intervals import Dispatched, ranges
 from tests.ddi10.drawing import strip, tokens
 from tests.ddi10.driving import Driven
 from tests.ddi10.rendering import RED, Drawing, Handle, Rendering

@@ -1,4 +1,4 @@
-"""Query objects: memory, states, FIFO and flushing (seed 002)."""
+"""Query objects: memory, states, FIFO and flushing ("Querying for Information from the GPU")."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from dp2emu.gpu.device.timing import fixed
 from tests.ddi10.driving import Driven
 
 SIZES = [4, 8, 8, 16, 64, 4, 16, 4, 88, 16, 16, 16, 16, 4, 4, 4, 4]
-"""Reference of the Direct3D 10/11 interface, section 3, from type 0 on."""
+"""Direct3D 10/11 DDI, "Query types", from type 0 on."""
 
 
 @pytest.mark.parametrize(("query", "size"), list(enumerate(SIZES)))

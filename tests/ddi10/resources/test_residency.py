@@ -1,4 +1,4 @@
-"""QueryResourceResidency (seed 003)."""
+"""QueryResourceResidency ("QueryResourceResidencyDXGI callback function")."""
 
 from __future__ import annotations
 

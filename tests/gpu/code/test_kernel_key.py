@@ -18,7 +18,7 @@ from dp2emu.shader.ir import Axis, Program, Stage
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value
 from tests.gpu.drawing import color_surface, corner, draw
-from tests.gpu.kernel.states import PROGRAMS, random_draw
+from tests.gpu.kernel_states import PROGRAMS, random_draw
 from tests.shader.records import told
 
 

@@ -15,7 +15,7 @@ from dp2emu.gpu.compile import checked_draw, kernel_draw, thread_pool
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.shader.engines import CHECKED, JIT, REFERENCE, engine
 from tests.gpu.drawing import color_surface, corner, draw
-from tests.gpu.kernel.states import random_draw, random_draw_of_any_shape
+from tests.gpu.kernel_states import random_draw, random_draw_of_any_shape
 
 
 @settings(max_examples=60, deadline=None)

@@ -16,7 +16,7 @@ from dp2emu.gpu.draw.draw_stages import draw_setup, execute_draw
 from dp2emu.shader.engines import CHECKED, JIT, engine
 from dp2emu.shader.jit.tiering import TieredFunction
 from tests.gpu.drawing import color_surface, corner, draw, programmed
-from tests.gpu.kernel.states import random_draw
+from tests.gpu.kernel_states import random_draw
 
 
 @pytest.mark.parametrize("count", [2, 3, 7])

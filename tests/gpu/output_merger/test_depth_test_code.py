@@ -15,7 +15,7 @@ from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.shader.engines import CHECKED, engine
 from tests.gpu.drawing import corner, draw
-from tests.gpu.kernel.states import DEPTHS, SIDE, made_surface
+from tests.gpu.kernel_states import DEPTHS, SIDE, made_surface
 
 _TWO_SIDED = StencilState(
     StencilFace(CmpFunc.ALWAYS, StencilOp.KEEP, StencilOp.INVERT, StencilOp.INCR),

@@ -21,7 +21,7 @@ from dp2emu.gpu.resource.heap import Surface
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.formulas import computed
 from dp2emu.shader.values import Value
-from tests.gpu.drawing import Vertex, color_surface, corner, depth_surface, draw
+from tests.gpu.drawing import Vertex, color_surface, corner, depth_surface, draw, rebound
 from tests.gpu.model import COMPARE
 
 AFTER: dict[StencilOp, Callable[[int, int, int], int]] = {
@@ -115,7 +115,7 @@ def triangle(z: float, clockwise: bool) -> list[Vertex]:
 
 def stenciled(packet: Draw, state: StencilState, numbers: MergeNumbers | None = None) -> Draw:
     pipeline = replace(packet.pipeline, stencil=state)
-    return replace(packet, pipeline=pipeline, merge=numbers or MergeNumbers())
+    return rebound(packet, pipeline=pipeline, merge=numbers or MergeNumbers())
 
 
 @settings(max_examples=150)

@@ -16,7 +16,7 @@ from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.shader.engines import CHECKED, JIT, engine
 from tests.gpu.drawing import Vertex, color_surface, corner, draw
-from tests.gpu.kernel.states import SIDE
+from tests.gpu.kernel_states import SIDE
 
 _GRID = 256
 _near = st.integers(-3 * _GRID, (SIDE + 3) * _GRID).map(lambda n: n / _GRID)

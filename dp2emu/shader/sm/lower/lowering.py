@@ -135,7 +135,8 @@ class Lowering:
     # Numbers
 
     def mul(self, x: Value, y: Value) -> Value:
-        """0 times anything is 0 before 3.0; from then on as IEEE has it (reference 9)."""
+        """0 times anything is 0 before 3.0; from then on as IEEE has it (SM1-3 tokens,
+        "Arithmetic")."""
         return x * y if self.version.level >= V3_0 else self.b.mulz(x, y)
 
     def number(self, value: float) -> Value:

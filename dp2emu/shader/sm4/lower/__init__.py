@@ -1,4 +1,5 @@
-"""Shaders of Direct3D 10 and 11 lowered into programs (shader reference 5 to 9).
+"""Shaders of Direct3D 10 and 11 lowered into programs (SM4-5 tokens, "Floats", "Flow control" and
+"Stages").
 
 Registers are I32 slots whatever they hold.  Ports of vertex programs: inputs ``v<register>.<c>``,
 and ``vertex_id.x`` and ``instance_id.x``, outputs ``o<register>.<c>``, all I32; as F32 outputs
@@ -24,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dp2emu.errors import Unsupported
-from dp2emu.shader.resources import MemoryOpcode, MemoryOperation, ReadOpcode, SharedMemory, Unit
 from dp2emu.shader.sm4.lower.emission import Emitter
 from dp2emu.shader.sm4.lower.flow import lower_routine
 from dp2emu.shader.sm4.lower.hull import lower_hull
@@ -50,17 +50,12 @@ from dp2emu.shader.sm4.program import Program
 from dp2emu.shader.sm4.versions import Stage
 
 __all__ = [
-    "Act",
-    "Ask",
     "DeclaredSampler",
-    "Deed",
     "Emission",
     "Lowered4",
     "LoweredHull",
     "Register",
     "Resource",
-    "SharedMemory",
-    "Unit",
     "lower",
     "lower_hull",
 ]

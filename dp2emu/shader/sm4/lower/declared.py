@@ -1,4 +1,4 @@
-"""The declarations of a program, by what they declare (shader reference 6)."""
+"""The declarations of a program, by what they declare (SM4-5 tokens, "Declarations")."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _register(instruction: Instruction, declaration: Declaration) -> Register:
     name = declaration.name or SystemValue.UNDEFINED
     interpolation = declaration.interpolation or Interpolation.UNDEFINED
     if instruction.op is Op.DCL_INPUT_PS_SGV:
-        # The reference: compilers say anything here.
+        # Compilers say anything here (SM4-5 tokens, "Declarations").
         interpolation = Interpolation.CONSTANT
     number = operand.indices[-1].offset
     return Register(number, operand.mask, name, interpolation)

@@ -1,4 +1,5 @@
-"""Hull shaders: a program for each phase, and what their declarations say (reference 9 and 11).
+"""Hull shaders: a program for each phase, and what their declarations say (SM4-5 tokens, "Hull
+shaders" and "Tessellation").
 
 The phases of control points and of patch constants are programs like others.  Their ports, all
 I32: inputs ``patch.x`` (``patches``), ``primitive_id.x``, ``output_control_point.x`` or

@@ -1,5 +1,5 @@
-"""What acts on memory: unordered access views and the memory of a thread group (reference 4.3,
-5.4).
+"""What acts on memory: unordered access views and the memory of a thread group (SM4-5 tokens,
+"Unordered access").
 
 Every access is one of the representation's, in its place among the instructions, so that there is
 nothing left for barriers to do: all lanes have come to an access before any goes on.

@@ -1,4 +1,5 @@
-"""What a program gives: ports of its outputs, written once at its end (reference 8 and 9).
+"""What a program gives: ports of its outputs, written once at its end (SM4-5 tokens, "System
+values" and "Stages").
 
 Components that are declared and never written are 0.
 """

@@ -1,4 +1,4 @@
-"""What reads resources, and what asks for things about them (reference 5.4).
+"""What reads resources, and what asks for things about them (SM4-5 tokens, "Reading resources").
 
 Plain textures are sampled by Sample, one-dimensional ones as two-dimensional ones a texel high;
 all else is fetched, with the derivatives that a level of detail needs.

@@ -8,7 +8,8 @@ import pytest
 
 from dp2emu.errors import ShaderError, Unsupported
 from dp2emu.shader.ir import Access, walk
-from dp2emu.shader.resources import Dimension, MemoryOpcode, MemoryOperation, SharedMemory
+from dp2emu.shader.resources import Dimension, MemoryOperation, SharedMemory
+from dp2emu.shader.resources import MemoryOpcode as Op
 from dp2emu.shader.sm4.lower.memory import EFFECTS, EVALUATE
 from dp2emu.shader.sm4.opcodes import OPCODES
 from tests.shader.sm4.lower.running import PIXEL_HEAD, Surroundings, execute, lowered, ps_text
@@ -39,25 +40,25 @@ def accesses(body: str, head: str = HEAD) -> list[tuple[MemoryOperation, list[in
     return [(shader.deeds[unit], operands) for unit, operands in around.accesses]
 
 
-def deed(act: MemoryOpcode, number: int, dimension: Dimension, **more: Any) -> MemoryOperation:
+def deed(act: Op, number: int, dimension: Dimension, **more: Any) -> MemoryOperation:
     return MemoryOperation(act, number, more.pop("shared", False), dimension, **more)
 
 
 BUFFER, ARRAY = Dimension.BUFFER, Dimension.TEXTURE2DARRAY
 LOADS = [
-    ("ld_uav_typed r0.xyzw, vThreadID.xyzz, u0.xyzw", deed(MemoryOpcode.LOAD, 0, BUFFER), [5]),
-    ("ld_uav_typed r0.xyzw, vThreadID.zyxx, u3.xyzw", deed(MemoryOpcode.LOAD, 3, ARRAY), [7, 6, 5]),
+    ("ld_uav_typed r0.xyzw, vThreadID.xyzz, u0.xyzw", deed(Op.LOAD, 0, BUFFER), [5]),
+    ("ld_uav_typed r0.xyzw, vThreadID.zyxx, u3.xyzw", deed(Op.LOAD, 3, ARRAY), [7, 6, 5]),
     ("ld_uav_typed r0.xyzw, vThreadID.xyzz, u4.xyzw",
-     deed(MemoryOpcode.LOAD, 4, Dimension.TEXTURE3D), [5, 6, 7]),
+     deed(Op.LOAD, 4, Dimension.TEXTURE3D), [5, 6, 7]),
     ("ld_uav_typed r0.xyzw, vThreadID.yxxx, u5.xyzw",
-     deed(MemoryOpcode.LOAD, 5, Dimension.TEXTURE1D), [6]),
-    ("ld_raw r0.xyzw, vThreadID.y, u1.xyzw", deed(MemoryOpcode.LOAD, 1, RAW), [6]),
-    ("ld_structured r0.xyzw, vThreadID.y, vThreadID.x, u2.xyzw", deed(MemoryOpcode.LOAD, 2, STRUCTURED),
+     deed(Op.LOAD, 5, Dimension.TEXTURE1D), [6]),
+    ("ld_raw r0.xyzw, vThreadID.y, u1.xyzw", deed(Op.LOAD, 1, RAW), [6]),
+    ("ld_structured r0.xyzw, vThreadID.y, vThreadID.x, u2.xyzw", deed(Op.LOAD, 2, STRUCTURED),
      [6, 5]),
-    ("ld_raw r0.xyzw, vThreadID.y, g0.xyzw", deed(MemoryOpcode.LOAD, 0, RAW, shared=True), [6]),
+    ("ld_raw r0.xyzw, vThreadID.y, g0.xyzw", deed(Op.LOAD, 0, RAW, shared=True), [6]),
     ("ld_structured r0.xyzw, vThreadID.y, vThreadID.x, g1.xyzw",
-     deed(MemoryOpcode.LOAD, 1, STRUCTURED, shared=True), [6, 5]),
-    ("resinfo_uint r0.xyzw, vThreadID.x, u3.xyzw", deed(MemoryOpcode.SIZE, 3, ARRAY), [5]),
+     deed(Op.LOAD, 1, STRUCTURED, shared=True), [6, 5]),
+    ("resinfo_uint r0.xyzw, vThreadID.x, u3.xyzw", deed(Op.SIZE, 3, ARRAY), [5]),
 ]  # fmt: skip
 
 
@@ -77,7 +78,7 @@ def test_a_swizzle_of_memory_reorders_what_is_loaded() -> None:
 
 def test_counts_are_in_every_component() -> None:
     found, shown = accesses(f"bufinfo r0.xyzw, u1.xyzw\n{SHOW}")
-    assert found == (deed(MemoryOpcode.COUNT, 1, RAW), [])
+    assert found == (deed(Op.COUNT, 1, RAW), [])
     assert shown[1] == [0, 5, 5, 5, 5]
 
 
@@ -87,17 +88,17 @@ def test_sizes_may_be_wanted_as_floats() -> None:
 
 
 STORES = [
-    ("store_uav_typed u0.xyzw, vThreadID.xxxx, vThreadID.zyxx", deed(MemoryOpcode.STORE, 0, BUFFER),
+    ("store_uav_typed u0.xyzw, vThreadID.xxxx, vThreadID.zyxx", deed(Op.STORE, 0, BUFFER),
      [5, 7, 6, 5, 5]),
-    ("store_uav_typed u3.xyzw, vThreadID.zyxx, vThreadID.xyzz", deed(MemoryOpcode.STORE, 3, ARRAY),
+    ("store_uav_typed u3.xyzw, vThreadID.zyxx, vThreadID.xyzz", deed(Op.STORE, 3, ARRAY),
      [7, 6, 5, 5, 6, 7, 7]),
-    ("store_raw u1.x, vThreadID.y, vThreadID.z", deed(MemoryOpcode.STORE, 1, RAW), [6, 7]),
-    ("store_raw u1.xyz, vThreadID.y, vThreadID.zyxx", deed(MemoryOpcode.STORE, 1, RAW), [6, 7, 6, 5]),
+    ("store_raw u1.x, vThreadID.y, vThreadID.z", deed(Op.STORE, 1, RAW), [6, 7]),
+    ("store_raw u1.xyz, vThreadID.y, vThreadID.zyxx", deed(Op.STORE, 1, RAW), [6, 7, 6, 5]),
     ("store_structured u2.xy, vThreadID.y, l(8), vThreadID.zyxx",
-     deed(MemoryOpcode.STORE, 2, STRUCTURED), [6, 8, 7, 6]),
-    ("store_raw g0.x, vThreadID.y, vThreadID.z", deed(MemoryOpcode.STORE, 0, RAW, shared=True), [6, 7]),
+     deed(Op.STORE, 2, STRUCTURED), [6, 8, 7, 6]),
+    ("store_raw g0.x, vThreadID.y, vThreadID.z", deed(Op.STORE, 0, RAW, shared=True), [6, 7]),
     ("store_structured g1.x, vThreadID.y, l(4), vThreadID.z",
-     deed(MemoryOpcode.STORE, 1, STRUCTURED, shared=True), [6, 4, 7]),
+     deed(Op.STORE, 1, STRUCTURED, shared=True), [6, 4, 7]),
 ]  # fmt: skip
 
 
@@ -109,22 +110,22 @@ def test_a_store_takes_the_components_of_its_mask(
 
 
 ATOMICS = {
-    "and": MemoryOpcode.AND,
-    "or": MemoryOpcode.OR,
-    "xor": MemoryOpcode.XOR,
-    "iadd": MemoryOpcode.IADD,
-    "imax": MemoryOpcode.IMAX,
-    "imin": MemoryOpcode.IMIN,
-    "umax": MemoryOpcode.UMAX,
-    "umin": MemoryOpcode.UMIN,
+    "and": Op.AND,
+    "or": Op.OR,
+    "xor": Op.XOR,
+    "iadd": Op.IADD,
+    "imax": Op.IMAX,
+    "imin": Op.IMIN,
+    "umax": Op.UMAX,
+    "umin": Op.UMIN,
 }
 PLACES = [
-    ("u0", "vThreadID.xxxx", deed(MemoryOpcode.AND, 0, BUFFER), [5]),
-    ("u1", "vThreadID.x", deed(MemoryOpcode.AND, 1, RAW), [5]),
-    ("u2", "vThreadID.xyxx", deed(MemoryOpcode.AND, 2, STRUCTURED), [5, 6]),
-    ("u3", "vThreadID.zyxx", deed(MemoryOpcode.AND, 3, ARRAY), [7, 6, 5]),
-    ("g0", "vThreadID.x", deed(MemoryOpcode.AND, 0, RAW, shared=True), [5]),
-    ("g1", "vThreadID.xyxx", deed(MemoryOpcode.AND, 1, STRUCTURED, shared=True), [5, 6]),
+    ("u0", "vThreadID.xxxx", deed(Op.AND, 0, BUFFER), [5]),
+    ("u1", "vThreadID.x", deed(Op.AND, 1, RAW), [5]),
+    ("u2", "vThreadID.xyxx", deed(Op.AND, 2, STRUCTURED), [5, 6]),
+    ("u3", "vThreadID.zyxx", deed(Op.AND, 3, ARRAY), [7, 6, 5]),
+    ("g0", "vThreadID.x", deed(Op.AND, 0, RAW, shared=True), [5]),
+    ("g1", "vThreadID.xyxx", deed(Op.AND, 1, STRUCTURED, shared=True), [5, 6]),
 ]
 
 
@@ -143,20 +144,20 @@ def test_atomics_act_on_an_address_of_their_memory(
 
 def test_exchanges_and_comparisons() -> None:
     found = accesses("atomic_cmp_store u1, l(4), vThreadID.x, vThreadID.y")
-    assert found == [(deed(MemoryOpcode.COMPARE, 1, RAW, silent=True), [4, 5, 6])]
+    assert found == [(deed(Op.COMPARE, 1, RAW, silent=True), [4, 5, 6])]
     body = "imm_atomic_cmp_exch r0.y, u1, l(4), vThreadID.x, vThreadID.y"
     told, shown = accesses(f"{body}\n{SHOW}")
-    assert told == (deed(MemoryOpcode.COMPARE, 1, RAW), [4, 5, 6])
+    assert told == (deed(Op.COMPARE, 1, RAW), [4, 5, 6])
     assert shown[1] == [0, 0, 5, 0, 0]
     told, shown = accesses(f"imm_atomic_exch r0.x, u1, l(4), vThreadID.z\n{SHOW}")
-    assert told == (deed(MemoryOpcode.EXCHANGE, 1, RAW), [4, 7])
+    assert told == (deed(Op.EXCHANGE, 1, RAW), [4, 7])
     assert shown[1][1] == 5
 
 
 def test_counters_of_views_go_up_and_down() -> None:
     up, down, shown = accesses(f"imm_atomic_alloc r0.x, u2\nimm_atomic_consume r0.y, u2\n{SHOW}")
-    assert up == (deed(MemoryOpcode.ALLOC, 2, STRUCTURED), [])
-    assert down == (deed(MemoryOpcode.CONSUME, 2, STRUCTURED), [])
+    assert up == (deed(Op.ALLOC, 2, STRUCTURED), [])
+    assert down == (deed(Op.CONSUME, 2, STRUCTURED), [])
     assert shown[1] == [0, 5, 1005, 0, 0]
 
 
@@ -178,9 +179,9 @@ ld_raw r0.x, l(0), u1.xxxx
 store_raw u1.x, l(4), r0.x"""
     )
     assert [each[0].act for each in done] == [
-        MemoryOpcode.STORE,
-        MemoryOpcode.LOAD,
-        MemoryOpcode.STORE,
+        Op.STORE,
+        Op.LOAD,
+        Op.STORE,
     ]
 
 
