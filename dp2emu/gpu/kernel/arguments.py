@@ -36,6 +36,7 @@ from dp2emu.gpu.kernel.layout import (
 )
 from dp2emu.gpu.kernel.setup_words import table_of
 from dp2emu.gpu.merge import DepthTarget
+from dp2emu.gpu.output_merger.alpha_test import REFERENCE_STEP
 from dp2emu.gpu.packets import Draw, Rect
 from dp2emu.gpu.planes import Plane
 from dp2emu.gpu.setup import Primitives
@@ -150,7 +151,7 @@ def of_draw(
     base, pitch, *stencil = template.depth
     _NUMBERS.pack_into(
         words.data, 0, region.left, region.top, region.right, region.bottom, base, pitch,
-        numbers.alpha_reference * 257, numbers.sample_mask,
+        numbers.alpha_reference * REFERENCE_STEP, numbers.sample_mask,
         *((0, 1) if stipple is None else (address(stipple), len(stipple))), *stencil,
         *(_NOT_MADE if made is None else made.words), _CULLED[raster.cull],
         bias, near, far - near, *depth_range(draw), -1.0 if raster.turned else 1.0,
