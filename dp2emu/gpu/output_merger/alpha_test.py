@@ -14,9 +14,9 @@ REFERENCE_STEP = LARGEST // 255
 def alpha_passes(b: Builder, func: CmpFunc, alpha: Value, reference: Value) -> tuple[Value]:
     """Formula: the alpha test, floor(alpha * 65535 + 0.5), clamped, against 257 times a byte.
 
-    The documents give the reference 8 bits and alpha no number of bits.  With 16 an alpha of
-    n / 255 equals the reference n in spite of what interpolation rounds away, and one between two
-    references is between them.  The format of the target does not matter.
+    The documents say that the reference value has 8 bits, and nothing of alpha's.  With 16 bits an
+    alpha of n / 255 equals the reference n in spite of interpolation's rounding, and one between
+    two references is between them.  The format of the target does not matter.
     """
     return (compare(func, b.apply("ftoun", alpha, float(LARGEST)), reference),)
 
