@@ -44,12 +44,13 @@ def test_of_several_rectangles_or_ranges_the_last_wins(
 ) -> None:
     earlier = tuple(type(value)(9) for value in last)
     assert executed(token(op, 2, *earlier, *last)) == [(call, *last)]
+    assert executed(token(op, 0)) == []
 
 
 def test_of_several_ranges_of_a_w_buffer_the_last_wins() -> None:
     done = executed(token(Op.WINFO, 2, 9.0, 9.0, 0.5, 2.0))
     assert done == [("set_plain", Kind.W_RANGE, (0.5, 2.0))]
-    assert executed(token(op, 0)) == []
+    assert executed(token(Op.WINFO, 0)) == []
 
 
 def test_set_render_target_sets_colour_and_depth() -> None:
