@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, MutableMapping
+from collections.abc import Container
 from enum import EnumMeta, IntEnum
 from typing import Any, ClassVar
 
@@ -11,18 +11,10 @@ class _SdkEnumMeta(EnumMeta):
     """The metaclass that copies rows of a later version of an enumeration."""
 
     @classmethod
-    def __prepare__(
-        metacls,
-        name: str,
-        bases: tuple[type, ...],
-        /,
-        later: type[SdkEnum] | None = None,
-        last: int | None = None,
-        without: Container[str] = (),
-        **keywords: Any,
-    ) -> MutableMapping[str, object]:  # type: ignore[override]
-        members = super().__prepare__(name, bases)
-        for member in later or ():
+    def __prepare__(metacls, cls: str, bases: tuple[type, ...], **keywords: Any) -> Any:
+        members = super().__prepare__(cls, bases)
+        last, without = keywords.get("last"), keywords.get("without", ())
+        for member in keywords.get("later") or ():
             if (last is None or member <= last) and member.name not in without:
                 members[member.name] = int(member)
         return members
