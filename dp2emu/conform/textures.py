@@ -99,8 +99,10 @@ def _stages() -> Iterator[Case]:
              for at in _ADDRESSES[TextureAddress.CLAMP]] for row in range(2)
         ]  # fmt: skip
         states = [
-            (TextureStageState.COLOROP, op), (TextureStageState.COLORARG2, TextureArgument.DIFFUSE),
-            (TextureStageState.ALPHAOP, op), (TextureStageState.ALPHAARG2, TextureArgument.DIFFUSE),
+            (TextureStageState.COLOROP, op),
+            (TextureStageState.COLORARG2, TextureArgument.DIFFUSE),
+            (TextureStageState.ALPHAOP, op),
+            (TextureStageState.ALPHAARG2, TextureArgument.DIFFUSE),
         ]  # fmt: skip
         data = struct.pack("<4I", *_TEXELS[0], *_TEXELS[1])
         rule = f"{op.sdk} makes of its arguments what it says"

@@ -11,7 +11,9 @@ class _SdkEnumMeta(EnumMeta):
     """The metaclass that copies rows of a later version of an enumeration."""
 
     @classmethod
-    def __prepare__(metacls, cls: str, bases: tuple[type, ...], **keywords: Any) -> Any:
+    def __prepare__(  # type: ignore[override]
+        metacls, cls: str, bases: tuple[type, ...], **keywords: Any
+    ) -> Any:
         members = super().__prepare__(cls, bases)
         last, without = keywords.get("last"), keywords.get("without", ())
         for member in keywords.get("later") or ():
