@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from collections.abc import Container
+from enum import EnumMeta, IntEnum
 from typing import Any, ClassVar
 
 
-class SdkEnum(IntEnum):
+class _SdkEnumMeta(EnumMeta):
+    """The metaclass that copies rows of a later version of an enumeration."""
+
+    @classmethod
+    def __prepare__(  # type: ignore[override]
+        metacls, cls: str, bases: tuple[type, ...], **keywords: Any
+    ) -> Any:
+        members = super().__prepare__(cls, bases)
+        last, without = keywords.get("last"), keywords.get("without", ())
+        for member in keywords.get("later") or ():
+            if (last is None or member <= last) and member.name not in without:
+                members[member.name] = int(member)
+        return members
+
+
+class SdkEnum(IntEnum, metaclass=_SdkEnumMeta):
     """An SDK enumeration: short member names in code, the header's spelling in dumps.
 
-    ``QueryType.OCCLUSION.sdk`` is ``"D3DQUERYTYPE_OCCLUSION"``.
+    ``QueryType.OCCLUSION.sdk`` is ``"D3DQUERYTYPE_OCCLUSION"``.  An enumeration of an earlier
+    DirectX names the ``later`` one whose members it has, up to the value ``last`` and ``without``
+    some, and declares its other members.  Type checkers know only those; copied members are found
+    under the later type.
     """
 
     _prefix: ClassVar[str]
 
-    def __init_subclass__(cls, prefix: str = "", **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
+    def __init_subclass__(
+        cls,
+        prefix: str = "",
+        later: type[SdkEnum] | None = None,
+        last: int | None = None,
+        without: Container[str] = (),
+        **keywords: Any,
+    ) -> None:
+        super().__init_subclass__(**keywords)
         cls._prefix = prefix
 
     @property

@@ -1,14 +1,13 @@
 """The token table: one row per opcode, everything else derives from it.
 
-A row is registered where its meaning is written, by the ``token`` decorator on the function that
-executes it.  Parser, NumPy dtypes, walk, dump, assembler, sample generator and documentation read
-the row; nothing about a token is written a second time anywhere.
+The ``token`` decorator registers a row at the function that executes the token.  Parser, NumPy
+dtypes, walk, dump, assembler, sample generator and documentation derive from the row.
 
-The layouts that occur (wire format, "Opcodes"), in payload order after the 4-byte header:
+The layouts (wire format, "Opcodes"), in payload order after the 4-byte header:
 
     head     one fixed record
     items    a number of fixed records, given by ``count`` from the header's n
-    tails    after each item, bytes whose number the item's own fields tell
+    tails    after each item, bytes whose number follows from the item's own fields
     vertices  vertex data in the stream, aligned to 4 from the buffer base (the _IMM tokens)
 """
 
@@ -41,7 +40,7 @@ class Since(IntEnum):
 class Body:
     """A decoded payload, as views into the command buffer: valid only while it executes.
 
-    Not frozen because one is made per token and frozen ones cost three times as much.
+    Not frozen: one is made for each token, and a frozen one costs three times as much.
 
     ``count`` is the header's n; ``head`` a NumPy record or None; ``items`` a structured (or plain
     uint16) array; ``tails`` one view per item for tokens with tails, else empty; ``vertices`` the
@@ -57,16 +56,16 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """Variable bytes behind an item: ``size(item)`` of them, a run of ``parts`` in order.
+    """Variable bytes after an item: ``size(item)`` bytes, ``parts`` in order.
 
-    ``parts`` says how the bytes read, for dump and assembler: (name, construct of one element,
-    how many elements as a function of the item).
+    A part is (name, construct of one element, number of elements as a function of the item); dump
+    and assembler read and build the bytes by it.
     """
 
     parts: tuple[tuple[str, Any, Callable[[Any], int]], ...]
 
     def size(self, item: Any) -> int:
-        """Bytes behind this item.  ``item`` is any mapping or record with the item's fields."""
+        """Bytes after an item.  ``item`` is any mapping or record with the item's fields."""
         return sum(part.sizeof() * number(item) for _, part, number in self.parts)
 
 
@@ -95,7 +94,7 @@ class Token:
         return self.op.name
 
     def number(self, n: int, head: Any) -> int:
-        """How many items follow the head, for a header that counts n (rule ``count``)."""
+        """The number of items after the head, for a header that counts n (rule ``count``)."""
         return self.implied(head) if n == 0 and self.implied else self.count(n)
 
 

@@ -1,9 +1,7 @@
-"""From raw state to the frozen records a draw carries.
+"""Resolution of raw state to the frozen pipeline records of a draw, and the cache of the results.
 
-What this state asks for and the emulator does not have yet is refused here, by name, so that a
-draw either means what the stream says or says what is missing.
-
-Source: Direct3D documentation of D3DRENDERSTATETYPE.
+State that the emulator does not support is refused here by name, so that a draw is either exact or
+an error.  Source: Direct3D documentation of D3DRENDERSTATETYPE.
 """
 
 from __future__ import annotations
@@ -71,8 +69,8 @@ from dp2emu.shader.fixed import vertex_uniforms
 from dp2emu.shader.fixed.blend import BlendEquation, BlendState
 
 ZBIAS_UNIT = 1.0 / 65536.0
-"""Depth range one unit of D3DRS_ZBIAS (before DirectX 9) moves towards the viewer; the documents
-give no number, this is one step of a 16-bit depth buffer."""
+"""Depth range by which one unit of D3DRS_ZBIAS (before DirectX 9) moves pixels to the viewer.  The
+documents give no number; this is one step of a 16-bit depth buffer."""
 
 MAX_PATTERN_REPEAT = 255
 
@@ -88,7 +86,8 @@ _COLOR_WRITES = (
 class Targets:
     """Bound colour surfaces by index, and the depth-stencil surface.
 
-    ``extent``: the pixels all colours have, or without any the depth surface; None without both.
+    ``extent`` is the intersection of all colours, or the depth surface without any; None without
+    both.
     """
 
     colors: tuple[Surface | None, ...] = (None,) * TARGETS
@@ -141,7 +140,7 @@ class Resolved:
     n_patches: bool
 
     def vertex_uniforms(self, state: State, constants: Constants) -> Uniforms:
-        """The numbers of the vertex program, state and constants as they are now."""
+        """The uniforms of the vertex program from the current state and constants."""
         if self.vertex.shader is not None:
             return constant_uniforms(constants, self.vertex.shader)
         if self.vertex.fixed is None:
@@ -149,7 +148,7 @@ class Resolved:
         return vertex_uniforms(self.vertex.fixed, fixed_state(state))
 
     def pixel_uniforms(self, constants: Constants) -> Uniforms:
-        """The numbers of the pixel program, constants as they are now."""
+        """The uniforms of the pixel program from the current constants."""
         if self.pixel.shader is None:
             return self.pixel.uniforms
         return {**self.pixel.uniforms, **constant_uniforms(constants, self.pixel.shader)}
@@ -158,7 +157,7 @@ class Resolved:
 def resolve(
     state: State, source: Source, targets: Targets, interface: int, bound: BoundTextures
 ) -> Resolved:
-    """What a draw under this state carries.  Raises Fault for values that mean nothing."""
+    """The pipeline and uniforms of draws under a state.  Raises Fault for meaningless values."""
     states, depth, layout = state.render_states, targets.depth, source.layout
     planes = clip_planes(state)
     pixel = pixel_stage(state, source.pixel, interface, bound)
@@ -236,10 +235,10 @@ def _raster_state(
 
 
 def _clips(states: list[int], interface: int, *, tested: bool) -> bool:
-    """Whether depth outside 0..1 is cut off.
+    """Whether primitives are clipped to depth 0..1.
 
-    Vertices on the screen are not cut while depth is not ``tested``.  Before DirectX 8
-    D3DRENDERSTATE_CLIPPING only says whether the runtime need look: drivers cut all the same.
+    Transformed vertices are not clipped unless depth is ``tested``.  Before DirectX 8
+    D3DRENDERSTATE_CLIPPING is a hint to the runtime: drivers clip in any case.
     """
     return tested and (interface < 8 or bool(states[RenderState.CLIPPING]))
 
@@ -284,28 +283,24 @@ def _depth_state(states: list[int], interface: int) -> DepthState:
     )
 
 
-# What states were resolved to, kept as long as they may come again.
-#
-# An application goes back and forth between a few states, and resolving one costs more than all
-# else that is done for a small draw.
+# The cache.  Applications alternate between a few states, and resolving one costs more than the
+# rest of a small draw.
 
 ROOM = 256
-"""Resolved states, and sources, that a context keeps; of more, those that came last."""
+"""Resolved states, and sources, that a context caches; the oldest makes room."""
 
 _NO_BINDINGS = -1, ShaderBindings()
 
 
 _K = TypeVar("_K", bound=Hashable)
-
-
 _V = TypeVar("_V")
 
 
 class Resolutions:
-    """What a context's states and vertex formats were resolved to.  Mutable: it remembers.
+    """The cache of a context's resolved states and vertex sources.  Mutable.
 
-    It keeps no surface that has lost its handle, so that memory is free when bindings say so:
-    ``forget`` is to be called when a handle goes.
+    It must not keep memory alive that nothing binds: call ``forget`` when a surface loses its
+    handle.
     """
 
     def __init__(self, interface: int, heap: Heap) -> None:
@@ -317,7 +312,7 @@ class Resolutions:
         self._sources: dict[Hashable, Source] = {}
 
     def of(self, state: State, source: Source, targets: Targets, textures: Textures) -> Resolved:
-        """What a draw carries.  Raises Fault and Unsupported as ``resolve`` does."""
+        """The resolved state of a draw.  Raises Fault and Unsupported as ``resolve`` does."""
         if state.version != self._version:
             self._version = state.version
             self.forget()
@@ -365,9 +360,8 @@ class Resolutions:
         pixel: Function | None = None,
         methods: Container[DeclMethod] = MESH_METHODS,
     ) -> Source:
-        """One object for the same format and shaders, so that what hangs on it can stay.
-
-        Raises Fault for a format without a position.
+        """The vertex source of a format and shaders; equal ones are one object, so that caches by
+        identity hit.  Raises Fault for a format without a position.
         """
         key = format, function, pixel, methods
         found = self._sources.get(key)
@@ -386,29 +380,26 @@ class Resolutions:
         return fvf_layout(code, self._interface)
 
     def _live(self, surfaces: Iterable[Surface | None]) -> bool:
-        """Whether all of them are still known by their handles."""
+        """Whether all surfaces still have their handles."""
         get = self._heap.get
         return all(surface is None or get(surface.handle) is surface for surface in surfaces)
 
 
 def _keep(known: dict[_K, _V], key: _K, value: _V) -> None:
-    """Add an entry; the oldest makes room."""
+    """Add an entry to a cache of ``ROOM`` entries; the oldest makes room."""
     if len(known) >= ROOM:
         del known[next(iter(known))]
     known[key] = value
 
 
-# From raw state to what the merge stage does with a fragment.
-#
-# Sources: the Direct3D 9 documentation of the states named.
+# Output merger: blending, alpha test and stencil.  Sources: the Direct3D 9 documentation of the
+# states.
 
 _BOTH = {
     Blend.BOTHSRCALPHA: (Blend.SRCALPHA, Blend.INVSRCALPHA),
     Blend.BOTHINVSRCALPHA: (Blend.INVSRCALPHA, Blend.SRCALPHA),
 }
-"""Source factors that say both, whatever the destination factor is."""
-
-
+"""Source factors that set both factors, whatever the destination factor is."""
 _FRONT = (
     RenderState.STENCILFUNC,
     RenderState.STENCILFAIL,
@@ -433,9 +424,9 @@ _ALPHA_TO_COVERAGE = {
 
 
 def blend_state(states: Sequence[int]) -> BlendState | None:
-    """The equations of D3DRS_ALPHABLENDENABLE, or None without it.
+    """The blend equations, or None without D3DRS_ALPHABLENDENABLE.
 
-    Raises Fault for a factor or operation there is not.
+    Raises Fault for an unknown factor or operation.
     """
     if not states[RenderState.ALPHABLENDENABLE]:
         return None
@@ -463,7 +454,7 @@ def _equation(
 
 
 def alpha_test(states: Sequence[int]) -> CmpFunc | None:
-    """The comparison of D3DRS_ALPHATESTENABLE; None if all pass.  Raises Fault for no such."""
+    """The alpha comparison; None if all fragments pass.  Raises Fault for an unknown one."""
     if not states[RenderState.ALPHATESTENABLE]:
         return None
     func = enum_state(CmpFunc, states, RenderState.ALPHAFUNC)
@@ -471,16 +462,16 @@ def alpha_test(states: Sequence[int]) -> CmpFunc | None:
 
 
 def alpha_to_coverage(states: Sequence[int]) -> bool:
-    """Whether a code is set that stands for a state Direct3D 9 has no name for: A2M1 as
-    D3DRS_POINTSIZE, which as a size is smaller than any, or ATOC as D3DRS_ADAPTIVETESS_Y.
+    """Whether alpha to coverage is on, which Direct3D 9 has no state for: vendors agreed on the
+    four-character codes A2M1 in D3DRS_POINTSIZE and ATOC in D3DRS_ADAPTIVETESS_Y.
     """
     return any(states[state] == code for state, code in _ALPHA_TO_COVERAGE.items())
 
 
 def stencil_state(states: Sequence[int]) -> StencilState | None:
-    """The test of D3DRS_STENCILENABLE, or None without it.
+    """The stencil test, or None without D3DRS_STENCILENABLE.
 
-    Raises Fault for a comparison or operation there is not.
+    Raises Fault for an unknown comparison or operation.
     """
     if not states[RenderState.STENCILENABLE]:
         return None
@@ -497,7 +488,7 @@ def _face(states: Sequence[int], names: Sequence[RenderState]) -> StencilFace:
 
 
 def merge_numbers(states: Sequence[int], interface: int) -> MergeNumbers:
-    """What the merge stage reads beside the pipeline; of ALPHAREF the low 8 bits count."""
+    """The uniforms of the output merger; only the low 8 bits of ALPHAREF count."""
     return MergeNumbers(
         blend_factor=states[RenderState.BLENDFACTOR],
         sample_mask=states[RenderState.MULTISAMPLEMASK],

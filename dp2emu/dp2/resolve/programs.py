@@ -1,6 +1,7 @@
-"""Programs a draw runs: created shaders, or what the fixed function is generated as.
+"""Programs of a draw: created shaders, or programs generated for the fixed function.
 
-Source: wire format, "Shaders and constants" and Direct3D documentation of the fixed function.
+Source: wire format, "Shaders and constants", and the Direct3D documentation of the fixed function
+and of the texture stage states.
 """
 
 from __future__ import annotations
@@ -70,10 +71,10 @@ _WRAPS = [RenderState[f"WRAP{number}"] for number in range(16)]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """What vertices are, and the shaders they and their pixels go through; None: none.
+    """The vertex layout and shaders of a draw; None is the fixed function.
 
-    ``tokens`` is the declaration if it is one of DirectX 8.  ``methods`` are what the tessellator
-    computes for what is drawn.
+    ``tokens`` is the declaration if it is one of DirectX 8.  ``methods`` are the methods of vertex
+    elements that the tessellator computes.
     """
 
     layout: VertexLayout
@@ -85,9 +86,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VertexStage:
-    """The vertex program, None for vertices on the screen, and what feeds it.
+    """The vertex program, None for transformed vertices, with its attributes and textures.
 
-    ``shader`` is set if its numbers are constant registers, ``fixed`` if they are those of the
+    ``shader`` is set if its uniforms are constant registers, ``fixed`` if they are those of the
     fixed function.
     """
 
@@ -101,7 +102,7 @@ class VertexStage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PixelStage:
-    """The pixel program, and the numbers of fog and stages.  ``shader`` as in ``VertexStage``."""
+    """The pixel program, and the uniforms of fog and stages.  ``shader`` as in ``VertexStage``."""
 
     program: Program
     uniforms: Uniforms
@@ -113,7 +114,7 @@ class PixelStage:
 def pixel_stage(
     state: State, function: Function | None, interface: int, bound: BoundTextures
 ) -> PixelStage:
-    """What pixels go through."""
+    """The pixel program of a state, a created shader or the cascade of texture stages."""
     lowered = None
     fog = pixel_fog(state)
     if function is None:
@@ -144,9 +145,9 @@ def _cascade_program(
 
 
 def _drops_keyed(state: State, stages: Sequence[TextureStage]) -> bool:
-    """Whether pixels that the texture of stage 0 leaves transparent are not drawn.
+    """Whether pixels are dropped where the texture of stage 0 has its colour key.
 
-    COLORKEYBLENDENABLE leaves it to blending and the alpha test what becomes of them.
+    With COLORKEYBLENDENABLE blending and the alpha test decide about them.
     """
     if state.render_states[RenderState7.COLORKEYBLENDENABLE]:
         return False
@@ -156,9 +157,10 @@ def _drops_keyed(state: State, stages: Sequence[TextureStage]) -> bool:
 def _lowered_pixel(
     state: State, function: Function, fog: Fog | None, bound: BoundTextures
 ) -> Lowered:
-    """Shaders of 1.x learn what is bound to their stages, and before 1.4 what is projected.
+    """A pixel shader, specialised for the bound textures.
 
-    All of them learn where depths are bound, which a sampler declared 2D compares with.
+    Shaders 1.x take the kind of texture from the stage, and before 1.4 its projection too.  All
+    versions compare with a depth texture that a sampler declared 2D reads.
     """
     level = function.shader.version.level
     projections: tuple[tuple[int, int], ...] = ()
@@ -172,7 +174,7 @@ def _lowered_pixel(
 
 @of_program
 def _sampled(program: Program) -> tuple[tuple[int, TextureKind], ...]:
-    """Samplers a program uses, and the shape of texture that each expects."""
+    """Samplers that a program uses, and the kind of texture that each expects."""
     found = {(s.sampler, s.kind) for s in walk(program.statements) if isinstance(s, Sample)}
     return tuple(sorted(found, key=lambda each: each[0]))
 
@@ -180,9 +182,9 @@ def _sampled(program: Program) -> tuple[tuple[int, TextureKind], ...]:
 def vertex_stage(
     state: State, source: Source, pixel: Program, interface: int, bound: BoundTextures
 ) -> VertexStage:
-    """What vertices go through.  A vertex shader leaves vertices on the screen alone.
+    """The vertex program of a state; transformed vertices pass no vertex shader.
 
-    Raises Fault for vertices without a position, Unsupported for what is not built.
+    Raises Fault for vertices without a position, Unsupported for unsupported elements.
     """
     layout = source.layout
     check_drawable(layout, source.methods)
@@ -203,7 +205,7 @@ def vertex_stage(
 
 
 def _texture_sets(pixel: Program) -> int:
-    """How many texture coordinate sets the fixed function makes for a pixel program."""
+    """Number of texture coordinate sets that the fixed function writes for a pixel program."""
     return min(max(_sets_read(pixel), default=-1) + 1, STAGES)
 
 
@@ -217,8 +219,8 @@ def _sets_read(pixel: Program) -> frozenset[int]:
 def wraps(state: State, source: Source, pixel: Program) -> tuple[int, ...]:
     """D3DRS_WRAPn of each coordinate set a pixel program reads, up to the last that wraps.
 
-    What the fixed function makes for a stage wraps as the set its D3DTSS_TEXCOORDINDEX names, also
-    where that says how it is generated; what a vertex shader writes as its own number.
+    The fixed function takes n from D3DTSS_TEXCOORDINDEX of the stage, also for generated
+    coordinates; a vertex shader's outputs wrap by their own number.
     """
     fixed = source.function is None or source.layout.transformed
     masks = [0] * len(_WRAPS)
@@ -236,9 +238,10 @@ def _set_of(state: State, stage: int) -> int:
 
 
 def _on_screen(state: State, layout: VertexLayout, sets: int) -> tuple[Attribute, ...]:
-    """What vertices on the screen have by name, if stages do not take the sets in order.
+    """Attributes of transformed vertices, empty if stages use the coordinate sets in order.
 
-    D3DTSS_TEXCOORDINDEX chooses the set of each stage; nothing is generated or transformed.
+    D3DTSS_TEXCOORDINDEX chooses the set of each stage; coordinates are not generated or
+    transformed.
     """
     indices = [_set_of(state, n) for n in range(sets)]
     if indices == list(range(sets)):
@@ -249,7 +252,7 @@ def _on_screen(state: State, layout: VertexLayout, sets: int) -> tuple[Attribute
 
 
 def _element(source: Source, found: InputRegister) -> Element | None:
-    """The element an input register reads: by usage, or by number as in DirectX 8."""
+    """The vertex element of an input register: by usage, or by register number in DirectX 8."""
     if found.usage is None:
         return source.tokens.element(found.register) if source.tokens else None
     wanted = (found.usage, found.index)
@@ -257,7 +260,7 @@ def _element(source: Source, found: InputRegister) -> Element | None:
 
 
 def constant_uniforms(constants: Constants, lowered: Lowered) -> Uniforms:
-    """The constant registers that a shader reads as they are now, with its own on top."""
+    """The current constant registers of a shader, overlaid with the constants it defines."""
     files = constants.files
     found: dict[str, Lanes] = {}
     for file in lowered.program.files:
@@ -268,11 +271,9 @@ def constant_uniforms(constants: Constants, lowered: Lowered) -> Uniforms:
     return found
 
 
-# From raw state to the cascade of texture stages: its key and its numbers.
-#
-# Sources: the Direct3D 9 documentation of the texture stage states.  A stage whose colour needs a
-# texture that is not bound ends the cascade as D3DTOP_DISABLE does; one whose alpha does leaves
-# alpha as it is.  Values that name no operation or argument are a Fault, if something reads them.
+# The cascade of texture stages.  A stage whose colour reads an unbound texture ends the cascade as
+# D3DTOP_DISABLE does; one whose alpha reads it leaves alpha unchanged.  An unknown operation or
+# argument is a Fault if it is read.
 
 _SELECT_MASK, _COUNT_MASK = 0xF, 0xFF
 
@@ -312,9 +313,9 @@ _BUMPS = (
 def cascade(
     state: State, kinds: Mapping[int, TextureKind], alpha: int = 0
 ) -> tuple[TextureStage, ...]:
-    """The stages up to the one that ends the cascade; ``kinds`` are the textures bound.
+    """The stages up to the end of the cascade; ``kinds`` are those of the bound textures.
 
-    ``alpha`` is the largest that of stage 0 can store, which a texture map blend wants to know.
+    ``alpha`` is the largest alpha that the texture of stage 0 stores, for texture map blends.
     """
     if state.map_blend:
         only = blended_stage(state.map_blend, kinds.get(0), projection(state, 0), alpha)
@@ -343,7 +344,7 @@ def _stage(state: State, number: int, texture: TextureKind | None) -> TextureSta
 
 
 def _combination(row: Sequence[int], stage: int, states: _States) -> Combination:
-    """Arguments the operation does not read stay out of the key."""
+    """An operation with the arguments it reads; others stay out of the program's key."""
     op = _member(TextureOp, row[states.op], states.op, stage)
     read = arguments_of(op)
     zero, one, two = (
@@ -370,9 +371,9 @@ def _member(enum: type[_E], value: int, state: TextureStageState, stage: int) ->
 
 
 def projection(state: State, stage: int) -> int | None:
-    """The coordinate, 1 to 3, by which D3DTTFF_PROJECTED divides: the last that is counted.
+    """The coordinate, 1 to 3, by which D3DTTFF_PROJECTED divides: the last of the count.
 
-    Without a count, or with one beyond, it is the fourth; a single coordinate is not divided.
+    Without a count, or with a larger one, it is the fourth; a single coordinate is not divided.
     """
     flags = state.stage(stage)[TextureStageState.TEXTURETRANSFORMFLAGS]
     if not flags & TextureTransformFlags.PROJECTED:
@@ -382,7 +383,7 @@ def projection(state: State, stage: int) -> int | None:
 
 
 def cascade_uniforms(state: State) -> dict[str, F32]:
-    """The numbers of texture stages, for the cascade and for pixel shaders alike."""
+    """The uniforms of texture stages, for the cascade and for pixel shaders."""
     rows = [state.stage(stage) for stage in range(STAGES)]
     return stage_uniforms(
         color(state.render_states[RenderState.TEXTUREFACTOR]),

@@ -59,12 +59,23 @@ class DeviceState(Protocol):
     streams: VertexStreams
     indices: Indices | None
 
-    def set_render_state(self, state: int, value: int) -> None: ...
-    def set_texture_stage_state(self, stage: int, state: int, value: int) -> None: ...
-    def set_stream(self, stream: int, handle: int, offset: int, stride: int) -> None: ...
-    def set_stream_um(self, stream: int, stride: int) -> None: ...
-    def set_stream_frequency(self, stream: int, value: int) -> None: ...
-    def set_indices(self, handle: int, size: int) -> None: ...
+    def set_render_state(self, state: int, value: int) -> None:
+        """RENDERSTATE."""
+
+    def set_texture_stage_state(self, stage: int, state: int, value: int) -> None:
+        """TEXTURESTAGESTATE."""
+
+    def set_stream(self, stream: int, handle: int, offset: int, stride: int) -> None:
+        """SETSTREAMSOURCE2."""
+
+    def set_stream_um(self, stream: int, stride: int) -> None:
+        """SETSTREAMSOURCEUM."""
+
+    def set_stream_frequency(self, stream: int, value: int) -> None:
+        """SETSTREAMSOURCEFREQ."""
+
+    def set_indices(self, handle: int, size: int) -> None:
+        """SETINDICES."""
 
 
 Key = tuple[Kind, int]
