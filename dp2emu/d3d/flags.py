@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntFlag
+from typing import NamedTuple
 
 
 class Dp2Flags(IntFlag):
@@ -96,15 +97,55 @@ D3DGETDATA_FLUSH = 1
 """dwGetDataFlags of IDirect3DQuery9::GetData."""
 
 D3DHAL_SETLIGHT_ENABLE = 0
+
+
 D3DHAL_SETLIGHT_DISABLE = 1
+
+
 D3DHAL_SETLIGHT_DATA = 2
 
 DDHAL_DRIVER_NOTHANDLED = 0
+
+
 DDHAL_DRIVER_HANDLED = 1
 
 DDRAWIPAL_ALPHA = 0x2000
 """dwPaletteFlags of D3DDP2OP_SETPALETTE: the top byte of an entry is alpha (ddrawi.h)."""
 
 DP2BLT_POINT = 1
+
+
 DP2BLT_LINEAR = 2
 """Flags of D3DDP2OP_BLT: how it stretches."""
+
+
+# Stream frequencies (Direct3D 9 documentation of SetStreamSourceFreq).
+
+_FLAGS = StreamSource.INDEXEDDATA | StreamSource.INSTANCEDATA
+
+
+class Frequency(NamedTuple):
+    """How often a stream advances.
+
+    With INDEXEDDATA in stream 0, indexed draws repeat ``number`` times.  A stream with
+    INSTANCEDATA advances once in ``number`` of these instances; one without flags once in
+    ``number`` vertices of draws without indices.
+    """
+
+    flags: StreamSource
+    number: int
+
+    @classmethod
+    def of(cls, value: int) -> Frequency:
+        """What a DWORD says; a number of 0 beside a flag is 1."""
+        flags, number = StreamSource(value) & _FLAGS, value & ~_FLAGS
+        return cls(flags, number or int(bool(flags)))
+
+    def allowed(self, stream: int) -> bool:
+        """Whether a stream may have it: not 0, not of both kinds, no instances in stream 0."""
+        instances = self.flags is StreamSource.INSTANCEDATA
+        return self.number > 0 and self.flags != _FLAGS and not (instances and stream == 0)
+
+
+EVERY_VERTEX = Frequency(StreamSource(0), 1)
+"""A new element for every vertex: what streams start with."""

@@ -14,9 +14,9 @@ from dp2emu.ddi10.capabilities import get_caps
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.ddi10.device import Device
-from dp2emu.ddi10.queries.counters import Watched
-from dp2emu.ddi10.resources.residency import QueryResidencyCb, answer_from
-from dp2emu.ddi10.shared_resources import Shared
+from dp2emu.ddi10.queries.counters import ActiveCounters
+from dp2emu.ddi10.resources.residency import QueryResidencyCb, residency_callback
+from dp2emu.ddi10.shared_resources import SharedResources
 from dp2emu.errors import UsageError
 from dp2emu.gpu.compile.thread_pool import cores
 from dp2emu.gpu.device.gpu import Gpu
@@ -49,8 +49,8 @@ class Adapter:
     def __init__(self, gpu: Gpu | None = None, *, checking: bool = False) -> None:
         self.gpu = gpu or Gpu(run=engine(JIT), threads=cores())
         self.contract = Contract(checking)
-        self.watched = Watched()
-        self.shared: Shared[Any] = Shared()
+        self.watched = ActiveCounters()
+        self.shared: SharedResources[Any] = SharedResources()
         self.disturbances: list[Disturbance] = []
         self._until_removal: int | None = None
 
@@ -79,7 +79,7 @@ class Adapter:
         """
         known = interface in tuple(Interface)
         self.contract.hold(known, Rule.KNOWN_INTERFACE, "CreateDevice")
-        answer = query_residency or answer_from(self.gpu.residency)
+        answer = query_residency or residency_callback(self.gpu.residency)
         return Device(self, Interface(interface), set_error, core_layer, answer)
 
     def remove(self, after: int = 0) -> None:

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.contract import Contract
-from dp2emu.ddi10.shared_resources import Shared
+from dp2emu.ddi10.shared_resources import SharedResources
 from dp2emu.gpu.command.packets import (
     Observe,
     Packet,
@@ -29,7 +29,7 @@ class Context:
     commands: Commands
     contract: Contract
     interface: Interface
-    shared: Shared[Any]
+    shared: SharedResources[Any]
 
 
 # Commands a device has recorded and the GPU has not been given yet.

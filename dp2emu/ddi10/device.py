@@ -15,22 +15,21 @@ from dp2emu.ddi10.capabilities import check_format_support, check_multisample_qu
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.context import Commands, Context
 from dp2emu.ddi10.contract import Contract, Rule
-from dp2emu.ddi10.draws.dispatch import Compute
-from dp2emu.ddi10.draws.draw import Draws
+from dp2emu.ddi10.draws.draw import Compute, Draws
 from dp2emu.ddi10.dxgi import Dxgi
 from dp2emu.ddi10.objects import Objects
-from dp2emu.ddi10.queries.counters import Watched, check_counter, check_counter_info
+from dp2emu.ddi10.queries.counters import ActiveCounters, check_counter, check_counter_info
 from dp2emu.ddi10.queries.query import Queries
 from dp2emu.ddi10.queries.statistics import Statistics, statistics
 from dp2emu.ddi10.resources.maps import Maps
 from dp2emu.ddi10.resources.residency import QueryResidencyCb
 from dp2emu.ddi10.resources.resource import Resources
-from dp2emu.ddi10.resources.transfers import Moves
+from dp2emu.ddi10.resources.transfers import Transfers
 from dp2emu.ddi10.resources.unordered_access import UnorderedViews
 from dp2emu.ddi10.resources.views import Views
 from dp2emu.ddi10.shaders.stages import Stages
-from dp2emu.ddi10.shared_resources import Shared
-from dp2emu.ddi10.states.bindings import Setters
+from dp2emu.ddi10.shared_resources import SharedResources
+from dp2emu.ddi10.states.bindings import StateSetters
 from dp2emu.ddi10.states.input_layout import ElementLayouts
 from dp2emu.ddi10.states.state_objects import States
 from dp2emu.errors import Fault, Unsupported
@@ -166,7 +165,7 @@ def names_of(interface: Interface) -> tuple[str, ...]:
 # What a device consists of beside its queries, put together.
 
 
-class Parts:
+class DeviceObjects:
     """The objects of a device and the entries that act on them.  Mutable: they are."""
 
     def __init__(self, context: Context, query_residency: QueryResidencyCb) -> None:
@@ -177,7 +176,7 @@ class Parts:
         self.states = States(context)
         self.layouts = ElementLayouts(context)
         self.stages = Stages(context, self.resources, self.views, self.states)
-        self.setters = Setters(
+        self.setters = StateSetters(
             context, self.resources, self.views, self.states, self.layouts, self.unordered
         )
         self.dxgi = Dxgi(context, self.resources, query_residency)
@@ -192,7 +191,7 @@ class Parts:
         self._users = (
             self.setters,
             Maps(context, self.resources),
-            Moves(context, self.resources, self.views),
+            Transfers(context, self.resources, self.views),
             Draws(context, self.resources, self.stages, self.setters.bindings),
             Compute(context, self.resources, self.stages, self.unordered),
         )
@@ -249,8 +248,8 @@ class Host(Protocol):
 
     gpu: Gpu
     contract: Contract
-    watched: Watched
-    shared: Shared[Any]
+    watched: ActiveCounters
+    shared: SharedResources[Any]
 
     def count_call(self) -> bool:
         """An entry is called: whether the adapter is there for it."""
@@ -283,7 +282,7 @@ class Device:
             adapter.gpu, self._commands, interface, adapter.contract, adapter.watched
         )
         context = Context(adapter.gpu, self._commands, adapter.contract, interface, adapter.shared)
-        self._parts = Parts(context, query_residency)
+        self._parts = DeviceObjects(context, query_residency)
         self.entries = built = self._built()
         self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(
             {name: partial(self._call, name, built.get(name)) for name in names_of(interface)}

@@ -20,7 +20,7 @@ class _Entry(Generic[_T]):
     users: int
 
 
-class Shared(Generic[_T]):
+class SharedResources(Generic[_T]):
     """What can be opened.  Mutable: devices offer and release.
 
     It is there as long as a device has it, be that the one that made it or one that opened it.

@@ -7,7 +7,7 @@ do it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from dp2emu.ddi10.queries.query_types import MiscFlag
@@ -27,10 +27,9 @@ from dp2emu.ddi10.states.input_layout import CreateElementLayout
 from dp2emu.errors import Unsupported
 from dp2emu.records import dataclass
 from dp2emu.runtime10.codes import RESULTS, Api, Refused, Result
-from dp2emu.runtime10.hazards import Hazards
 from dp2emu.runtime10.query import Query, kind_of
-from dp2emu.runtime10.signatures import Code, VertexElement, resolved, texel_bytes
-from dp2emu.runtime10.streamout import StreamDeclaration, described
+from dp2emu.runtime10.signatures import Code, VertexElement, input_elements, texel_bytes
+from dp2emu.runtime10.streamout import StreamDeclaration, stream_output_desc
 
 CORE_LAYER = 1
 """Handle of the core layer, which the driver hands back with a code."""
@@ -93,7 +92,7 @@ class Device:
         self.api = api
         self._adapter = adapter
         self._codes: list[int] = []
-        self._hazards = Hazards()
+        self._hazards = HazardTracker()
         driver = adapter.create_device(int(api), self._report, CORE_LAYER)
         self._functions = driver.functions
 
@@ -221,7 +220,7 @@ class Device:
         What is ``declared`` goes to buffers with ``strides`` in bytes, by slot; ``rasterized`` is
         the number of the stream that is drawn, 0xFFFFFFFF for none.
         """
-        desc = described(self.api, code, declared, strides, rasterized)
+        desc = stream_output_desc(self.api, code, declared, strides, rasterized)
         signatures = code.signatures
         size = self.call("CalcPrivateGeometryShaderWithStreamOutput", desc, signatures)
         memory = bytearray(size)
@@ -230,7 +229,7 @@ class Device:
 
     def create_input_layout(self, elements: Sequence[VertexElement], shader: Shader) -> Handle:
         """CreateInputLayout of ``elements`` for a vertex shader."""
-        found = resolved(elements, shader.code.inputs)
+        found = input_elements(elements, shader.code.inputs)
         return self.make("ElementLayout", CreateElementLayout(found))
 
     def create_query(self, number: int, flags: int = 0) -> Query:
@@ -316,3 +315,176 @@ def bind_flags(bind: int) -> int:
 def _packed(mapped: MappedSubresource, row: int, height: int) -> bytes:
     starts = range(0, mapped.RowPitch * height, mapped.RowPitch or 1)
     return b"".join(bytes(mapped.pData[start : start + row]) for start in starts)
+
+
+# Memory that is read and written at a time, which the runtime does not let happen.
+#
+# What is bound to be written is no input any more, and what is written is bound as no input but
+# null (Direct3D 11 documentation, SOSetTargets, IASetVertexBuffers, OMSetRenderTargets,
+# CSSetUnorderedAccessViews and PSSetShaderResources).
+
+Call = tuple[str, tuple[Any, ...]]
+"""A function of the driver and its arguments."""
+
+_Handle = bytearray | None
+
+
+_ALL = 0xFFFFFFFF
+
+
+_STAGES = ("Vs", "Hs", "Ds", "Gs", "Ps", "Cs")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Range:
+    """Levels and slices of a resource, each from the first to behind the last; of a buffer all."""
+
+    resource: bytearray
+    levels: tuple[int, int] = (0, _ALL)
+    slices: tuple[int, int] = (0, _ALL)
+
+    def meets(self, other: _Range) -> bool:
+        """Whether they have something in common."""
+        pairs = (self.levels, other.levels), (self.slices, other.slices)
+        return self.resource is other.resource and all(
+            a[0] < b[1] and b[0] < a[1] for a, b in pairs
+        )
+
+
+class HazardTracker:
+    """What a device has as inputs and outputs.  Mutable: calls change it.
+
+    Outputs are by who set them.
+    """
+
+    def __init__(self) -> None:
+        self._vertices: dict[int, bytearray] = {}
+        self._indices: _Handle = None
+        self._read: dict[tuple[str, int], _Range] = {}
+        self._outputs: dict[str, list[_Range]] = {}
+        self._slots: dict[int, _Range] = {}
+        self._views: dict[int, tuple[bytearray, _Range]] = {}
+
+    def resolved(self, entry: str, arguments: tuple[Any, ...]) -> Iterator[Call]:
+        """What a driver is called with in the place of a call."""
+        rule = _RULES.get(entry)
+        if rule is None:
+            yield entry, arguments
+        else:
+            yield from rule(self, entry, *arguments)
+
+    # Views
+
+    def _create_read(self, entry: str, desc: Any, memory: bytearray, *rest: Any) -> Iterator[Call]:
+        levels = _counted(desc.MostDetailedMip, desc.MipLevels)
+        slices = _counted(desc.FirstArraySlice, desc.ArraySize)
+        self._views[id(memory)] = memory, _Range(desc.hDrvResource, levels, slices)
+        yield entry, (desc, memory, *rest)
+
+    def _create_written(
+        self, entry: str, desc: Any, memory: bytearray, *rest: Any
+    ) -> Iterator[Call]:
+        level = desc.MipSlice, desc.MipSlice + 1
+        slices = _counted(desc.FirstArraySlice, desc.ArraySize)
+        self._views[id(memory)] = memory, _Range(desc.hDrvResource, level, slices)
+        yield entry, (desc, memory, *rest)
+
+    def _create_depth(
+        self, entry: str, desc: Any, memory: bytearray, *rest: Any
+    ) -> Iterator[Call]:
+        """A view that only reads a part is no output."""
+        if desc.Flags:
+            yield entry, (desc, memory, *rest)
+        else:
+            yield from self._create_written(entry, desc, memory, *rest)
+
+    def _parts(self, views: Iterable[_Handle]) -> Iterator[_Range | None]:
+        for view in views:
+            memory, part = self._views.get(id(view), (None, None))
+            yield part if memory is view else None
+
+    # Outputs
+
+    def _set_streams(self, entry: str, targets: Any, *rest: Any) -> Iterator[Call]:
+        written = [_Range(each) for each in targets if each is not None]
+        yield from self._written_by(entry, written)
+        yield entry, (targets, *rest)
+
+    def _set_targets(
+        self, entry: str, targets: Any, clear: int, depth: _Handle, *rest: Any
+    ) -> Iterator[Call]:
+        unordered: Sequence[_Handle] = rest[0] if rest else ()
+        found = self._parts((*targets, depth, *unordered))
+        yield from self._written_by(entry, [part for part in found if part is not None])
+        yield entry, (targets, clear, depth, *rest)
+
+    def _set_unordered(self, entry: str, start: int, views: Any, *rest: Any) -> Iterator[Call]:
+        for slot, part in enumerate(self._parts(views), start):
+            self._slots.pop(slot, None)
+            if part is not None:
+                self._slots[slot] = part
+        yield from self._written_by(entry, list(self._slots.values()))
+        yield entry, (start, views, *rest)
+
+    def _written_by(self, who: str, parts: list[_Range]) -> Iterator[Call]:
+        """What an entry writes from now on; inputs that are written are unbound."""
+        self._outputs[who] = parts
+        for slot in [slot for slot, each in self._vertices.items() if self._written(each)]:
+            del self._vertices[slot]
+            yield "IaSetVertexBuffers", (slot, (None,), (0,), (0,))
+        if self._written(self._indices):
+            self._indices = None
+            yield "IaSetIndexBuffer", (None, 0, 0)
+        for entry, slot in [at for at, part in self._read.items() if self._meets(part)]:
+            del self._read[entry, slot]
+            yield entry, (slot, (None,))
+
+    def _written(self, buffer: _Handle) -> bool:
+        return buffer is not None and self._meets(_Range(buffer))
+
+    def _meets(self, part: _Range) -> bool:
+        return any(part.meets(each) for parts in self._outputs.values() for each in parts)
+
+    # Inputs
+
+    def _set_vertices(self, entry: str, start: int, buffers: Any, *rest: Any) -> Iterator[Call]:
+        bound = tuple(None if self._written(each) else each for each in buffers)
+        for slot, each in enumerate(bound, start):
+            self._vertices.pop(slot, None)
+            if each is not None:
+                self._vertices[slot] = each
+        yield entry, (start, bound, *rest)
+
+    def _set_indices(self, entry: str, buffer: _Handle, *rest: Any) -> Iterator[Call]:
+        self._indices = None if self._written(buffer) else buffer
+        yield entry, (self._indices, *rest)
+
+    def _set_resources(self, entry: str, start: int, views: Any) -> Iterator[Call]:
+        bound: list[_Handle] = []
+        for slot, (view, part) in enumerate(zip(views, self._parts(views), strict=True), start):
+            self._read.pop((entry, slot), None)
+            written = part is not None and self._meets(part)
+            bound.append(None if written else view)
+            if part is not None and not written:
+                self._read[entry, slot] = part
+        yield entry, (start, tuple(bound))
+
+
+def _counted(first: int, count: int) -> tuple[int, int]:
+    return first, _ALL if count == _ALL else first + count
+
+
+_RULES: dict[str, Callable[..., Iterator[Call]]] = {
+    "CreateShaderResourceView": HazardTracker._create_read,
+    "CreateRenderTargetView": HazardTracker._create_written,
+    "CreateUnorderedAccessView": HazardTracker._create_written,
+    "CreateDepthStencilView": HazardTracker._create_depth,
+    "SoSetTargets": HazardTracker._set_streams,
+    "SetRenderTargets": HazardTracker._set_targets,
+    "CsSetUnorderedAccessViews": HazardTracker._set_unordered,
+    "IaSetVertexBuffers": HazardTracker._set_vertices,
+    "IaSetIndexBuffer": HazardTracker._set_indices,
+    **dict.fromkeys(
+        (f"{stage}SetShaderResources" for stage in _STAGES), HazardTracker._set_resources
+    ),
+}

@@ -11,7 +11,13 @@ from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Any, NamedTuple, Protocol
 
-from dp2emu.ddi10.queries.query_types import KINDS, CreateQuery, GetDataFlag, Kind, MiscFlag
+from dp2emu.ddi10.queries.query_types import (
+    QUERY_TYPES,
+    CreateQuery,
+    GetDataFlag,
+    MiscFlag,
+    QueryRow,
+)
 from dp2emu.ddi10.queries.query_types import Query as Ddi
 from dp2emu.ddi10.queries.statistics import Statistics
 from dp2emu.runtime10.codes import Api, Refused, Result
@@ -83,7 +89,7 @@ class Driver(Protocol):
         """Let time pass until the GPU is idle."""
 
 
-def kind_of(api: Api, number: int, *, predicate: bool = False) -> Kind:
+def kind_of(api: Api, number: int, *, predicate: bool = False) -> QueryRow:
     """The row of a query by its number in the application's interface.
 
     Raises Refused (E_INVALIDARG) if there is none, or if it cannot be created as a predicate.
@@ -91,13 +97,13 @@ def kind_of(api: Api, number: int, *, predicate: bool = False) -> Kind:
     query = QUERIES[api].get(number)
     if query is None or (predicate and query not in PREDICATES):
         raise Refused(Result.E_INVALIDARG, f"query type {number}")
-    return KINDS[query]
+    return QUERY_TYPES[query]
 
 
 class Query:
     """A query or predicate.  Mutable: it has a life."""
 
-    def __init__(self, driver: Driver, kind: Kind, flags: int = 0) -> None:
+    def __init__(self, driver: Driver, kind: QueryRow, flags: int = 0) -> None:
         """``flags`` are MiscFlags; a hint is only taken for what can be one."""
         hint = flags & MiscFlag.PREDICATEHINT if kind.query is Ddi.OCCLUSIONPREDICATE else 0
         description = CreateQuery(kind.query, int(hint))

@@ -67,7 +67,9 @@ def _entries(signature: Signature) -> Iterable[SignatureEntry]:
     )
 
 
-def resolved(elements: Sequence[VertexElement], inputs: Signature) -> tuple[InputElement, ...]:
+def input_elements(
+    elements: Sequence[VertexElement], inputs: Signature
+) -> tuple[InputElement, ...]:
     """The elements a shader reads, by its registers.
 
     Raises Refused (E_INVALIDARG) if an input has no element, or a format or slot makes no sense.

@@ -12,7 +12,7 @@ from dp2emu.ddi10.shaders.stream_output import (
     StreamOutputEntry11,
     StreamOutputShader,
     StreamOutputShader11,
-    streaming,
+    stream_output_layouts,
 )
 from dp2emu.errors import ContractError
 from dp2emu.gpu.command.stream_targets import STREAM_TARGETS, STREAMS
@@ -38,7 +38,7 @@ class StreamDeclaration(NamedTuple):
     OutputSlot: int
 
 
-def described(
+def stream_output_desc(
     api: Api,
     code: Code,
     declared: Sequence[StreamDeclaration],
@@ -59,7 +59,7 @@ def described(
     else:
         desc = StreamOutputShader11(program, entries, tuple(strides), rasterized)
     try:
-        streaming(desc, Contract(checking=False))
+        stream_output_layouts(desc, Contract(checking=False))
     except ContractError as error:
         raise Refused(Result.E_INVALIDARG, str(error)) from None
     return desc

@@ -74,7 +74,7 @@ class Depth(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Divided:
+class Tessellated:
     """What hull and domain shaders make of the patches of an instance of a draw.
 
     ``points`` are those of the domains of all patches, each counted once in its patch, and
@@ -90,7 +90,7 @@ class Divided:
 
 
 @dataclass(frozen=True, slots=True)
-class Amplified:
+class GeometryOutput:
     """What a geometry shader does in an instance of a draw.
 
     ``adjacent`` is whether it declares adjacent vertices; it runs ``instances`` times for each
@@ -143,8 +143,8 @@ class Case:
     failed: int = 0
     depth: Depth | None = Depth.INTERPOLATED
     streams: bool = False
-    tessellation: Divided | None = None
-    geometry: Amplified | None = None
+    tessellation: Tessellated | None = None
+    geometry: GeometryOutput | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +318,7 @@ def _without_geometry(
     return _leaving(draw, shape, runs, primitives.high - primitives.low)
 
 
-def _left_of(draw: Case, geometry: Amplified) -> Interval:
+def _left_of(draw: Case, geometry: GeometryOutput) -> Interval:
     """What the clipper lets through of what a geometry shader puts out."""
     whole = _of_outlines(draw, geometry.outlines, geometry.entering, geometry.corners)
     return whole.plus(Interval(0, geometry.broken))
@@ -341,8 +341,8 @@ def _checked(draw: Case) -> _Shape:
     if shape is None:
         raise UsageError(f"{draw.topology} is no primitive topology")
     count = draw.vertices if draw.indices is None else len(draw.indices)
-    geometry = draw.geometry or Amplified()
-    made = draw.tessellation or Divided()
+    geometry = draw.geometry or GeometryOutput()
+    made = draw.tessellation or Tessellated()
     numbers = (geometry.instances, geometry.primitives, geometry.entering, geometry.broken,
                made.points, made.primitives)  # fmt: skip
     if min(count, draw.instances, draw.passed, draw.failed, *numbers) < 0:

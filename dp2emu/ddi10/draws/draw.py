@@ -17,18 +17,28 @@ from dp2emu.d3d.formats import Coding
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32, is_uint
-from dp2emu.ddi10.draws.post_vertex import LaterStages, Shown
+from dp2emu.ddi10.draws.post_vertex import ClipperInput, PostVertexBindings
 from dp2emu.ddi10.kept import Kept
 from dp2emu.ddi10.resources.resource import Resource, Resources
+from dp2emu.ddi10.resources.unordered_access import UnorderedSlots, UnorderedViews
 from dp2emu.ddi10.resources.views import DepthStencilFlag, TargetView
 from dp2emu.ddi10.shaders.shader import INSTANCE_FILE, Shader
-from dp2emu.ddi10.shaders.stage_resources import Read, Reading, constants
+from dp2emu.ddi10.shaders.stage_resources import StageResources, UnitBindings, constant_buffers
 from dp2emu.ddi10.shaders.stages import Stages
-from dp2emu.ddi10.states.bindings import Bindings, Viewport, scissor
+from dp2emu.ddi10.states.bindings import Bindings, Viewport, scissor_rect
 from dp2emu.ddi10.states.state_objects import RasterizerDesc
 from dp2emu.gpu.command.bindings import FloatViewport, Topology
-from dp2emu.gpu.command.packets import Draw, Indices, IndirectDraw, Instances, MergeNumbers, Stream
+from dp2emu.gpu.command.packets import (
+    Dispatch,
+    Draw,
+    Indices,
+    IndirectDraw,
+    Instances,
+    MergeNumbers,
+    Stream,
+)
 from dp2emu.gpu.command.pipeline import DepthState, Pipeline, RasterState
+from dp2emu.gpu.command.post_vertex_stages import StageProgram
 from dp2emu.gpu.command.stream_targets import Filled
 from dp2emu.gpu.command.topology import CORNERS, PATCHES, primitive_count
 from dp2emu.gpu.input_assembler.indirect_arguments import ARGUMENTS, INDEXED_ARGUMENTS, check_size
@@ -40,12 +50,16 @@ from dp2emu.shader.ir import Stage as Kind
 
 _TOPOLOGIES: dict[int, Topology] = {int(topology): topology for topology in Topology10}
 """By D3D10_DDI_PRIMITIVE_TOPOLOGY."""
+
+
 _STRIPS = (
     Topology10.LINESTRIP,
     Topology10.TRIANGLESTRIP,
     Topology10.LINESTRIP_ADJ,
     Topology10.TRIANGLESTRIP_ADJ,
 )
+
+
 _BASE = 1 << 31
 """What is added to a BaseVertex becomes a UINT."""
 
@@ -61,11 +75,11 @@ class Draws:
         self._resources = resources
         self._stages = stages
         self._bindings = bindings
-        self._later = LaterStages(stages, bindings)
+        self._later = PostVertexBindings(stages, bindings)
         self._kept_colors: Kept[tuple[Surface | None, ...]] = Kept()
         self._kept_depth: Kept[tuple[Surface | None, ...]] = Kept()
         self._kept_pipeline: Kept[Pipeline] = Kept()
-        self._readings = tuple(map(Reading, (stages.vertex, stages.pixel)))
+        self._readings = tuple(map(StageResources, (stages.vertex, stages.pixel)))
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
         """The entries, by name."""
@@ -160,7 +174,7 @@ class Draws:
     def _check_hazards(self) -> None:
         """Raises ContractError, if all promises are watched, for input that is output too."""
         at = self._bindings
-        if self._stages.geometry.streaming is not None:
+        if self._stages.geometry.stream_output is not None:
             written = {id(resource.surface) for resource in at.stream_targets.values()}
             read = [buffer.resource for buffer in at.vertex_buffers.values()]
             read += [at.index_buffer.resource] if at.index_buffer is not None else []
@@ -206,7 +220,7 @@ class Draws:
             indices=_indices(at, base),
             colors=colors,
             depth=depth,
-            scissor=scissor(at, view),
+            scissor=scissor_rect(at, view),
             viewport=FloatViewport(*view),
             vertex_uniforms=self._readings[0].uniforms(),
             pixel_uniforms=self._readings[1].uniforms(),
@@ -217,8 +231,8 @@ class Draws:
                 stencil_mask=at.depth_stencil.read_mask,
                 stencil_write_mask=_stencil_write_mask(at),
             ),
-            vertex_buffers=constants(self._stages.vertex),
-            pixel_buffers=constants(self._stages.pixel),
+            vertex_buffers=constant_buffers(self._stages.vertex),
+            pixel_buffers=constant_buffers(self._stages.pixel),
             instances=_instances(at, vertex, instances),
             cuts=cuts,
             read=vertices if cuts else None,
@@ -239,7 +253,7 @@ class Draws:
             yield from (view.resource for view in stage.resources.values())
         yield from (view.resource for view in at.unordered.views.values())
         yield from (view.resource for view in (*at.targets, at.depth) if view is not None)
-        if self._stages.geometry.streaming is not None:
+        if self._stages.geometry.stream_output is not None:
             yield from at.stream_targets.values()
 
     def _pipeline(
@@ -247,7 +261,7 @@ class Draws:
         vertex: Shader,
         pixel: Shader | None,
         colors: tuple[Surface | None, ...],
-        given: tuple[Read, Read],
+        given: tuple[UnitBindings, UnitBindings],
         topology: Topology,
     ) -> Pipeline:
         at, depth = self._bindings, self._bindings.depth
@@ -280,7 +294,7 @@ class Draws:
             deeds=pixel.lowered.deeds if pixel else (),
         )
 
-    def _raster(self, shown: Shown) -> RasterState:
+    def _raster(self, shown: ClipperInput) -> RasterState:
         state = self._bindings.rasterizer
         desc = state.desc
         names = [port.name for port in shown.ports]
@@ -387,3 +401,98 @@ def _depth(at: Bindings) -> DepthState:
 def _no_pixel_shader() -> Program:
     """What runs where there is no pixel shader: nothing."""
     return Builder(Kind.PIXEL).program()
+
+
+# Dispatches: what is set for the compute stage becomes packets of the GPU.
+#
+# Source: d3d10umddi.h, the entries of Direct3D 11 about compute shaders.
+
+MOST_GROUPS = 65535
+"""D3D11_CS_DISPATCH_MAX_THREAD_GROUPS_PER_DIMENSION."""
+
+
+ARGUMENT_BYTES = 12
+"""Of the numbers of groups in a buffer."""
+
+
+class Compute:
+    """The compute stage of a device.  Mutable: setters change what is bound."""
+
+    def __init__(
+        self, context: Context, resources: Resources, stages: Stages, views: UnorderedViews
+    ) -> None:
+        self._contract = context.contract
+        self._resources = resources
+        self._stage = stages.stages["Cs"]
+        self._views = views
+        self._reading = StageResources(self._stage)
+        self.unordered = UnorderedSlots()
+
+    def entries(self) -> Mapping[str, Callable[..., Any]]:
+        """The entries, by name."""
+        return {
+            "CsSetUnorderedAccessViews": self.set_views,
+            "Dispatch": self.dispatch,
+            "DispatchIndirect": self.dispatch_indirect,
+        }
+
+    def set_views(
+        self,
+        start: int,
+        views: Sequence[bytearray | None],
+        counts: Sequence[int] = (),
+    ) -> None:
+        """CsSetUnorderedAccessViews: into slots from ``start`` on."""
+        self._views.set(self.unordered, start, views, counts, "CsSetUnorderedAccessViews")
+
+    def dispatch(self, x: int, y: int, z: int) -> None:
+        """Dispatch so many groups."""
+        fits = all(0 <= each <= MOST_GROUPS for each in (x, y, z))
+        self._contract.hold(fits, Rule.NUMBERS, "Dispatch")
+        if x and y and z:
+            self._dispatch((x, y, z), None)
+
+    def dispatch_indirect(self, buffer: bytearray, offset: int) -> None:
+        """DispatchIndirect: the numbers of groups are in a buffer."""
+        entry = "DispatchIndirect"
+        resource = self._resources.objects.open(buffer, entry)
+        self._contract.hold(is_uint(offset) and offset % 4 == 0, Rule.NUMBERS, entry)
+        there = resource.is_buffer and offset + ARGUMENT_BYTES <= resource.surface.width
+        self._contract.hold(there, Rule.INSIDE, entry)
+        self._dispatch((0, 0, 0), (resource.surface, offset), resource)
+
+    def _dispatch(
+        self,
+        groups: tuple[int, int, int],
+        arguments: tuple[Surface, int] | None,
+        *used: Resource,
+    ) -> None:
+        """Record a dispatch; without a shader nothing is run."""
+        shader = self._stage.shader
+        if shader is None or not all(shader.lowered.threads):
+            return
+        read, lowered = self._reading.read(), shader.lowered
+        stage = StageProgram(
+            shader.program,
+            self._reading.uniforms(),
+            constant_buffers(self._stage),
+            read.textures,
+            read.samplers,
+            lowered.units,
+        )
+        packet = Dispatch(
+            stage,
+            lowered.deeds,
+            lowered.shared,
+            lowered.threads,
+            groups,
+            self.unordered.bound(),
+            arguments,
+        )
+        self._resources.record(packet, *used, *self._used())
+
+    def _used(self) -> Iterator[Resource]:
+        """What the GPU reads and writes for a dispatch."""
+        yield from self._stage.constants.values()
+        yield from (view.resource for view in self._stage.resources.values())
+        yield from (view.resource for view in self.unordered.views.values())

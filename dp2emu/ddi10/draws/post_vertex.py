@@ -13,9 +13,9 @@ from typing import NamedTuple
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Topology10, patch_list
 from dp2emu.ddi10.kept import Kept
 from dp2emu.ddi10.shaders.shader import HullShader, Shader
-from dp2emu.ddi10.shaders.stage_resources import Reading, constants, read
+from dp2emu.ddi10.shaders.stage_resources import StageResources, bind_units, constant_buffers
 from dp2emu.ddi10.shaders.stages import Stage, Stages
-from dp2emu.ddi10.states.bindings import VIEWPORTS, Bindings, Viewport, scissor
+from dp2emu.ddi10.states.bindings import VIEWPORTS, Bindings, Viewport, scissor_rect
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.command.bindings import FloatViewport, Topology
 from dp2emu.gpu.command.post_vertex_stages import (
@@ -127,7 +127,7 @@ _TOPOLOGIES: dict[OutputPrimitive, Topology] = {
 }
 
 
-class Tessellating:
+class HullDomainBindings:
     """What is bound to the hull and domain stages.  Mutable: it remembers what was made last."""
 
     def __init__(self, hull: Stage, domain: Stage) -> None:
@@ -199,11 +199,11 @@ class Tessellating:
 def program(stage: Stage, shader: Shader) -> StageProgram:
     """A shader with what is bound to its stage."""
     units = shader.lowered.units
-    given = read(units, stage.resources, stage.samplers)
+    given = bind_units(units, stage.resources, stage.samplers)
     return StageProgram(
         shader.program,
         shader.uniforms({}),
-        constants(stage),
+        constant_buffers(stage),
         given.textures,
         given.samplers,
         units,
@@ -228,27 +228,27 @@ def _bound_to(stage: Stage) -> list[object]:
 # arrays of targets and viewports.
 
 
-class Shown(NamedTuple):
+class ClipperInput(NamedTuple):
     """What clipping gets: the ports of vertices, and the primitives these make."""
 
     ports: Sequence[Port]
     topology: Topology
 
 
-class LaterStages:
+class PostVertexBindings:
     """What is bound to the later stages of a device.  Mutable: it remembers what was last made."""
 
     def __init__(self, stages: Stages, bindings: Bindings) -> None:
         self._geometry = stages.geometry
-        self._tessellating = Tessellating(stages.hull, stages.domain)
+        self._tessellating = HullDomainBindings(stages.hull, stages.domain)
         self._bindings = bindings
-        self._reading = Reading(stages.geometry)
+        self._reading = StageResources(stages.geometry)
         self._layers: Kept[tuple[Layer, ...]] = Kept()
 
     @property
     def made_of(self) -> tuple[object, ...]:
         """What pipelines depend on."""
-        own = self._geometry.shader, self._geometry.streaming
+        own = self._geometry.shader, self._geometry.stream_output
         return *self._tessellating.made_of, *own
 
     def takes(self, topology: Topology) -> bool:
@@ -260,24 +260,24 @@ class LaterStages:
             return True
         return self._tessellating.topology is not None and topology in PATCHES
 
-    def shown(self, vertex: Shader, topology: Topology) -> Shown:
+    def shown(self, vertex: Shader, topology: Topology) -> ClipperInput:
         """What the last stage makes of primitives of a vertex shader."""
         shader, rasterized = self._geometry.shader, self._output().rasterized
         if shader is None:
             divided = self._tessellating.shaders
             last = vertex if divided is None else divided[1]
-            return Shown(last.program.outputs, self._tessellating.topology or topology)
+            return ClipperInput(last.program.outputs, self._tessellating.topology or topology)
         for stream in streams_of(shader.lowered):
             if stream.number == rasterized:
-                return Shown([port for port, _ in stream.ports], stream.topology)
-        return Shown((), topology)
+                return ClipperInput([port for port, _ in stream.ports], stream.topology)
+        return ClipperInput((), topology)
 
     def later(
         self, vertex: Shader, topology: Topology, primitives: int
     ) -> PostVertexStages | None:
         """The stages, for so many primitives; None if there are none.  Raises Unsupported."""
         shader, tessellation = self._geometry.shader, self._tessellating.stage(primitives)
-        if shader is None and self._geometry.streaming is None and tessellation is None:
+        if shader is None and self._geometry.stream_output is None and tessellation is None:
             return None
         ports = {port.name for port in self.shown(vertex, topology).ports}
         return PostVertexStages(
@@ -295,7 +295,7 @@ class LaterStages:
         return stage
 
     def _output(self) -> StreamOutput:
-        streams = self._geometry.streaming
+        streams = self._geometry.stream_output
         if streams is None:
             return NOTHING_STORED
         targets = {
@@ -310,12 +310,12 @@ class LaterStages:
         if self._geometry.shader is not None:
             yield self._geometry
 
-    def _bound(self, stage: Stage, reading: Reading, shader: Shader) -> StageProgram:
+    def _bound(self, stage: Stage, reading: StageResources, shader: Shader) -> StageProgram:
         given = reading.read()
         return StageProgram(
             shader.program,
             reading.uniforms(),
-            constants(stage),
+            constant_buffers(stage),
             given.textures,
             given.samplers,
             shader.lowered.units,
@@ -326,7 +326,7 @@ class LaterStages:
         at = self._bindings
         views = [*at.viewports, *[Viewport(0, 0, 0, 0)] * (VIEWPORTS - len(at.viewports))]
         return tuple(
-            View(FloatViewport(*view), scissor(at, view, n)) for n, view in enumerate(views)
+            View(FloatViewport(*view), scissor_rect(at, view, n)) for n, view in enumerate(views)
         )
 
     def _slices(self) -> tuple[Layer, ...]:

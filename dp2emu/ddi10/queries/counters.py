@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.contract import Contract, Rule
-from dp2emu.ddi10.queries.query_types import Kind
+from dp2emu.ddi10.queries.query_types import QueryRow
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.queries import Observes, Report
 from dp2emu.gpu.device.timing import RATES
@@ -87,10 +87,10 @@ class StringOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CounterRow:
     """A counter: its query type, its C type, what watching it costs, and its strings."""
 
-    kind: Kind
+    kind: QueryRow
     type: CounterType
     cost: int
     strings: tuple[str, str, str]
@@ -243,27 +243,29 @@ _OF_CACHES = (Counter.POST_TRANSFORM_CACHE_HIT_RATE, Counter.TEXTURE_CACHE_HIT_R
 
 def _fraction(
     counter: Counter, cost: int, formula: Callable[[Report], float], description: str
-) -> Row:
+) -> CounterRow:
     watched = counter in _OF_CACHES
     observes = Observes.VERTEX_CACHE if watched else Observes.NOTHING
     layout = _LAYOUTS[CounterType.FLOAT32]
-    kind = Kind(
+    kind = QueryRow(
         counter, Interface.D3D10_0, layout, True, lambda report: (formula(report),), observes
     )
-    return Row(kind, CounterType.FLOAT32, cost, (_title(counter), "fraction", description))
+    return CounterRow(kind, CounterType.FLOAT32, cost, (_title(counter), "fraction", description))
 
 
-def _number(counter: Counter, kind: CounterType, source: str, units: str, description: str) -> Row:
+def _number(
+    counter: Counter, kind: CounterType, source: str, units: str, description: str
+) -> CounterRow:
     """A counter of whole things, modulo what its type holds."""
     layout = _LAYOUTS[kind]
     limit = 1 << 8 * layout.size
-    row = Kind(
+    row = QueryRow(
         counter, Interface.D3D10_0, layout, True, lambda report: (report.change(source) % limit,)
     )
-    return Row(row, kind, 1, (_title(counter), units, description))
+    return CounterRow(row, kind, 1, (_title(counter), units, description))
 
 
-COUNTERS: dict[int, Row] = {
+COUNTERS: dict[int, CounterRow] = {
     int(row.kind.query): row
     for row in (*(_fraction(*each) for each in _FRACTIONS), *(_number(*each) for each in _WHOLE))
 }
@@ -272,7 +274,7 @@ COUNTERS: dict[int, Row] = {
 LAST_DEVICE_DEPENDENT = max(COUNTERS)
 
 
-class Watched:
+class ActiveCounters:
     """Which counters of an adapter are watched, and for whom.  Mutable: it is a register.
 
     A counter that somebody watches is not available to others; for the same owner any number of

@@ -14,8 +14,15 @@ from struct import Struct
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.context import Commands, Predicate
 from dp2emu.ddi10.contract import Contract, Rule
-from dp2emu.ddi10.queries.counters import COUNTERS, Watched
-from dp2emu.ddi10.queries.query_types import KINDS, CreateQuery, GetDataFlag, Kind, MiscFlag, Query
+from dp2emu.ddi10.queries.counters import COUNTERS, ActiveCounters
+from dp2emu.ddi10.queries.query_types import (
+    QUERY_TYPES,
+    CreateQuery,
+    GetDataFlag,
+    MiscFlag,
+    Query,
+    QueryRow,
+)
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.packets import BeginQuery, EndQuery
 from dp2emu.gpu.command.queries import QuerySlot, Report
@@ -45,7 +52,7 @@ class State(IntEnum):
 class _Live:
     """What a device knows of a query beside the bytes: its kind, flags, slot and memory."""
 
-    kind: Kind
+    kind: QueryRow
     flags: int
     slot: QuerySlot
     memory: bytearray
@@ -82,7 +89,7 @@ class Queries:
         commands: Commands,
         interface: Interface,
         contract: Contract,
-        watched: Watched,
+        watched: ActiveCounters,
     ) -> None:
         self._gpu = gpu
         self._commands = commands
@@ -217,9 +224,9 @@ class Queries:
         """The state of a query as far as the host has seen it.  Raises ContractError."""
         return self._open(memory, "state").state
 
-    def _kind(self, description: CreateQuery, entry: str) -> Kind:
+    def _kind(self, description: CreateQuery, entry: str) -> QueryRow:
         counter = COUNTERS.get(description.Query)
-        kind = KINDS.get(description.Query) if counter is None else counter.kind
+        kind = QUERY_TYPES.get(description.Query) if counter is None else counter.kind
         known = kind is not None and kind.since <= self._interface
         self._contract.hold(known, Rule.KNOWN_TYPE, entry)
         assert kind is not None

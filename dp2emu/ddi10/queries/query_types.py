@@ -69,7 +69,7 @@ _Values = Callable[[Report], tuple[int | float, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class QueryRow:
     """A query type: since when it exists, its payload, whether Begin is for it, and its values.
 
     A ``predicate`` has one value.  ``own``: it is about the draws of its device alone.
@@ -157,22 +157,22 @@ _STATISTICS, _STATISTICS_11, _STREAM = (
 _D10, _D11 = Interface.D3D10_0, Interface.D3D11_0
 
 
-def _stream_statistics(query: Query, since: Interface, stream: int) -> Kind:
-    return Kind(query, since, _STREAM, True, _streamed(stream), own=True)
+def _stream_statistics(query: Query, since: Interface, stream: int) -> QueryRow:
+    return QueryRow(query, since, _STREAM, True, _streamed(stream), own=True)
 
 
-def _overflow_predicate(query: Query, since: Interface, *streams: int) -> Kind:
+def _overflow_predicate(query: Query, since: Interface, *streams: int) -> QueryRow:
     values = _overflowed(*streams)
-    return Kind(query, since, _BOOL, True, values, predicate=True, own=True)
+    return QueryRow(query, since, _BOOL, True, values, predicate=True, own=True)
 
 
-_ROWS: tuple[Kind, ...] = (
-    Kind(Query.EVENT, _D10, _BOOL, False, _event),
-    Kind(Query.OCCLUSION, _D10, _UINT64, True, _occlusion, own=True),
-    Kind(Query.TIMESTAMP, _D10, _UINT64, False, _timestamp),
-    Kind(Query.TIMESTAMPDISJOINT, _D10, _DISJOINT, True, _disjoint),
-    Kind(Query.PIPELINESTATS, _D10, _STATISTICS, True, _statistics_10, own=True),
-    Kind(
+_ROWS: tuple[QueryRow, ...] = (
+    QueryRow(Query.EVENT, _D10, _BOOL, False, _event),
+    QueryRow(Query.OCCLUSION, _D10, _UINT64, True, _occlusion, own=True),
+    QueryRow(Query.TIMESTAMP, _D10, _UINT64, False, _timestamp),
+    QueryRow(Query.TIMESTAMPDISJOINT, _D10, _DISJOINT, True, _disjoint),
+    QueryRow(Query.PIPELINESTATS, _D10, _STATISTICS, True, _statistics_10, own=True),
+    QueryRow(
         Query.OCCLUSIONPREDICATE,
         _D10,
         _BOOL,
@@ -183,7 +183,7 @@ _ROWS: tuple[Kind, ...] = (
     ),
     _stream_statistics(Query.STREAMOUTPUTSTATS, _D10, 0),
     _overflow_predicate(Query.STREAMOVERFLOWPREDICATE, _D10, *range(STREAMS)),
-    Kind(Query.D3D11_PIPELINESTATS, _D11, _STATISTICS_11, True, _statistics_11, own=True),
+    QueryRow(Query.D3D11_PIPELINESTATS, _D11, _STATISTICS_11, True, _statistics_11, own=True),
     *(
         _stream_statistics(Query(Query.STREAMOUTPUTSTATS_STREAM0 + stream), _D11, stream)
         for stream in range(STREAMS)
@@ -194,5 +194,5 @@ _ROWS: tuple[Kind, ...] = (
     ),
 )
 
-KINDS: dict[int, Kind] = {int(row.query): row for row in _ROWS}
+QUERY_TYPES: dict[int, QueryRow] = {int(row.query): row for row in _ROWS}
 """Every query type by its D3D10DDI_QUERY value."""

@@ -94,7 +94,7 @@ QueryResidencyCb = Callable[[QueryResidency], int]
 """pfnQueryResidencyCb of the runtime; returns an HRESULT."""
 
 
-def answer_from(memory: Residency) -> QueryResidencyCb:
+def residency_callback(memory: Residency) -> QueryResidencyCb:
     """A pfnQueryResidencyCb that answers from a GPU's own bookkeeping."""
 
     def answer(query: QueryResidency) -> int:

@@ -154,7 +154,7 @@ def surface_desc(desc: CreateResource) -> SurfaceDesc:
     )
 
 
-def bytes_of(desc: SurfaceDesc) -> int:
+def byte_size(desc: SurfaceDesc) -> int:
     """Bytes of all of it."""
     if desc.kind is SurfaceKind.MEMORY:
         return desc.width
@@ -183,7 +183,7 @@ _BOUNDS: dict[int, _Bounds] = {
 """The limits of Direct3D 11."""
 
 
-def possible(desc: CreateResource) -> bool:
+def is_valid(desc: CreateResource) -> bool:
     """Whether there can be such a resource.  Raises Unsupported for formats that are not built."""
     levels, infos = desc.MipLevels, desc.pMipInfoList
     if len(infos) != levels or desc.Usage not in tuple(Usage):
@@ -239,7 +239,7 @@ def _data_fits(desc: CreateResource) -> bool:
 
 
 @dataclass(slots=True, eq=False)
-class Progress:
+class StreamOutputProgress:
     """How far a buffer was streamed into, by whichever device.
 
     Mutable: who says where to go on begins anew, and draws that are recorded move what they were
@@ -266,7 +266,7 @@ class Resource:
     mapped: set[int]
     pending: int = 0
     shared: int = 0
-    progress: Progress = field(default_factory=Progress)
+    progress: StreamOutputProgress = field(default_factory=StreamOutputProgress)
     min_lod: float = 0.0
 
     @property
@@ -319,7 +319,7 @@ class Resources:
         """CreateResource in ``memory``; ``runtime`` is the runtime's handle and not used."""
         entry = "CreateResource"
         self.objects.check(memory)
-        self._context.contract.hold(possible(desc), Rule.KNOWN_RESOURCE, entry)
+        self._context.contract.hold(is_valid(desc), Rule.KNOWN_RESOURCE, entry)
         resource = Resource(desc, *self._allocate(desc), set())
         try:
             for index, given in enumerate(desc.pInitialDataUP or ()):
@@ -410,7 +410,7 @@ class Resources:
         allocations: tuple[Allocation, ...] = ()
         try:
             for purpose in _purposes(desc):
-                handle = residency.add(bytes_of(surface_desc(desc)))
+                handle = residency.add(byte_size(surface_desc(desc)))
                 allocations += (Allocation(handle, purpose),)
             return heap.make(surface_desc(desc)), allocations
         except Fault as fault:

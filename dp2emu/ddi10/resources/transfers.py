@@ -52,7 +52,7 @@ class ClearFlag(IntFlag):
     STENCIL = 2
 
 
-class Moves:
+class Transfers:
     """The entries that copy, update, resolve, make levels and clear.
 
     Methods raise ContractError for a broken promise, and Unsupported for what is not built.

@@ -25,7 +25,7 @@ from dp2emu.ddi10.resources.resource import (
     Resources,
     ResourceType,
 )
-from dp2emu.ddi10.resources.views import some_of
+from dp2emu.ddi10.resources.views import subrange
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.packets import ClearUnordered, CopyBytes, Unordered, WriteBytes
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc, SurfaceKind
@@ -244,7 +244,7 @@ def _buffer_view(
             return None
         dimension, size = Dimension.BUFFER, row.texels.size
     there = resource.surface.width // size if size else 0
-    elements = some_of(desc.FirstElement, desc.NumElements, there)
+    elements = subrange(desc.FirstElement, desc.NumElements, there)
     if not elements or (desc.Flags & _HIDING and not structured) or (size % 4 and structured):
         return None
     typed = None if raw or structured else format
@@ -276,7 +276,7 @@ def _texture_view(
         return None
     volume = flat == ResourceType.TEXTURE3D
     there = infos[desc.MipSlice].TexelDepth if volume else resource.desc.ArraySize
-    slices = some_of(desc.FirstArraySlice, desc.ArraySize, there)
+    slices = subrange(desc.FirstArraySlice, desc.ArraySize, there)
     dimension = _UNORDERED[flat][resource.desc.ArraySize > 1]
     if not slices:
         return None

@@ -243,7 +243,7 @@ def _buffer_target(
     if row is None or needed not in row.support or not resource.desc.BindFlags & bound:
         return None
     there = resource.surface.width // row.texels.size
-    elements = some_of(desc.FirstArraySlice, desc.ArraySize, there)
+    elements = subrange(desc.FirstArraySlice, desc.ArraySize, there)
     if not elements:
         return None
     return TargetView(
@@ -271,8 +271,8 @@ def _slices(resource: Resource, level: int) -> int:
 
 def _texture_view(resource: Resource, desc: CreateShaderResourceView) -> ShaderView | None:
     format = _format(resource, desc.Format, Support.TEXTURE)
-    levels = some_of(desc.MostDetailedMip, desc.MipLevels, resource.desc.MipLevels)
-    slices = some_of(desc.FirstArraySlice, desc.ArraySize, resource.desc.ArraySize)
+    levels = subrange(desc.MostDetailedMip, desc.MipLevels, resource.desc.MipLevels)
+    slices = subrange(desc.FirstArraySlice, desc.ArraySize, resource.desc.ArraySize)
     if not (format and levels and slices) or not _viewed_as(resource, desc, len(slices)):
         return None
     return ShaderView(resource, format, ResourceType(desc.ResourceDimension), levels, slices)
@@ -288,7 +288,7 @@ def _viewed_as(resource: Resource, desc: CreateShaderResourceView, slices: int) 
     return wanted == own or (own, wanted) == (ResourceType.TEXTURECUBE, ResourceType.TEXTURE2D)
 
 
-def some_of(first: int, count: int, there: int) -> range:
+def subrange(first: int, count: int, there: int) -> range:
     """Numbers from ``first`` on, of which there are ``there``; empty if they are not all there."""
     last = there if count == ALL else first + count
     return range(first, last) if 0 <= first < last <= there else range(0)
@@ -302,7 +302,9 @@ def _buffer_view(resource: Resource, desc: CreateShaderResourceView) -> ShaderVi
     raw = desc.Flags & BufferExFlag.RAW
     size = 4 if raw else resource.desc.ByteStride if row is None else row.texels.size
     fits = row is None or raw or Support.BUFFER in row.support
-    elements = some_of(desc.FirstElement, desc.NumElements, resource.surface.width // max(size, 1))
+    elements = subrange(
+        desc.FirstElement, desc.NumElements, resource.surface.width // max(size, 1)
+    )
     if not (fits and size and elements):
         return None
     return ShaderView(

@@ -56,7 +56,7 @@ _FLAT = frozenset(
 )
 
 
-def looking(program: Program, lowered: Lowered4) -> Program:
+def with_evaluated_inputs(program: Program, lowered: Lowered4) -> Program:
     """The program, which can look at its inputs elsewhere if it asks to."""
     asking = {n: unit.register for n, unit in enumerate(lowered.units) if unit.ask in ELSEWHERE}
     if not asking:
@@ -126,7 +126,7 @@ _CENTRE, _SIDE = Constant.of(Type.F32, 0.5), Constant.of(Type.F32, 0)
 
 _TRUE, _FALSE = Constant.of(Type.I32, -1), Constant.of(Type.I32, 0)
 
-_Inputs = Callable[["_Writer", Input], Iterable[Statement]]
+_Inputs = Callable[["_PortRewriter", Input], Iterable[Statement]]
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ def vertex_shader(code: bytes) -> Shader:
     stages.
     """
     lowered = _lowered(code, Stage.VERTEX)
-    return Shader(_Writer.of(lowered, _VERTEX_INPUTS, "o", "v").program(), lowered)
+    return Shader(_PortRewriter.of(lowered, _VERTEX_INPUTS, "o", "v").program(), lowered)
 
 
 @kept(PROGRAM_SLOTS, _slots)
@@ -202,8 +202,8 @@ def pixel_shader(code: bytes) -> Shader:
     stages.
     """
     lowered = _lowered(code, Stage.PIXEL)
-    program = _Writer.of(lowered, _PIXEL_INPUTS, "target", "target").program()
-    return Shader(looking(program, lowered), lowered)
+    program = _PortRewriter.of(lowered, _PIXEL_INPUTS, "target", "target").program()
+    return Shader(with_evaluated_inputs(program, lowered), lowered)
 
 
 @kept(PROGRAM_SLOTS, _slots)
@@ -214,7 +214,7 @@ def domain_shader(code: bytes) -> Shader:
     stages.
     """
     lowered = _lowered(code, Stage.DOMAIN)
-    return Shader(_Writer.of(lowered, _DOMAIN_INPUTS, "o", "v").program(), lowered)
+    return Shader(_PortRewriter.of(lowered, _DOMAIN_INPUTS, "o", "v").program(), lowered)
 
 
 @kept(PROGRAM_SLOTS, _hull_slots)
@@ -269,7 +269,7 @@ def _decoded(code: bytes, stage: Stage) -> Decoded:
 
 
 @dataclass(slots=True)
-class _Writer:
+class _PortRewriter:
     """A program being rewritten.  Mutable: it collects slots, ports and files.
 
     Outputs whose names begin with ``old`` are called ``new`` instead.  Those of vertices are both
@@ -290,7 +290,7 @@ class _Writer:
         return self.old == "o"
 
     @classmethod
-    def of(cls, lowered: Lowered4, rules: dict[str, _Inputs], old: str, new: str) -> _Writer:
+    def of(cls, lowered: Lowered4, rules: dict[str, _Inputs], old: str, new: str) -> _PortRewriter:
         """For a lowered shader; ``rules`` are by what the names of its inputs begin with."""
         given = lowered.program
         files = {file.name: file for file in given.files}
@@ -350,25 +350,25 @@ class _Writer:
         yield Output(name, value)
 
 
-def _as_it_is(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
+def _unchanged(writer: _PortRewriter, statement: Input) -> tuple[Statement, ...]:
     return (writer.read(statement.port, statement.slot),)
 
 
-def _instance(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
+def _instance(writer: _PortRewriter, statement: Input) -> tuple[Statement, ...]:
     writer.files[INSTANCE_FILE] = File(INSTANCE_FILE, Type.I32, 1, uniform=True)
     return (Load(statement.slot, INSTANCE_FILE, Address(0)),)
 
 
-def _interpolated(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
+def _interpolated(writer: _PortRewriter, statement: Input) -> tuple[Statement, ...]:
     if writer.slots[statement.slot] is Type.F32:
-        return _as_it_is(writer, statement)
+        return _unchanged(writer, statement)
     return (writer.read(CONSTANT + statement.port, statement.slot),)
 
 
 _PLACES = {"position.x": "vpos.x", "position.y": "vpos.y", "position.z": "depth.x"}
 
 
-def _place(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
+def _position(writer: _PortRewriter, statement: Input) -> tuple[Statement, ...]:
     """SV_Position: the centre of the pixel, its depth, and w of the eye."""
     name = _PLACES.get(statement.port, "w.x")
     if not name.startswith("vpos"):
@@ -378,7 +378,7 @@ def _place(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
     return writer.read(name, corner), centre
 
 
-def _facing(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
+def _facing(writer: _PortRewriter, statement: Input) -> tuple[Statement, ...]:
     side, front = writer.slot(Type.F32), writer.slot(Type.BOOL)
     return (
         writer.read("vface.x", side),
@@ -388,16 +388,16 @@ def _facing(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
 
 
 _VERTEX_INPUTS: dict[str, _Inputs] = {
-    "v": _as_it_is,
-    "vertex_id": _as_it_is,
+    "v": _unchanged,
+    "vertex_id": _unchanged,
     "instance_id": _instance,
 }
 
 
 _DOMAIN_INPUTS: dict[str, _Inputs] = {
-    "patch": _as_it_is,
-    "domain": _as_it_is,
-    "primitive_id": _as_it_is,
+    "patch": _unchanged,
+    "domain": _unchanged,
+    "primitive_id": _unchanged,
 }
 
 
@@ -405,10 +405,10 @@ _PIXEL_INPUTS: dict[str, _Inputs] = {
     "v": _interpolated,
     "centroid": _interpolated,
     "noperspective": _interpolated,
-    "position": _place,
+    "position": _position,
     "is_front_face": _facing,
-    "primitive_id": _as_it_is,
+    "primitive_id": _unchanged,
     "sample": _interpolated,
-    "sample_index": _as_it_is,
-    "coverage": _as_it_is,
+    "sample_index": _unchanged,
+    "coverage": _unchanged,
 }

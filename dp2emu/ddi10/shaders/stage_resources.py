@@ -55,26 +55,26 @@ _UNTYPED = (Dimension.RAW_BUFFER, Dimension.STRUCTURED_BUFFER)
 
 
 @dataclass(frozen=True)
-class Read:
+class UnitBindings:
     """The samplers of a stage for the GPU, and their textures, by number of the unit."""
 
     samplers: Samplers
     textures: Mapping[int, TextureBinding]
 
 
-NOTHING = Read((), {})
+NO_UNITS = UnitBindings((), {})
 
 
-def read(
+def bind_units(
     units: Sequence[Unit],
     views: Mapping[int, ShaderView],
     samplers: Mapping[int, SamplerDesc],
-) -> Read:
+) -> UnitBindings:
     """What is bound for the units.  Raises Unsupported for filters that are not built."""
     found = list(_read(units, views, samplers))
     if not found:
-        return NOTHING
-    return Read(
+        return NO_UNITS
+    return UnitBindings(
         tuple((number, key) for number, key, _ in found),
         {number: binding for number, _, binding in found},
     )
@@ -171,19 +171,19 @@ def _filters(bits: int) -> tuple[TextureFilter, TextureFilter, TextureFilter]:
 # Source: Direct3D 10 and 11 documentation of shader resources and constant buffers.
 
 
-class Reading:
+class StageResources:
     """What the shader of a stage reads.  Mutable: it remembers what that was last."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
-        self._read: Kept[Read] = Kept()
+        self._read: Kept[UnitBindings] = Kept()
         self._uniforms: Kept[Uniforms] = Kept()
 
-    def read(self) -> Read:
+    def read(self) -> UnitBindings:
         """Its textures, buffers and samplers."""
         stage, shader = self._stage, self._stage.shader
         if shader is None:
-            return NOTHING
+            return NO_UNITS
         units = shader.lowered.units
         views = [stage.resources.get(unit.resource or 0) for unit in units]
         memory = [view and view.resource.surface for view in views]
@@ -191,7 +191,7 @@ class Reading:
         samplers = [stage.samplers.get(unit.sampler or 0) for unit in units]
         return self._read.of(
             (shader, *views, *memory, *least, *samplers),
-            lambda: read(units, stage.resources, stage.samplers),
+            lambda: bind_units(units, stage.resources, stage.samplers),
         )
 
     def uniforms(self) -> Uniforms:
@@ -202,6 +202,6 @@ class Reading:
         return self._uniforms.of((shader,), lambda: shader.uniforms({}))
 
 
-def constants(stage: Stage) -> dict[str, Surface]:
+def constant_buffers(stage: Stage) -> dict[str, Surface]:
     """The constant buffers of a stage, by the file that they are."""
     return {f"cb{slot}": found.surface for slot, found in stage.constants.items()}

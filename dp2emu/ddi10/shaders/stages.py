@@ -27,10 +27,10 @@ from dp2emu.ddi10.shaders.shader import (
     vertex_shader,
 )
 from dp2emu.ddi10.shaders.stream_output import (
-    Streaming,
+    StreamOutputLayouts,
     StreamOutputShader,
     StreamOutputShader11,
-    streaming,
+    stream_output_layouts,
 )
 from dp2emu.ddi10.states.state_objects import SamplerDesc, States
 from dp2emu.errors import Unsupported
@@ -70,17 +70,17 @@ class TessellationSignatures(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Made:
+class ShaderObject:
     """A shader object: its program, None for what only streams out and for hull shaders, which
     have several; and what streams out.
     """
 
     shader: Shader | None
-    streaming: Streaming | None = None
+    stream_output: StreamOutputLayouts | None = None
     hull: HullShader | None = None
 
 
-NOTHING = Made(None)
+NO_SHADER = ShaderObject(None)
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class Stage:
     """What a stage has.  Mutable: setters change it; what is in no slot is not bound."""
 
     shader: Shader | None = None
-    streaming: Streaming | None = None
+    stream_output: StreamOutputLayouts | None = None
     hull: HullShader | None = None
     constants: dict[int, Resource] = field(default_factory=dict)
     resources: dict[int, ShaderView] = field(default_factory=dict)
@@ -106,7 +106,7 @@ class Stages:
         self._resources = resources
         self._views = views
         self._states = states
-        self.objects: Objects[Made] = Objects(context, "Shader", b"SHDR")
+        self.objects: Objects[ShaderObject] = Objects(context, "Shader", b"SHDR")
         self.stages = {prefix: Stage() for prefix in PREFIXES}
 
     @property
@@ -166,7 +166,7 @@ class Stages:
         Raises ShaderError, Unsupported, Fault (E_OUTOFMEMORY) and ContractError.
         """
         self.objects.check(memory)
-        self.objects.add(memory, Made(make(_tokens(code))))
+        self.objects.add(memory, ShaderObject(make(_tokens(code))))
 
     def _create_hull(
         self,
@@ -177,7 +177,7 @@ class Stages:
     ) -> None:
         """CreateHullShader.  Raises as ``_create`` does."""
         self.objects.check(memory)
-        self.objects.add(memory, Made(None, hull=hull_shader(_tokens(code))))
+        self.objects.add(memory, ShaderObject(None, hull=hull_shader(_tokens(code))))
 
     def _create_streaming(
         self,
@@ -193,15 +193,15 @@ class Stages:
         self.objects.check(memory)
         known = self._interface >= Interface.D3D11_0 or isinstance(desc, StreamOutputShader)
         self._contract.hold(known, Rule.STREAMED, "CreateGeometryShaderWithStreamOutput")
-        streams = streaming(desc, self._contract)
+        streams = stream_output_layouts(desc, self._contract)
         code = desc.pShaderCode
         shader = None if code is None else geometry_shader(_tokens(code))
-        self.objects.add(memory, Made(shader, streams))
+        self.objects.add(memory, ShaderObject(shader, streams))
 
     def _setters(self, prefix: str, stage: Stage) -> dict[str, Callable[..., Any]]:
         def set_shader(memory: bytearray | None) -> None:
-            found = self.objects.maybe(memory, f"{prefix}SetShader") or NOTHING
-            stage.shader, stage.streaming, stage.hull = found.shader, found.streaming, found.hull
+            found = self.objects.maybe(memory, f"{prefix}SetShader") or NO_SHADER
+            stage.shader, stage.stream_output, stage.hull = found.shader, found.stream_output, found.hull
 
         def set_with_interfaces(
             memory: bytearray | None, interfaces: Sequence[int] = (), data: Sequence[int] = ()

@@ -65,7 +65,7 @@ class StreamOutputShader11(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Streaming:
+class StreamOutputLayouts:
     """``layouts`` by stream, of those that are stored, and which stream is ``rasterized``, None
     if none is.
     """
@@ -74,18 +74,20 @@ class Streaming:
     rasterized: int | None = 0
 
 
-def streaming(desc: StreamOutputShader | StreamOutputShader11, contract: Contract) -> Streaming:
+def stream_output_layouts(
+    desc: StreamOutputShader | StreamOutputShader11, contract: Contract
+) -> StreamOutputLayouts:
     """What a description says.  Raises ContractError for one that there cannot be.
 
     Without a stride of its own a slot has that of its entries: in Direct3D 10 wherever entries
     are not in slot 0 alone.
     """
-    entries, strides, rasterized = _alike(desc)
-    packed = _packed(entries)
+    entries, strides, rasterized = _normalized(desc)
+    packed = _packed_sizes(entries)
     found = {slot: strides.get(slot) or size for slot, size in packed.items()}
     kept = (
-        all(map(_known, entries))
-        and _apart(entries)
+        all(map(_valid, entries))
+        and _disjoint(entries)
         and (rasterized is None or 0 <= rasterized < STREAMS)
         and (desc.pShaderCode is not None or {each.Stream for each in entries} == {0})
         and all(packed[slot] <= stride <= STRIDE for slot, stride in found.items())
@@ -95,10 +97,10 @@ def streaming(desc: StreamOutputShader | StreamOutputShader11, contract: Contrac
         stream: _layout([each for each in entries if each.Stream == stream], found)
         for stream in sorted({each.Stream for each in entries})
     }
-    return Streaming(layouts, rasterized)
+    return StreamOutputLayouts(layouts, rasterized)
 
 
-def _alike(
+def _normalized(
     desc: StreamOutputShader | StreamOutputShader11,
 ) -> tuple[Sequence[StreamOutputEntry11], dict[int, int], int | None]:
     """Entries, strides by slot and the rasterized stream of either description."""
@@ -112,7 +114,7 @@ def _alike(
     return entries, {0: desc.StreamOutputStrideInBytes} if alone else {}, 0
 
 
-def _known(entry: StreamOutputEntry11) -> bool:
+def _valid(entry: StreamOutputEntry11) -> bool:
     lowest = entry.RegisterMask & -entry.RegisterMask
     gap = entry.RegisterIndex == GAP
     together = 0 < entry.RegisterMask < 16 and entry.RegisterMask + lowest in (2, 4, 8, 16)
@@ -125,7 +127,7 @@ def _known(entry: StreamOutputEntry11) -> bool:
     )
 
 
-def _apart(entries: Sequence[StreamOutputEntry11]) -> bool:
+def _disjoint(entries: Sequence[StreamOutputEntry11]) -> bool:
     """Whether no slot is of two streams, no component of a stream is stored twice, and no stream
     has more components than there can be.
     """
@@ -147,7 +149,7 @@ def _components(entry: StreamOutputEntry11) -> Iterator[tuple[int, int]]:
             yield entry.RegisterIndex, component
 
 
-def _packed(entries: Sequence[StreamOutputEntry11]) -> dict[int, int]:
+def _packed_sizes(entries: Sequence[StreamOutputEntry11]) -> dict[int, int]:
     """Bytes that the entries of each slot take."""
     sizes: dict[int, int] = {}
     for entry in entries:

@@ -16,14 +16,14 @@ from dp2emu.ddi10.contract import Rule, float32, is_uint
 from dp2emu.ddi10.resources.resource import BindFlag, Resource, Resources
 from dp2emu.ddi10.resources.unordered_access import UnorderedSlots, UnorderedViews
 from dp2emu.ddi10.resources.views import TargetView, Views
-from dp2emu.ddi10.states.input_layout import NOTHING, SLOTS, ElementLayout, ElementLayouts
+from dp2emu.ddi10.states.input_layout import EMPTY_LAYOUT, SLOTS, ElementLayout, ElementLayouts
 from dp2emu.ddi10.states.state_objects import TARGETS, Blending, DepthStencil, Rasterizer, States
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.stream_targets import STREAM_TARGETS, Filled
 from dp2emu.records import dataclass
 
 
-def scissor(at: Bindings, view: Viewport, number: int = 0) -> Rect:
+def scissor_rect(at: Bindings, view: Viewport, number: int = 0) -> Rect:
     """Pixels whose centres are in the viewport and, if that counts, in the scissor rectangle
     of its number.
 
@@ -96,7 +96,7 @@ class IndexBuffer(NamedTuple):
 class Bindings:
     """Mutable: setters change it."""
 
-    layout: ElementLayout = NOTHING
+    layout: ElementLayout = EMPTY_LAYOUT
     vertex_buffers: dict[int, VertexBuffer] = field(default_factory=dict)
     index_buffer: IndexBuffer | None = None
     topology: int = 0
@@ -114,7 +114,7 @@ class Bindings:
     stream_targets: dict[int, Resource] = field(default_factory=dict)
 
 
-class Setters:
+class StateSetters:
     """The entries that set.  Mutable: they act on ``bindings``."""
 
     def __init__(
@@ -155,7 +155,7 @@ class Setters:
     def set_input_layout(self, memory: bytearray | None) -> None:
         """IaSetInputLayout."""
         layout = self._layouts.objects.maybe(memory, "IaSetInputLayout")
-        self.bindings.layout = layout or NOTHING
+        self.bindings.layout = layout or EMPTY_LAYOUT
 
     def set_vertex_buffers(
         self,
@@ -204,7 +204,7 @@ class Setters:
         entry = "SetViewports"
         self._check_count(len(viewports), clear, entry)
         found = [Viewport(*viewport) for viewport in viewports]
-        self._contract.hold(all(map(_possible, found)), Rule.KNOWN_STATE, entry)
+        self._contract.hold(all(map(_valid, found)), Rule.KNOWN_STATE, entry)
         self.bindings.viewports = found
 
     def set_scissor_rects(self, clear: int, rects: Sequence[Scissor]) -> None:
@@ -294,7 +294,7 @@ _FARTHEST = 1 << 15
 """D3D11_VIEWPORT_BOUNDS_MAX and _MIN, about."""
 
 
-def _possible(view: Viewport) -> bool:
+def _valid(view: Viewport) -> bool:
     """Whether the runtime lets a viewport pass; a NaN never."""
     return (
         -_FARTHEST <= view.TopLeftX <= _FARTHEST

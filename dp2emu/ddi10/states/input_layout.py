@@ -56,7 +56,7 @@ class ElementLayout:
     rates: Mapping[int, int]
 
 
-NOTHING = ElementLayout(VertexLayout((), transformed=False), (), {})
+EMPTY_LAYOUT = ElementLayout(VertexLayout((), transformed=False), (), {})
 """No layout: a vertex shader reads numbers of vertices at most."""
 
 
@@ -82,12 +82,12 @@ class ElementLayouts:
         there are not.
         """
         elements = desc.pVertexElements
-        known = len(elements) <= SLOTS and all(map(_known, elements))
+        known = len(elements) <= SLOTS and all(map(_valid, elements))
         self._contract.hold(known, Rule.KNOWN_STATE, "CreateElementLayout")
         self.objects.add(memory, _resolved(desc.pVertexElements))
 
 
-def _known(element: InputElement) -> bool:
+def _valid(element: InputElement) -> bool:
     row = DXGI.get(DxgiFormat(element.Format)) if element.Format in _NUMBERS else None
     return (
         row is not None

@@ -15,11 +15,11 @@ from dp2emu.ddi10.codes import DdiCode
 from dp2emu.ddi10.queries.counters import (
     COUNTERS,
     SIMULTANEOUS,
+    ActiveCounters,
     Counter,
     CounterInfo,
     CounterType,
     StringOut,
-    Watched,
 )
 from dp2emu.ddi10.queries.query_types import CreateQuery
 from dp2emu.gpu.command.packets import BeginQuery, Clear, EndQuery
@@ -225,7 +225,7 @@ counters = st.sampled_from([int(counter) for counter in Counter])
 def test_what_is_watched_never_costs_more_than_the_limit(
     steps: list[tuple[int, int, bool]],
 ) -> None:
-    watched = Watched()
+    watched = ActiveCounters()
     held: list[tuple[int, int]] = []
     for owner, counter, releases in steps:
         if releases and held:
