@@ -217,7 +217,7 @@ class DeviceObjects:
         entry, objects = "DestroyResource", (*self.views.all(), self.unordered.objects)
         resource = self.resources.objects.open(memory, entry)
         left = any(view.resource is resource for each in objects for view in each.values())
-        self._contract.hold(not left, Rule.VIEWS_LEFT, entry)
+        self._contract.check(not left, Rule.VIEWS_LEFT, entry)
         self.resources.destroy(memory)
 
     def _objects(self) -> tuple[Objects[Any], ...]:
@@ -248,7 +248,7 @@ class Host(Protocol):
 
     gpu: Gpu
     contract: Contract
-    watched: ActiveCounters
+    active_counters: ActiveCounters
     shared: SharedResources[Any]
 
     def count_call(self) -> bool:
@@ -279,7 +279,7 @@ class Device:
         self._destroyed = False
         self._commands = Commands(adapter.gpu)
         self.queries = Queries(
-            adapter.gpu, self._commands, interface, adapter.contract, adapter.watched
+            adapter.gpu, self._commands, interface, adapter.contract, adapter.active_counters
         )
         context = Context(adapter.gpu, self._commands, adapter.contract, interface, adapter.shared)
         self._parts = DeviceObjects(context, query_residency)
@@ -345,7 +345,7 @@ class Device:
 
     def _call(self, name: str, entry: Callable[..., Any] | None, *arguments: Any) -> Any:
         """Call an entry; None when it reports."""
-        self._adapter.contract.hold(not self._destroyed, Rule.LIVE_DEVICE, name)
+        self._adapter.contract.check(not self._destroyed, Rule.LIVE_DEVICE, name)
         if entry is None:
             raise Unsupported(f"{name} of the Direct3D 10/11 interface")
         self._adapter.gpu.spending.begin_call()
@@ -361,7 +361,7 @@ class Device:
 
     def _call_dxgi(self, name: str, entry: Callable[..., int], *arguments: Any) -> int:
         """Call a DXGI function and return its code."""
-        self._adapter.contract.hold(not self._destroyed, Rule.LIVE_DEVICE, name)
+        self._adapter.contract.check(not self._destroyed, Rule.LIVE_DEVICE, name)
         self._adapter.gpu.spending.begin_call()
         if not self._adapter.count_call():
             return DdiCode.D3DDDIERR_DEVICEREMOVED
@@ -371,9 +371,9 @@ class Device:
             return fault.hr
 
     def _destroy(self) -> None:
-        self._adapter.contract.hold(not self.queries, Rule.QUERIES_LEFT, "DestroyDevice")
-        self._adapter.contract.hold(not len(self._parts), Rule.OBJECTS_LEFT, "DestroyDevice")
+        self._adapter.contract.check(not self.queries, Rule.QUERIES_LEFT, "DestroyDevice")
+        self._adapter.contract.check(not len(self._parts), Rule.OBJECTS_LEFT, "DestroyDevice")
         self.queries.destroy_all()
         self._parts.resources.destroy_all()
-        self._commands.drop()
+        self._commands.clear()
         self._destroyed = True

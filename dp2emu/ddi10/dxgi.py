@@ -136,7 +136,7 @@ class Dxgi:
         box = Box(arguments.DstLeft, arguments.DstTop, arguments.DstRight, arguments.DstBottom)
         inside = 0 <= box.left < box.right <= whole.box.right
         inside = inside and 0 <= box.top < box.bottom <= whole.box.bottom
-        self._context.contract.hold(inside, Rule.INSIDE, entry)
+        self._context.contract.check(inside, Rule.INSIDE, entry)
         self._copy(source, (resource, Part(whole.surface, whole.index, box)))
         return S_OK
 
@@ -183,13 +183,13 @@ class Dxgi:
     def _part(self, memory: bytearray, index: int, entry: str) -> tuple[Resource, Part]:
         resource = self._resources.objects.open(memory, entry)
         there = not resource.is_buffer and 0 <= index < resource.count
-        self._context.contract.hold(there, Rule.KNOWN_SUBRESOURCE, entry)
+        self._context.contract.check(there, Rule.KNOWN_SUBRESOURCE, entry)
         return resource, whole_part(resource.surface, index)
 
     def _copy(self, source: tuple[Resource, Part], target: tuple[Resource, Part]) -> None:
         fits = all(map(_convertible, (source[0], target[0])))
         fits = fits and source[0].surface.samples >= target[0].surface.samples
-        self._context.contract.hold(fits, Rule.SAME_TEXELS, "Blt")
+        self._context.contract.check(fits, Rule.SAME_TEXELS, "Blt")
         self._context.commands.predicated = False
         self._resources.record(Copy(source[1], target[1]), source[0], target[0])
 

@@ -230,7 +230,7 @@ DEVICE = EntryCalled(0, 110, "Adapter.CreateDevice", (1,))
         (EntryCalled(1, 110, "CreateBlendState",
                      (Structure("BlendDesc1", (0, 0, ())), Memory(1, 16), 0)), "means nothing"),
         (EntryCalled(0, 110, "Adapter.CreateDevice", (1,)), "device 1: it exists"),
-        (EntryCalled(0, 5, "Adapter.CreateDevice", (2,)), "no such interface version"),
+        (EntryCalled(0, 5, "Adapter.CreateDevice", (2,)), "this interface version"),
         (EntryCalled(0, 110, "Adapter.CreateDevice", ()), "takes 1 numbers"),
         (EntryCalled(0, 110, "Adapter.Advance", (-1,)), "takes 1 numbers"),
         (EntryCalled(0, 110, "Adapter.Disturb", ("rain",)), "one cause"),

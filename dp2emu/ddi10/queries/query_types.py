@@ -1,7 +1,7 @@
 """Query types of the Direct3D 10/11 interface: one row per type, from counters to payload bytes.
 
-Source: Direct3D 10/11 DDI, "Query types".  Payloads are little-endian, in the
-member order of their structures.
+Source: Direct3D 10/11 DDI, "Query types".  Payloads are little-endian, in the member order of
+their structures.
 """
 
 from __future__ import annotations
@@ -70,9 +70,10 @@ _Values = Callable[[Report], tuple[int | float, ...]]
 
 @dataclass(frozen=True, slots=True)
 class QueryRow:
-    """A query type: since when it exists, its payload, whether Begin is for it, and its values.
+    """A query type or counter: first interface version, payload layout, and how to compute it.
 
-    A ``predicate`` has one value.  ``own``: it is about the draws of its device alone.
+    ``begins``: QueryBegin is legal.  ``values`` computes the members of the payload from a report;
+    a ``predicate`` has one, its BOOL.  ``own``: it counts the draws of its own device only.
     """
 
     query: IntEnum
@@ -86,11 +87,11 @@ class QueryRow:
 
     @property
     def verdict(self) -> Callable[[Report], bool] | None:
-        """What a predicate's BOOL is; None for other types."""
+        """The function that computes a predicate's BOOL; None for other types."""
         return (lambda report: bool(self.values(report)[0])) if self.predicate else None
 
     def payload(self, report: Report) -> bytes:
-        """What QueryGetData hands out for a finished query."""
+        """The bytes QueryGetData returns for a finished query."""
         return self.layout.pack(*self.values(report))
 
 
@@ -133,7 +134,7 @@ def _streamed(stream: int) -> _Values:
 
 
 def _overflowed(*streams: int) -> _Values:
-    """Whether any of the streams needed more than was written."""
+    """Whether any of the streams overflowed: more primitives needed than written."""
 
     def values(report: Report) -> tuple[int, ...]:
         counts = (_streamed(stream)(report) for stream in streams)

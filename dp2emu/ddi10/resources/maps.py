@@ -99,10 +99,10 @@ class Maps:
         """
         contract, resource = self._context.contract, self._open(entry, memory, subresource)
         known = kind in _MAPS[entry]
-        contract.hold(known, Rule.KNOWN_STATE, entry)
-        contract.hold(resource.surface.samples == 1, Rule.SAMPLES, entry)
-        contract.hold(_goes_with(entry, resource), Rule.MAP_BY_USAGE, entry)
-        contract.hold(subresource not in resource.mapped, Rule.NOT_MAPPED, entry)
+        contract.check(known, Rule.KNOWN_STATE, entry)
+        contract.check(resource.surface.samples == 1, Rule.SAMPLES, entry)
+        contract.check(_goes_with(entry, resource), Rule.MAP_BY_USAGE, entry)
+        contract.check(subresource not in resource.mapped, Rule.NOT_MAPPED, entry)
         self._make_safe(resource, Map(kind), flags)
         resource.mapped.add(subresource)
         return _mapped(resource, subresource, kind == Map.READ)
@@ -110,7 +110,7 @@ class Maps:
     def unmap(self, entry: str, memory: bytearray, subresource: int) -> None:
         """The host has done with a subresource."""
         resource = self._open(entry, memory, subresource)
-        self._context.contract.hold(subresource in resource.mapped, Rule.MAPPED, entry)
+        self._context.contract.check(subresource in resource.mapped, Rule.MAPPED, entry)
         resource.mapped.discard(subresource)
 
     def is_staging_busy(self, memory: bytearray) -> bool:
@@ -120,7 +120,7 @@ class Maps:
     def _open(self, entry: str, memory: bytearray, subresource: int) -> Resource:
         resource = self._resources.objects.open(memory, entry)
         there = 0 <= subresource < resource.count
-        self._context.contract.hold(there, Rule.KNOWN_SUBRESOURCE, entry)
+        self._context.contract.check(there, Rule.KNOWN_SUBRESOURCE, entry)
         return resource
 
     def _make_safe(self, resource: Resource, kind: Map, flags: int) -> None:

@@ -128,7 +128,7 @@ def query_resource_residency(
 def _check(contract: Contract, resources: Sequence[Memory], status: list[int] | None) -> None:
     entry = "QueryResourceResidency"
     system = any(resource.system_memory for resource in resources)
-    contract.hold(not system, Rule.SYSTEM_MEMORY, entry)
+    contract.check(not system, Rule.SYSTEM_MEMORY, entry)
     if system or len(status or ()) < len(resources):
         raise Fault(DdiCode.E_INVALIDARG, f"{entry}: system memory, or no room for the status")
     if sum(len(resource.rendering) for resource in resources) > MOST_ALLOCATIONS:
@@ -143,5 +143,5 @@ def _worst(contract: Contract, callback: QueryResidencyCb, handles: list[int]) -
         raise Fault(code, "QueryResourceResidency: pfnQueryResidencyCb failed")
     answers = query.pResidencyStatus
     known = len(answers) == len(handles) and all(answer in tuple(Place) for answer in answers)
-    contract.hold(known, Rule.KNOWN_STATUS, "pfnQueryResidencyCb")
+    contract.check(known, Rule.KNOWN_STATUS, "pfnQueryResidencyCb")
     return Place(max(answers))

@@ -319,7 +319,7 @@ class Resources:
         """CreateResource in ``memory``; ``runtime`` is the runtime's handle and not used."""
         entry = "CreateResource"
         self.objects.check(memory)
-        self._context.contract.hold(is_valid(desc), Rule.KNOWN_RESOURCE, entry)
+        self._context.contract.check(is_valid(desc), Rule.KNOWN_RESOURCE, entry)
         resource = Resource(desc, *self._allocate(desc), set())
         try:
             for index, given in enumerate(desc.pInitialDataUP or ()):
@@ -330,13 +330,13 @@ class Resources:
         self.objects.add(memory, resource)
         if desc.MiscFlags & ResourceMisc.SHARED:
             resource.shared = resource.allocations[0].handle
-            self._context.shared.offer(resource.shared, resource)
+            self._context.shared.add(resource.shared, resource)
 
     def open(self, desc: OpenResource, memory: bytearray, runtime: int = 0) -> None:
         """OpenResource: what another device shares, in ``memory``."""
         self.objects.check(memory)
         found = self._context.shared.open(desc.hKMResource)
-        self._context.contract.hold(found is not None, Rule.SHARED_RESOURCE, "OpenResource")
+        self._context.contract.check(found is not None, Rule.SHARED_RESOURCE, "OpenResource")
         assert found is not None
         self.objects.add(memory, replace(found, mapped=set(), pending=0))
 
@@ -349,7 +349,7 @@ class Resources:
 
     def destroy(self, memory: bytearray) -> None:
         """DestroyResource: the GPU finishes with its memory what it was told before."""
-        self._free(self.objects.take(memory))
+        self._free(self.objects.remove(memory))
 
     def destroy_all(self) -> None:
         """The device dies."""
@@ -369,7 +369,7 @@ class Resources:
         """Record a packet, behind what brings memory it uses to where the GPU reaches it."""
         commands, contract = self._context.commands, self._context.contract
         unmapped = not any(resource.mapped for resource in used)
-        contract.hold(unmapped, Rule.USED_MAPPED, type(packet).__name__)
+        contract.check(unmapped, Rule.USED_MAPPED, type(packet).__name__)
         wanted = dict.fromkeys(each for resource in used for each in resource.memory.rendering)
         if wanted:
             commands.add(PageIn(tuple(wanted)))
@@ -389,7 +389,7 @@ class Resources:
         row_pitch, slice_pitch = pitches
         needed = (slices - 1) * slice_pitch + (rows - 1) * row_pitch + size
         kept = min(row_pitch, slice_pitch) >= 0 and len(data) >= needed
-        self._context.contract.hold(kept, Rule.SOURCE_MEMORY, entry)
+        self._context.contract.check(kept, Rule.SOURCE_MEMORY, entry)
         given = np.ndarray(shape, np.uint8, bytes(data), 0, (slice_pitch, row_pitch, 1))
         return given.tobytes()
 

@@ -86,7 +86,7 @@ class Transfers:
         """ResourceCopy: all subresources."""
         made, given = self._pair("ResourceCopy", target, source)
         boxes = [[_whole(each, n) for n in range(each.count)] for each in (made, given)]
-        self._contract.hold(boxes[0] == boxes[1], Rule.SAME_TEXELS, "ResourceCopy")
+        self._contract.check(boxes[0] == boxes[1], Rule.SAME_TEXELS, "ResourceCopy")
         for index, box in enumerate(boxes[0]):
             self._copy_part(made, index, box, given, index, box)
 
@@ -95,7 +95,7 @@ class Transfers:
         made, given = self._pair("ResourceConvert", target, source)
         self._check_sizes(made, given)
         boxes = [[_elements(each, n) for n in range(each.count)] for each in (made, given)]
-        self._contract.hold(boxes[0] == boxes[1], Rule.SAME_TEXELS, "ResourceConvert")
+        self._contract.check(boxes[0] == boxes[1], Rule.SAME_TEXELS, "ResourceConvert")
         for index, box in enumerate(boxes[0]):
             self._convert_part(made, index, box, given, index, box)
 
@@ -145,12 +145,12 @@ class Transfers:
         if whole is None:
             return
         known = 0 <= target_index < made.count
-        self._contract.hold(known, Rule.KNOWN_SUBRESOURCE, entry)
+        self._contract.check(known, Rule.KNOWN_SUBRESOURCE, entry)
         width, height = _block(made)
         from_box = _elements(given, source_index, whole)
         to_box = _moved(from_box, x // width, y // height, z)
         inside = _inside(to_box, _elements(made, target_index))
-        self._contract.hold(inside, Rule.INSIDE, entry)
+        self._contract.check(inside, Rule.INSIDE, entry)
         self._convert_part(made, target_index, to_box, given, source_index, from_box)
 
     def resolve(
@@ -170,7 +170,7 @@ class Transfers:
         castables = [castable(DxgiFormat(each.desc.Format), resolved) for each in (made, given)]
         counts = given.surface.samples > 1 == made.surface.samples
         fits = counts and whole == there and all(castables) and _resolvable(resolved)
-        self._contract.hold(fits, Rule.SAME_TEXELS, entry)
+        self._contract.check(fits, Rule.SAME_TEXELS, entry)
         parts = _viewed(given, source_index, resolved), _viewed(made, target_index, resolved)
         self._resources.record(Copy(*parts), given, made)
 
@@ -180,7 +180,7 @@ class Transfers:
         found = self._views.shaders.open(view, entry)
         row = DXGI.get(found.format) if found.format else None
         there = row is not None and Support.MIPS in row.support and not found.resource.is_buffer
-        self._contract.hold(there, Rule.KNOWN_VIEW, entry)
+        self._contract.check(there, Rule.KNOWN_VIEW, entry)
         self._resources.record(GenerateLevels(found.surface()), found.resource)
 
     def update(
@@ -195,8 +195,8 @@ class Transfers:
         """ResourceUpdateSubresourceUP: what the host has now goes into a box, in order."""
         entry = "ResourceUpdateSubresourceUP"
         made = self._resources.objects.open(target, entry)
-        self._contract.hold(made.desc.Usage != Usage.IMMUTABLE, Rule.IMMUTABLE, entry)
-        self._contract.hold(made.surface.samples == 1, Rule.SAMPLES, entry)
+        self._contract.check(made.desc.Usage != Usage.IMMUTABLE, Rule.IMMUTABLE, entry)
+        self._contract.check(made.surface.samples == 1, Rule.SAMPLES, entry)
         there = self._box(made, index, box, entry)
         if there is None:
             return
@@ -216,7 +216,7 @@ class Transfers:
     def clear_target(self, view: bytearray, color: Sequence[float]) -> None:
         """ClearRenderTargetView: all slices of a view, of whatever viewport and scissor."""
         found = self._views.targets.open(view, "ClearRenderTargetView")
-        self._contract.hold(len(color) == len("rgba"), Rule.NUMBERS, "ClearRenderTargetView")
+        self._contract.check(len(color) == len("rgba"), Rule.NUMBERS, "ClearRenderTargetView")
         red, green, blue, alpha = float32(*color)
         surfaces = found.surfaces()
         rects = (_all_of(surfaces[0]),)
@@ -247,8 +247,8 @@ class Transfers:
     def _pair(self, entry: str, target: bytearray, source: bytearray) -> tuple[Resource, Resource]:
         made, given = (self._resources.objects.open(each, entry) for each in (target, source))
         same = made.is_buffer == given.is_buffer
-        self._contract.hold(same, Rule.SAME_TEXELS, entry)
-        self._contract.hold(made.desc.Usage != Usage.IMMUTABLE, Rule.IMMUTABLE, entry)
+        self._contract.check(same, Rule.SAME_TEXELS, entry)
+        self._contract.check(made.desc.Usage != Usage.IMMUTABLE, Rule.IMMUTABLE, entry)
         return made, given
 
     def _copy_part(
@@ -280,28 +280,28 @@ class Transfers:
         same = made.is_buffer or (
             _row(made).size == _row(given).size and made.desc.SampleDesc == given.desc.SampleDesc
         )
-        self._contract.hold(same, Rule.SAME_TEXELS, "ResourceConvert")
+        self._contract.check(same, Rule.SAME_TEXELS, "ResourceConvert")
 
     def _check_texels(self, made: Resource, given: Resource) -> None:
         """Copies change neither the sizes of texels nor how many samples they have."""
         one, other = (DXGI[DxgiFormat(each.desc.Format)] for each in (made, given))
         same = one.family is other.family and made.desc.SampleDesc == given.desc.SampleDesc
-        self._contract.hold(same, Rule.SAME_TEXELS, "ResourceCopy")
+        self._contract.check(same, Rule.SAME_TEXELS, "ResourceCopy")
 
     def _box(
         self, resource: Resource, index: int, box: DdiBox | Box | None, entry: str
     ) -> Box | None:
         """A box of a subresource that is checked, all of it for None; None if it is empty."""
         there = 0 <= index < resource.count
-        self._contract.hold(there, Rule.KNOWN_SUBRESOURCE, entry)
+        self._contract.check(there, Rule.KNOWN_SUBRESOURCE, entry)
         whole = _whole(resource, index)
         if box is None:
             return whole
         found = _box_of(box)
         if min(found.sides) <= 0:
             return None
-        self._contract.hold(_inside(found, _rounded(resource, whole)), Rule.INSIDE, entry)
-        self._contract.hold(_whole_blocks(resource, found, whole), Rule.WHOLE_BLOCKS, entry)
+        self._contract.check(_inside(found, _rounded(resource, whole)), Rule.INSIDE, entry)
+        self._contract.check(_whole_blocks(resource, found, whole), Rule.WHOLE_BLOCKS, entry)
         return found
 
 

@@ -149,7 +149,7 @@ class UnorderedViews:
         make = _buffer_view if resource.is_buffer else _texture_view
         bindable = resource.desc.BindFlags & BindFlag.UNORDERED_ACCESS
         view = make(resource, desc, self._counter) if bindable else None
-        self._contract.hold(view is not None, Rule.KNOWN_VIEW, entry)
+        self._contract.check(view is not None, Rule.KNOWN_VIEW, entry)
         assert view is not None
         self.objects.add(memory, view)
 
@@ -163,8 +163,8 @@ class UnorderedViews:
     ) -> None:
         """Put views, or nothing, into slots from ``start`` on; counters begin at ``counts``."""
         fits = 0 <= start <= SLOTS - len(views) and len(counts) in (0, len(views))
-        self._contract.hold(fits, Rule.SLOTS, entry)
-        self._contract.hold(all(map(is_uint, counts)), Rule.NUMBERS, entry)
+        self._contract.check(fits, Rule.SLOTS, entry)
+        self._contract.check(all(map(is_uint, counts)), Rule.NUMBERS, entry)
         opened = [self.objects.maybe(memory, entry) for memory in views]
         for place, view in enumerate(opened):
             slots.views.pop(start + place, None)
@@ -181,7 +181,7 @@ class UnorderedViews:
         entry = "ClearUnorderedAccessViewUint"
         view = self.objects.open(memory, entry)
         fits = len(values) == 4 and all(map(is_uint, values))
-        self._contract.hold(fits, Rule.NUMBERS, entry)
+        self._contract.check(fits, Rule.NUMBERS, entry)
         x, y, z, w = values
         self._resources.record(ClearUnordered(view.bound(), (x, y, z, w), True), view.resource)
 
@@ -189,9 +189,9 @@ class UnorderedViews:
         """ClearUnorderedAccessViewFloat: numbers in a format of fractions or floats."""
         entry = "ClearUnorderedAccessViewFloat"
         view = self.objects.open(memory, entry)
-        self._contract.hold(len(values) == 4, Rule.NUMBERS, entry)
+        self._contract.check(len(values) == 4, Rule.NUMBERS, entry)
         fits = view.format is not None and not DXGI[view.format].integers
-        self._contract.hold(fits, Rule.FLOAT_CLEAR, entry)
+        self._contract.check(fits, Rule.FLOAT_CLEAR, entry)
         x, y, z, w = (int.from_bytes(pack("<f", each), "little") for each in float32(*values))
         self._resources.record(ClearUnordered(view.bound(), (x, y, z, w), False), view.resource)
 
@@ -201,8 +201,8 @@ class UnorderedViews:
         target = self._resources.objects.open(buffer, entry)
         view = self.objects.open(memory, entry)
         there = target.is_buffer and 0 <= offset <= target.surface.width - COUNTER_BYTES
-        self._contract.hold(there, Rule.INSIDE, entry)
-        self._contract.hold(view.counter is not None, Rule.KNOWN_VIEW, entry)
+        self._contract.check(there, Rule.INSIDE, entry)
+        self._contract.check(view.counter is not None, Rule.KNOWN_VIEW, entry)
         if view.counter is not None:
             packet = CopyBytes(view.counter, 0, target.surface, offset, COUNTER_BYTES)
             self._resources.record(packet, target)

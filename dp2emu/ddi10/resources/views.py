@@ -202,7 +202,7 @@ class Views:
         resource = self._resources.objects.open(desc.hDrvResource, entry)
         make = _buffer_view if resource.is_buffer else _texture_view
         view = make(resource, desc)
-        self._contract.hold(view is not None, Rule.KNOWN_VIEW, entry)
+        self._contract.check(view is not None, Rule.KNOWN_VIEW, entry)
         assert view is not None
         self.shaders.add(memory, view)
 
@@ -212,7 +212,7 @@ class Views:
         resource = self._resources.objects.open(desc.hDrvResource, entry)
         if resource.is_buffer:
             buffer = _buffer_target(resource, desc, bound & BindFlag.RENDER_TARGET)
-            self._contract.hold(buffer is not None, Rule.KNOWN_VIEW, entry)
+            self._contract.check(buffer is not None, Rule.KNOWN_VIEW, entry)
             assert buffer is not None
             return buffer
         format = _format(resource, desc.Format, needed)
@@ -226,7 +226,7 @@ class Views:
             and 0 <= desc.MipSlice < resource.desc.MipLevels
             and 0 <= desc.FirstArraySlice < last <= slices
         )
-        self._contract.hold(known, Rule.KNOWN_VIEW, entry)
+        self._contract.check(known, Rule.KNOWN_VIEW, entry)
         assert format is not None
         number = last - desc.FirstArraySlice
         return TargetView(
