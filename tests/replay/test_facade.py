@@ -228,7 +228,7 @@ DEVICE = EntryCalled(0, 110, "Adapter.CreateDevice", (1,))
          "CreateQuery with 0 members"),
         (EntryCalled(1, 110, "CreateBlendState", (Structure("X", ()), b"", 0)), "desc cannot be"),
         (EntryCalled(1, 110, "CreateBlendState",
-                     (Structure("BlendDesc1", (0, 0, ())), Memory(1, 16), 0)), "means nothing"),
+                     (Structure("BlendDesc1", (0, 0, ())), Memory(1, 16), 0)), "undefined value"),
         (EntryCalled(0, 110, "Adapter.CreateDevice", (1,)), "device 1: it exists"),
         (EntryCalled(0, 5, "Adapter.CreateDevice", (2,)), "this interface version"),
         (EntryCalled(0, 110, "Adapter.CreateDevice", ()), "takes 1 numbers"),
