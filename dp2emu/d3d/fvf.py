@@ -34,6 +34,7 @@ _Attribute = tuple[DeclType, DeclUsage | None, int]
 """Type, usage (None for a reserved dword) and usage index."""
 
 
+@lru_cache(maxsize=256)
 def fvf_size(fvf: int, interface: int = 9) -> int:
     """Bytes of one vertex of format ``fvf`` in an application of DirectX ``interface``.
 

@@ -340,7 +340,7 @@ class Device:
         self._adapter.contract.check(not self._destroyed, Rule.LIVE_DEVICE, name)
         if entry is None:
             raise Unsupported(f"{name} of the Direct3D 10/11 interface")
-        self._adapter.gpu.spending.begin_call()
+        self._adapter.gpu.begin_call()
         present = self._adapter.count_call()
         if not present and DdiCode.D3DDDIERR_DEVICEREMOVED in MAY_REPORT[name]:
             return self._set_error(self._core_layer, DdiCode.D3DDDIERR_DEVICEREMOVED)
@@ -354,7 +354,7 @@ class Device:
     def _call_dxgi(self, name: str, entry: Callable[..., int], *arguments: Any) -> int:
         """Call a DXGI function; returns its HRESULT."""
         self._adapter.contract.check(not self._destroyed, Rule.LIVE_DEVICE, name)
-        self._adapter.gpu.spending.begin_call()
+        self._adapter.gpu.begin_call()
         if not self._adapter.count_call():
             return DdiCode.D3DDDIERR_DEVICEREMOVED
         try:

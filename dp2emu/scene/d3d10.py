@@ -34,6 +34,7 @@ from dp2emu.scene.values import (
     Default,
     Fields,
     PlayerReader,
+    file_name,
     floating,
     list_of,
     listing,
@@ -129,7 +130,7 @@ class Player10(Player[Device]):
         if resource.desc.Format == _RGBA8:
             width, height, _ = resource.desc.pMipInfoList[0]
             pixels = np.frombuffer(data, np.uint8).reshape(height, width, 4)
-            self.results.add_file(f".{name}.png", encode_png(pixels))
+            self.results.add_file(f".{file_name(name)}.png", encode_png(pixels))
 
     def handle(self, value: object) -> bytearray | None:
         """A reader of object names or null: the memory by which the driver knows the object."""

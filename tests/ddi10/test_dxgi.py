@@ -18,7 +18,7 @@ from dp2emu.ddi10.dxgi import (
 from dp2emu.ddi10.queries.query_types import Query
 from dp2emu.errors import ContractError, Unsupported
 from tests.ddi10.rendering import RGBA8, Rendering
-from tests.ddi10.test_moves import filled
+from tests.ddi10.resources.test_transfers import filled
 
 
 def call(driven: Rendering, name: str, *arguments: Any) -> int:

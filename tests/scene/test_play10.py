@@ -59,6 +59,14 @@ def test_results_have_images_buffers_queries_and_steps(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["a/../../escaped", "nul\0here", "", "con"])
+def test_a_picture_is_never_written_outside_of_the_folder(name: str, tmp_path: Path) -> None:
+    (tmp_path / "out" / "here.a").mkdir(parents=True)
+    with pytest.raises(SceneError, match="expected a portable file name"):
+        play(tmp_path / "out", [{**TEXTURE, "name": name}])
+    assert not list(tmp_path.glob("escaped*"))
+
+
 def test_predication_is_remembered_with_its_value(tmp_path: Path) -> None:
     predicate = {"op": "CreatePredicate", "name": "p", "Query": 5, "MiscFlags": 0}
     _, found = play(

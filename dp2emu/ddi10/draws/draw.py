@@ -23,7 +23,7 @@ from dp2emu.ddi10.resources.resource import Resource, Resources
 from dp2emu.ddi10.resources.unordered_access import UnorderedSlots, UnorderedViews
 from dp2emu.ddi10.resources.views import DepthStencilFlag, TargetView
 from dp2emu.ddi10.shaders.shader import INSTANCE_FILE, Shader
-from dp2emu.ddi10.shaders.stage_resources import StageResources, UnitBindings, constant_buffers
+from dp2emu.ddi10.shaders.stage_resources import StageResources, UnitBindings
 from dp2emu.ddi10.shaders.stages import Stages
 from dp2emu.ddi10.states.bindings import Bindings, Viewport, scissor_rect
 from dp2emu.ddi10.states.state_objects import RasterizerDesc
@@ -33,8 +33,11 @@ from dp2emu.gpu.command.packets import (
     Draw,
     Indices,
     IndirectDraw,
+    InputAssembly,
     Instances,
     MergeNumbers,
+    OutputBindings,
+    RasterBindings,
     Stream,
 )
 from dp2emu.gpu.command.pipeline import DepthState, Pipeline, RasterState
@@ -162,7 +165,7 @@ class Draws:
         self._check_hazards()
         packet = self._packet(topology, count, start, base, instances, vertex)
         if filled is not None:
-            packet = replace(packet, filled=filled)
+            packet = replace(packet, input=replace(packet.input, filled=filled))
         self._resources.record(packet, *self._used(base is not None))
 
     def _check_hazards(self) -> None:
@@ -207,33 +210,33 @@ class Draws:
         )  # fmt: skip
         return Draw(
             pipeline=pipeline,
-            topology=topology,
-            first=start,
-            count=count,
-            streams=tuple(_streams(at)),
-            indices=_indices(at, base),
-            colors=colors,
-            depth=depth,
-            scissor=scissor_rect(at, view),
-            viewport=FloatViewport(*view),
-            vertex_uniforms=self._vertex_resources.uniforms(),
-            pixel_uniforms=self._pixel_resources.uniforms(),
-            merge=MergeNumbers(
-                blend_factor=at.blend_factor,
-                sample_mask=at.sample_mask,
-                stencil_reference=at.stencil_reference,
-                stencil_mask=at.depth_stencil.read_mask,
-                stencil_write_mask=_stencil_write_mask(at),
+            input=InputAssembly(
+                topology=topology,
+                first=start,
+                count=count,
+                streams=tuple(_streams(at)),
+                indices=_indices(at, base),
+                instances=_instances(at, vertex, instances),
+                cuts=cuts,
+                vertices=vertices if cuts else None,
             ),
-            vertex_buffers=constant_buffers(self._stages.vertex),
-            pixel_buffers=constant_buffers(self._stages.pixel),
-            instances=_instances(at, vertex, instances),
-            cuts=cuts,
-            read=vertices if cuts else None,
-            vertex_textures=units[0].textures,
-            textures=units[1].textures,
-            unordered=at.unordered.bound() if pixel and pixel.lowered.deeds else {},
-            later=post_vertex,
+            output=OutputBindings(
+                colors=colors,
+                depth=depth,
+                merge=MergeNumbers(
+                    blend_factor=at.blend_factor,
+                    sample_mask=at.sample_mask,
+                    stencil_reference=at.stencil_reference,
+                    stencil_mask=at.depth_stencil.read_mask,
+                    stencil_write_mask=_stencil_write_mask(at),
+                ),
+                unordered=at.unordered.bound() if pixel and pixel.lowered.deeds else {},
+            ),
+            scissor=scissor_rect(at, view),
+            raster=RasterBindings(viewport=FloatViewport(*view)),
+            vertex=self._vertex_resources.bindings(units[0]),
+            pixel=self._pixel_resources.bindings(units[1]),
+            post_vertex=post_vertex,
         )
 
     def _used(self, indexed: bool) -> Iterator[Resource]:

@@ -19,6 +19,7 @@ from dp2emu.ddi10.shaders.stages import Stage
 from dp2emu.ddi10.states.state_objects import SamplerDesc
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.command.bindings import TextureBinding, Uniforms
+from dp2emu.gpu.command.packets import ShaderBindings
 from dp2emu.gpu.command.pipeline import Samplers
 from dp2emu.gpu.command.post_vertex_stages import StageProgram
 from dp2emu.gpu.resource.heap import Surface
@@ -186,6 +187,10 @@ class StageResources:
         if shader is None:
             return {}
         return self._uniforms.of((shader,), lambda: shader.uniforms({}))
+
+    def bindings(self, units: UnitBindings) -> ShaderBindings:
+        """The stage's uniforms, textures and constant buffers for a draw."""
+        return ShaderBindings(self.uniforms(), units.textures, constant_buffers(self._stage))
 
     def program(self, shader: Shader) -> StageProgram:
         """The stage's shader with its resources."""

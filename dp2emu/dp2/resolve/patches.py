@@ -30,8 +30,6 @@ from dp2emu.gpu.tessellation.patch_domains import segments_of
 from dp2emu.limits import GENEROUS, Limits
 from dp2emu.records import dataclass
 
-DELETE_PATCH = 169
-"""D3DRS_DELETERTPATCH of the DDI: its value is the handle (wire format, "Render states")."""
 MAX_POINTS = 1 << 16
 """Control points of a patch."""
 MAX_TRIANGLES = 1 << 22
@@ -187,15 +185,20 @@ def _adaptive(states: list[int]) -> Adaptive:
 _switches = itemgetter(RenderState8.PATCHSEGMENTS, RenderState.ENABLEADAPTIVETESSELLATION)
 
 
-def n_patch(state: State, interface: int, layout: VertexLayout, count: int) -> NPatch | None:
-    """What ``count`` triangles are if they are N-patches: since DirectX 8, when they are more than
-    one segment wide or adaptive.  Vertices on the screen never are.
+def may_divide(states: list[int], interface: int, layout: VertexLayout) -> bool:
+    """Whether triangles may be N-patches: from DirectX 8 on, with segments or adaptive
+    tessellation, if their vertices are not transformed yet.
+    """
+    return interface >= 8 and not layout.transformed and any(_switches(states))
+
+
+def n_patch(state: State, count: int) -> NPatch | None:
+    """The N-patches that ``count`` triangles are under a state that ``may_divide`` them; None if
+    each has one segment and tessellation is not adaptive.
 
     Raises Fault for degrees N-patches do not have, and for more than ``MAX_TRIANGLES``.
     """
     states = state.render_states
-    if layout.transformed or interface < 8 or not any(_switches(states)):
-        return None
     fine = fineness(states, None)
     limit = fine.adaptive.most if fine.adaptive else fine.segments[0]
     most = segments_of(limit, continuous=fine.continuous)

@@ -8,17 +8,20 @@ Source: Direct3D documentation of D3DRENDERSTATETYPE.
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Iterable
+from collections.abc import Container, Hashable, Iterable, Sequence
 from dataclasses import field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dp2emu.d3d.enums import (
+    Blend,
+    BlendOp,
     CmpFunc,
     Cull,
     DeclMethod,
     FillMode,
     RenderState,
     ShadeMode,
+    StencilOp,
     ZBufferType,
 )
 from dp2emu.d3d.formats import DEPTH
@@ -27,13 +30,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.d3d.vertices import MESH_METHODS, VertexLayout
 from dp2emu.dp2.resolve.fixed_function import clip_planes, enum_state, fixed_state
-from dp2emu.dp2.resolve.output import (
-    alpha_test,
-    alpha_to_coverage,
-    blend_state,
-    merge_numbers,
-    stencil_state,
-)
+from dp2emu.dp2.resolve.patches import may_divide
 from dp2emu.dp2.resolve.programs import (
     PixelStage,
     Source,
@@ -43,19 +40,35 @@ from dp2emu.dp2.resolve.programs import (
     vertex_stage,
     wraps,
 )
-from dp2emu.dp2.resolve.raster7 import checked_only, perspective, raster_op, stipple
+from dp2emu.dp2.resolve.raster7 import checked_only, perspective, plane_mask, raster_op, stipple
 from dp2emu.dp2.resolve.samplers import BoundTextures
 from dp2emu.dp2.shaders import Format, Function
 from dp2emu.dp2.states.constants import Constants
 from dp2emu.dp2.states.raw_state import TARGETS, State, bits_float
+from dp2emu.dp2.states.setting_kinds import Kind
 from dp2emu.dp2.textures import Textures
 from dp2emu.errors import Fault
-from dp2emu.gpu.command.bindings import Plane, Rect, Uniforms
-from dp2emu.gpu.command.packets import SOLID, LinePattern, MergeNumbers, PointSize
-from dp2emu.gpu.command.pipeline import DepthState, Pipeline, RasterState
+from dp2emu.gpu.command.bindings import Rect, Uniforms
+from dp2emu.gpu.command.packets import (
+    SOLID,
+    LinePattern,
+    MergeNumbers,
+    OutputBindings,
+    PointSize,
+    RasterBindings,
+    ShaderBindings,
+)
+from dp2emu.gpu.command.pipeline import (
+    DepthState,
+    Pipeline,
+    RasterState,
+    StencilFace,
+    StencilState,
+)
 from dp2emu.gpu.resource.heap import Heap, Surface
 from dp2emu.records import dataclass
 from dp2emu.shader.fixed import vertex_uniforms
+from dp2emu.shader.fixed.blend import BlendEquation, BlendState
 
 ZBIAS_UNIT = 1.0 / 65536.0
 """Depth range one unit of D3DRS_ZBIAS (before DirectX 9) moves towards the viewer; the documents
@@ -110,21 +123,22 @@ class Targets:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resolved:
-    """What a draw carries of the state: its pipeline and the numbers the programs read.
+    """What a draw carries of the state: its pipeline and the uniforms of its programs.
 
-    ``clip_planes`` are the user's, those that are on; the rest is as in ``Draw``, where ``known``
-    is of all draws under this state.
+    ``fixed_pixel`` is bound to a pixel program that reads no constant registers.  ``raster`` and
+    ``output`` are one object for all draws under this state: their identity is the key of what is
+    derived from them.  ``managed`` are the textures to upload before a draw; ``n_patches`` says
+    whether triangles may be N-patches.
     """
 
     pipeline: Pipeline
     vertex: VertexStage
     pixel: PixelStage
-    clip_planes: tuple[Plane, ...]
-    point: PointSize
-    merge: MergeNumbers
-    line_pattern: LinePattern
-    stipple: tuple[int, ...]
-    known: dict[Hashable, Any] = field(default_factory=dict)
+    raster: RasterBindings
+    output: OutputBindings
+    fixed_pixel: ShaderBindings
+    managed: tuple[Surface, ...]
+    n_patches: bool
 
     def vertex_uniforms(self, state: State, constants: Constants) -> Uniforms:
         """The numbers of the vertex program, state and constants as they are now."""
@@ -179,15 +193,23 @@ def resolve(
         dither=bool(states[RenderState.DITHERENABLE]),
         raster_op=raster_op(states, interface),
     )
+    textures = (*pixel.textures.values(), *vertex.textures.values())
     return Resolved(
         checked_only(pipeline, states, interface),
         vertex,
         pixel,
-        planes,
-        point_size(state),
-        merge_numbers(states, interface),
-        line_pattern(state, interface),
-        stipple(states, interface),
+        RasterBindings(
+            viewport=state.viewport,
+            point=point_size(state),
+            clip_planes=planes,
+            w_range=state.plain[Kind.W_RANGE],
+            line_pattern=line_pattern(state, interface),
+            stipple=stipple(states, interface),
+        ),
+        OutputBindings(targets.colors, depth, merge_numbers(states, interface)),
+        ShaderBindings(pixel.uniforms, pixel.textures),
+        managed=tuple(t.surface for t in textures if t.surface.system is not None),
+        n_patches=may_divide(states, interface, layout),
     )
 
 
@@ -270,7 +292,7 @@ def _depth_state(states: list[int], interface: int) -> DepthState:
 ROOM = 256
 """Resolved states, and sources, that a context keeps; of more, those that came last."""
 
-_NONE: Uniforms = {}
+_NO_BINDINGS = -1, ShaderBindings()
 
 
 _K = TypeVar("_K", bound=Hashable)
@@ -291,7 +313,7 @@ class Resolutions:
         self._heap = heap
         self._version = -1
         self._resolved: dict[Hashable, Resolved] = {}
-        self._uniforms: dict[VertexStage | PixelStage, tuple[int, Uniforms]] = {}
+        self._bindings: dict[VertexStage | PixelStage, tuple[int, ShaderBindings]] = {}
         self._sources: dict[Hashable, Source] = {}
 
     def of(self, state: State, source: Source, targets: Targets, textures: Textures) -> Resolved:
@@ -308,31 +330,33 @@ class Resolutions:
                 _keep(self._resolved, key, found)
         return found
 
-    def vertex_uniforms(self, resolved: Resolved, state: State, constants: Constants) -> Uniforms:
-        """The numbers of the vertex program, made once as long as nothing changes them."""
+    def vertex_bindings(
+        self, resolved: Resolved, state: State, constants: Constants
+    ) -> ShaderBindings:
+        """The vertex program's bindings, computed anew when state or constants have changed."""
         stage = resolved.vertex
         now = state.numbers if stage.shader is None else constants.version
-        then, found = self._uniforms.get(stage, (-1, _NONE))
+        then, found = self._bindings.get(stage, _NO_BINDINGS)
         if then != now:
-            found = resolved.vertex_uniforms(state, constants)
-            _keep(self._uniforms, stage, (now, found))
+            found = ShaderBindings(resolved.vertex_uniforms(state, constants), stage.textures)
+            _keep(self._bindings, stage, (now, found))
         return found
 
-    def pixel_uniforms(self, resolved: Resolved, constants: Constants) -> Uniforms:
-        """The same of the pixel program."""
+    def pixel_bindings(self, resolved: Resolved, constants: Constants) -> ShaderBindings:
+        """The pixel program's bindings, likewise."""
         stage = resolved.pixel
         if stage.shader is None:
-            return resolved.pixel_uniforms(constants)
-        then, found = self._uniforms.get(stage, (-1, _NONE))
+            return resolved.fixed_pixel
+        then, found = self._bindings.get(stage, _NO_BINDINGS)
         if then != constants.version:
-            found = resolved.pixel_uniforms(constants)
-            _keep(self._uniforms, stage, (constants.version, found))
+            found = ShaderBindings(resolved.pixel_uniforms(constants), stage.textures)
+            _keep(self._bindings, stage, (constants.version, found))
         return found
 
     def forget(self) -> None:
         """Drop every resolved state."""
         self._resolved.clear()
-        self._uniforms.clear()
+        self._bindings.clear()
 
     def source(
         self,
@@ -372,3 +396,114 @@ def _keep(known: dict[_K, _V], key: _K, value: _V) -> None:
     if len(known) >= ROOM:
         del known[next(iter(known))]
     known[key] = value
+
+
+# From raw state to what the merge stage does with a fragment.
+#
+# Sources: the Direct3D 9 documentation of the states named.
+
+_BOTH = {
+    Blend.BOTHSRCALPHA: (Blend.SRCALPHA, Blend.INVSRCALPHA),
+    Blend.BOTHINVSRCALPHA: (Blend.INVSRCALPHA, Blend.SRCALPHA),
+}
+"""Source factors that say both, whatever the destination factor is."""
+
+
+_FRONT = (
+    RenderState.STENCILFUNC,
+    RenderState.STENCILFAIL,
+    RenderState.STENCILZFAIL,
+    RenderState.STENCILPASS,
+)
+
+
+_BACK = (
+    RenderState.CCW_STENCILFUNC,
+    RenderState.CCW_STENCILFAIL,
+    RenderState.CCW_STENCILZFAIL,
+    RenderState.CCW_STENCILPASS,
+)
+"""Comparison and operations, in the order of ``StencilFace``."""
+
+
+_ALPHA_TO_COVERAGE = {
+    RenderState.POINTSIZE: int.from_bytes(b"A2M1", "little"),
+    RenderState.ADAPTIVETESS_Y: int.from_bytes(b"ATOC", "little"),
+}
+
+
+def blend_state(states: Sequence[int]) -> BlendState | None:
+    """The equations of D3DRS_ALPHABLENDENABLE, or None without it.
+
+    Raises Fault for a factor or operation there is not.
+    """
+    if not states[RenderState.ALPHABLENDENABLE]:
+        return None
+    color = _equation(states, RenderState.SRCBLEND, RenderState.DESTBLEND, RenderState.BLENDOP)
+    if not states[RenderState.SEPARATEALPHABLENDENABLE]:
+        return BlendState(color, color)
+    alpha = _equation(
+        states, RenderState.SRCBLENDALPHA, RenderState.DESTBLENDALPHA, RenderState.BLENDOPALPHA
+    )
+    return BlendState(color, alpha)
+
+
+def _equation(
+    states: Sequence[int], source: RenderState, destination: RenderState, operation: RenderState
+) -> BlendEquation:
+    op = enum_state(BlendOp, states, operation)
+    first = enum_state(Blend, states, source)
+    if first in _BOTH:
+        return BlendEquation(*_BOTH[first], op)
+    second = enum_state(Blend, states, destination)
+    if second in _BOTH:
+        what = f"{destination.sdk} is {second.sdk}, which is a source factor"
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
+    return BlendEquation(first, second, op)
+
+
+def alpha_test(states: Sequence[int]) -> CmpFunc | None:
+    """The comparison of D3DRS_ALPHATESTENABLE; None if all pass.  Raises Fault for no such."""
+    if not states[RenderState.ALPHATESTENABLE]:
+        return None
+    func = enum_state(CmpFunc, states, RenderState.ALPHAFUNC)
+    return None if func is CmpFunc.ALWAYS else func
+
+
+def alpha_to_coverage(states: Sequence[int]) -> bool:
+    """Whether a code is set that stands for a state Direct3D 9 has no name for: A2M1 as
+    D3DRS_POINTSIZE, which as a size is smaller than any, or ATOC as D3DRS_ADAPTIVETESS_Y.
+    """
+    return any(states[state] == code for state, code in _ALPHA_TO_COVERAGE.items())
+
+
+def stencil_state(states: Sequence[int]) -> StencilState | None:
+    """The test of D3DRS_STENCILENABLE, or None without it.
+
+    Raises Fault for a comparison or operation there is not.
+    """
+    if not states[RenderState.STENCILENABLE]:
+        return None
+    two_sided = bool(states[RenderState.TWOSIDEDSTENCILMODE])
+    return StencilState(_face(states, _FRONT), _face(states, _BACK) if two_sided else None)
+
+
+def _face(states: Sequence[int], names: Sequence[RenderState]) -> StencilFace:
+    func, *operations = names
+    return StencilFace(
+        enum_state(CmpFunc, states, func),
+        *(enum_state(StencilOp, states, operation) for operation in operations),
+    )
+
+
+def merge_numbers(states: Sequence[int], interface: int) -> MergeNumbers:
+    """What the merge stage reads beside the pipeline; of ALPHAREF the low 8 bits count."""
+    return MergeNumbers(
+        blend_factor=states[RenderState.BLENDFACTOR],
+        sample_mask=states[RenderState.MULTISAMPLEMASK],
+        alpha_reference=states[RenderState.ALPHAREF] & 0xFF,
+        stencil_reference=states[RenderState.STENCILREF],
+        stencil_mask=states[RenderState.STENCILMASK],
+        stencil_write_mask=states[RenderState.STENCILWRITEMASK],
+        plane_mask=plane_mask(states, interface),
+    )

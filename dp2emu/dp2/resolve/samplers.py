@@ -25,6 +25,7 @@ from dp2emu.d3d.legacy import (
 )
 from dp2emu.dp2.resolve.convolution import Convolution
 from dp2emu.dp2.states.raw_state import SRGB_TEXTURE, State, bits_float
+from dp2emu.dp2.states.setting_kinds import Kind
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.bindings import TextureBinding
 from dp2emu.gpu.command.pipeline import Samplers
@@ -166,7 +167,7 @@ def samplers(
         if bound is not None and bound.kind is kind:
             asked = _Asked(
                 stage, state.stage(stage), interface, keyed(state, interface, bound),
-                state.convolution,
+                state.plain[Kind.CONVOLUTION],
             )  # fmt: skip
             keys.append((number, asked.key(bound)))
             bindings[number] = asked.binding(bound)

@@ -143,9 +143,9 @@ def of_draw(
 ) -> Arguments:
     """The arguments of a draw, without its spans; its targets and programs are in a template."""
     words = template.words.copy()
-    numbers, state, raster = draw.merge, draw.pipeline.depth, draw.pipeline.raster
-    stipple = np.array(draw.stipple, np.uint32) if draw.stipple else None
-    near, far = draw.w_range
+    numbers, state, raster = draw.output.merge, draw.pipeline.depth, draw.pipeline.raster
+    stipple = np.array(draw.raster.stipple, np.uint32) if draw.raster.stipple else None
+    near, far = draw.raster.w_range
     base, pitch, *stencil = template.depth
     _NUMBERS.pack_into(
         words.data, 0, region.left, region.top, region.right, region.bottom, base, pitch,

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from typing import Any
 
+import numpy as np
+
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command.packets import (
@@ -64,7 +66,7 @@ from dp2emu.gpu.transfer.copy import (
     execute_write,
     execute_write_bytes,
 )
-from dp2emu.gpu.work_budget import WorkBudget
+from dp2emu.gpu.work_budget import NOTHING_SPENT, WorkBudget
 from dp2emu.limits import Limits
 from dp2emu.shader import reference
 from dp2emu.shader.engines import usable
@@ -152,6 +154,10 @@ class Gpu:
         self._sequence = 0
         self._cache_watchers: set[QuerySlot] = set()
         self._seen: Snapshot | None = None
+
+    def begin_call(self) -> None:
+        """Start the budget of another call."""
+        self.spending.call, self.spending.draws = NOTHING_SPENT, 0
 
     def submit(self, packet: Packet, context: Counters | None = None) -> None:
         """Queue a packet behind all earlier ones; if the FIFO is full the host waits first.
@@ -275,9 +281,9 @@ class Gpu:
     def _brought_along(self, packet: Packet) -> int:
         """Bytes that a packet keeps alive; draws of one call share its vertices."""
         if isinstance(packet, Draw):
-            before, self._copied = self._copied if self._fifo else None, packet.copied
+            before, self._copied = self._copied if self._fifo else None, _call_vertices(packet)
             fresh = self._copied is not None and self._copied is not before
-            return packet.own_bytes + (len(self._copied or b"") if fresh else 0)
+            return _own_bytes(packet) + (len(self._copied or b"") if fresh else 0)
         if isinstance(packet, Predicated):
             return self._brought_along(packet.packet)
         if isinstance(packet, Clear):
@@ -289,17 +295,17 @@ class Gpu:
         seen = self.packet_taps or self.pixel_taps or self._cache_watchers
         if seen or self._context is not None or not self.timing.free:
             return False
-        if self._postponed.full or self._promised + draw.count > self._plenty:
+        if self._postponed.full or self._promised + draw.input.count > self._plenty:
             self._settle()
             self._promised, self._plenty = 0, self.spending.primitives(self.heap.largest)
-            if draw.count > self._plenty:
+            if draw.input.count > self._plenty:
                 return False
-        self._promised += draw.count
+        self._promised += draw.input.count
         return self._postponed.put(draw)
 
     def _settle(self) -> None:
         """Draw what waits.  Whatever is not drawn because of an error is to be executed again."""
-        if not self._postponed:
+        if not self._postponed.waiting:
             return
         context, self._context = self._context, None
         try:
@@ -485,6 +491,23 @@ class Gpu:
 
     def _observe(self, packet: Observe) -> None:
         packet.sink(packet.surface)
+
+
+def _call_vertices(draw: Draw) -> bytes | None:
+    """The vertices that the draw holds itself, None where all streams are buffers."""
+    for stream in draw.input.streams:
+        if stream is not None and isinstance(stream.data, bytes):
+            return stream.data
+    return None
+
+
+def _own_bytes(draw: Draw) -> int:
+    """The size of the index array and of the edge flags that the draw holds itself."""
+    edges, indices = draw.input.edge_flags, draw.input.indices
+    size = 0 if edges is None else edges.nbytes
+    if indices is not None and isinstance(indices.data, np.ndarray):
+        size += indices.data.nbytes
+    return size
 
 
 _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {

@@ -7,7 +7,7 @@ counted together.  Draws that may have something to complain of do not wait.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.draw.draw_stages import draw_setup, geometry_names
 from dp2emu.gpu.shader_resources.textures import samples_targets
+from dp2emu.identity_cache import Together
 from dp2emu.shader.engines import JIT, name_of
 from dp2emu.shader.reference import Run
 
@@ -37,25 +38,24 @@ _NEVER = _Never.NEVER
 
 
 class DrawBatch:
-    """Draws that wait, for an engine and so many threads.  Mutable."""
+    """Draws that are ``waiting`` to be executed together by an engine on threads.  Mutable."""
 
     def __init__(self, run: Run, threads: int) -> None:
         self._run, self._threads = run, threads
         self._compiles = name_of(run) == JIT
         self._sequence: BatchRun | None = None
-        self._waiting: list[Draw] = []
-
-    def __len__(self) -> int:
-        """How many wait."""
-        return len(self._waiting)
+        self.waiting: list[Draw] = []
+        # A template keeps what its key identifies, other than the output record, whose end is
+        # the end of the templates.
+        self._templates: Together[dict[Hashable, BatchTemplate | _Never | None]] = Together()
 
     def put(self, draw: Draw) -> bool:
         """Let a draw wait; says whether it can."""
         recipe = self._recipe(draw) if self._compiles and _is_small(draw) else None
         if recipe is None or self._sequence is None:
             return False
-        self._sequence.add(recipe, draw, len(self._waiting))
-        self._waiting.append(draw)
+        self._sequence.add(recipe, draw, len(self.waiting))
+        self.waiting.append(draw)
         return True
 
     @property
@@ -73,10 +73,10 @@ class DrawBatch:
         if sequence is None:
             return 0
         try:
-            while (number := sequence.perform(len(self._waiting))) is not None:
-                alone(self._waiting[number])
+            while (number := sequence.perform(len(self.waiting))) is not None:
+                alone(self.waiting[number])
         finally:
-            del self._waiting[: len(self._waiting) - len(sequence)]
+            del self.waiting[: len(self.waiting) - len(sequence)]
             for like, work, draws in sequence.clear():
                 count(like, work)
                 drawn += draws
@@ -84,21 +84,25 @@ class DrawBatch:
 
     def take_back(self) -> list[Draw]:
         """Draws that wait no more and were not drawn, in order."""
-        taken, self._waiting = self._waiting, []
+        taken, self.waiting = self.waiting, []
         return taken
 
     def _recipe(self, draw: Draw) -> BatchTemplate | None:
         """The recipe of a draw, made when another one like it comes."""
-        known = draw.known
+        known = self._templates.get(id(draw.output))
         if known is None:
-            return None
-        key = draw.topology, (3 * draw.count - 1).bit_length(), draw.scissor
+            known = {}
+            self._templates.put(id(draw.output), (draw.output,), known)
+        key = (
+            draw.input.topology, (3 * draw.input.count - 1).bit_length(), draw.scissor,
+            id(draw.pipeline), id(draw.raster), id(draw.vertex.textures), id(draw.pixel.textures),
+        )  # fmt: skip
         if key not in known:
             if len(known) >= RECIPES:
                 known.clear()
             known[key] = None
             return None
-        found: BatchTemplate | _Never | None = known[key]
+        found = known[key]
         if found is None:
             found = known[key] = self._made(draw)
         return None if found is _NEVER else found
@@ -122,15 +126,15 @@ class DrawBatch:
 def _is_small(draw: Draw) -> bool:
     """Whether a draw is one, and of one part."""
     return (
-        0 < draw.count <= _MOST
-        and draw.patch is None
-        and draw.instances is None
-        and not draw.cuts
-        and draw.read is None
-        and draw.later is None
-        and draw.filled is None
-        and not draw.vertex_buffers
-        and not draw.pixel_buffers
+        0 < draw.input.count <= _MOST
+        and draw.input.patch is None
+        and draw.input.instances is None
+        and not draw.input.cuts
+        and draw.input.vertices is None
+        and draw.post_vertex is None
+        and draw.input.filled is None
+        and not draw.vertex.buffers
+        and not draw.pixel.buffers
     )
 
 

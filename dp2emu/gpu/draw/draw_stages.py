@@ -104,11 +104,11 @@ def draw_setup(draw: Draw, cache: TextureCache | None, run: Run, threads: int) -
     """Settings come again; they are kept unless they hold copies or the model of a cache."""
     if cache is not None:
         return DrawSetup.of(draw, cache, run, threads)
-    pipeline, surfaces = draw.pipeline, (*draw.colors, draw.depth)
-    bindings = (*draw.textures.values(), *draw.vertex_textures.values())
+    pipeline, surfaces = draw.pipeline, (*draw.output.colors, draw.output.depth)
+    bindings = (*draw.pixel.textures.values(), *draw.vertex.textures.values())
     key = (
-        id(pipeline), *map(id, surfaces), *draw.textures, *map(id, bindings),
-        draw.scissor, draw.merge, run, threads,
+        id(pipeline), *map(id, surfaces), *draw.pixel.textures, *map(id, bindings),
+        draw.scissor, draw.output.merge, run, threads,
     )  # fmt: skip
     found = _settings.get(key)
     if found is None:
@@ -234,7 +234,7 @@ class _Beside(NamedTuple):
 def _executed(draw: Draw, setting: _Find, beside: _Beside) -> Work:
     """All of a draw."""
     found = setting(draw)
-    if draw.later is not None:
+    if draw.post_vertex is not None:
         return _staged(draw, StageRun(found.texturing.run, found.texturing.cache), setting, beside)
     return _by_engine(draw, found, beside, partial(_drawn, draw, found.texturing))
 
@@ -294,7 +294,7 @@ def _drawn(draw: Draw, texturing: Texturing, ways: _Ways) -> Work:
 
 def _parts(draw: Draw) -> Iterable[Draw]:
     """Draws of one instance each, without cuts and patches."""
-    if draw.instances is None and draw.patch is None and not draw.cuts:
+    if draw.input.instances is None and draw.input.patch is None and not draw.input.cuts:
         return (draw,)
     return (part for one in instanced(draw) for part in tessellated(uncut(one)))
 
@@ -305,14 +305,14 @@ def _draw_part(draw: Draw, texturing: Texturing, ways: _Ways) -> Work:
     work = Work(
         vertices=vertices,
         vertex_bytes=vertices * vertex_bytes(draw.pipeline.layout),
-        primitives=draw.count,
-        entered=draw.count if draw.pipeline.raster.enabled else 0,
+        primitives=draw.input.count,
+        entered=draw.input.count if draw.pipeline.raster.enabled else 0,
     )
     if not draw.pipeline.raster.enabled:
         return work
     chunks = partial(_chunks, draw, texturing, ways.rest)
     together = None if ways.kernel is None else _together(draw, ways, chunks)
-    return work + (chunks(0, draw.count) if together is None else together)
+    return work + (chunks(0, draw.input.count) if together is None else together)
 
 
 def _chunks(draw: Draw, texturing: Texturing, rest: Rest, first: int, end: int) -> Work:
@@ -370,7 +370,9 @@ def _count_samples(draw: Draw, passed: int, counters: Counters) -> None:
     if samples == 1:
         counters.samples += passed
         return
-    target = next(surface for surface in (*draw.colors, draw.depth) if surface is not None)
+    target = next(
+        surface for surface in (*draw.output.colors, draw.output.depth) if surface is not None
+    )
     counters.multisamples.add(target.serial, samples, passed)
 
 
@@ -431,11 +433,11 @@ class _Stages:
         """Clip, test, shade and write a batch of fragments, in order."""
         here = sites(self.shading.frame, fragments)
         if self.samples > 1:
-            here = at_samples(here, self.samples, self.draw.merge.sample_mask)
+            here = at_samples(here, self.samples, self.draw.output.merge.sample_mask)
         kept = kept_by_clipping(self.depth, here)
         if kept is not None:
             here = here.part(np.flatnonzero(kept))
-        if self.draw.stipple and CORNERS[self.draw.topology] == 3:
+        if self.draw.raster.stipple and CORNERS[self.draw.input.topology] == 3:
             here = here.part(np.flatnonzero(self._stippled(here)))
         count = len(here.x)
         if not self.draw.pipeline.tests_late or not count:
@@ -457,7 +459,7 @@ class _Stages:
 
     def _stippled(self, here: Sites) -> Mask:
         """Fragments on bits of the pattern that are set, of which the highest is leftmost."""
-        rows = np.array(self.draw.stipple, np.uint32)
+        rows = np.array(self.draw.raster.stipple, np.uint32)
         shift = 31 - here.x // self.samples % 32
         found: Mask = rows[here.y % len(rows)] >> shift.astype(np.uint32) & 1 != 0
         return found
@@ -467,7 +469,7 @@ class _Stages:
         pipeline, alive = self.draw.pipeline, shaded.alive
         alpha = as_floats(shaded.colors[0][3]) if 0 in shaded.colors else np.zeros(1, np.float32)
         if pipeline.alpha_test is not None:
-            reference = self.draw.merge.alpha_reference
+            reference = self.draw.output.merge.alpha_reference
             alive = alive & alpha_passes(pipeline.alpha_test, alpha, reference)
         if shaded.drawn is not None:
             return alive & (shaded.drawn >> here.x % self.samples & 1).astype(np.bool_)
@@ -583,13 +585,13 @@ class _Stages:
 
 
 def _observe_cache(draw: Draw, counters: Counters) -> None:
-    vertices = vertex_count(draw.topology, draw.count)
-    if draw.indices is None:
+    vertices = vertex_count(draw.input.topology, draw.input.count)
+    if draw.input.indices is None:
         observe_unindexed(vertices, counters)
         return
-    places = range(draw.first, draw.first + vertices, CHUNK)
-    end = draw.first + vertices
+    places = range(draw.input.first, draw.input.first + vertices, CHUNK)
+    end = draw.input.first + vertices
     observe(
-        (vertex_numbers(draw.indices, np.arange(at, min(at + CHUNK, end))) for at in places),
+        (vertex_numbers(draw.input.indices, np.arange(at, min(at + CHUNK, end))) for at in places),
         counters,
     )

@@ -129,8 +129,8 @@ def color_targets(draw: Draw, written: Sequence[int], run: Run) -> tuple[ColorTa
     that cannot be rendered to, whether it changes or not.
     """
     found = (
-        _target(surface, number, draw.pipeline, draw.merge, run)
-        for number, surface in enumerate(draw.colors[: len(draw.pipeline.write_masks)])
+        _target(surface, number, draw.pipeline, draw.output.merge, run)
+        for number, surface in enumerate(draw.output.colors[: len(draw.pipeline.write_masks)])
         if surface is not None
     )
     return tuple(each for each in found if each is not None and each.number in written)

@@ -169,9 +169,9 @@ def depth_target(draw: Draw) -> DepthTarget | None:
     depth format here.
     """
     state, stencil = draw.pipeline.depth, draw.pipeline.stencil
-    if draw.depth is None or not (state.enable or stencil):
+    if draw.output.depth is None or not (state.enable or stencil):
         return None
-    return _tested(draw.depth, state, stencil, draw.merge)
+    return _tested(draw.output.depth, state, stencil, draw.output.merge)
 
 
 @while_it_lives
@@ -235,17 +235,19 @@ def depth_planes(draw: Draw, primitives: Primitives) -> DepthPlanes:
     outside: Mask = np.logical_or.reduce(~((z >= 0) & (z <= 1)))
     clipped = outside & (pipeline.raster.clip and pipeline.vertex is None)
     rhw = plane(frame, position[3]) if state.w_buffer else None
-    biased = state.bias_all or CORNERS[draw.topology] == 3
+    biased = state.bias_all or CORNERS[draw.input.topology] == 3
     bias = state.bias if biased else 0.0
     slope = None if primitives.tilt is None else state.slope * primitives.tilt
     if biased and (state.bias_of_float or state.bias_clamp):
         bias, slope = 0.0, _offset(state, z, slope)
-    return DepthPlanes(plane(frame, z), clipped, rhw, draw.w_range, bias, slope, depth_range(draw))
+    return DepthPlanes(
+        plane(frame, z), clipped, rhw, draw.raster.w_range, bias, slope, depth_range(draw)
+    )
 
 
 def depth_range(draw: Draw) -> tuple[float, float]:
     """What depth is clamped to."""
-    view = draw.viewport
+    view = draw.raster.viewport
     return (view.min_z, view.max_z) if draw.pipeline.depth.in_viewport else (0.0, 1.0)
 
 

@@ -63,7 +63,7 @@ def divided(draw: Draw, running: StageRun, flow: Iterable[Made]) -> Iterator[Mad
     Patches of another number of points than the hull program takes, and what are no patches,
     come to nothing.
     """
-    stage = None if draw.later is None else draw.later.tessellation
+    stage = None if draw.post_vertex is None else draw.post_vertex.tessellation
     if stage is None:
         yield from flow
         return
@@ -83,7 +83,7 @@ def divided(draw: Draw, running: StageRun, flow: Iterable[Made]) -> Iterator[Mad
 
 def _most(draw: Draw) -> int:
     """Points of an instance of a draw."""
-    geometry = None if draw.later is None else draw.later.geometry
+    geometry = None if draw.post_vertex is None else draw.post_vertex.geometry
     if geometry is None:
         return MOST_POINTS
     return min(MOST_POINTS, MOST_EMITTED // (2 * geometry.instances * max(geometry.limit, 1)))

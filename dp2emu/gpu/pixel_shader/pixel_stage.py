@@ -273,7 +273,7 @@ def _coverage(shading: Shading, sites: Sites) -> I32:
     """Bits of the samples of pixels that are covered and may be drawn to; one is all of a pixel
     that has no others.
     """
-    samples, mask = shading.draw.pipeline.samples, shading.draw.merge.sample_mask
+    samples, mask = shading.draw.pipeline.samples, shading.draw.output.merge.sample_mask
     if samples == 1:
         return np.ones(1, np.int32)
     bits = np.left_shift(coverage(sites, samples), np.arange(samples), dtype=np.int64)
@@ -288,7 +288,7 @@ def _run(
     is which of their samples are.  Those that are not ``real`` complete quads; None means all are.
     """
     count = len(sites.x)
-    inputs, uniforms = _inputs(shading, sites, way), shading.draw.pixel_uniforms
+    inputs, uniforms = _inputs(shading, sites, way), shading.draw.pixel.uniforms
     if _reads(shading.program, COVERAGE_PORT):
         inputs[COVERAGE_PORT] = mask
     memory = _memory(shading, count, real)
@@ -321,7 +321,7 @@ def _memory(shading: Shading, lanes: int, real: Mask | None) -> Accesses | None:
     # Few programs do.
     from dp2emu.gpu.shader_resources.memory_operations import Accesses
 
-    return Accesses(pipeline.deeds, shading.draw.unordered, lanes, real=real)
+    return Accesses(pipeline.deeds, shading.draw.output.unordered, lanes, real=real)
 
 
 def _looking(shading: Shading, sites: Sites) -> StageFetcher | None:

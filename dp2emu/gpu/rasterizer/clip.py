@@ -237,8 +237,8 @@ def placed(
         lanes, numbers = lanes[..., kept], numbers[kept]
         edges = None if edges is None else edges[:, kept]
     depth = draw.pipeline.raster.clip
-    clipped = clip(lanes, edges, CORNERS[draw.topology], depth=depth, user=user)
-    projected = on_screen(clipped.lanes, draw.viewport)
+    clipped = clip(lanes, edges, CORNERS[draw.input.topology], depth=depth, user=user)
+    projected = on_screen(clipped.lanes, draw.raster.viewport)
     if draw.pipeline.raster.half_centres:
         projected[:2] -= 0.5
     vertices = Vertices(projected, written, clipped.lanes[varyings])
@@ -317,7 +317,7 @@ def _distances(draw: Draw, outputs: Mapping[str, Lanes], position: F64) -> list[
     x, y, z, w = position
     distances = []
     for number in planes_used(draw):
-        a, b, c, d = draw.clip_planes[number]
+        a, b, c, d = draw.raster.clip_planes[number]
         written = outputs.get(f"clip{number}.x")
         distance = ((a * x + b * y) + c * z) + d * w if written is None else written
         distances.append(distance.astype(np.float64))
@@ -328,7 +328,7 @@ def _distances(draw: Draw, outputs: Mapping[str, Lanes], position: F64) -> list[
 def planes_used(draw: Draw) -> tuple[int, ...]:
     """Numbers of the user's planes that clip."""
     bits = draw.pipeline.raster.clip_planes if draw.pipeline.raster.clip else 0
-    return tuple(n for n in range(len(draw.clip_planes)) if bits >> n & 1) if bits else ()
+    return tuple(n for n in range(len(draw.raster.clip_planes)) if bits >> n & 1) if bits else ()
 
 
 def on_screen(lanes: F64, view: Viewport | FloatViewport) -> F64:

@@ -86,7 +86,7 @@ def set_up(draw: Draw, geometry: Geometry, region: Rect) -> Primitives:
     finite = np.flatnonzero((np.isfinite(x) & np.isfinite(y)).all(axis=0))
     if len(finite) < x.shape[1]:
         corners = corners.part(finite)
-    return _KINDS[CORNERS[draw.topology]](draw, corners, region)
+    return _KINDS[CORNERS[draw.input.topology]](draw, corners, region)
 
 
 def _triangles(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
@@ -159,7 +159,7 @@ def _of_triangles(parts: Primitives, solid: Primitives, triangle: I64) -> Primit
 def _lines(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
     """Each line of a list draws its last pixel, of a strip only the last line does."""
     numbers = corners.geometry.numbers
-    ending = draw.topology == PrimitiveType.LINELIST or numbers == draw.count - 1
+    ending = draw.input.topology == PrimitiveType.LINELIST or numbers == draw.input.count - 1
     last = np.full(len(numbers), ending) & draw.pipeline.raster.last_pixel
     return _line_primitives(draw, corners, last, region)
 
@@ -168,7 +168,7 @@ def _line_primitives(draw: Draw, corners: _Corners, last: Mask, region: Rect) ->
     x, y = corners.x, corners.y
     antialiased = draw.pipeline.raster.smooth_lines and draw.pipeline.samples == 1
     rule = smooth if antialiased else diamond_exit
-    spans = line_spans(x, y, last, region, rule, draw.line_pattern)
+    spans = line_spans(x, y, last, region, rule, draw.raster.line_pattern)
     geometry = corners.geometry
     return Primitives(geometry.vertices, line_frame(x, y), spans, _front(x), geometry.numbers)
 
@@ -176,7 +176,7 @@ def _line_primitives(draw: Draw, corners: _Corners, last: Mask, region: Rect) ->
 def _points(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
     x, y, vertices = corners.x, corners.y, corners.geometry.vertices
     own = vertices.varying(POINT_SIZE)
-    sizes = point_sizes(None if own is None else own[0], draw.point, x.shape[1])
+    sizes = point_sizes(None if own is None else own[0], draw.raster.point, x.shape[1])
 
     def cover(chosen: I64 | slice, sample: Offset) -> Iterator[Spans]:
         return point_spans(x[0, chosen], y[0, chosen], sizes[chosen], region, sample)

@@ -17,7 +17,7 @@ from dp2emu.ddi10.resources.views import CreateShaderResourceView, CreateTargetV
 from dp2emu.errors import ContractError
 from tests.ddi10.driving import REMOVED
 from tests.ddi10.rendering import D24S8, RGBA8, Rendering, infos
-from tests.ddi10.test_resource import noise
+from tests.ddi10.resources.test_resource import noise
 
 FLAT, VOLUME = ResourceType.TEXTURE2D, ResourceType.TEXTURE3D
 READ = BindFlag.SHADER_RESOURCE

@@ -17,7 +17,7 @@ from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.gpu.output_merger.stencil_test import OPERATIONS, StencilTest
 from dp2emu.gpu.resource.heap import Surface
-from tests.gpu.drawing import Vertex, color_surface, corner, depth_surface, draw
+from tests.gpu.drawing import Vertex, color_surface, corner, depth_surface, draw, rebound
 from tests.gpu.model import COMPARE
 
 AFTER: dict[StencilOp, Callable[[int, int, int], int]] = {
@@ -103,7 +103,7 @@ def triangle(z: float, clockwise: bool) -> list[Vertex]:
 
 def stenciled(packet: Draw, state: StencilState, numbers: MergeNumbers | None = None) -> Draw:
     pipeline = replace(packet.pipeline, stencil=state)
-    return replace(packet, pipeline=pipeline, merge=numbers or MergeNumbers())
+    return rebound(packet, pipeline=pipeline, merge=numbers or MergeNumbers())
 
 
 @settings(max_examples=150)

@@ -20,7 +20,7 @@ from dp2emu.shader.jit.store import Store
 from dp2emu.shader.jit.writer import Writer
 from dp2emu.shader.types import Type
 from tests.gpu.drawing import color_surface, draw, programmed
-from tests.gpu.test_geometry import STRIP, whole
+from tests.gpu.rasterizer.test_geometry import STRIP, whole
 from tests.shader.engines import bits_of
 
 INPUTS = {"x": np.array([1, 4, -9, 16], np.float32)}

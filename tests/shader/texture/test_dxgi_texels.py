@@ -24,7 +24,7 @@ from dp2emu.shader.texture.bindings import (
 )
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.resource_reads import load_program
-from tests.gpu.test_encodings import small_float
+from tests.gpu.resource.test_pixel_format import small_float
 
 F = DxgiFormat
 Color = tuple[float, ...]

@@ -1,9 +1,9 @@
-"""Which surfaces were targets lately."""
+"""The recent targets of a context."""
 
 from __future__ import annotations
 
 from dp2emu.d3d.enums import Format
-from dp2emu.dp2.recent import RECENT, Recent
+from dp2emu.dp2.context import RECENT, RecentTargets
 from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
 
 
@@ -12,7 +12,7 @@ def made(heap: Heap, handle: int) -> Surface:
 
 
 def test_targets_come_in_the_order_of_their_last_binding_and_once() -> None:
-    heap, recent = Heap(), Recent()
+    heap, recent = Heap(), RecentTargets()
     surfaces = [made(heap, handle) for handle in (1, 2, 3)]
     for index in (0, 1, 0, 2):
         recent.note(surfaces[index])
@@ -22,7 +22,7 @@ def test_targets_come_in_the_order_of_their_last_binding_and_once() -> None:
 
 
 def test_what_is_gone_is_left_out_even_if_its_handle_lives_on() -> None:
-    heap, recent = Heap(), Recent()
+    heap, recent = Heap(), RecentTargets()
     for handle in (1, 2, 3):
         recent.note(made(heap, handle))
     heap.destroy(1)
@@ -32,7 +32,7 @@ def test_what_is_gone_is_left_out_even_if_its_handle_lives_on() -> None:
 
 
 def test_the_number_of_targets_remembered_is_bounded() -> None:
-    heap, recent = Heap(), Recent()
+    heap, recent = Heap(), RecentTargets()
     for handle in range(1, RECENT + 11):
         recent.note(made(heap, handle))
     assert recent.take(heap) == list(range(11, RECENT + 11))
