@@ -1,8 +1,7 @@
 """ID3D10Device and ID3D11Device over the functions of a driver.
 
-Only what of them reaches a driver: objects are made in memory that is asked for first, codes that
-the driver reports become results, and read-backs go through staging resources, as applications
-do it.
+Only the parts that reach a driver: objects are created in memory of the size that the driver asks
+for, its error codes become results, and read-backs use staging resources.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from dp2emu.runtime10.signatures import Code, VertexElement, input_elements, tex
 from dp2emu.runtime10.streamout import StreamDeclaration, stream_output_desc
 
 CORE_LAYER = 1
-"""Handle of the core layer, which the driver hands back with a code."""
+"""Handle of the core layer, which the driver passes to pfnSetErrorCb."""
 
 
 class Functions(Protocol):
@@ -57,7 +56,7 @@ class Adapter(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Handle:
-    """An object: the memory it lives in."""
+    """An object: its memory."""
 
     memory: bytearray
 
@@ -76,16 +75,16 @@ class Resource(Handle):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shader(Handle):
-    """A shader with what goes in and out of it."""
+    """A shader with its signatures."""
 
     code: Code
 
 
 class Device:
-    """A device for an application.  Mutable: it is one side of a conversation.
+    """A device for an application.  Mutable: calls change its bindings.
 
-    Methods raise Refused with a ``Result``, and what the driver raises: Unsupported for what is
-    not built, ContractError where the application breaks rules the runtime does not watch.
+    Methods raise Refused with a ``Result``, and the errors of the driver: Unsupported for features
+    that are not implemented, ContractError for rules that the runtime does not enforce.
     """
 
     def __init__(self, adapter: Adapter, api: Api = Api.D3D11) -> None:
@@ -101,9 +100,9 @@ class Device:
         self._codes.append(code)
 
     def call(self, entry: str, *arguments: Any) -> Any:
-        """Call the function ``entry`` of the driver, after what has to be unbound for that.
+        """Call the DDI function ``entry``, after unbinding what conflicts with it.
 
-        Raises Refused with what it reported, Unsupported for what only Direct3D 11 has.
+        Raises Refused with the driver's error, Unsupported for a function of Direct3D 11 only.
         """
         self._codes.clear()
         found = None
@@ -116,15 +115,13 @@ class Device:
         return found
 
     def finish(self) -> None:
-        """Let time pass until the GPU has done all it was given."""
+        """Let time pass until the GPU is idle."""
         self._adapter.finish()
 
     # Objects
 
     def make(self, noun: str, description: Any) -> Handle:
-        """An object of a kind, by the ``noun`` its entries have for it, as ``description``
-        says.
-        """
+        """Create an object; ``noun`` is its name in the DDI, ``description`` its structure."""
         memory = bytearray(self.call(f"CalcPrivate{noun}Size", description))
         self.call(f"Create{noun}", description, memory, 0)
         return Handle(memory)
@@ -137,8 +134,8 @@ class Device:
         usage: Usage = Usage.DEFAULT,
         stride: int = 0,
     ) -> Resource:
-        """CreateBuffer of ``size`` bytes; ``bind`` is D3D11_BIND_*.  Without data it is all
-        zeros.  With a ``stride``, in bytes, it has structures.
+        """CreateBuffer of ``size`` bytes; ``bind`` is D3D11_BIND_*.  Without data it is zeroed.  A
+        ``stride``, in bytes, makes it a structured buffer.
         """
         given = None if data is None else (SubresourceUP(data, size, size),)
         return self._create(
@@ -185,8 +182,8 @@ class Device:
         mip: int = 0,
         slices: tuple[int, int] = (0, 1),
     ) -> Handle:
-        """CreateUnorderedAccessView: of a buffer ``elements`` from the first on, so many; of a
-        texture likewise ``slices`` of level ``mip``.
+        """CreateUnorderedAccessView of ``elements`` (first, count) of a buffer, or ``slices``
+        (first, count) of level ``mip`` of a texture.
 
         ``format`` is a DXGI_FORMAT, ``flags`` are D3D11_BUFFER_UAV_FLAG_*.
         """
@@ -200,7 +197,7 @@ class Device:
         return Resource(self.make("Resource", desc).memory, desc)
 
     def create_shader(self, stage: str, code: Code) -> Shader:
-        """Create...Shader; ``stage`` is the word for it, such as Vertex."""
+        """Create...Shader; ``stage`` is the stage's name, such as Vertex."""
         tessellates = stage in ("Hull", "Domain")
         signatures = code.tessellation_signatures if tessellates else code.signatures
         size = f"CalcPrivate{'Tessellation' if tessellates else ''}ShaderSize"
@@ -215,10 +212,10 @@ class Device:
         strides: Sequence[int],
         rasterized: int = 0,
     ) -> Shader:
-        """CreateGeometryShaderWithStreamOutput, of a geometry shader or what stands before one.
+        """CreateGeometryShaderWithStreamOutput, of a geometry shader or of the stage before it.
 
-        What is ``declared`` goes to buffers with ``strides`` in bytes, by slot; ``rasterized`` is
-        the number of the stream that is drawn, 0xFFFFFFFF for none.
+        The ``declared`` components go to buffers with ``strides`` in bytes, by slot;
+        ``rasterized`` is the number of the rasterized stream, 0xFFFFFFFF for none.
         """
         desc = stream_output_desc(self.api, code, declared, strides, rasterized)
         signatures = code.signatures
@@ -250,9 +247,7 @@ class Device:
     # Commands
 
     def set_viewports(self, viewports: Sequence[tuple[float, ...]]) -> None:
-        """RSSetViewports: x, y, width, height, least and greatest depth of each of
-        ``viewports``.
-        """
+        """RSSetViewports: x, y, width, height, minimum and maximum depth of ``viewports``."""
         rows = [Viewport(*viewport) for viewport in viewports]
         self.call("SetViewports", VIEWPORTS - len(rows), rows)
 
@@ -262,7 +257,7 @@ class Device:
         self.call("SetScissorRects", VIEWPORTS - len(rows), rows)
 
     def resolve(self, resource: Resource) -> Resource:
-        """A new texture of one sample, with what a multisampled one resolves to."""
+        """Resolve a multisampled texture into a new texture of one sample."""
         desc = resource.desc
         target = self.create_texture2d(
             desc.Format, desc.pMipInfoList[0][:2], int(BindFlag.RENDER_TARGET)
@@ -272,12 +267,12 @@ class Device:
         return target
 
     def read(self, resource: Resource) -> bytes:
-        """The bytes of a buffer, or of a texture's top level with rows without holes."""
+        """The bytes of a buffer, or of a texture's top level with packed rows."""
         desc = resource.desc
         if desc.SampleDesc.Count > 1:
-            plain = self.resolve(resource)
-            data = self.read(plain)
-            self.release(plain)
+            resolved = self.resolve(resource)
+            data = self.read(resolved)
+            self.release(resolved)
             return data
         top = desc.pMipInfoList[0]
         staging = self._create(
@@ -303,11 +298,11 @@ class Device:
 
 
 _UNORDERED_ACCESS = 0x80
-"""D3D11_BIND_UNORDERED_ACCESS, which is another bit in the driver's interface."""
+"""D3D11_BIND_UNORDERED_ACCESS, which has another bit in the DDI."""
 
 
 def bind_flags(bind: int) -> int:
-    """D3D11_BIND_FLAG as the driver has it."""
+    """The DDI's bind flags for D3D11_BIND_FLAG."""
     unordered = BindFlag.UNORDERED_ACCESS if bind & _UNORDERED_ACCESS else 0
     return bind & ~_UNORDERED_ACCESS | unordered
 
@@ -317,10 +312,10 @@ def _packed(mapped: MappedSubresource, row: int, height: int) -> bytes:
     return b"".join(bytes(mapped.pData[start : start + row]) for start in starts)
 
 
-# Memory that is read and written at a time, which the runtime does not let happen.
+# Hazards: memory bound for reading and writing at the same time.
 #
-# What is bound to be written is no input any more, and what is written is bound as no input but
-# null (Direct3D 11 documentation, SOSetTargets, IASetVertexBuffers, OMSetRenderTargets,
+# Binding an output unbinds it as an input, and an input that is bound as an output becomes null
+# (Direct3D 11 documentation, SOSetTargets, IASetVertexBuffers, OMSetRenderTargets,
 # CSSetUnorderedAccessViews and PSSetShaderResources).
 
 Call = tuple[str, tuple[Any, ...]]
@@ -337,14 +332,14 @@ _STAGES = ("Vs", "Hs", "Ds", "Gs", "Ps", "Cs")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Range:
-    """Levels and slices of a resource, each from the first to behind the last; of a buffer all."""
+    """Half-open ranges of levels and slices of a resource; the defaults cover all of it."""
 
     resource: bytearray
     levels: tuple[int, int] = (0, _ALL)
     slices: tuple[int, int] = (0, _ALL)
 
-    def meets(self, other: _Range) -> bool:
-        """Whether they have something in common."""
+    def overlaps(self, other: _Range) -> bool:
+        """Whether two ranges share a subresource."""
         pairs = (self.levels, other.levels), (self.slices, other.slices)
         return self.resource is other.resource and all(
             a[0] < b[1] and b[0] < a[1] for a, b in pairs
@@ -352,9 +347,9 @@ class _Range:
 
 
 class HazardTracker:
-    """What a device has as inputs and outputs.  Mutable: calls change it.
+    """The inputs and outputs bound to a device.  Mutable: calls change them.
 
-    Outputs are by who set them.
+    Outputs are keyed by the function that binds them.
     """
 
     def __init__(self) -> None:
@@ -366,7 +361,7 @@ class HazardTracker:
         self._views: dict[int, tuple[bytearray, _Range]] = {}
 
     def resolved(self, entry: str, arguments: tuple[Any, ...]) -> Iterator[Call]:
-        """What a driver is called with in the place of a call."""
+        """The calls to make instead of a call: unbinding of inputs, then the call itself."""
         rule = _RULES.get(entry)
         if rule is None:
             yield entry, arguments
@@ -392,7 +387,7 @@ class HazardTracker:
     def _create_depth(
         self, entry: str, desc: Any, memory: bytearray, *rest: Any
     ) -> Iterator[Call]:
-        """A view that only reads a part is no output."""
+        """CreateDepthStencilView; a read-only view counts as no output."""
         if desc.Flags:
             yield entry, (desc, memory, *rest)
         else:
@@ -426,9 +421,9 @@ class HazardTracker:
         yield from self._written_by(entry, list(self._slots.values()))
         yield entry, (start, views, *rest)
 
-    def _written_by(self, who: str, parts: list[_Range]) -> Iterator[Call]:
-        """What an entry writes from now on; inputs that are written are unbound."""
-        self._outputs[who] = parts
+    def _written_by(self, setter: str, parts: list[_Range]) -> Iterator[Call]:
+        """Record the outputs that a function binds, and unbind inputs that overlap them."""
+        self._outputs[setter] = parts
         for slot in [slot for slot, each in self._vertices.items() if self._written(each)]:
             del self._vertices[slot]
             yield "IaSetVertexBuffers", (slot, (None,), (0,), (0,))
@@ -443,7 +438,7 @@ class HazardTracker:
         return buffer is not None and self._meets(_Range(buffer))
 
     def _meets(self, part: _Range) -> bool:
-        return any(part.meets(each) for parts in self._outputs.values() for each in parts)
+        return any(part.overlaps(each) for parts in self._outputs.values() for each in parts)
 
     # Inputs
 

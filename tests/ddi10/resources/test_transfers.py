@@ -152,7 +152,7 @@ def test_copies_are_of_the_same_texels(shape: dict[str, Any]) -> None:
 
 def test_buffers_are_copied_to_buffers() -> None:
     driven = Rendering(checking=False)
-    with pytest.raises(ContractError, match="same texels"):
+    with pytest.raises(ContractError, match="differ in format family"):
         driven.call("ResourceCopy", filled(driven, 1), driven.buffer(bytes(256)))
 
 
@@ -235,7 +235,7 @@ def test_conversion_keeps_the_sizes_of_texels_and_stays_inside() -> None:
     driven = Rendering(checking=False)
     texels = driven.texture(DxgiFormat.R32G32_UINT, 2, 2)
     for format, side in ((DxgiFormat.BC2_UNORM, 8), (DxgiFormat.BC1_UNORM, 12), (RGBA8, 2)):
-        with pytest.raises(ContractError, match="same texels"):
+        with pytest.raises(ContractError, match="differ in format family"):
             driven.call("ResourceConvert", driven.texture(format, side, side), texels)
     blocks = driven.texture(DxgiFormat.BC1_UNORM, 8, 8)
     with pytest.raises(ContractError, match="leaves"):
@@ -375,7 +375,7 @@ def test_typeless_resources_are_resolved_as_what_they_are_said_to_be() -> None:
     driven.call("ClearRenderTargetView", driven.target(given), (1, 1, 0, 1))
     driven.call("ResourceResolveSubresource", made, 0, given, 0, RGBA8.value)
     assert (driven.pixels(made) == 0xFF00FFFF).all()
-    with pytest.raises(ContractError, match="same texels"):
+    with pytest.raises(ContractError, match="differ in format family"):
         driven.call("ResourceResolveSubresource", made, 0, given, 0, DxgiFormat.R32_FLOAT.value)
 
 
