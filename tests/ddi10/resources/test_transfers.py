@@ -460,7 +460,7 @@ def test_a_clear_has_four_numbers_that_may_be_too_large() -> None:
     format = DxgiFormat.R32G32B32A32_FLOAT
     made = driven.texture(format, 1, 1)
     view = driven.target(made, format)
-    with pytest.raises(ContractError, match="fit"):
+    with pytest.raises(ContractError, match="out of the range"):
         driven.call("ClearRenderTargetView", view, (1, 1, 1))
     assert driven.call("ClearRenderTargetView", view, (1e300, -1e300, 0, 1)) == []
     assert driven.read(made) == np.array([np.inf, -np.inf, 0, 1], "<f4").tobytes()
