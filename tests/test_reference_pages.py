@@ -13,7 +13,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.ddi10.codes import DdiCode
 from dp2emu.ddi10.device import DXGI_FUNCTIONS, SINCE
 from dp2emu.ddi10.queries.counters import Counter
-from dp2emu.ddi10.queries.query_types import KINDS
+from dp2emu.ddi10.queries.query_types import QUERY_TYPES
 from dp2emu.dp2.queries import KINDS as QUERY_KINDS
 from dp2emu.dp2.queries import Window
 from dp2emu.dp2.table import TABLE, Op
@@ -121,9 +121,9 @@ def test_queries_of_the_ddi_have_the_sizes_of_the_code() -> None:
                 sizes[each] = int(size)
                 begins |= {each} if begin == "yes" else set()
                 predicates |= {each} if predicate.startswith("yes") else set()
-    assert sizes == {int(query): kind.layout.size for query, kind in KINDS.items()}
-    assert begins == {query for query, kind in KINDS.items() if kind.begins}
-    assert predicates == {query for query, kind in KINDS.items() if kind.predicate}
+    assert sizes == {int(query): kind.layout.size for query, kind in QUERY_TYPES.items()}
+    assert begins == {query for query, kind in QUERY_TYPES.items() if kind.begins}
+    assert predicates == {query for query, kind in QUERY_TYPES.items() if kind.predicate}
 
 
 def test_codes_and_counters_of_the_ddi_have_the_numbers_of_the_code() -> None:

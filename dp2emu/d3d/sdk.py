@@ -1,4 +1,4 @@
-"""The enumeration type that remembers its SDK spelling."""
+"""Enumeration types with the SDK's spelling of their members."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ class SdkEnum(IntEnum, metaclass=_SdkEnumMeta):
 
 
 def sdk_name(enum: type[SdkEnum], value: int) -> str | None:
-    """The header's name of a raw value, or None if the enumeration has none for it."""
+    """The header's name of a raw value, None for an unknown one."""
     member = enum._value2member_map_.get(value)
     return member.sdk if isinstance(member, SdkEnum) else None
 
 
 def sdk_value(enum: type[SdkEnum], name: str) -> int | None:
-    """The value of a header name, or None if it is no name of this enumeration."""
+    """The value of a header name, None for an unknown one."""
     member = enum._member_map_.get(name.removeprefix(enum._prefix))
     return int(member) if isinstance(member, SdkEnum) and member.sdk == name else None
 
 
 class Named(IntEnum):
-    """Numbers that text spells like their names."""
+    """An enumeration whose assembly text is the member name in lower case."""
 
     @property
     def text(self) -> str:

@@ -26,10 +26,10 @@ from dp2emu.d3d.enums import (
     ZBufferType,
 )
 from dp2emu.d3d.flags import (
+    Frequency,
     Usage,
 )
 from dp2emu.d3d.formats import COLOR, DEPTH
-from dp2emu.d3d.frequency import Frequency
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState8
 from dp2emu.d3d.sdk import sdk_value

@@ -106,7 +106,8 @@ def test_an_unsupported_object_is_a_problem_only_when_it_is_used(tmp_path: Path)
     assert play(tmp_path, [MISPLACED], unset)[0].problems == ()
     result, _ = play(tmp_path, [MISPLACED], unset, {"op": "DSSetShader", "shader": "d"})
     assert result.files == ()
-    assert str(result.problems[0]) == "call 1 (DSSetShader): a hull shader in another's place"
+    what = "a hull shader where a domain shader is expected"
+    assert str(result.problems[0]) == f"call 1 (DSSetShader): {what}"
 
 
 @pytest.mark.parametrize(
@@ -252,7 +253,7 @@ def test_the_command_finds_the_shaders_beside_the_scenes(tmp_path: Path) -> None
     assert ran.code == 0
     assert {path.name for path in out.iterdir()} == {"clip_inside.json", "clip_inside.rt.png"}
     ran = dp2emu("scene", scenes / "sm5_tess_tri0.json", "--out", out)
-    assert ran.code == 3 and "a hull shader in another's place" in ran.err
+    assert ran.code == 3 and "a hull shader where a domain shader is expected" in ran.err
 
 
 def test_play_scene_plays_both_kinds(tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
-from dp2emu.d3d.flags import StreamSource
-from dp2emu.d3d.frequency import ALWAYS, Frequency
+from dp2emu.d3d.flags import EVERY_VERTEX, Frequency, StreamSource
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.capabilities import MAX_STRIDE
 from dp2emu.dp2.states.raw_state import STREAMS
@@ -56,13 +55,13 @@ def instances(
         return
     for instance in range(_instances(frequencies) if first is None else 1):
         yield tuple(
-            stream and _advanced(stream, frequencies.get(number, ALWAYS), instance, first)
+            stream and _advanced(stream, frequencies.get(number, EVERY_VERTEX), instance, first)
             for number, stream in enumerate(streams)
         )
 
 
 def _instances(frequencies: Mapping[int, Frequency]) -> int:
-    first = frequencies.get(0, ALWAYS)
+    first = frequencies.get(0, EVERY_VERTEX)
     if not first.flags & StreamSource.INDEXEDDATA:
         return 1
     if first.number > INSTANCES_MAX:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import DeclType, DeclUsage
-from dp2emu.d3d.frequency import Frequency
+from dp2emu.d3d.flags import Frequency
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import Element
 from dp2emu.dp2 import context
