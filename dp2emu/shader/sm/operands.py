@@ -1,5 +1,7 @@
-"""Parameter tokens to operands, checked against the tables (SM1-3 tokens, "Parameter tokens" and
-"Registers")."""
+"""Decoder of parameter tokens, checked against the tables (SM1-3 tokens, "Parameter tokens" and
+"Registers").
+
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,12 @@ from collections.abc import Mapping
 
 from dp2emu.d3d.enums import DeclUsage
 from dp2emu.errors import ShaderError
-from dp2emu.shader.sm.cursor import Cursor, parameter
+from dp2emu.shader import cursor
 from dp2emu.shader.sm.fields import (
     MASK,
     MODIFIER,
     NUMBER,
+    PARAMETER,
     RELATIVE,
     TEXTURE,
     TYPE_HIGH,
@@ -28,23 +31,53 @@ from dp2emu.shader.sm.program import Declaration, Destination, Relative, Source
 from dp2emu.shader.sm.registers import File, Register, exists, register
 from dp2emu.shader.sm.versions import V1_1, V2_0, V3_0, Level, Stage, Version, entry
 
+Cursor = cursor.Cursor[Version]
+
+
+def parameter(cursor: Cursor) -> int:
+    """The next DWORD, which has to be a parameter token."""
+    token = cursor.take()
+    if not token & PARAMETER:
+        raise cursor.error(f"{token:#010x} is no parameter: its bit 31 is clear")
+    return token
+
+
+# Parameter tokens to operands, checked against the tables (SM1-3 tokens, "Parameter tokens" and
+# "Registers").
+
 _Indexes = Mapping[tuple[Stage, File], Mapping[Level, frozenset[File]]]
 
 _A0, _AL = frozenset({File.ADDR}), frozenset({File.LOOP})
+
+
 _READ_BY: _Indexes = {
     (Stage.VERTEX, File.CONST): {V1_1: _A0, V2_0: _A0 | _AL},
     (Stage.VERTEX, File.INPUT): {V3_0: _A0 | _AL},
     (Stage.PIXEL, File.INPUT): {V3_0: _AL},
 }
+
+
 _WRITTEN_BY: _Indexes = {(Stage.VERTEX, File.OUTPUT): {V3_0: _AL}}
 """What may be added to the numbers of registers."""
 
 _LOGIC = frozenset({File.CONSTBOOL, File.PREDICATE})
+
+
 _SHIFTS = frozenset({0, *SHIFT_SUFFIXES.values()})
+
+
 _LOGICAL = frozenset({SourceModifier.NOT})
+
+
 _NUMERIC = frozenset(SourceModifier) - _LOGICAL
+
+
 _TEXTURES = frozenset(TextureType)
+
+
 _USAGES = frozenset(DeclUsage)
+
+
 _MASKLESS = frozenset({"k", "D"})
 """Destinations that nothing is written to."""
 

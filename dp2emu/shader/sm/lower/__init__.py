@@ -11,24 +11,25 @@ from collections.abc import Mapping
 
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.sm.lower.flow import lower_body
-from dp2emu.shader.sm.lower.lowered import InputRegister, Lowered, OwnConstant, overlaid
-from dp2emu.shader.sm.lower.lowering import (
-    DEPTH,
-    Bound,
-    Lowering,
+from dp2emu.shader.sm.lower.lowered import (
+    DefinedConstant,
+    InputRegister,
+    Lowered,
+    overlay_constants,
 )
+from dp2emu.shader.sm.lower.lowering import DEPTH, Lowering, SamplerBindings
 from dp2emu.shader.sm.lower.outputs import Epilogue, pixel_outputs, vertex_outputs
 from dp2emu.shader.sm.lower.reading import store_inputs
 from dp2emu.shader.sm.program import Shader
 
 __all__ = [
+    "DefinedConstant",
     "Epilogue",
     "InputRegister",
     "Lowered",
-    "OwnConstant",
     "lower_pixel",
     "lower_vertex",
-    "overlaid",
+    "overlay_constants",
 ]
 
 
@@ -37,7 +38,7 @@ def lower_vertex(shader: Shader) -> Lowered:
 
     Raises ShaderError if blocks nest too deep once calls are expanded.
     """
-    low = Lowering(shader, Bound())
+    low = Lowering(shader, SamplerBindings())
     store_inputs(low)
     lower_body(low, low.parts.main)
     return _lowered(low, vertex_outputs(low))
@@ -60,14 +61,14 @@ def lower_pixel(
 
     Raises ShaderError if blocks nest too deep once calls are expanded.
     """
-    low = Lowering(shader, Bound(sampler_kinds or {}, projections or {}))
+    low = Lowering(shader, SamplerBindings(sampler_kinds or {}, projections or {}))
     store_inputs(low)
     lower_body(low, low.parts.main)
     return _lowered(low, pixel_outputs(low, epilogue))
 
 
 def _lowered(low: Lowering, outputs: tuple[str, ...]) -> Lowered:
-    own = (OwnConstant(r.file.value, r.number, words) for r, words in low.own.items())
+    own = (DefinedConstant(r.file.value, r.number, words) for r, words in low.own.items())
     return Lowered(
         program=low.b.program(),
         inputs=_inputs(low),

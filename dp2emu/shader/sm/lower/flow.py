@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from dp2emu.errors import ShaderError
 from dp2emu.shader.builder import LOOP_LIMIT
-from dp2emu.shader.sm.lower import arithmetic, early, texture
+from dp2emu.shader.sm.lower import arithmetic, texture
+from dp2emu.shader.sm.lower import texture as early
 from dp2emu.shader.sm.lower.arithmetic import compared
 from dp2emu.shader.sm.lower.lowering import Lowering, Result
 from dp2emu.shader.sm.lower.reading import condition, operands
@@ -136,12 +137,12 @@ def _callnz(low: Lowering, instruction: Instruction) -> None:
     low.close()
 
 
-_EARLY = {**arithmetic.EVALUATE, **early.EVALUATE}
+_EARLY = {**arithmetic.EVALUATE, **early.EVALUATE_1_0}
 _LATER = {**arithmetic.EVALUATE, **texture.EVALUATE}
 
 EFFECTS: dict[Op, Effect] = {
     **texture.EFFECTS,
-    **early.EFFECTS,
+    **early.EFFECTS_1_0,
     Op.NOP: _nothing,
     Op.PHASE: _nothing,
     Op.IF: _if,

@@ -34,7 +34,7 @@ class InputRegister:
         return f"v{self.register}_{self.usage.name.lower()}{self.index}"
 
 
-class OwnConstant(NamedTuple):
+class DefinedConstant(NamedTuple):
     """A register that def, defi or defb sets: its file ``c``, ``i`` or ``b``, and raw DWORDs."""
 
     file: str
@@ -55,12 +55,12 @@ class Lowered:
     inputs: tuple[InputRegister, ...]
     outputs: tuple[str, ...]
     samplers: tuple[tuple[int, TextureKind], ...]
-    constants: tuple[OwnConstant, ...]
+    constants: tuple[DefinedConstant, ...]
     writes_depth: bool
     kills: bool
 
 
-def overlaid(file: str, uploaded: Lanes, constants: tuple[OwnConstant, ...]) -> Lanes:
+def overlay_constants(file: str, uploaded: Lanes, constants: tuple[DefinedConstant, ...]) -> Lanes:
     """Uploaded registers of a file, shape (n, 4) or (n,) for ``b``, with a shader's own on top.
 
     The same array if the shader has none there; its registers beyond the array are dropped.
@@ -75,7 +75,7 @@ def overlaid(file: str, uploaded: Lanes, constants: tuple[OwnConstant, ...]) -> 
 
 @by_identity()
 def _own(
-    constants: tuple[OwnConstant, ...], file: str, count: int, dtype: np.dtype[Any]
+    constants: tuple[DefinedConstant, ...], file: str, count: int, dtype: np.dtype[Any]
 ) -> tuple[list[int], Lanes]:
     """Numbers of a shader's own registers among ``count`` of a file, and what is in them."""
     own = [each for each in constants if each.file == file and each.register < count]

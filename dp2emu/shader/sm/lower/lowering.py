@@ -27,7 +27,7 @@ from dp2emu.shader.values import Value, Variable
 from dp2emu.shader.verify import MAX_DEPTH
 
 
-def measure(parts: Routines, rounds: Callable[[Instruction], int]) -> Loops:
+def measure_loops(parts: Routines, rounds: Callable[[Instruction], int]) -> Loops:
     """The loops of a shader; ``rounds`` is how often a loop goes round at most."""
     return loops_of(
         Step(rounds(each) if each.op in LOOPS else None, each.op in LOOP_ENDS)
@@ -85,7 +85,7 @@ class Write:
     index: Value | None
 
 
-class Open(NamedTuple):
+class OpenBlock(NamedTuple):
     """A block that is open.  A loop has something to do at its end, and maybe an aL."""
 
     exit: ExitStack
@@ -94,7 +94,7 @@ class Open(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Bound:
+class SamplerBindings:
     """What a shader does not say but its bindings do (see ``lower_pixel``)."""
 
     kinds: Mapping[int, ir.TextureKind] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class Lowering:
     of a ps_1_x matrix so far.
     """
 
-    def __init__(self, shader: Shader, bound: Bound) -> None:
+    def __init__(self, shader: Shader, bound: SamplerBindings) -> None:
         self.shader = shader
         self.version = shader.version
         self.parts = routines(shader)
@@ -127,10 +127,10 @@ class Lowering:
         self.read: set[Register] = set()
         self.samplers: dict[int, ir.TextureKind] = {}
         self.rows: list[Value] = []
-        self.blocks: list[Open] = []
+        self.blocks: list[OpenBlock] = []
         self.indexed = {file: self._local(file) for file in _indexed(shader)}
         self.kills = False
-        self.budget = Budget(self.b, measure(self.parts, self.rounds))
+        self.budget = Budget(self.b, measure_loops(self.parts, self.rounds))
 
     # Numbers
 
@@ -164,7 +164,7 @@ class Lowering:
 
     def coordinate(self, set: int, component: int) -> Value:
         """A texture coordinate of the pixel, t# of that number."""
-        name = port(DeclUsage.TEXCOORD, set, component)
+        name = varying_name(DeclUsage.TEXCOORD, set, component)
         return self.varying(name, Register(File.TEXTURE, set), component)
 
     def varying(self, name: str, register: Register, component: int) -> Value:
@@ -262,7 +262,7 @@ class Lowering:
             raise ShaderError(what, offset=at.offset)
         stack = ExitStack()
         stack.enter_context(block)
-        self.blocks.append(Open(stack, advance, counter))
+        self.blocks.append(OpenBlock(stack, advance, counter))
 
     def close(self) -> None:
         """End the innermost block; a loop advances first."""
@@ -295,7 +295,7 @@ class Lowering:
             self.b.store(file, write.value, offset, write.index, 4)
 
 
-def port(usage: DeclUsage, index: int, component: int) -> str:
+def varying_name(usage: DeclUsage, index: int, component: int) -> str:
     """The name of a varying."""
     return f"{usage.name.lower()}{index}.{COMPONENTS[component]}"
 
@@ -328,7 +328,7 @@ def _declared_kinds(shader: Shader) -> dict[int, ir.TextureKind]:
     }
 
 
-def _shadows(shader: Shader, bound: Bound) -> dict[int, ir.TextureKind]:
+def _shadows(shader: Shader, bound: SamplerBindings) -> dict[int, ir.TextureKind]:
     """Samplers declared 2D that have a texture of depths."""
     declared, flat = _declared_kinds(shader), ir.TextureKind.TEX2D
     return {

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable
 from itertools import product
 
-from dp2emu.shader.sm.lower.lowering import COMPONENTS, Lowering, port
+from dp2emu.shader.sm.lower.lowering import COMPONENTS, Lowering, varying_name
 from dp2emu.shader.sm.modifiers import SourceModifier
 from dp2emu.shader.sm.program import Instruction, Source
 from dp2emu.shader.sm.registers import File, Register
@@ -117,7 +117,7 @@ def _declared_input(low: Lowering, register: Register, component: int) -> Value:
         return _vertex_input(low, register, component)
     if (register, component) not in low.usages:
         return low.number(0.0)
-    name = port(*low.usages[register, component], component)
+    name = varying_name(*low.usages[register, component], component)
     return low.varying(name, register, component)
 
 

@@ -11,7 +11,7 @@ an F32 whose name says how it is interpolated (``ports``); F32 ``position.<c>``;
 ``target<n>.<c>`` and ``coverage.x``, I32, and ``depth.x``, F32.
 
 Ports of geometry programs, all I32: inputs ``vertex<n>.v<register>.<c>``, ``primitive_id.x`` and
-``gs_instance.x``; outputs as ``emission`` has them.
+``gs_instance.x``; outputs as in ``geometry``.
 
 Ports of compute programs: inputs ``vThreadID.<c>``, ``vThreadGroupID.<c>``,
 ``vThreadIDInGroup.<c>`` and ``vThreadIDInGroupFlattened.x``, I32.
@@ -25,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dp2emu.errors import Unsupported
-from dp2emu.shader.sm4.lower.emission import Emitter
 from dp2emu.shader.sm4.lower.flow import lower_routine
 from dp2emu.shader.sm4.lower.hull import lower_hull
 from dp2emu.shader.sm4.lower.lowered import (
@@ -85,8 +84,6 @@ def lower(program: Program) -> Lowered4:
     if stage not in _WRITING and any(each.op in _UNORDERED for each in program.instructions):
         raise Unsupported(f"unordered access views of {stage.name.lower()} shaders")
     low = Lowering(program, registers=registers_of(program.instructions, stage))
-    if stage is Stage.GEOMETRY:
-        low.emitter = Emitter(low)
     store_inputs(low)
     lower_routine(low, low.parts.main)
     _OUTPUTS[stage](low)

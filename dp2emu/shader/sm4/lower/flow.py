@@ -14,9 +14,9 @@ from operator import or_
 from dp2emu.errors import ShaderError, Unsupported
 from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.sm4.flow import CLOSED_BY, CONTINUES, OPENERS, label_of
-from dp2emu.shader.sm4.lower import arithmetic, attributes, memory, resources
-from dp2emu.shader.sm4.lower.emission import CUTS, EMITS
-from dp2emu.shader.sm4.lower.frames import Frame, Kind, Switch
+from dp2emu.shader.sm4.lower import arithmetic, interpolants, memory, resources
+from dp2emu.shader.sm4.lower.frames import Frame, FrameKind, Switch
+from dp2emu.shader.sm4.lower.geometry import CUTS, EMITS
 from dp2emu.shader.sm4.lower.lowering import Lowering, Write
 from dp2emu.shader.sm4.lower.reading import Source, condition, index_of
 from dp2emu.shader.sm4.ops import Op
@@ -31,7 +31,7 @@ MAX_SLOTS = 1 << 18
 
 _RETURNS = frozenset({Op.RET, Op.RETC})
 _LABELS = frozenset({Op.CASE, Op.DEFAULT})
-_BREAKABLE = frozenset({Kind.LOOP, Kind.SWITCH})
+_BREAKABLE = frozenset({FrameKind.LOOP, FrameKind.SWITCH})
 
 
 def lower_routine(low: Lowering, body: tuple[Instruction, ...]) -> None:
@@ -44,7 +44,7 @@ def lower_routine(low: Lowering, body: tuple[Instruction, ...]) -> None:
         body = body[:-1]
     framed = any(each.op in _RETURNS for each in body)
     if framed:
-        _open(low, Kind.ROUTINE, body[0])
+        _open(low, FrameKind.ROUTINE, body[0])
     inner = _blocks(body)
     for number, instruction in enumerate(body):
         _lower(low, instruction, inner.get(number, ()))
@@ -125,7 +125,7 @@ def _written(
 # Frames
 
 
-def _open(low: Lowering, kind: Kind, at: Instruction, limit: int = 1) -> Frame:
+def _open(low: Lowering, kind: FrameKind, at: Instruction, limit: int = 1) -> Frame:
     """Begin what lanes can leave."""
     flag = low.b.variable(Type.BOOL)
     flag.value = False
@@ -154,13 +154,13 @@ def _close(low: Lowering) -> None:
         low.b.break_(target.flag.value)
 
 
-def _leave(low: Lowering, kinds: frozenset[Kind], test: Value) -> None:
+def _leave(low: Lowering, kinds: frozenset[FrameKind], test: Value) -> None:
     """Lanes for which the test holds leave the innermost frame of one of the kinds."""
     inner: list[Frame] = []
     for frame in reversed(low.frames):
         if frame.kind in kinds:
             break
-        if frame.kind is not Kind.BRANCH:
+        if frame.kind is not FrameKind.BRANCH:
             inner.append(frame)
     if inner:
         assert frame.flag is not None
@@ -183,13 +183,13 @@ Effect = Callable[[Lowering, Instruction], None]
 
 def _if(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -> None:
     test = condition(low, instruction)
-    frame = _push(low, Frame(Kind.BRANCH, ExitStack()), instruction)
+    frame = _push(low, Frame(FrameKind.BRANCH, ExitStack()), instruction)
     frame.exit.enter_context(low.b.if_(test))
 
 
 def _else(low: Lowering, instruction: Instruction) -> None:
     _close(low)
-    frame = _push(low, Frame(Kind.BRANCH, ExitStack()), instruction)
+    frame = _push(low, Frame(FrameKind.BRANCH, ExitStack()), instruction)
     frame.exit.enter_context(low.b.else_())
 
 
@@ -199,14 +199,14 @@ def _endif(low: Lowering, instruction: Instruction) -> None:
 
 def _loop(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -> None:
     """A loop without end but for the budget that all loops share."""
-    _open(low, Kind.LOOP, instruction, EXECUTED)
+    _open(low, FrameKind.LOOP, instruction, EXECUTED)
     low.budget.spend()
     if own:
-        _open(low, Kind.ROUND, instruction)
+        _open(low, FrameKind.ROUND, instruction)
 
 
 def _endloop(low: Lowering, instruction: Instruction) -> None:
-    if low.frames[-1].kind is Kind.ROUND:
+    if low.frames[-1].kind is FrameKind.ROUND:
         _close(low)
     _close(low)
 
@@ -216,7 +216,7 @@ def _switch(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...
     value = low.b.copy(Source(low, instruction.operands[0], "s")[0])
     running = low.b.variable(Type.BOOL)
     running.value = False
-    frame = _open(low, Kind.SWITCH, instruction)
+    frame = _open(low, FrameKind.SWITCH, instruction)
     frame.switch = Switch(value, tuple(each.operands[0].words[0] for each in own), running)
 
 
@@ -238,7 +238,7 @@ def _enter_case(low: Lowering, instruction: Instruction) -> None:
     """Begin the body of a case, if labels stand before it."""
     switch = low.frames[-1].switch if low.frames else None
     if switch is not None and instruction.op is not Op.ENDSWITCH:
-        frame = _push(low, Frame(Kind.BRANCH, ExitStack()), instruction)
+        frame = _push(low, Frame(FrameKind.BRANCH, ExitStack()), instruction)
         frame.exit.enter_context(low.b.if_(switch.running.value))
 
 
@@ -260,19 +260,19 @@ def _breakc(low: Lowering, instruction: Instruction) -> None:
 
 
 def _continue(low: Lowering, instruction: Instruction) -> None:
-    _leave(low, frozenset({Kind.ROUND}), _always(low))
+    _leave(low, frozenset({FrameKind.ROUND}), _always(low))
 
 
 def _continuec(low: Lowering, instruction: Instruction) -> None:
-    _leave(low, frozenset({Kind.ROUND}), condition(low, instruction))
+    _leave(low, frozenset({FrameKind.ROUND}), condition(low, instruction))
 
 
 def _ret(low: Lowering, instruction: Instruction) -> None:
-    _leave(low, frozenset({Kind.ROUTINE}), _always(low))
+    _leave(low, frozenset({FrameKind.ROUTINE}), _always(low))
 
 
 def _retc(low: Lowering, instruction: Instruction) -> None:
-    _leave(low, frozenset({Kind.ROUTINE}), condition(low, instruction))
+    _leave(low, frozenset({FrameKind.ROUTINE}), condition(low, instruction))
 
 
 def _call(low: Lowering, instruction: Instruction) -> None:
@@ -297,7 +297,7 @@ def _discard(low: Lowering, instruction: Instruction) -> None:
 def _emit(low: Lowering, instruction: Instruction) -> None:
     """emit, cut and the like, of geometry programs alone."""
     assert low.emitter is not None
-    low.emitter.perform(instruction)
+    low.emitter.lower(instruction)
 
 
 def _nothing(low: Lowering, instruction: Instruction) -> None:
@@ -309,7 +309,7 @@ def _nothing(low: Lowering, instruction: Instruction) -> None:
 EVALUATE = {
     **arithmetic.EVALUATE,
     **resources.EVALUATE,
-    **attributes.EVALUATE,
+    **interpolants.EVALUATE,
     **memory.EVALUATE,
 }
 """Opcodes that do no more than write their destinations."""

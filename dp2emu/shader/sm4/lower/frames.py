@@ -15,7 +15,7 @@ from dp2emu.records import dataclass
 from dp2emu.shader.values import Value, Variable
 
 
-class Kind(Enum):
+class FrameKind(Enum):
     """What a frame is of."""
 
     ROUTINE = "routine"
@@ -35,7 +35,7 @@ class Frame:
     it that lanes leave from inside.
     """
 
-    kind: Kind
+    kind: FrameKind
     exit: ExitStack
     flag: Variable | None = None
     passed: list[Frame] = field(default_factory=list)

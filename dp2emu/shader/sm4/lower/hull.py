@@ -20,7 +20,7 @@ from dp2emu.shader.sm4.lower.flow import lower_routine
 from dp2emu.shader.sm4.lower.lowered import Component, Constants, Lowered4, LoweredHull
 from dp2emu.shader.sm4.lower.lowering import Lowering, Place
 from dp2emu.shader.sm4.lower.outputs import lowered, register_outputs
-from dp2emu.shader.sm4.lower.patches import registers_of, word
+from dp2emu.shader.sm4.lower.patches import patch_word, registers_of
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Program
 from dp2emu.shader.sm4.registers import File
@@ -98,7 +98,7 @@ def _lowered(low: Lowering) -> Lowered4:
 def _begin_with_constants(low: Lowering) -> None:
     """Put what is made so far into o#."""
     for number, component in low.declared.output_of:
-        value = word(low, File.PATCH_CONSTANT, 0, number, component)
+        value = patch_word(low, File.PATCH_CONSTANT, 0, number, component)
         if File.OUTPUT in low.indexed:
             low.b.store(low.indexed[File.OUTPUT], value, 4 * number + component)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dp2emu.records import dataclass
 from dp2emu.shader import ir
@@ -13,6 +13,7 @@ from dp2emu.shader.resources import MemoryOperation, Unit
 from dp2emu.shader.sm4.flow import CALLS, Phase, label_of, phases
 from dp2emu.shader.sm4.lower.declared import declared
 from dp2emu.shader.sm4.lower.frames import Frame
+from dp2emu.shader.sm4.lower.geometry import Emitter
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Index, Instruction, Operand, Program
 from dp2emu.shader.sm4.registers import File
@@ -20,11 +21,8 @@ from dp2emu.shader.sm4.versions import Stage
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value, Variable
 
-if TYPE_CHECKING:
-    from dp2emu.shader.sm4.lower.emission import Emitter
 
-
-def measure(parts: Phase) -> Loops:
+def measure_loops(parts: Phase) -> Loops:
     """The loops of a program, calls expanded; the decoder bounds what comes of that."""
     return loops_of(
         Step(EXECUTED if each.op is Op.LOOP else None, each.op is Op.ENDLOOP)
@@ -118,10 +116,11 @@ class Lowering:
         self.units: dict[Unit, int] = {}
         self.frames: list[Frame] = []
         self.kills = False
-        self.emitter: Emitter | None = None
         self.deeds: dict[MemoryOperation, int] = {}
         self.dropped = self._drops(program)
-        self.budget = Budget(self.b, measure(self.parts))
+        self.budget = Budget(self.b, measure_loops(self.parts))
+        geometry = program.version.stage is Stage.GEOMETRY
+        self.emitter = Emitter(self.b, self.declared, self.output) if geometry else None
 
     def _indexed(self) -> set[File]:
         """Files of inputs and outputs that some instruction indexes; those of patches are none."""
@@ -179,6 +178,12 @@ class Lowering:
             self.variables[place] = self.b.variable(Type.I32)
         return self.variables[place]
 
+    def output(self, number: int, component: int) -> Value:
+        """The current value of a component of o#."""
+        if File.OUTPUT in self.indexed:
+            return self.b.load(self.indexed[File.OUTPUT], 4 * number + component)
+        return self.variable(Place(File.OUTPUT, number, component)).value
+
     def commit(self, writes: Iterable[Write], indices: dict[Operand, Value | None]) -> None:
         """Write what was computed, all at once; ``indices`` are those of what is in files."""
         direct = []
@@ -215,10 +220,10 @@ class Lowering:
         """What an array has no component for is lost."""
         file, components, row = self.file_of(write.operand)
         if write.component < components:
-            self.b.store(file, write.bits, *spot(row, index, components, write.component))
+            self.b.store(file, write.bits, *file_address(row, index, components, write.component))
 
 
-def spot(
+def file_address(
     row: Index, index: Value | None, components: int, place: int
 ) -> tuple[int, Value | None, int]:
     """Where a component of a row is in a file: scalar, index and stride.

@@ -39,7 +39,7 @@ def vertex_outputs(low: Lowering) -> None:
 def geometry_outputs(low: Lowering) -> None:
     """What was emitted."""
     assert low.emitter is not None
-    low.emitter.finish()
+    low.emitter.write_outputs()
 
 
 def register_outputs(low: Lowering) -> None:

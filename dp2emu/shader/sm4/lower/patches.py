@@ -63,7 +63,9 @@ def _count(instruction: Instruction) -> int:
     return instruction.declaration.count if ranged and instruction.declaration else 1
 
 
-def word(low: Lowering, file: File, point: Number, register: Number, component: int) -> Value:
+def patch_word(
+    low: Lowering, file: File, point: Number, register: Number, component: int
+) -> Value:
     """A component of a register of a point, or of a constant, whose point is 0."""
     name, declared = _FILES[file], low.declared
     points = {POINTS_IN: declared.points_in, POINTS_OUT: declared.points_out}.get(name, 1)

@@ -14,8 +14,15 @@ from dp2emu.errors import Unsupported
 from dp2emu.shader.ports import CENTROID, NOPERSPECTIVE, SAMPLE
 from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4.enums import Interpolation, SystemValue
-from dp2emu.shader.sm4.lower.lowering import REGISTERS, ROWS, Lowering, by_vertex, place_of, spot
-from dp2emu.shader.sm4.lower.patches import is_of_patch, word
+from dp2emu.shader.sm4.lower.lowering import (
+    REGISTERS,
+    ROWS,
+    Lowering,
+    by_vertex,
+    file_address,
+    place_of,
+)
+from dp2emu.shader.sm4.lower.patches import is_of_patch, patch_word
 from dp2emu.shader.sm4.program import Index, Instruction, Operand
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Stage
@@ -214,13 +221,13 @@ def _array(low: Lowering, operand: Operand, place: int, index: Value | None) -> 
     file, components, row = low.file_of(operand)
     if place >= components:
         return low.word(0)
-    return low.b.load(file, *spot(row, index, components, place))
+    return low.b.load(file, *file_address(row, index, components, place))
 
 
 def _of_patch(low: Lowering, operand: Operand, place: int, index: Value | None) -> Value:
     """A register of a control point, or a patch constant."""
     *points, register = (_known_or_sum(low, each) for each in operand.indices)
-    return word(low, operand.file, points[0] if points else 0, register, place)
+    return patch_word(low, operand.file, points[0] if points else 0, register, place)
 
 
 def _known_or_sum(low: Lowering, index: Index) -> int | Value:
@@ -269,7 +276,7 @@ def _row(
     low: Lowering, name: str, size: int, row: Index, place: int, index: Value | None
 ) -> Value:
     file = low.b.uniform(name, Type.I32, size)
-    return low.b.load(file, *spot(row, index, 4, place))
+    return low.b.load(file, *file_address(row, index, 4, place))
 
 
 _SCALARS = {

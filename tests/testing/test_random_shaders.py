@@ -19,7 +19,6 @@ from dp2emu.shader.sm.assemble import assemble
 from dp2emu.shader.sm.decode import decode
 from dp2emu.shader.sm.disassemble import disassemble, text_of
 from dp2emu.shader.sm.encode import instruction_words
-from dp2emu.shader.sm.generate import generate
 from dp2emu.shader.sm.modifiers import (
     MODIFIERS,
     SHIFT_SUFFIXES,
@@ -34,6 +33,7 @@ from dp2emu.shader.sm.program import Instruction
 from dp2emu.shader.sm.registers import File
 from dp2emu.shader.sm.syntax import instruction_of
 from dp2emu.shader.sm.versions import BY_NAME, V3_0, VERSIONS, Stage, Version
+from dp2emu.testing.random_shaders import generate
 from tests.shader.damaging import flipped, shuffled, survives
 
 SEEDS = st.integers(0, 2**32)
