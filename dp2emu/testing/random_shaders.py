@@ -69,9 +69,7 @@ _COORDINATE_MASKS = {
 
 _DIVISIONS = {File.TEXTURE: SourceModifier.DW, File.TEMP: SourceModifier.DZ}
 
-
 _COORDINATES: tuple[Swizzle, ...] = (IDENTITY, (0, 1, 2, 2), (0, 1, 3, 3))
-
 
 _VALUES = [
     modifier
@@ -120,7 +118,7 @@ class Picker:
         form = row.form(self.version)
         assert form is not None
         compared = row.control is Control.COMPARISON
-        sampled = row.control is Control.SAMPLING and self.version.sized
+        sampled = row.control is Control.SAMPLING and self.version.has_lengths
         return Instruction(
             op,
             self.destination(op, form.destination, mask) if form.destination else None,
@@ -166,7 +164,7 @@ class Picker:
 
     def mask(self, op: Op) -> int:
         """What an instruction writes."""
-        if self.version.early_pixel and self.version.level < V1_4:
+        if self.version.is_ps_1_x and self.version.level < V1_4:
             return self.rng.choice((RGB, ALPHA, FULL_MASK))
         allowed = _MASKS.get(op, FULL_MASK)
         return self.rng.randrange(1 << 4) & allowed or allowed
@@ -215,12 +213,12 @@ class Picker:
         saturates = self.version.stage is Stage.PIXEL or self.version.level >= V3_0
         if saturates and self.chance(4):
             flags |= ResultModifier.SATURATE
-        if self.version.stage is Stage.PIXEL and self.version.sized and self.chance(8):
+        if self.version.stage is Stage.PIXEL and self.version.has_lengths and self.chance(8):
             flags |= ResultModifier.PARTIALPRECISION
         return flags
 
     def _shift(self) -> int:
-        shifted = self.version.early_pixel and self.chance(4)
+        shifted = self.version.is_ps_1_x and self.chance(4)
         return self.rng.choice(list(SHIFT_SUFFIXES.values())) if shifted else 0
 
     def _swizzle(self, letter: str, file: File) -> Swizzle:
@@ -230,7 +228,7 @@ class Picker:
             component = self.rng.randrange(4)
             return component, component, component, component
         mixed = letter == "s" and self.version.level >= V2_X
-        if (mixed or (letter == "v" and not self.version.early_pixel)) and self.chance(2):
+        if (mixed or (letter == "v" and not self.version.is_ps_1_x)) and self.chance(2):
             x, y, z, w = self.rng.choices(range(4), k=4)
             return x, y, z, w
         return IDENTITY
@@ -268,15 +266,11 @@ class Picker:
 
 _DEPTH = 3
 
-
 _LOOP_DEPTH = 2
-
 
 _TURNS = 3
 
-
 _SUBROUTINES = 3
-
 
 _PHASE_TEXTURES = 4
 
@@ -287,15 +281,11 @@ _BLOCKS = {
     Op.LOOP: Op.ENDLOOP,
 }
 
-
 _LOOPS = frozenset({Op.REP, Op.LOOP})
-
 
 _BREAKS = (Op.BREAK, Op.BREAKC, Op.BREAKP)
 
-
 _CALLS = (Op.CALL, Op.CALLNZ)
-
 
 _DECLARED = (File.INPUT, File.TEXTURE, File.OUTPUT, File.SAMPLER, File.MISCTYPE)
 
@@ -308,16 +298,13 @@ _MATRICES = (
     (Op.TEXM3x3PAD, Op.TEXM3x3PAD, Op.TEXM3x3),
 )
 
-
 _IN_MATRICES = {op for rows in _MATRICES for op in rows}
 
 _RESERVED_IN_INSTRUCTION = 1 << 29
 
-
 _RESERVED_IN_PARAMETER = (1 << 14, 1 << 15)
 
 _FLOATS = (0x00000000, 0x80000000, 0x3F000000, 0x3F800000, 0xBF800000, 0x40490FDB, 0x00000001)
-
 
 _RARE_FLOATS = (0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001, 0xFFFFFFFF, 0x7F7FFFFF)
 
@@ -376,7 +363,7 @@ def _constant(picker: Picker, op: Op, file: File, words: list[int]) -> Instructi
 
 def _declarations(picker: Picker, file: File) -> Iterator[Instruction]:
     count = BY_FILE[file].count(picker.version)
-    least = 1 if file is File.OUTPUT or picker.version.sized else 0
+    least = 1 if file is File.OUTPUT or picker.version.has_lengths else 0
     numbers = picker.rng.sample(range(count), picker.rng.randint(least, min(count, 4)))
     for number in sorted(numbers):
         for mask in _packed(picker, file):
@@ -402,7 +389,7 @@ def _declaration(picker: Picker, register: Register) -> Declaration:
 
 def _body(picker: Picker, length: int) -> Iterator[Instruction]:
     version = picker.version
-    if version.early_pixel:
+    if version.is_ps_1_x:
         write = _early if version.level < V1_4 else _phases
         yield from write(picker, length)
     elif picker.can(Op.CALL):
@@ -529,7 +516,7 @@ def _oddly(
         if picker.chance(6):
             yield comment_words(Comment(tuple(rng.choices(range(1 << 32), k=rng.randrange(12)))))
         head = words[0] | (_RESERVED_IN_INSTRUCTION if picker.chance(6) else 0)
-        if not picker.version.sized and picker.chance(6):
+        if not picker.version.has_lengths and picker.chance(6):
             head |= LENGTH.put(rng.getrandbits(4))
         raw = len(words) - len(instruction.constant)
         marks = [0] * 5 + list(_RESERVED_IN_PARAMETER)

@@ -53,28 +53,21 @@ from dp2emu.shader.sm4.versions import V4_1, V5_0, VERSIONS, Stage, Version
 TEMPS = 12
 """Temporaries that anything is written to; the loop counters are behind them."""
 
-
 ARRAYS = 2
-
 
 ROWS = 4
 """Of arrays, constant buffers and immediate constants."""
 
-
 SLOTS = 3
-
 
 PORTS = 4
 """Registers of inputs and outputs, and vertices."""
-
 
 LABELS = 2
 
 _MASKED = frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP})
 
-
 _IMMEDIATES = frozenset({File.IMMEDIATE, File.IMMEDIATE64})
-
 
 _SIZES = {
     File.TEMP: (TEMPS,),
@@ -87,23 +80,17 @@ _SIZES = {
     File.STREAM: (PORTS,),
 }
 
-
 _MEMORY = frozenset({File.RESOURCE, File.UAV, File.SHARED_MEMORY})
-
 
 _SHARED = (Dimension.RAW_BUFFER, Dimension.STRUCTURED_BUFFER)
 
-
 _MULTISAMPLED = frozenset({Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY})
-
 
 _MEMORY_LETTERS = frozenset("taRywUu")
 
 _WORDS = (0, 1, 2, 3, 31, 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF)
 
-
 _FLOATS = (0, 0x80000000, 0x3F000000, 0x3F800000, 0xBF800000, 0x40490FDB, 0x00000001)
-
 
 _RARE_FLOATS = (0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001, 0xFFFFFFFF, 0x7F7FFFFF)
 
@@ -314,9 +301,7 @@ def declared_memory(picker: Picker) -> Iterator[tuple[File, int, Dimension]]:
 
 _DEPTH = 3
 
-
 _TURNS = 3
-
 
 _PLACED = frozenset(
     {
@@ -343,15 +328,11 @@ _PLACED = frozenset(
 )
 """What cannot stand just anywhere."""
 
-
 _PHASES = (Op.HS_CONTROL_POINT_PHASE, Op.HS_FORK_PHASE, Op.HS_JOIN_PHASE)
-
 
 _XYZW = (0, 1, 2, 3)
 
-
 _SPECIAL = frozenset({File.INPUT, File.OUTPUT})
-
 
 _MADE = frozenset(DECLARED_DIMENSIONS) | {
     Op.CUSTOMDATA,
@@ -511,7 +492,6 @@ def _shared(picker: Picker) -> Iterator[Instruction]:
 
 
 _TYPED_DECLARATIONS = {File.RESOURCE: Op.DCL_RESOURCE, File.UAV: Op.DCL_UAV_TYPED}
-
 
 _MEMORY_DECLARATIONS = {
     (File.RESOURCE, Dimension.RAW_BUFFER): Op.DCL_RESOURCE_RAW,

@@ -87,15 +87,15 @@ def test_everything_a_version_has_comes_out(version: Version) -> None:
     modifiers = {source.modifier for each in found for source in each.sources}
     assert modifiers == allowed_modifiers(version)
     shifts = {each.destination.shift for each in found if each.destination}
-    assert shifts == {0, *(SHIFT_SUFFIXES.values() if version.early_pixel else ())}
-    pixel, sized = version.stage is Stage.PIXEL, version.sized
+    assert shifts == {0, *(SHIFT_SUFFIXES.values() if version.is_ps_1_x else ())}
+    pixel, sized = version.stage is Stage.PIXEL, version.has_lengths
     flags = reduce(or_, (each.destination.modifiers for each in found if each.destination))
     assert (ResultModifier.SATURATE in flags) == (pixel or version.level >= V3_0)
     assert (ResultModifier.PARTIALPRECISION in flags) == (pixel and sized)
     assert (ResultModifier.MSAMPCENTROID in flags) == (pixel and sized)
     samplings = {each.sampling for each in found}
     assert samplings == {Sampling.PLAIN, *(Sampling if pixel and sized else ())}
-    assert any(each.coissue for each in found) == version.early_pixel
+    assert any(each.coissue for each in found) == version.is_ps_1_x
 
 
 def test_every_comparison_comes_out() -> None:

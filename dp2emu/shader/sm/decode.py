@@ -12,17 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from dp2emu.errors import ShaderError
-from dp2emu.shader.sm.fields import (
-    COISSUE,
-    COMMENT_LENGTH,
-    COMMENT_OPCODE,
-    CONTROL,
-    END,
-    LENGTH,
-    OPCODE,
-    PARAMETER,
-    PREDICATED,
-)
+from dp2emu.shader.sm import fields
 from dp2emu.shader.sm.flow import INSTRUCTIONS, check_flow
 from dp2emu.shader.sm.modifiers import Comparison, Sampling
 from dp2emu.shader.sm.opcodes import OPCODES, Control, Form, Group, Op, Opcode
@@ -35,7 +25,7 @@ from dp2emu.shader.sm.versions import BY_TOKEN, V1_4
 def validate(shader: Shader) -> None:
     """Raises ShaderError, at the instruction that breaks a rule."""
     check_declarations(shader)
-    check_early_pixel(shader)
+    check_ps_1_x(shader)
     check_flow(shader)
 
 
@@ -63,9 +53,7 @@ def _declared_mask(instruction: Instruction) -> int:
 
 _PREDICABLE = frozenset({Group.ARITHMETIC, Group.TEXTURE})
 
-
 _OPS = frozenset(Op)
-
 
 _COMPARISONS, _SAMPLINGS = frozenset(Comparison), frozenset(Sampling)
 
@@ -93,16 +81,16 @@ def _parts(cursor: Cursor) -> Iterator[Instruction | Comment]:
     while True:
         offset = cursor.offset
         token = cursor.take()
-        if token == END:
+        if token == fields.END:
             return
-        if token & PARAMETER:
+        if token & fields.PARAMETER:
             raise cursor.error(f"{token:#010x} is no instruction: its bit 31 is set")
-        kind = "comments" if OPCODE.of(token) == COMMENT_OPCODE else "instructions"
+        kind = "comments" if fields.OPCODE.of(token) == fields.COMMENT_OPCODE else "instructions"
         left[kind] -= 1
         if left[kind] < 0:
             raise cursor.error(f"more than {INSTRUCTIONS} {kind}")
         if kind == "comments":
-            yield Comment(cursor.raw(COMMENT_LENGTH.of(token)), offset)
+            yield Comment(cursor.raw(fields.COMMENT_LENGTH.of(token)), offset)
         else:
             yield _instruction(cursor, token, offset)
 
@@ -111,8 +99,8 @@ def _instruction(cursor: Cursor, token: int, offset: int) -> Instruction:
     row, form = _form(cursor, token)
     comparison, sampling = _control(cursor, row, token)
     predicated, coissue = _predicated(cursor, row, token), _coissue(cursor, token)
-    if cursor.version.sized:
-        cursor.enter(LENGTH.of(token))
+    if cursor.version.has_lengths:
+        cursor.enter(fields.LENGTH.of(token))
     declaration = destination = None
     if row.group is Group.DECLARATION:
         declaration, destination = read_declaration(cursor)
@@ -132,12 +120,12 @@ def _instruction(cursor: Cursor, token: int, offset: int) -> Instruction:
         constant=constant,
         declaration=declaration,
         offset=offset,
-        words=cursor.leave(offset, exact=cursor.version.sized),
+        words=cursor.leave(offset, exact=cursor.version.has_lengths),
     )
 
 
 def _form(cursor: Cursor, token: int) -> tuple[Opcode, Form]:
-    number = OPCODE.of(token)
+    number = fields.OPCODE.of(token)
     if number not in _OPS:
         raise cursor.error(f"unknown opcode {number}")
     row = OPCODES[Op(number)]
@@ -148,12 +136,12 @@ def _form(cursor: Cursor, token: int) -> tuple[Opcode, Form]:
 
 
 def _control(cursor: Cursor, row: Opcode, token: int) -> tuple[Comparison | None, Sampling]:
-    bits = CONTROL.of(token)
+    bits = fields.CONTROL.of(token)
     if row.control is Control.COMPARISON:
         if bits not in _COMPARISONS:
             raise cursor.error(f"{bits} is no comparison")
         return Comparison(bits), Sampling.PLAIN
-    if row.control is Control.SAMPLING and cursor.version.sized:
+    if row.control is Control.SAMPLING and cursor.version.has_lengths:
         if bits not in _SAMPLINGS:
             raise cursor.error(f"{bits} is no way of sampling")
         return None, Sampling(bits)
@@ -161,7 +149,7 @@ def _control(cursor: Cursor, row: Opcode, token: int) -> tuple[Comparison | None
 
 
 def _predicated(cursor: Cursor, row: Opcode, token: int) -> bool:
-    if not PREDICATED.of(token):
+    if not fields.PREDICATED.of(token):
         return False
     if not BY_FILE[File.PREDICATE].count(cursor.version):
         raise cursor.error(f"{cursor.version.name} has no predicate")
@@ -171,9 +159,9 @@ def _predicated(cursor: Cursor, row: Opcode, token: int) -> bool:
 
 
 def _coissue(cursor: Cursor, token: int) -> bool:
-    if COISSUE.of(token) and not cursor.version.early_pixel:
+    if fields.COISSUE.of(token) and not cursor.version.is_ps_1_x:
         raise cursor.error(f"{cursor.version.name} has no co-issue")
-    return bool(COISSUE.of(token))
+    return bool(fields.COISSUE.of(token))
 
 
 def _sources(cursor: Cursor, row: Opcode, form: Form) -> Iterator[Source]:
@@ -201,13 +189,12 @@ _ROWS_BEFORE = {
 
 _PADS = frozenset({Op.TEXM3x2PAD, Op.TEXM3x3PAD})
 
-
 _DEPTH_REGISTER = 5
 
 
-def check_early_pixel(shader: Shader) -> None:
+def check_ps_1_x(shader: Shader) -> None:
     """Raises ShaderError for what is out of order in a ps_1_x shader; others pass."""
-    if not shader.version.early_pixel:
+    if not shader.version.is_ps_1_x:
         return
     _check_pairs(shader.instructions)
     if shader.version.level < V1_4:
@@ -226,12 +213,12 @@ def _check_pairs(instructions: tuple[Instruction, ...]) -> None:
         if instruction.coissue:
             pair = (last, instruction)
             if any(i is None or i.row.group is not Group.ARITHMETIC for i in pair):
-                raise _error(instruction, "only arithmetic instructions pair")
+                raise instruction.error("only arithmetic instructions pair")
             assert last is not None
             if last.coissue:
-                raise _error(instruction, "the instruction before is in a pair already")
+                raise instruction.error("the instruction before is in a pair already")
             if last.target.mask & instruction.target.mask:
-                raise _error(instruction, "both of a pair write the same component")
+                raise instruction.error("both of a pair write the same component")
         last = instruction
 
 
@@ -240,13 +227,13 @@ def _check_textures_first(instructions: tuple[Instruction, ...]) -> None:
     for instruction in instructions:
         arithmetic |= instruction.row.group is Group.ARITHMETIC
         if arithmetic and instruction.row.group is Group.TEXTURE:
-            raise _error(instruction, "texture operations come before arithmetic")
+            raise instruction.error("texture operations come before arithmetic")
 
 
 def _check_order(textures: list[Instruction]) -> None:
     for last, instruction in pairwise(textures):
         if _number(instruction) <= _number(last):
-            raise _error(instruction, "texture registers are written in ascending order, once")
+            raise instruction.error("texture registers are written in ascending order, once")
 
 
 def _check_matrices(textures: list[Instruction]) -> None:
@@ -257,26 +244,26 @@ def _check_matrices(textures: list[Instruction]) -> None:
         rows = textures[max(first, 0) : last]
         numbers = [_number(row) for row in textures[max(first, 0) : last + 1]]
         if tuple(row.op for row in rows) != wanted or numbers[-1] - numbers[0] != len(wanted):
-            raise _error(instruction, "the rows before this one are missing")
+            raise instruction.error("the rows before this one are missing")
         complete.update(range(first, last))
     for place, instruction in enumerate(textures):
         if instruction.op in _PADS and place not in complete:
-            raise _error(instruction, "the rows after this one are missing")
+            raise instruction.error("the rows after this one are missing")
 
 
 def _check_phases(instructions: tuple[Instruction, ...]) -> None:
     marks = [place for place, i in enumerate(instructions) if i.op is Op.PHASE]
     if len(marks) > 1:
-        raise _error(instructions[marks[1]], "there is a phase already")
+        raise instructions[marks[1]].error("there is a phase already")
     second = marks[0] if marks else 0
     _check_textures_first(instructions[:second])
     _check_textures_first(instructions[second:])
     for instruction in _textures(instructions[:second]):
         if any(source.register.file is File.TEMP for source in instruction.sources):
-            raise _error(instruction, "only the second phase may sample at temporaries")
+            raise instruction.error("only the second phase may sample at temporaries")
     for instruction in _textures(instructions):
         if instruction.op is Op.TEXDEPTH and _number(instruction) != _DEPTH_REGISTER:
-            raise _error(instruction, f"texdepth takes r{_DEPTH_REGISTER}")
+            raise instruction.error(f"texdepth takes r{_DEPTH_REGISTER}")
 
 
 def _textures(instructions: tuple[Instruction, ...]) -> list[Instruction]:
@@ -285,7 +272,3 @@ def _textures(instructions: tuple[Instruction, ...]) -> list[Instruction]:
 
 def _number(instruction: Instruction) -> int:
     return instruction.target.register.number
-
-
-def _error(instruction: Instruction, what: str) -> ShaderError:
-    return ShaderError(what, offset=instruction.offset)

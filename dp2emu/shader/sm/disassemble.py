@@ -126,7 +126,7 @@ def _declared(declaration: Declaration) -> list[str]:
 
 
 def _operands(instruction: Instruction, version: Version) -> Iterator[str]:
-    letters = COLORS if version.early_pixel else COMPONENTS
+    letters = COLORS if version.is_ps_1_x else COMPONENTS
     if instruction.destination is not None:
         yield _destination(instruction.destination, letters)
     for source in instruction.sources:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from dp2emu.d3d.enums import DeclUsage
+from dp2emu.errors import ShaderError
 from dp2emu.records import dataclass
 from dp2emu.shader.sm.modifiers import (
     Comparison,
@@ -105,6 +106,15 @@ class Instruction:
     def row(self) -> Opcode:
         """The row of the opcode table."""
         return OPCODES[self.op]
+
+    @property
+    def name(self) -> str:
+        """The name of the opcode in lower case."""
+        return self.op.name.lower()
+
+    def error(self, what: str) -> ShaderError:
+        """A ShaderError at the instruction's byte offset."""
+        return ShaderError(what, offset=self.offset)
 
     @property
     def target(self) -> Destination:

@@ -47,7 +47,7 @@ def _of(row: Opcode, version: Version) -> Iterator[tuple[str, Mnemonic]]:
     if row.control is Control.COMPARISON:
         for comparison in Comparison:
             yield f"{form.name}_{comparison.name.lower()}", Mnemonic(row.op, comparison)
-    elif row.control is Control.SAMPLING and version.sized:
+    elif row.control is Control.SAMPLING and version.has_lengths:
         for sampling, suffix in _SAMPLING_SUFFIXES.items():
             yield form.name + suffix, Mnemonic(row.op, sampling=sampling)
     else:

@@ -217,7 +217,7 @@ def _relative(text: str, version: Version) -> Relative:
     at = COMPONENTS.find(component or "x")
     if len(component) > 1 or at < 0 or register.file is not File.ADDR:
         raise ShaderError(f"{shown(text)} is no index")
-    if at and not version.sized:
+    if at and not version.has_lengths:
         raise ShaderError(f"{version.name} indexes with a0.x only")
     return Relative(register, at)
 

@@ -57,12 +57,12 @@ class Version:
         return f"{self.stage.value}_{major}_{_MINORS.get(self.level, minor)}"
 
     @property
-    def sized(self) -> bool:
+    def has_lengths(self) -> bool:
         """Whether instruction tokens tell their length."""
         return self.level >= V2_0
 
     @property
-    def early_pixel(self) -> bool:
+    def is_ps_1_x(self) -> bool:
         """Whether it is one of ps_1_0 to ps_1_4."""
         return self.stage is Stage.PIXEL and self.level < V2_0
 

@@ -13,26 +13,20 @@ from dp2emu.shader.cursor import CODE_BYTES
 
 _BLOCK = 64
 
-
 _TAIL = 56
 """Bytes of a last block that leave room for both of its lengths."""
 
-
 _WORD = 0xFFFFFFFF
-
 
 _START = (0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476)
 
-
 _SINES = tuple(int(abs(math.sin(i + 1)) * (1 << 32)) for i in range(64))
-
 
 _SHIFTS = tuple(
     shift
     for row in ((7, 12, 17, 22), (5, 9, 14, 20), (4, 11, 16, 23), (6, 10, 15, 21))
     for shift in row * 4
 )
-
 
 _PLACES = tuple(
     (step * i + first) % 16 for step, first in ((1, 0), (5, 1), (3, 5), (7, 0)) for i in range(16)
@@ -82,18 +76,14 @@ def _mix(turn: int, b: int, c: int, d: int) -> int:
 
 MAGIC = b"DXBC"
 
-
 PROGRAM_TAGS = ("SHDR", "SHEX")
 
 _HEADER = struct.Struct("<4s16sIII")
 
-
 _HASHED = 20
 """Where the hash begins: behind itself."""
 
-
 _CHUNK = struct.Struct("<4sI")
-
 
 _VERSION = 1
 
@@ -236,23 +226,17 @@ class Form:
 
 _PLAIN, _STREAMED, _LONG = Form(), Form(stream=True), Form(stream=True, precision=True)
 
-
 INPUTS = {"ISGN": _PLAIN, "ISG1": _LONG}
 
-
 OUTPUTS = {"OSGN": _PLAIN, "OSG5": _STREAMED, "OSG1": _LONG}
-
 
 PATCH_CONSTANTS = {"PCSG": _PLAIN, "PSG1": _LONG}
 """The tags of signatures."""
 
-
 _ELEMENTS = 8
 """Where the elements of a signature begin; a word in front of them says so."""
 
-
 _NOWHERE = 0xFFFFFFFF
-
 
 _NAME_BYTES = 1 << 10
 """No name is longer."""

@@ -13,46 +13,9 @@ from dp2emu.errors import ShaderError
 from dp2emu.records import dataclass
 from dp2emu.shader.cursor import Cursor
 from dp2emu.shader.resources import Dimension
+from dp2emu.shader.sm4 import fields
 from dp2emu.shader.sm4.declarations import declaration_of, words_after
 from dp2emu.shader.sm4.enums import CustomClass, Precision, ReturnType, Sizes, Sync
-from dp2emu.shader.sm4.fields import (
-    AT_ONCE,
-    BY_MASK,
-    BY_SELECT,
-    BY_SWIZZLE,
-    COUNT,
-    EXTENDED,
-    EXTENSION,
-    FILE,
-    FOUR_COMPONENTS,
-    INDICES,
-    LENGTH,
-    MASK,
-    MODE,
-    MODIFIER,
-    NO_COMPONENTS,
-    NONZERO,
-    ONE_COMPONENT,
-    OPCODE,
-    OPERAND_MODIFIER,
-    PRECISE,
-    PRECISION,
-    RELATIVE,
-    REPRESENTATIONS,
-    RESOURCE_DIMENSION,
-    RESOURCE_RETURNS,
-    SAMPLE_CONTROLS,
-    SATURATE,
-    SELECT,
-    SIZES,
-    SUM,
-    SWIZZLE,
-    SYNC,
-    TEXEL,
-    VIEW_DIMENSION,
-    VIEW_RETURNS,
-    VIEW_STRIDE,
-)
 from dp2emu.shader.sm4.flow import Phase, check_flow, phases
 from dp2emu.shader.sm4.opcodes import (
     ACCEPTED_DIMENSIONS,
@@ -79,23 +42,17 @@ from dp2emu.shader.sm4.versions import BY_TOKEN, Stage, Version
 _IMMEDIATES = {File.IMMEDIATE: 1, File.IMMEDIATE64: 2}
 """DWORDs of an immediate of one component."""
 
-
 _WORDS_OF_FOUR = 4
 
 _NONE = frozenset({Selection.NONE})
 
-
 _SCALAR = frozenset({Selection.ONE, Selection.SELECT})
-
 
 _SOURCE = _SCALAR | {Selection.SWIZZLE}
 
-
 _MEMORY = frozenset({Selection.NONE, Selection.MASK})
 
-
 _DESTINATION = _MEMORY | {Selection.ONE}
-
 
 _SELECTIONS = {
     "d": _DESTINATION,
@@ -111,14 +68,11 @@ _SELECTIONS = {
 }
 """How operands may name their components, by letter."""
 
-
 _MASKED = frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP})
 """What is written by a mask."""
 
-
 _INDEXES = files(OPCODES[Op.MOV], "s") - {File.IMMEDIATE, File.IMMEDIATE64, File.THIS}
 """What may be added to an index."""
-
 
 _NEGATE, _ABSOLUTE = 1, 2
 
@@ -149,12 +103,13 @@ def read_operand(cursor: Cursor[Version], row: Opcode, letter: str) -> Operand:
 
 
 def _bank(cursor: Cursor[Version], token: int) -> Bank:
-    bank = BY_TYPE.get(FILE.of(token))
+    bank = BY_TYPE.get(fields.FILE.of(token))
     if bank is None or not bank.exists(cursor.version):
-        raise cursor.error(f"{cursor.version.name} has no registers of type {FILE.of(token)}")
+        type = fields.FILE.of(token)
+        raise cursor.error(f"{cursor.version.name} has no registers of type {type}")
     bank = bank_of(bank.file, cursor.version.stage)
-    if INDICES.of(token) != len(bank.limits):
-        what = f"{bank.file.value} has {len(bank.limits)} indices, not {INDICES.of(token)}"
+    if fields.INDICES.of(token) != len(bank.limits):
+        what = f"{bank.file.value} has {len(bank.limits)} indices, not {fields.INDICES.of(token)}"
         raise cursor.error(what)
     return bank
 
@@ -163,21 +118,21 @@ def _components(
     cursor: Cursor[Version], token: int, file: File
 ) -> tuple[Selection, tuple[int, ...]]:
     """How the components are named, and which; four-component immediates are read in order."""
-    count, mode = COUNT.of(token), MODE.of(token)
-    if count == NO_COMPONENTS:
+    count, mode = fields.COUNT.of(token), fields.MODE.of(token)
+    if count == fields.NO_COMPONENTS:
         return Selection.NONE, ()
-    if count == ONE_COMPONENT:
+    if count == fields.ONE_COMPONENT:
         return Selection.ONE, ()
-    if count != FOUR_COMPONENTS:
+    if count != fields.FOUR_COMPONENTS:
         raise cursor.error("operands of more than four components are not in use")
     if file in _IMMEDIATES:
         return Selection.SWIZZLE, (0, 1, 2, 3)
-    if mode == BY_MASK:
-        return Selection.MASK, tuple(i for i in range(4) if MASK.of(token) >> i & 1)
-    if mode == BY_SWIZZLE:
-        return Selection.SWIZZLE, tuple(bits.of(token) for bits in SWIZZLE)
-    if mode == BY_SELECT:
-        return Selection.SELECT, (SELECT.of(token),)
+    if mode == fields.BY_MASK:
+        return Selection.MASK, tuple(i for i in range(4) if fields.MASK.of(token) >> i & 1)
+    if mode == fields.BY_SWIZZLE:
+        return Selection.SWIZZLE, tuple(bits.of(token) for bits in fields.SWIZZLE)
+    if mode == fields.BY_SELECT:
+        return Selection.SELECT, (fields.SELECT.of(token),)
     raise cursor.error("components are named by mask, by swizzle or one by one")
 
 
@@ -192,17 +147,17 @@ def _fits(letter: str, file: File, selection: Selection) -> bool:
 def _modifiers(cursor: Cursor[Version], token: int) -> tuple[int, Precision]:
     """Negation and absolute value as bits, and the precision, of all extended tokens."""
     modifiers, precision = 0, Precision.DEFAULT
-    while EXTENDED.of(token):
+    while fields.EXTENDED.of(token):
         token = cursor.take()
-        if EXTENSION.of(token) != OPERAND_MODIFIER:
+        if fields.EXTENSION.of(token) != fields.OPERAND_MODIFIER:
             continue
-        if MODIFIER.of(token) > _NEGATE | _ABSOLUTE:
-            raise cursor.error(f"{MODIFIER.of(token)} is no operand modifier")
-        modifiers = MODIFIER.of(token)
+        if fields.MODIFIER.of(token) > _NEGATE | _ABSOLUTE:
+            raise cursor.error(f"{fields.MODIFIER.of(token)} is no operand modifier")
+        modifiers = fields.MODIFIER.of(token)
         try:
-            precision = Precision(PRECISION.of(token))
+            precision = Precision(fields.PRECISION.of(token))
         except ValueError:
-            raise cursor.error(f"{PRECISION.of(token)} is no precision") from None
+            raise cursor.error(f"{fields.PRECISION.of(token)} is no precision") from None
     return modifiers, precision
 
 
@@ -211,18 +166,18 @@ def _indices(
 ) -> Iterator[Index]:
     """The indices; in declarations the first of two may be a size, and the second too."""
     for place, limit in enumerate(bank.limits):
-        representation = REPRESENTATIONS[place].of(token)
-        if representation == AT_ONCE:
+        representation = fields.REPRESENTATIONS[place].of(token)
+        if representation == fields.AT_ONCE:
             offset = cursor.take()
             if offset >= limit + (declared and len(bank.limits) > 1):
                 raise cursor.error(f"{bank.file.value} has no index {offset}")
             yield Index(offset)
             continue
-        if representation not in (RELATIVE, SUM):
+        if representation not in (fields.RELATIVE, fields.SUM):
             raise cursor.error(f"{representation} is no representation of an index in use")
         if declared or place not in bank.relative:
             raise cursor.error(f"{bank.file.value} cannot be indexed")
-        offset = cursor.take() if representation == SUM else 0
+        offset = cursor.take() if representation == fields.SUM else 0
         yield Index(offset, _relative(cursor))
 
 
@@ -231,7 +186,7 @@ def _relative(cursor: Cursor[Version]) -> Operand:
     token = cursor.take()
     bank = _bank(cursor, token)
     selection, components = _components(cursor, token, bank.file)
-    if bank.file not in _INDEXES or selection not in _SCALAR or EXTENDED.of(token):
+    if bank.file not in _INDEXES or selection not in _SCALAR or fields.EXTENDED.of(token):
         raise cursor.error(f"nothing can be indexed by this {bank.file.value}")
     indices = tuple(_indices(cursor, token, bank, declared=False))
     if any(index.relative for index in indices):
@@ -242,7 +197,7 @@ def _relative(cursor: Cursor[Version]) -> Operand:
 def _immediate(cursor: Cursor[Version], token: int, file: File) -> tuple[int, ...]:
     if file not in _IMMEDIATES:
         return ()
-    alone = COUNT.of(token) == ONE_COMPONENT
+    alone = fields.COUNT.of(token) == fields.ONE_COMPONENT
     return cursor.raw(_IMMEDIATES[file] if alone else _WORDS_OF_FOUR)
 
 
@@ -250,10 +205,8 @@ def _immediate(cursor: Cursor[Version], token: int, file: File) -> tuple[int, ..
 
 _OPS = frozenset(Op)
 
-
 _INSTRUCTIONS = 1 << 16
 """Of a program, declarations among them: no hardware has to take more."""
-
 
 _EXTENSIONS = 3
 """Extended opcode tokens of an instruction at most."""
@@ -296,11 +249,11 @@ def _instruction(cursor: Cursor[Version]) -> Instruction:
     return Instruction(
         op=row.op,
         operands=operands,
-        saturate=row.saturates and bool(SATURATE.of(token)),
-        nonzero=row.tests and bool(NONZERO.of(token)),
-        precise=PRECISE.of(token) if "d" in row.operands else 0,
+        saturate=row.saturates and bool(fields.SATURATE.of(token)),
+        nonzero=row.tests and bool(fields.NONZERO.of(token)),
+        precise=fields.PRECISE.of(token) if "d" in row.operands else 0,
         sizes=_sizes(cursor, row, token, offset),
-        sync=Sync(SYNC.of(token)) if row.op is Op.SYNC else Sync(0),
+        sync=Sync(fields.SYNC.of(token)) if row.op is Op.SYNC else Sync(0),
         texel=texel,
         view=view,
         declaration=declaration,
@@ -311,7 +264,7 @@ def _instruction(cursor: Cursor[Version]) -> Instruction:
 
 
 def _row(cursor: Cursor[Version], token: int) -> Opcode:
-    number = OPCODE.of(token)
+    number = fields.OPCODE.of(token)
     if number not in _OPS:
         raise cursor.error(f"unknown opcode {number}")
     row = OPCODES[Op(number)]
@@ -322,7 +275,7 @@ def _row(cursor: Cursor[Version], token: int) -> Opcode:
 
 def _enter(cursor: Cursor[Version], row: Opcode, token: int, offset: int) -> None:
     """Begin the instruction; custom data and long tables tell their length in the next word."""
-    length = 0 if row.op is Op.CUSTOMDATA else LENGTH.of(token)
+    length = 0 if row.op is Op.CUSTOMDATA else fields.LENGTH.of(token)
     if not length:
         length = cursor.take()
     done = (cursor.offset - offset) // 4
@@ -334,31 +287,31 @@ def _enter(cursor: Cursor[Version], row: Opcode, token: int, offset: int) -> Non
 def _extensions(cursor: Cursor[Version], token: int) -> tuple[tuple[int, int, int], View | None]:
     """What extended opcode tokens say: texel offsets, and the resource once more."""
     texel, view = (0, 0, 0), None
-    if OPCODE.of(token) == Op.CUSTOMDATA:
+    if fields.OPCODE.of(token) == Op.CUSTOMDATA:
         return texel, view
     for _ in range(_EXTENSIONS):
-        if not EXTENDED.of(token):
+        if not fields.EXTENDED.of(token):
             return texel, view
         token = cursor.take()
-        kind = EXTENSION.of(token)
-        if kind == SAMPLE_CONTROLS:
-            u, v, w = ((bits.of(token) ^ 8) - 8 for bits in TEXEL)
+        kind = fields.EXTENSION.of(token)
+        if kind == fields.SAMPLE_CONTROLS:
+            u, v, w = ((bits.of(token) ^ 8) - 8 for bits in fields.TEXEL)
             texel = u, v, w
-        elif kind in (RESOURCE_DIMENSION, RESOURCE_RETURNS):
+        elif kind in (fields.RESOURCE_DIMENSION, fields.RESOURCE_RETURNS):
             view = _view(cursor, token, view or View())
         elif kind:
             raise cursor.error(f"{kind} is no type of an extended opcode token")
-    if EXTENDED.of(token):
+    if fields.EXTENDED.of(token):
         raise cursor.error(f"more than {_EXTENSIONS} extended opcode tokens")
     return texel, view
 
 
 def _view(cursor: Cursor[Version], token: int, view: View) -> View:
     try:
-        if EXTENSION.of(token) == RESOURCE_DIMENSION:
-            dimension = Dimension(VIEW_DIMENSION.of(token))
-            return View(dimension, VIEW_STRIDE.of(token), view.returns)
-        x, y, z, w = (ReturnType(bits.of(token)) for bits in VIEW_RETURNS)
+        if fields.EXTENSION.of(token) == fields.RESOURCE_DIMENSION:
+            dimension = Dimension(fields.VIEW_DIMENSION.of(token))
+            return View(dimension, fields.VIEW_STRIDE.of(token), view.returns)
+        x, y, z, w = (ReturnType(bits.of(token)) for bits in fields.VIEW_RETURNS)
         return View(view.dimension, view.stride, (x, y, z, w))
     except ValueError as error:
         raise cursor.error(str(error)) from None
@@ -378,9 +331,9 @@ def _sizes(cursor: Cursor[Version], row: Opcode, token: int, offset: int) -> Siz
     if row.op not in SIZED:
         return Sizes.FLOAT
     try:
-        return Sizes(SIZES.of(token))
+        return Sizes(fields.SIZES.of(token))
     except ValueError:
-        what = f"{row.op.name.lower()} cannot answer in type {SIZES.of(token)}"
+        what = f"{row.op.name.lower()} cannot answer in type {fields.SIZES.of(token)}"
         raise ShaderError(what, offset=offset) from None
 
 
@@ -393,15 +346,11 @@ def _sizes(cursor: Cursor[Version], row: Opcode, token: int, offset: int) -> Siz
 _ROWS = 4096
 """Temporaries with all arrays, and rows of the immediate constant buffer."""
 
-
 _SHARED_BYTES = 1 << 15
-
 
 _GROUP_THREADS = 1024
 
-
 _STRIDE = 2048
-
 
 _COMPONENTS = 4
 
@@ -418,9 +367,7 @@ _COUNTS = {
 }
 """What may be declared at least and at most."""
 
-
 _STRIDED = frozenset({Op.DCL_UAV_STRUCTURED, Op.DCL_RESOURCE_STRUCTURED, Op.DCL_TGSM_STRUCTURED})
-
 
 _DECLARED = frozenset(
     {File.CONSTANT_BUFFER, File.SAMPLER, File.RESOURCE, File.UAV, File.SHARED_MEMORY}
@@ -466,17 +413,17 @@ def _check_numbers(instruction: Instruction) -> None:
     assert declaration is not None
     least, most = _COUNTS.get(op, (0, declaration.count))
     if not least <= declaration.count <= most:
-        raise _error(instruction, f"{_name(instruction)} of {declaration.count}")
+        raise instruction.error(f"{instruction.name} of {declaration.count}")
     if op in _STRIDED and not (0 < declaration.stride <= _STRIDE and declaration.stride % 4 == 0):
-        raise _error(instruction, f"a stride of {declaration.stride} bytes")
+        raise instruction.error(f"a stride of {declaration.stride} bytes")
     if op is Op.DCL_INDEXABLETEMP and not 1 <= declaration.components <= _COMPONENTS:
-        raise _error(instruction, f"rows of {declaration.components} components")
+        raise instruction.error(f"rows of {declaration.components} components")
     if op is Op.DCL_THREAD_GROUP and not 1 <= prod(declaration.threads) <= _GROUP_THREADS:
-        raise _error(instruction, f"{prod(declaration.threads)} threads in a group")
+        raise instruction.error(f"{prod(declaration.threads)} threads in a group")
     if op is Op.DCL_FUNCTION_TABLE and declaration.count != len(instruction.data):
-        raise _error(instruction, f"{len(instruction.data)} functions, not {declaration.count}")
+        raise instruction.error(f"{len(instruction.data)} functions, not {declaration.count}")
     if _shared_bytes(instruction) > _SHARED_BYTES:
-        raise _error(instruction, f"more than {_SHARED_BYTES} bytes of shared memory")
+        raise instruction.error(f"more than {_SHARED_BYTES} bytes of shared memory")
 
 
 def _shared_bytes(instruction: Instruction) -> int:
@@ -492,11 +439,11 @@ def _declare(scope: _Scope, instruction: Instruction) -> None:
     assert declaration is not None
     if instruction.op is Op.DCL_TEMPS:
         if scope.temps is not None:
-            raise _error(instruction, "temporaries are declared twice")
+            raise instruction.error("temporaries are declared twice")
         scope.temps = declaration.count
     elif instruction.op is Op.DCL_INDEXABLETEMP:
         if declaration.number in scope.arrays:
-            raise _error(instruction, f"x{declaration.number} is declared twice")
+            raise instruction.error(f"x{declaration.number} is declared twice")
         scope.arrays[declaration.number] = declaration
     elif declaration.custom == CustomClass.IMMEDIATE_CONSTANT_BUFFER:
         _declare_constants(scope, instruction)
@@ -504,18 +451,18 @@ def _declare(scope: _Scope, instruction: Instruction) -> None:
         operand = instruction.operands[0]
         register = operand.file, operand.number
         if register in scope.known:
-            raise _error(instruction, f"{operand.file.value}{operand.number} is declared twice")
+            raise instruction.error(f"{operand.file.value}{operand.number} is declared twice")
         scope.known[register] = DECLARED_DIMENSIONS[instruction.op] or declaration.dimension
     if (scope.temps or 0) + sum(array.count for array in scope.arrays.values()) > _ROWS:
-        raise _error(instruction, f"more than {_ROWS} temporaries")
+        raise instruction.error(f"more than {_ROWS} temporaries")
 
 
 def _declare_constants(scope: _Scope, instruction: Instruction) -> None:
     words = len(instruction.data)
     if scope.constants:
-        raise _error(instruction, "a second immediate constant buffer")
+        raise instruction.error("a second immediate constant buffer")
     if words % _COMPONENTS or not 0 < words <= _ROWS * _COMPONENTS:
-        raise _error(instruction, f"{words} DWORDs of immediate constants")
+        raise instruction.error(f"{words} DWORDs of immediate constants")
     scope.constants = True
 
 
@@ -527,7 +474,7 @@ def _check_range(instruction: Instruction, stage: Stage) -> None:
     assert declaration is not None
     limit = bank_of(operand.file, stage).limits[-1]
     if not 0 < declaration.count <= limit - operand.indices[-1].offset:
-        raise _error(instruction, f"a range of {declaration.count} registers")
+        raise instruction.error(f"a range of {declaration.count} registers")
 
 
 def _check_operands(scope: _Scope, instruction: Instruction) -> None:
@@ -536,7 +483,7 @@ def _check_operands(scope: _Scope, instruction: Instruction) -> None:
         for each in (operand, *(one for one in inner if one is not None)):
             if not _is_declared(scope, each):
                 numbers = "".join(f"[{index.offset}]" for index in each.indices)
-                raise _error(instruction, f"{each.file.value}{numbers} is not declared")
+                raise instruction.error(f"{each.file.value}{numbers} is not declared")
 
 
 def _is_declared(scope: _Scope, operand: Operand) -> bool:
@@ -561,13 +508,5 @@ def _check_resource(
     for operand in instruction.operands:
         dimension = known.get((operand.file, operand.number)) if operand.indices else None
         if dimension is not None and dimension not in taken:
-            what = f"{_name(instruction)} of {dimension.text} {operand.file.value}{operand.number}"
-            raise _error(instruction, what)
-
-
-def _name(instruction: Instruction) -> str:
-    return instruction.op.name.lower()
-
-
-def _error(instruction: Instruction, what: str) -> ShaderError:
-    return ShaderError(what, offset=instruction.offset)
+            what = f"{instruction.name} of {dimension.text} {operand.file.value}{operand.number}"
+            raise instruction.error(what)

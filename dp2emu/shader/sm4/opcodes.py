@@ -26,30 +26,21 @@ from dp2emu.shader.sm4.versions import V4_0, V4_1, V5_0, Level, Stage, Version
 
 _ALL = frozenset(Stage)
 
-
 _PS = frozenset({Stage.PIXEL})
-
 
 _VS = frozenset({Stage.VERTEX})
 
-
 _GS = frozenset({Stage.GEOMETRY})
-
 
 _HS = frozenset({Stage.HULL})
 
-
 _CS = frozenset({Stage.COMPUTE})
-
 
 _PATCHES = frozenset({Stage.HULL, Stage.DOMAIN})
 
-
 _INPUTS = _ALL - _PS
 
-
 _OUTPUTS = _ALL - _CS
-
 
 _SPECIAL_INPUTS = frozenset(
     {
@@ -69,11 +60,9 @@ _SPECIAL_INPUTS = frozenset(
     }
 )
 
-
 _PATCH_INPUTS = frozenset(
     {File.INPUT_CONTROL_POINT, File.OUTPUT_CONTROL_POINT, File.PATCH_CONSTANT}
 )
-
 
 _SCALAR_OUTPUTS = frozenset(
     {
@@ -84,7 +73,6 @@ _SCALAR_OUTPUTS = frozenset(
         File.STENCIL_REFERENCE,
     }
 )
-
 
 _VALUES = (
     frozenset(
@@ -103,12 +91,9 @@ _VALUES = (
     | _PATCH_INPUTS
 )
 
-
 _IN = frozenset({File.INPUT}) | _SPECIAL_INPUTS | _PATCH_INPUTS
 
-
 _OUT = frozenset({File.OUTPUT}) | _SCALAR_OUTPUTS
-
 
 _RANGES = frozenset({File.INPUT, File.OUTPUT}) | _PATCH_INPUTS
 
@@ -376,7 +361,6 @@ OPCODES = {row.op: row for row in TABLE}
 SIZED = frozenset({Op.RESINFO, Op.SAMPLEINFO})
 """What answers in a type of its own choice."""
 
-
 WITH_DATA = frozenset({Op.CUSTOMDATA, Op.DCL_FUNCTION_TABLE, Op.DCL_INTERFACE})
 """Declarations that go on with words of their own number."""
 
@@ -423,32 +407,23 @@ DECLARED_DIMENSIONS: dict[Op, Dimension | None] = {
 
 _MULTISAMPLED = frozenset({Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY})
 
-
 _CUBES = frozenset({Dimension.TEXTURECUBE, Dimension.TEXTURECUBEARRAY})
-
 
 _RAW, _STRUCTURED = frozenset({Dimension.RAW_BUFFER}), frozenset({Dimension.STRUCTURED_BUFFER})
 
-
 _TYPED = frozenset(Dimension) - _RAW - _STRUCTURED
-
 
 _SAMPLED = _TYPED - _MULTISAMPLED - {Dimension.BUFFER}
 
-
 _COMPARED = _SAMPLED - {Dimension.TEXTURE3D}
-
 
 _GATHERED = _CUBES | {Dimension.TEXTURE2D, Dimension.TEXTURE2DARRAY}
 
-
 _LOADED = _TYPED - _MULTISAMPLED - _CUBES
-
 
 _COUNTED = _RAW | _STRUCTURED | {Dimension.BUFFER}
 
 _COMPARISONS = (Op.SAMPLE_C, Op.SAMPLE_C_LZ, Op.SAMPLE_C_LZ_S, Op.SAMPLE_C_CL_S)
-
 
 _SAMPLES = (
     Op.SAMPLE,
@@ -461,7 +436,6 @@ _SAMPLES = (
     Op.SAMPLE_B_CL_S,
     Op.SAMPLE_D_CL_S,
 )
-
 
 _GATHERS = (
     Op.GATHER4,

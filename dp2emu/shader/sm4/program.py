@@ -9,6 +9,7 @@ from dataclasses import field
 from enum import Enum
 
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
+from dp2emu.errors import ShaderError
 from dp2emu.records import dataclass
 from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4.enums import (
@@ -186,6 +187,15 @@ class Instruction:
     def row(self) -> Opcode:
         """The row of the opcode table."""
         return OPCODES[self.op]
+
+    @property
+    def name(self) -> str:
+        """The name of the opcode in lower case."""
+        return self.op.name.lower()
+
+    def error(self, what: str) -> ShaderError:
+        """A ShaderError at the instruction's byte offset."""
+        return ShaderError(what, offset=self.offset)
 
     @property
     def destinations(self) -> tuple[Operand, ...]:

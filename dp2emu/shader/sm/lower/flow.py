@@ -21,7 +21,7 @@ from dp2emu.shader.sm.program import Instruction
 from dp2emu.shader.sm.registers import Register
 from dp2emu.shader.sm.versions import V1_4
 from dp2emu.shader.types import Type
-from dp2emu.shader.values import Variable
+from dp2emu.shader.values import Value, Variable
 
 MAX_SLOTS = 1 << 17
 """Slots of a program.  32,768 instructions, more than any hardware takes, have four each."""
@@ -57,21 +57,24 @@ def _pairs(body: Iterable[Instruction]) -> Iterator[list[Instruction]]:
 
 
 def _evaluate(low: Lowering, instruction: Instruction) -> Result:
-    texture_registers = low.version.early_pixel and low.version.level < V1_4
-    return (_EARLY if texture_registers else _LATER)[instruction.op](low, instruction)
+    before_1_4 = low.version.is_ps_1_x and low.version.level < V1_4
+    return (_EVALUATE_1_0 if before_1_4 else _EVALUATE)[instruction.op](low, instruction)
 
 
 def _nothing(low: Lowering, instruction: Instruction) -> None:
     """nop and phase: alpha of a temporary keeps its value over the phase."""
 
 
-def _if(low: Lowering, instruction: Instruction) -> None:
-    low.open(low.b.if_(condition(low, instruction.sources[0])), instruction)
-
-
-def _ifc(low: Lowering, instruction: Instruction) -> None:
+def _tested(low: Lowering, instruction: Instruction) -> Value:
+    """The condition of if and break: a comparison of two scalars, a boolean or the predicate."""
+    if instruction.comparison is None:
+        return condition(low, instruction.sources[0])
     x, y = operands(low, instruction)
-    low.open(low.b.if_(compared(instruction, x[0], y[0])), instruction)
+    return compared(instruction, x[0], y[0])
+
+
+def _if(low: Lowering, instruction: Instruction) -> None:
+    low.open(low.b.if_(_tested(low, instruction)), instruction)
 
 
 def _else(low: Lowering, instruction: Instruction) -> None:
@@ -118,13 +121,8 @@ def _break(low: Lowering, instruction: Instruction) -> None:
     low.b.break_()
 
 
-def _breakc(low: Lowering, instruction: Instruction) -> None:
-    x, y = operands(low, instruction)
-    low.b.break_(compared(instruction, x[0], y[0]))
-
-
-def _breakp(low: Lowering, instruction: Instruction) -> None:
-    low.b.break_(condition(low, instruction.sources[0]))
+def _break_if(low: Lowering, instruction: Instruction) -> None:
+    low.b.break_(_tested(low, instruction))
 
 
 def _call(low: Lowering, instruction: Instruction) -> None:
@@ -137,8 +135,8 @@ def _callnz(low: Lowering, instruction: Instruction) -> None:
     low.close()
 
 
-_EARLY = {**arithmetic.EVALUATE, **early.EVALUATE_1_0}
-_LATER = {**arithmetic.EVALUATE, **texture.EVALUATE}
+_EVALUATE_1_0 = {**arithmetic.EVALUATE, **early.EVALUATE_1_0}
+_EVALUATE = {**arithmetic.EVALUATE, **texture.EVALUATE}
 
 EFFECTS: dict[Op, Effect] = {
     **texture.EFFECTS,
@@ -146,7 +144,7 @@ EFFECTS: dict[Op, Effect] = {
     Op.NOP: _nothing,
     Op.PHASE: _nothing,
     Op.IF: _if,
-    Op.IFC: _ifc,
+    Op.IFC: _if,
     Op.ELSE: _else,
     Op.ENDIF: _end,
     Op.LOOP: _loop,
@@ -154,8 +152,8 @@ EFFECTS: dict[Op, Effect] = {
     Op.REP: _rep,
     Op.ENDREP: _end,
     Op.BREAK: _break,
-    Op.BREAKC: _breakc,
-    Op.BREAKP: _breakp,
+    Op.BREAKC: _break_if,
+    Op.BREAKP: _break_if,
     Op.CALL: _call,
     Op.CALLNZ: _callnz,
 }

@@ -52,18 +52,14 @@ Result = dict[int, Value]
 
 DEPTH = Register(File.DEPTHOUT)
 
-
 SCALARS = frozenset({Register(File.RASTOUT, 1), Register(File.RASTOUT, 2), DEPTH})
 """Registers that are a single number: fog factor, point size and depth."""
 
 _STAGES = {Stage.VERTEX: ir.Stage.VERTEX, Stage.PIXEL: ir.Stage.PIXEL}
 
-
 _TYPES = {File.ADDR: Type.I32, File.PREDICATE: Type.BOOL}
 
-
 _INDEXABLE = frozenset({File.INPUT, File.OUTPUT})
-
 
 _KINDS = {
     TextureType.D3DSTT_1D: ir.TextureKind.TEX2D,

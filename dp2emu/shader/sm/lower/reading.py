@@ -95,7 +95,7 @@ def _constant(low: Lowering, register: Register, component: int, index: Value | 
     else:
         file = low.b.uniform("c", Type.F32, 4 * low.count(File.CONST))
         value = low.b.load(file, 4 * register.number + component, index, 4)
-    if low.version.early_pixel:
+    if low.version.is_ps_1_x:
         return low.b.max(low.b.min(value, 1.0), -1.0)
     return value
 
@@ -107,7 +107,7 @@ def _input(low: Lowering, register: Register, component: int, index: Value | Non
     if low.version.stage is Stage.VERTEX or low.version.level >= V3_0:
         return _declared_input(low, register, component)
     color = low.b.input(f"color{register.number}.{COMPONENTS[component]}")
-    return low.b.saturate(color) if low.version.early_pixel else color
+    return low.b.saturate(color) if low.version.is_ps_1_x else color
 
 
 def _declared_input(low: Lowering, register: Register, component: int) -> Value:

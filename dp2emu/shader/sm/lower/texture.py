@@ -178,15 +178,18 @@ def _texbeml(low: Lowering, instruction: Instruction) -> Result:
     return {c: low.mul(texel[c], luminance) if c < 3 else texel[c] for c in texel}
 
 
+def _sample_at(low: Lowering, instruction: Instruction, at: Sequence[Value]) -> Result:
+    """Sample the stage of the destination; coordinates beyond ``at`` are 0."""
+    zero = low.number(0.0)
+    return sample(low, _stage(instruction), lambda c: at[c] if c < len(at) else zero)
+
+
 def _texreg(*components: int) -> Evaluate:
     """Sample at components of the source; a coordinate beyond them is 0."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         (by,) = operands(low, instruction)
-        at = [by[c] for c in components]
-        return sample(
-            low, _stage(instruction), lambda c: at[c] if c < len(at) else low.number(0.0)
-        )
+        return _sample_at(low, instruction, [by[c] for c in components])
 
     return evaluate
 
@@ -217,10 +220,7 @@ def _sampled_at(
     """Sample where the products lead; a coordinate beyond those given is 0."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
-        at = coordinates(low, instruction, _rows(low, instruction))
-        return sample(
-            low, _stage(instruction), lambda c: at[c] if c < len(at) else low.number(0.0)
-        )
+        return _sample_at(low, instruction, coordinates(low, instruction, _rows(low, instruction)))
 
     return evaluate
 

@@ -192,10 +192,6 @@ def _shared(found: Declared, instruction: Instruction, declaration: Declaration)
     found.shared[number] = memory
 
 
-def _threads(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    found.threads = declaration.threads
-
-
 def _sampler(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
     assert declaration.mode is not None
     found.samplers.append(DeclaredSampler(instruction.operands[0].number, declaration.mode))
@@ -214,13 +210,13 @@ def _topology(found: Declared, instruction: Instruction, declaration: Declaratio
     found.topologies[found.stream] = declaration.topology
 
 
-def _kept(name: str, of: str) -> _Declare:
-    """What a declaration has as ``of`` is remembered as ``name``."""
+def _stored(name: str, source: str = "") -> _Declare:
+    """Stores one attribute of a declaration, ``source``, as ``name``; by default the same one."""
 
-    def keep(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-        setattr(found, name, getattr(declaration, of))
+    def store(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+        setattr(found, name, getattr(declaration, source or name))
 
-    return keep
+    return store
 
 
 def _most(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
@@ -256,22 +252,22 @@ _DECLARE: dict[Op, _Declare] = {
     Op.DCL_UAV_STRUCTURED: _untyped(Dimension.STRUCTURED_BUFFER),
     Op.DCL_TGSM_RAW: _shared_raw,
     Op.DCL_TGSM_STRUCTURED: _shared,
-    Op.DCL_THREAD_GROUP: _threads,
+    Op.DCL_THREAD_GROUP: _stored("threads"),
     Op.DCL_SAMPLER: _sampler,
-    Op.DCL_INPUT_CONTROL_POINT_COUNT: _kept("points_in", "count"),
-    Op.DCL_OUTPUT_CONTROL_POINT_COUNT: _kept("points_out", "count"),
-    Op.DCL_TESSELLATOR_DOMAIN: _kept("domain", "domain"),
-    Op.DCL_TESSELLATOR_PARTITIONING: _kept("partitioning", "partitioning"),
-    Op.DCL_TESSELLATOR_OUTPUT_PRIMITIVE: _kept("output", "output"),
+    Op.DCL_INPUT_CONTROL_POINT_COUNT: _stored("points_in", "count"),
+    Op.DCL_OUTPUT_CONTROL_POINT_COUNT: _stored("points_out", "count"),
+    Op.DCL_TESSELLATOR_DOMAIN: _stored("domain"),
+    Op.DCL_TESSELLATOR_PARTITIONING: _stored("partitioning"),
+    Op.DCL_TESSELLATOR_OUTPUT_PRIMITIVE: _stored("output"),
     Op.DCL_HS_MAX_TESSFACTOR: _most,
     Op.DCL_GLOBALFLAGS: _flags,
     Op.DCL_STREAM: _stream,
     Op.DCL_OUTPUTTOPOLOGY: _topology,
-    Op.DCL_INPUTPRIMITIVE: _kept("primitive", "primitive"),
-    Op.DCL_MAXOUT: _kept("vertices", "count"),
-    Op.DCL_GSINSTANCES: _kept("instances", "count"),
-    Op.DCL_HS_FORK_PHASE_INSTANCE_COUNT: _kept("instances", "count"),
-    Op.DCL_HS_JOIN_PHASE_INSTANCE_COUNT: _kept("instances", "count"),
+    Op.DCL_INPUTPRIMITIVE: _stored("primitive"),
+    Op.DCL_MAXOUT: _stored("vertices", "count"),
+    Op.DCL_GSINSTANCES: _stored("instances", "count"),
+    Op.DCL_HS_FORK_PHASE_INSTANCE_COUNT: _stored("instances", "count"),
+    Op.DCL_HS_JOIN_PHASE_INSTANCE_COUNT: _stored("instances", "count"),
     Op.CUSTOMDATA: _custom,
 }
 """Those that are not here say nothing that a lowering asks: counts, ranges and comments."""

@@ -31,7 +31,6 @@ MAX_SLOTS = 1 << 18
 
 _RETURNS = frozenset({Op.RET, Op.RETC})
 _LABELS = frozenset({Op.CASE, Op.DEFAULT})
-_BREAKABLE = frozenset({FrameKind.LOOP, FrameKind.SWITCH})
 
 
 def lower_routine(low: Lowering, body: tuple[Instruction, ...]) -> None:
@@ -154,7 +153,7 @@ def _close(low: Lowering) -> None:
         low.b.break_(target.flag.value)
 
 
-def _leave(low: Lowering, kinds: frozenset[FrameKind], test: Value) -> None:
+def _leave(low: Lowering, kinds: tuple[FrameKind, ...], test: Value) -> None:
     """Lanes for which the test holds leave the innermost frame of one of the kinds."""
     inner: list[Frame] = []
     for frame in reversed(low.frames):
@@ -171,10 +170,6 @@ def _leave(low: Lowering, kinds: frozenset[FrameKind], test: Value) -> None:
     low.b.break_(test)
 
 
-def _always(low: Lowering) -> Value:
-    return low.b.constant(Type.BOOL, True)
-
-
 # Blocks
 
 Open = Callable[[Lowering, Instruction, tuple[Instruction, ...]], None]
@@ -187,14 +182,14 @@ def _if(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -
     frame.exit.enter_context(low.b.if_(test))
 
 
+def _end(low: Lowering, instruction: Instruction) -> None:
+    _close(low)
+
+
 def _else(low: Lowering, instruction: Instruction) -> None:
     _close(low)
     frame = _push(low, Frame(FrameKind.BRANCH, ExitStack()), instruction)
     frame.exit.enter_context(low.b.else_())
-
-
-def _endif(low: Lowering, instruction: Instruction) -> None:
-    _close(low)
 
 
 def _loop(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -> None:
@@ -251,28 +246,15 @@ def _endswitch(low: Lowering, instruction: Instruction) -> None:
 # What leaves, and calls
 
 
-def _break(low: Lowering, instruction: Instruction) -> None:
-    _leave(low, _BREAKABLE, _always(low))
+def _leaving(*kinds: FrameKind) -> Effect:
+    """Leaves the innermost frame of one of the kinds; with a condition where the opcode tests."""
 
+    def effect(low: Lowering, instruction: Instruction) -> None:
+        tests = instruction.row.tests
+        test = condition(low, instruction) if tests else low.b.constant(Type.BOOL, True)
+        _leave(low, kinds, test)
 
-def _breakc(low: Lowering, instruction: Instruction) -> None:
-    _leave(low, _BREAKABLE, condition(low, instruction))
-
-
-def _continue(low: Lowering, instruction: Instruction) -> None:
-    _leave(low, frozenset({FrameKind.ROUND}), _always(low))
-
-
-def _continuec(low: Lowering, instruction: Instruction) -> None:
-    _leave(low, frozenset({FrameKind.ROUND}), condition(low, instruction))
-
-
-def _ret(low: Lowering, instruction: Instruction) -> None:
-    _leave(low, frozenset({FrameKind.ROUTINE}), _always(low))
-
-
-def _retc(low: Lowering, instruction: Instruction) -> None:
-    _leave(low, frozenset({FrameKind.ROUTINE}), condition(low, instruction))
+    return effect
 
 
 def _call(low: Lowering, instruction: Instruction) -> None:
@@ -316,19 +298,16 @@ EVALUATE = {
 _OPEN: dict[Op, Open] = {Op.IF: _if, Op.LOOP: _loop, Op.SWITCH: _switch}
 _EFFECTS: dict[Op, Effect] = {
     Op.ELSE: _else,
-    Op.ENDIF: _endif,
+    Op.ENDIF: _end,
     Op.ENDLOOP: _endloop,
     Op.CASE: _label,
     Op.DEFAULT: _label,
     Op.ENDSWITCH: _endswitch,
-    Op.BREAK: _break,
-    Op.BREAKC: _breakc,
-    Op.CONTINUE: _continue,
-    Op.CONTINUEC: _continuec,
+    **dict.fromkeys((Op.BREAK, Op.BREAKC), _leaving(FrameKind.LOOP, FrameKind.SWITCH)),
+    **dict.fromkeys((Op.CONTINUE, Op.CONTINUEC), _leaving(FrameKind.ROUND)),
     Op.CALL: _call,
     Op.CALLC: _callc,
-    Op.RET: _ret,
-    Op.RETC: _retc,
+    **dict.fromkeys((Op.RET, Op.RETC), _leaving(FrameKind.ROUTINE)),
     Op.DISCARD: _discard,
     Op.NOP: _nothing,
     Op.SYNC: _nothing,

@@ -54,10 +54,8 @@ _STAGES = {
     Stage.COMPUTE: ir.Stage.COMPUTE,
 }
 
-
 REGISTERS = 32
 """Of v# and o#, and of each vertex."""
-
 
 _MAY_BE_INDEXED = frozenset({File.INPUT, File.OUTPUT})
 

@@ -24,7 +24,6 @@ PATCH = "patch.x"
 _WORDS = 1 << 28
 """Of a file at most; there are as many as the patches that run have."""
 
-
 _FILES = {
     File.INPUT: POINTS_IN,
     File.INPUT_CONTROL_POINT: POINTS_IN,

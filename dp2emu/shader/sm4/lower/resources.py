@@ -25,7 +25,6 @@ from dp2emu.shader.values import Value
 BIAS_LOW, BIAS_HIGH = -16.0, 15.99
 """What the bias of sample_b is clamped to."""
 
-
 _PLAIN: dict[Dimension, TextureKind] = {
     Dimension.TEXTURE1D: TextureKind.TEX2D,
     Dimension.TEXTURE2D: TextureKind.TEX2D,
