@@ -114,7 +114,7 @@ class Lowering:
         self.units: dict[Unit, int] = {}
         self.frames: list[Frame] = []
         self.kills = False
-        self.deeds: dict[MemoryOperation, int] = {}
+        self.operations: dict[MemoryOperation, int] = {}
         self.dropped = self._drops(program)
         self.budget = Budget(self.b, measure_loops(self.parts))
         geometry = program.version.stage is Stage.GEOMETRY
@@ -154,15 +154,15 @@ class Lowering:
         return self.units.setdefault(unit, len(self.units))
 
     def fetch(self, unit: Unit, *operands: Value) -> tuple[Value, Value, Value, Value]:
-        """What a unit answers; floats are given by their bits."""
+        """The words that a unit returns; F32 operands are passed as their bits."""
         words = [self.b.asint(each) if each.type is Type.F32 else each for each in operands]
         return self.b.fetch(self.unit(unit), words)
 
     def access(
-        self, deed: MemoryOperation, operands: list[Value]
+        self, operation: MemoryOperation, operands: list[Value]
     ) -> tuple[Value, Value, Value, Value]:
-        """What memory gives when that is done to it."""
-        return self.b.access(self.deeds.setdefault(deed, len(self.deeds)), operands)
+        """The words that an operation on memory returns."""
+        return self.b.access(self.operations.setdefault(operation, len(self.operations)), operands)
 
     def _drops(self, program: Program) -> Variable | None:
         discards = any(each.op is Op.DISCARD for each in program.instructions)
