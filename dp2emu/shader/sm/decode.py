@@ -23,14 +23,14 @@ from dp2emu.shader.sm.versions import BY_TOKEN, V1_4
 
 
 def validate(shader: Shader) -> None:
-    """Raises ShaderError, at the instruction that breaks a rule."""
+    """Check the rules for a whole shader.  Raises ShaderError at the offending instruction."""
     check_declarations(shader)
     check_ps_1_x(shader)
     check_flow(shader)
 
 
 def check_declarations(shader: Shader) -> None:
-    """Every component is declared once; several declarations may share a register."""
+    """Check that no component is declared twice; declarations may share a register."""
     declared: dict[Register, int] = {}
     for instruction in shader.instructions:
         if instruction.declaration is None:
@@ -44,12 +44,10 @@ def check_declarations(shader: Shader) -> None:
 
 
 def _declared_mask(instruction: Instruction) -> int:
-    """A sampler is declared whole, whatever its mask says."""
+    """The declared components; the mask of a sampler is ignored."""
     is_sampler = instruction.target.register.file is File.SAMPLER
     return FULL_MASK if is_sampler else instruction.target.mask
 
-
-# Tokens to decoded form (SM1-3 tokens, "Instruction tokens" and "Opcodes").
 
 _PREDICABLE = frozenset({Group.ARITHMETIC, Group.TEXTURE})
 
@@ -59,10 +57,10 @@ _COMPARISONS, _SAMPLINGS = frozenset(Comparison), frozenset(Sampling)
 
 
 def decode(code: bytes) -> Shader:
-    """The shader in ``code``; what follows its end token is kept and not looked at.
+    """Decode a shader; bytes after its end token are stored uninterpreted.
 
-    Raises ShaderError with the byte offset: for what breaks the tables, as it is read, and then
-    for what breaks the rules of ``validate``.
+    Raises ShaderError with the byte offset for tokens that the tables do not allow, then for
+    violations of ``validate``.
     """
     cursor = Cursor(code, BY_TOKEN)
     parts = list(_parts(cursor))
@@ -84,7 +82,7 @@ def _parts(cursor: Cursor) -> Iterator[Instruction | Comment]:
         if token == fields.END:
             return
         if token & fields.PARAMETER:
-            raise cursor.error(f"{token:#010x} is no instruction: its bit 31 is set")
+            raise cursor.error(f"{token:#010x} is no instruction token: bit 31 is set")
         kind = "comments" if fields.OPCODE.of(token) == fields.COMMENT_OPCODE else "instructions"
         left[kind] -= 1
         if left[kind] < 0:
@@ -185,7 +183,7 @@ _ROWS_BEFORE = {
     Op.TEXM3x3VSPEC: (Op.TEXM3x3PAD, Op.TEXM3x3PAD),
     Op.TEXM3x3: (Op.TEXM3x3PAD, Op.TEXM3x3PAD),
 }
-"""What has to come before the last row of a matrix, in the texture registers just before it."""
+"""Opcodes required before the last row of a matrix, in the preceding texture registers."""
 
 _PADS = frozenset({Op.TEXM3x2PAD, Op.TEXM3x3PAD})
 
@@ -193,7 +191,7 @@ _DEPTH_REGISTER = 5
 
 
 def check_ps_1_x(shader: Shader) -> None:
-    """Raises ShaderError for what is out of order in a ps_1_x shader; others pass."""
+    """Check the instruction order of a ps_1_x shader.  Raises ShaderError; other versions pass."""
     if not shader.version.is_ps_1_x:
         return
     _check_pairs(shader.instructions)
@@ -207,7 +205,7 @@ def check_ps_1_x(shader: Shader) -> None:
 
 
 def _check_pairs(instructions: tuple[Instruction, ...]) -> None:
-    """The second of a pair follows an arithmetic instruction that writes other components."""
+    """Check co-issued pairs: two arithmetic instructions that write different components."""
     last: Instruction | None = None
     for instruction in instructions:
         if instruction.coissue:

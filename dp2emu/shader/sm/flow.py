@@ -1,5 +1,6 @@
-"""Routines, blocks and calls: the flow control of a shader, checked (SM1-3 tokens, "Flow
-control")."""
+"""Flow control of a shader: routines, nested blocks and calls, with their checks (SM1-3 tokens,
+"Flow control").
+"""
 
 from __future__ import annotations
 
@@ -28,14 +29,14 @@ _DEPTHS = {"static ifs": 24, "dynamic ifs": 24, "loops": 4}
 _CALL_DEPTH = 4
 _CALL_DEPTH_2_0 = 1
 INSTRUCTIONS = 1 << 15
-"""Instructions of a shader: no hardware has more slots for them."""
+"""Maximum number of instructions: the most slots that any hardware has."""
 
 _SETUP = frozenset({Group.CONSTANT, Group.DECLARATION})
 
 
 @dataclass(frozen=True, slots=True)
 class Routines:
-    """What a shader executes: no declarations, constants, labels or returns."""
+    """The executed instructions, without declarations, constants, labels and returns."""
 
     main: tuple[Instruction, ...]
     subroutines: Mapping[int, tuple[Instruction, ...]]
@@ -43,7 +44,7 @@ class Routines:
 
 
 def routines(shader: Shader) -> Routines:
-    """Cut a shader into its routines.  Raises ShaderError for labels and returns out of place."""
+    """Split a shader into routines.  Raises ShaderError for misplaced labels and returns."""
     main: list[Instruction] = []
     subroutines: dict[int, list[Instruction]] = {}
     body: list[Instruction] | None = main
@@ -69,7 +70,7 @@ def routines(shader: Shader) -> Routines:
 
 
 def check_flow(shader: Shader) -> None:
-    """Blocks close, calls end, neither nests too deep, and all is of a size that hardware takes.
+    """Check that blocks are balanced, calls do not recurse, and nesting and size are in bounds.
 
     Raises ShaderError.
     """
@@ -84,11 +85,11 @@ def check_flow(shader: Shader) -> None:
 
 
 class _Block(NamedTuple):
-    """A block under way."""
+    """An open block."""
 
     opener: Instruction
     otherwise: bool = False
-    """Whether its else has come."""
+    """Whether its else was seen."""
 
     @property
     def kind(self) -> str:
@@ -109,7 +110,7 @@ def _check_blocks(body: tuple[Instruction, ...], *, main: bool) -> None:
 
 
 def _step(blocks: list[_Block], instruction: Instruction) -> None:
-    """Follow one instruction."""
+    """Update the open blocks for one instruction."""
     op, last = instruction.op, blocks[-1] if blocks else None
     if op in _IFS | LOOPS:
         blocks.append(_Block(instruction))

@@ -21,15 +21,12 @@ Cursor = cursor.Cursor[Version]
 
 
 def parameter(cursor: Cursor) -> int:
-    """The next DWORD, which has to be a parameter token."""
+    """Read a parameter token.  Raises ShaderError if bit 31 of the next DWORD is clear."""
     token = cursor.take()
     if not token & fields.PARAMETER:
-        raise cursor.error(f"{token:#010x} is no parameter: its bit 31 is clear")
+        raise cursor.error(f"{token:#010x} is no parameter token: bit 31 is clear")
     return token
 
-
-# Parameter tokens to operands, checked against the tables (SM1-3 tokens, "Parameter tokens" and
-# "Registers").
 
 _Indexes = Mapping[tuple[Stage, File], Mapping[Level, frozenset[File]]]
 
@@ -42,7 +39,7 @@ _READ_BY: _Indexes = {
 }
 
 _WRITTEN_BY: _Indexes = {(Stage.VERTEX, File.OUTPUT): {V3_0: _AL}}
-"""What may be added to the numbers of registers."""
+"""Index register files allowed for each indexed file, by version."""
 
 _LOGIC = frozenset({File.CONSTBOOL, File.PREDICATE})
 
@@ -57,11 +54,11 @@ _TEXTURES = frozenset(TextureType)
 _USAGES = frozenset(DeclUsage)
 
 _MASKLESS = frozenset({"k", "D"})
-"""Destinations that nothing is written to."""
+"""Letters of destinations that are not written, so an empty mask is valid."""
 
 
 def read_source(cursor: Cursor, letter: str, rows: int = 1) -> Source:
-    """The next source, of which ``rows`` registers are read."""
+    """Read the next source; it covers ``rows`` consecutive registers."""
     token = parameter(cursor)
     found = _register(cursor, token)
     if found.file not in source_files(letter):
@@ -75,7 +72,7 @@ def read_source(cursor: Cursor, letter: str, rows: int = 1) -> Source:
 
 
 def read_destination(cursor: Cursor, letter: str) -> Destination:
-    """The next destination."""
+    """Read the next destination."""
     token = parameter(cursor)
     found = _register(cursor, token)
     if found.file not in destination_files(letter, cursor.version):
@@ -92,7 +89,7 @@ def read_destination(cursor: Cursor, letter: str) -> Destination:
 
 
 def read_declaration(cursor: Cursor) -> tuple[Declaration, Destination]:
-    """The usage token of a dcl and the register after it (SM1-3 tokens, "Shader declarations")."""
+    """Read the usage token of a dcl and its register (SM1-3 tokens, "Shader declarations")."""
     offset = cursor.offset
     token = parameter(cursor)
     destination = read_destination(cursor, "D")
@@ -100,7 +97,7 @@ def read_declaration(cursor: Cursor) -> tuple[Declaration, Destination]:
 
 
 def has_usage(version: Version, register: Register) -> bool:
-    """Whether a register is declared with a usage."""
+    """Whether the dcl of a register has a usage."""
     if version.stage is Stage.PIXEL and version.level < V3_0:
         return False
     return register.file in (File.INPUT, File.OUTPUT)
@@ -137,13 +134,13 @@ def _modifier(cursor: Cursor, token: int, file: File) -> SourceModifier:
 
 
 def index_files(version: Version, file: File, *, written: bool) -> frozenset[File]:
-    """The register files whose values may be added to the numbers of a file's registers."""
+    """The register files that may index a file's registers."""
     indexes = _WRITTEN_BY if written else _READ_BY
     return entry(indexes.get((version.stage, file), {}), version.level) or frozenset()
 
 
 def _relative(cursor: Cursor, token: int, register: Register, *, written: bool) -> Relative | None:
-    """The index of a relative operand: in a token of its own, but always a0.x before 2.0."""
+    """The index of a relative operand: a token of its own, or before 2.0 always a0.x."""
     if not fields.RELATIVE.of(token):
         return None
     version = cursor.version

@@ -79,7 +79,7 @@ def text_of(instruction: Instruction) -> str:
 
 def _lines(instruction: Instruction) -> Iterator[str]:
     text = text_of(instruction)
-    if _says_all(text, instruction):
+    if _round_trips(text, instruction):
         yield from text.split("\n")
         return
     words = instruction.tokens
@@ -89,7 +89,7 @@ def _lines(instruction: Instruction) -> Iterator[str]:
         remark = ""
 
 
-def _says_all(text: str, instruction: Instruction) -> bool:
+def _round_trips(text: str, instruction: Instruction) -> bool:
     try:
         return instruction_words(instruction_of(text)) == instruction.tokens
     except ShaderError:

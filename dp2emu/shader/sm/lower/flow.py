@@ -1,7 +1,7 @@
-"""Instructions in order, and the ones that change it (SM1-3 tokens, "Flow control").
+"""Lowering of instructions in order, and of flow control (SM1-3 tokens, "Flow control").
 
-Subroutines are expanded where they are called: they end in their only ret, nesting is limited,
-and the decoder bounds what comes of it.
+Calls are expanded inline: a subroutine ends in its only ret, and the decoder bounds the depth and
+size of the expansion.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value, Variable
 
 MAX_SLOTS = 1 << 17
-"""Slots of a program.  32,768 instructions, more than any hardware takes, have four each."""
+"""Maximum number of slots: four for each of 32,768 instructions, the most of any hardware."""
 
 
 def lower_body(low: Lowering, body: Iterable[Instruction]) -> None:
     """Lower the instructions of a routine.
 
-    Raises ShaderError if blocks nest too deep, or if there is too much of it.
+    Raises ShaderError if blocks nest too deep or the program has too many slots.
     """
     for group in _pairs(body):
         if low.b.size > MAX_SLOTS:
@@ -45,7 +45,7 @@ def lower_body(low: Lowering, body: Iterable[Instruction]) -> None:
 
 
 def _pairs(body: Iterable[Instruction]) -> Iterator[list[Instruction]]:
-    """Instructions one by one, but the two of a pair together: both read the old values."""
+    """Groups of instructions that read the same old values: single ones, and co-issued pairs."""
     group: list[Instruction] = []
     for instruction in body:
         if group and not instruction.coissue:
@@ -62,7 +62,7 @@ def _evaluate(low: Lowering, instruction: Instruction) -> Result:
 
 
 def _nothing(low: Lowering, instruction: Instruction) -> None:
-    """nop and phase: alpha of a temporary keeps its value over the phase."""
+    """nop and phase; temporaries keep their alpha across a phase."""
 
 
 def _tested(low: Lowering, instruction: Instruction) -> Value:
@@ -91,7 +91,7 @@ def _rep(low: Lowering, instruction: Instruction) -> None:
 
 
 def _loop(low: Lowering, instruction: Instruction) -> None:
-    """rep with an aL of its own, from i#.y on in steps of i#.z; the outer one comes back after."""
+    """rep with its own aL, from i#.y in steps of i#.z; the outer aL returns afterwards."""
     count = instruction.sources[1].register
     counter = low.b.variable(Type.I32)
     counter.value = low.integer(count, 1)
@@ -101,9 +101,9 @@ def _loop(low: Lowering, instruction: Instruction) -> None:
 def _repeat(
     low: Lowering, instruction: Instruction, count: Register, counter: Variable | None = None
 ) -> None:
-    """Begin a loop of i#.x rounds, none if that is 0 or less, and ``LOOP_LIMIT`` at most.
+    """Begin a loop of i#.x iterations: none if i#.x <= 0, and ``LOOP_LIMIT`` at most.
 
-    All loops of a shader share a budget.
+    All loops of a shader share a work budget.
     """
     rounds, done = low.integer(count, 0), low.b.variable(Type.I32, 0)
 

@@ -21,7 +21,7 @@ from dp2emu.shader.stages import LUMINANCE_OFFSET, LUMINANCE_SCALE
 from dp2emu.shader.values import Value
 
 Effect = Callable[[Lowering, Instruction], None]
-"""Lowers an instruction that does more, or other things, than to write its destination."""
+"""Lowers an instruction with side effects besides its destination, or without a destination."""
 
 At = Callable[[int], Value]
 """A texture coordinate by component."""
@@ -30,7 +30,7 @@ At = Callable[[int], Value]
 def sample(
     low: Lowering, sampler: int, at: At, lod: Lod = Lod.IMPLICIT, arguments: Sequence[Value] = ()
 ) -> Result:
-    """Sample at as many coordinates as the sampler's texture has."""
+    """Sample with as many coordinates as the sampler's texture kind has."""
     kind = kind_of(low, sampler)
     low.samplers[sampler] = kind
     coordinates = [at(c) for c in range(kind.coordinates)]
@@ -38,18 +38,18 @@ def sample(
 
 
 def kind_of(low: Lowering, sampler: int) -> TextureKind:
-    """What dcl says, or else what is bound, or else two-dimensional."""
+    """The texture kind of a sampler: declared, else bound, else two-dimensional."""
     return low.kinds.get(sampler, TextureKind.TEX2D)
 
 
 def _texld_1_4(low: Lowering, instruction: Instruction) -> Result:
-    """Sample the stage numbered as the destination at the source."""
+    """Sample the stage with the destination's number at the source."""
     (at,) = operands(low, instruction)
     return sample(low, instruction.target.register.number, at.__getitem__)
 
 
 def _texld(low: Lowering, instruction: Instruction) -> Result:
-    """Sample at the first source, maybe divided by its w or with w as bias."""
+    """Sample at the first source, optionally divided by its w or with w as LOD bias."""
     at = Operand(low, instruction.sources[0])
     if instruction.sampling is Sampling.PROJECT:
         return _sampled(low, instruction, lambda c: at[c] / at[3])
@@ -77,24 +77,23 @@ def _sampled(
     lod: Lod = Lod.IMPLICIT,
     arguments: Sequence[Value] = (),
 ) -> Result:
-    """Sample the second source, whose swizzle rearranges the result."""
+    """Sample the second source; its swizzle permutes the result."""
     source = instruction.sources[1]
     texel = sample(low, source.register.number, at, lod, arguments)
     return {c: texel[place] for c, place in enumerate(source.swizzle)}
 
 
 def _texcrd(low: Lowering, instruction: Instruction) -> Result:
-    """Coordinates as they are, but for the division that a modifier asks for."""
+    """Coordinates, unclamped, divided if the source modifier says so."""
     (at,) = operands(low, instruction)
     return {c: at[c] for c in instruction.target.components}
 
 
 def _texkill(low: Lowering, instruction: Instruction) -> None:
-    """Kill where a component is below 0: one of all four, but of the first three in 1.x.
+    """Kill the pixel if any component is below 0: of all four, in 1.x of the first three.
 
-    The mask does not matter (SM1-3 tokens, "Open points").  With a predicate only components for
-    which it is true count.  Before ps_1_4 the coordinates are tested, whatever the register holds
-    by then.
+    The mask is ignored (SM1-3 tokens, "Open points"); components whose predicate is false do not
+    count.  Before ps_1_4 the coordinates are tested, not the current value of the register.
     """
     count = 4 if low.version.level >= V2_0 else 3
     tests = [_test(low, instruction, c) for c in range(count)]
@@ -133,9 +132,8 @@ EVALUATE: dict[Op, Evaluate] = {
 EFFECTS: dict[Op, Effect] = {Op.TEXKILL: _texkill, Op.TEXDEPTH: _texdepth}
 
 
-# Texture operations of ps_1_1 to ps_1_3 (SM1-3 tokens, "Pixel shaders 1.x").
-#
-# The register written, tN, also names the stage that is sampled and its set of coordinates.
+# ps_1_0 to ps_1_3 (SM1-3 tokens, "Pixel shaders 1.x").  The register written, tN, also names the
+# stage that is sampled and its coordinate set.
 
 
 def _stage(instruction: Instruction) -> int:
@@ -143,7 +141,7 @@ def _stage(instruction: Instruction) -> int:
 
 
 def _projected(low: Lowering, stage: int) -> At:
-    """Coordinates of a stage, divided by the component its state asks for."""
+    """Coordinates of a stage, divided by its projection component, if any."""
     divisor = low.bound.projections.get(stage)
     if divisor is None:
         return lambda c: low.coordinate(stage, c)
@@ -162,7 +160,7 @@ def _texcoord(low: Lowering, instruction: Instruction) -> Result:
 
 
 def _texbem(low: Lowering, instruction: Instruction) -> Result:
-    """Coordinates, moved by red and green of the source; the third stays."""
+    """Sample at coordinates displaced by red and green of the source; the third is unchanged."""
     (by,) = operands(low, instruction)
     at = _projected(low, _stage(instruction))
     moved = bumped(low, instruction, at, by)
@@ -185,7 +183,7 @@ def _sample_at(low: Lowering, instruction: Instruction, at: Sequence[Value]) -> 
 
 
 def _texreg(*components: int) -> Evaluate:
-    """Sample at components of the source; a coordinate beyond them is 0."""
+    """Sample at components of the source."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         (by,) = operands(low, instruction)
@@ -195,7 +193,7 @@ def _texreg(*components: int) -> Evaluate:
 
 
 def _row(low: Lowering, instruction: Instruction) -> Value:
-    """The product of the coordinates with the first source."""
+    """The dot product of the stage's coordinates with the first source."""
     source = Operand(low, instruction.sources[0])
     total = low.mul(low.coordinate(_stage(instruction), 0), source[0])
     for c in (1, 2):
@@ -208,7 +206,7 @@ def _pad(low: Lowering, instruction: Instruction) -> None:
 
 
 def _rows(low: Lowering, instruction: Instruction) -> list[Value]:
-    """The products of the rows before and of this one, which is the last."""
+    """The dot products of all rows of a matrix; this instruction is the last."""
     rows = [*low.rows, _row(low, instruction)]
     low.rows.clear()
     return rows
@@ -217,7 +215,7 @@ def _rows(low: Lowering, instruction: Instruction) -> list[Value]:
 def _sampled_at(
     coordinates: Callable[[Lowering, Instruction, list[Value]], list[Value]],
 ) -> Evaluate:
-    """Sample where the products lead; a coordinate beyond those given is 0."""
+    """Sample at coordinates computed from the rows of the matrix."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         return _sample_at(low, instruction, coordinates(low, instruction, _rows(low, instruction)))
