@@ -60,7 +60,7 @@ _MASKS = {
     Op.M3x3: 0b0111,
     Op.M3x2: 0b0011,
 }
-"""What instructions may write that do not make four components."""
+"""Write masks of instructions that compute fewer than four components."""
 
 _COORDINATE_MASKS = {
     Op.TEXCOORD: (0b0011, 0b0111, FULL_MASK),
@@ -78,12 +78,23 @@ _VALUES = [
 ]
 
 
-@dataclass
-class Picker:
-    """Where operands are drawn from.  Mutable, because what can be used depends on the place.
+class Chance:
+    """A random number generator with weighted coin tosses."""
 
-    ``known`` are the registers of the files that have to be declared, defined or labelled first;
-    ``blocks`` are the openers of the blocks around it.
+    rng: Random
+
+    def chance(self, one_in: int) -> bool:
+        """True with a probability of 1 / ``one_in``."""
+        return self.rng.randrange(one_in) == 0
+
+
+@dataclass
+class RandomOperands(Chance):
+    """Random operands and instructions, valid anywhere in a shader of one version.
+
+    Mutable, because the usable registers depend on the position.  ``known`` has the registers of
+    files that must be declared, defined or labelled first; ``blocks`` are the openers of the
+    enclosing blocks.
     """
 
     rng: Random
@@ -91,17 +102,13 @@ class Picker:
     known: dict[File, Sequence[Register]] = field(default_factory=dict)
     blocks: list[Op] = field(default_factory=list)
 
-    def chance(self, one_in: int) -> bool:
-        """True once in a while."""
-        return self.rng.randrange(one_in) == 0
-
     def count(self, file: File) -> int:
-        """How many registers of a file can be used here."""
+        """Number of usable registers of a file."""
         known = self.known.get(file)
         return BY_FILE[file].count(self.version) if known is None else len(known)
 
     def can(self, op: Op) -> bool:
-        """Whether the version has the opcode, and registers for all of its operands."""
+        """Whether the version has the opcode and registers for all its operands."""
         form = OPCODES[op].form(self.version)
         if form is None:
             return False
@@ -113,7 +120,7 @@ class Picker:
     def instruction(
         self, op: Op, *, mask: int | None = None, coissue: bool = False
     ) -> Instruction:
-        """An instruction; ``mask`` is that of its result if not drawn."""
+        """A random instruction; ``mask`` overrides its random write mask."""
         row = OPCODES[op]
         form = row.form(self.version)
         assert form is not None
@@ -130,7 +137,7 @@ class Picker:
         )
 
     def register(self, files: Collection[File], rows: int = 1) -> Register:
-        """A register of one of the files, with enough registers behind it."""
+        """A random register of one of the files, followed by enough registers for ``rows``."""
         fit = [file for file in File if file in files and self._fits(file, rows)]
         file = self.rng.choice(fit)
         known = self.known.get(file)
@@ -139,7 +146,7 @@ class Picker:
         return Register(file, self.rng.randrange(self.count(file) - rows + 1))
 
     def destination(self, op: Op, letter: str, mask: int | None = None) -> Destination:
-        """A destination; those of most texture operations are written whole."""
+        """A random destination; most texture operations write all components."""
         register = self.register(destination_files(letter, self.version))
         if register.file is File.ADDR:
             return Destination(register, self._address_mask())
@@ -163,14 +170,14 @@ class Picker:
         return self.rng.choice(choices) if choices else FULL_MASK
 
     def mask(self, op: Op) -> int:
-        """What an instruction writes."""
+        """A random write mask."""
         if self.version.is_ps_1_x and self.version.level < V1_4:
             return self.rng.choice((RGB, ALPHA, FULL_MASK))
         allowed = _MASKS.get(op, FULL_MASK)
         return self.rng.randrange(1 << 4) & allowed or allowed
 
     def source(self, letter: str, rows: int = 1) -> Source:
-        """A source."""
+        """A random source."""
         register = self.register(source_files(letter), rows)
         return Source(
             register,
@@ -198,7 +205,7 @@ class Picker:
         return self.count(file) >= rows and (rows == 1 or file not in self.known)
 
     def declared_flags(self, file: File) -> ResultModifier:
-        """What dcl may say of an interpolated register: less precision, or centroid sampling."""
+        """Random flags of a dcl: partial precision and centroid sampling."""
         flags = ResultModifier(0)
         if self.version.stage is Stage.PIXEL and file in (File.INPUT, File.TEXTURE):
             for flag in (ResultModifier.PARTIALPRECISION, ResultModifier.MSAMPCENTROID):
@@ -259,10 +266,7 @@ class Picker:
         return Op.LOOP in self.blocks if file is File.LOOP else self.count(file) > 0
 
 
-# Valid shaders by chance, derived from the tables: for property tests and fuzzing.
-#
-# All opcodes, operands, modifiers and blocks of a version come out.  Loops count by constants that
-# the shader defines itself, at most three times each, so that what comes out can also be run.
+# Whole shaders
 
 _DEPTH = 3
 
@@ -304,189 +308,193 @@ _RESERVED_IN_INSTRUCTION = 1 << 29
 
 _RESERVED_IN_PARAMETER = (1 << 14, 1 << 15)
 
-_FLOATS = (0x00000000, 0x80000000, 0x3F000000, 0x3F800000, 0xBF800000, 0x40490FDB, 0x00000001)
+FLOATS = (0x00000000, 0x80000000, 0x3F000000, 0x3F800000, 0xBF800000, 0x40490FDB, 0x00000001)
 
-_RARE_FLOATS = (0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001, 0xFFFFFFFF, 0x7F7FFFFF)
+RARE_FLOATS = (0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001, 0xFFFFFFFF, 0x7F7FFFFF)
 
 
 def generate(
     rng: Random, version: Version | None = None, *, length: int = 16, odd: bool = False
 ) -> bytes:
-    """Code of a valid shader of about ``length`` instructions; of any version if None is given.
+    """Code of a valid shader of about ``length`` instructions, of a random version by default.
 
-    ``odd``: reserved bits are set here and there, comments stand between instructions, and bytes
-    follow the end token.
+    ``odd`` adds random reserved bits, comments between instructions, and bytes after the end
+    token.
     """
-    picker = Picker(rng, version or rng.choice(VERSIONS))
-    instructions = [*_setup(picker), *_body(picker, length)]
-    groups = [(each, instruction_words(each, picker.version)) for each in instructions]
+    chooser = RandomOperands(rng, version or rng.choice(VERSIONS))
+    instructions = [*_setup(chooser), *_body(chooser, length)]
+    groups = [(each, instruction_words(each, chooser.version)) for each in instructions]
     if odd:
-        words = [word for group in _oddly(groups, picker) for word in group]
+        words = [word for group in _oddly(groups, chooser) for word in group]
     else:
         words = [word for _, group in groups for word in group]
-    code = struct.pack(f"<{len(words) + 2}I", picker.version.token, *words, END)
+    code = struct.pack(f"<{len(words) + 2}I", chooser.version.token, *words, END)
     return code + rng.randbytes(rng.randrange(12)) if odd else code
 
 
-def _setup(picker: Picker) -> Iterator[Instruction]:
-    """Constants and declarations; what is not among them is not used, floats excepted."""
-    yield from _constants(picker)
+def _setup(chooser: RandomOperands) -> Iterator[Instruction]:
+    """Constants and declarations; apart from floats, instructions use these registers only."""
+    yield from _constants(chooser)
     for file in _DECLARED:
-        if picker.can(Op.DCL) and picker.count(file):
-            declared = list(_declarations(picker, file))
-            picker.known[file] = [each.target.register for each in declared]
+        if chooser.can(Op.DCL) and chooser.count(file):
+            declared = list(_declarations(chooser, file))
+            chooser.known[file] = [each.target.register for each in declared]
             yield from declared
 
 
-def _constants(picker: Picker) -> Iterator[Instruction]:
-    rng = picker.rng
+def _constants(chooser: RandomOperands) -> Iterator[Instruction]:
+    rng = chooser.rng
     for _ in range(rng.randrange(4)):
-        floats = rng.choices(_FLOATS * 4 + _RARE_FLOATS + (rng.getrandbits(32),), k=4)
-        yield _constant(picker, Op.DEF, File.CONST, floats)
-    if not picker.can(Op.DEFI):
+        floats = rng.choices(FLOATS * 4 + RARE_FLOATS + (rng.getrandbits(32),), k=4)
+        yield _constant(chooser, Op.DEF, File.CONST, floats)
+    if not chooser.can(Op.DEFI):
         return
     for _ in range(rng.randrange(2)):
-        yield _constant(picker, Op.DEFB, File.CONSTBOOL, [rng.choice((0, 1, 1, 0x80000000))])
+        yield _constant(chooser, Op.DEFB, File.CONSTBOOL, [rng.choice((0, 1, 1, 0x80000000))])
     integers = []
     for _ in range(1 + rng.randrange(3)):
         numbers = rng.randrange(_TURNS + 1), rng.randrange(-2, 4), rng.randrange(-1, 3), 0
         words = [number & 0xFFFFFFFF for number in numbers]
-        integers.append(_constant(picker, Op.DEFI, File.CONSTINT, words))
-    picker.known[File.CONSTINT] = [each.target.register for each in integers]
+        integers.append(_constant(chooser, Op.DEFI, File.CONSTINT, words))
+    chooser.known[File.CONSTINT] = [each.target.register for each in integers]
     yield from integers
 
 
-def _constant(picker: Picker, op: Op, file: File, words: list[int]) -> Instruction:
-    destination = Destination(picker.register({file}))
+def _constant(chooser: RandomOperands, op: Op, file: File, words: list[int]) -> Instruction:
+    destination = Destination(chooser.register({file}))
     return Instruction(op, destination, constant=tuple(words))
 
 
-def _declarations(picker: Picker, file: File) -> Iterator[Instruction]:
-    count = BY_FILE[file].count(picker.version)
-    least = 1 if file is File.OUTPUT or picker.version.has_lengths else 0
-    numbers = picker.rng.sample(range(count), picker.rng.randint(least, min(count, 4)))
+def _declarations(chooser: RandomOperands, file: File) -> Iterator[Instruction]:
+    count = BY_FILE[file].count(chooser.version)
+    least = 1 if file is File.OUTPUT or chooser.version.has_lengths else 0
+    numbers = chooser.rng.sample(range(count), chooser.rng.randint(least, min(count, 4)))
     for number in sorted(numbers):
-        for mask in _packed(picker, file):
-            declaration = _declaration(picker, Register(file, number))
-            flags = picker.declared_flags(file)
+        for mask in _packed(chooser, file):
+            declaration = _declaration(chooser, Register(file, number))
+            flags = chooser.declared_flags(file)
             destination = Destination(Register(file, number), mask, flags)
             yield Instruction(Op.DCL, destination, declaration=declaration)
 
 
-def _packed(picker: Picker, file: File) -> tuple[int, ...]:
-    """Masks that share a register."""
+def _packed(chooser: RandomOperands, file: File) -> tuple[int, ...]:
+    """Masks of declarations that share a register."""
     choices = [(FULL_MASK,), (0b0011,), (0b0011, 0b0100), (0b0111, 0b1000)]
-    return picker.rng.choice(choices if file in (File.OUTPUT, File.INPUT) else choices[:1])
+    return chooser.rng.choice(choices if file in (File.OUTPUT, File.INPUT) else choices[:1])
 
 
-def _declaration(picker: Picker, register: Register) -> Declaration:
+def _declaration(chooser: RandomOperands, register: Register) -> Declaration:
     if register.file is File.SAMPLER:
-        return Declaration(texture=picker.rng.choice(list(TextureType)))
-    if has_usage(picker.version, register):
-        return Declaration(picker.rng.choice(list(DeclUsage)), picker.rng.randrange(16))
+        return Declaration(texture=chooser.rng.choice(list(TextureType)))
+    if has_usage(chooser.version, register):
+        return Declaration(chooser.rng.choice(list(DeclUsage)), chooser.rng.randrange(16))
     return Declaration()
 
 
-def _body(picker: Picker, length: int) -> Iterator[Instruction]:
-    version = picker.version
+def _body(chooser: RandomOperands, length: int) -> Iterator[Instruction]:
+    version = chooser.version
     if version.is_ps_1_x:
         write = _early if version.level < V1_4 else _phases
-        yield from write(picker, length)
-    elif picker.can(Op.CALL):
-        yield from _routines(picker, length)
+        yield from write(chooser, length)
+    elif chooser.can(Op.CALL):
+        yield from _routines(chooser, length)
     else:
-        yield from _block(picker, length, _LOOP_DEPTH)
-        yield _result(picker)
+        yield from _block(chooser, length, _LOOP_DEPTH)
+        yield _result(chooser)
 
 
-def _routines(picker: Picker, length: int) -> Iterator[Instruction]:
-    labels = [Register(File.LABEL, number) for number in range(picker.rng.randrange(_SUBROUTINES))]
-    picker.known[File.LABEL] = labels
-    yield from _block(picker, length, _LOOP_DEPTH)
-    yield _result(picker)
-    if labels or picker.chance(2):
+def _routines(chooser: RandomOperands, length: int) -> Iterator[Instruction]:
+    labels = [
+        Register(File.LABEL, number) for number in range(chooser.rng.randrange(_SUBROUTINES))
+    ]
+    chooser.known[File.LABEL] = labels
+    yield from _block(chooser, length, _LOOP_DEPTH)
+    yield _result(chooser)
+    if labels or chooser.chance(2):
         yield Instruction(Op.RET)
     for number, label in enumerate(labels):
-        nested = picker.version.level > V2_0
-        picker.known[File.LABEL] = labels[number + 1 :] if nested else ()
+        nested = chooser.version.level > V2_0
+        chooser.known[File.LABEL] = labels[number + 1 :] if nested else ()
         yield Instruction(Op.LABEL, sources=(Source(label),))
-        yield from _block(picker, length // 4, 1)
+        yield from _block(chooser, length // 4, 1)
         yield Instruction(Op.RET)
 
 
-def _result(picker: Picker) -> Instruction:
-    """Write what a shader has to write."""
+def _result(chooser: RandomOperands) -> Instruction:
+    """A write of the output that every shader must write."""
     results = (File.RASTOUT, File.OUTPUT, File.COLOROUT, File.TEMP)
-    file = next(file for file in results if picker.count(file))
-    known = picker.known.get(file, (Register(file),))
+    file = next(file for file in results if chooser.count(file))
+    known = chooser.known.get(file, (Register(file),))
     return Instruction(Op.MOV, Destination(known[0]), (Source(Register(File.TEMP)),))
 
 
-def _block(picker: Picker, length: int, loops: int) -> Iterator[Instruction]:
-    """Instructions with blocks among them, of which ``loops`` loops may nest."""
-    plain = [*_ops(picker, Group.ARITHMETIC), *_ops(picker, Group.TEXTURE), Op.NOP]
-    around = sum(op in _LOOPS for op in picker.blocks)
+def _block(chooser: RandomOperands, length: int, loops: int) -> Iterator[Instruction]:
+    """Instructions and blocks; loops nest at most ``loops`` deep."""
+    plain = [*_ops(chooser, Group.ARITHMETIC), *_ops(chooser, Group.TEXTURE), Op.NOP]
+    around = sum(op in _LOOPS for op in chooser.blocks)
     openers = [op for op in _BLOCKS if op not in _LOOPS or around < loops]
     leaps = _CALLS + _BREAKS if around else _CALLS
     for _ in range(length):
-        opener, leap = picker.rng.choice(openers), picker.rng.choice(leaps)
-        if len(picker.blocks) < _DEPTH and picker.chance(8) and picker.can(opener):
-            yield from _nested(picker, opener, loops)
-        elif picker.chance(12) and picker.can(leap):
-            yield picker.instruction(leap)
+        opener, leap = chooser.rng.choice(openers), chooser.rng.choice(leaps)
+        if len(chooser.blocks) < _DEPTH and chooser.chance(8) and chooser.can(opener):
+            yield from _nested(chooser, opener, loops)
+        elif chooser.chance(12) and chooser.can(leap):
+            yield chooser.instruction(leap)
         else:
-            yield picker.instruction(picker.rng.choice(plain))
+            yield chooser.instruction(chooser.rng.choice(plain))
 
 
-def _nested(picker: Picker, opener: Op, loops: int) -> Iterator[Instruction]:
-    """A block with its opener and closer, and perhaps an else."""
-    yield picker.instruction(opener)
-    picker.blocks.append(opener)
-    yield from _block(picker, 1 + picker.rng.randrange(4), loops)
-    if opener not in _LOOPS and picker.chance(2):
+def _nested(chooser: RandomOperands, opener: Op, loops: int) -> Iterator[Instruction]:
+    """A block with its opener and closer, and sometimes an else."""
+    yield chooser.instruction(opener)
+    chooser.blocks.append(opener)
+    yield from _block(chooser, 1 + chooser.rng.randrange(4), loops)
+    if opener not in _LOOPS and chooser.chance(2):
         yield Instruction(Op.ELSE)
-        yield from _block(picker, 1 + picker.rng.randrange(4), loops)
-    picker.blocks.pop()
+        yield from _block(chooser, 1 + chooser.rng.randrange(4), loops)
+    chooser.blocks.pop()
     yield Instruction(_BLOCKS[opener])
 
 
-def _ops(picker: Picker, group: Group) -> list[Op]:
-    return [row.op for row in TABLE if row.group is group and picker.can(row.op)]
+def _ops(chooser: RandomOperands, group: Group) -> list[Op]:
+    return [row.op for row in TABLE if row.group is group and chooser.can(row.op)]
 
 
-def _early(picker: Picker, length: int) -> Iterator[Instruction]:
+def _early(chooser: RandomOperands, length: int) -> Iterator[Instruction]:
     """ps_1_0 to ps_1_3: up to four texture operations, then arithmetic."""
-    singles = [(op,) for op in _ops(picker, Group.TEXTURE) if op not in _IN_MATRICES]
-    matrices = [rows for rows in _MATRICES if all(picker.can(op) for op in rows)]
-    stages, stage = picker.count(File.TEXTURE), 0
+    singles = [(op,) for op in _ops(chooser, Group.TEXTURE) if op not in _IN_MATRICES]
+    matrices = [rows for rows in _MATRICES if all(chooser.can(op) for op in rows)]
+    stages, stage = chooser.count(File.TEXTURE), 0
     while stage < stages:
-        rows = picker.rng.choice(matrices if picker.chance(3) else singles)
-        if stage + len(rows) <= stages and not picker.chance(3):
+        rows = chooser.rng.choice(matrices if chooser.chance(3) else singles)
+        if stage + len(rows) <= stages and not chooser.chance(3):
             for number, op in enumerate(rows, stage):
-                yield _at(picker.instruction(op), Register(File.TEXTURE, number))
+                yield _at(chooser.instruction(op), Register(File.TEXTURE, number))
         stage += len(rows)
-    yield from _pairs(picker, length)
-    yield _result(picker)
+    yield from _pairs(chooser, length)
+    yield _result(chooser)
 
 
-def _phases(picker: Picker, length: int) -> Iterator[Instruction]:
+def _phases(chooser: RandomOperands, length: int) -> Iterator[Instruction]:
     """ps_1_4: one phase or two, texture operations first in each."""
-    if picker.chance(2):
-        yield from _sampled(picker, (Op.TEX, Op.TEXCOORD), "t")
-        yield from _pairs(picker, length // 2)
+    if chooser.chance(2):
+        yield from _sampled(chooser, (Op.TEX, Op.TEXCOORD), "t")
+        yield from _pairs(chooser, length // 2)
         yield Instruction(Op.PHASE)
-    yield from _sampled(picker, tuple(_ops(picker, Group.TEXTURE)), "x")
-    yield from _pairs(picker, length // 2)
-    yield _result(picker)
+    yield from _sampled(chooser, tuple(_ops(chooser, Group.TEXTURE)), "x")
+    yield from _pairs(chooser, length // 2)
+    yield _result(chooser)
 
 
-def _sampled(picker: Picker, ops: tuple[Op, ...], coordinates: str) -> Iterator[Instruction]:
-    """Texture operations of a phase, ``coordinates`` being the letter of what texld may read."""
-    for _ in range(picker.rng.randrange(_PHASE_TEXTURES)):
-        op = picker.rng.choice(ops)
-        instruction = picker.instruction(op)
+def _sampled(
+    chooser: RandomOperands, ops: tuple[Op, ...], coordinates: str
+) -> Iterator[Instruction]:
+    """Texture operations of a phase; ``coordinates`` is the letter of texld's source."""
+    for _ in range(chooser.rng.randrange(_PHASE_TEXTURES)):
+        op = chooser.rng.choice(ops)
+        instruction = chooser.instruction(op)
         if op is Op.TEX:
-            instruction = replace(instruction, sources=(picker.source(coordinates),))
+            instruction = replace(instruction, sources=(chooser.source(coordinates),))
         yield _at(instruction, Register(File.TEMP, 5)) if op is Op.TEXDEPTH else instruction
 
 
@@ -494,29 +502,29 @@ def _at(instruction: Instruction, register: Register) -> Instruction:
     return replace(instruction, destination=replace(instruction.target, register=register))
 
 
-def _pairs(picker: Picker, length: int) -> Iterator[Instruction]:
+def _pairs(chooser: RandomOperands, length: int) -> Iterator[Instruction]:
     """Arithmetic, some of it in pairs of a colour and an alpha instruction."""
-    ops = _ops(picker, Group.ARITHMETIC)
+    ops = _ops(chooser, Group.ARITHMETIC)
     alone = [*ops, Op.NOP]
     for _ in range(length):
-        if picker.chance(4):
-            masks = picker.rng.sample((RGB, ALPHA), 2)
-            yield picker.instruction(picker.rng.choice(ops), mask=masks[0])
-            yield picker.instruction(picker.rng.choice(ops), mask=masks[1], coissue=True)
+        if chooser.chance(4):
+            masks = chooser.rng.sample((RGB, ALPHA), 2)
+            yield chooser.instruction(chooser.rng.choice(ops), mask=masks[0])
+            yield chooser.instruction(chooser.rng.choice(ops), mask=masks[1], coissue=True)
         else:
-            yield picker.instruction(picker.rng.choice(alone))
+            yield chooser.instruction(chooser.rng.choice(alone))
 
 
 def _oddly(
-    groups: Iterable[tuple[Instruction, tuple[int, ...]]], picker: Picker
+    groups: Iterable[tuple[Instruction, tuple[int, ...]]], chooser: RandomOperands
 ) -> Iterator[tuple[int, ...]]:
-    """The tokens with what may be among them and in them and has no meaning."""
-    rng = picker.rng
+    """The tokens with random reserved bits and comments."""
+    rng = chooser.rng
     for instruction, words in groups:
-        if picker.chance(6):
+        if chooser.chance(6):
             yield comment_words(Comment(tuple(rng.choices(range(1 << 32), k=rng.randrange(12)))))
-        head = words[0] | (_RESERVED_IN_INSTRUCTION if picker.chance(6) else 0)
-        if not picker.version.has_lengths and picker.chance(6):
+        head = words[0] | (_RESERVED_IN_INSTRUCTION if chooser.chance(6) else 0)
+        if not chooser.version.has_lengths and chooser.chance(6):
             head |= LENGTH.put(rng.getrandbits(4))
         raw = len(words) - len(instruction.constant)
         marks = [0] * 5 + list(_RESERVED_IN_PARAMETER)

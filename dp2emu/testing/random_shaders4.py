@@ -49,19 +49,20 @@ from dp2emu.shader.sm4.program import Declaration, Index, Instruction, Operand, 
 from dp2emu.shader.sm4.registers import BY_FILE, File, bank_of
 from dp2emu.shader.sm4.spelling import DECLARED_WITHOUT, SCALARS
 from dp2emu.shader.sm4.versions import V4_1, V5_0, VERSIONS, Stage, Version
+from dp2emu.testing.random_shaders import FLOATS, RARE_FLOATS, Chance
 
 TEMPS = 12
-"""Temporaries that anything is written to; the loop counters are behind them."""
+"""Number of temporaries for random operands; loop counters use the next ones."""
 
 ARRAYS = 2
 
 ROWS = 4
-"""Of arrays, constant buffers and immediate constants."""
+"""Rows of arrays, constant buffers and immediate constants."""
 
 SLOTS = 3
 
 PORTS = 4
-"""Registers of inputs and outputs, and vertices."""
+"""Number of input and output registers, and of vertices."""
 
 LABELS = 2
 
@@ -90,17 +91,14 @@ _MEMORY_LETTERS = frozenset("taRywUu")
 
 _WORDS = (0, 1, 2, 3, 31, 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF)
 
-_FLOATS = (0, 0x80000000, 0x3F000000, 0x3F800000, 0xBF800000, 0x40490FDB, 0x00000001)
-
-_RARE_FLOATS = (0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001, 0xFFFFFFFF, 0x7F7FFFFF)
-
 
 @dataclass
-class Picker:
-    """Where operands are drawn from.  Mutable: it remembers which memory has been drawn.
+class RandomOperands(Chance):
+    """Random operands and instructions, valid anywhere in a program of one version.
 
-    ``memory`` are the dimensions of the resources, views and shared memory by register number,
-    ``avoid`` the opcodes that are not drawn.
+    Mutable: it records the memory that operands name, for declarations.  ``memory`` has the
+    dimensions of resources, views and shared memory by register number; ``avoid`` has opcodes
+    that are never used.
     """
 
     rng: Random
@@ -110,18 +108,14 @@ class Picker:
         default_factory=lambda: {file: [] for file in _MEMORY}
     )
 
-    def chance(self, one_in: int) -> bool:
-        """True once in a while."""
-        return self.rng.randrange(one_in) == 0
-
     def can(self, op: Op) -> bool:
-        """Whether the version has the opcode, and registers for all of its operands."""
+        """Whether the version has the opcode and registers for all its operands."""
         row = OPCODES[op]
         known = row.exists(self.version) and op not in self.avoid
         return known and all(_fitting(op, letter, self.version) for letter in row.operands)
 
     def instruction(self, op: Op) -> Instruction:
-        """An instruction that is no declaration."""
+        """A random instruction that is no declaration."""
         row, rng = OPCODES[op], self.rng
         newest = self.version.level >= V5_0
         reads_memory = any(letter in "taRyw" for letter in row.operands)
@@ -151,7 +145,7 @@ class Picker:
         return View(dimension, stride, (self.rng.choice(list(ReturnType)),) * 4)
 
     def operand(self, row: Opcode, letter: str) -> Operand:
-        """An operand for a letter of an opcode's row."""
+        """A random operand for a letter of an opcode's row."""
         fit = _fitting(row.op, letter, self.version)
         if letter in _MEMORY_LETTERS:
             return self._memory_operand(row, letter, fit)
@@ -201,7 +195,7 @@ class Picker:
         return Selection.SWIZZLE, tuple(self.rng.randrange(4) for _ in range(4))
 
     def _indices(self, file: File, *, plain: bool = False) -> tuple[Index, ...]:
-        """Indices within what is declared, some of them with a scalar added; ``plain``: none."""
+        """Indices within declared bounds, some with a run-time part unless ``plain``."""
         bank = bank_of(file, self.version.stage)
         sizes = _SIZES.get(file, (PORTS,) * len(bank.limits))
         places = enumerate(sizes)
@@ -220,7 +214,7 @@ class Picker:
         return Index(number, scalar)
 
     def immediate(self, file: File, letter: str) -> Operand:
-        """An immediate of one component or four."""
+        """A random immediate of one or four components."""
         long = file is File.IMMEDIATE64
         alone = self.chance(2)
         count = (2 if long else 1) if alone else 4
@@ -230,9 +224,9 @@ class Picker:
         return Operand(file, (), Selection.SWIZZLE, (0, 1, 2, 3), words=words)
 
     def word(self, letter: str = "s") -> int:
-        """A number of a kind: ``f``, ``i``, or either."""
-        numbers = {"f": _FLOATS, "i": _WORDS}.get(letter, _FLOATS + _WORDS)
-        return self.rng.choice(numbers * 4 + _RARE_FLOATS + (self.rng.getrandbits(32),))
+        """A random word: a float for ``f``, an integer for ``i``, else either."""
+        numbers = {"f": FLOATS, "i": _WORDS}.get(letter, FLOATS + _WORDS)
+        return self.rng.choice(numbers * 4 + RARE_FLOATS + (self.rng.getrandbits(32),))
 
     def _memory_operand(self, row: Opcode, letter: str, fit: Sequence[File]) -> Operand:
         dimensions = ACCEPTED_DIMENSIONS.get(row.op, frozenset(Dimension))
@@ -261,7 +255,7 @@ class Picker:
         return dimension is not Dimension.TEXTURECUBEARRAY or self.version.level >= V4_1
 
     def _memory(self, file: File, dimensions: list[Dimension]) -> int:
-        """A register of one of the dimensions, an old one or the next."""
+        """The number of a register with one of the dimensions: a known one or the next."""
         known = self.memory[file]
         old = [number for number, each in enumerate(known) if each in dimensions]
         limit = BY_FILE[file].limits[0]
@@ -271,7 +265,7 @@ class Picker:
         return len(known) - 1
 
     def scalar(self) -> Operand:
-        """A component of a temporary."""
+        """A random component of a temporary."""
         return Operand(
             File.TEMP,
             (Index(self.rng.randrange(TEMPS)),),
@@ -282,22 +276,19 @@ class Picker:
 
 @cache
 def _fitting(op: Op, letter: str, version: Version) -> tuple[File, ...]:
-    """The files of a version that an operand may be in."""
+    """The files of a version allowed for an operand."""
     allowed = files(OPCODES[op], letter)
     return tuple(file for file in File if file in allowed and BY_FILE[file].exists(version))
 
 
-def declared_memory(picker: Picker) -> Iterator[tuple[File, int, Dimension]]:
-    """Everything that was drawn: file, register number and dimension."""
+def declared_memory(chooser: RandomOperands) -> Iterator[tuple[File, int, Dimension]]:
+    """The memory that operands name: file, register number and dimension."""
     for file in (File.RESOURCE, File.UAV, File.SHARED_MEMORY):
-        for number, dimension in enumerate(picker.memory[file]):
+        for number, dimension in enumerate(chooser.memory[file]):
             yield file, number, dimension
 
 
-# Valid programs by chance, derived from the tables: for property tests and fuzzing.
-#
-# All opcodes, operands and blocks of a version come out.  Loops turn three times at most, so that
-# what comes out can also be run.
+# Whole programs
 
 _DEPTH = 3
 
@@ -326,7 +317,7 @@ _PLACED = frozenset(
     }
     | OPENERS
 )
-"""What cannot stand just anywhere."""
+"""Opcodes that are valid in some positions only."""
 
 _PHASES = (Op.HS_CONTROL_POINT_PHASE, Op.HS_FORK_PHASE, Op.HS_JOIN_PHASE)
 
@@ -339,7 +330,7 @@ _MADE = frozenset(DECLARED_DIMENSIONS) | {
     Op.DCL_TEMPS,
     Op.DCL_INDEXABLETEMP,
 }
-"""Declarations that follow from what a program uses."""
+"""Declarations derived from the operands used."""
 
 _NAMES = {
     (Stage.VERTEX, Op.DCL_INPUT_SGV): (SystemValue.VERTEX_ID, SystemValue.INSTANCE_ID),
@@ -362,75 +353,77 @@ def generate(
     length: int = 16,
     avoid: frozenset[Op] = frozenset(),
 ) -> bytes:
-    """Code of a valid program of about ``length`` instructions; any version if None is given.
+    """Code of a valid program of about ``length`` instructions, of a random version by default.
 
-    What ``avoid`` names does not come out, declarations and flow control aside.
+    Opcodes in ``avoid`` are not used, except declarations and flow control.
     """
-    picker = Picker(rng, version or rng.choice(VERSIONS), avoid)
-    version = picker.version
+    chooser = RandomOperands(rng, version or rng.choice(VERSIONS), avoid)
+    version = chooser.version
     made = _hull if version.stage is Stage.HULL else _program
-    instructions = made(picker, length)
+    instructions = made(chooser, length)
     words = [word for each in instructions for word in instruction_words(each)]
     return struct.pack(f"<{len(words) + 2}I", version.token, len(words) + 2, *words)
 
 
-def _program(picker: Picker, length: int) -> list[Instruction]:
-    """A program of one phase: what it executes is drawn first, and then declared."""
-    body = list(_routines(picker, length))
-    return [*_shared(picker), *_declarations(picker), *_temporaries(picker), *body]
+def _program(chooser: RandomOperands, length: int) -> list[Instruction]:
+    """A program of one phase; declarations are derived from the instructions."""
+    body = list(_routines(chooser, length))
+    return [*_shared(chooser), *_declarations(chooser), *_temporaries(chooser), *body]
 
 
-def _hull(picker: Picker, length: int) -> list[Instruction]:
-    """Phases, with resources in front of them all."""
+def _hull(chooser: RandomOperands, length: int) -> list[Instruction]:
+    """A hull program: resources, then its phases."""
     bodies: list[Instruction] = []
     for marker in _PHASES:
-        body = list(_routines(picker, length // len(_PHASES)))
-        bodies += [Instruction(marker), *_declarations(picker), *_temporaries(picker), *body]
-    return [Instruction(Op.HS_DECLS), *_shared(picker), *bodies]
+        body = list(_routines(chooser, length // len(_PHASES)))
+        bodies += [Instruction(marker), *_declarations(chooser), *_temporaries(chooser), *body]
+    return [Instruction(Op.HS_DECLS), *_shared(chooser), *bodies]
 
 
-def _routines(picker: Picker, length: int) -> Iterator[Instruction]:
-    yield from _block(picker, length, 0, calls=True)
+def _routines(chooser: RandomOperands, length: int) -> Iterator[Instruction]:
+    yield from _block(chooser, length, 0, calls=True)
     yield Instruction(Op.RET)
     for number in range(LABELS):
         yield Instruction(Op.LABEL, (Operand(File.LABEL, (Index(number),)),))
-        yield from _block(picker, 2, _DEPTH - 1, calls=False)
+        yield from _block(chooser, 2, _DEPTH - 1, calls=False)
         yield Instruction(Op.RET)
 
 
-def _block(picker: Picker, length: int, depth: int, *, calls: bool) -> Iterator[Instruction]:
-    plain = _drawn(picker.version, picker.avoid)
+def _block(
+    chooser: RandomOperands, length: int, depth: int, *, calls: bool
+) -> Iterator[Instruction]:
+    plain = _drawn(chooser.version, chooser.avoid)
     for _ in range(length):
-        if depth < _DEPTH and picker.chance(5):
-            yield from picker.rng.choice(_NESTED)(picker, depth, calls)
-        elif calls and picker.chance(10):
-            yield picker.instruction(picker.rng.choice((Op.CALL, Op.CALLC)))
+        if depth < _DEPTH and chooser.chance(5):
+            yield from chooser.rng.choice(_NESTED)(chooser, depth, calls)
+        elif calls and chooser.chance(10):
+            yield chooser.instruction(chooser.rng.choice((Op.CALL, Op.CALLC)))
         else:
-            yield picker.instruction(picker.rng.choice(plain))
+            yield chooser.instruction(chooser.rng.choice(plain))
 
 
 @cache
 def _drawn(version: Version, avoid: frozenset[Op]) -> tuple[Op, ...]:
-    """What may stand just anywhere."""
-    picker = Picker(Random(0), version, avoid)
+    """Opcodes that are valid in every position."""
+    chooser = RandomOperands(Random(0), version, avoid)
     return tuple(
         row.op
         for row in TABLE
-        if row.declares is None and row.op not in _PLACED and picker.can(row.op)
+        if row.declares is None and row.op not in _PLACED and chooser.can(row.op)
     )
 
 
-def _if(picker: Picker, depth: int, calls: bool) -> Iterator[Instruction]:
-    yield picker.instruction(Op.IF)
-    yield from _block(picker, 2, depth + 1, calls=calls)
-    if picker.chance(2):
+def _if(chooser: RandomOperands, depth: int, calls: bool) -> Iterator[Instruction]:
+    yield chooser.instruction(Op.IF)
+    yield from _block(chooser, 2, depth + 1, calls=calls)
+    if chooser.chance(2):
         yield Instruction(Op.ELSE)
-        yield from _block(picker, 2, depth + 1, calls=calls)
+        yield from _block(chooser, 2, depth + 1, calls=calls)
     yield Instruction(Op.ENDIF)
 
 
-def _loop(picker: Picker, depth: int, calls: bool) -> Iterator[Instruction]:
-    """A loop with a counter of its own, in a temporary that nothing else writes."""
+def _loop(chooser: RandomOperands, depth: int, calls: bool) -> Iterator[Instruction]:
+    """A loop with its own counter, in a temporary that nothing else writes."""
     counter = (Index(TEMPS + depth),)
     written = Operand(File.TEMP, counter, Selection.MASK, (0,))
     read = Operand(File.TEMP, counter, Selection.SELECT, (0,))
@@ -441,24 +434,24 @@ def _loop(picker: Picker, depth: int, calls: bool) -> Iterator[Instruction]:
     yield Instruction(Op.IGE, (flag, read, _number(_TURNS)))
     yield Instruction(Op.BREAKC, (tested,), nonzero=True)
     yield Instruction(Op.IADD, (written, read, _number(1)))
-    yield from _block(picker, 2, depth + 1, calls=calls)
-    if picker.chance(2):
-        leap = picker.rng.choice((Op.BREAK, Op.BREAKC, Op.CONTINUE, Op.CONTINUEC))
-        yield picker.instruction(Op.IF)
-        yield picker.instruction(leap)
+    yield from _block(chooser, 2, depth + 1, calls=calls)
+    if chooser.chance(2):
+        leap = chooser.rng.choice((Op.BREAK, Op.BREAKC, Op.CONTINUE, Op.CONTINUEC))
+        yield chooser.instruction(Op.IF)
+        yield chooser.instruction(leap)
         yield Instruction(Op.ENDIF)
     yield Instruction(Op.ENDLOOP)
 
 
-def _switch(picker: Picker, depth: int, calls: bool) -> Iterator[Instruction]:
-    yield picker.instruction(Op.SWITCH)
-    for number in range(picker.rng.randrange(1, 4)):
+def _switch(chooser: RandomOperands, depth: int, calls: bool) -> Iterator[Instruction]:
+    yield chooser.instruction(Op.SWITCH)
+    for number in range(chooser.rng.randrange(1, 4)):
         yield Instruction(Op.CASE, (_number(number),))
-        yield from _block(picker, picker.rng.randrange(2), depth + 1, calls=calls)
+        yield from _block(chooser, chooser.rng.randrange(2), depth + 1, calls=calls)
         yield Instruction(Op.BREAK)
-    if picker.chance(2):
+    if chooser.chance(2):
         yield Instruction(Op.DEFAULT)
-        yield from _block(picker, 1, depth + 1, calls=calls)
+        yield from _block(chooser, 1, depth + 1, calls=calls)
         yield Instruction(Op.BREAK)
     yield Instruction(Op.ENDSWITCH)
 
@@ -470,23 +463,23 @@ def _number(value: int) -> Operand:
     return Operand(File.IMMEDIATE, selection=Selection.ONE, words=(value,))
 
 
-def _shared(picker: Picker) -> Iterator[Instruction]:
-    """Constants, samplers, and the memory that was drawn."""
-    rng = picker.rng
-    constants = tuple(picker.word() for _ in range(4 * ROWS))
+def _shared(chooser: RandomOperands) -> Iterator[Instruction]:
+    """Declarations of constants, samplers and the memory that operands name."""
+    rng = chooser.rng
+    constants = tuple(chooser.word() for _ in range(4 * ROWS))
     immediate = Declaration(custom=CustomClass.IMMEDIATE_CONSTANT_BUFFER)
     yield Instruction(Op.CUSTOMDATA, declaration=immediate, data=constants)
     for slot in range(SLOTS):
         rows = Index(slot), Index(ROWS)
         operand = Operand(File.CONSTANT_BUFFER, rows, Selection.SWIZZLE, _XYZW)
-        yield _declared(picker, Op.DCL_CONSTANTBUFFER, (operand,))
+        yield _declared(chooser, Op.DCL_CONSTANTBUFFER, (operand,))
         sampler = Operand(File.SAMPLER, (Index(slot),))
-        yield _declared(picker, Op.DCL_SAMPLER, (sampler,))
-    for file, number, dimension in declared_memory(picker):
+        yield _declared(chooser, Op.DCL_SAMPLER, (sampler,))
+    for file, number, dimension in declared_memory(chooser):
         operand = Operand(file, (Index(number),))
         op = _MEMORY_DECLARATIONS.get((file, dimension)) or _TYPED_DECLARATIONS[file]
-        yield _declared(picker, op, (operand,), dimension=dimension)
-    if picker.chance(2):
+        yield _declared(chooser, op, (operand,), dimension=dimension)
+    if chooser.chance(2):
         flags = GlobalFlags(rng.getrandbits(9))
         yield Instruction(Op.DCL_GLOBALFLAGS, declaration=Declaration(flags=flags))
 
@@ -503,55 +496,61 @@ _MEMORY_DECLARATIONS = {
 }
 
 
-def _temporaries(picker: Picker) -> Iterator[Instruction]:
+def _temporaries(chooser: RandomOperands) -> Iterator[Instruction]:
     yield Instruction(Op.DCL_TEMPS, declaration=Declaration(count=TEMPS + _DEPTH))
     for number in range(ARRAYS):
-        declaration = Declaration(number=number, count=ROWS, components=picker.rng.randrange(1, 5))
+        declaration = Declaration(
+            number=number, count=ROWS, components=chooser.rng.randrange(1, 5)
+        )
         yield Instruction(Op.DCL_INDEXABLETEMP, declaration=declaration)
 
 
-def _declarations(picker: Picker) -> Iterator[Instruction]:
-    """Everything else that a version can declare, now and then."""
+def _declarations(chooser: RandomOperands) -> Iterator[Instruction]:
+    """A random selection of all other declarations of the version."""
     for row in TABLE:
-        if row.declares is None or row.op in _MADE or not row.exists(picker.version):
+        if row.declares is None or row.op in _MADE or not row.exists(chooser.version):
             continue
         for number in range(PORTS):
-            if picker.chance(3):
-                yield _declared(picker, row.op, tuple(_register(picker, row.op, number)))
+            if chooser.chance(3):
+                yield _declared(chooser, row.op, tuple(_register(chooser, row.op, number)))
 
 
-def _register(picker: Picker, op: Op, number: int) -> Iterator[Operand]:
+def _register(chooser: RandomOperands, op: Op, number: int) -> Iterator[Operand]:
     """The operand of a declaration, if it has one."""
     row = OPCODES[op]
     if not row.operands:
         return
     known = [file for file in File if file in files(row, "D")]
-    file = picker.rng.choice([file for file in known if BY_FILE[file].exists(picker.version)])
-    limits = bank_of(file, picker.version.stage).limits
+    file = chooser.rng.choice([file for file in known if BY_FILE[file].exists(chooser.version)])
+    limits = bank_of(file, chooser.version.stage).limits
     indices = tuple(Index(PORTS) for _ in limits[1:]) + tuple(Index(number) for _ in limits[:1])
     if limits and file is not File.STREAM:
-        components = tuple(i for i in range(4) if picker.chance(2)) or (0,)
+        components = tuple(i for i in range(4) if chooser.chance(2)) or (0,)
         yield Operand(file, indices, Selection.MASK, components)
     else:
         scalar = file in SCALARS - DECLARED_WITHOUT
         yield Operand(file, indices, Selection.ONE if scalar else Selection.NONE)
 
 
-def _declared(picker: Picker, op: Op, operands: tuple[Operand, ...], **known: Any) -> Instruction:
-    """A declaration with what is ``known`` of it, and the rest by chance."""
+def _declared(
+    chooser: RandomOperands, op: Op, operands: tuple[Operand, ...], **known: Any
+) -> Instruction:
+    """A declaration with the attributes ``known``, the others at random."""
     wanted = {part.name for part in PARTS[op]}
     values = {name: value for name, value in known.items() if name in wanted}
     for name in sorted(wanted - values.keys()):
-        values[name] = _value(picker, op, name)
+        values[name] = _value(chooser, op, name)
     data = tuple(range(2)) if op is Op.DCL_FUNCTION_TABLE else ()
     return Instruction(op, operands, declaration=Declaration(**values), data=data)
 
 
-def _value(picker: Picker, op: Op, name: str) -> Any:
-    """A value of an attribute of a declaration."""
+def _value(chooser: RandomOperands, op: Op, name: str) -> Any:
+    """A random value of a declaration's attribute."""
     if name == "name":
-        return picker.rng.choice(_NAMES.get((picker.version.stage, op), (SystemValue.UNDEFINED,)))
-    return picker.rng.choice(_VALUES[name])
+        return chooser.rng.choice(
+            _NAMES.get((chooser.version.stage, op), (SystemValue.UNDEFINED,))
+        )
+    return chooser.rng.choice(_VALUES[name])
 
 
 _VALUES: dict[str, tuple[Any, ...]] = {

@@ -66,19 +66,19 @@ _SELECTIONS = {
     **dict.fromkeys("fisc", _SOURCE),
     **dict.fromkeys("taRyw", _SOURCE | _NONE),
 }
-"""How operands may name their components, by letter."""
+"""Component selection modes allowed for each operand letter."""
 
 _MASKED = frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP})
-"""What is written by a mask."""
+"""Files that are written with a mask."""
 
 _INDEXES = files(OPCODES[Op.MOV], "s") - {File.IMMEDIATE, File.IMMEDIATE64, File.THIS}
-"""What may be added to an index."""
+"""Files that may be the run-time part of an index."""
 
 _NEGATE, _ABSOLUTE = 1, 2
 
 
 def read_operand(cursor: Cursor[Version], row: Opcode, letter: str) -> Operand:
-    """The next operand of an instruction.  Raises ShaderError."""
+    """Read the next operand of an instruction.  Raises ShaderError."""
     token = cursor.take()
     bank = _bank(cursor, token)
     if bank.file not in files(row, letter):
@@ -117,7 +117,7 @@ def _bank(cursor: Cursor[Version], token: int) -> Bank:
 def _components(
     cursor: Cursor[Version], token: int, file: File
 ) -> tuple[Selection, tuple[int, ...]]:
-    """How the components are named, and which; four-component immediates are read in order."""
+    """Selection mode and components; four-component immediates use the identity swizzle."""
     count, mode = fields.COUNT.of(token), fields.MODE.of(token)
     if count == fields.NO_COMPONENTS:
         return Selection.NONE, ()
@@ -145,7 +145,7 @@ def _fits(letter: str, file: File, selection: Selection) -> bool:
 
 
 def _modifiers(cursor: Cursor[Version], token: int) -> tuple[int, Precision]:
-    """Negation and absolute value as bits, and the precision, of all extended tokens."""
+    """Negate and absolute bits and the precision, from all extended tokens."""
     modifiers, precision = 0, Precision.DEFAULT
     while fields.EXTENDED.of(token):
         token = cursor.take()
@@ -164,7 +164,7 @@ def _modifiers(cursor: Cursor[Version], token: int) -> tuple[int, Precision]:
 def _indices(
     cursor: Cursor[Version], token: int, bank: Bank, *, declared: bool
 ) -> Iterator[Index]:
-    """The indices; in declarations the first of two may be a size, and the second too."""
+    """The indices; in declarations with two, each may be a size, so the bound itself is valid."""
     for place, limit in enumerate(bank.limits):
         representation = fields.REPRESENTATIONS[place].of(token)
         if representation == fields.AT_ONCE:
@@ -182,7 +182,7 @@ def _indices(
 
 
 def _relative(cursor: Cursor[Version]) -> Operand:
-    """The scalar added to an index.  It has no such index itself, so nothing nests deeper."""
+    """The run-time part of an index; it must not be indexed itself, which bounds nesting."""
     token = cursor.take()
     bank = _bank(cursor, token)
     selection, components = _components(cursor, token, bank.file)
@@ -201,22 +201,20 @@ def _immediate(cursor: Cursor[Version], token: int, file: File) -> tuple[int, ..
     return cursor.raw(_IMMEDIATES[file] if alone else _WORDS_OF_FOUR)
 
 
-# Tokens to decoded form (SM4-5 tokens, "Program tokens" and "Operands").
-
 _OPS = frozenset(Op)
 
 _INSTRUCTIONS = 1 << 16
-"""Of a program, declarations among them: no hardware has to take more."""
+"""Maximum number of instructions and declarations that hardware has to support."""
 
 _EXTENSIONS = 3
-"""Extended opcode tokens of an instruction at most."""
+"""Maximum number of extended opcode tokens of an instruction."""
 
 
 def decode(code: bytes) -> Program:
-    """The program in ``code``, which begins with its version token; what follows it is kept.
+    """Decode a program, which begins with its version token; bytes after it are stored.
 
-    Raises ShaderError with the byte offset: for what breaks the tables, as it is read, and then
-    for what breaks the rules of ``validate``.
+    Raises ShaderError with the byte offset for tokens that the tables do not allow, then for
+    violations of ``validate``.
     """
     cursor = Cursor(code, BY_TOKEN)
     cursor.stop_at(cursor.take())
@@ -274,7 +272,7 @@ def _row(cursor: Cursor[Version], token: int) -> Opcode:
 
 
 def _enter(cursor: Cursor[Version], row: Opcode, token: int, offset: int) -> None:
-    """Begin the instruction; custom data and long tables tell their length in the next word."""
+    """Begin the instruction; custom data and long tables have their length in the next word."""
     length = 0 if row.op is Op.CUSTOMDATA else fields.LENGTH.of(token)
     if not length:
         length = cursor.take()
@@ -285,7 +283,7 @@ def _enter(cursor: Cursor[Version], row: Opcode, token: int, offset: int) -> Non
 
 
 def _extensions(cursor: Cursor[Version], token: int) -> tuple[tuple[int, int, int], View | None]:
-    """What extended opcode tokens say: texel offsets, and the resource once more."""
+    """Content of the extended opcode tokens: texel offsets and the copied declaration."""
     texel, view = (0, 0, 0), None
     if fields.OPCODE.of(token) == Op.CUSTOMDATA:
         return texel, view
@@ -337,14 +335,12 @@ def _sizes(cursor: Cursor[Version], row: Opcode, token: int, offset: int) -> Siz
         raise ShaderError(what, offset=offset) from None
 
 
-# The rules of a program as a whole.
-#
-# Whatever no driver could give a meaning to is refused: broken flow control, endless calls, sizes
-# out of bounds, resources and temporaries that are used without a declaration.  What has a meaning
-# all the same is not looked at: inputs and outputs that are not declared, results never written.
+# Rules for a whole program.  Refused is what no driver could interpret: unbalanced flow control,
+# recursive calls, sizes out of bounds, undeclared resources and temporaries.  Accepted is what
+# still has a meaning: undeclared inputs and outputs, results that are never written.
 
 _ROWS = 4096
-"""Temporaries with all arrays, and rows of the immediate constant buffer."""
+"""Limit for temporaries plus all array rows, and for immediate constant buffer rows."""
 
 _SHARED_BYTES = 1 << 15
 
@@ -365,19 +361,19 @@ _COUNTS = {
     Op.DCL_HS_JOIN_PHASE_INSTANCE_COUNT: (1, 128),
     Op.DCL_TGSM_STRUCTURED: (1, _SHARED_BYTES),
 }
-"""What may be declared at least and at most."""
+"""Inclusive bounds of declared counts."""
 
 _STRIDED = frozenset({Op.DCL_UAV_STRUCTURED, Op.DCL_RESOURCE_STRUCTURED, Op.DCL_TGSM_STRUCTURED})
 
 _DECLARED = frozenset(
     {File.CONSTANT_BUFFER, File.SAMPLER, File.RESOURCE, File.UAV, File.SHARED_MEMORY}
 )
-"""Files whose registers have to be declared before they mean anything."""
+"""Files whose registers must be declared before use."""
 
 
 @dataclass(slots=True)
 class _Scope:
-    """What is declared.  Mutable while declarations are read."""
+    """Registers declared so far.  Mutable while declarations are read."""
 
     temps: int | None = None
     arrays: dict[int, Declaration] = field(default_factory=dict)
@@ -387,7 +383,7 @@ class _Scope:
 
 
 def validate(program: Program) -> None:
-    """Raises ShaderError, at the instruction that breaks a rule."""
+    """Check the rules for a whole program.  Raises ShaderError at the offending instruction."""
     check_flow(program)
     shared = _Scope()
     for phase in phases(program):
@@ -408,7 +404,7 @@ def _executed(phase: Phase) -> Iterator[Instruction]:
 
 
 def _check_numbers(instruction: Instruction) -> None:
-    """Numbers of a declaration are within bounds."""
+    """Check the numbers of a declaration against their bounds."""
     declaration, op = instruction.declaration, instruction.op
     assert declaration is not None
     least, most = _COUNTS.get(op, (0, declaration.count))
@@ -467,7 +463,7 @@ def _declare_constants(scope: _Scope, instruction: Instruction) -> None:
 
 
 def _check_range(instruction: Instruction, stage: Stage) -> None:
-    """Registers of a range exist; of two indices the second counts them."""
+    """Check that a range's registers exist; with two indices the second is the register."""
     if instruction.op is not Op.DCL_INDEXRANGE:
         return
     (operand,), declaration = instruction.operands, instruction.declaration
@@ -501,7 +497,7 @@ def _is_declared(scope: _Scope, operand: Operand) -> bool:
 def _check_resource(
     known: Mapping[tuple[File, int], Dimension | None], instruction: Instruction
 ) -> None:
-    """What is read or written is of a kind that the opcode can do it with."""
+    """Check that the opcode accepts the dimension of its resource."""
     taken = ACCEPTED_DIMENSIONS.get(instruction.op)
     if taken is None:
         return

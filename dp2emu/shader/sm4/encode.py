@@ -1,4 +1,4 @@
-"""Decoded form to tokens, from the fields alone."""
+"""Encoder of instructions into tokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST = (1 << fields.LENGTH.width) - 1
 
 
 def instruction_words(instruction: Instruction) -> tuple[int, ...]:
-    """The tokens of an instruction, from its fields alone."""
+    """The tokens of an instruction; ``tokens`` of a decoded one are ignored."""
     extensions = _chained(list(_extensions(instruction)))
     body = (*extensions, *_body(instruction))
     token = _token(instruction) | fields.EXTENDED.put(bool(extensions))
@@ -40,7 +40,7 @@ def _token(instruction: Instruction) -> int:
 
 
 def _body(instruction: Instruction) -> Iterator[int]:
-    """Operands with the words before and after them."""
+    """The words after the opcode tokens: operands, declaration attributes and data."""
     if instruction.op is Op.FCALL:
         yield from instruction.data
     for operand in instruction.operands:
@@ -52,7 +52,7 @@ def _body(instruction: Instruction) -> Iterator[int]:
 
 
 def _chained(extensions: list[int]) -> list[int]:
-    """Extended tokens, each but the last of which tells that another follows."""
+    """Extended tokens; all but the last have the bit that another follows."""
     return [token | fields.EXTENDED.put(1) for token in extensions[:-1]] + extensions[-1:]
 
 
@@ -110,7 +110,7 @@ def _representation(place: int, index: Index) -> int:
 
 
 def _components(operand: Operand) -> int:
-    """Four-component immediates name none of theirs, as compilers have it."""
+    """Component count and selection; four-component immediates select none, as compilers do."""
     selection, components = operand.selection, operand.components
     if selection is Selection.NONE:
         return fields.COUNT.put(fields.NO_COMPONENTS)

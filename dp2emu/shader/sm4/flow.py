@@ -1,5 +1,6 @@
-"""Phases, routines, blocks and calls: the flow control of a program, checked (SM4-5 tokens, "Flow
-control")."""
+"""Flow control of a program: phases, routines, nested blocks and calls, with their checks (SM4-5
+tokens, "Flow control").
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ _MARKERS = (
     Op.HS_FORK_PHASE,
     Op.HS_JOIN_PHASE,
 )
-"""In the order in which the phases of a hull shader stand."""
+"""Phases of a hull shader, in the required order."""
 _ONCE = frozenset({Op.HS_DECLS, Op.HS_CONTROL_POINT_PHASE})
 
 _BLOCK_DEPTH = 64
@@ -38,10 +39,10 @@ _CALL_DEPTH = 32
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A part of a hull shader that runs by itself; other programs are one phase.
+    """A separately executed phase of a hull shader; other programs have one phase.
 
-    ``main`` and ``subroutines`` are what executes: no declarations, no labels.  A routine ends
-    with the last of its instructions whether or not that is ret, which may also stand in blocks.
+    ``main`` and ``subroutines`` have executed instructions only, no declarations or labels.  A
+    routine ends with its last instruction even if that is no ret; ret may also stand in blocks.
     """
 
     marker: Instruction | None
@@ -51,9 +52,9 @@ class Phase:
 
 
 def phases(program: Program) -> tuple[Phase, ...]:
-    """A program cut into phases and routines.
+    """Split a program into phases and routines.
 
-    Raises ShaderError for markers and labels out of place.
+    Raises ShaderError for misplaced phase markers and labels.
     """
     if program.version.stage is not Stage.HULL:
         return (_phase(None, program.instructions),)
@@ -63,13 +64,16 @@ def phases(program: Program) -> tuple[Phase, ...]:
 
 
 def label_of(instruction: Instruction) -> Label:
-    """What label, call and callc name."""
+    """The label that a label, call or callc instruction names."""
     operand = instruction.operands[-1]
     return operand.file, operand.number
 
 
 def check_flow(program: Program) -> None:
-    """Blocks close, calls end, neither nests too deep.  Raises ShaderError."""
+    """Check that blocks are balanced, calls do not recurse, and nesting is in bounds.
+
+    Raises ShaderError.
+    """
     for phase in phases(program):
         for body in (phase.main, *phase.subroutines.values()):
             _check_blocks(body)
@@ -80,7 +84,7 @@ def check_flow(program: Program) -> None:
 
 
 def _parts(instructions: tuple[Instruction, ...]) -> Iterator[tuple[Instruction, ...]]:
-    """What each marker and the instructions up to the next are."""
+    """Each phase marker with the instructions up to the next."""
     starts = [i for i, each in enumerate(instructions) if each.op in _MARKERS]
     if instructions and (not starts or starts[0]):
         raise instructions[0].error("a hull shader begins with a phase")
@@ -124,16 +128,16 @@ def _phase(marker: Instruction | None, instructions: tuple[Instruction, ...]) ->
 
 @dataclass(slots=True)
 class _Block:
-    """A block under way.  Mutable, because what may still come in it changes."""
+    """An open block.  Mutable: which labels may follow changes."""
 
     opener: Instruction
     otherwise: bool = False
-    """Whether its else or default has come."""
+    """Whether its else or default was seen."""
     cases: set[int] = field(default_factory=set)
 
     @property
     def begun(self) -> bool:
-        """Whether instructions may stand here: in switch only behind a case."""
+        """Whether instructions are allowed: in a switch only after a case."""
         return self.opener.op is not Op.SWITCH or self.otherwise or bool(self.cases)
 
 
@@ -146,7 +150,7 @@ def _check_blocks(body: tuple[Instruction, ...]) -> None:
 
 
 def _step(blocks: list[_Block], instruction: Instruction) -> None:
-    """Follow one instruction."""
+    """Update the open blocks for one instruction."""
     op, last = instruction.op, blocks[-1] if blocks else None
     if op in _LABELS:
         _case(last, instruction)

@@ -11,8 +11,8 @@ Operands are spelled in letters, one an operand, in the order of their tokens::
     l  label                          u  UAV or shared memory that is written
     m  stream                         F  interface
 
-Types of sources are hints for people: registers have none.  What declarations have besides an
-operand is in ``declarations``.
+Types of sources guide the lowering and the text; registers are untyped.  ``declarations`` has the
+other attributes of declarations.
 """
 
 from __future__ import annotations
@@ -103,15 +103,15 @@ class Opcode(NamedTuple):
 
     op: Op
     operands: str = ""
-    """Letters; ``D`` is what is declared."""
+    """Operand letters; ``D`` is the declared register."""
     since: Level = V4_0
     stages: frozenset[Stage] = _ALL
     saturates: bool = False
-    """Whether ``_sat`` may follow."""
+    """Whether the ``_sat`` suffix is allowed."""
     tests: bool = False
-    """Whether it does what it does if the last source is zero, or is not (_z, _nz)."""
+    """Whether it is conditional on a source being zero or not (_z, _nz)."""
     declares: frozenset[File] | None = None
-    """The files of what a declaration declares; None for what is no declaration."""
+    """The files a declaration may name; None if the opcode is no declaration."""
 
     def exists(self, version: Version) -> bool:
         """Whether a version has the opcode."""
@@ -359,10 +359,10 @@ TABLE: tuple[Opcode, ...] = (
 OPCODES = {row.op: row for row in TABLE}
 
 SIZED = frozenset({Op.RESINFO, Op.SAMPLEINFO})
-"""What answers in a type of its own choice."""
+"""Opcodes with a result type (``Sizes``)."""
 
 WITH_DATA = frozenset({Op.CUSTOMDATA, Op.DCL_FUNCTION_TABLE, Op.DCL_INTERFACE})
-"""Declarations that go on with words of their own number."""
+"""Declarations followed by a variable number of words."""
 
 _LETTERS = {
     "d": frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP, File.NULL}) | _SCALAR_OUTPUTS,
@@ -385,11 +385,11 @@ _LETTERS = {
 
 
 def files(row: Opcode, letter: str) -> frozenset[File]:
-    """The register files that an operand may be in."""
+    """The register files allowed for an operand letter."""
     return (row.declares or frozenset()) if letter == "D" else _LETTERS[letter]
 
 
-# Which resources opcodes work on (SM4-5 tokens, "Reading resources" and "Declarations").
+# Resource dimensions by opcode (SM4-5 tokens, "Reading resources" and "Declarations").
 
 DECLARED_DIMENSIONS: dict[Op, Dimension | None] = {
     Op.DCL_CONSTANTBUFFER: None,
@@ -403,7 +403,7 @@ DECLARED_DIMENSIONS: dict[Op, Dimension | None] = {
     Op.DCL_UAV_STRUCTURED: Dimension.STRUCTURED_BUFFER,
     Op.DCL_TGSM_STRUCTURED: Dimension.STRUCTURED_BUFFER,
 }
-"""What declares a register that has to be declared once; None where it tells the dimension."""
+"""Declarations of resources, samplers and buffers; the dimension, or None if the token has it."""
 
 _MULTISAMPLED = frozenset({Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY})
 
@@ -461,4 +461,4 @@ ACCEPTED_DIMENSIONS: dict[Op, frozenset[Dimension]] = {
     Op.RESINFO: _TYPED,
     Op.BUFINFO: _COUNTED,
 }
-"""The dimensions an opcode takes; one that is not here takes any."""
+"""The dimensions each opcode accepts; opcodes without an entry accept any."""

@@ -1,7 +1,7 @@
-"""Shaders of Direct3D 10 and 11 lowered into programs (SM4-5 tokens, "Floats", "Flow control" and
-"Stages").
+"""Lowering of shaders of Direct3D 10 and 11 into programs of the intermediate representation
+(SM4-5 tokens, "Floats", "Flow control" and "Stages").
 
-Registers are I32 slots whatever they hold.  Ports of vertex programs: inputs ``v<register>.<c>``,
+Registers are I32 slots whatever their type.  Ports of vertex programs: inputs ``v<register>.<c>``,
 and ``vertex_id.x`` and ``instance_id.x``, outputs ``o<register>.<c>``, all I32; as F32 outputs
 ``position0.<c>`` in clip space, ``clip<n>.x`` and ``cull<n>.x``.
 
@@ -68,15 +68,15 @@ _OUTPUTS: dict[Stage, Callable[[Lowering], None]] = {
 }
 
 _WRITING = (Stage.PIXEL, Stage.COMPUTE)
-"""Stages that have views for unordered access."""
+"""Stages with unordered access views."""
 _UNORDERED = frozenset({Op.DCL_UAV_TYPED, Op.DCL_UAV_RAW, Op.DCL_UAV_STRUCTURED})
 
 
 def lower(program: Program) -> Lowered4:
-    """A vertex, domain, geometry, pixel or compute program.
+    """Lower a vertex, domain, geometry, pixel or compute program.
 
-    Raises ShaderError if blocks nest too deep once calls are expanded, and Unsupported for other
-    stages, unordered access views of stages but two, and double precision.
+    Raises ShaderError if blocks, with calls expanded, nest too deep.  Raises Unsupported for hull
+    programs, unordered access views outside pixel and compute programs, and double precision.
     """
     stage = program.version.stage
     if stage not in _OUTPUTS:

@@ -1,7 +1,7 @@
-"""Instructions in order, and the ones that change it (SM4-5 tokens, "Flow control").
+"""Lowering of instructions in order, and of flow control (SM4-5 tokens, "Flow control").
 
-Subroutines are expanded where they are called, which the decoder bounds.  What lanes leave early
-is in frames.
+Calls are expanded inline; the decoder bounds the size of the expansion.  Blocks that lanes can
+leave early are frames.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from dp2emu.shader.values import Value
 from dp2emu.shader.verify import MAX_DEPTH
 
 MAX_SLOTS = 1 << 18
-"""Slots of a program: 65,536 instructions, more than any hardware takes, have four each."""
+"""Maximum number of slots: four for each of 65,536 instructions, the most of any hardware."""
 
 _RETURNS = frozenset({Op.RET, Op.RETC})
 _LABELS = frozenset({Op.CASE, Op.DEFAULT})
 
 
 def lower_routine(low: Lowering, body: tuple[Instruction, ...]) -> None:
-    """Lower the instructions of a routine; what is returned from early is a frame.
+    """Lower the instructions of a routine; one with early returns is a frame.
 
-    Raises ShaderError if blocks nest too deep or if there is too much of it, Unsupported for what
-    is not built.
+    Raises ShaderError if blocks nest too deep or the program has too many slots.  Raises
+    Unsupported for instructions that are not implemented.
     """
     if body and body[-1].op is Op.RET:
         body = body[:-1]
@@ -52,7 +52,7 @@ def lower_routine(low: Lowering, body: tuple[Instruction, ...]) -> None:
 
 
 def _blocks(body: tuple[Instruction, ...]) -> dict[int, tuple[Instruction, ...]]:
-    """For each loop and switch the cases and the continues that are its own."""
+    """For each switch its cases, for each loop its continues, by position of the opener."""
     found: dict[int, list[Instruction]] = {}
     around: list[int] = []
     for number, instruction in enumerate(body):
@@ -84,7 +84,7 @@ def _lower(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]
 
 
 def _assign(low: Lowering, instruction: Instruction) -> None:
-    """Read and compute everything, then write it."""
+    """Compute all results, then write them."""
     _check(instruction)
     results = EVALUATE[instruction.op](low, instruction)
     indices: dict[Operand, Value | None] = {}
@@ -102,7 +102,7 @@ def _assign(low: Lowering, instruction: Instruction) -> None:
 
 
 def _check(instruction: Instruction) -> None:
-    """Raises Unsupported by the name of what there is no lowering of."""
+    """Raise Unsupported for an opcode without a lowering."""
     if instruction.op not in EVALUATE:
         raise Unsupported(_REFUSED.get(instruction.op, f"opcode {instruction.op.name.lower()}"))
 
@@ -110,7 +110,7 @@ def _check(instruction: Instruction) -> None:
 def _written(
     low: Lowering, instruction: Instruction, operand: Operand, component: int, value: Value
 ) -> Write:
-    """Bits of a result: a float without subnormals and maybe saturated, a truth as a mask."""
+    """The write of a result as bits: floats flushed and optionally saturated, BOOLs as masks."""
     b = low.b
     if value.type is Type.BOOL:
         return Write(operand, component, b.apply("iselect", value, 0xFFFFFFFF, 0))
@@ -125,7 +125,7 @@ def _written(
 
 
 def _open(low: Lowering, kind: FrameKind, at: Instruction, limit: int = 1) -> Frame:
-    """Begin what lanes can leave."""
+    """Open a frame that lanes can leave: a loop of ``limit`` iterations."""
     flag = low.b.variable(Type.BOOL)
     flag.value = False
     frame = _push(low, Frame(kind, ExitStack(), flag), at)
@@ -134,7 +134,7 @@ def _open(low: Lowering, kind: FrameKind, at: Instruction, limit: int = 1) -> Fr
 
 
 def _push(low: Lowering, frame: Frame, at: Instruction) -> Frame:
-    """Raises ShaderError if, with calls expanded, blocks nest too deep."""
+    """Push a frame.  Raises ShaderError if blocks, with calls expanded, nest too deep."""
     if len(low.frames) == MAX_DEPTH:
         what = f"more than {MAX_DEPTH} blocks inside each other, calls expanded"
         raise ShaderError(what, offset=at.offset)
@@ -144,17 +144,17 @@ def _push(low: Lowering, frame: Frame, at: Instruction) -> Frame:
 
 
 def _close(low: Lowering) -> None:
-    """End the innermost block; lanes on their way further out go on."""
+    """Close the innermost frame; lanes that are leaving an outer frame break again."""
     frame = low.frames.pop()
     frame.exit.close()
     low.known.clear()
-    for target in frame.passed:
+    for target in frame.outer_exits:
         assert target.flag is not None
         low.b.break_(target.flag.value)
 
 
 def _leave(low: Lowering, kinds: tuple[FrameKind, ...], test: Value) -> None:
-    """Lanes for which the test holds leave the innermost frame of one of the kinds."""
+    """Make lanes for which the test holds leave the innermost frame of one of the kinds."""
     inner: list[Frame] = []
     for frame in reversed(low.frames):
         if frame.kind in kinds:
@@ -165,8 +165,8 @@ def _leave(low: Lowering, kinds: tuple[FrameKind, ...], test: Value) -> None:
         assert frame.flag is not None
         frame.flag.value = frame.flag.value | test
     for each in inner:
-        if frame not in each.passed:
-            each.passed.append(frame)
+        if frame not in each.outer_exits:
+            each.outer_exits.append(frame)
     low.b.break_(test)
 
 
@@ -193,21 +193,21 @@ def _else(low: Lowering, instruction: Instruction) -> None:
 
 
 def _loop(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -> None:
-    """A loop without end but for the budget that all loops share."""
+    """An endless loop, bounded by the work budget that all loops share."""
     _open(low, FrameKind.LOOP, instruction, EXECUTED)
     low.budget.spend()
     if own:
-        _open(low, FrameKind.ROUND, instruction)
+        _open(low, FrameKind.ITERATION, instruction)
 
 
 def _endloop(low: Lowering, instruction: Instruction) -> None:
-    if low.frames[-1].kind is FrameKind.ROUND:
+    if low.frames[-1].kind is FrameKind.ITERATION:
         _close(low)
     _close(low)
 
 
 def _switch(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -> None:
-    """A round of a loop, in which each body is for lanes whose case has come."""
+    """A loop of one iteration; each case's body runs for lanes that have reached their case."""
     value = low.b.copy(Source(low, instruction.operands[0], "s")[0])
     running = low.b.variable(Type.BOOL)
     running.value = False
@@ -216,21 +216,21 @@ def _switch(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...
 
 
 def _label(low: Lowering, instruction: Instruction) -> None:
-    """case and default; lanes that come from the body above run on."""
+    """case and default; lanes of the previous body fall through."""
     if low.frames[-1].switch is None:
         _close(low)
     switch = low.frames[-1].switch
     assert switch is not None
     if instruction.op is Op.CASE:
-        come = switch.value.eq(instruction.operands[0].words[0])
+        reached = switch.value.eq(instruction.operands[0].words[0])
     else:
         tests = (switch.value.eq(word) for word in switch.words)
-        come = ~reduce(or_, tests, low.b.constant(Type.BOOL, False))
-    switch.running.value = switch.running.value | come
+        reached = ~reduce(or_, tests, low.b.constant(Type.BOOL, False))
+    switch.running.value = switch.running.value | reached
 
 
 def _enter_case(low: Lowering, instruction: Instruction) -> None:
-    """Begin the body of a case, if labels stand before it."""
+    """Open the body of a case before its first instruction."""
     switch = low.frames[-1].switch if low.frames else None
     if switch is not None and instruction.op is not Op.ENDSWITCH:
         frame = _push(low, Frame(FrameKind.BRANCH, ExitStack()), instruction)
@@ -243,7 +243,7 @@ def _endswitch(low: Lowering, instruction: Instruction) -> None:
     _close(low)
 
 
-# What leaves, and calls
+# Jumps and calls
 
 
 def _leaving(*kinds: FrameKind) -> Effect:
@@ -268,7 +268,7 @@ def _callc(low: Lowering, instruction: Instruction) -> None:
 
 
 def _discard(low: Lowering, instruction: Instruction) -> None:
-    """The lane goes on: its neighbours' derivatives need it."""
+    """The lane continues: derivatives of its neighbours read it."""
     test = condition(low, instruction)
     if low.dropped is not None:
         low.dropped.value = low.dropped.value | test
@@ -277,14 +277,14 @@ def _discard(low: Lowering, instruction: Instruction) -> None:
 
 
 def _emit(low: Lowering, instruction: Instruction) -> None:
-    """emit, cut and the like, of geometry programs alone."""
+    """emit, cut and their variants, in geometry programs."""
     assert low.emitter is not None
     low.emitter.lower(instruction)
 
 
 def _nothing(low: Lowering, instruction: Instruction) -> None:
-    """nop, and sync: what lanes wrote before is there, for every access is done for all lanes
-    before any of them goes on.
+    """nop and sync.  A sync needs no code: an access finishes for all lanes before any lane
+    executes the next statement.
     """
 
 
@@ -294,7 +294,7 @@ EVALUATE = {
     **interpolants.EVALUATE,
     **memory.EVALUATE,
 }
-"""Opcodes that do no more than write their destinations."""
+"""Opcodes whose only effect is to write their destinations."""
 _OPEN: dict[Op, Open] = {Op.IF: _if, Op.LOOP: _loop, Op.SWITCH: _switch}
 _EFFECTS: dict[Op, Effect] = {
     Op.ELSE: _else,
@@ -304,7 +304,7 @@ _EFFECTS: dict[Op, Effect] = {
     Op.DEFAULT: _label,
     Op.ENDSWITCH: _endswitch,
     **dict.fromkeys((Op.BREAK, Op.BREAKC), _leaving(FrameKind.LOOP, FrameKind.SWITCH)),
-    **dict.fromkeys((Op.CONTINUE, Op.CONTINUEC), _leaving(FrameKind.ROUND)),
+    **dict.fromkeys((Op.CONTINUE, Op.CONTINUEC), _leaving(FrameKind.ITERATION)),
     Op.CALL: _call,
     Op.CALLC: _callc,
     **dict.fromkeys((Op.RET, Op.RETC), _leaving(FrameKind.ROUTINE)),
@@ -316,7 +316,7 @@ _EFFECTS: dict[Op, Effect] = {
 }
 
 CONTROL = frozenset(_OPEN) | frozenset(_EFFECTS)
-"""Opcodes that decide what is executed."""
+"""Opcodes of flow control and side effects."""
 
 
 def _named(what: str, ops: Iterable[Op]) -> dict[Op, str]:

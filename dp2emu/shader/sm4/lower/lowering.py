@@ -1,4 +1,4 @@
-"""The loops of a shader as its budget counts them: nothing tells how often they go round."""
+"""State of a lowering: registers as untyped I32 variables, local files, units, open frames."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dp2emu.shader.values import Value, Variable
 
 
 def measure_loops(parts: Phase) -> Loops:
-    """The loops of a program, calls expanded; the decoder bounds what comes of that."""
+    """The loops of a program for its work budget, with calls expanded and iterations unknown."""
     return loops_of(
         Step(EXECUTED if each.op is Op.LOOP else None, each.op is Op.ENDLOOP)
         for each in _expanded(parts.main, parts)
@@ -37,13 +37,11 @@ def _expanded(body: Iterable[Instruction], parts: Phase) -> Iterator[Instruction
             yield from _expanded(parts.subroutines[label_of(instruction)], parts)
 
 
-# A shader on its way into a program: its registers, which are 32 bits of no type.
-
 ROWS = 4096
-"""Rows of a constant buffer at most."""
+"""Maximum number of rows of a constant buffer."""
 
 _FAR = 1 << 16
-"""Rows that no file has."""
+"""Row offset beyond the end of every file."""
 
 _STAGES = {
     Stage.VERTEX: ir.Stage.VERTEX,
@@ -55,13 +53,13 @@ _STAGES = {
 }
 
 REGISTERS = 32
-"""Of v# and o#, and of each vertex."""
+"""Number of registers of v# and o#, and of each vertex."""
 
 _MAY_BE_INDEXED = frozenset({File.INPUT, File.OUTPUT})
 
 
 class Place(NamedTuple):
-    """A component of a register that is a variable; those of x# are in files."""
+    """A register component stored in a variable; x# are local files instead."""
 
     file: File
     number: int
@@ -70,9 +68,9 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A component about to be written, once all that reads its old value is computed.
+    """A pending write of a component; it follows every read of the old value.
 
-    ``number`` is the same as a float, if that is what was computed.
+    ``number`` is the same value as F32, if the result is a float.
     """
 
     operand: Operand
@@ -84,17 +82,17 @@ class Write:
 class Lowering:
     """The state of a lowering.  A register that was never written holds 0.
 
-    A component is an I32 variable of the builder, but those of x#, and of v# and o# if some
-    instruction indexes them, are in a local file.  ``known`` are floats, without subnormals, that
-    variables are the bits of; only where control flow does not come between.  ``dropped`` are the
-    pixels that were discarded, if a program that acts on memory discards any.
+    A component is an I32 variable of the builder; x#, and v# and o# if some instruction indexes
+    them, are local files.  ``known`` caches the F32 value, flushed, of variables written from
+    floats; flow control clears it.  ``dropped`` marks discarded pixels, if the program has both
+    discards and memory operations.
     """
 
     def __init__(self, program: Program, phase: Phase | None = None, registers: int = 1) -> None:
-        """For a program that is all of one phase, or for one ``phase`` of a hull program.
+        """The lowering of a program of one phase, or of one ``phase`` of a hull program.
 
-        ``registers`` is how many each point has in files of patches.  Raises Unsupported for
-        stages that there are no programs of.
+        ``registers`` is the number of registers of a point in patch files.  Raises ShaderError
+        for the declarations of a geometry program (``emission_of``).
         """
         self.version = program.version
         self.parts = phase or phases(program)[0]
@@ -121,7 +119,7 @@ class Lowering:
         self.emitter = Emitter(self.b, self.declared, self.output) if geometry else None
 
     def _indexed(self) -> set[File]:
-        """Files of inputs and outputs that some instruction indexes; those of patches are none."""
+        """Input and output files that some instruction indexes, patch registers excluded."""
         return {
             operand.file
             for body in (self.parts.main, *self.parts.subroutines.values())
@@ -137,7 +135,7 @@ class Lowering:
         return _MAY_BE_INDEXED - own
 
     def _size(self, file: File) -> int:
-        """Words of the registers of a file, of all vertices."""
+        """Number of words of a file's registers, of all vertices."""
         vertices = self.declared.vertices_in if file is File.INPUT else 1
         return 4 * REGISTERS * vertices
 
@@ -150,7 +148,7 @@ class Lowering:
         return self.b.constant(Type.F32, value)
 
     def unit(self, unit: Unit) -> int:
-        """The number of a unit, the same for equal ones."""
+        """The number of a unit; equal units share one."""
         return self.units.setdefault(unit, len(self.units))
 
     def fetch(self, unit: Unit, *operands: Value) -> tuple[Value, Value, Value, Value]:
@@ -183,7 +181,7 @@ class Lowering:
         return self.variable(Place(File.OUTPUT, number, component)).value
 
     def commit(self, writes: Iterable[Write], indices: dict[Operand, Value | None]) -> None:
-        """Write what was computed, all at once; ``indices`` are those of what is in files."""
+        """Write all results at once; ``indices`` are the run-time rows of operands in files."""
         direct = []
         for write in writes:
             if self.in_file(write.operand):
@@ -202,11 +200,11 @@ class Lowering:
                 self.known[place] = write.number
 
     def in_file(self, operand: Operand) -> bool:
-        """Whether a register is in a local file."""
+        """Whether a register is stored in a local file."""
         return operand.file is File.INDEXABLE_TEMP or operand.file in self.indexed
 
     def file_of(self, operand: Operand) -> tuple[ir.File, int, Index]:
-        """The local file of a register, components of its rows, and the index of the row."""
+        """The local file of a register, the number of components of a row, and the row's index."""
         if by_vertex(operand):
             return self.indexed[operand.file], 4, Index()
         if operand.file is File.INDEXABLE_TEMP:
@@ -215,7 +213,7 @@ class Lowering:
         return self.indexed[operand.file], 4, operand.indices[0]
 
     def _store(self, write: Write, index: Value | None) -> None:
-        """What an array has no component for is lost."""
+        """Store into a local file; components that the array lacks are dropped."""
         file, components, row = self.file_of(write.operand)
         if write.component < components:
             self.b.store(file, write.bits, *file_address(row, index, components, write.component))
@@ -224,10 +222,10 @@ class Lowering:
 def file_address(
     row: Index, index: Value | None, components: int, place: int
 ) -> tuple[int, Value | None, int]:
-    """Where a component of a row is in a file: scalar, index and stride.
+    """Address of a row's component in a file: offset, index and stride.
 
-    Rows are added with 32-bit wrap, scalars without: what is far off is added here, and without
-    an index is nowhere.
+    Row numbers wrap at 32 bits, but addresses in a file do not.  So a large offset is added to
+    the index here; without an index it is out of range, -1.
     """
     if row.offset < _FAR:
         return row.offset * components + place, index, 1 if index is None else components
@@ -235,10 +233,10 @@ def file_address(
 
 
 def by_vertex(operand: Operand) -> bool:
-    """Whether an operand is a register of one of several vertices."""
+    """Whether an operand is v[vertex][register]."""
     return operand.file is File.INPUT and len(operand.indices) > 1
 
 
 def place_of(operand: Operand, component: int) -> Place:
-    """The place of a component; scalar registers have no number."""
+    """The variable's key for a component; scalar registers have number 0."""
     return Place(operand.file, operand.number if operand.indices else 0, component)
