@@ -16,7 +16,7 @@ from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.values import Value
 
 DEPTHS = (File.DEPTH, File.DEPTH_GREATER_EQUAL, File.DEPTH_LESS_EQUAL)
-"""Depth output registers; the last two promise that depth only grows or shrinks, which is unused."""
+"""Depth output registers; the promise of the last two about its direction is unused."""
 
 _DISTANCES = {SystemValue.CLIP_DISTANCE: "clip", SystemValue.CULL_DISTANCE: "cull"}
 
