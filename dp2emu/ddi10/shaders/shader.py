@@ -41,7 +41,7 @@ from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4 import decode
 from dp2emu.shader.sm4.enums import Interpolation
 from dp2emu.shader.sm4.lower import Lowered4, LoweredHull, lower, lower_hull
-from dp2emu.shader.sm4.lower.groups import check_group
+from dp2emu.shader.sm4.lower.lowered import check_group
 from dp2emu.shader.sm4.program import Program as Decoded
 from dp2emu.shader.sm4.versions import Stage
 from dp2emu.shader.types import I32, Type

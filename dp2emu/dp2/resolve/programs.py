@@ -58,7 +58,7 @@ from dp2emu.shader.fixed import (
 )
 from dp2emu.shader.ir import Program, Sample, TextureKind, of_program, walk
 from dp2emu.shader.ports import varying
-from dp2emu.shader.sm.lower import InputRegister, Lowered, overlaid
+from dp2emu.shader.sm.lower import InputRegister, Lowered, overlay_constants
 from dp2emu.shader.sm.versions import V1_4, V2_0
 from dp2emu.shader.stages import STAGE_FILES, STAGES
 from dp2emu.shader.types import F32, Lanes
@@ -267,7 +267,7 @@ def constant_uniforms(constants: Constants, lowered: Lowered) -> Uniforms:
         if file.name in files:
             values = files[file.name].values
             values = values.reshape(-1) != 0 if file.name == "b" else values
-            found[file.name] = overlaid(file.name, values, lowered.constants).reshape(-1)
+            found[file.name] = overlay_constants(file.name, values, lowered.constants).reshape(-1)
     return found
 
 

@@ -1,6 +1,6 @@
 """Geometry programs: run for each primitive, and the strips they put out taken apart.
 
-The program (``shader.sm4.lower.emission``) gives vertices as words; an invocation's come in the
+The program (``shader.sm4.lower.geometry``) gives vertices as words; an invocation's come in the
 order in which it emitted them, invocations in the order of primitives and, of one, of instances.
 """
 

@@ -19,7 +19,6 @@ from dp2emu.shader.sm.assemble import assemble
 from dp2emu.shader.sm.decode import decode
 from dp2emu.shader.sm.disassemble import disassemble, text_of
 from dp2emu.shader.sm.encode import instruction_words
-from dp2emu.shader.sm.generate import generate
 from dp2emu.shader.sm.modifiers import (
     MODIFIERS,
     SHIFT_SUFFIXES,
@@ -34,6 +33,7 @@ from dp2emu.shader.sm.program import Instruction
 from dp2emu.shader.sm.registers import File
 from dp2emu.shader.sm.syntax import instruction_of
 from dp2emu.shader.sm.versions import BY_NAME, V3_0, VERSIONS, Stage, Version
+from dp2emu.testing.random_shaders import generate
 from tests.shader.damaging import flipped, shuffled, survives
 
 SEEDS = st.integers(0, 2**32)
@@ -87,15 +87,15 @@ def test_everything_a_version_has_comes_out(version: Version) -> None:
     modifiers = {source.modifier for each in found for source in each.sources}
     assert modifiers == allowed_modifiers(version)
     shifts = {each.destination.shift for each in found if each.destination}
-    assert shifts == {0, *(SHIFT_SUFFIXES.values() if version.early_pixel else ())}
-    pixel, sized = version.stage is Stage.PIXEL, version.sized
+    assert shifts == {0, *(SHIFT_SUFFIXES.values() if version.is_ps_1_x else ())}
+    pixel, sized = version.stage is Stage.PIXEL, version.has_lengths
     flags = reduce(or_, (each.destination.modifiers for each in found if each.destination))
     assert (ResultModifier.SATURATE in flags) == (pixel or version.level >= V3_0)
     assert (ResultModifier.PARTIALPRECISION in flags) == (pixel and sized)
     assert (ResultModifier.MSAMPCENTROID in flags) == (pixel and sized)
     samplings = {each.sampling for each in found}
     assert samplings == {Sampling.PLAIN, *(Sampling if pixel and sized else ())}
-    assert any(each.coissue for each in found) == version.early_pixel
+    assert any(each.coissue for each in found) == version.is_ps_1_x
 
 
 def test_every_comparison_comes_out() -> None:

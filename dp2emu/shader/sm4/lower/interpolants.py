@@ -1,4 +1,6 @@
-"""Inputs evaluated elsewhere than their declarations say (pixel shaders of 5.0)."""
+"""Pull-model interpolation: eval instructions of pixel shaders 5.0, which evaluate an input at
+another position than its declaration says.
+"""
 
 from __future__ import annotations
 
@@ -24,39 +26,45 @@ _FLAT = frozenset(
         Interpolation.LINEAR_NOPERSPECTIVE_SAMPLE,
     }
 )
-_SPARE = 32 - 4
-"""Bits above those of an offset in 1/16 pixel."""
+_SIGN_SHIFT = 32 - 4
+"""Shift that sign-extends a 4-bit offset, in units of 1/16 pixel."""
 
 
 def _snapped(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """At an offset from the pixel's centre, each way by four bits with a sign."""
+    """eval_snapped: at an offset from the pixel's centre, two signed 4-bit numbers."""
     at = Source(low, instruction.sources[1], "i")
-    return _asked(
-        low, instruction, ReadOpcode.SNAPPED, [(at[c] << _SPARE) >> _SPARE for c in range(2)]
+    return _fetched(
+        low,
+        instruction,
+        ReadOpcode.SNAPPED,
+        [(at[c] << _SIGN_SHIFT) >> _SIGN_SHIFT for c in range(2)],
     )
 
 
 def _at_sample(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     number = Source(low, instruction.sources[1], "i")[0]
-    return _asked(low, instruction, ReadOpcode.AT_SAMPLE, [number])
+    return _fetched(low, instruction, ReadOpcode.AT_SAMPLE, [number])
 
 
-def _asked(
-    low: Lowering, instruction: Instruction, ask: ReadOpcode, where: Sequence[Value]
+def _fetched(
+    low: Lowering, instruction: Instruction, read: ReadOpcode, where: Sequence[Value]
 ) -> tuple[Result, ...]:
-    """What is constant is so everywhere; of the rest the surroundings know the planes."""
+    """The attribute at a position, by Fetch: the rasterizer has its plane equations.
+
+    A constant input is returned unchanged.
+    """
     operand = instruction.sources[0]
-    if not _varies(low, operand):
-        return _as_it_is(low, instruction)
-    unit = Unit(ask, register=operand.number)
+    if not _is_interpolated(low, operand):
+        return _copied(low, instruction)
+    unit = Unit(read, register=operand.number)
     return _result(low, instruction, low.fetch(unit, *where))
 
 
 def _centroid(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """Where the pixel is covered."""
+    """eval_centroid."""
     operand = instruction.sources[0]
-    if not _varies(low, operand):
-        return _as_it_is(low, instruction)
+    if not _is_interpolated(low, operand):
+        return _copied(low, instruction)
     number = operand.number
     found = [input_of(low, number, c, _prefix(low, number, c)) for c in range(4)]
     return _result(low, instruction, found)
@@ -68,8 +76,8 @@ def _prefix(low: Lowering, number: int, component: int) -> str:
     return CENTROID + NOPERSPECTIVE if flat else CENTROID
 
 
-def _varies(low: Lowering, operand: Operand) -> bool:
-    """Whether something of an operand is interpolated.  Raises Unsupported for v[r0.x]."""
+def _is_interpolated(low: Lowering, operand: Operand) -> bool:
+    """Whether an operand is an interpolated input.  Raises Unsupported for v[r0.x]."""
     if operand.file is not File.INPUT:
         return False
     if operand.indices[0].relative is not None:
@@ -78,14 +86,14 @@ def _varies(low: Lowering, operand: Operand) -> bool:
     return not modes <= {Interpolation.CONSTANT}
 
 
-def _as_it_is(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
+def _copied(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     (target,) = instruction.destinations
     source = Source(low, instruction.sources[0], "s")
     return ({c: source[c] for c in target.written},)
 
 
 def _result(low: Lowering, instruction: Instruction, found: Sequence[Value]) -> tuple[Result, ...]:
-    """Swizzled, then with the sign the source asks for."""
+    """Words after swizzle and sign modifiers of the source."""
     operand, (target,) = instruction.sources[0], instruction.destinations
     words = [low.b.asint(each) if each.type is Type.F32 else each for each in found]
     return ({c: signed(operand, words[operand.swizzle[c]]) for c in target.written},)
