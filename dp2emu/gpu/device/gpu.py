@@ -128,9 +128,10 @@ class Gpu:
         self.overlap = overlap
         self.skipped: frozenset[type[Packet]] = frozenset()
         self._run_programs = run
+        self._engine_checked = False
         prepare(run)
         self._threads = threads
-        self._postponed = DrawBatch(run, threads)
+        self._batch = DrawBatch(run, threads)
         self._draws = 0
         self.timing = timing or instant()
         self.heap = Heap(limits)
@@ -295,25 +296,25 @@ class Gpu:
         seen = self.packet_taps or self.pixel_taps or self._cache_watchers
         if seen or self._context is not None or not self.timing.free:
             return False
-        if self._postponed.full or self._promised + draw.input.count > self._plenty:
+        if self._batch.full or self._promised + draw.input.count > self._plenty:
             self._settle()
             self._promised, self._plenty = 0, self.spending.primitives(self.heap.largest)
             if draw.input.count > self._plenty:
                 return False
         self._promised += draw.input.count
-        return self._postponed.put(draw)
+        return self._batch.put(draw)
 
     def _settle(self) -> None:
         """Draw what waits.  Whatever is not drawn because of an error is to be executed again."""
-        if not self._postponed.waiting:
+        if not self._batch.waiting:
             return
         context, self._context = self._context, None
         try:
-            drawn = self._postponed.settle(self._count_drawn, self._draw)
+            drawn = self._batch.settle(self._count_drawn, self._draw)
         finally:
             self._context = context
             self._fifo.extendleft(
-                (draw, self._free, 0, None) for draw in reversed(self._postponed.take_back())
+                (draw, self._free, 0, None) for draw in reversed(self._batch.take_back())
             )
         self._draws += drawn
         self._worked += drawn
@@ -347,11 +348,16 @@ class Gpu:
         self._charge(work)
 
     def _engine(self) -> Run:
-        """What runs programs: whether LLVM is of use shows when something is to be drawn."""
-        run = usable(self._run_programs)
-        if run is not self._run_programs:
-            self._run_programs, self._postponed = run, DrawBatch(run, self._threads)
-        return run
+        """The engine that runs programs; without a working LLVM the reference engine.
+
+        Asked at the first draw and not before, because the answer imports LLVM.
+        """
+        if not self._engine_checked:
+            run = usable(self._run_programs)
+            if run is not self._run_programs:
+                self._run_programs, self._batch = run, DrawBatch(run, self._threads)
+            self._engine_checked = True
+        return self._run_programs
 
     def _draw_indirect(self, packet: IndirectDraw) -> None:
         draw = direct_draw(packet)

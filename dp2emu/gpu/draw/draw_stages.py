@@ -134,6 +134,8 @@ def geometry_names(pixel: Program) -> tuple[str, ...]:
 
 CHUNK = 1 << 13
 """Primitives assembled together."""
+FEW = 1 << 10
+"""The most primitives that one thread draws chunk by chunk; more are drawn by all threads."""
 
 
 def prepare(run: Run) -> None:
@@ -311,7 +313,9 @@ def _draw_part(draw: Draw, texturing: Texturing, ways: _Ways) -> Work:
     if not draw.pipeline.raster.enabled:
         return work
     chunks = partial(_chunks, draw, texturing, ways.rest)
-    together = None if ways.kernel is None else _together(draw, ways, chunks)
+    # The module that draws many triangles together is imported for such draws only.
+    many = ways.kernel is not None and draw.input.count > FEW
+    together = _together(draw, ways, chunks) if many else None
     return work + (chunks(0, draw.input.count) if together is None else together)
 
 
@@ -325,7 +329,7 @@ def _chunks(draw: Draw, texturing: Texturing, rest: Rest, first: int, end: int) 
 
 
 def _together(draw: Draw, ways: _Ways, alone: Callable[[int, int], Work]) -> Work | None:
-    """All of a draw of many triangles; None if it is none."""
+    """Execute a draw of many triangles on all threads; None if it cannot be."""
     from dp2emu.gpu.compile.large_draw import Large
 
     kernel = ways.kernel
