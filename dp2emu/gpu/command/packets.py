@@ -1,4 +1,4 @@
-"""Packets: what front ends hand to the core.  A packet is a value; the FIFO order is the meaning.
+"""Packets: commands of front ends to the GPU, executed in the order of the FIFO.
 
 A packet names the memory it touches by ``Surface`` object, so it survives the destruction of a
 handle, and holds copies (``bytes``) of whatever came from a buffer that dies with the call.
@@ -43,12 +43,12 @@ from dp2emu.gpu.resource.pixel_format import Color as Color
 from dp2emu.records import dataclass
 
 if TYPE_CHECKING:
-    # Whoever draws without such shaders has no need of all that they are made of.
+    # Imported for types only: draws without such shaders must not load these modules.
     from dp2emu.shader.resources import Dimension, MemoryOperation, SharedMemory
 from dp2emu.gpu.resource.subresources import Box
 
 RECT_BYTES = 256
-"""What a rectangle of a queued packet takes, about."""
+"""The approximate size of a rectangle in a queued packet."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -91,7 +91,7 @@ class PointSize:
 
 @dataclass(frozen=True, slots=True)
 class MergeNumbers:
-    """What the merge stage reads beside the pipeline.
+    """Values of the output merger that do not change its program.
 
     ``blend_factor`` is A8R8G8B8, or float32 values; ``alpha_reference`` 0 to 255; the stencil
     numbers are DWORDs, of which a format uses the low bits.  Of a multisampled target only the
@@ -309,7 +309,7 @@ class Part:
 
 
 def whole_part(surface: Surface, index: int) -> Part:
-    """All of a subresource."""
+    """A part that covers a whole subresource."""
     found = surface.subresources[index]
     return Part(surface, index, Box(0, 0, found.width, found.height, 0, found.depth))
 

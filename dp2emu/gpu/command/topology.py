@@ -69,11 +69,11 @@ class Shape(NamedTuple):
 
 
 PATCHES: dict[Topology, int] = {patch_list(points): points for points in range(1, 33)}
-"""How many control points patches have."""
+"""Control points of a patch, by topology."""
 
 
 def _patch_list(points: int) -> Callable[[I64], tuple[I64, I64, I64]]:
-    """Patches are drawn only by what later stages make of them; of themselves they are points."""
+    """Corners of a patch list: one point each, because only later stages make primitives."""
     return lambda i: (points * i,) * 3
 
 
@@ -90,7 +90,7 @@ TOPOLOGIES: dict[Topology, Shape] = {
     Topology10.TRIANGLESTRIP_ADJ: Shape(2, 4, _triangle_strip_beside),
     **{patch: Shape(points, 0, _patch_list(points)) for patch, points in PATCHES.items()},
 }
-"""Those of Direct3D 10 with adjacency are without what lies beside the primitives."""
+"""Vertex numbering by topology.  Adjacent vertices are left out."""
 
 
 CORNERS: dict[Topology, int] = {
@@ -106,7 +106,7 @@ CORNERS: dict[Topology, int] = {
     Topology10.TRIANGLESTRIP_ADJ: 3,
     **dict.fromkeys(PATCHES, 1),
 }
-"""How many of the corners differ."""
+"""Distinct corners of a primitive: 1 for points, 2 for lines, 3 for triangles."""
 
 
 def list_edges(flags: I64) -> Mask:
@@ -132,13 +132,13 @@ def fan_edges(flags: int, count: int) -> Mask:
 
 
 def vertex_count(topology: Topology, count: int) -> int:
-    """How many vertices (or indices) ``count`` primitives use; none for no primitive."""
+    """The number of vertices (or indices) of ``count`` primitives; 0 for no primitive."""
     row = TOPOLOGIES[topology]
     return row.step * count + row.extra if count > 0 else 0
 
 
 def primitive_count(topology: Topology, vertices: int) -> int:
-    """How many whole primitives so many vertices (or indices) make."""
+    """The number of complete primitives of ``vertices`` vertices (or indices)."""
     row = TOPOLOGIES[topology]
     return max(vertices - row.extra, 0) // row.step
 

@@ -37,8 +37,6 @@ from dp2emu.shader.jit.bindings import Bindings, address
 from dp2emu.shader.jit.layout import layout_of
 from dp2emu.shader.jit.machine import target
 
-FEW = 1 << 10
-"""Triangles that are not many."""
 EACH, MOST_EACH = 1 << 10, 1 << 12
 """Triangles of an item, and of one whose vertices other triangles have too: the more there are,
 the fewer vertices are shaded twice."""
@@ -70,11 +68,11 @@ class Large:
         cls, drawing: Drawing, draw: Draw, names: tuple[str, ...], alone: Alone
     ) -> Large | None:
         """For primitives with those varyings of ``names`` that they have; None if they are no
-        triangles, only a few, nowhere, or made by a program that calls back, or if code for
+        triangles, nowhere, or made by a program that calls back, or if code for
         that is still being compiled.
         """
         region = drawing.region
-        if draw.input.count <= FEW or not fills_triangles(draw) or region.top >= region.bottom:
+        if not fills_triangles(draw) or region.top >= region.bottom:
             return None
         plan = plan_of(draw.pipeline, names)
         called = plan.program is not None and layout_of(plan.program).asked

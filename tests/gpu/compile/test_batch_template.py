@@ -66,7 +66,7 @@ def gpu_of(name: str = JIT, **options: Any) -> Gpu:
 
 def templates_of(gpu: Gpu, packet: Draw) -> dict[Any, Any]:
     """The templates of draws that share a draw's output record."""
-    templates = gpu._postponed._templates.get(id(packet.output))
+    templates = gpu._batch._templates.get(id(packet.output))
     assert templates is not None
     return templates
 
@@ -432,7 +432,7 @@ def test_a_recipe_keeps_no_vertices() -> None:
 
 
 def test_recipes_of_a_state_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draw_batch, "RECIPES", 3)
+    monkeypatch.setattr(draw_batch, "TEMPLATES", 3)
     gpu, packet = gpu_of(), draw(TRIANGLE, color=color_surface())
     for number in range(20):
         gpu.submit(replace(packet, scissor=Rect(0, 0, number + 1, 32)))

@@ -17,6 +17,7 @@ from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.compile import kernel_draw, large_draw, thread_pool
 from dp2emu.gpu.compile.band_workers import crew
+from dp2emu.gpu.draw import draw_stages
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.gpu.vertex_shader.vertex_kernel import vertices
 from dp2emu.gpu.work_budget import WorkBudget
@@ -31,7 +32,7 @@ def every_draw_is_large() -> Iterator[None]:
     for function in (vertices(), crew()):
         function.ready()
     with (
-        patch.object(large_draw, "FEW", 0),
+        patch.object(draw_stages, "FEW", 0),
         patch.object(large_draw, "EACH", 2),
         patch.object(large_draw, "BATCH_BYTES", 1 << 12),
         patch.object(large_draw, "BLOCK", 8),
