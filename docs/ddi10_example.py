@@ -18,7 +18,7 @@ from dp2emu.capture import CaptureWriter
 from dp2emu.capture.recorder import Recorder
 from dp2emu.ddi10.adapter import Adapter, Cause
 from dp2emu.ddi10.codes import Interface
-from dp2emu.ddi10.queries.query_types import KINDS, CreateQuery, Query
+from dp2emu.ddi10.queries.query_types import QUERY_TYPES, CreateQuery, Query
 from dp2emu.ddi10.queries.statistics import Statistics
 from dp2emu.ddi10.resources.maps import Map
 from dp2emu.ddi10.resources.resource import (
@@ -94,12 +94,12 @@ class Host:
 
     def data(self, query: bytearray, kind: Query) -> tuple[Any, ...]:
         """Ask until there is an answer; WASSTILLDRAWING is none, and leaves the memory alone."""
-        data = bytearray(KINDS[kind].layout.size)
+        data = bytearray(QUERY_TYPES[kind].layout.size)
         while True:
             self.codes.clear()
             self.functions["QueryGetData"](query, data, len(data), 0)
             if not self.codes:
-                return KINDS[kind].layout.unpack(data)
+                return QUERY_TYPES[kind].layout.unpack(data)
 
 
 def bind(host: Host) -> bytearray:

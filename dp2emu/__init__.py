@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from dp2emu.scenario import Scenario as Scenario
     from dp2emu.scenario import load_scenario as load_scenario
     from dp2emu.scene import play_scene as play_scene
-    from dp2emu.scene10 import play_scene10 as play_scene10
+    from dp2emu.scene import play_scene10 as play_scene10
     from dp2emu.taps import Taps as Taps
     from dp2emu.text import assemble as assemble
     from dp2emu.text import dump_text as dump_text
@@ -155,8 +155,10 @@ _HOMES = {
         "Scenario",
         "load_scenario",
     ),
-    "scene": ("play_scene",),
-    "scene10": ("play_scene10",),
+    "scene": (
+        "play_scene",
+        "play_scene10",
+    ),
     "taps": ("Taps",),
     "text": (
         "assemble",

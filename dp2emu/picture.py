@@ -17,7 +17,6 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.d3d.blocks import decode
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
@@ -29,6 +28,7 @@ from dp2emu.gpu.resource.pixel_format import channel_bits, read_lane
 from dp2emu.gpu.transfer.resolve import resolve
 from dp2emu.records import dataclass
 from dp2emu.shader.ops import saturate
+from dp2emu.shader.texture.texels import decode
 
 _COMPRESS_LEVEL = 6
 _BAND = 1 << 20

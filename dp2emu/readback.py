@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.d3d.blocks import decode
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, FormatRow, Use
 from dp2emu.d3d.hresult import HResult
@@ -27,6 +26,7 @@ from dp2emu.gpu.resource.heap import Surface, SurfaceDesc, layout_of
 from dp2emu.gpu.resource.subresources import Subresource
 from dp2emu.gpu.transfer.resolve import resolve
 from dp2emu.picture import Picture, rgba
+from dp2emu.shader.texture.texels import decode
 
 _BAND = 1 << 20
 """Pixels converted together."""

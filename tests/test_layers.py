@@ -43,7 +43,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "info",
         "scenario",
         "scene",
-        "scene10",
         "snapshot",
         "taps",
         "testing",

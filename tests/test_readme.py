@@ -99,7 +99,7 @@ def test_example_of_direct3d_11_runs(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_opcode_example_is_the_real_thing() -> None:
     *_, example = blocks("python")
-    source = (ROOT / "dp2emu" / "dp2" / "tokens" / "target.py").read_text("utf-8")
+    source = (ROOT / "dp2emu" / "dp2" / "tokens" / "state.py").read_text("utf-8")
     assert "\n".join(example) in source
 
 

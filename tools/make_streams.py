@@ -371,7 +371,14 @@ def early_states(studio: Studio) -> None:
         (
             struct.pack("<BBH", Op.CLEAR, 0, 1),
             struct.pack("<IIfI4i", 1, 0xFF205070, 1.0, 0, 0, 0, 128, 96),
-            early(R.CULLMODE, Cull.NONE, R.TEXTUREHANDLE, checks.handle, R.TEXTUREMAPBLEND, 1),
+            early(
+                RenderState.CULLMODE,
+                Cull.NONE,
+                R.TEXTUREHANDLE,
+                checks.handle,
+                R.TEXTUREMAPBLEND,
+                1,
+            ),
             triangles(0),
             early(R.TEXTUREPERSPECTIVE, 0),
             triangles(6),

@@ -89,7 +89,7 @@ def broken(op: Op) -> Iterator[tuple[str, bool]]:
         yield "left out", noticed(op)
         flow.EFFECTS[op] = right
         return
-    for table in (flow._EARLY, flow._LATER):
+    for table in (flow._EVALUATE_1_0, flow._EVALUATE):
         if op in table:
             yield from _broken_in(table, op)
 
@@ -107,7 +107,7 @@ def _broken_in(table: dict[Op, Evaluate], op: Op) -> Iterator[tuple[str, bool]]:
 def main() -> int:
     """Print a line for each opcode."""
     parser = argparse.ArgumentParser(description="Break every shader opcode on purpose.")
-    rows = {**flow.EFFECTS, **flow._EARLY, **flow._LATER}
+    rows = {**flow.EFFECTS, **flow._EVALUATE_1_0, **flow._EVALUATE}
     every = {op.name: op for op in rows if op not in (Op.NOP, Op.PHASE)}
     parser.add_argument("names", nargs="*", metavar="NAME", default=list(every))
     total, missed = 0, []

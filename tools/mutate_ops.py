@@ -29,41 +29,40 @@ from tests.shader.test_ops import (
 
 Break = Callable[[Lanes], Lanes]
 
-LEAST_NORMAL, LARGEST = np.float32(2.0**-126), np.finfo(np.float32).max
-
 
 def last_bit(lanes: Lanes) -> Lanes:
     """The last bit of one lane in eleven."""
     chosen = np.arange(len(lanes)) % 11 == 1
     if lanes.dtype == np.bool_:
         return np.where(chosen, ~lanes, lanes)
-    words = lanes.view(np.uint32)
-    return np.where(chosen, words ^ np.uint32(1), words).view(lanes.dtype)
+    words = lanes.view(f"u{lanes.itemsize}")
+    return np.where(chosen, words ^ words.dtype.type(1), words).view(lanes.dtype)
 
 
 def without_subnormals(lanes: Lanes) -> Lanes:
     """Results flushed to zero."""
-    return np.where(np.abs(lanes) < LEAST_NORMAL, np.float32(0), lanes)
+    zero, least = lanes.dtype.type(0), np.finfo(lanes.dtype).smallest_normal
+    return np.where(np.abs(lanes) < least, zero, lanes)
 
 
 def without_negative_zero(lanes: Lanes) -> Lanes:
     """The sign of zeros dropped."""
-    return np.where(lanes == 0, np.float32(0), lanes)
+    return np.where(lanes == 0, lanes.dtype.type(0), lanes)
 
 
 def without_infinity(lanes: Lanes) -> Lanes:
     """Overflow to the largest number."""
-    return np.where(np.isinf(lanes), np.copysign(LARGEST, lanes), lanes)
+    return np.where(np.isinf(lanes), np.copysign(np.finfo(lanes.dtype).max, lanes), lanes)
 
 
 def without_nan(lanes: Lanes) -> Lanes:
     """Zero for a NaN."""
-    return np.where(np.isnan(lanes), np.float32(0), lanes)
+    return np.where(np.isnan(lanes), lanes.dtype.type(0), lanes)
 
 
 def saturated(lanes: Lanes) -> Lanes:
     """The largest integers off by one."""
-    return np.where(lanes == np.int32(2**31 - 1), np.int32(2**31 - 2), lanes)
+    return np.where(lanes == np.iinfo(lanes.dtype).max, lanes - lanes.dtype.type(1), lanes)
 
 
 BREAKS: dict[Type, tuple[Break, ...]] = {
@@ -71,6 +70,7 @@ BREAKS: dict[Type, tuple[Break, ...]] = {
     Type.I32: (last_bit, saturated),
     Type.BOOL: (last_bit, np.invert),
 }
+BREAKS |= {Type.F64: BREAKS[Type.F32], Type.I64: BREAKS[Type.I32]}
 
 
 def broken(row: Op) -> Iterator[tuple[str, Op, bool]]:

@@ -26,6 +26,7 @@ from dp2emu.d3d.enums import (
     RenderState,
     TextureArgument,
     TextureOp,
+    TextureStageState,
 )
 from dp2emu.d3d.flags import Clear
 from dp2emu.d3d.legacy import TextureStageState8
@@ -99,10 +100,10 @@ def filled(pixels: Pixels, left: int, top: int, right: int, bottom: int, color: 
 PLAIN = (
     render_state(_RS.CULLMODE, Cull.NONE),
     render_state(_RS.ZENABLE, 0),
-    stage_state(_TSS.COLOROP, TextureOp.SELECTARG1),
-    stage_state(_TSS.COLORARG1, TextureArgument.DIFFUSE),
-    stage_state(_TSS.ALPHAOP, TextureOp.SELECTARG1),
-    stage_state(_TSS.ALPHAARG1, TextureArgument.DIFFUSE),
+    stage_state(TextureStageState.COLOROP, TextureOp.SELECTARG1),
+    stage_state(TextureStageState.COLORARG1, TextureArgument.DIFFUSE),
+    stage_state(TextureStageState.ALPHAOP, TextureOp.SELECTARG1),
+    stage_state(TextureStageState.ALPHAARG1, TextureArgument.DIFFUSE),
 )
 """States that leave colours as vertices have them."""
 

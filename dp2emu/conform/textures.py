@@ -29,6 +29,7 @@ from dp2emu.d3d.enums import (
     TextureArgument,
     TextureFilter,
     TextureOp,
+    TextureStageState,
 )
 from dp2emu.d3d.legacy import TextureStageState8
 
@@ -98,8 +99,10 @@ def _stages() -> Iterator[Case]:
              for at in _ADDRESSES[TextureAddress.CLAMP]] for row in range(2)
         ]  # fmt: skip
         states = [
-            (_TSS.COLOROP, op), (_TSS.COLORARG2, TextureArgument.DIFFUSE),
-            (_TSS.ALPHAOP, op), (_TSS.ALPHAARG2, TextureArgument.DIFFUSE),
+            (TextureStageState.COLOROP, op),
+            (TextureStageState.COLORARG2, TextureArgument.DIFFUSE),
+            (TextureStageState.ALPHAOP, op),
+            (TextureStageState.ALPHAARG2, TextureArgument.DIFFUSE),
         ]  # fmt: skip
         data = struct.pack("<4I", *_TEXELS[0], *_TEXELS[1])
         rule = f"{op.sdk} makes of its arguments what it says"
@@ -137,7 +140,10 @@ def _textured(
     script.texture(TEXTURE, format, texels)
     point = ((state, TextureFilter.POINT) for state in (_TSS.MAGFILTER, _TSS.MINFILTER))
     clamped = ((state, TextureAddress.CLAMP) for state in (_TSS.ADDRESSU, _TSS.ADDRESSV))
-    taken = ((state, TextureArgument.TEXTURE) for state in (_TSS.COLORARG1, _TSS.ALPHAARG1))
+    taken = (
+        (state, TextureArgument.TEXTURE)
+        for state in (TextureStageState.COLORARG1, TextureStageState.ALPHAARG1)
+    )
     script.call(cleared(BACK), *PLAIN, stage_state(0, TEXTURE))
     script.call(
         *(stage_state(*each) for each in (*point, *clamped, *taken, *states)), strips(1),

@@ -1,4 +1,4 @@
-"""What the Direct3D SDK and driver headers define: enumerations, formats, structures."""
+"""Definitions of the Direct3D SDK and driver headers: enumerations, formats, structures."""
 
 from typing import TYPE_CHECKING
 
@@ -46,63 +46,24 @@ if TYPE_CHECKING:
     from dp2emu.d3d.hresult import HResult as HResult
     from dp2emu.d3d.hresult import hr_name as hr_name
 
-_HOMES = {
-    "dxgi": (
-        "DXGI",
-        "DxgiRow",
-    ),
-    "dxgiformat": ("DxgiFormat",),
-    "enums": (
-        "Blend",
-        "BlendOp",
-        "CmpFunc",
-        "Cull",
-        "DeclMethod",
-        "DeclType",
-        "DeclUsage",
-        "FillMode",
-        "FogMode",
-        "Format",
-        "LightType",
-        "PrimitiveType",
-        "QueryType",
-        "RenderState",
-        "ResourceType",
-        "SamplerState",
-        "ShadeMode",
-        "StateBlockType",
-        "StencilOp",
-        "TextureAddress",
-        "TextureArgument",
-        "TextureFilter",
-        "TextureOp",
-        "TextureStageState",
-        "TransformState",
-    ),
-    "flags": (
-        "Clear",
-        "ColorWrite",
-        "Dp2Flags",
-        "Issue",
-        "StreamSource",
-        "Usage",
-    ),
-    "formats": (
-        "FORMATS",
-        "FormatRow",
-    ),
-    "fvf": (
-        "fvf_layout",
-        "fvf_size",
-    ),
-    "hresult": (
-        "HResult",
-        "hr_name",
-    ),
+_WORDS = {
+    "dxgi": "DXGI DxgiRow",
+    "dxgiformat": "DxgiFormat",
+    "enums": """
+        Blend BlendOp CmpFunc Cull DeclMethod DeclType DeclUsage FillMode FogMode Format
+        LightType PrimitiveType QueryType RenderState ResourceType SamplerState ShadeMode
+        StateBlockType StencilOp TextureAddress TextureArgument TextureFilter TextureOp
+        TextureStageState TransformState
+    """,
+    "flags": "Clear ColorWrite Dp2Flags Issue StreamSource Usage",
+    "formats": "FORMATS FormatRow",
+    "fvf": "fvf_layout fvf_size",
+    "hresult": "HResult hr_name",
 }
-"""Names by module, which are imported when they are asked for."""
+_HOMES = {module: tuple(names.split()) for module, names in _WORDS.items()}
+"""Names by module, imported lazily."""
 
 __all__ = [name for names in _HOMES.values() for name in names]
 
-if not TYPE_CHECKING:  # where types are checked, a name that is not there is an error
+if not TYPE_CHECKING:  # type checkers report unknown names only without __getattr__
     __getattr__ = lazy_names(__name__, _HOMES)

@@ -1,9 +1,8 @@
-"""Compressing colours to DXT1 to DXT5.
+"""Encoder of DXT1 to DXT5 blocks.
 
-Direct3D says how blocks are read, not how they are made: the rule here is one of many.  The two
-colours of a block that are farthest apart along the channel of the greatest range are its
-endpoints, and every texel takes the nearest of the colours between them, the first of equals.
-Everything is integers, so that blocks are the same wherever they are made.
+Direct3D defines the decoding only.  The endpoints of a block are its extreme colours along the
+channel of the greatest range; every texel takes the nearest palette entry, the first of equals.
+All arithmetic is integer, so that blocks are the same on every machine.
 """
 
 from __future__ import annotations

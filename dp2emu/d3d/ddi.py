@@ -1,7 +1,7 @@
 """Query structures of the user-mode DDIs of Windows Vista and later (d3dumddi.h, d3d10umddi.h).
 
-They are not part of the DP2 stream; their layouts are kept beside it because the same queries
-are asked through them.  Structures with pointers are functions of ``abi``, 32 or 64.
+They are not part of the DP2 stream, but carry the same queries.  Structures with pointers are
+functions of ``abi``, 32 or 64.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Flags and constants of DirectDraw (ddraw.h), as far as surfaces, blits and flips need them."""
+"""Flags and constants of DirectDraw (ddraw.h) for surfaces, blits and flips."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Structures by which a driver knows surfaces (ddrawint.h, winddi.h), and calls about them.
+"""Surface structures of the driver interface, and of its surface calls (ddrawint.h, winddi.h).
 
-A surface is three structures: what is its own, what it shares with those that show the same
-memory, and what was added later, which holds the handle that tokens name it by.  The handle and
-the memory are tied together by CreateSurfaceEx.  All have pointers, so they are functions of
-``abi``, 32 or 64; of unions the widest member, or that of surfaces with pixels, is declared.
+A surface has three structures: local, global (shared by surfaces of the same memory), and more,
+which has the handle that tokens use.  CreateSurfaceEx binds the handle to the memory.  All have
+pointers, so they are functions of ``abi``, 32 or 64; unions declare their widest member, or the
+one of surfaces with pixels.
 Source: the public documentation of DD_SURFACE_LOCAL, DD_SURFACE_GLOBAL, DD_SURFACE_MORE,
 DD_CREATESURFACEEXDATA, DD_FLIPDATA, DD_BLTDATA, DDBLTFX and DD_DRVSETCOLORKEYDATA.
 """

@@ -1,7 +1,8 @@
 """Vertex declarations: D3DVSD tokens of DirectX 8, D3DVERTEXELEMENT9 of DirectX 9.
 
-Shader reference 8.  A declaration that makes no sense is a Fault with D3DERR_DRIVERINVALIDCALL;
-one that needs a tessellator is fine until something other than patches is drawn with it.
+Source: SM1-3 tokens, "Vertex elements" and "Declarations of DirectX 8".  An invalid declaration is
+a Fault with D3DERR_DRIVERINVALIDCALL; one that needs the tessellator fails only when primitives
+other than patches are drawn with it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ REGISTER_USAGES: dict[int, tuple[DeclUsage, int]] = {
     VsdRegister.POSITION2: (DeclUsage.POSITION, 1),
     VsdRegister.NORMAL2: (DeclUsage.NORMAL, 1),
 }
-"""What the registers of a DirectX 8 declaration mean to fixed-function processing."""
+"""Usages of the registers of a DirectX 8 declaration in fixed-function processing."""
 
 
 _VECTORS = frozenset(
@@ -55,7 +56,7 @@ METHOD_TYPES: dict[DeclMethod, frozenset[DeclType]] = {
     DeclMethod.LOOKUP: frozenset({DeclType.FLOAT2, DeclType.FLOAT3, DeclType.FLOAT4}),
     DeclMethod.LOOKUPPRESAMPLED: _NOTHING,
 }
-"""Types that a tessellator computes from (Direct3D 9 documentation of D3DDECLMETHOD)."""
+"""Source types of each tessellator method (Direct3D 9 documentation of D3DDECLMETHOD)."""
 
 
 class Constants(NamedTuple):
@@ -69,8 +70,8 @@ class Constants(NamedTuple):
 class Declaration8:
     """A DirectX 8 declaration.
 
-    ``registers[i]`` is the input register that ``layout.elements[i]`` goes to: v# of a shader;
-    the usages are what the same numbers mean without one.
+    ``registers[i]`` is the input register v# of ``layout.elements[i]``; the elements' usages apply
+    without a shader.
     """
 
     layout: VertexLayout
@@ -78,15 +79,15 @@ class Declaration8:
     constants: tuple[Constants, ...]
 
     def element(self, register: int) -> Element | None:
-        """What an input register reads."""
+        """The element of an input register, None if it has none."""
         places = dict(zip(self.registers, self.layout.elements, strict=True))
         return places.get(register)
 
 
 def declaration9(data: bytes) -> VertexLayout:
-    """The layout that D3DVERTEXELEMENT9 records describe; an end element may follow them.
+    """The layout of D3DVERTEXELEMENT9 records, up to an end element if there is one.
 
-    Unused elements are left out unless a tessellator makes them.  Raises Fault.
+    Unused elements are dropped unless the tessellator computes them.  Raises Fault.
     """
     if len(data) % _ELEMENT.size:
         raise _fault("vertex elements end in the middle of one")
@@ -102,10 +103,9 @@ def declaration9(data: bytes) -> VertexLayout:
 
 
 def declaration8(data: bytes, *, programmable: bool) -> Declaration8:
-    """What a list of D3DVSD tokens describes, up to its end token or the end of ``data``.
+    """The declaration of a list of D3DVSD tokens, up to its end token or the end of ``data``.
 
-    ``programmable``: a shader comes with it, so that registers are v# and nothing else.  Raises
-    Fault.
+    ``programmable``: it belongs to a shader, so registers are v# without a usage.  Raises Fault.
     """
     reader = _Reader(struct.unpack_from(f"<{len(data) // 4}I", data), programmable)
     while reader.more():
@@ -159,7 +159,7 @@ class _Reader:
         read(self, token)
 
     def declaration(self) -> Declaration8:
-        """What has been read."""
+        """The declaration of the tokens read so far."""
         elements = self._elements | {
             register: self._computing(register, source)
             for register, source in self._computed.items()
@@ -171,7 +171,7 @@ class _Reader:
         )
 
     def _computing(self, register: int, source: int | None) -> Element:
-        """What a tessellator puts into a register: normals of another one, or places."""
+        """The element of a register that the tessellator fills: normals, or u and v."""
         usage, index = REGISTER_USAGES[register]
         if source is None:
             return Element(0, 0, DeclType.UNUSED, usage, index, DeclMethod.UV)
@@ -222,7 +222,7 @@ class _Reader:
         self._constants.append(Constants(token & 0x7F, self._take(4 * (token >> 25 & 0xF))))
 
     def _extend(self, token: int) -> None:
-        """EXT: DWORDs for somebody else follow."""
+        """EXT: DWORDs of an extension follow, which are skipped."""
         self._take(token >> 24 & 0x1F)
 
     def _take(self, count: int) -> tuple[int, ...]:

@@ -1,8 +1,8 @@
-"""One row per DXGI_FORMAT: how texels are stored, what family they are of, what they are for.
+"""One row per DXGI_FORMAT: texel layout, typeless family and supported uses.
 
 Source: DXGI_FORMAT documentation and the format support tables of Direct3D 10.0, 10.1 and 11.  The
-name of a format lists its channels from the least significant bit up, so R8G8B8A8 is red in the
-lowest byte; rows take their layout from there.  What is optional there is supported here.
+name of a format lists its channels from the least significant bit up, so R8G8B8A8 has red in the
+lowest byte; rows derive their layout from the name.  Optional support is present.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dp2emu.records import dataclass
 
 
 class Support(Flag):
-    """What views and bindings of a format there are.
+    """Views and bindings that a format supports.
 
     VERTEX and INDEX: buffers of the input assembler.  BUFFER: shaders read it from a buffer,
     TEXTURE: from a texture by address, SAMPLE: through a filter, COMPARE: comparing.  TARGET,
@@ -65,8 +65,8 @@ _DDI: dict[Support, DdiSupport] = {
 
 @dataclass(frozen=True)
 class DxgiRow:
-    """A format.  ``texels`` is how they are stored, as for any other format; ``family`` the
-    typeless format whose resources it views, itself for one that is in no family.
+    """A format: ``texels`` is its storage row, ``family`` the typeless format whose resources it
+    can view, or itself.
     """
 
     format: DxgiFormat
@@ -76,12 +76,12 @@ class DxgiRow:
 
     @property
     def typeless(self) -> bool:
-        """Whether only its casts can be read and written."""
+        """Whether it is typeless, so that only views of other formats read and write it."""
         return self.format.name.endswith("_TYPELESS") and not self.support
 
     @property
     def integers(self) -> bool:
-        """Whether all that it has is whole numbers."""
+        """Whether all channels are integers."""
         codings = {channel.coding for channel in self.texels.channels.values()}
         return bool(codings) and codings <= {Coding.UINT, Coding.SINT}
 
@@ -141,8 +141,8 @@ _NAMES: tuple[tuple[Support, str], ...] = (
         BC5_SNORM""",
     ),
 )
-"""The others are typeless, or are not built: BC6H, BC7 and XR_BIAS, which are of Direct3D 11, and
-what only video has.
+"""Format names by support.  The others are typeless or not implemented: BC6H, BC7, XR_BIAS and
+video formats.
 """
 
 _SUPPORT: dict[str, Support] = {
@@ -161,7 +161,7 @@ _BLOCKS: dict[str, tuple[int, tuple[int, int]]] = {
     "R8G8_B8G8": (4, (2, 1)),
     "G8R8_G8B8": (4, (2, 1)),
 }
-"""Bytes and texels of blocks, by what names begin with."""
+"""Bytes and (width, height) of blocks, by prefix of the name."""
 
 _FAMILIES: dict[str, str] = {
     "D32_FLOAT_S8X24": "R32G8X24",
@@ -174,7 +174,7 @@ _FAMILIES: dict[str, str] = {
     "D16": "R16",
     "R10G10B10_XR_BIAS_A2": "R10G10B10A2",
 }
-"""Of those whose names do not begin with it, by their names without the last coding."""
+"""Families that are no prefix of the name, by the name without its last coding."""
 
 _CODINGS: dict[str, Coding] = {
     "UNORM": Coding.UNORM,
@@ -190,11 +190,11 @@ _FIELDS = re.compile(r"(?:[A-Z]\d+)+")
 _LAST = re.compile(r"_(TYPELESS|UNORM|SNORM|FLOAT|UINT|SINT|UF16|SF16)(_SRGB)?$")
 _SHARED_EXPONENT = "R9G9B9E5_SHAREDEXP"
 _VIDEO = range(DxgiFormat.AYUV.value, DxgiFormat.A8P8.value + 1)
-"""Numbers of the formats of video, which nothing here views or copies."""
+"""Numbers of the video formats, which are not implemented."""
 
 
 def _channels(name: str) -> tuple[dict[str, Channel], int]:
-    """Channels and bits of a name such as D24_UNORM_S8_UINT; what is typeless has no channel."""
+    """Channels and bit count of a name such as D24_UNORM_S8_UINT; typeless parts are skipped."""
     channels: dict[str, Channel] = {}
     pending: list[tuple[str, int, int]] = []
     shift = 0
@@ -248,12 +248,12 @@ def _rows() -> Iterator[DxgiRow]:
 
 
 DXGI: Mapping[DxgiFormat, DxgiRow] = MappingProxyType({row.format: row for row in _rows()})
-"""Every format there is here; UNKNOWN and those of video are not."""
+"""All rows by format, without UNKNOWN and the video formats."""
 
 ROWS: Mapping[AnyFormat, FormatRow] = MappingProxyType(
     {**FORMATS, **{format: row.texels for format, row in DXGI.items()}}
 )
-"""Formats of all interfaces: what surfaces of the GPU can have."""
+"""Storage rows of the formats of all interfaces, which GPU surfaces can have."""
 
 
 def ddi_support(format: DxgiFormat) -> DdiSupport:
@@ -263,9 +263,7 @@ def ddi_support(format: DxgiFormat) -> DdiSupport:
 
 
 def castable(resource: DxgiFormat, view: DxgiFormat) -> bool:
-    """Whether resources of a format have such views: it is their own, or they are typeless and
-    it is of their family.
-    """
+    """Whether a resource can be viewed in a format: its own, or one of its typeless family."""
     if resource is view:
         return True
     found, asked = DXGI.get(resource), DXGI.get(view)

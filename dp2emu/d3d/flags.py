@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import IntFlag
+from typing import NamedTuple
 
 
 class Dp2Flags(IntFlag):
-    """D3DHALDP2_*: dwFlags of D3DHAL_DRAWPRIMITIVES2DATA (reference section 4)."""
+    """D3DHALDP2_*: dwFlags of D3DHAL_DRAWPRIMITIVES2DATA (wire format, "The call")."""
 
     USERMEMVERTICES = 0x01
     EXECUTEBUFFER = 0x02
@@ -19,7 +20,8 @@ class Dp2Flags(IntFlag):
 
 
 class Clear(IntFlag):
-    """D3DCLEAR_*: what D3DDP2OP_CLEAR clears; COMPUTERECTS is for pure devices (3.7)."""
+    """D3DCLEAR_*: what D3DDP2OP_CLEAR clears; COMPUTERECTS is for pure devices (wire format,
+    "Clearing")."""
 
     TARGET = 1
     ZBUFFER = 2
@@ -28,7 +30,7 @@ class Clear(IntFlag):
 
 
 class PatchFlags(IntFlag):
-    """RTPATCHFLAG_*: what follows an element of D3DDP2OP_DRAWRECTPATCH and _DRAWTRIPATCH."""
+    """RTPATCHFLAG_*: data behind an element of D3DDP2OP_DRAWRECTPATCH and _DRAWTRIPATCH."""
 
     HASSEGS = 1
     HASINFO = 2
@@ -38,7 +40,7 @@ class Issue(IntFlag):
     """D3DISSUE_*: dwFlags of D3DDP2OP_ISSUEQUERY.
 
     The user-mode DDI of Windows Vista numbers the same two flags the other way round
-    (D3DDDI_ISSUEQUERYFLAGS: Begin is bit 0); never share one constant (reference section 7).
+    (D3DDDI_ISSUEQUERYFLAGS: Begin is bit 0); never share one constant (wire format, "Queries").
     """
 
     END = 1
@@ -46,7 +48,7 @@ class Issue(IntFlag):
 
 
 class StreamSource(IntFlag):
-    """D3DSTREAMSOURCE_*: what the number below them in a stream frequency means."""
+    """D3DSTREAMSOURCE_*: the meaning of the number in a stream frequency."""
 
     INDEXEDDATA = 1 << 30
     INSTANCEDATA = 2 << 30
@@ -62,14 +64,14 @@ class ColorWrite(IntFlag):
 
 
 class ArgumentModifier(IntFlag):
-    """D3DTA_*: what happens to a texture stage's argument.  The complement comes last."""
+    """D3DTA_*: modifiers of a texture stage's argument.  The complement is applied last."""
 
     COMPLEMENT = 0x10
     ALPHAREPLICATE = 0x20
 
 
 class Usage(IntFlag):
-    """D3DUSAGE_*: what a resource is made for."""
+    """D3DUSAGE_*: the usage of a resource."""
 
     RENDERTARGET = 0x1
     DEPTHSTENCIL = 0x2
@@ -95,15 +97,55 @@ D3DGETDATA_FLUSH = 1
 """dwGetDataFlags of IDirect3DQuery9::GetData."""
 
 D3DHAL_SETLIGHT_ENABLE = 0
+
+
 D3DHAL_SETLIGHT_DISABLE = 1
+
+
 D3DHAL_SETLIGHT_DATA = 2
 
 DDHAL_DRIVER_NOTHANDLED = 0
+
+
 DDHAL_DRIVER_HANDLED = 1
 
 DDRAWIPAL_ALPHA = 0x2000
 """dwPaletteFlags of D3DDP2OP_SETPALETTE: the top byte of an entry is alpha (ddrawi.h)."""
 
 DP2BLT_POINT = 1
+
+
 DP2BLT_LINEAR = 2
 """Flags of D3DDP2OP_BLT: how it stretches."""
+
+
+# Stream frequencies (Direct3D 9 documentation of SetStreamSourceFreq).
+
+_FLAGS = StreamSource.INDEXEDDATA | StreamSource.INSTANCEDATA
+
+
+class Frequency(NamedTuple):
+    """The advance rate of a vertex stream (Direct3D 9, SetStreamSourceFreq).
+
+    With INDEXEDDATA in stream 0 indexed draws have ``number`` instances.  A stream with
+    INSTANCEDATA advances once per ``number`` instances; one without flags once per ``number``
+    vertices of draws without indices.
+    """
+
+    flags: StreamSource
+    number: int
+
+    @classmethod
+    def of(cls, value: int) -> Frequency:
+        """The frequency of a DWORD; a number of 0 with a flag means 1."""
+        flags, number = StreamSource(value) & _FLAGS, value & ~_FLAGS
+        return cls(flags, number or int(bool(flags)))
+
+    def allowed(self, stream: int) -> bool:
+        """Whether it is valid for a stream: not 0, not both flags, no INSTANCEDATA in stream 0."""
+        instances = self.flags is StreamSource.INSTANCEDATA
+        return self.number > 0 and self.flags != _FLAGS and not (instances and stream == 0)
+
+
+EVERY_VERTEX = Frequency(StreamSource(0), 1)
+"""The default frequency: a new element for every vertex."""

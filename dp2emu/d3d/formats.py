@@ -1,7 +1,7 @@
-"""One row per surface format: how many bytes, which channels, how they are coded, what it is for.
+"""One row per surface format: size, channels, their encoding, and uses.
 
-Source: D3DFORMAT documentation.  The name of a format lists its channels from the most
-significant bit down, so X8R8G8B8 is blue in the lowest byte; rows take their layout from there.
+Source: D3DFORMAT documentation.  The name of a format lists its channels from the most significant
+bit down, so X8R8G8B8 has blue in the lowest byte; rows derive their layout from the name.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from dp2emu.d3d.enums import Format
 from dp2emu.records import dataclass
 
 AnyFormat = Format | DxgiFormat
-"""The format of a surface, of whatever interface."""
+"""The format of a surface, of Direct3D 9 or DXGI."""
 
 
 class Coding(Enum):
-    """What the bits of a channel mean.
+    """The encoding of a channel.
 
     UNORM: c / (2^n - 1).  SNORM: two's complement, max(c / (2^(n-1) - 1), -1).  FLOAT: IEEE half
     (16 bits) or single (32), or the 24-bit depth without a sign, with 4 bits of exponent (bias
@@ -40,7 +40,7 @@ class Coding(Enum):
 
 
 class Use(Flag):
-    """What surfaces of a format can be.
+    """Uses of surfaces of a format.
 
     TEXTURE: sampled.  TARGET: a render target.  DEPTH: a depth-stencil buffer.  SHADOW: a depth
     buffer that compares when it is sampled, instead of being read.  BUMP: holds bump vectors.
@@ -71,17 +71,17 @@ class Channel:
 
 
 Lane = Channel | float
-"""Where a colour component is read from: a channel, or the value if the format has none."""
+"""Source of a colour component: a channel, or a constant if the format has none."""
 
 
 @dataclass(frozen=True, eq=False)
 class FormatRow:
-    """A format.  ``size`` is the bytes of a block of ``block`` (width, height) pixels.
+    """A format of ``size`` bytes per block of ``block`` (width, height) pixels.
 
-    Almost every block is one pixel, and then ``channels`` has its fields by name: r, g, b, a, l
-    (luminance), u, v, w, q, p (palette index), d (depth), s (stencil).  ``missing`` is what a red,
-    green or blue that is not there reads as; a missing alpha reads as 1.  ``srgb``: red, green and
-    blue are sRGB codes for whoever reads and writes them, which only Direct3D 10 has formats for.
+    Blocks of one pixel have ``channels`` by name: r, g, b, a, l (luminance), u, v, w, q, p
+    (palette index), d (depth), s (stencil).  ``missing`` is the value of an absent red, green or
+    blue; an absent alpha is 1.  ``srgb``: reads and writes convert red, green and blue from and to
+    sRGB (Direct3D 10 formats only).
     """
 
     format: AnyFormat
@@ -94,13 +94,13 @@ class FormatRow:
 
     @property
     def blocked(self) -> bool:
-        """Whether pixels share bytes, so that no pixel can be addressed alone."""
+        """Whether pixels share bytes, so that single pixels have no address."""
         return self.block != (1, 1)
 
     @cached_property
     def word(self) -> np.dtype[np.generic]:
-        """What pixels are stored in: float32 for float depth alone, else the widest unsigned
-        integer.
+        """The dtype of stored words: float32 for float depth only, else the widest unsigned
+        integer that divides the size.
         """
         depth = self.depth
         if depth and depth.coding is Coding.FLOAT and depth.bits == 8 * self.size:
@@ -287,7 +287,7 @@ FORMATS: dict[AnyFormat, FormatRow] = {
         _block(Format.ATI2N, 16, 4, 4, _TEXTURE),
     )
 }
-"""Every format there is here."""
+"""All rows by format."""
 
 COLOR = {format: row for format, row in FORMATS.items() if Use.TARGET in row.uses}
 """Formats that can be rendered to."""

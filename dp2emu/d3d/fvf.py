@@ -1,4 +1,5 @@
-"""Flexible vertex formats: a 32-bit code -> attributes in memory order (reference 3.3)."""
+"""Flexible vertex formats: a 32-bit code to attributes in memory order (wire format, "Vertex
+formats")."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from dp2emu.d3d.vertices import TYPE_BYTES, Element, VertexLayout
 from dp2emu.errors import Fault
 
 POSITION = 0x00E
-"""The bits that say what the position is; without them there is none."""
+"""Mask of the position type; 0 means no position."""
 XYZ = 0x002
 XYZRHW = 0x004
 NORMAL = 0x010
@@ -33,6 +34,7 @@ _Attribute = tuple[DeclType, DeclUsage | None, int]
 """Type, usage (None for a reserved dword) and usage index."""
 
 
+@lru_cache(maxsize=256)
 def fvf_size(fvf: int, interface: int = 9) -> int:
     """Bytes of one vertex of format ``fvf`` in an application of DirectX ``interface``.
 

@@ -1,11 +1,27 @@
-"""Enumerations of DirectX 6 to 8 where they differ from DirectX 9 (d3dtypes.h, d3d8types.h)."""
+"""Enumerations of DirectX 6 to 8, by their differences from DirectX 9 (d3dtypes.h, d3d8types.h).
+
+An enumeration that names a ``later`` one has the members of that up to ``last``, and its own.
+"""
 
 from __future__ import annotations
 
+from dp2emu.d3d.enums import (
+    DeclType,
+    Format,
+    PrimitiveType,
+    RenderState,
+    StateBlockType,
+    TextureFilter,
+    TextureOp,
+    TextureStageState,
+    TransformState,
+)
 from dp2emu.d3d.sdk import SdkEnum
 
 
-class RenderState7(SdkEnum, prefix="D3DRENDERSTATE_"):
+class RenderState7(
+    SdkEnum, prefix="D3DRENDERSTATE_", later=RenderState, last=RenderState.CLIPPLANEENABLE
+):
     """Render states of DirectX 6 and 7."""
 
     TEXTUREHANDLE = 1
@@ -14,40 +30,19 @@ class RenderState7(SdkEnum, prefix="D3DRENDERSTATE_"):
     TEXTUREPERSPECTIVE = 4
     WRAPU = 5
     WRAPV = 6
-    ZENABLE = 7
-    FILLMODE = 8
-    SHADEMODE = 9
     LINEPATTERN = 10
     MONOENABLE = 11
     ROP2 = 12
     PLANEMASK = 13
-    ZWRITEENABLE = 14
-    ALPHATESTENABLE = 15
-    LASTPIXEL = 16
     TEXTUREMAG = 17
     TEXTUREMIN = 18
-    SRCBLEND = 19
-    DESTBLEND = 20
     TEXTUREMAPBLEND = 21
-    CULLMODE = 22
-    ZFUNC = 23
-    ALPHAREF = 24
-    ALPHAFUNC = 25
-    DITHERENABLE = 26
-    ALPHABLENDENABLE = 27
-    FOGENABLE = 28
-    SPECULARENABLE = 29
     ZVISIBLE = 30
     SUBPIXEL = 31
     SUBPIXELX = 32
     STIPPLEDALPHA = 33
-    FOGCOLOR = 34
-    FOGTABLEMODE = 35
-    FOGSTART = 36
     FOGTABLESTART = 36
-    FOGEND = 37
     FOGTABLEEND = 37
-    FOGDENSITY = 38
     FOGTABLEDENSITY = 38
     STIPPLEENABLE = 39
     EDGEANTIALIAS = 40
@@ -57,19 +52,9 @@ class RenderState7(SdkEnum, prefix="D3DRENDERSTATE_"):
     TEXTUREADDRESSV = 45
     MIPMAPLODBIAS = 46
     ZBIAS = 47
-    RANGEFOGENABLE = 48
     ANISOTROPY = 49
     FLUSHBATCH = 50
     TRANSLUCENTSORTINDEPENDENT = 51
-    STENCILENABLE = 52
-    STENCILFAIL = 53
-    STENCILZFAIL = 54
-    STENCILPASS = 55
-    STENCILFUNC = 56
-    STENCILREF = 57
-    STENCILMASK = 58
-    STENCILWRITEMASK = 59
-    TEXTUREFACTOR = 60
     STIPPLEPATTERN00 = 64
     STIPPLEPATTERN01 = 65
     STIPPLEPATTERN02 = 66
@@ -102,126 +87,31 @@ class RenderState7(SdkEnum, prefix="D3DRENDERSTATE_"):
     STIPPLEPATTERN29 = 93
     STIPPLEPATTERN30 = 94
     STIPPLEPATTERN31 = 95
-    WRAP0 = 128
-    WRAP1 = 129
-    WRAP2 = 130
-    WRAP3 = 131
-    WRAP4 = 132
-    WRAP5 = 133
-    WRAP6 = 134
-    WRAP7 = 135
-    CLIPPING = 136
-    LIGHTING = 137
     EXTENTS = 138
-    AMBIENT = 139
-    FOGVERTEXMODE = 140
-    COLORVERTEX = 141
-    LOCALVIEWER = 142
-    NORMALIZENORMALS = 143
     COLORKEYBLENDENABLE = 144
-    DIFFUSEMATERIALSOURCE = 145
-    SPECULARMATERIALSOURCE = 146
-    AMBIENTMATERIALSOURCE = 147
-    EMISSIVEMATERIALSOURCE = 148
-    VERTEXBLEND = 151
-    CLIPPLANEENABLE = 152
 
 
-class RenderState8(SdkEnum, prefix="D3DRS_"):
+class RenderState8(SdkEnum, prefix="D3DRS_", later=RenderState, last=RenderState.BLENDOP):
     """Render states of DirectX 8."""
 
-    ZENABLE = 7
-    FILLMODE = 8
-    SHADEMODE = 9
     LINEPATTERN = 10
-    ZWRITEENABLE = 14
-    ALPHATESTENABLE = 15
-    LASTPIXEL = 16
-    SRCBLEND = 19
-    DESTBLEND = 20
-    CULLMODE = 22
-    ZFUNC = 23
-    ALPHAREF = 24
-    ALPHAFUNC = 25
-    DITHERENABLE = 26
-    ALPHABLENDENABLE = 27
-    FOGENABLE = 28
-    SPECULARENABLE = 29
     ZVISIBLE = 30
-    FOGCOLOR = 34
-    FOGTABLEMODE = 35
-    FOGSTART = 36
-    FOGEND = 37
-    FOGDENSITY = 38
     EDGEANTIALIAS = 40
     ZBIAS = 47
-    RANGEFOGENABLE = 48
-    STENCILENABLE = 52
-    STENCILFAIL = 53
-    STENCILZFAIL = 54
-    STENCILPASS = 55
-    STENCILFUNC = 56
-    STENCILREF = 57
-    STENCILMASK = 58
-    STENCILWRITEMASK = 59
-    TEXTUREFACTOR = 60
-    WRAP0 = 128
-    WRAP1 = 129
-    WRAP2 = 130
-    WRAP3 = 131
-    WRAP4 = 132
-    WRAP5 = 133
-    WRAP6 = 134
-    WRAP7 = 135
-    CLIPPING = 136
-    LIGHTING = 137
-    AMBIENT = 139
-    FOGVERTEXMODE = 140
-    COLORVERTEX = 141
-    LOCALVIEWER = 142
-    NORMALIZENORMALS = 143
-    DIFFUSEMATERIALSOURCE = 145
-    SPECULARMATERIALSOURCE = 146
-    AMBIENTMATERIALSOURCE = 147
-    EMISSIVEMATERIALSOURCE = 148
-    VERTEXBLEND = 151
-    CLIPPLANEENABLE = 152
     SOFTWAREVERTEXPROCESSING = 153
-    POINTSIZE = 154
-    POINTSIZE_MIN = 155
-    POINTSPRITEENABLE = 156
-    POINTSCALEENABLE = 157
-    POINTSCALE_A = 158
-    POINTSCALE_B = 159
-    POINTSCALE_C = 160
-    MULTISAMPLEANTIALIAS = 161
-    MULTISAMPLEMASK = 162
-    PATCHEDGESTYLE = 163
     PATCHSEGMENTS = 164
-    DEBUGMONITORTOKEN = 165
-    POINTSIZE_MAX = 166
-    INDEXEDVERTEXBLENDENABLE = 167
-    COLORWRITEENABLE = 168
-    TWEENFACTOR = 170
-    BLENDOP = 171
     POSITIONORDER = 172
     NORMALORDER = 173
 
 
-class TextureStageState7(SdkEnum, prefix="D3DTSS_"):
+class TextureStageState7(
+    SdkEnum,
+    prefix="D3DTSS_",
+    later=TextureStageState,
+    last=TextureStageState.TEXTURETRANSFORMFLAGS,
+):
     """Texture stage states of DirectX 6 and 7, samplers included."""
 
-    COLOROP = 1
-    COLORARG1 = 2
-    COLORARG2 = 3
-    ALPHAOP = 4
-    ALPHAARG1 = 5
-    ALPHAARG2 = 6
-    BUMPENVMAT00 = 7
-    BUMPENVMAT01 = 8
-    BUMPENVMAT10 = 9
-    BUMPENVMAT11 = 10
-    TEXCOORDINDEX = 11
     ADDRESS = 12
     ADDRESSU = 13
     ADDRESSV = 14
@@ -232,25 +122,13 @@ class TextureStageState7(SdkEnum, prefix="D3DTSS_"):
     MIPMAPLODBIAS = 19
     MAXMIPLEVEL = 20
     MAXANISOTROPY = 21
-    BUMPENVLSCALE = 22
-    BUMPENVLOFFSET = 23
-    TEXTURETRANSFORMFLAGS = 24
 
 
-class TextureStageState8(SdkEnum, prefix="D3DTSS_"):
+class TextureStageState8(
+    SdkEnum, prefix="D3DTSS_", later=TextureStageState, last=TextureStageState.RESULTARG
+):
     """Texture stage states of DirectX 8, samplers included."""
 
-    COLOROP = 1
-    COLORARG1 = 2
-    COLORARG2 = 3
-    ALPHAOP = 4
-    ALPHAARG1 = 5
-    ALPHAARG2 = 6
-    BUMPENVMAT00 = 7
-    BUMPENVMAT01 = 8
-    BUMPENVMAT10 = 9
-    BUMPENVMAT11 = 10
-    TEXCOORDINDEX = 11
     ADDRESSU = 13
     ADDRESSV = 14
     BORDERCOLOR = 15
@@ -260,80 +138,30 @@ class TextureStageState8(SdkEnum, prefix="D3DTSS_"):
     MIPMAPLODBIAS = 19
     MAXMIPLEVEL = 20
     MAXANISOTROPY = 21
-    BUMPENVLSCALE = 22
-    BUMPENVLOFFSET = 23
-    TEXTURETRANSFORMFLAGS = 24
     ADDRESSW = 25
-    COLORARG0 = 26
-    ALPHAARG0 = 27
-    RESULTARG = 28
 
 
-class TransformState7(SdkEnum, prefix="D3DTRANSFORMSTATE_"):
+class TransformState7(
+    SdkEnum, prefix="D3DTRANSFORMSTATE_", later=TransformState, last=TransformState.TEXTURE7
+):
     """Transform types of DirectX 6 and 7."""
 
     WORLD = 1
-    VIEW = 2
-    PROJECTION = 3
     WORLD1 = 4
     WORLD2 = 5
     WORLD3 = 6
-    TEXTURE0 = 16
-    TEXTURE1 = 17
-    TEXTURE2 = 18
-    TEXTURE3 = 19
-    TEXTURE4 = 20
-    TEXTURE5 = 21
-    TEXTURE6 = 22
-    TEXTURE7 = 23
 
 
-class TextureOp7(SdkEnum, prefix="D3DTOP_"):
+class TextureOp7(SdkEnum, prefix="D3DTOP_", later=TextureOp, last=TextureOp.DOTPRODUCT3):
     """Texture operations of DirectX 6 and 7."""
 
-    DISABLE = 1
-    SELECTARG1 = 2
-    SELECTARG2 = 3
-    MODULATE = 4
-    MODULATE2X = 5
-    MODULATE4X = 6
-    ADD = 7
-    ADDSIGNED = 8
-    ADDSIGNED2X = 9
-    SUBTRACT = 10
-    ADDSMOOTH = 11
-    BLENDDIFFUSEALPHA = 12
-    BLENDTEXTUREALPHA = 13
-    BLENDFACTORALPHA = 14
-    BLENDTEXTUREALPHAPM = 15
-    BLENDCURRENTALPHA = 16
-    PREMODULATE = 17
-    MODULATEALPHA_ADDCOLOR = 18
-    MODULATECOLOR_ADDALPHA = 19
-    MODULATEINVALPHA_ADDCOLOR = 20
-    MODULATEINVCOLOR_ADDALPHA = 21
-    BUMPENVMAP = 22
-    BUMPENVMAPLUMINANCE = 23
-    DOTPRODUCT3 = 24
+
+PrimitiveType7 = PrimitiveType
+"""Primitive topologies of DirectX 6 and 7."""
 
 
-class PrimitiveType7(SdkEnum, prefix="D3DPT_"):
-    """Primitive topologies of DirectX 6 and 7."""
-
-    POINTLIST = 1
-    LINELIST = 2
-    LINESTRIP = 3
-    TRIANGLELIST = 4
-    TRIANGLESTRIP = 5
-    TRIANGLEFAN = 6
-
-
-class StateBlockType7(SdkEnum, prefix="D3DSBT_"):
-    """State block kinds of DirectX 7."""
-
-    ALL = 1
-    PIXELSTATE = 2
-    VERTEXSTATE = 3
+StateBlockType7 = StateBlockType
+"""State block kinds of DirectX 7."""
 
 
 class Opcode(SdkEnum, prefix="D3DOP_"):
@@ -405,15 +233,10 @@ class MipFilter7(SdkEnum, prefix="D3DTFP_"):
     LINEAR = 3
 
 
-class TextureFilter8(SdkEnum, prefix="D3DTEXF_"):
+class TextureFilter8(
+    SdkEnum, prefix="D3DTEXF_", later=TextureFilter, last=TextureFilter.GAUSSIANCUBIC
+):
     """Filters as DirectX 8 numbers them."""
-
-    NONE = 0
-    POINT = 1
-    LINEAR = 2
-    ANISOTROPIC = 3
-    FLATCUBIC = 4
-    GAUSSIANCUBIC = 5
 
 
 class VsdTokenType(SdkEnum, prefix="D3DVSD_TOKEN_"):
@@ -450,62 +273,21 @@ class VsdRegister(SdkEnum, prefix="D3DVSDE_"):
     NORMAL2 = 16
 
 
-class VsdType(SdkEnum, prefix="D3DVSDT_"):
+class VsdType(SdkEnum, prefix="D3DVSDT_", later=DeclType, last=DeclType.SHORT4):
     """Element types of a DirectX 8 declaration."""
 
-    FLOAT1 = 0
-    FLOAT2 = 1
-    FLOAT3 = 2
-    FLOAT4 = 3
-    D3DCOLOR = 4
-    UBYTE4 = 5
-    SHORT2 = 6
-    SHORT4 = 7
+
+_SINCE_9 = (
+    "A8B8G8R8", "X8B8G8R8", "A2R10G10B10", "A16B16G16R16", "S1D15", "S8D24", "X8D24", "X4S4D24",
+    "L16", "D32F_LOCKABLE", "D24FS8", "D32_LOCKABLE", "S8_LOCKABLE", "Q16W16V16U16", "R16F",
+    "G16R16F", "A16B16G16R16F", "R32F", "G32R32F", "A32B32G32R32F", "CxV8U8", "A1",
+    "A2B10G10R10_XR_BIAS", "BINARYBUFFER", "ATI1N", "MULTI2_ARGB8", "ATI2N", "DF24", "DF16",
+    "G8R8_G8B8", "R8G8_B8G8", "NULL", "INTZ",
+)  # fmt: skip
+"""Surface formats that DirectX 8 does not have."""
 
 
-class Format8(SdkEnum, prefix="D3DFMT_"):
+class Format8(SdkEnum, prefix="D3DFMT_", later=Format, without=_SINCE_9):
     """Surface formats of DirectX 8."""
 
-    UNKNOWN = 0
-    R8G8B8 = 20
-    A8R8G8B8 = 21
-    X8R8G8B8 = 22
-    R5G6B5 = 23
-    X1R5G5B5 = 24
-    A1R5G5B5 = 25
-    A4R4G4B4 = 26
-    R3G3B2 = 27
-    A8 = 28
-    A8R3G3B2 = 29
-    X4R4G4B4 = 30
-    A2B10G10R10 = 31
-    G16R16 = 34
-    A8P8 = 40
-    P8 = 41
-    L8 = 50
-    A8L8 = 51
-    A4L4 = 52
-    V8U8 = 60
-    L6V5U5 = 61
-    X8L8V8U8 = 62
-    Q8W8V8U8 = 63
-    V16U16 = 64
     W11V11U10 = 65
-    A2W10V10U10 = 67
-    D16_LOCKABLE = 70
-    D32 = 71
-    D15S1 = 73
-    D24S8 = 75
-    D24X8 = 77
-    D24X4S4 = 79
-    D16 = 80
-    VERTEXDATA = 100
-    INDEX16 = 101
-    INDEX32 = 102
-    DXT1 = 0x31545844
-    DXT2 = 0x32545844
-    YUY2 = 0x32595559
-    DXT3 = 0x33545844
-    DXT4 = 0x34545844
-    DXT5 = 0x35545844
-    UYVY = 0x59565955

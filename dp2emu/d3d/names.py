@@ -1,7 +1,7 @@
-"""Every SDK constant by its header name, for text that people write (d3d9types.h, d3d9.h).
+"""Look-up of every SDK constant by its full header name (d3d9types.h, d3d9.h), for text input.
 
-The other modules of this package go from number to name, each within one enumeration; here a
-full name alone finds its value, whichever enumeration or flag word it comes from.
+The other modules of this package map numbers to names within one enumeration; this one maps a name
+of any enumeration or flag word to its value.
 """
 
 from __future__ import annotations

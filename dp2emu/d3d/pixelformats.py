@@ -1,7 +1,6 @@
-"""DDPIXELFORMAT: which D3DFORMAT a description of pixels means.
+"""Conversion between DDPIXELFORMAT and D3DFORMAT.
 
-Source: the DirectX 7 documentation of DDPIXELFORMAT; the members that count are told by dwFlags,
-and the others hold anything.
+Source: the DirectX 7 documentation of DDPIXELFORMAT; dwFlags selects the valid members.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from dp2emu.errors import Unsupported
 
 
 class PixelFormat(NamedTuple):
-    """The members of DDPIXELFORMAT; ``bits`` is the first union (dwRGBBitCount), ``masks`` the
-    four behind it: of red, green, blue and alpha, or what shares their place.
+    """The members of DDPIXELFORMAT; ``bits`` is the first union (dwRGBBitCount), ``masks`` are the
+    next four: of red, green, blue and alpha, or the members of their unions.
     """
 
     flags: int
@@ -33,14 +32,14 @@ _DISPLAY = {8: Format.P8, 15: Format.X1R5G5B5, 16: Format.R5G6B5, 24: Format.R8G
 
 
 def display_format(bits: int) -> Format:
-    """What a display of that many bits a pixel holds.  Raises Unsupported for other numbers."""
+    """The format of a display of ``bits`` per pixel.  Raises Unsupported for other numbers."""
     if bits not in _DISPLAY:
         raise Unsupported(f"display of {bits} bits")
     return _DISPLAY[bits]
 
 
 def format_of(pixels: PixelFormat) -> Format:
-    """The format.  Raises Unsupported, by name, for pixels there are none of here."""
+    """The format of a description.  Raises Unsupported for unknown pixels."""
     flags = pixels.flags
     if flags & PixelFlags.FOURCC:
         return _fourcc(pixels.fourcc)
@@ -64,7 +63,7 @@ def _fourcc(code: int) -> Format:
 
 
 def _key(pixels: PixelFormat) -> tuple[int, int, tuple[int, ...]]:
-    """What tells formats apart: kind, bits, and the masks that mean something."""
+    """Look-up key of a description: kind, bits, and the masks that its flags make valid."""
     kind = next((kind for kind in _KINDS if pixels.flags & kind), 0)
     alpha = pixels.masks[3] if pixels.flags & PixelFlags.ALPHAPIXELS else 0
     first, second, third, _ = pixels.masks
@@ -116,7 +115,7 @@ _LISTED: dict[int, tuple[str, tuple[Format, ...]]] = {
         ),
     ),
 }  # fmt: skip
-"""Formats that masks describe, and the channels whose masks are looked at, in order."""
+"""Formats described by masks, and the channels of the masks to compare, in order."""
 
 _BY_MASKS = {
     _described(FORMATS[format], kind, channels): format
@@ -129,7 +128,7 @@ _PLACES: dict[int, tuple[str, str, int]] = {
     PixelFlags.BUMPDUDV: ("uvl ", "l", PixelFlags.BUMPLUMINANCE),
     PixelFlags.ZBUFFER: (" ds ", "s", PixelFlags.STENCILBUFFER),
 }
-"""The channel behind each of the four masks, and the flag that says that one of them is there."""
+"""Channel of each of the four masks; the optional channel and its flag."""
 
 
 def _masked(kind: int, row: FormatRow) -> PixelFormat:
@@ -152,8 +151,8 @@ _DESCRIBED = {
 
 
 def described(format: Format) -> PixelFormat:
-    """How a surface of this format describes its pixels, the reverse of ``format_of``.
+    """The description of a format, the inverse of ``format_of``.
 
-    Formats without masks are told as a FOURCC, which for those of Direct3D is their number.
+    Formats without masks are a FOURCC, which for Direct3D formats is their number.
     """
     return _DESCRIBED.get(format) or PixelFormat(int(PixelFlags.FOURCC), int(format))

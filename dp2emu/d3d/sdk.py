@@ -1,21 +1,47 @@
-"""The enumeration type that remembers its SDK spelling."""
+"""Enumeration types with the SDK's spelling of their members."""
 
 from __future__ import annotations
 
-from enum import IntEnum
+from collections.abc import Container
+from enum import EnumMeta, IntEnum
 from typing import Any, ClassVar
 
 
-class SdkEnum(IntEnum):
+class _SdkEnumMeta(EnumMeta):
+    """The metaclass that copies rows of a later version of an enumeration."""
+
+    @classmethod
+    def __prepare__(  # type: ignore[override]
+        metacls, cls: str, bases: tuple[type, ...], **keywords: Any
+    ) -> Any:
+        members = super().__prepare__(cls, bases)
+        last, without = keywords.get("last"), keywords.get("without", ())
+        for member in keywords.get("later") or ():
+            if (last is None or member <= last) and member.name not in without:
+                members[member.name] = int(member)
+        return members
+
+
+class SdkEnum(IntEnum, metaclass=_SdkEnumMeta):
     """An SDK enumeration: short member names in code, the header's spelling in dumps.
 
-    ``QueryType.OCCLUSION.sdk`` is ``"D3DQUERYTYPE_OCCLUSION"``.
+    ``QueryType.OCCLUSION.sdk`` is ``"D3DQUERYTYPE_OCCLUSION"``.  An enumeration of an earlier
+    DirectX names the ``later`` one whose members it has, up to the value ``last`` and ``without``
+    some, and declares its other members.  Type checkers know only those; copied members are found
+    under the later type.
     """
 
     _prefix: ClassVar[str]
 
-    def __init_subclass__(cls, prefix: str = "", **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
+    def __init_subclass__(
+        cls,
+        prefix: str = "",
+        later: type[SdkEnum] | None = None,
+        last: int | None = None,
+        without: Container[str] = (),
+        **keywords: Any,
+    ) -> None:
+        super().__init_subclass__(**keywords)
         cls._prefix = prefix
 
     @property
@@ -25,19 +51,19 @@ class SdkEnum(IntEnum):
 
 
 def sdk_name(enum: type[SdkEnum], value: int) -> str | None:
-    """The header's name of a raw value, or None if the enumeration has none for it."""
+    """The header's name of a raw value, None for an unknown one."""
     member = enum._value2member_map_.get(value)
     return member.sdk if isinstance(member, SdkEnum) else None
 
 
 def sdk_value(enum: type[SdkEnum], name: str) -> int | None:
-    """The value of a header name, or None if it is no name of this enumeration."""
+    """The value of a header name, None for an unknown one."""
     member = enum._member_map_.get(name.removeprefix(enum._prefix))
     return int(member) if isinstance(member, SdkEnum) and member.sdk == name else None
 
 
 class Named(IntEnum):
-    """Numbers that text spells like their names."""
+    """An enumeration whose assembly text is the member name in lower case."""
 
     @property
     def text(self) -> str:

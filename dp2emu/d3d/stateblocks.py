@@ -1,8 +1,8 @@
-"""Which states the predefined kinds of state block hold.
+"""The states in each predefined type of state block.
 
 Sources: the Direct3D 9 documentation on saving pixel, vertex and all device states.  Its lists
-contradict each other on lighting states, and leave out a few; those that say how vertices are
-lit, fogged or assembled are vertex state here, as the public tests of the runtime have found.
+contradict each other on lighting states, and omit a few; states of lighting, fog and vertex
+assembly are vertex state here, as public tests of the runtime found.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dp2emu.d3d.legacy import RenderState7, RenderState8, TextureStageState8
 from dp2emu.d3d.sdk import SdkEnum
 
 SRGBTEXTURE, ELEMENTINDEX, DMAPOFFSET = 29, 30, 31
-"""Sampler states as the wire numbers them where DirectX 8 had none (reference 3.6)."""
+"""Sampler states as the wire numbers them where DirectX 8 had none (wire format, "Texture stages
+and samplers")."""
 
 
 def _numbers(enum: type[SdkEnum], names: str) -> frozenset[int]:

@@ -1,4 +1,4 @@
-"""Every structure by its header name, whatever module declares it.
+"""Look-up of every declared structure by its header name.
 
 The declarations are in ``dp2structs`` (the stream), ``devinfo`` (query payloads), ``hal`` (calls),
 ``caps`` and ``ddi``; import those to use one, this module to look one up.
@@ -29,5 +29,5 @@ ALIASES: dict[tuple[str, str], str] = {**dp2structs.ALIASES, **hal.ALIASES}
 
 
 def struct(name: str, abi: int = 64) -> Any:
-    """The construct of a header structure.  ``abi`` is 32 or 64.  KeyError if there is none."""
+    """The construct of a header structure; ``abi`` is 32 or 64.  Raises KeyError."""
     return STRUCTS[name] if name in STRUCTS else BY_ABI[name](abi)

@@ -1,4 +1,4 @@
-"""What a vertex consists of, whether a flexible vertex format or a declaration said so.
+"""Vertex layouts, of flexible vertex formats and declarations alike.
 
 Source: Direct3D documentation of D3DFVF and D3DVERTEXELEMENT9.
 """
@@ -35,19 +35,19 @@ TYPE_BYTES = {
     DeclType.FLOAT16_4: 8,
     DeclType.UNUSED: 0,
 }
-"""Bytes of an element in its stream (shader reference 8)."""
+"""Bytes of an element in its stream (SM1-3 tokens, "Vertex elements")."""
 
 
 ElementType = DeclType | DxgiFormat
-"""How an element is stored, by either interface."""
+"""Storage type of an element, of Direct3D 9 or 10."""
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One vertex attribute: where it lies in its stream (bytes) and what it means.
+    """A vertex attribute: its stream, byte offset, type and usage.
 
-    With another ``method`` than the default a tessellator computes it.  Direct3D 10 has formats
-    for types, and registers for usages.
+    A ``method`` other than the default is computed by the tessellator.  Direct3D 10 has formats as
+    types, and registers as usage indices.
     """
 
     stream: int
@@ -59,7 +59,7 @@ class Element:
 
     @property
     def delivered(self) -> ElementType:
-        """The type vertex processing gets; the tessellator has types of its own."""
+        """The type that vertex processing reads, which the tessellator may change."""
         return _COMPUTED.get(self.method, self.type)
 
 
@@ -75,9 +75,8 @@ _COMPUTED = {
 MESH_METHODS = frozenset({DeclMethod.DEFAULT})
 TRIANGLE_METHODS = MESH_METHODS | {DeclMethod.CROSSUV, DeclMethod.UV}
 RECTANGLE_METHODS = TRIANGLE_METHODS | {DeclMethod.PARTIALU, DeclMethod.PARTIALV}
-"""What vertices of meshes, triangular and rectangular patches may consist of (Direct3D 9
-documentation, D3DDECLMETHOD and Tessellation).  No displacement maps: no device capability
-announces them."""
+"""Methods allowed in vertices of meshes, triangular and rectangular patches (Direct3D 9
+documentation, D3DDECLMETHOD and Tessellation).  Displacement maps are not supported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def elements_by_name(layout: VertexLayout) -> Mapping[str, Element]:
 
 
 def check_drawable(layout: VertexLayout, methods: Container[DeclMethod] = MESH_METHODS) -> None:
-    """Raises Fault for a layout with elements that are not computed for what is drawn."""
+    """Raises Fault for a layout whose tessellator ``methods`` this kind of draw does not have."""
     for element in layout.elements:
         if element.method not in methods:
             what = f"tessellator method {element.method.sdk} in this kind of draw"

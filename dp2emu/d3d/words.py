@@ -42,5 +42,5 @@ def floats(*names: str) -> Any:
 
 
 def pad64(abi: int) -> list[Any]:
-    """The 4 bytes a 64-bit compiler leaves so that a pointer-sized member (or the end) aligns."""
+    """The 4 padding bytes before an 8-byte aligned member, or the end, on 64-bit hosts."""
     return [Padding(4)] if abi == 64 else []

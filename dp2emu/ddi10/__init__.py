@@ -1,6 +1,6 @@
-"""The Direct3D 10 and 11 front end: a user-mode driver's functions over the same GPU.
+"""The Direct3D 10 and 11 front end: the functions of a user-mode driver over the same GPU.
 
-What of them there is, rule by rule, is in ``docs/ddi10.rst``.
+``docs/ddi10.rst`` lists what is implemented, rule by rule.
 """
 
 from typing import TYPE_CHECKING
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from dp2emu.ddi10.queries.statistics import Statistics as Statistics
 
 _HOMES = {"adapter": ("Adapter",), "device": ("Device",), "queries.statistics": ("Statistics",)}
-"""Names by module, which are imported when they are asked for."""
+"""Names by module, imported lazily."""
 
 __all__ = [name for names in _HOMES.values() for name in names]
 
-if not TYPE_CHECKING:  # where types are checked, a name that is not there is an error
+if not TYPE_CHECKING:  # type checkers report unknown names only without __getattr__
     __getattr__ = lazy_names(__name__, _HOMES)

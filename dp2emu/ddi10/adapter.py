@@ -1,7 +1,7 @@
-"""The adapter: interface versions, devices, one clock, and what can befall all of them.
+"""The adapter of a driver: interface versions, devices, the clock, and disturbances of them.
 
-``Adapter`` is what OpenAdapter leads to.  Its GPU, and with it clock and memory, may be that of a
-DirectX 6 to 9 driver.
+``Adapter`` implements the functions that OpenAdapter returns (Direct3D 10/11 DDI).  It can share
+the GPU of a DirectX 6 to 9 driver, and with it clock and memory.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dp2emu.ddi10.capabilities import get_caps
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.contract import Contract, Rule
 from dp2emu.ddi10.device import Device
-from dp2emu.ddi10.queries.counters import Watched
-from dp2emu.ddi10.resources.residency import QueryResidencyCb, answer_from
-from dp2emu.ddi10.shared_resources import Shared
+from dp2emu.ddi10.queries.counters import ActiveCounters
+from dp2emu.ddi10.resources.residency import QueryResidencyCb, residency_callback
+from dp2emu.ddi10.shared_resources import SharedResources
 from dp2emu.errors import UsageError
 from dp2emu.gpu.compile.thread_pool import cores
 from dp2emu.gpu.device.gpu import Gpu
@@ -24,7 +24,7 @@ from dp2emu.shader.engines import JIT, engine
 
 
 class Cause(Enum):
-    """Why timestamps before and after have nothing to do with each other."""
+    """Causes of a clock disturbance, which makes timestamps before and after incomparable."""
 
     POWER = "power state"
     THROTTLE = "throttling"
@@ -33,24 +33,24 @@ class Cause(Enum):
 
 
 class Disturbance(NamedTuple):
-    """A disturbance of the clock, at a time in ticks."""
+    """A disturbance of the clock; ``time`` is in ticks."""
 
     time: int
     cause: Cause
 
 
 class Adapter:
-    """An adapter with any number of devices.  Mutable: time passes and things happen to it.
+    """An adapter with any number of devices.  Mutable: devices, clock and removal change it.
 
-    ``checking`` is whether every broken promise of the runtime is a ContractError.  Without a GPU
-    it has one that draws on the default engine, with a thread for each processor.
+    ``checking`` makes every broken rule of the runtime a ContractError.  The default GPU runs the
+    default engine with one thread per processor.
     """
 
     def __init__(self, gpu: Gpu | None = None, *, checking: bool = False) -> None:
         self.gpu = gpu or Gpu(run=engine(JIT), threads=cores())
         self.contract = Contract(checking)
-        self.watched = Watched()
-        self.shared: Shared[Any] = Shared()
+        self.active_counters = ActiveCounters()
+        self.shared: SharedResources[Any] = SharedResources()
         self.disturbances: list[Disturbance] = []
         self._until_removal: int | None = None
 
@@ -59,9 +59,8 @@ class Adapter:
         return tuple(Interface)
 
     def get_caps(self, type: int, data: bytearray) -> int:
-        """GetCaps: writes what this adapter can do into ``data``, and returns an HRESULT.
-
-        ``type`` is a D3D10_2DDICAPS_TYPE.
+        """GetCaps: write capabilities of ``type`` (D3D10_2DDICAPS_TYPE) into ``data``; returns an
+        HRESULT.
         """
         return get_caps(type, data)
 
@@ -72,54 +71,54 @@ class Adapter:
         core_layer: int = 0,
         query_residency: QueryResidencyCb | None = None,
     ) -> Device:
-        """CreateDevice: ``set_error`` is pfnSetErrorCb and is given ``core_layer`` and a code.
+        """CreateDevice: ``set_error`` is pfnSetErrorCb, called with ``core_layer`` and a code.
 
-        ``query_residency`` is pfnQueryResidencyCb; without it the GPU's own bookkeeping answers.
-        Raises ContractError for an interface version that was not announced.
+        ``query_residency`` is pfnQueryResidencyCb; by default the GPU's memory model answers.
+        Raises ContractError for an ``interface`` that get_supported_versions does not return.
         """
         known = interface in tuple(Interface)
-        self.contract.hold(known, Rule.KNOWN_INTERFACE, "CreateDevice")
-        answer = query_residency or answer_from(self.gpu.residency)
+        self.contract.check(known, Rule.KNOWN_INTERFACE, "CreateDevice")
+        answer = query_residency or residency_callback(self.gpu.residency)
         return Device(self, Interface(interface), set_error, core_layer, answer)
 
     def remove(self, after: int = 0) -> None:
-        """The adapter is pulled out when ``after`` more calls of entries have been made.
+        """Remove the adapter ``after`` that many more DDI calls.
 
         Raises UsageError for a negative number.
         """
         if after < 0:
-            raise UsageError(f"removal after {after} calls")
+            raise UsageError(f"remove: after={after} calls, expected 0 or more")
         self._until_removal = after
 
     @property
     def removed(self) -> bool:
-        """Whether it is gone; it never comes back."""
+        """Whether the adapter was removed, which is final."""
         return self._until_removal == 0
 
     def count_call(self) -> bool:
-        """An entry is called: whether the adapter is there for it."""
+        """Count a DDI call; returns whether the adapter is still present."""
         if self._until_removal:
             self._until_removal -= 1
             return True
         return self._until_removal is None
 
     def disturb(self, cause: Cause) -> None:
-        """Something happens to the clock now: intervals around this moment are disjoint."""
+        """Disturb the clock now, so that timestamp intervals around this moment are disjoint."""
         self.gpu.run()
         self.gpu.change_clock()
         self.disturbances.append(Disturbance(self.gpu.now, cause))
 
     def advance(self, ticks: int) -> None:
-        """Let ``ticks`` of host time pass, 1,000,000,000 a second.
+        """Advance host time by ``ticks`` of 1 ns.
 
         Raises UsageError for a negative number.
         """
         if ticks < 0:
-            raise UsageError(f"time does not go back by {-ticks} ticks")
+            raise UsageError(f"advance: {ticks} ticks, expected 0 or more")
         self.gpu.advance(ticks)
         self.gpu.distribute()
 
     def finish(self) -> None:
-        """Let time pass until the GPU has done, and shown, all it was given."""
+        """Advance time until the GPU has executed and reported all submitted work."""
         self.gpu.finish()
         self.gpu.distribute()

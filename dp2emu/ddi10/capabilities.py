@@ -1,6 +1,7 @@
-"""What the adapter can do with formats.
+"""Format support and capabilities of the adapter.
 
-Source: DDI documentation of CheckFormatSupport and CheckMultisampleQualityLevels.
+Source: DDI documentation of CheckFormatSupport, CheckMultisampleQualityLevels and GetCaps with
+D3D10_2DDICAPS_TYPE and the structures it names (d3d10umddi.h).
 """
 
 from __future__ import annotations
@@ -25,26 +26,23 @@ def check_format_support(format: int) -> int:
 
 
 def check_multisample_quality_levels(format: int, samples: int) -> int:
-    """CheckMultisampleQualityLevels: 1 if there are targets of so many samples, otherwise 0."""
+    """CheckMultisampleQualityLevels: 1 if targets of the format can have ``samples``, else 0."""
     if format not in DxgiFormat._value2member_map_ or samples not in SAMPLE_COUNTS:
         return 0
     row = DXGI.get(DxgiFormat(format))
     return int(row is not None and Support.MULTISAMPLE in row.support)
 
 
-# What the adapter says it can do: GetCaps of Direct3D 11.
-#
-# Source: d3d10umddi.h and its documentation, D3D10_2DDICAPS_TYPE and the structures it names.
+# GetCaps of Direct3D 11
 
 S_OK = 0
 
-
 _CAPS = Struct("<I")
-"""Each of the structures has a single UINT, Caps."""
+"""Layout of every capability structure: a single UINT, Caps."""
 
 
 class CapsType(IntEnum):
-    """D3D10_2DDICAPS_TYPE, as far as Direct3D 11.0 has it."""
+    """D3D10_2DDICAPS_TYPE of Direct3D 11.0."""
 
     THREADING = 128
     SHADER = 129
@@ -79,12 +77,13 @@ CAPS: dict[CapsType, int] = {
     CapsType.SHADER: ShaderCaps.COMPUTE_PLUS_RAW_AND_STRUCTURED_BUFFERS_IN_SHADER_4_X,
     CapsType.PIPELINE_SUPPORT: sum(1 << level for level in PipelineLevel),
 }
-"""One thread at a time, no command lists, compute shaders of 4.x too, and all levels."""
+"""No free threading or command lists; compute shaders of 4.x; all pipeline levels."""
 
 
 def get_caps(type: int, data: bytearray) -> int:
-    """GetCaps: fill ``data`` with the structure of a type, and say S_OK; E_INVALIDARG, and nothing
-    is filled, for a type that is not known or a size that is not the structure's.
+    """GetCaps: fill ``data`` with the structure of a type and return S_OK.
+
+    Returns E_INVALIDARG and writes nothing for an unknown type or a wrong size.
     """
     known = {int(each): caps for each, caps in CAPS.items()}
     if type not in known or len(data) != _CAPS.size:

@@ -1,6 +1,6 @@
-"""What the entries of a user-mode driver report, and the interfaces they belong to.
+"""Error codes of the DDI functions, and interface versions.
 
-Source: reference of the Direct3D 10/11 interface, sections 2 and 8.
+Source: Direct3D 10/11 DDI, "Result codes" and "Device functions".
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from enum import IntEnum
 
 
 class DdiCode(IntEnum):
-    """HRESULTs given to pfnSetErrorCb."""
+    """HRESULTs passed to pfnSetErrorCb."""
 
     DXGI_DDI_ERR_WASSTILLDRAWING = 0x887B0001
     DXGI_DDI_ERR_UNSUPPORTED = 0x887B0002
@@ -20,9 +20,9 @@ class DdiCode(IntEnum):
 
 
 class Interface(IntEnum):
-    """Interface versions by the Direct3D they serve: ten times major, plus minor.
+    """Interface versions: ten times the major Direct3D version plus the minor one.
 
-    A later one has all that an earlier one has.
+    A later version has every function of the earlier ones.
     """
 
     D3D10_0 = 100

@@ -1,4 +1,7 @@
-"""What the parts of a device share: the GPU, its command buffer, and who watches promises."""
+"""The context shared by the parts of a device, and its command buffer.
+
+Source: DDI documentation of Flush and QueryGetData.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import Any, get_args
 
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.contract import Contract
-from dp2emu.ddi10.shared_resources import Shared
+from dp2emu.ddi10.shared_resources import SharedResources
 from dp2emu.gpu.command.packets import (
     Observe,
     Packet,
@@ -23,42 +26,35 @@ from dp2emu.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Of one device; ``shared`` is of its adapter."""
+    """The GPU, command buffer and contract of a device; ``shared`` belongs to its adapter."""
 
     gpu: Gpu
     commands: Commands
     contract: Contract
     interface: Interface
-    shared: Shared[Any]
+    shared: SharedResources[Any]
 
 
-# Commands a device has recorded and the GPU has not been given yet.
-#
-# As on hardware, nothing is started before it is flushed: by Flush, by a QueryGetData that may
-# flush, or because the buffer is full.
-#
-# Source: DDI documentation of Flush and QueryGetData.
+# The command buffer
 
 CAPACITY = 1024
-"""Commands a buffer holds."""
+"""Commands that a buffer holds."""
 
 CAPACITY_BYTES = 1 << 24
-"""Bytes of data they may bring along."""
+"""Bytes of data that the commands of a buffer may carry."""
 
 _PACKET_BYTES = 16
-"""What a recorded packet counts as handed over to the GPU, beside the data it brings along."""
-
+"""Bytes that the upload counter adds for each command, beside its data."""
 
 _PREDICABLE = get_args(Predicable)
 
-
-_ASIDE = (PageIn, Observe)
-"""Packets that are no commands of a driver: the system's, and our own."""
+_INTERNAL = (PageIn, Observe)
+"""Packets that are not commands of the driver and do not count as such."""
 
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """What SetPredication set: commands are skipped when the query's BOOL is ``value``."""
+    """The current predicate: commands are skipped when the query's BOOL is ``value``."""
 
     slot: QuerySlot
     value: bool
@@ -66,11 +62,12 @@ class Predicate:
 
 
 class Commands:
-    """A device's command buffer.  Mutable: it is a buffer.
+    """A device's command buffer.  Mutable: it fills and is flushed.
 
-    ``counters`` are what its draws count.  ``predicate`` is the current one or None; it is for
-    packets of entries that are ``predicated``.
-    A flush, and a poll, take the host as long as the timing model says a call takes.
+    As on hardware no command starts before a flush: by Flush, by a QueryGetData that may flush, or
+    because the buffer is full.  ``counters`` count the device's draws.  ``predicate`` is the
+    current one or None; it applies to packets of functions that are ``predicated``.  A flush and
+    a poll each take the host the time of a call in the timing model.
     """
 
     def __init__(self, gpu: Gpu) -> None:
@@ -80,34 +77,34 @@ class Commands:
         self.predicated = False
         self._recorded: list[Packet] = []
         self._commands = 0
-        self._brought = 0
+        self._data_bytes = 0
         self._calls = 0
 
     def add(self, packet: Packet) -> None:
-        """Record a packet behind the earlier ones."""
-        if self._commands >= CAPACITY or self._brought >= CAPACITY_BYTES:
+        """Append a packet, wrapped with the current predicate if that applies."""
+        if self._commands >= CAPACITY or self._data_bytes >= CAPACITY_BYTES:
             self.flush()
-        self._commands += not isinstance(packet, _ASIDE)
+        self._commands += not isinstance(packet, _INTERNAL)
         if isinstance(packet, Write | WriteBytes):
-            self._brought += len(packet.data)
+            self._data_bytes += len(packet.data)
         at = self.predicate
         if at is not None and self.predicated and isinstance(packet, _PREDICABLE):
             packet = Predicated(packet, at.slot, at.value, at.hint)
         self._recorded.append(packet)
 
     def flush(self) -> None:
-        """Give the GPU what was recorded; the entry Flush."""
-        recorded, size = self._recorded, _PACKET_BYTES * self._commands + self._brought
-        self.drop()
+        """Flush: submit the recorded packets to the GPU."""
+        recorded, size = self._recorded, _PACKET_BYTES * self._commands + self._data_bytes
+        self.clear()
         self._gpu.upload(size)
         for packet in recorded:
             self._gpu.submit(packet, self.counters)
         self._pass_time(size)
 
     def skips(self) -> bool:
-        """Whether a command that is not the GPU's own is to be skipped now.
+        """Whether the predicate skips a command that the host executes itself.
 
-        The host waits until that is known, unless the predicate is a hint.
+        The host waits for the predicate's result, unless it is a hint.
         """
         at = self.predicate
         if at is None or not self.predicated:
@@ -115,19 +112,19 @@ class Commands:
         self.flush()
         if not at.hint:
             self._gpu.finish()
-        found = at.slot.outcome
-        return found is not None and found.visible <= self._gpu.now and found.holds is at.value
+        result = at.slot.outcome
+        return result is not None and result.visible <= self._gpu.now and result.holds is at.value
 
     def poll(self, flush: bool) -> None:
-        """Look what has finished, after a flush if that is wanted and there is what to flush."""
+        """Receive finished queries, after a flush if ``flush`` and packets are recorded."""
         if flush and self._recorded:
             self.flush()
         else:
             self._pass_time(0)
 
-    def drop(self) -> None:
-        """Forget what was recorded: it is the GPU's now, or the device is gone."""
-        self._recorded, self._commands, self._brought = [], 0, 0
+    def clear(self) -> None:
+        """Discard the recorded packets."""
+        self._recorded, self._commands, self._data_bytes = [], 0, 0
 
     def _pass_time(self, size: int) -> None:
         ticks = self._gpu.timing.call(self._calls, size)

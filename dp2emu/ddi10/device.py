@@ -1,7 +1,10 @@
-"""The functions of a device, by name, interface version and what they may report.
+"""A device: its function tables by interface version, and the dispatch of their calls.
 
-Source: reference of the Direct3D 10/11 interface, sections 2 and 8; names are those of the
-members of D3D10DDI_DEVICEFUNCS without ``pfn``.
+Functions are called as ``device.functions["QueryEnd"](query)``; hDevice is the device itself.  As
+in the DDI they report errors through pfnSetErrorCb; not calling it means S_OK.
+
+Source: Direct3D 10/11 DDI, "Query functions" and "Device functions"; names are the members of
+D3D10DDI_DEVICEFUNCS without ``pfn``.
 """
 
 from __future__ import annotations
@@ -15,22 +18,21 @@ from dp2emu.ddi10.capabilities import check_format_support, check_multisample_qu
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.context import Commands, Context
 from dp2emu.ddi10.contract import Contract, Rule
-from dp2emu.ddi10.draws.dispatch import Compute
-from dp2emu.ddi10.draws.draw import Draws
+from dp2emu.ddi10.draws.draw import Compute, Draws
 from dp2emu.ddi10.dxgi import Dxgi
 from dp2emu.ddi10.objects import Objects
-from dp2emu.ddi10.queries.counters import Watched, check_counter, check_counter_info
+from dp2emu.ddi10.queries.counters import ActiveCounters, check_counter, check_counter_info
 from dp2emu.ddi10.queries.query import Queries
 from dp2emu.ddi10.queries.statistics import Statistics, statistics
 from dp2emu.ddi10.resources.maps import Maps
 from dp2emu.ddi10.resources.residency import QueryResidencyCb
 from dp2emu.ddi10.resources.resource import Resources
-from dp2emu.ddi10.resources.transfers import Moves
+from dp2emu.ddi10.resources.transfers import Transfers
 from dp2emu.ddi10.resources.unordered_access import UnorderedViews
 from dp2emu.ddi10.resources.views import Views
 from dp2emu.ddi10.shaders.stages import Stages
-from dp2emu.ddi10.shared_resources import Shared
-from dp2emu.ddi10.states.bindings import Setters
+from dp2emu.ddi10.shared_resources import SharedResources
+from dp2emu.ddi10.states.bindings import StateSetters
 from dp2emu.ddi10.states.input_layout import ElementLayouts
 from dp2emu.ddi10.states.state_objects import States
 from dp2emu.errors import Fault, Unsupported
@@ -97,7 +99,7 @@ SINCE: dict[str, Interface] = {
     )
     for name in names.split()
 }
-"""The interface version each function came with, in the order of the tables."""
+"""The first interface version of each function, in table order."""
 
 DXGI_FUNCTIONS = (
     "Present",
@@ -108,7 +110,7 @@ DXGI_FUNCTIONS = (
     "RotateResourceIdentities",
     "Blt",
 )
-"""The DXGI functions in the order of their table; each returns an HRESULT."""
+"""The DXGI functions in table order; each returns an HRESULT."""
 
 _PREDICATED = """
     Draw DrawIndexed DrawInstanced DrawIndexedInstanced DrawAuto
@@ -121,20 +123,20 @@ _PREDICATED = """
 """
 
 PREDICATED = frozenset(_PREDICATED.split())
-"""Functions that do nothing when the current predicate says so (section 5); all others always
-act: maps, state, queries and flushing."""
+"""Functions that the current predicate can skip (Direct3D 10/11 DDI, "Predication"); maps, state,
+queries and flushes always execute."""
 
 _REMOVED = DdiCode.D3DDDIERR_DEVICEREMOVED
 
 _MEMORY, _STILL = DdiCode.E_OUTOFMEMORY, DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING
 
-_NOTHING = ("Calc", "Destroy", "Check", "RelocateDeviceFuncs", "RecycleDestroy")
-"""What names of functions that report nothing begin with."""
+_INFALLIBLE = ("Calc", "Destroy", "Check", "RelocateDeviceFuncs", "RecycleDestroy")
+"""Prefixes of functions that report no errors."""
 
-_MAKING = ("Create", "Open", "RecycleCreate")
-"""What names of functions that make something begin with."""
+_CREATING = ("Create", "Open", "RecycleCreate")
+"""Prefixes of functions that allocate memory."""
 
-_OTHERS: dict[str, frozenset[DdiCode]] = {
+_SPECIAL: dict[str, frozenset[DdiCode]] = {
     "CreateQuery": frozenset({_MEMORY, DdiCode.DXGI_DDI_ERR_NONEXCLUSIVE, _REMOVED}),
     "QueryGetData": frozenset({_STILL, _REMOVED}),
     "CheckCounter": frozenset({DdiCode.DXGI_DDI_ERR_UNSUPPORTED, DdiCode.E_INVALIDARG}),
@@ -144,30 +146,26 @@ _OTHERS: dict[str, frozenset[DdiCode]] = {
 
 
 def _may_report(name: str) -> frozenset[DdiCode]:
-    if name in _OTHERS:
-        return _OTHERS[name]
-    if name.startswith(_NOTHING):
+    if name in _SPECIAL:
+        return _SPECIAL[name]
+    if name.startswith(_INFALLIBLE):
         return frozenset()
-    if name.startswith(_MAKING) or name.endswith("MapDiscard"):
+    if name.startswith(_CREATING) or name.endswith("MapDiscard"):
         return frozenset({_MEMORY, _REMOVED})
     return frozenset({_REMOVED})
 
 
 MAY_REPORT: dict[str, frozenset[DdiCode]] = {name: _may_report(name) for name in SINCE}
-"""What each function may give to pfnSetErrorCb: what makes something memory runs out for, what
-checks a capability or destroys nothing at all."""
+"""Codes that each function may pass to pfnSetErrorCb."""
 
 
 def names_of(interface: Interface) -> tuple[str, ...]:
-    """The functions a device of an interface version has, in the order of its table."""
+    """The functions of an interface version, in table order."""
     return tuple(name for name, since in SINCE.items() if since <= interface)
 
 
-# What a device consists of beside its queries, put together.
-
-
-class Parts:
-    """The objects of a device and the entries that act on them.  Mutable: they are."""
+class DeviceObjects:
+    """The objects of a device beside its queries.  Mutable: DDI functions act on them."""
 
     def __init__(self, context: Context, query_residency: QueryResidencyCb) -> None:
         self._contract = context.contract
@@ -177,11 +175,11 @@ class Parts:
         self.states = States(context)
         self.layouts = ElementLayouts(context)
         self.stages = Stages(context, self.resources, self.views, self.states)
-        self.setters = Setters(
+        self.setters = StateSetters(
             context, self.resources, self.views, self.states, self.layouts, self.unordered
         )
         self.dxgi = Dxgi(context, self.resources, query_residency)
-        self._makers = (
+        self._owners = (
             self.resources,
             self.views,
             self.unordered,
@@ -192,33 +190,33 @@ class Parts:
         self._users = (
             self.setters,
             Maps(context, self.resources),
-            Moves(context, self.resources, self.views),
+            Transfers(context, self.resources, self.views),
             Draws(context, self.resources, self.stages, self.setters.bindings),
             Compute(context, self.resources, self.stages, self.unordered),
         )
 
     def __len__(self) -> int:
-        """Live objects."""
+        """Number of live objects."""
         return sum(map(len, self._objects()))
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """All entries, by name."""
-        found: dict[str, Callable[..., Any]] = {
+        """All DDI functions, by name."""
+        functions: dict[str, Callable[..., Any]] = {
             "CheckFormatSupport": check_format_support,
             "CheckMultisampleQualityLevels": check_multisample_quality_levels,
             "RelocateDeviceFuncs": _do_nothing,
             "SetTextFilterSize": _do_nothing,
         }
-        for part in (*self._makers, *self._users):
-            found |= part.entries()
-        return found | {"DestroyResource": self._destroy_resource}
+        for part in (*self._owners, *self._users):
+            functions |= part.entries()
+        return functions | {"DestroyResource": self._destroy_resource}
 
     def _destroy_resource(self, memory: bytearray) -> None:
-        """DestroyResource, after its views."""
+        """DestroyResource; its views must be destroyed before."""
         entry, objects = "DestroyResource", (*self.views.all(), self.unordered.objects)
         resource = self.resources.objects.open(memory, entry)
         left = any(view.resource is resource for each in objects for view in each.values())
-        self._contract.hold(not left, Rule.VIEWS_LEFT, entry)
+        self._contract.check(not left, Rule.VIEWS_LEFT, entry)
         self.resources.destroy(memory)
 
     def _objects(self) -> tuple[Objects[Any], ...]:
@@ -232,37 +230,30 @@ class Parts:
 
 
 def _do_nothing(*arguments: object) -> None:
-    """RelocateDeviceFuncs: the table is where it is found.  SetTextFilterSize: one-bit textures
-    are filtered like any others.
+    """RelocateDeviceFuncs, whose table cannot move here, and SetTextFilterSize, as one-bit
+    textures are filtered like any others.
     """
 
 
-# A device: its function table, and what every call of an entry has in common.
-#
-# Entries are called as ``device.functions["QueryEnd"](query)``; hDevice is the device itself.  As
-# in the DDI they return nothing but what their signature says, and report through
-# pfnSetErrorCb; not calling it means S_OK.
-
-
 class Host(Protocol):
-    """The adapter, as a device sees it."""
+    """The interface of the adapter that a device uses."""
 
     gpu: Gpu
     contract: Contract
-    watched: Watched
-    shared: Shared[Any]
+    active_counters: ActiveCounters
+    shared: SharedResources[Any]
 
     def count_call(self) -> bool:
-        """An entry is called: whether the adapter is there for it."""
+        """Count a DDI call; returns whether the adapter is still present."""
 
 
 class Device:
-    """A device of one interface version.  Mutable: entries act on it.
+    """A device of one interface version.  Mutable: its functions act on it.
 
-    ``functions`` maps the names of the version's table, without ``pfn``, to the entries.  What is
-    not built yet raises Unsupported.  ``dxgi_functions`` are those of DXGI, which return HRESULTs.
-    ``entries`` and ``dxgi_entries`` are what is behind them where it is built: their annotations
-    say what each takes.
+    ``functions`` maps the names of the version's table, without ``pfn``, to callables; a function
+    that is not implemented raises Unsupported.  ``dxgi_functions`` are the DXGI functions, which
+    return HRESULTs.  ``entries`` and ``dxgi_entries`` are the implementations, whose annotations
+    type the arguments.
     """
 
     def __init__(
@@ -280,10 +271,10 @@ class Device:
         self._destroyed = False
         self._commands = Commands(adapter.gpu)
         self.queries = Queries(
-            adapter.gpu, self._commands, interface, adapter.contract, adapter.watched
+            adapter.gpu, self._commands, interface, adapter.contract, adapter.active_counters
         )
         context = Context(adapter.gpu, self._commands, adapter.contract, interface, adapter.shared)
-        self._parts = Parts(context, query_residency)
+        self._parts = DeviceObjects(context, query_residency)
         self.entries = built = self._built()
         self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(
             {name: partial(self._call, name, built.get(name)) for name in names_of(interface)}
@@ -301,30 +292,30 @@ class Device:
 
     @property
     def target(self) -> Surface | None:
-        """What it draws to first, None if that is nothing."""
+        """The first render target, None if it is unbound."""
         view = self._parts.setters.bindings.targets[0]
         return view.surface() if view is not None else None
 
     @property
     def shown(self) -> Surface | None:
-        """What is on the screen, None before anything was presented."""
-        found = self._parts.dxgi.shown
-        return found[0].surface if found is not None else None
+        """The surface on the screen, None before the first Present."""
+        shown = self._parts.dxgi.shown
+        return shown[0].surface if shown is not None else None
 
     @property
     def counters(self) -> Counters:
-        """What its draws have counted, as far as the GPU has come."""
+        """The counters of its draws, up to the GPU's present time."""
         return self._commands.counters
 
     def kernel_handle(self, resource: bytearray) -> int:
-        """What the kernel calls a shared resource, for OpenResource; 0 if it is not shared.
+        """The kernel handle of a shared ``resource`` for OpenResource, 0 if it is not shared.
 
-        Raises ContractError for what is no resource.
+        Raises ContractError for a handle that is no resource.
         """
         return self._parts.resources.objects.open(resource, "kernel_handle").shared
 
     def statistics(self) -> Statistics:
-        """The pipeline statistics since the device was created, as far as the GPU has come."""
+        """The pipeline statistics since the device was created, up to the GPU's present time."""
         return statistics(partial(getattr, self.counters))
 
     def _built(self) -> dict[str, Callable[..., Any]]:
@@ -345,13 +336,13 @@ class Device:
         }
 
     def _call(self, name: str, entry: Callable[..., Any] | None, *arguments: Any) -> Any:
-        """Call an entry; None when it reports."""
-        self._adapter.contract.hold(not self._destroyed, Rule.LIVE_DEVICE, name)
+        """Call a DDI function; returns None if it reports an error."""
+        self._adapter.contract.check(not self._destroyed, Rule.LIVE_DEVICE, name)
         if entry is None:
             raise Unsupported(f"{name} of the Direct3D 10/11 interface")
-        self._adapter.gpu.spending.begin_call()
-        there = self._adapter.count_call()
-        if not there and DdiCode.D3DDDIERR_DEVICEREMOVED in MAY_REPORT[name]:
+        self._adapter.gpu.begin_call()
+        present = self._adapter.count_call()
+        if not present and DdiCode.D3DDDIERR_DEVICEREMOVED in MAY_REPORT[name]:
             return self._set_error(self._core_layer, DdiCode.D3DDDIERR_DEVICEREMOVED)
         self._commands.predicated = name in PREDICATED
         try:
@@ -361,9 +352,9 @@ class Device:
             return self._set_error(self._core_layer, fault.hr)
 
     def _call_dxgi(self, name: str, entry: Callable[..., int], *arguments: Any) -> int:
-        """Call a DXGI function and return its code."""
-        self._adapter.contract.hold(not self._destroyed, Rule.LIVE_DEVICE, name)
-        self._adapter.gpu.spending.begin_call()
+        """Call a DXGI function; returns its HRESULT."""
+        self._adapter.contract.check(not self._destroyed, Rule.LIVE_DEVICE, name)
+        self._adapter.gpu.begin_call()
         if not self._adapter.count_call():
             return DdiCode.D3DDDIERR_DEVICEREMOVED
         try:
@@ -372,9 +363,9 @@ class Device:
             return fault.hr
 
     def _destroy(self) -> None:
-        self._adapter.contract.hold(not self.queries, Rule.QUERIES_LEFT, "DestroyDevice")
-        self._adapter.contract.hold(not len(self._parts), Rule.OBJECTS_LEFT, "DestroyDevice")
+        self._adapter.contract.check(not self.queries, Rule.QUERIES_LEFT, "DestroyDevice")
+        self._adapter.contract.check(not len(self._parts), Rule.OBJECTS_LEFT, "DestroyDevice")
         self.queries.destroy_all()
         self._parts.resources.destroy_all()
-        self._commands.drop()
+        self._commands.clear()
         self._destroyed = True

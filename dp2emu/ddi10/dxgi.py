@@ -1,7 +1,7 @@
-"""The DXGI functions of a device: presenting, priorities, residency.
+"""The DXGI functions of a device: presentation, priorities, residency.
 
-Source: reference of the Direct3D 10/11 interface, section 7, and dxgiddi.h.  Each returns an
-HRESULT.  A flip moves nothing: the runtime rotates the identities of the buffers for that.
+Source: Direct3D 10/11 DDI, "Residency", and dxgiddi.h.  Each returns an HRESULT.  A flip copies
+nothing: the runtime rotates the identities of the buffers instead.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class BltFlag(IntFlag):
 
 
 IDENTITY = 1
-"""DXGI_DDI_MODE_ROTATION_IDENTITY; 0 says nothing of rotation."""
+"""DXGI_DDI_MODE_ROTATION_IDENTITY; 0 is unspecified."""
 
 
 class BltArguments(NamedTuple):
-    """DXGI_DDI_ARG_BLT, without the device: all of a subresource into a rectangle of another."""
+    """DXGI_DDI_ARG_BLT without the device: a whole subresource into a rectangle of another."""
 
     hDstResource: bytearray
     DstSubresource: int
@@ -65,7 +65,7 @@ class BltArguments(NamedTuple):
 
 
 class PresentArguments(NamedTuple):
-    """DXGI_DDI_ARG_PRESENT, without the device."""
+    """DXGI_DDI_ARG_PRESENT without the device."""
 
     hSurfaceToPresent: bytearray
     SrcSubResourceIndex: int = 0
@@ -86,9 +86,9 @@ class GammaCaps:
 
 
 class Dxgi:
-    """The functions.  Mutable: it remembers what is shown.
+    """The DXGI functions.  Mutable: ``shown`` changes.
 
-    ``shown`` is the resource and subresource on the screen, None before there is one.
+    ``shown`` is the resource and subresource on the screen, None before the first.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Dxgi:
         self.shown: tuple[Resource, int] | None = None
 
     def entries(self) -> Mapping[str, Callable[..., int]]:
-        """The functions, by name."""
+        """The DXGI functions, by name."""
         return {
             "Present": self.present,
             "GetGammaCaps": self.get_gamma_caps,
@@ -112,7 +112,7 @@ class Dxgi:
         }
 
     def present(self, arguments: PresentArguments) -> int:
-        """Present: what was recorded is flushed; a flip shows, a blt copies."""
+        """Present: flip or copy, and flush the recorded commands."""
         entry = "Present"
         source = self._part(arguments.hSurfaceToPresent, arguments.SrcSubResourceIndex, entry)
         if arguments.Flags & PresentFlag.BLT and arguments.hDstResource is not None:
@@ -124,7 +124,7 @@ class Dxgi:
         return S_OK
 
     def blt(self, arguments: BltArguments) -> int:
-        """Blt: with whatever conversion, resolving and point sampling it takes.
+        """Blt: copy with format conversion, resolve and point-sampled stretching as needed.
 
         Raises Unsupported for rotation.
         """
@@ -136,19 +136,17 @@ class Dxgi:
         box = Box(arguments.DstLeft, arguments.DstTop, arguments.DstRight, arguments.DstBottom)
         inside = 0 <= box.left < box.right <= whole.box.right
         inside = inside and 0 <= box.top < box.bottom <= whole.box.bottom
-        self._context.contract.hold(inside, Rule.INSIDE, entry)
+        self._context.contract.check(inside, Rule.INSIDE, entry)
         self._copy(source, (resource, Part(whole.surface, whole.index, box)))
         return S_OK
 
     def rotate_resource_identities(self, handles: Sequence[bytearray]) -> int:
-        """RotateResourceIdentities: each gets the memory of the next, the last that of the
-        first.
-        """
+        """RotateResourceIdentities: each resource gets the memory of the next, cyclically."""
         entry = "RotateResourceIdentities"
-        found = [self._resources.objects.open(memory, entry) for memory in handles]
-        given = [(resource.surface, resource.allocations) for resource in found]
-        for resource, (surface, allocations) in zip(found, given[1:] + given[:1], strict=True):
-            resource.surface, resource.allocations = surface, allocations
+        resources = [self._resources.objects.open(memory, entry) for memory in handles]
+        memory = [(resource.surface, resource.allocations) for resource in resources]
+        for resource, rotated in zip(resources, memory[1:] + memory[:1], strict=True):
+            resource.surface, resource.allocations = rotated
         return S_OK
 
     def set_display_mode(self, resource: bytearray, subresource: int) -> int:
@@ -158,7 +156,7 @@ class Dxgi:
         return S_OK
 
     def get_gamma_caps(self, caps: GammaCaps) -> int:
-        """GetGammaCaps: ramps from 0 to 1, by points that are evenly spread."""
+        """GetGammaCaps: ramps from 0 to 1 with evenly spaced control points."""
         caps.ScaleAndOffsetSupported = 0
         caps.MinConvertedValue, caps.MaxConvertedValue = 0.0, 1.0
         last = GAMMA_POINTS - 1
@@ -166,7 +164,7 @@ class Dxgi:
         return S_OK
 
     def set_resource_priority(self, resource: bytearray, priority: int) -> int:
-        """SetResourcePriority: what goes last from where the GPU reaches it."""
+        """SetResourcePriority: the eviction priority of a resource's allocations."""
         found = self._resources.objects.open(resource, "SetResourcePriority")
         for allocation in found.allocations:
             self._context.gpu.residency.set_priority(allocation.handle, priority)
@@ -182,19 +180,19 @@ class Dxgi:
 
     def _part(self, memory: bytearray, index: int, entry: str) -> tuple[Resource, Part]:
         resource = self._resources.objects.open(memory, entry)
-        there = not resource.is_buffer and 0 <= index < resource.count
-        self._context.contract.hold(there, Rule.KNOWN_SUBRESOURCE, entry)
+        known = not resource.is_buffer and 0 <= index < resource.count
+        self._context.contract.check(known, Rule.KNOWN_SUBRESOURCE, entry)
         return resource, whole_part(resource.surface, index)
 
     def _copy(self, source: tuple[Resource, Part], target: tuple[Resource, Part]) -> None:
         fits = all(map(_convertible, (source[0], target[0])))
         fits = fits and source[0].surface.samples >= target[0].surface.samples
-        self._context.contract.hold(fits, Rule.SAME_TEXELS, "Blt")
+        self._context.contract.check(fits, Rule.SAME_TEXELS, "Blt")
         self._context.commands.predicated = False
         self._resources.record(Copy(source[1], target[1]), source[0], target[0])
 
 
 def _convertible(resource: Resource) -> bool:
-    """Whether texels can be read as colours and written."""
+    """Whether texels can be converted: a render target format without integers."""
     row = DXGI[DxgiFormat(resource.desc.Format)]
     return bool(row.support & Support.TARGET) and not row.integers

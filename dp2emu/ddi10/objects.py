@@ -1,7 +1,7 @@
-"""Objects of a device that live in memory of their creator: resources, views, states, shaders.
+"""Tables of live device objects: resources, views, states, shaders.
 
-As with queries a handle is that memory itself.  What a driver would keep there is kept here; the
-bytes hold ``_HEADER``: mark, and the number of the object.
+A handle is the memory that the runtime allocated for the object, as with queries.  The memory only
+holds ``_HEADER``, a mark and the object's number; the state of the driver is in the table.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _T = TypeVar("_T")
 
 
 class Objects(Generic[_T]):
-    """The live objects of one kind.  Mutable: entries make and destroy them.
+    """The live objects of one kind.  Mutable: DDI functions create and destroy them.
 
-    ``noun`` is the kind as it is called in the names of entries, and ``mark`` four bytes that
-    begin the memory of each.  There are no more at a time than the limit ``objects`` says.
+    ``noun`` is the kind's name in the DDI functions, ``mark`` the first four bytes of its memory.
+    The limit ``objects`` of the heap bounds their number.
     """
 
     def __init__(self, context: Context, noun: str, mark: bytes) -> None:
@@ -38,26 +38,26 @@ class Objects(Generic[_T]):
         return len(self._live)
 
     def values(self) -> list[_T]:
-        """All objects, oldest first."""
+        """All live objects, oldest first."""
         return [value for _, value in self._live.values()]
 
     def size(self, *description: object) -> int:
-        """CalcPrivate...Size: bytes the caller allocates, the same for any description."""
+        """CalcPrivate...Size: bytes to allocate, the same for any description."""
         return _HEADER.size
 
     def check(self, memory: bytearray) -> None:
-        """Raises ContractError if nothing can be created in ``memory``, and Fault with
-        E_OUTOFMEMORY if there are too many objects.
+        """Raise ContractError if no object can be created in ``memory``, and Fault
+        (E_OUTOFMEMORY) at the limit of objects.
         """
         entry = f"Create{self._noun}"
-        self._contract.hold(len(memory) == _HEADER.size, Rule.OBJECT_SIZE, entry)
-        self._contract.hold(self._find(memory) is None, Rule.FRESH_OBJECT, entry)
+        self._contract.check(len(memory) == _HEADER.size, Rule.OBJECT_SIZE, entry)
+        self._contract.check(self._find(memory) is None, Rule.FRESH_OBJECT, entry)
         if len(self._live) >= self._most:
-            what = f"{entry}: too many of them, limit objects {self._most}"
+            what = f"{entry}: {self._most} objects are alive; raise the limit objects"
             raise Fault(DdiCode.E_OUTOFMEMORY, what)
 
     def add(self, memory: bytearray, value: _T) -> _T:
-        """Let ``memory`` hold ``value``, which is returned; raises as ``check`` does."""
+        """Create an object in ``memory`` and return ``value``; raises as ``check`` does."""
         self.check(memory)
         _HEADER.pack_into(memory, 0, self._mark, 0, self._created)
         self._live[self._created] = memory, value
@@ -65,24 +65,24 @@ class Objects(Generic[_T]):
         return value
 
     def open(self, memory: bytearray, entry: str) -> _T:
-        """The object in ``memory``.  Raises ContractError if there is none."""
+        """The object in ``memory``.  Raises ContractError for any other memory."""
         number = self._find(memory)
-        self._contract.hold(number is not None, Rule.LIVE_OBJECT, entry)
+        self._contract.check(number is not None, Rule.LIVE_OBJECT, entry)
         assert number is not None
         return self._live[number][1]
 
     def maybe(self, memory: bytearray | None, entry: str) -> _T | None:
-        """The same of a handle that may be null."""
+        """The object in ``memory``, None for a null handle; raises as ``open`` does."""
         return None if memory is None else self.open(memory, entry)
 
     def destroy(self, memory: bytearray) -> None:
-        """The entry Destroy..., for objects that take nothing but this with them."""
-        self.take(memory)
+        """Destroy..., for objects that own no other resources."""
+        self.remove(memory)
 
-    def take(self, memory: bytearray) -> _T:
-        """Forget the object, which is returned; the memory is the caller's again.
+    def remove(self, memory: bytearray) -> _T:
+        """Remove the object and return it; the memory is the runtime's again.
 
-        Raises ContractError if there is none.
+        Raises ContractError for any other memory.
         """
         value = self.open(memory, f"Destroy{self._noun}")
         number = self._find(memory)
@@ -94,5 +94,5 @@ class Objects(Generic[_T]):
         if len(memory) != _HEADER.size:
             return None
         mark, _, number = _HEADER.unpack_from(memory)
-        held, _ = self._live.get(number, (None, None))
-        return int(number) if mark == self._mark and held is memory else None
+        owner, _ = self._live.get(number, (None, None))
+        return int(number) if mark == self._mark and owner is memory else None

@@ -1,4 +1,4 @@
-"""Resources that devices of an adapter share, by the handles the kernel gave them.
+"""Resources shared by the devices of an adapter, looked up by kernel handle.
 
 Source: DDI documentation of OpenResource.
 """
@@ -14,37 +14,37 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class _Entry(Generic[_T]):
-    """Mutable: devices come and go."""
+    """A shared object and its reference count.  Mutable: devices come and go."""
 
-    what: _T
-    users: int
+    value: _T
+    references: int
 
 
-class Shared(Generic[_T]):
-    """What can be opened.  Mutable: devices offer and release.
+class SharedResources(Generic[_T]):
+    """Reference-counted objects by handle.  Mutable: devices add, open and release them.
 
-    It is there as long as a device has it, be that the one that made it or one that opened it.
+    An entry lives until the last device releases it, whether it created or opened it.
     """
 
     def __init__(self) -> None:
         self._entries: dict[int, _Entry[_T]] = {}
 
-    def offer(self, handle: int, what: _T) -> None:
-        """Let others open what has just been made."""
-        self._entries[handle] = _Entry(what, 1)
+    def add(self, handle: int, value: _T) -> None:
+        """Add a new object with one reference, its creator's."""
+        self._entries[handle] = _Entry(value, 1)
 
     def open(self, handle: int) -> _T | None:
-        """One more device has it; None if there is no such thing."""
+        """Add a reference and return the object, None for an unknown handle."""
         entry = self._entries.get(handle)
         if entry is None:
             return None
-        entry.users += 1
-        return entry.what
+        entry.references += 1
+        return entry.value
 
     def release(self, handle: int) -> bool:
-        """A device has it no more: whether it was the last one."""
+        """Drop a reference; returns whether it was the last one."""
         entry = self._entries[handle]
-        entry.users -= 1
-        if not entry.users:
+        entry.references -= 1
+        if not entry.references:
             del self._entries[handle]
-        return not entry.users
+        return not entry.references

@@ -1,6 +1,6 @@
-"""DdBlt as a plain value, and the packet it becomes.
+"""DdBlt as a plain value, and its translation to a packet.
 
-Blits of DirectDraw do not travel in command buffers: the runtime calls the driver for each.
+Blits of DirectDraw are not in command buffers: the runtime calls the driver for each.
 Source: the DirectX 7 documentation of IDirectDrawSurface7::Blt and of DD_BLTDATA.
 """
 
@@ -21,7 +21,7 @@ _EXPRESSED = (
     BltFlags.COLORFILL | BltFlags.DEPTHFILL | BltFlags.DDFX | BltFlags.ROP | BltFlags.WAIT
     | BltFlags.ASYNC | BltFlags.DONOTWAIT | BltFlags.KEYSRCOVERRIDE | BltFlags.KEYDESTOVERRIDE
 )  # fmt: skip
-"""Flags that a driver of ours is given; the runtime has looked up colour keys."""
+"""Flags that the driver accepts; the runtime has replaced those that name colour keys."""
 
 _TURNS = {
     0: 0, int(BltEffects.ROTATE90): 1, int(BltEffects.ROTATE180): 2, int(BltEffects.ROTATE270): 3,
@@ -61,28 +61,28 @@ class Blt:
 
     @property
     def target_box(self) -> Box:
-        """What is written."""
+        """The rectangle that is written."""
         return Box(self.left, self.top, self.right, self.bottom)
 
     @property
     def source_box(self) -> Box:
-        """What is read."""
+        """The rectangle that is read."""
         return Box(self.source_left, self.source_top, self.source_right, self.source_bottom)
 
     @property
     def source_key(self) -> ColorKey | None:
-        """Pixels of the source that are not copied."""
+        """The key of source pixels that are not copied, or None."""
         return (self.low, self.high) if self.flags & BltFlags.KEYSRCOVERRIDE else None
 
     @property
     def target_key(self) -> ColorKey | None:
-        """Pixels of the target that alone are written."""
+        """The key of the target pixels to write, or None to write all."""
         keyed = self.flags & BltFlags.KEYDESTOVERRIDE
         return (self.dest_low, self.dest_high) if keyed else None
 
 
 def blit_packet(heap: Heap, blt: Blt) -> Blit:
-    """What does the blit.  Raises Fault for what no driver takes, Unsupported by name."""
+    """The packet of a blit.  Raises Fault for an invalid blit, Unsupported by name."""
     if blt.flags & ~_EXPRESSED:
         raise Unsupported(f"blit with flags {blt.flags & ~_EXPRESSED:#x}")
     fills = blt.flags & (BltFlags.COLORFILL | BltFlags.DEPTHFILL)
@@ -110,7 +110,7 @@ def _turns(effects: int) -> int:
 
 
 def _operation(blt: Blt, source: Part | None) -> int:
-    """The ternary raster operation's index.  Without a source it must not need one."""
+    """The index of the ternary raster operation, which must not read a missing source."""
     fills = blt.flags & (BltFlags.COLORFILL | BltFlags.DEPTHFILL)
     rop = blt.rop if blt.flags & BltFlags.ROP and not fills else SRCCOPY
     index = rop >> 16 & 0xFF
@@ -122,7 +122,7 @@ def _operation(blt: Blt, source: Part | None) -> int:
 
 
 def _part(heap: Heap, handle: int, box: Box) -> Part:
-    """A rectangle of the one level that a handle names."""
+    """A rectangle of a surface's top level."""
     surface = heap.get(handle)
     if surface is None or surface.desc.kind in BUFFERS:
         raise Fault(HResult.DDERR_INVALIDPARAMS, f"no surface {handle}")
@@ -134,7 +134,7 @@ def _part(heap: Heap, handle: int, box: Box) -> Part:
 
 
 def _check_pixels(source: Part, target: Part) -> None:
-    """Colours are converted into each other; depth, indexes and samples are only copied."""
+    """Raises Fault unless the formats are equal or both have convertible colours."""
     given, made = source.surface, target.surface
     if given.samples != made.samples:
         raise Fault(HResult.DDERR_INVALIDPIXELFORMAT, "a blit between numbers of samples")

@@ -10,14 +10,14 @@ from dp2emu.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The members of D3DHAL_DRAWPRIMITIVES2DATA the caller fills in (reference section 4).
+    """The members of D3DHAL_DRAWPRIMITIVES2DATA the caller fills in (wire format, "The call").
 
     Pointers are surface handles here: ``lpDDCommands``, ``lpDDVertex`` and ``lpdwRStates`` name
-    surfaces of kind MEMORY (or VERTEXBUFFER), 0 is NULL.  ``commands``, if not None, is what the
-    caller had stored at ``dwCommandOffset`` of the command surface; it is written there before
-    the driver looks.  ``vertices`` is the user memory behind ``lpVertices`` when ``dwFlags`` has
-    USERMEMVERTICES or a SETSTREAMSOURCEUM token uses it; byte 0 is what lpVertices points at.
-    Offsets and lengths are bytes, except ``dwVertexLength``, which counts vertices.
+    surfaces of kind MEMORY (or VERTEXBUFFER), 0 is NULL.  ``commands``, if not None, are the bytes
+    at ``dwCommandOffset`` of the command surface; they are written there first.  ``vertices`` is
+    the user memory behind ``lpVertices`` when ``dwFlags`` has USERMEMVERTICES or a
+    SETSTREAMSOURCEUM token uses it; byte 0 is what lpVertices points at.  Offsets and lengths are
+    bytes, except ``dwVertexLength``, which counts vertices.
     """
 
     dwhContext: int
@@ -39,12 +39,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the driver gave back.
+    """The results of a call.
 
     ``time`` is the adapter clock (ticks) when the call returned; ``response`` the bytes written
     over the command surface, from its origin, dwErrorOffset of them on success with responses,
-    else empty; ``dwFlags`` the flags with the driver's output bits.  ``fault`` says in words why
-    ddrval is a failure, with offset and token; it is no part of what the driver returns.
+    else empty; ``dwFlags`` the flags with the driver's output bits.  ``fault`` is the error behind
+    a failing ddrval, with offset and token; the driver does not return it.
     """
 
     ddrval: int

@@ -1,7 +1,7 @@
-"""D3DCAPS9 of the emulated board: what it does, word by word.
+"""D3DCAPS9 of the emulated board, word by word.
 
-Words that have a bit for each member of an enumeration are made from it; flags and their values
-are those of d3d9caps.h.
+Words with a bit for each member of an enumeration are derived from it; flags and their values are
+those of d3d9caps.h.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ CAPABILITIES: dict[str, Any] = {
     "MaxPShaderInstructionsExecuted": 0xFFFFFFFF,
     "MaxVertexShader30InstructionSlots": _SLOTS, "MaxPixelShader30InstructionSlots": _SLOTS,
 }  # fmt: skip
-"""D3DCAPS9 by member; what is missing is 0."""
+"""D3DCAPS9 by member; missing members are 0."""
 
 
 def capabilities() -> dict[str, Any]:

@@ -1,28 +1,36 @@
 """The driver's entry points: contexts, surfaces, D3dDrawPrimitives2 and GetDriverInfo2.
 
-``Driver`` implements ``dp2emu.rig.Rig``.  Sources: reference sections 4 to 8.
+``Driver`` implements ``dp2emu.rig.Rig``.  Sources: wire format, "The call", "Results", "Unknown
+opcodes", "Queries" and "Responses".
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dp2emu.d3d.flags import Dp2Flags
+from dp2emu.d3d.flags import DDHAL_DRIVER_HANDLED, Dp2Flags
 from dp2emu.d3d.fvf import fvf_size
+from dp2emu.d3d.hal import (
+    DD_DXVERSION,
+    DD_GETD3DQUERYCOUNTDATA,
+    DD_GETD3DQUERYDATA,
+    DD_GETDDIVERSIONDATA,
+    DD_GETDRIVERINFO2DATA,
+)
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.blt import Blt, blit_packet
 from dp2emu.dp2.call import Answer, Call
 from dp2emu.dp2.context import Context
-from dp2emu.dp2.driverinfo import DriverInfo, get_driver_info
 from dp2emu.dp2.managed import Managed
 from dp2emu.dp2.options import Options
 from dp2emu.dp2.queries import KINDS
+from dp2emu.dp2.resolve.vertices import NO_CALL, CallVertices
 from dp2emu.dp2.table import TABLE, Token
-from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, decode, scan
+from dp2emu.dp2.walk import HEADER_BYTES, VERTEX_ALIGNMENT, decode, malformed, scan
 from dp2emu.errors import Dp2Error, Exceeded, Fault, Malformed
 from dp2emu.gpu.command.packets import Observe, Part, Swap
 from dp2emu.gpu.compile.thread_pool import cores
@@ -40,11 +48,12 @@ SCAN_TOKENS = 1 << 16
 """Tokens found ahead of execution: a huge buffer of tiny tokens must not fill the memory."""
 
 _EXIT_OPCODE = 11
-"""Leaks from execute buffers of before DirectX 6; tolerated as "stop here" (reference 2.1)."""
+"""EXIT of execute buffers before DirectX 6, which some runtimes leave in; ends the commands (wire
+format, "Unassigned opcodes")."""
 
 
 class UnknownCommand(NamedTuple):
-    """What the parse-unknown callback is shown: opcode and place of the token."""
+    """The argument of the parse-unknown callback: call, offset and opcode of the token."""
 
     call: Call
     offset: int
@@ -52,22 +61,23 @@ class UnknownCommand(NamedTuple):
 
 
 class _Walked(NamedTuple):
-    """How far a call got: ``fault`` and where, or None for all of it."""
+    """The end of a walk: the offset, and the ``fault`` there or None."""
 
     fault: Dp2Error | None
     offset: int
 
 
 _OF_DRAWS = tuple(f"dp2emu.dp2.resolve.{name}" for name in ("pipeline", "programs", "samplers"))
-"""Modules whose records the first draw uses, which need not wait for them."""
+"""Modules whose records the first draw uses; their methods are written ahead."""
 
 
 class Driver:
     """The emulated display driver and its adapter.
 
-    ``unknown_command``, if set, is D3dParseUnknownCommand (reference 6): it returns the offset
-    to go on at, or None for COMMAND_UNPARSED.  ``command_taps`` see every command before it
-    executes; they cannot steer.  ``limits`` are those of the options unless they are given.
+    ``unknown_command``, if set, is D3dParseUnknownCommand (wire format, "Unknown opcodes"): it
+    returns the offset to go on at, or None for COMMAND_UNPARSED.  ``command_taps`` are called with
+    every command before it executes; they cannot change it.  ``limits`` default to those of the
+    options.
     """
 
     def __init__(
@@ -106,38 +116,37 @@ class Driver:
             raise Fault(HResult.D3DHAL_OUTOFCONTEXTS, f"context {context}: no room")
         if interface not in (6, 7, 8, 9):
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"DirectX {interface} context")
-        made = Context(
+        created = Context(
             context, interface, self.gpu, self.options, self._managed, has_depth=depth != 0
         )
-        made.set_render_target(0, color)
-        made.set_depth_stencil(depth)
-        self._contexts[context] = made
+        created.set_render_target(0, color)
+        created.set_depth_stencil(depth)
+        self._contexts[context] = created
 
     def destroy_context(self, context: int) -> None:
-        """ContextDestroy; queries and unsent answers die with it.  Raises Fault if unknown."""
-        gone = self._contexts.pop(context, None)
-        if gone is None:
-            raise Fault(HResult.D3DHAL_CONTEXT_BAD, f"no context {context}")
-        gone.destroy()
+        """ContextDestroy, with queries and unsent answers.  Raises Fault if it is unknown."""
+        found = self._context(context)
+        del self._contexts[context]
+        found.destroy()
 
     def create_surface(self, desc: SurfaceDesc) -> None:
-        """Make a surface.  Raises Fault or Unsupported (see ``Heap.create``)."""
+        """Create a surface.  Raises Fault or Unsupported (see ``Heap.create``)."""
         self._forget(desc.handle)
         self.gpu.heap.create(desc)
 
     def destroy_surface(self, handle: int) -> None:
-        """Forget a surface handle; queued packets keep their memory."""
+        """Drop a surface handle; queued packets keep their memory."""
         self._forget(handle)
         self.gpu.heap.destroy(handle)
 
     def _forget(self, handle: int) -> None:
-        """What contexts remember must not keep the memory of a handle that is about to go."""
-        gone = self.gpu.heap.get(handle)
-        if gone is None:
+        """Drop caches that would keep the memory of a handle that is about to be dropped."""
+        surface = self.gpu.heap.get(handle)
+        if surface is None:
             return
         for context in self._contexts.values():
-            if gone.desc.kind in BUFFERS:
-                context.streams.forget(gone)
+            if surface.desc.kind in BUFFERS:
+                context.streams.forget(surface)
             else:
                 context.resolutions.forget()
 
@@ -153,7 +162,7 @@ class Driver:
         self.gpu.heap.write(handle, offset, data)
 
     def read(self, handle: int, offset: int, size: int) -> bytes:
-        """Host read of what the GPU has done by now.  Raises Fault if outside."""
+        """Host read, at the current time.  Raises Fault if it leaves the surface."""
         self.gpu.run()
         surface = self._surface(handle, "surface")
         if offset < 0 or size < 0 or offset + size > surface.data.nbytes:
@@ -165,7 +174,7 @@ class Driver:
         return self._surface(handle, "surface").desc
 
     def target(self, context: int) -> int:
-        """Handle of colour target 0 of a context, 0 if there is none or it is gone.
+        """The handle of colour target 0 of a context, 0 if it is unset or destroyed.
 
         Raises Fault if there is no such context.
         """
@@ -173,10 +182,10 @@ class Driver:
         return handle
 
     def recent_targets(self, context: int) -> tuple[int, ...]:
-        """Handles of all targets of a context, colour and depth, now and since this was asked.
+        """Handles of all targets of a context, colour and depth, since the last call.
 
-        They are in the order in which they became targets, the ones from before first; surfaces
-        that are gone are left out.  Raises Fault if there is no such context.
+        They are in the order in which they became targets, current targets from before the last
+        call first; destroyed surfaces are left out.  Raises Fault if there is no such context.
         """
         found = self._context(context)
         recent = found.recent.take(self.gpu.heap)
@@ -190,29 +199,30 @@ class Driver:
         return found
 
     def _live(self, surfaces: Iterable[Surface | None]) -> tuple[int, ...]:
-        """The handles by which surfaces are still known."""
+        """The handles of the surfaces that are not destroyed."""
         heap = self.gpu.heap
         return tuple(s.handle for s in surfaces if s is not None and heap.get(s.handle) is s)
 
     def context(self, number: int) -> Context | None:
-        """A live context, to look at; None if there is none of that number."""
+        """A live context, for inspection; None if the number is unknown."""
         return self._contexts.get(number)
 
     def observe(self, handle: int, sink: Callable[[Surface], None]) -> None:
-        """Call ``sink`` with the surface ``handle`` when the GPU gets there; takes no virtual
+        """Call ``sink`` with the surface ``handle`` after all earlier packets, in no virtual
         time.
         """
         self.gpu.submit(Observe(self._surface(handle, "surface"), sink))
         self.gpu.run()
 
     def lock(self, handle: int) -> None:
-        """Wait as IDirectDrawSurface::Lock does, until the GPU no longer uses any memory."""
+        """Wait until the GPU is idle, as IDirectDrawSurface::Lock does."""
         self._surface(handle, "surface")
         self.gpu.wait_for_idle()
 
     def flip(self, front: int, back: int) -> None:
-        """DdFlip, in order with the drawing.  Raises Fault unless both are surfaces that are alike
-        but for their handles; commands that are under way keep naming the same handles.
+        """DdFlip, in order with the drawing: swap the memory behind two handles.
+
+        Raises Fault unless the surfaces differ in their handles only.
         """
         one, other = (self._surface(handle, "surface") for handle in (front, back))
         alike = replace(one.desc, handle=back) == other.desc
@@ -224,14 +234,14 @@ class Driver:
 
     def blit(self, blt: Blt) -> None:
         """DdBlt, in order with the drawing.  Raises Fault and Unsupported as ``blit_packet``."""
-        self.gpu.spending.begin_call()
+        self.gpu.begin_call()
         packet = blit_packet(self.gpu.heap, blt)
         self.gpu.submit(packet)
         self._managed.wrote(self._owned(blt.target, packet.target))
         self.gpu.run()
 
     def _owned(self, handle: int, part: Part) -> Part:
-        """A part of the one level a handle names, as a part of its texture."""
+        """A part of the level that a handle names, as a part of its texture."""
         surface = self._surface(handle, "surface")
         if surface.parent is None:
             return Part(surface, part.index, part.box)
@@ -247,22 +257,23 @@ class Driver:
         return tuple(kind for kind in KINDS if announced is None or kind in announced)
 
     def get_driver_info(self, guid: bytes, data: bytes) -> DriverInfo:
-        """DdGetDriverInfo: GetDriverInfo2's queries and versions (``driverinfo``).
+        """DdGetDriverInfo: query types and versions of GetDriverInfo2.
 
-        ``guid`` is the 16 bytes of what is asked for, ``data`` the buffer as the runtime fills it.
+        ``guid`` has the 16 bytes of the GUID, ``data`` is the buffer as the runtime fills it.
         """
         return get_driver_info(guid, data, self.query_types())
 
     def submit(self, call: Call) -> Answer:
-        """D3dDrawPrimitives2.  What the driver refuses is in ddrval; Unsupported is raised, and
-        Fault (DDERR_OUTOFMEMORY) when there is no memory to go on with.
+        """D3dDrawPrimitives2.  A refusal of the driver is in ddrval of the answer.
+
+        Raises Unsupported, and Fault (DDERR_OUTOFMEMORY) if the host has no memory left.
         """
         context = self._contexts.get(call.dwhContext)
         if context is None:
             return self._context_bad(call)
         number = self._calls
         self._calls += 1
-        self.gpu.spending.begin_call()
+        self.gpu.begin_call()
         try:
             walked = self._perform(context, call, number)
         except MemoryError:
@@ -282,15 +293,18 @@ class Driver:
         try:
             return self._execute(context, call)
         finally:
-            context.leave()
+            # The call returns: nothing may refer to its memory any more.
+            if context.shadow is not None:
+                context.write_shadow()
+            context.call, context.shadow = NO_CALL, None
             self.gpu.advance(self.gpu.timing.call(number, call.dwCommandLength))
             self.gpu.distribute()
 
     def _execute(self, context: Context, call: Call) -> _Walked:
         try:
             surface = self._command_surface(call)
-            mirror = self._mirror(call)
-            context.enter(call, self._vertex_size(context, call), mirror)
+            context.shadow = self._state_shadow(call)
+            context.call = self._vertices(context, call)
         except Dp2Error as fault:
             return _Walked(fault.at(offset=call.dwCommandOffset), call.dwCommandOffset)
         if surface is None or call.dwCommandLength == 0:
@@ -299,7 +313,7 @@ class Driver:
         return self._walk(context, call, surface)
 
     def _walk(self, context: Context, call: Call, surface: Surface) -> _Walked:
-        size = context.call_vertex_size
+        size = context.call.size
         position, end = call.dwCommandOffset, call.dwCommandOffset + call.dwCommandLength
         view, base = _fetched(surface, position, end)
         position, end = position - base, end - base
@@ -318,8 +332,9 @@ class Driver:
                     return _Walked(fault.at(offset=at, token=token.name), at)
                 except Dp2Error as error:
                     raise error.at(offset=at, token=token.name) from None
-            position, problem = scanned.stop, scanned.problem
-            if problem is not None:
+            position = scanned.stop
+            if scanned.wrong is not None:
+                problem = malformed(*scanned.wrong)
                 problem.offset = base + position
                 resume = self._resume(call, view[position:end], problem.offset)
                 if resume is None:
@@ -329,9 +344,11 @@ class Driver:
                 return _Walked(None, base + end)
 
     def _count_tokens(self, of_call: int, more: int, offset: int) -> None:
-        """Raises Exceeded before any of the tokens that were found together executes."""
+        """Count scanned tokens.  Raises Exceeded before any of them executes."""
         self._tokens += more
         limits = self.gpu.heap.limits
+        if of_call <= limits.call_tokens and self._tokens <= limits.capture_tokens:
+            return
         try:
             limits.check("call_tokens", of_call, "tokens of a call are too many")
             limits.check("capture_tokens", self._tokens, "tokens of a capture are too many")
@@ -339,9 +356,9 @@ class Driver:
             raise error.at(offset=offset) from None
 
     def _resume(self, call: Call, left: memoryview, offset: int) -> int | None:
-        """Where to go on after a token the walk could not pass, or None to stop there.
+        """The offset to go on at after a malformed token at ``offset``, or None to stop there.
 
-        ``left`` is what is left of the commands, from that token at ``offset`` on.
+        ``left`` are the remaining bytes of the commands, from that token on.
         """
         end = offset + len(left)
         if len(left) < HEADER_BYTES or left[0] in TABLE:
@@ -373,7 +390,7 @@ class Driver:
         if call.lpDDCommands == 0 and call.dwCommandLength == 0:
             return None
         surface = self._surface(call.lpDDCommands, "command buffer")
-        # Pixels may change while the tokens among them execute, and what was checked with them.
+        # Draws may change pixels, and commands among them after they have been checked.
         if surface.desc.kind not in BUFFERS:
             what = f"surface {call.lpDDCommands} has pixels, commands need a buffer"
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
@@ -388,14 +405,24 @@ class Driver:
             self.gpu.heap.write(call.lpDDCommands, call.dwCommandOffset, call.commands)
         return surface
 
-    def _mirror(self, call: Call) -> Surface | None:
+    def _state_shadow(self, call: Call) -> Surface | None:
+        """The lpdwRStates memory of an execute buffer, None without it."""
         if not call.dwFlags & Dp2Flags.EXECUTEBUFFER or call.lpdwRStates == 0:
             return None
         return self._surface(call.lpdwRStates, "lpdwRStates memory")
 
-    def _vertex_size(self, context: Context, call: Call) -> int:
-        """dwVertexSize, or the FVF's size; read before ddrval overwrites it (3.2)."""
-        return call.dwVertexSize or fvf_size(call.dwVertexType, context.interface)
+    def _vertices(self, context: Context, call: Call) -> CallVertices:
+        """The vertices of a call.  Raises Fault for a bad format.
+
+        dwVertexSize shares memory with ddrval, so it is read before that is written (wire format,
+        "Inline vertices").
+        """
+        user = call.dwFlags & Dp2Flags.USERMEMVERTICES or call.vertices is not None
+        data = call.vertices if user else self.gpu.heap.get(call.lpDDVertex)
+        size = call.dwVertexSize or fvf_size(call.dwVertexType, context.interface)
+        return CallVertices(
+            data, call.dwVertexOffset, call.dwVertexLength, size, call.dwVertexType
+        )
 
     def _surface(self, handle: int, what: str) -> Surface:
         surface = self.gpu.heap.get(handle)
@@ -405,15 +432,90 @@ class Driver:
 
 
 def _fetched(surface: Surface, start: int, end: int) -> tuple[memoryview, int]:
-    """Commands as they are now, and the offset they begin at, at which vertices are aligned.
+    """A copy of the commands, and the aligned offset that it begins at.
 
-    Applications map command surfaces, and may change them while a call goes on: what was checked
-    is what is executed, so everything is fetched once.
+    Applications map command surfaces and may change them during a call; a copy makes sure that
+    the checked bytes are the executed ones.
     """
     base = start - start % VERTEX_ALIGNMENT
     return surface.data[base:end].copy().data, base
 
 
 def _out_flags(call: Call) -> int:
-    """dwFlags as returned: swap requests are not taken, so no VIDMEM bit is ever set."""
+    """dwFlags as returned, without VIDMEM bits: the driver never swaps buffers."""
     return call.dwFlags & ~int(Dp2Flags.VIDMEMVERTEXBUF | Dp2Flags.VIDMEMCOMMANDBUF)
+
+
+# GetDriverInfo2 (wire format, "Driver information").  The request is a DdGetDriverInfo call with
+# the GUID of GUID_DDStereoMode; only the magic number in the data distinguishes the two.
+
+GUID_GETDRIVERINFO2 = bytes.fromhex("9C1628F8 E8A8 D211 A1F2 00A0C983EAF6")
+"""GUID_DDStereoMode = GUID_GetDriverInfo2, {F828169C-A8E8-11D2-A1F2-00A0C983EAF6}, in memory."""
+
+D3DGDI2_MAGIC = 0xFFFFFFFF
+DX9_RUNTIME_VERSION = 9
+DX9_DDI_VERSION = 4
+
+
+class DriverInfo(NamedTuple):
+    """The results of DdGetDriverInfo: ``data`` is the request's buffer as the driver leaves it."""
+
+    handled: int
+    ddRVal: int
+    dwActualSize: int
+    data: bytes
+
+
+class _InfoRow(NamedTuple):
+    """A D3DGDI2 type: its structure, and a function that returns the members to set.
+
+    The function takes the request and the announced query types; it returns None for a request
+    that the driver cannot answer.
+    """
+
+    layout: Any
+    answer: Callable[[Any, tuple[int, ...]], dict[str, int] | None]
+
+
+def _query_type(request: Any, types: tuple[int, ...]) -> dict[str, int] | None:
+    """The member is a union: the index goes in, the type comes out."""
+    index = request.QueryType
+    return {"QueryType": types[index]} if index < len(types) else None
+
+
+def _ddi_version(request: Any, types: tuple[int, ...]) -> dict[str, int] | None:
+    """A DirectX 9 runtime expects the number of the DirectX 9 DDI."""
+    if request.dwDXVersion != DX9_RUNTIME_VERSION:
+        return None
+    return {"dwDDIVersion": DX9_DDI_VERSION}
+
+
+_INFO_ROWS = {
+    0x04: _InfoRow(DD_DXVERSION, lambda request, types: {}),
+    0x21: _InfoRow(DD_GETD3DQUERYCOUNTDATA, lambda request, types: {"dwNumQueries": len(types)}),
+    0x22: _InfoRow(DD_GETD3DQUERYDATA, _query_type),
+    0x23: _InfoRow(DD_GETDDIVERSIONDATA, _ddi_version),
+}
+"""By D3DGDI2_TYPE.  DXVERSION tells the driver the runtime's version, and has no answer."""
+
+
+def get_driver_info(guid: bytes, data: bytes, types: tuple[int, ...]) -> DriverInfo:
+    """DdGetDriverInfo with ``data`` as the runtime fills it; ``types`` are the announced queries.
+
+    An unknown request is handled, with DDERR_CURRENTLYNOTAVAIL and dwActualSize 0.
+    """
+    unavailable = DriverInfo(DDHAL_DRIVER_HANDLED, int(HResult.DDERR_CURRENTLYNOTAVAIL), 0, data)
+    if guid != GUID_GETDRIVERINFO2 or len(data) < DD_GETDRIVERINFO2DATA.sizeof():
+        return unavailable
+    head = DD_GETDRIVERINFO2DATA.parse(data)
+    row = _INFO_ROWS.get(head.dwType)
+    if head.dwMagic != D3DGDI2_MAGIC or row is None or len(data) < row.layout.sizeof():
+        return unavailable
+    request = row.layout.parse(data)
+    answer = row.answer(request, types)
+    if answer is None:
+        return unavailable
+    request.update(answer)
+    size = row.layout.sizeof()
+    filled = row.layout.build(request) + data[size:]
+    return DriverInfo(DDHAL_DRIVER_HANDLED, int(HResult.D3D_OK), size, filled)

@@ -1,8 +1,8 @@
-"""Valid tokens by chance, derived from the rows: for property tests, fuzzing and samples.
+"""Random valid tokens, derived from the rows: for property tests, fuzzing and samples.
 
-Valid means that the walk accepts them: sizes are consistent and lengths small, while every other
-field takes boundary values of its width, names of its enumeration or random bits.  Whether a
-driver accepts the meaning is another matter.
+Valid means that the walk accepts them: sizes are consistent and lengths small.  Other fields take
+boundary values of their width, members of their enumeration or random bits, which a driver may
+refuse.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from dp2emu.dp2 import tokens
 from dp2emu.dp2.table import TABLE, Op, Token
 
 COUNTS = (0, 1, 1, 1, 2, 3, 8)
-"""Values of n that are drawn from."""
+"""The choice of values of n."""
 
 _LENGTHS = (0, 1, 2, 3, 5, 12)
-"""Values of fields that tell how many bytes follow."""
+"""The choice of values of fields that count the bytes of a tail."""
 
 _FLOATS = (0.0, -0.0, 0.5, 1.0, -1.0, 1e-45, 3.4028234663852886e38, math.inf, math.nan)
 _ASSIGNED = sorted(set(range(256)) - set(tokens.GAPS))
@@ -91,7 +91,7 @@ def _record(
 
 
 def _leaves(dtype: np.dtype[Any], name: str = "") -> Iterator[tuple[str, np.dtype[Any]]]:
-    """The numbers a record is made of, in order, with the name of the field they are in."""
+    """The scalars of a record in order, each with the name of its top-level field."""
     if dtype.names is not None:
         for each in dtype.names:
             yield from _leaves(dtype[each], name or each)
@@ -123,7 +123,7 @@ def _value(leaf: np.dtype[Any], enum: type[SdkEnum] | None, rng: Random) -> byte
 
 
 class _AllOnes(dict[str, int]):
-    """An item with every bit set, which notes the fields it was asked for as its keys."""
+    """An item with all bits set in every field; its keys are the fields that have been read."""
 
     def __missing__(self, name: str) -> int:
         self[name] = 0xFFFFFFFF
@@ -132,7 +132,7 @@ class _AllOnes(dict[str, int]):
 
 @cache
 def _length_fields(op: Op) -> frozenset[str]:
-    """The fields a row's tail size looks at."""
+    """The fields that the size of a row's tail depends on."""
     item, tail = _AllOnes(), TABLE[op].tail
     if tail is not None:
         tail.size(item)

@@ -1,10 +1,9 @@
-"""The walk over headers as machine code, for those who only want to know where tokens are.
+"""The header walk as machine code, for callers that need only the offsets of tokens.
 
-    i64 headers(ptr words)      ``WORDS`` -> how many tokens were found; ``at`` is where it stopped
+    i64 headers(ptr words)      ``WORDS`` -> number of tokens; ``at`` is the offset it stopped at
 
-The token table is compiled into rows of numbers.  What cannot be said by these, such as a payload
-whose size depends on flags, and everything that is wrong, is left to ``dp2.walk``, a token at a
-time: there is one walk, and this is the quick part of it.
+The token table is compiled into rows of numbers.  Tokens that these cannot describe, such as
+payloads whose size depends on flags, and malformed ones are left to ``dp2.walk``, one at a time.
 """
 
 from __future__ import annotations
@@ -27,20 +26,20 @@ from dp2emu.shader.jit.scalars import Code, Value
 from dp2emu.shader.jit.writer import Writer, module
 
 STRETCH = 1 << 16
-"""Tokens found at a time unless a number is given."""
+"""The default number of tokens found at a time."""
 
 _I64 = NDArray[np.int64]
 
 WORDS = ("data", "at", "end", "vertex_size", "table", "offsets", "limit")
-"""Addresses of the bytes, of 256 rows of ``ROW`` words and of room for ``limit`` i64; where the
-walk is and ends; bytes of a vertex."""
+"""Addresses of the bytes, of 256 rows of ``ROW`` words and of an array of ``limit`` i64; the
+offset of the walk and its end; bytes of a vertex."""
 
 ROW = ("kind", "base", "each", "item", "field0", "bytes0", "field1", "bytes1")
-"""What an opcode's payload is, n being the number in the header."""
+"""The payload size of an opcode, by the header's n."""
 OTHER, LINEAR, VERTICES, TAILS = range(4)
-"""Kinds of payload: none of the following; ``base + each * n`` bytes; ``item`` bytes and, aligned,
+"""Kinds of payload: left to ``dp2.walk``; ``base + each * n`` bytes; ``item`` bytes and, aligned,
 ``base + each * n`` vertices; and ``base + each * n`` items of ``item`` bytes, with up to two
-fields of 32 bits that say how many times so many ``bytes`` lie behind them."""
+32-bit fields that count elements of ``bytes`` after the item."""
 _LOG_ROW = 6
 
 _PROBES = 64
@@ -48,7 +47,7 @@ _MOST_N = 0xFFFF
 
 
 class Headers(NamedTuple):
-    """Offsets of the tokens up to ``stop``, int64, and what is wrong there (``walk.Scan``)."""
+    """Offsets of the tokens up to ``stop``, int64, and the error there (``walk.Scan``)."""
 
     offsets: _I64
     stop: int
@@ -58,7 +57,7 @@ class Headers(NamedTuple):
 def headers(
     buffer: Buffer, start: int, end: int, vertex_size: int = 0, limit: int = STRETCH
 ) -> Headers:
-    """Where the tokens of ``buffer[start:end]`` are, as ``walk.scan`` finds them.
+    """The offsets of the tokens in ``buffer[start:end]``, equal to those of ``walk.scan``.
 
     Raises ImportError without llvmlite, and never for what the bytes contain.
     """
@@ -73,7 +72,7 @@ def headers(
         found += _compiled()(_address(words))
         if found >= limit:
             break
-        # Another kind of token, something wrong or the end.
+        # A token that rows cannot describe, a malformed one, or the end.
         rest = scan(buffer, int(words[1]), end, vertex_size, limit=1)
         if not rest.commands:
             return Headers(offsets[:found], rest.stop, rest.problem)
@@ -109,7 +108,7 @@ def _table() -> _I64:
 
 
 def row_of(token: Token) -> tuple[int, ...]:
-    """The words of a row, those that are 0 at its end left out."""
+    """The words of a row, without trailing zeros."""
     head = token.head_dtype.itemsize if token.head_dtype is not None else 0
     item = token.item_dtype.itemsize if token.item_dtype is not None else 0
     if token.vertices is not None:
@@ -126,7 +125,7 @@ def row_of(token: Token) -> tuple[int, ...]:
 
 
 def _line(count: Callable[[int], int]) -> tuple[int, int]:
-    """A function of n as base and each."""
+    """The base and slope of a linear function of n."""
     base = count(0)
     each = count(1) - base
     if any(count(n) != base + each * n for n in range(0, _MOST_N + 1, 255)):
@@ -173,7 +172,7 @@ def _headers() -> tuple[str, Writer]:
     vertex_size = k.load("i64", words, WORDS.index("vertex_size"))
     place = k.at(words, WORDS.index("at"), "i64")
     at, found = k.variable("i64", k.load("i64", place)), k.variable("i64", 0)
-    # The compiler keeps both in registers, so the caller's copy is written at the end.
+    # Both stay in registers; the caller's copy is written once, at the end.
     going = k.variable("i1", 1)
     with k.while_(lambda: going.get() & (at.get() + HEADER_BYTES <= end) & (found.get() < limit)):
         here = at.get()
@@ -198,7 +197,7 @@ def _headers() -> tuple[str, Writer]:
 
 
 def _vertices() -> tuple[str, Writer]:
-    """Where so many vertices end, which begin at a multiple of 4."""
+    """The end of inline vertices, which begin at a multiple of 4."""
     k = Code("vertices", ("ptr row", "i64 at", "i64 number", "i64 vertex_size"), "i64")
     body = k["at"] + k.load("i64", k["row"], ROW.index("item")) + HEADER_BYTES
     aligned = (body + (VERTEX_ALIGNMENT - 1)) & -VERTEX_ALIGNMENT
@@ -207,7 +206,7 @@ def _vertices() -> tuple[str, Writer]:
 
 
 def _tails() -> tuple[str, Writer]:
-    """Where so many items with what is behind them end; past the end if they do not fit."""
+    """The end of items with tails, beyond the end of the buffer if they do not fit."""
     k = Code("tails", ("ptr row", "ptr data", "i64 at", "i64 end", "i64 number"), "i64")
     row, data, end = k["row"], k["data"], k["end"]
     item = k.load("i64", row, ROW.index("item"))
@@ -223,6 +222,6 @@ def _tails() -> tuple[str, Writer]:
 
 
 def _behind(k: Code, row: Value, data: Value, item: Value, field: int) -> Value:
-    """Bytes that a field counts."""
+    """Bytes of the elements that a field of an item counts."""
     place, bytes = (k.load("i64", row, ROW.index(f"{what}{field}")) for what in ("field", "bytes"))
     return k.load("i32", k.at(data, item + place)).unsigned("i64") * bytes

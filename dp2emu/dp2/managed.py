@@ -1,7 +1,7 @@
-"""Textures the driver manages: what their video copies lack of the system copies.
+"""Driver-managed textures: dirty boxes of system copies, and their upload to video copies.
 
-What is uploaded is a packet like any other: it reads the system copy when the GPU gets there.
-There is room for all textures, so that none is evicted unless that is asked for.
+An upload is a packet like any other, and reads the system copy when the GPU executes it.  Video
+memory has room for all textures, so only an explicit command evicts them.
 
 Source: DirectX documentation of driver-managed textures.
 """
@@ -19,22 +19,22 @@ from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.subresources import Box
 
 MARKS = 512
-"""Boxes that wait to be uploaded for one texture; beyond these they do not wait for its use."""
+"""Dirty boxes of one texture; with more it is uploaded before it is used."""
 
 Mark = tuple[int, Box]
-"""A box of texels in the subresource of that number."""
+"""Number of a subresource, and a box of texels in it."""
 
 
 class Managed:
-    """The managed textures of a driver, in all its contexts.  Mutable: it remembers the marks."""
+    """The managed textures of a driver, in all its contexts.  Mutable: it has the dirty boxes."""
 
     def __init__(self, gpu: Gpu) -> None:
         self._gpu = gpu
         self._marks: WeakKeyDictionary[Surface, dict[Mark, None]] = WeakKeyDictionary()
 
     def mark(self, surface: Surface, box: Box) -> None:
-        """A box of a level is dirty, and what lies under it in the levels below: of the level
-        that ``surface`` is, or of the top level of each face of a texture.
+        """Mark a box dirty, in the level that ``surface`` is or in the top level of each face of a
+        texture, with the texels below it in the lower levels.
 
         Raises Fault (DDERR_INVALIDRECT) for a box that is empty or leaves the level.
         """
@@ -49,7 +49,7 @@ class Managed:
                 self.wrote(Part(owner, index, part))
 
     def wrote(self, part: Part) -> None:
-        """One box is dirty.  A texture that is not in video memory is uploaded whole anyway."""
+        """Mark one box dirty; a texture without video copy is uploaded whole in any case."""
         marks = self._marks.get(part.surface)
         if marks is None:
             return
@@ -58,7 +58,7 @@ class Managed:
             self.upload(part.surface)
 
     def upload(self, surface: Surface) -> None:
-        """The GPU is going to use a texture: queue what its video copy lacks, if it is managed."""
+        """Queue the upload of the dirty boxes of a texture, if it is managed, before its use."""
         owner = _owner(surface)
         system = owner.system
         if system is None:
@@ -71,7 +71,7 @@ class Managed:
             self._gpu.submit(Copy(Part(system, index, box), Part(owner, index, box)))
 
     def evict(self) -> None:
-        """Drop every video copy; whatever is used again is uploaded whole."""
+        """Drop every video copy; textures are uploaded whole when they are used again."""
         for surface in self._marks:
             self._gpu.heap.count_eviction(surface)
         self._marks.clear()
@@ -87,7 +87,7 @@ def _everything(surface: Surface) -> Iterator[Mark]:
 
 
 def _chain(surface: Surface, first: int, box: Box) -> Iterator[Mark]:
-    """A box and those under it, down to the last level of the face."""
+    """A box and the boxes below it, down to the last level of the face."""
     levels = surface.desc.levels
     yield first, box
     for index in range(first + 1, first - first % levels + levels):
@@ -97,7 +97,7 @@ def _chain(surface: Surface, first: int, box: Box) -> Iterator[Mark]:
 
 
 def _below(box: Box, edge: Box) -> Box:
-    """The texels of the next level, which ends at ``edge``, that any texel of a box touches."""
+    """The box in the next level, of bounds ``edge``, that covers the texels of a box."""
     return Box(
         min(box.left >> 1, edge.right - 1), min(box.top >> 1, edge.bottom - 1),
         box.right + 1 >> 1, box.bottom + 1 >> 1,

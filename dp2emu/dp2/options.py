@@ -1,4 +1,4 @@
-"""Where the documents leave a choice: the reading taken, and the stricter or other one."""
+"""Options of the driver where the documents allow several readings."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ from dp2emu.shader.engines import JIT
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Choices of the driver; the defaults are the readings the reference recommends.
+    """Choices of the driver; the defaults are the readings that docs/driver.rst gives.
 
-    ``strict``: report what tolerant drivers let pass: opcode 11 ends the walk with an error
-    instead of success (2.1), BEGIN on an END-only type and unknown issue flags fail the call
-    with DDERR_INVALIDPARAMS (7), constants beyond the registers fail it too (3.5), as do
-    texture handles that are none (3.6), responses start at dwCommandOffset instead of at the start
-    of the command surface (8), and only a DirectX 9 context may create queries, none below
-    DirectX 8 predefined state blocks (3.6).
-    ``wrap_occlusion``: occlusion counts beyond 32 bits wrap; by default they saturate (7.1).
-    ``engine`` runs the programs of draws: one of ``dp2emu.shader.engines``, all of which give the
-    same bits.  One that compiles draws on ``threads``, 0 meaning as many as there are processors;
-    any number gives the same bits too.
+    ``strict`` refuses calls that tolerant drivers accept: opcode 11 ends the walk with an error;
+    BEGIN of an END-only type, unknown issue flags, constants beyond the registers and texture
+    handles of other objects fail the call; responses start at dwCommandOffset instead of at the
+    start of the command surface; queries need a DirectX 9 context, predefined state blocks
+    DirectX 8.
+    ``wrap_occlusion``: occlusion counts beyond 32 bits wrap; by default they saturate.
+    ``engine`` is the name of the engine that runs programs, from ``dp2emu.shader.engines``; all
+    have the same results.  A compiling engine draws on ``threads``, 0 for one per processor; any
+    number has the same results.
     ``query_types``: announced and accepted types; None means all that the emulator has.
-    ``limits`` bound what is done at all, and say how.
+    ``limits`` bound the resources of calls.
     """
 
     strict: bool = False

@@ -1,7 +1,7 @@
-"""The walk a second time, by construct alone: slow, obvious, and an oracle for ``walk``.
+"""A parser of command streams by construct alone: slow, simple, and an oracle for ``walk``.
 
-Each row becomes one construct of the whole token.  Nothing here shares code with the compiled
-scan or the NumPy views; the two must agree on every byte string.
+Each row of the token table becomes one construct of the whole token.  It shares no code with the
+compiled scan or the NumPy views; both must agree on every byte string.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from dp2emu.layout import Buffer
 
 
 class Parsed(NamedTuple):
-    """(offset, opcode, fields) of each token; where it stopped; why, unless at the end.
+    """(offset, opcode, fields) of each token, the offset of the end, and the error there if any.
 
-    The fields are a construct Container: ``header``, then as the row has them ``head``,
+    The fields are a construct Container: ``header``, and of the row's members ``head``,
     ``items`` (with the parts of their tails among their own fields), ``pad`` and ``vertices``.
     """
 
@@ -52,7 +52,7 @@ def parse(buffer: Buffer, start: int, end: int, vertex_size: int = 0) -> Parsed:
 def token_construct(op: Op) -> Any:
     """The construct of one whole token, header included.
 
-    Its context wants ``vertex_size``, in bytes; _IMM padding counts from the stream's start.
+    Its context needs ``vertex_size``, in bytes; _IMM padding counts from the stream's start.
     """
     token = TABLE[op]
     parts: list[Any] = ["header" / D3DHAL_DP2COMMAND]
@@ -77,7 +77,7 @@ def _number(op: Op) -> Any:
 
 
 def _item(op: Op) -> Any:
-    """One item and, behind its own fields, the parts of its tail."""
+    """The construct of one item: its fields, then the parts of its tail."""
     token = TABLE[op]
     if token.tail is None:
         return token.items

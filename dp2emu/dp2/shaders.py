@@ -1,7 +1,7 @@
 """Shaders and vertex declarations of one context: created, set and deleted by handle.
 
-Programs are decoded when they are created, so that a bad one fails there and never at a draw
-(reference 3.5).
+Programs are decoded and lowered when they are created, so that a bad one fails there and not at a
+draw (wire format, "Shaders and constants").
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ CODE_BYTES = 1 << 20
 """Bytes of one program or declaration."""
 
 PROGRAM_SLOTS = 1 << 19
-"""Slots of the programs that are kept of each kind, with what they are made from."""
+"""Slots of the lowered programs that each cache holds, code included."""
 _SLOT_BYTES = 512
-"""What a slot of a program takes, about, with the statements that write it."""
+"""Approximate bytes of a program's slot, with the statements that write it."""
 
 _T = TypeVar("_T", "Function", "Format")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
-    """A program: the bytes it came as, and decoded.  Each is a thing of its own."""
+    """A program: its bytes, and decoded.  Compared and hashed by identity."""
 
     handle: int
     code: bytes
@@ -53,8 +53,8 @@ class Function:
 class Format:
     """A created declaration.
 
-    One of DirectX 8 has ``tokens`` that say more than its layout, and brings its function, None
-    for fixed function.
+    A DirectX 8 declaration has ``tokens``, with constants and registers, and its ``function``,
+    None for fixed function.
     """
 
     handle: int
@@ -73,26 +73,26 @@ class Table(Generic[_T]):
         self._live: dict[int, _T] = {}
         self._bytes = 0
 
-    def add(self, made: _T) -> None:
-        """Keep an object; one that has the handle already is replaced."""
-        old = self._live.get(made.handle)
-        total = self._bytes + made.size - (old.size if old else 0)
+    def add(self, created: _T) -> None:
+        """Add an object; one that already has the handle is replaced."""
+        old = self._live.get(created.handle)
+        total = self._bytes + created.size - (old.size if old else 0)
         number = len(self._live) + (old is None)
         for name, amount in (("shader_bytes", total), ("objects", number)):
             if amount > getattr(self._limits, name):
                 most = getattr(self._limits, name)
-                what = f"{self.noun} {made.handle} is too much, limit {name} {most}"
+                what = f"{self.noun} {created.handle} is too much, limit {name} {most}"
                 raise Fault(HResult.DDERR_OUTOFMEMORY, what)
-        self._live[made.handle] = made
+        self._live[created.handle] = created
         self._bytes = total
 
     def delete(self, handle: int) -> None:
-        """Forget a handle.  An object that is set stays so.  Raises Fault if there is none."""
+        """Delete a handle; an object that is set stays set.  Raises Fault if it is unknown."""
         self._bytes -= self.find(handle, HResult.DDERR_INVALIDPARAMS).size
         del self._live[handle]
 
     def find(self, handle: int, hr: int = HResult.D3DERR_DRIVERINVALIDCALL) -> _T:
-        """An object.  Raises Fault with ``hr`` if there is none."""
+        """The object of a handle.  Raises Fault with ``hr`` if it is unknown."""
         found = self._live.get(handle)
         if found is None:
             raise Fault(hr, f"no {self.noun} {handle}")
@@ -100,12 +100,13 @@ class Table(Generic[_T]):
 
 
 class Shaders:
-    """What a context draws with.  Mutable: tokens act on it.
+    """The shaders and vertex declarations of a context.  Mutable: tokens act on it.
 
-    ``vertex_format`` is the last one set, an FVF code or, with bit 0, a handle; ``format`` then
-    is what it stands for.  ``function`` and ``pixel`` are None for fixed function.  Methods raise
-    Fault: D3DERR_DRIVERINVALIDCALL for a bad program or handle to create or set,
-    DDERR_INVALIDPARAMS for an unknown one to delete, DDERR_OUTOFMEMORY beyond the limits.
+    ``vertex_format`` is the last one set, an FVF code or, with bit 0, the handle of ``format``.
+    ``function`` and ``pixel`` are the current shaders, None for fixed function; ``has_dividers``
+    says whether stream frequencies without flags count.  Methods raise Fault:
+    D3DERR_DRIVERINVALIDCALL for a bad program or handle to create or set, DDERR_INVALIDPARAMS for
+    an unknown handle to delete, DDERR_OUTOFMEMORY beyond the limits.
     """
 
     def __init__(self, vertex_constants: Constants, limits: Limits = GENEROUS) -> None:
@@ -114,16 +115,12 @@ class Shaders:
         self.format: Format | None = None
         self.function: Function | None = None
         self.pixel: Function | None = None
+        self.has_dividers = False
         self._vertex_constants = vertex_constants
         self._shaders8: Table[Format] = Table("vertex shader", limits)
         self._declarations: Table[Format] = Table("vertex declaration", limits)
         self._functions: Table[Function] = Table("vertex shader function", limits)
         self._pixels: Table[Function] = Table("pixel shader", limits)
-
-    @property
-    def has_dividers(self) -> bool:
-        """Whether streams may have dividers: from vs_3_0 on (reference 3.4)."""
-        return self.function is not None and self.function.shader.version.level >= V3_0
 
     # DirectX 8
 
@@ -142,7 +139,7 @@ class Shaders:
     def set_vertex_shader(self, handle: int) -> None:
         """SETVERTEXSHADER: an FVF code or a created shader, whose constants are loaded."""
         self._set_format(handle, self._shaders8)
-        self.function = self.format.function if self.format else None
+        self._use(self.format.function if self.format else None)
         tokens = self.format.tokens if self.format else None
         for first, words in tokens.constants if tokens else ():
             self._vertex_constants.write("c", first, struct.pack(f"<{len(words)}I", *words))
@@ -173,8 +170,14 @@ class Shaders:
 
     def set_function(self, handle: int) -> None:
         """SETVERTEXSHADERFUNC; 0 is fixed function."""
-        self.function = self._functions.find(handle) if handle else None
+        self._use(self._functions.find(handle) if handle else None)
         self.version += 1
+
+    def _use(self, function: Function | None) -> None:
+        """Set the vertex shader; from vs_3_0 on streams have dividers (wire format, "Stream
+        frequency")."""
+        self.function = function
+        self.has_dividers = function is not None and function.shader.version.level >= V3_0
 
     # Pixel shaders
 
@@ -212,7 +215,7 @@ def _slots(lowered: Lowered, function: Function, *how: object) -> int:
 
 @kept(PROGRAM_SLOTS, _slots)
 def lowered_vertex(function: Function) -> Lowered:
-    """A vertex shader as a program."""
+    """The program of a vertex shader, cached."""
     return lower_vertex(function.shader)
 
 
@@ -223,9 +226,9 @@ def lowered_pixel(
     kinds: tuple[tuple[int, TextureKind], ...] = (),
     projections: tuple[tuple[int, int], ...] = (),
 ) -> Lowered:
-    """A pixel shader as a program, with fog behind it if its version has fog.
+    """The program of a pixel shader, cached, with fog appended if its version has fog.
 
-    ``kinds`` and ``projections`` are what its stages have, as ``lower_pixel`` takes them.
+    ``kinds`` and ``projections`` are arguments of ``lower_pixel``, by stage.
     """
     epilogue = None if fog is None else lambda b, rgb: blend_fog(b, fog, rgb)
     return lower_pixel(
@@ -240,7 +243,7 @@ def _function(handle: int, code: bytes, stage: Stage) -> Function:
     try:
         function = Function(handle, code, decode(code))
         _check_version(function, stage)
-        # What can only be found out by lowering must be found out now.
+        # Some errors are found by lowering only, and creation must report them.
         lowered_vertex(function) if stage is Stage.VERTEX else lowered_pixel(function, None)
     except ShaderError as error:
         place = f" at byte {error.offset:#x} of the code" if error.offset is not None else ""
@@ -250,7 +253,7 @@ def _function(handle: int, code: bytes, stage: Stage) -> Function:
 
 
 def _check_version(function: Function, stage: Stage) -> None:
-    """The kind of shader the token makes, of a version that hardware has."""
+    """Raises ShaderError for a version of the other stage, or of software processing only."""
     version = function.shader.version
     if version.stage is not stage or version.level in (V2_SW, V3_SW):
         raise ShaderError(f"its version is {version.name}")

@@ -1,4 +1,4 @@
-"""The command bytes of one call, apart from the memory they were in."""
+"""The command bytes of one call, without a driver."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from dp2emu.dp2.walk import VERTEX_ALIGNMENT, Scan, scan
 from dp2emu.shader.engines import compiles
 
 LONG = 1 << 20
-"""Bytes of commands whose tokens are counted by compiled code."""
+"""Bytes of commands from which on compiled code counts the tokens."""
 _STRETCH = 4096
-"""Tokens found at a time, so that memory does not follow the number of commands."""
+"""Tokens found at a time, which bounds the memory."""
 
 
 class CommandStream:
-    """``data`` is what lay at dwCommandOffset of the command surface when the call was made.
+    """The commands of a call: ``data`` are the bytes at dwCommandOffset of the command surface.
 
-    Offsets are from the start of that surface, as in dwErrorOffset; bytes of it that are not
-    command bytes read as zero.  ``memory`` is the surface from byte ``base`` on, and the commands
-    are its bytes from ``start`` to ``end``.
+    Offsets are from the start of that surface, as in dwErrorOffset; its other bytes read as zero.
+    ``memory`` is the surface from byte ``base`` on, and the commands are its bytes from ``start``
+    to ``end``.
     """
 
     def __init__(self, call: Call, data: bytes) -> None:
         self._call = call
-        # Inline vertices are aligned from the surface's start (reference 3.2).
+        # Inline vertices are aligned from the surface's start (wire format, "Inline vertices").
         lead = call.dwCommandOffset % VERTEX_ALIGNMENT
         self.base = call.dwCommandOffset - lead
         self.memory = bytes(lead) + data[: call.dwCommandLength] if lead else data
@@ -37,7 +37,7 @@ class CommandStream:
         self.end = lead + min(len(data), call.dwCommandLength)
 
     def census(self, interface: int = 9) -> Counter[str]:
-        """How often each token occurs, and "(malformed)" if the walk cannot go on.
+        """The number of occurrences of each token, and of "(malformed)".
 
         Raises Fault as ``scans`` does.
         """
@@ -47,7 +47,7 @@ class CommandStream:
                 found.update(command[1].name for command in each.commands)
                 found["(malformed)"] += each.problem is not None
             return found
-        # Importing a compiler takes longer than walking through less.
+        # Imported here: for short streams importing the compiler takes longer than the walk.
         from dp2emu.dp2.header_scan import headers
 
         data, at, problem = np.frombuffer(self.memory, np.uint8), self.start, None
@@ -59,7 +59,7 @@ class CommandStream:
         return found
 
     def scans(self, interface: int = 9) -> Iterator[Scan]:
-        """The tokens in stretches of bounded size, for an application of DirectX ``interface``.
+        """Scans of bounded size, for an application of DirectX ``interface``.
 
         Only the last one may have a problem.  Raises Fault for a bad vertex format.
         """
@@ -70,7 +70,7 @@ class CommandStream:
         return self._call.dwVertexSize or fvf_size(self._call.dwVertexType, interface)
 
     def stretches(self, vertex_size: int) -> Iterator[Scan]:
-        """The same with offsets into ``memory``, for inline vertices of that many bytes."""
+        """Scans with offsets into ``memory``, for inline vertices of ``vertex_size`` bytes."""
         at = self.start
         while True:
             found = scan(self.memory, at, self.end, vertex_size, limit=_STRETCH)
@@ -80,11 +80,11 @@ class CommandStream:
                 return
 
     def payload(self, start: int, end: int) -> bytes:
-        """Bytes of the surface, for the payload of a token found there."""
+        """Bytes of the surface, such as the payload of a token."""
         return self.memory[start - self.base : end - self.base]
 
     def _moved(self, found: Scan) -> Scan:
-        """Offsets into ``memory`` as offsets into the surface."""
+        """A scan with offsets into ``memory`` converted to offsets into the surface."""
         base, wrong = self.base, found.wrong
         if wrong is not None:
             op, token, *places = wrong

@@ -1,8 +1,8 @@
-"""What tokens say of textures besides their texels: palettes, most detailed levels, priorities.
+"""Texture bindings of a context, and texture attributes: palette, most detailed level, priority.
 
-It hangs on the memory, not on the handle: a surface that is made anew starts without any of it.
+Attributes belong to the memory, not to the handle: a surface that is created again has none.
 
-Source: reference 2.2 and 2.3.
+Source: wire format, "Palettes" and "Copies".
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _OPAQUE_BLACK = np.full(ENTRIES, 0xFF000000, np.uint32)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Palette:
-    """256 A8R8G8B8 words that nobody writes any more; ``alpha`` says if their alphas count."""
+    """256 A8R8G8B8 words that are not written again; ``alpha`` says if their alphas count."""
 
     words: NDArray[np.uint32]
     alpha: bool
 
 
 class TextureFacts(NamedTuple):
-    """What is known of a surface: ``palette`` is a handle, 0 without one."""
+    """The attributes of a surface: ``palette`` is a handle, 0 without one."""
 
     surface: Surface
     palette: int
@@ -68,7 +68,7 @@ class Textures:
             self.bound[stage] = surface
 
     def at_stages(self) -> dict[int, BoundTexture]:
-        """What is bound, with all that hangs on it now."""
+        """The bound textures with their current attributes, by stage."""
         return {stage: self._described(surface) for stage, surface in self.bound.items()}
 
     def _described(self, surface: Surface) -> BoundTexture:
@@ -90,7 +90,7 @@ class Textures:
 
     def update(self, palette: int, first: int, entries: NDArray[np.uint32]) -> None:
         """UPDATEPALETTE: entries from ``first`` on are PALETTEENTRY, red in the lowest byte and
-        alpha in the highest (reference 3.6).  Those beyond 255 are dropped.
+        alpha in the highest (wire format, "Palettes").  Those beyond 255 are dropped.
         """
         known = self._palettes.get(palette)
         most = self._limits.objects
@@ -104,7 +104,7 @@ class Textures:
         self._palettes[palette] = words
 
     def palette(self, surface: Surface) -> Palette | None:
-        """The palette a surface has now, None if none is attached."""
+        """The current palette of a surface, None if none is attached."""
         attached = self._attached.get(surface)
         if attached is None:
             return None
@@ -120,7 +120,7 @@ class Textures:
         return self._most_detailed.get(surface, 0)
 
     def set_priority(self, surface: Surface, priority: int) -> None:
-        """SETPRIORITY; there is room for all textures, so it is only remembered."""
+        """SETPRIORITY; video memory has room for all textures, so the priority has no effect."""
         self._priorities[surface] = priority
 
     def priority(self, surface: Surface) -> int:
@@ -132,12 +132,12 @@ class Textures:
         return self._palettes
 
     def facts(self) -> list[TextureFacts]:
-        """What there is to say of surfaces, in the order in which those were made."""
-        said = {*self._attached, *self._most_detailed, *self._priorities}
+        """The attributes of all surfaces that have any, in order of creation."""
+        known = {*self._attached, *self._most_detailed, *self._priorities}
         return [
             TextureFacts(
                 surface, *self._attached.get(surface, (0, False)),
                 self.most_detailed(surface), self.priority(surface),
             )
-            for surface in sorted(said, key=lambda surface: surface.serial)
+            for surface in sorted(known, key=lambda surface: surface.serial)
         ]  # fmt: skip

@@ -1,4 +1,9 @@
-"""CLEAR as a packet (reference 3.7)."""
+"""Packets of CLEAR and of tokens that move memory: blits, fills, generated levels, composition.
+
+The runtime has checked rectangles; one outside of its surface, or a pair of formats without a
+conversion, is refused all the same before a packet is queued (wire format, "Clearing" and
+"Copies").
+"""
 
 from __future__ import annotations
 
@@ -34,7 +39,7 @@ from dp2emu.gpu.resource.subresources import Box
 
 
 class Fill(NamedTuple):
-    """What the token says: D3DCLEAR flags, A8R8G8B8, depth from 0 to 1, and stencil."""
+    """The values of a CLEAR: D3DCLEAR flags, A8R8G8B8, depth from 0 to 1, and stencil."""
 
     flags: int
     color: int
@@ -45,10 +50,10 @@ class Fill(NamedTuple):
 def clear_packet(
     targets: Targets, view: Viewport, fill: Fill, rects: NDArray[np.int32]
 ) -> Clear | None:
-    """What clears ``rects``, rows of left, top, right, bottom; None if there is nothing to do.
+    """The packet that clears ``rects``, rows of left, top, right, bottom; None if they are empty.
 
-    With COMPUTERECTS the viewport clips them, and none means all of it.  Raises Fault without any
-    target.
+    With COMPUTERECTS the viewport clips them, and no rectangles mean the whole viewport.  Raises
+    Fault if no target is bound.
     """
     if targets.extent is None:
         raise Fault(HResult.DDERR_GENERIC, "nothing to clear: no target is bound")
@@ -71,7 +76,7 @@ def clear_packet(
 def _wanted(
     cleared: Iterable[Surface | None], view: Viewport, flags: int, rects: NDArray[np.int32]
 ) -> tuple[Rect, ...]:
-    """Each surface is filled as far as it goes, so the largest bounds the rectangles."""
+    """The rectangles to clear, clipped to the largest target; each target clips them again."""
     surfaces = [surface for surface in cleared if surface is not None]
     width = max((surface.width for surface in surfaces), default=0)
     extent = Rect(0, 0, width, max((surface.height for surface in surfaces), default=0))
@@ -88,10 +93,7 @@ def rect_of(view: Viewport) -> Rect:
     return Rect(view.x, view.y, view.x + view.width, view.y + view.height)
 
 
-# Tokens that move memory: blits, fills and generated levels become packets here.
-#
-# A driver gets rectangles the runtime has checked; what lies outside of its surface, or cannot be
-# converted, is refused all the same, before anything is queued (reference 2.3 to 2.5 and 3.6).
+# Tokens that move memory
 
 RectTuple = tuple[int, int, int, int]
 """RECTL: left, top, right, bottom."""
@@ -102,7 +104,7 @@ Point3 = tuple[int, int, int]
 
 
 Place = tuple[int, RectTuple, int]
-"""Where a BLT reads or writes: a surface handle, a rectangle and a mip level."""
+"""The source or target of a BLT: a surface handle, a rectangle and a mip level."""
 
 
 BoxTuple = tuple[int, ...]
@@ -115,9 +117,9 @@ _OPERATIONS = frozenset(map(int, ComposeRectsOp))
 
 
 class Moves:
-    """The moves of one context.  Every method raises Fault for what the driver must refuse.
+    """Memory transfers of one context.  Methods raise Fault for calls the driver must refuse.
 
-    Of managed textures they read and write the system copies, and mark what they write.
+    They read and write the system copies of managed textures, and mark the written boxes dirty.
     """
 
     def __init__(self, gpu: Gpu, managed: Managed) -> None:
@@ -125,7 +127,7 @@ class Moves:
         self._managed = managed
 
     def blit(self, source: Place, target: Place, flags: int) -> None:
-        """BLT: copy, convert and stretch; linear if the flag says so, else by points."""
+        """BLT: copy, convert and stretch; filtered if the flag for linear is set."""
         given, made = self._part(source), self._part(target)
         if given.box.sides == made.box.sides and _alike(given.surface, made.surface):
             _check_blocks(given, made)
@@ -155,7 +157,7 @@ class Moves:
     def generate_levels(self, handle: int, filter: int) -> None:
         """GENERATEMIPSUBLEVELS: D3DTEXF_POINT takes texels, every other filter their mean.
 
-        A surface of one level has nothing to generate.
+        A surface of one level is left alone.
         """
         surface = self._pixels(handle)
         if surface.desc.levels == 1:
@@ -169,9 +171,8 @@ class Moves:
     def texture_blit(self, target: int, source: int, point: Point3, texels: BoxTuple) -> None:
         """TEXBLT and VOLUMEBLT: all levels that both have, of all faces.
 
-        Target 0 means that the source, if it is managed, shall be uploaded now.  ``texels``, a
-        box, and ``point`` are of the source's top level; what they come to at lower levels is
-        clipped to those.
+        Target 0 uploads the source, if it is managed.  ``texels``, a box, and ``point`` are in the
+        source's top level, and are halved and clipped for the lower ones.
         """
         box = Box(*texels)
         given = self._pixels(source)
@@ -202,7 +203,7 @@ class Moves:
     ) -> None:  # fmt: skip
         """COMPOSERECTS: ``surfaces`` and ``buffers`` are pairs of source and target.
 
-        More than ``MAX_RECTS`` rectangles are none (driver documentation).
+        With more than ``MAX_RECTS`` rectangles it does nothing (driver documentation).
         """
         if count > MAX_RECTS:
             return
@@ -218,7 +219,7 @@ class Moves:
         self._write(surfaces[1], packet, made)
 
     def _write(self, handle: int, packet: Packet, *parts: Part) -> None:
-        """Queue what writes ``parts``, each of a texture or of the one level a handle names."""
+        """Queue a packet, and mark the ``parts`` that it writes dirty if they are managed."""
         self._gpu.submit(packet)
         surface = self._surface(handle)
         owner = surface.parent or surface
@@ -247,7 +248,7 @@ class Moves:
         return surface
 
     def _monochrome(self, handle: int) -> Part:
-        """A level with one bit for a pixel: the one a handle names, or a texture's first."""
+        """A level of format A1: the one that a handle names, or the first of a texture."""
         surface = self._pixels(handle)
         if surface.format is not Format.A1:
             what = f"composition of {surface.format.sdk}"
@@ -258,7 +259,7 @@ class Moves:
         return whole_part(owner, surface.desc.index)
 
     def _part(self, place: Place) -> Part:
-        """A level of a texture's first face, or of the face a level's own handle is in."""
+        """A level of a texture's first face, or of the face that a level's own handle is in."""
         handle, rect, level = place
         surface = self._pixels(handle)
         owner = surface.parent or surface
@@ -271,7 +272,7 @@ class Moves:
 
 
 def _inside(surface: Surface, index: int, box: Box) -> Box:
-    """The box, if it has an inside and that lies in a subresource."""
+    """The box, if it is not empty and lies in a subresource; raises Fault otherwise."""
     bounds = whole_part(surface, index).box
     if min(box.sides) <= 0 or _intersect(box, bounds) != box:
         raise Fault(HResult.DDERR_INVALIDRECT, f"{box} of surface {surface.handle}")
@@ -287,7 +288,7 @@ def _intersect(one: Box, other: Box) -> Box:
 
 
 def _alike(given: Surface, made: Surface) -> bool:
-    """Whether pixels can be copied as they are: one format, samples for all of the target's."""
+    """Whether pixels can be copied unconverted: one format, and one or equal samples."""
     return given.format == made.format and given.samples in (1, made.samples)
 
 
@@ -298,7 +299,7 @@ def _check_alike(given: Surface, made: Surface) -> None:
 
 
 def _check_blocks(given: Part, made: Part) -> None:
-    """Pixels that share bytes move together: rectangles begin, and end inside, at a block."""
+    """Raises Fault for rectangles that cut blocks of pixels that share bytes."""
     width, height = _unit(made.surface)
     read, written, edge = given.box, made.box, whole_part(made.surface, made.index).box
     starts = (read.left % width, read.top % height, written.left % width, written.top % height)
@@ -310,13 +311,13 @@ def _check_blocks(given: Part, made: Part) -> None:
 
 
 def _unit(surface: Surface) -> tuple[int, int]:
-    """What moves together: blocks, but bits one by one."""
+    """The width and height of a block that is copied as a whole; bits of A1 are copied singly."""
     return (1, 1) if surface.format is Format.A1 else FORMATS[surface.format].block
 
 
 def _check_conversion(given: Part, made: Part) -> None:
-    """Colours that can be read are converted to those that can be rendered to, and samples are
-    resolved into one.
+    """Raises Fault unless texture colours are converted to a render target's format; several
+    samples are resolved to one.
     """
     if given.surface.samples > 1 < made.surface.samples:
         what = f"{given.surface.samples} samples to {made.surface.samples}"
@@ -329,7 +330,7 @@ def _check_conversion(given: Part, made: Part) -> None:
 
 
 def _chain(given: Surface, made: Surface, point: Point3, box: Box) -> Iterator[Copy]:
-    """The copies of a TEXBLT.  Source levels larger than the target's top are passed over."""
+    """The copies of a TEXBLT.  Source levels larger than the target's top are skipped."""
     top = whole_part(made, 0).box
     sizes = [whole_part(given, level).box for level in range(given.desc.levels)]
     if top not in sizes:
@@ -344,7 +345,7 @@ def _chain(given: Surface, made: Surface, point: Point3, box: Box) -> Iterator[C
 
 
 def _below(box: Box) -> Box:
-    """A box one level down, at least a texel in each direction (reference 3.6)."""
+    """A box one level down, at least a texel in each direction (wire format, "Copies")."""
     left, top, front = box.left >> 1, box.top >> 1, box.front >> 1
     return Box(
         left, top,
@@ -356,7 +357,7 @@ def _below(box: Box) -> Box:
 def _faces(
     given: Surface, level: int, made: Surface, into: int, point: Point3, box: Box
 ) -> Iterator[Copy]:
-    """A level of each face: the blocks the box touches, as far as both sides have them."""
+    """The copies of one level of each face: whole blocks, clipped to both levels."""
     wide, high = _unit(made)
     inside = _intersect(
         replace(

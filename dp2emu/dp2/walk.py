@@ -1,12 +1,12 @@
 """The bounds-checked walk: command bytes -> where each token is -> its fields as views.
 
-Two steps, because they are needed apart.  ``scan`` finds every token by arithmetic on headers and
-never looks at what it need not; ``decode`` reads one token's payload through NumPy views.  The
-token table is the only source of sizes: each row is compiled into a few numbers or, where the
-payload's size depends on its own fields, a small function (``_Shape``).
+``scan`` finds every token by arithmetic on headers; ``decode`` reads one token's payload through
+NumPy views.  The token table is the only source of sizes: each row is compiled into a few numbers
+or, where the size of the payload depends on its own fields, a small function (``_Shape``).
 
-Sizes are Python integers, so no count can wrap; nothing is ever allocated from a count that has
-not been checked against the bytes that are there.  Source: reference sections 1, 2 and 3.2.
+Sizes are Python integers, so no count can wrap; nothing is allocated from a count before the count
+is checked against the bytes of the buffer.  Source: wire format, "Stream shape", "Opcodes"
+and "Inline vertices".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.dp2.table import TABLE, Body, Tail, Token
+from dp2emu.dp2.table import TABLE, Body, Tail, Token, exactly_n
 from dp2emu.dp2.tokens import GAPS
 from dp2emu.errors import Malformed
 from dp2emu.layout import Buffer, reader_of
@@ -27,7 +27,7 @@ HEADER_BYTES = 4
 VERTEX_ALIGNMENT = 4
 
 _END = Callable[[Buffer, int, int, int, int], int]
-"""(buffer, body start, end, n, vertex size) -> where the body ends; past ``end`` if it does not
+"""(buffer, body start, end, n, vertex size) -> end of the body, beyond ``end`` if it does not
 fit."""
 
 _SIZE = Callable[[Buffer, int], int]
@@ -35,7 +35,7 @@ _SIZE = Callable[[Buffer, int], int]
 
 
 class Command(NamedTuple):
-    """One token found: byte offsets into the buffer, and the header's n."""
+    """A token in a buffer: byte offsets, and the header's n."""
 
     offset: int
     token: Token
@@ -45,12 +45,12 @@ class Command(NamedTuple):
 
 
 Wrong = tuple[int | None, Token | None, int, int, int]
-"""What a walk cannot get past: opcode, None for a header that is cut; token, None if it is none;
-byte offset; where it would end, and where the bytes do."""
+"""A malformed token: opcode, None for a truncated header; token, None for an unassigned opcode;
+byte offset; end of the token, and end of the bytes."""
 
 
 class Scan(NamedTuple):
-    """All tokens up to ``stop``, and what is ``wrong`` there if the walk cannot go on.
+    """The tokens up to ``stop``, and the malformed token there if the walk cannot go on.
 
     ``commands`` are plain tuples in the order of ``Command``.
     """
@@ -61,18 +61,16 @@ class Scan(NamedTuple):
 
     @property
     def problem(self) -> Malformed | None:
-        """What is wrong in words, with the offset of the offending header and, if the opcode has
-        one, its name.
-        """
-        # Most inputs of a fuzzer end in one, and hardly ever does anybody read it.
-        return None if self.wrong is None else _malformed(*self.wrong)
+        """The error of a malformed token, with the offset of its header and its name if any."""
+        # Made on demand: most inputs of a fuzzer are malformed, and few errors are read.
+        return None if self.wrong is None else malformed(*self.wrong)
 
 
 class _Shape(NamedTuple):
     """A row compiled for the scan: a token takes base + each * n bytes, header included.
 
-    Where that is not so ``base`` is more than any buffer has, and ``body_end`` tells.  ``token``
-    is a ``Token``, None for an opcode that is no command.
+    For other sizes ``base`` is larger than any buffer, and ``body_end`` computes the end.
+    ``token`` is a ``Token``, None for an unassigned opcode.
     """
 
     token: Any
@@ -97,7 +95,7 @@ def scan(
     at = start
     while True:
         if limit is not None:
-            # Tokens take 4 bytes or more: before ``last`` begin no more than may still be found.
+            # A token takes 4 bytes or more, so no more than allowed begin up to ``last``.
             last = min(at + HEADER_BYTES * (limit - len(commands) - 1), final)
         while at <= last:
             op, n = header(buffer, at)
@@ -122,8 +120,8 @@ def decode(
     """The payload ``buffer[start:end]`` of a token ``scan`` found, as views.
 
     ``n`` is the header's count and ``vertex_size`` the call's bytes of a vertex.  Nothing is
-    copied, except that the items of a token with tails are gathered into one array when there is
-    more than one.  Any byte offset will do; every view dies with the buffer.
+    copied, except that several items with tails are gathered into one array.  Offsets need no
+    alignment; views are valid as long as the buffer.
     """
     at = start
     head = None
@@ -136,7 +134,7 @@ def decode(
     dtype = token.item_dtype
     if dtype is None:
         return Body(n, head, _NO_ITEMS, [], _NO_BYTES)
-    number = token.number(n, head)
+    number = n if token.op in _COUNTED else token.number(n, head)
     if token.op in _TAIL_SIZES:
         items, tails = _items_with_tails(buffer, at, number, dtype, _TAIL_SIZES[token.op])
         return Body(n, head, items, tails, _NO_BYTES)
@@ -162,12 +160,12 @@ def _items_with_tails(
 
 
 def _aligned(offset: int) -> int:
-    """The next multiple of 4 from the buffer's base (reference 3.2)."""
+    """The next multiple of 4 from the buffer's base (wire format, "Inline vertices")."""
     return -(-offset // VERTEX_ALIGNMENT) * VERTEX_ALIGNMENT
 
 
-def _malformed(op: int | None, token: Token | None, at: int, stop: int, end: int) -> Malformed:
-    """``Wrong`` in words."""
+def malformed(op: int | None, token: Token | None, at: int, stop: int, end: int) -> Malformed:
+    """The error for a ``Wrong``."""
     left = end - at
     if op is None:
         return Malformed(f"{left} bytes are left, a token header takes {HEADER_BYTES}", offset=at)
@@ -234,7 +232,7 @@ def _tail_end(tail_size: _SIZE, head: int, each: int, count: Callable[[int], int
 
 
 def _compile_tail(tail: Tail, item: np.dtype[Any]) -> _SIZE:
-    """Where an item is, ``Tail.size`` of it, with the constructs' sizes looked up beforehand."""
+    """``Tail.size`` as a function of the item's offset, with the constructs' sizes precomputed."""
     read = reader_of(item)
     parts = [(part.sizeof(), number) for _, part, number in tail.parts]
     (each, number), *others = parts
@@ -249,7 +247,7 @@ def _compile_tail(tail: Tail, item: np.dtype[Any]) -> _SIZE:
 
 
 _BEYOND = 1 << 62
-"""More bytes than any buffer has."""
+"""A size larger than any buffer."""
 _HEADER = Struct("<BxH").unpack_from
 _NO_BYTES = memoryview(b"")
 _NO_ITEMS = np.empty(0, np.uint8)
@@ -258,6 +256,10 @@ _TAIL_SIZES = {
     for op, token in TABLE.items()
     if token.tail is not None and token.item_dtype is not None
 }
+_COUNTED = frozenset(
+    op for op, token in TABLE.items() if token.count is exactly_n and token.implied is None
+)
+"""Opcodes whose n is the number of items: nearly all, so decoding saves a call for each."""
 _UNKNOWN = _Shape(None, _BEYOND, 0, None)
-# Plain tuples, which are quicker to take apart.
+# Plain tuples unpack faster than named ones.
 _SHAPES = [tuple(_shape(TABLE[op]) if op in TABLE else _UNKNOWN) for op in range(256)]

@@ -22,11 +22,11 @@ from dp2emu.rig.wire import Message, Reply, receive
 from dp2emu.runtime.responses import parse_responses
 from dp2emu.shader import sm, sm4
 from dp2emu.shader.files import translate
-from dp2emu.shader.sm.generate import generate
 from dp2emu.shader.sm.lower import lower_pixel, lower_vertex
 from dp2emu.shader.sm.versions import Stage
-from dp2emu.shader.sm4.generate import generate as generate4
 from dp2emu.shader.sm4.lower import lower
+from dp2emu.testing.random_shaders import generate
+from dp2emu.testing.random_shaders4 import generate as generate4
 from dp2emu.text.answers import response_blocks
 from dp2emu.text.dump import TextWriter
 from dp2emu.text.textfile import TextCapture

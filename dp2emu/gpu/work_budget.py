@@ -40,36 +40,37 @@ class Costs(NamedTuple):
     instructions: int = 0
 
 
+NOTHING_SPENT = Costs()
+
+
 class WorkBudget:
-    """What the call under way, and all calls, have spent.  Mutable: it grows."""
+    """What the call under way, and all calls, have spent.  Mutable: it grows.
+
+    ``Gpu.begin_call`` resets ``call`` and ``draws``, the spending and the queued draws of a call.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._call = self._capture = Costs()
-        self._draws = 0
-
-    def begin_call(self) -> None:
-        """What is spent from now on is another call's."""
-        self._call = Costs()
-        self._draws = 0
+        self.call = self._capture = Costs()
+        self.draws = 0
 
     def begin_draw(self) -> None:
         """Count a draw that is queued, however small.  Raises Exceeded, which names the limit, if
         those of the call are too many: each takes time that no vertex or pixel accounts for.
         """
-        self._draws += 1
-        if self._draws > self._limits.call_draws:
-            self._limits.check("call_draws", self._draws, "draws of a call are too many")
+        self.draws += 1
+        if self.draws > self._limits.call_draws:
+            self._limits.check("call_draws", self.draws, "draws of a call are too many")
 
     def spend(self, vertices: int = 0, pixels: int = 0, instructions: int = 0) -> None:
         """Count what was done."""
         more = vertices, pixels, instructions
-        self._call = Costs(*map(int.__add__, self._call, more))
+        self.call = Costs(*map(int.__add__, self.call, more))
         self._capture = Costs(*map(int.__add__, self._capture, more))
 
     def left(self) -> Costs:
         """What can still be spent, of each."""
-        one, all_ = self._call, self._capture
+        one, all_ = self.call, self._capture
         limits = self._limits
         return Costs(
             min(limits.call_vertices - one[0], limits.capture_vertices - all_[0]),
@@ -80,7 +81,7 @@ class WorkBudget:
     def allow(self, vertices: int = 0, pixels: int = 0, instructions: int = 0) -> None:
         """Raises Exceeded, which names the limit, if there is not as much left."""
         for kind, amount in zip(Costs._fields, (vertices, pixels, instructions), strict=True):
-            for scope, spent in (("call", self._call), ("capture", self._capture)):
+            for scope, spent in (("call", self.call), ("capture", self._capture)):
                 self._limits.check(
                     f"{scope}_{kind}",
                     getattr(spent, kind) + amount,
@@ -98,9 +99,9 @@ class WorkBudget:
 
     def admit_draw(self, draw: Draw) -> None:
         """The same for the vertices of a draw, which are spent with that."""
-        row = TOPOLOGIES[draw.topology]
-        often = 1 if draw.instances is None else draw.instances.count
-        vertices = max(row.step * draw.count + row.extra, 0) * often
+        row = TOPOLOGIES[draw.input.topology]
+        often = 1 if draw.input.instances is None else draw.input.instances.count
+        vertices = max(row.step * draw.input.count + row.extra, 0) * often
         instructions = vertices * cost(draw.pipeline.vertex)
         room = self.left()
         if vertices > room.vertices or instructions > room.instructions or room.pixels < 0:
@@ -208,7 +209,7 @@ def _area(rect: Rect) -> int:
 
 def _covered_at_most(draw: Draw, assembled: Geometry, region: Rect) -> int:
     """Pixels in the rectangles around primitives; for points, which have a size, everywhere."""
-    if CORNERS[draw.topology] == 1:
+    if CORNERS[draw.input.topology] == 1:
         return len(assembled.numbers) * _area(region)
     x, y = assembled.vertices.position[:2]
     columns = _extent(x, region.left, region.right)
@@ -227,7 +228,7 @@ def _extent(lanes: F32 | F64, low: int, high: int) -> I64:
 
 def _later_instructions(draw: Draw, work: Work) -> int:
     """What hull, domain and geometry programs execute at most for so much work."""
-    later, executed = draw.later, 0
+    later, executed = draw.post_vertex, 0
     if later is not None and later.tessellation is not None:
         hull, domain = later.tessellation.hull, later.tessellation.domain
         patch = sum(each.instances * cost(each.bound.program) for each in hull.constants)

@@ -40,7 +40,7 @@ from dp2emu.runtime.settings9 import default_of, setters
 from dp2emu.runtime.textures import TextureShape
 
 _EVICT = 61
-"""The DDI's render state that asks for it (reference 3.6)."""
+"""The DDI's render state that asks for it (wire format, "Render states")."""
 _INDEX_BYTES = {Format.INDEX16: 2, Format.INDEX32: 4}
 
 

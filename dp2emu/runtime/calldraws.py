@@ -1,7 +1,7 @@
 """Draws of DirectX 6 and 7: vertices travel with the call, indices in the command buffer.
 
 As the runtimes did it, vertices of several draws that have one format are collected and share a
-call (reference 3.4); what is in a vertex buffer is drawn from there.
+call (wire format, "Vertex sources"); what is in a vertex buffer is drawn from there.
 """
 
 from __future__ import annotations

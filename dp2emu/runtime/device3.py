@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dp2emu.d3d.enums import RenderState, TransformState
 from dp2emu.d3d.fvf import NORMAL
-from dp2emu.d3d.legacy import RenderState7, TransformState7
+from dp2emu.d3d.legacy import RenderState7
 from dp2emu.dp2.states.raw_state import IDENTITY, State, transform_product
 from dp2emu.dp2.states.setting_kinds import Kind
 from dp2emu.dp2.table import Op
@@ -25,12 +26,12 @@ DONOTLIGHT = 0x10
 """D3DDP_DONOTLIGHT."""
 
 LIGHT_STATES = {
-    2: RenderState7.AMBIENT,
-    4: RenderState7.FOGVERTEXMODE,
-    5: RenderState7.FOGSTART,
-    6: RenderState7.FOGEND,
-    7: RenderState7.FOGDENSITY,
-    8: RenderState7.COLORVERTEX,
+    2: RenderState.AMBIENT,
+    4: RenderState.FOGVERTEXMODE,
+    5: RenderState.FOGSTART,
+    6: RenderState.FOGEND,
+    7: RenderState.FOGDENSITY,
+    8: RenderState.COLORVERTEX,
 }
 """D3DLIGHTSTATE numbers that are render states of DirectX 7; 1 is the material."""
 
@@ -71,7 +72,7 @@ class Device3(EarlyDevice):
         view = self.current.view
         self._clip = self.current.volume.matrix()
         self.set_viewport(Viewport(view.x, view.y, view.width, view.height))
-        projection = int(TransformState7.PROJECTION)
+        projection = int(TransformState.PROJECTION)
         self._send_projection(self.transform(projection))
 
     def drop(self, viewport: EarlyViewport) -> None:
@@ -112,7 +113,7 @@ class Device3(EarlyDevice):
 
     def set_transform(self, kind: int, matrix: Sequence[float]) -> None:
         """SetTransform; the driver's projection ends in the viewport's clip volume."""
-        if kind != TransformState7.PROJECTION or self._clip == IDENTITY:
+        if kind != TransformState.PROJECTION or self._clip == IDENTITY:
             super().set_transform(kind, matrix)
             return
         self.settings.put(Kind.TRANSFORM, kind, tuple(matrix))
@@ -120,7 +121,7 @@ class Device3(EarlyDevice):
 
     def _send_projection(self, matrix: tuple[float, ...]) -> None:
         product = transform_product(matrix, self._clip)
-        self.session.emit(Op.SETTRANSFORM, [(int(TransformState7.PROJECTION), product)])
+        self.session.emit(Op.SETTRANSFORM, [(int(TransformState.PROJECTION), product)])
 
     def choose_material(self, material: EarlyMaterial | None) -> None:
         """D3DLIGHTSTATE_MATERIAL; None takes lighting away."""
@@ -146,7 +147,7 @@ class Device3(EarlyDevice):
 
     def processing_state(self) -> State:
         """The driver's registers, its projection among them."""
-        state, projection = super().processing_state(), int(TransformState7.PROJECTION)
+        state, projection = super().processing_state(), int(TransformState.PROJECTION)
         product = transform_product(self.transform(projection), self._clip)
         state.set_transform(projection, product)
         return state
@@ -171,4 +172,4 @@ class Device3(EarlyDevice):
         lit = bool(format & NORMAL) and not self.flags & DONOTLIGHT and self._material is not None
         if lit is not self._lit:
             self._lit = lit
-            self.set_render_state(RenderState7.LIGHTING, int(lit))
+            self.set_render_state(RenderState.LIGHTING, int(lit))

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, replace
 
+from dp2emu.d3d.enums import RenderState
 from dp2emu.d3d.flags import Clear
 from dp2emu.d3d.hresult import HResult
-from dp2emu.d3d.legacy import RenderState7, StateBlockType7
+from dp2emu.d3d.legacy import StateBlockType7
 from dp2emu.d3d.sdk import sdk_value
 from dp2emu.d3d.wirenames import WireRenderState
 from dp2emu.dp2.states.raw_state import IDENTITY, TEXTURE_BIND, State, transform_product
@@ -33,8 +34,8 @@ from dp2emu.runtime.texturecopies import copy_levels, one_token
 
 _SCENE_CAPTURE = sdk_value(WireRenderState, "D3DRENDERSTATE_SCENECAPTURE") or 0
 _INITIAL = {
-    6: {RenderState7.SPECULARENABLE: 1, RenderState7.NORMALIZENORMALS: 1},
-    7: dict[RenderState7, int](),
+    6: {RenderState.SPECULARENABLE: 1, RenderState.NORMALIZENORMALS: 1},
+    7: dict[RenderState, int](),
 }
 """Defaults of a version that are not those of the driver."""
 

@@ -1,7 +1,7 @@
 """One application on one rig: submits command bytes, drains answers, tells a recorder.
 
-The session is where "the runtime" of the driver documentation lives (reference sections 4 and
-8); ``device9`` and ``query`` put the application's interface on top.
+The session is where "the runtime" of the driver documentation lives (wire format, "The call"
+and "Responses"); ``device9`` and ``query`` put the application's interface on top.
 """
 
 from __future__ import annotations

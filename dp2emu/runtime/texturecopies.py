@@ -1,7 +1,7 @@
 """Load: levels of one texture go into another.
 
-Source: the documentation of IDirect3DDevice7::Load and of IDirect3DTexture2::Load; how rectangles
-go down a level is reference 3.6.
+Source: the documentation of IDirect3DDevice7::Load and of IDirect3DTexture2::Load; wire format,
+"Copies", for how rectangles go down a level.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The application's half of Direct3D 10 and 11: what the runtime does above a driver's functions.
+"""The Direct3D 10 and 11 runtime: the application's interface over a driver's functions.
 
-``Device`` makes objects, calls the functions and reads back; ``Query`` is what an application sees
-of a query.
+``Device`` creates objects, calls the functions and reads back; ``Query`` is an application's query
+object.
 """
 
 from dp2emu.runtime10.codes import Api, Refused, Result

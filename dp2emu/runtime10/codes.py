@@ -1,4 +1,4 @@
-"""Results of the application's interface of Direct3D 10 and 11."""
+"""Result codes of the application's interface of Direct3D 10 and 11."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dp2emu.errors import Fault
 
 
 class Api(IntEnum):
-    """The interfaces an application may use, by the interface version the driver then has."""
+    """The application's interfaces; the value is the interface version of the driver."""
 
     D3D10 = 100
     D3D11 = 110
@@ -38,8 +38,8 @@ RESULTS: dict[int, Result] = {
     DdiCode.E_OUTOFMEMORY: Result.E_OUTOFMEMORY,
     DdiCode.E_INVALIDARG: Result.E_INVALIDARG,
 }
-"""What an application is told of a code that a driver reports; of others, E_FAIL."""
+"""The result of each code that a driver reports; other codes become E_FAIL."""
 
 
 class Refused(Fault):
-    """A call of the application's interface that failed; ``hr`` says how."""
+    """A failed call of the application's interface; ``hr`` is its result."""

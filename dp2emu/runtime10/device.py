@@ -1,13 +1,12 @@
 """ID3D10Device and ID3D11Device over the functions of a driver.
 
-Only what of them reaches a driver: objects are made in memory that is asked for first, codes that
-the driver reports become results, and read-backs go through staging resources, as applications
-do it.
+Only the parts that reach a driver: objects are created in memory of the size that the driver asks
+for, its error codes become results, and read-backs use staging resources.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from dp2emu.ddi10.queries.query_types import MiscFlag
@@ -27,13 +26,12 @@ from dp2emu.ddi10.states.input_layout import CreateElementLayout
 from dp2emu.errors import Unsupported
 from dp2emu.records import dataclass
 from dp2emu.runtime10.codes import RESULTS, Api, Refused, Result
-from dp2emu.runtime10.hazards import Hazards
 from dp2emu.runtime10.query import Query, kind_of
-from dp2emu.runtime10.signatures import Code, VertexElement, resolved, texel_bytes
-from dp2emu.runtime10.streamout import StreamDeclaration, described
+from dp2emu.runtime10.signatures import Code, VertexElement, input_elements, texel_bytes
+from dp2emu.runtime10.streamout import StreamDeclaration, stream_output_desc
 
 CORE_LAYER = 1
-"""Handle of the core layer, which the driver hands back with a code."""
+"""Handle of the core layer, which the driver passes to pfnSetErrorCb."""
 
 
 class Functions(Protocol):
@@ -58,7 +56,7 @@ class Adapter(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Handle:
-    """An object: the memory it lives in."""
+    """An object: its memory."""
 
     memory: bytearray
 
@@ -77,23 +75,23 @@ class Resource(Handle):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shader(Handle):
-    """A shader with what goes in and out of it."""
+    """A shader with its signatures."""
 
     code: Code
 
 
 class Device:
-    """A device for an application.  Mutable: it is one side of a conversation.
+    """A device for an application.  Mutable: calls change its bindings.
 
-    Methods raise Refused with a ``Result``, and what the driver raises: Unsupported for what is
-    not built, ContractError where the application breaks rules the runtime does not watch.
+    Methods raise Refused with a ``Result``, and the errors of the driver: Unsupported for features
+    that are not implemented, ContractError for rules that the runtime does not enforce.
     """
 
     def __init__(self, adapter: Adapter, api: Api = Api.D3D11) -> None:
         self.api = api
         self._adapter = adapter
         self._codes: list[int] = []
-        self._hazards = Hazards()
+        self._hazards = HazardTracker()
         driver = adapter.create_device(int(api), self._report, CORE_LAYER)
         self._functions = driver.functions
 
@@ -102,9 +100,9 @@ class Device:
         self._codes.append(code)
 
     def call(self, entry: str, *arguments: Any) -> Any:
-        """Call the function ``entry`` of the driver, after what has to be unbound for that.
+        """Call the DDI function ``entry``, after unbinding what conflicts with it.
 
-        Raises Refused with what it reported, Unsupported for what only Direct3D 11 has.
+        Raises Refused with the driver's error, Unsupported for a function of Direct3D 11 only.
         """
         self._codes.clear()
         found = None
@@ -117,15 +115,13 @@ class Device:
         return found
 
     def finish(self) -> None:
-        """Let time pass until the GPU has done all it was given."""
+        """Let time pass until the GPU is idle."""
         self._adapter.finish()
 
     # Objects
 
     def make(self, noun: str, description: Any) -> Handle:
-        """An object of a kind, by the ``noun`` its entries have for it, as ``description``
-        says.
-        """
+        """Create an object; ``noun`` is its name in the DDI, ``description`` its structure."""
         memory = bytearray(self.call(f"CalcPrivate{noun}Size", description))
         self.call(f"Create{noun}", description, memory, 0)
         return Handle(memory)
@@ -138,8 +134,8 @@ class Device:
         usage: Usage = Usage.DEFAULT,
         stride: int = 0,
     ) -> Resource:
-        """CreateBuffer of ``size`` bytes; ``bind`` is D3D11_BIND_*.  Without data it is all
-        zeros.  With a ``stride``, in bytes, it has structures.
+        """CreateBuffer of ``size`` bytes; ``bind`` is D3D11_BIND_*.  Without data it is zeroed.  A
+        ``stride``, in bytes, makes it a structured buffer.
         """
         given = None if data is None else (SubresourceUP(data, size, size),)
         return self._create(
@@ -186,8 +182,8 @@ class Device:
         mip: int = 0,
         slices: tuple[int, int] = (0, 1),
     ) -> Handle:
-        """CreateUnorderedAccessView: of a buffer ``elements`` from the first on, so many; of a
-        texture likewise ``slices`` of level ``mip``.
+        """CreateUnorderedAccessView of ``elements`` (first, count) of a buffer, or ``slices``
+        (first, count) of level ``mip`` of a texture.
 
         ``format`` is a DXGI_FORMAT, ``flags`` are D3D11_BUFFER_UAV_FLAG_*.
         """
@@ -201,7 +197,7 @@ class Device:
         return Resource(self.make("Resource", desc).memory, desc)
 
     def create_shader(self, stage: str, code: Code) -> Shader:
-        """Create...Shader; ``stage`` is the word for it, such as Vertex."""
+        """Create...Shader; ``stage`` is the stage's name, such as Vertex."""
         tessellates = stage in ("Hull", "Domain")
         signatures = code.tessellation_signatures if tessellates else code.signatures
         size = f"CalcPrivate{'Tessellation' if tessellates else ''}ShaderSize"
@@ -216,12 +212,12 @@ class Device:
         strides: Sequence[int],
         rasterized: int = 0,
     ) -> Shader:
-        """CreateGeometryShaderWithStreamOutput, of a geometry shader or what stands before one.
+        """CreateGeometryShaderWithStreamOutput, of a geometry shader or of the stage before it.
 
-        What is ``declared`` goes to buffers with ``strides`` in bytes, by slot; ``rasterized`` is
-        the number of the stream that is drawn, 0xFFFFFFFF for none.
+        The ``declared`` components go to buffers with ``strides`` in bytes, by slot;
+        ``rasterized`` is the number of the rasterized stream, 0xFFFFFFFF for none.
         """
-        desc = described(self.api, code, declared, strides, rasterized)
+        desc = stream_output_desc(self.api, code, declared, strides, rasterized)
         signatures = code.signatures
         size = self.call("CalcPrivateGeometryShaderWithStreamOutput", desc, signatures)
         memory = bytearray(size)
@@ -230,7 +226,7 @@ class Device:
 
     def create_input_layout(self, elements: Sequence[VertexElement], shader: Shader) -> Handle:
         """CreateInputLayout of ``elements`` for a vertex shader."""
-        found = resolved(elements, shader.code.inputs)
+        found = input_elements(elements, shader.code.inputs)
         return self.make("ElementLayout", CreateElementLayout(found))
 
     def create_query(self, number: int, flags: int = 0) -> Query:
@@ -251,9 +247,7 @@ class Device:
     # Commands
 
     def set_viewports(self, viewports: Sequence[tuple[float, ...]]) -> None:
-        """RSSetViewports: x, y, width, height, least and greatest depth of each of
-        ``viewports``.
-        """
+        """RSSetViewports: x, y, width, height, minimum and maximum depth of ``viewports``."""
         rows = [Viewport(*viewport) for viewport in viewports]
         self.call("SetViewports", VIEWPORTS - len(rows), rows)
 
@@ -263,7 +257,7 @@ class Device:
         self.call("SetScissorRects", VIEWPORTS - len(rows), rows)
 
     def resolve(self, resource: Resource) -> Resource:
-        """A new texture of one sample, with what a multisampled one resolves to."""
+        """Resolve a multisampled texture into a new texture of one sample."""
         desc = resource.desc
         target = self.create_texture2d(
             desc.Format, desc.pMipInfoList[0][:2], int(BindFlag.RENDER_TARGET)
@@ -273,12 +267,12 @@ class Device:
         return target
 
     def read(self, resource: Resource) -> bytes:
-        """The bytes of a buffer, or of a texture's top level with rows without holes."""
+        """The bytes of a buffer, or of a texture's top level with packed rows."""
         desc = resource.desc
         if desc.SampleDesc.Count > 1:
-            plain = self.resolve(resource)
-            data = self.read(plain)
-            self.release(plain)
+            resolved = self.resolve(resource)
+            data = self.read(resolved)
+            self.release(resolved)
             return data
         top = desc.pMipInfoList[0]
         staging = self._create(
@@ -304,11 +298,11 @@ class Device:
 
 
 _UNORDERED_ACCESS = 0x80
-"""D3D11_BIND_UNORDERED_ACCESS, which is another bit in the driver's interface."""
+"""D3D11_BIND_UNORDERED_ACCESS, which has another bit in the DDI."""
 
 
 def bind_flags(bind: int) -> int:
-    """D3D11_BIND_FLAG as the driver has it."""
+    """The DDI's bind flags for D3D11_BIND_FLAG."""
     unordered = BindFlag.UNORDERED_ACCESS if bind & _UNORDERED_ACCESS else 0
     return bind & ~_UNORDERED_ACCESS | unordered
 
@@ -316,3 +310,176 @@ def bind_flags(bind: int) -> int:
 def _packed(mapped: MappedSubresource, row: int, height: int) -> bytes:
     starts = range(0, mapped.RowPitch * height, mapped.RowPitch or 1)
     return b"".join(bytes(mapped.pData[start : start + row]) for start in starts)
+
+
+# Hazards: memory bound for reading and writing at the same time.
+#
+# Binding an output unbinds it as an input, and an input that is bound as an output becomes null
+# (Direct3D 11 documentation, SOSetTargets, IASetVertexBuffers, OMSetRenderTargets,
+# CSSetUnorderedAccessViews and PSSetShaderResources).
+
+Call = tuple[str, tuple[Any, ...]]
+"""A function of the driver and its arguments."""
+
+_Handle = bytearray | None
+
+
+_ALL = 0xFFFFFFFF
+
+
+_STAGES = ("Vs", "Hs", "Ds", "Gs", "Ps", "Cs")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Range:
+    """Half-open ranges of levels and slices of a resource; the defaults cover all of it."""
+
+    resource: bytearray
+    levels: tuple[int, int] = (0, _ALL)
+    slices: tuple[int, int] = (0, _ALL)
+
+    def overlaps(self, other: _Range) -> bool:
+        """Whether two ranges share a subresource."""
+        pairs = (self.levels, other.levels), (self.slices, other.slices)
+        return self.resource is other.resource and all(
+            a[0] < b[1] and b[0] < a[1] for a, b in pairs
+        )
+
+
+class HazardTracker:
+    """The inputs and outputs bound to a device.  Mutable: calls change them.
+
+    Outputs are keyed by the function that binds them.
+    """
+
+    def __init__(self) -> None:
+        self._vertices: dict[int, bytearray] = {}
+        self._indices: _Handle = None
+        self._read: dict[tuple[str, int], _Range] = {}
+        self._outputs: dict[str, list[_Range]] = {}
+        self._slots: dict[int, _Range] = {}
+        self._views: dict[int, tuple[bytearray, _Range]] = {}
+
+    def resolved(self, entry: str, arguments: tuple[Any, ...]) -> Iterator[Call]:
+        """The calls to make instead of a call: unbinding of inputs, then the call itself."""
+        rule = _RULES.get(entry)
+        if rule is None:
+            yield entry, arguments
+        else:
+            yield from rule(self, entry, *arguments)
+
+    # Views
+
+    def _create_read(self, entry: str, desc: Any, memory: bytearray, *rest: Any) -> Iterator[Call]:
+        levels = _counted(desc.MostDetailedMip, desc.MipLevels)
+        slices = _counted(desc.FirstArraySlice, desc.ArraySize)
+        self._views[id(memory)] = memory, _Range(desc.hDrvResource, levels, slices)
+        yield entry, (desc, memory, *rest)
+
+    def _create_written(
+        self, entry: str, desc: Any, memory: bytearray, *rest: Any
+    ) -> Iterator[Call]:
+        level = desc.MipSlice, desc.MipSlice + 1
+        slices = _counted(desc.FirstArraySlice, desc.ArraySize)
+        self._views[id(memory)] = memory, _Range(desc.hDrvResource, level, slices)
+        yield entry, (desc, memory, *rest)
+
+    def _create_depth(
+        self, entry: str, desc: Any, memory: bytearray, *rest: Any
+    ) -> Iterator[Call]:
+        """CreateDepthStencilView; a read-only view counts as no output."""
+        if desc.Flags:
+            yield entry, (desc, memory, *rest)
+        else:
+            yield from self._create_written(entry, desc, memory, *rest)
+
+    def _parts(self, views: Iterable[_Handle]) -> Iterator[_Range | None]:
+        for view in views:
+            memory, part = self._views.get(id(view), (None, None))
+            yield part if memory is view else None
+
+    # Outputs
+
+    def _set_streams(self, entry: str, targets: Any, *rest: Any) -> Iterator[Call]:
+        written = [_Range(each) for each in targets if each is not None]
+        yield from self._written_by(entry, written)
+        yield entry, (targets, *rest)
+
+    def _set_targets(
+        self, entry: str, targets: Any, clear: int, depth: _Handle, *rest: Any
+    ) -> Iterator[Call]:
+        unordered: Sequence[_Handle] = rest[0] if rest else ()
+        found = self._parts((*targets, depth, *unordered))
+        yield from self._written_by(entry, [part for part in found if part is not None])
+        yield entry, (targets, clear, depth, *rest)
+
+    def _set_unordered(self, entry: str, start: int, views: Any, *rest: Any) -> Iterator[Call]:
+        for slot, part in enumerate(self._parts(views), start):
+            self._slots.pop(slot, None)
+            if part is not None:
+                self._slots[slot] = part
+        yield from self._written_by(entry, list(self._slots.values()))
+        yield entry, (start, views, *rest)
+
+    def _written_by(self, setter: str, parts: list[_Range]) -> Iterator[Call]:
+        """Record the outputs that a function binds, and unbind inputs that overlap them."""
+        self._outputs[setter] = parts
+        for slot in [slot for slot, each in self._vertices.items() if self._written(each)]:
+            del self._vertices[slot]
+            yield "IaSetVertexBuffers", (slot, (None,), (0,), (0,))
+        if self._written(self._indices):
+            self._indices = None
+            yield "IaSetIndexBuffer", (None, 0, 0)
+        for entry, slot in [at for at, part in self._read.items() if self._meets(part)]:
+            del self._read[entry, slot]
+            yield entry, (slot, (None,))
+
+    def _written(self, buffer: _Handle) -> bool:
+        return buffer is not None and self._meets(_Range(buffer))
+
+    def _meets(self, part: _Range) -> bool:
+        return any(part.overlaps(each) for parts in self._outputs.values() for each in parts)
+
+    # Inputs
+
+    def _set_vertices(self, entry: str, start: int, buffers: Any, *rest: Any) -> Iterator[Call]:
+        bound = tuple(None if self._written(each) else each for each in buffers)
+        for slot, each in enumerate(bound, start):
+            self._vertices.pop(slot, None)
+            if each is not None:
+                self._vertices[slot] = each
+        yield entry, (start, bound, *rest)
+
+    def _set_indices(self, entry: str, buffer: _Handle, *rest: Any) -> Iterator[Call]:
+        self._indices = None if self._written(buffer) else buffer
+        yield entry, (self._indices, *rest)
+
+    def _set_resources(self, entry: str, start: int, views: Any) -> Iterator[Call]:
+        bound: list[_Handle] = []
+        for slot, (view, part) in enumerate(zip(views, self._parts(views), strict=True), start):
+            self._read.pop((entry, slot), None)
+            written = part is not None and self._meets(part)
+            bound.append(None if written else view)
+            if part is not None and not written:
+                self._read[entry, slot] = part
+        yield entry, (start, tuple(bound))
+
+
+def _counted(first: int, count: int) -> tuple[int, int]:
+    return first, _ALL if count == _ALL else first + count
+
+
+_RULES: dict[str, Callable[..., Iterator[Call]]] = {
+    "CreateShaderResourceView": HazardTracker._create_read,
+    "CreateRenderTargetView": HazardTracker._create_written,
+    "CreateUnorderedAccessView": HazardTracker._create_written,
+    "CreateDepthStencilView": HazardTracker._create_depth,
+    "SoSetTargets": HazardTracker._set_streams,
+    "SetRenderTargets": HazardTracker._set_targets,
+    "CsSetUnorderedAccessViews": HazardTracker._set_unordered,
+    "IaSetVertexBuffers": HazardTracker._set_vertices,
+    "IaSetIndexBuffer": HazardTracker._set_indices,
+    **dict.fromkeys(
+        (f"{stage}SetShaderResources" for stage in _STAGES), HazardTracker._set_resources
+    ),
+}

@@ -1,8 +1,8 @@
-"""Queries and predicates as ID3D10Asynchronous and ID3D11Asynchronous show them.
+"""Queries and predicates of ID3D10Asynchronous and ID3D11Asynchronous.
 
-What a driver may rely on is held here: no data of queries that were not ended, or are begun
-again, or of hints; sizes are exact; Begin is for types that have one.  A second End without a
-Begin between leaves the result of the first.
+The runtime enforces the rules that a driver relies on: no data of queries that were not ended, are
+begun again, or are hints; exact sizes; Begin only for types that have one.  A second End without a
+Begin keeps the result of the first.
 """
 
 from __future__ import annotations
@@ -11,13 +11,19 @@ from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Any, NamedTuple, Protocol
 
-from dp2emu.ddi10.queries.query_types import KINDS, CreateQuery, GetDataFlag, Kind, MiscFlag
+from dp2emu.ddi10.queries.query_types import (
+    QUERY_TYPES,
+    CreateQuery,
+    GetDataFlag,
+    MiscFlag,
+    QueryRow,
+)
 from dp2emu.ddi10.queries.query_types import Query as Ddi
 from dp2emu.ddi10.queries.statistics import Statistics
 from dp2emu.runtime10.codes import Api, Refused, Result
 
 POLLS = 10_000
-"""How often ``Query.wait`` asks before it lets the GPU become idle."""
+"""Number of times ``Query.wait`` polls before it lets the GPU become idle."""
 
 _COMMON = {
     0: Ddi.EVENT,
@@ -40,10 +46,10 @@ QUERIES: Mapping[Api, Mapping[int, Ddi]] = {
     Api.D3D10: {**_COMMON, 4: Ddi.PIPELINESTATS},
     Api.D3D11: {**_COMMON, 4: Ddi.D3D11_PIPELINESTATS, **_STREAMS},
 }
-"""The driver's number of each D3D10_QUERY and D3D11_QUERY (reference section 3, traps)."""
+"""The driver's number of each D3D10_QUERY and D3D11_QUERY (Direct3D 10/11 DDI, "Query types")."""
 
 PREDICATES = frozenset({Ddi.OCCLUSIONPREDICATE, Ddi.STREAMOVERFLOWPREDICATE})
-"""Types CreatePredicate takes; what is of one stream alone is made as a query."""
+"""Types that CreatePredicate accepts; predicates of a single stream are created as queries."""
 
 _FIELDS: dict[Ddi, tuple[str, ...]] = {
     Ddi.TIMESTAMPDISJOINT: ("Frequency", "Disjoint"),
@@ -55,11 +61,11 @@ _FIELDS: dict[Ddi, tuple[str, ...]] = {
         if kind.name.startswith("STREAMOUTPUTSTATS")
     },
 }
-"""Names of the members of data that is a structure."""
+"""Member names of payloads that are structures."""
 
 
 class State(Enum):
-    """Where a query is, as the runtime knows it."""
+    """The runtime's state of a query."""
 
     CREATED = auto()
     BUILDING = auto()
@@ -67,38 +73,38 @@ class State(Enum):
 
 
 class Data(NamedTuple):
-    """What GetData gave back: ``data`` is None if the application's memory was not touched."""
+    """The result of GetData; ``data`` is None if the application's memory was not written."""
 
     hr: Result
     data: bytes | None = None
 
 
 class Driver(Protocol):
-    """The driver's functions, as a query needs them."""
+    """The driver interface that a query uses."""
 
     def call(self, entry: str, *arguments: Any) -> Any:
-        """Call a function.  Raises Refused with what the driver reported."""
+        """Call a DDI function.  Raises Refused with the driver's error."""
 
     def finish(self) -> None:
         """Let time pass until the GPU is idle."""
 
 
-def kind_of(api: Api, number: int, *, predicate: bool = False) -> Kind:
-    """The row of a query by its number in the application's interface.
+def kind_of(api: Api, number: int, *, predicate: bool = False) -> QueryRow:
+    """The query type of a number in the application's interface.
 
-    Raises Refused (E_INVALIDARG) if there is none, or if it cannot be created as a predicate.
+    Raises Refused (E_INVALIDARG) for an unknown number or one that cannot be a predicate.
     """
     query = QUERIES[api].get(number)
     if query is None or (predicate and query not in PREDICATES):
         raise Refused(Result.E_INVALIDARG, f"query type {number}")
-    return KINDS[query]
+    return QUERY_TYPES[query]
 
 
 class Query:
-    """A query or predicate.  Mutable: it has a life."""
+    """A query or predicate.  Mutable: it is begun and ended."""
 
-    def __init__(self, driver: Driver, kind: Kind, flags: int = 0) -> None:
-        """``flags`` are MiscFlags; a hint is only taken for what can be one."""
+    def __init__(self, driver: Driver, kind: QueryRow, flags: int = 0) -> None:
+        """``flags`` are MiscFlags; a hint is ignored for types that cannot be one."""
         hint = flags & MiscFlag.PREDICATEHINT if kind.query is Ddi.OCCLUSIONPREDICATE else 0
         description = CreateQuery(kind.query, int(hint))
         self.kind = kind
@@ -114,7 +120,7 @@ class Query:
         return self.kind.layout.size
 
     def begin(self) -> None:
-        """Begin; it means nothing for events and timestamps."""
+        """Begin; ignored for events and timestamps."""
         if self.kind.begins:
             self._driver.call("QueryBegin", self.memory)
             self.state = State.BUILDING
@@ -139,7 +145,7 @@ class Query:
         return self._ask(memory if size else None, size, int(asked))
 
     def wait(self) -> Data:
-        """GetData until it is not S_FALSE; after many times the GPU is given all it wants."""
+        """GetData until it is not S_FALSE, after ``POLLS`` calls with the GPU idle."""
         memory = bytearray(self.data_size)
         for _ in range(POLLS):
             found = self.get_data(memory, len(memory))

@@ -1,4 +1,4 @@
-"""Shaders as an application hands them over, and the vertex elements their signatures ask for."""
+"""Compiled shaders of an application, and input layouts resolved against their signatures."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dp2emu.runtime10.codes import Refused, Result
 from dp2emu.shader.sm4.container import Container, Element, Signature, unpack
 
 APPEND = 0xFFFFFFFF
-"""D3D11_APPEND_ALIGNED_ELEMENT: behind the element before it in its slot."""
+"""D3D11_APPEND_ALIGNED_ELEMENT: directly behind the previous element of the slot."""
 
 _GENERATED = ("SV_VERTEXID", "SV_INSTANCEID", "SV_PRIMITIVEID")
-"""What the input assembler makes, so that no layout has it."""
+"""System values that the input assembler generates, which no layout contains."""
 
 
 class VertexElement(NamedTuple):
@@ -34,7 +34,7 @@ class VertexElement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A compiled shader: its program, and what goes in and out by name."""
+    """A compiled shader: its program and its signatures."""
 
     program: bytes
     inputs: Signature
@@ -43,23 +43,23 @@ class Code:
 
     @classmethod
     def of(cls, container: bytes) -> Code:
-        """That of a DXBC container.  Raises ShaderError."""
-        found: Container = unpack(container)
-        return cls(found.program, found.inputs, found.outputs, found.patch_constants)
+        """The shader of a DXBC container.  Raises ShaderError."""
+        parts: Container = unpack(container)
+        return cls(parts.program, parts.inputs, parts.outputs, parts.patch_constants)
 
     @property
     def signatures(self) -> Signatures:
-        """What a driver is told."""
+        """The signatures passed to the driver."""
         return Signatures(tuple(_entries(self.inputs)), tuple(_entries(self.outputs)))
 
     @property
     def tessellation_signatures(self) -> TessellationSignatures:
-        """What it is told of hull and domain shaders."""
+        """The signatures passed to the driver for hull and domain shaders."""
         return TessellationSignatures(*self.signatures, tuple(_entries(self.patch_constants)))
 
 
 def _entries(signature: Signature) -> Iterable[SignatureEntry]:
-    """What has a register; the rest a driver finds in the program."""
+    """The entries with a register; drivers take the others from the program."""
     return (
         SignatureEntry(element.system_value, element.register, element.mask)
         for element in signature
@@ -67,10 +67,12 @@ def _entries(signature: Signature) -> Iterable[SignatureEntry]:
     )
 
 
-def resolved(elements: Sequence[VertexElement], inputs: Signature) -> tuple[InputElement, ...]:
-    """The elements a shader reads, by its registers.
+def input_elements(
+    elements: Sequence[VertexElement], inputs: Signature
+) -> tuple[InputElement, ...]:
+    """The elements that a shader reads, with their registers.
 
-    Raises Refused (E_INVALIDARG) if an input has no element, or a format or slot makes no sense.
+    Raises Refused (E_INVALIDARG) for an input without an element, and for an invalid format.
     """
     places = list(zip(elements, _offsets(elements), strict=True))
     found = []
@@ -100,9 +102,7 @@ def _is(given: VertexElement, wanted: Element) -> bool:
 
 
 def _offsets(elements: Sequence[VertexElement]) -> Iterable[int]:
-    """Where each begins: elements that are appended are aligned to 4 bytes, or to their size if
-    that is less.
-    """
+    """The byte offsets of elements; appended ones are aligned to 4 bytes or their smaller size."""
     ends: dict[int, int] = {}
     for element in elements:
         size = texel_bytes(element.Format)
@@ -114,9 +114,9 @@ def _offsets(elements: Sequence[VertexElement]) -> Iterable[int]:
 
 
 def texel_bytes(format: int) -> int:
-    """Bytes of a texel or vertex element of a DXGI_FORMAT.
+    """Size of a texel or vertex element of a DXGI_FORMAT, in bytes.
 
-    Raises Refused (E_INVALIDARG) for one that there is not, or that has no bytes.
+    Raises Refused (E_INVALIDARG) for an unknown format or one without a size.
     """
     known = format in DxgiFormat._value2member_map_
     row = DXGI.get(DxgiFormat(format)) if known else None

@@ -1,4 +1,4 @@
-"""Declarations of stream output by semantics, and the registers that drivers are told."""
+"""Stream output declarations by semantic, translated to the registers of the DDI."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dp2emu.ddi10.shaders.stream_output import (
     StreamOutputEntry11,
     StreamOutputShader,
     StreamOutputShader11,
-    streaming,
+    stream_output_layouts,
 )
 from dp2emu.errors import ContractError
 from dp2emu.gpu.command.stream_targets import STREAM_TARGETS, STREAMS
@@ -28,7 +28,7 @@ _MOST = 255
 
 
 class StreamDeclaration(NamedTuple):
-    """D3D11_SO_DECLARATION_ENTRY; one without a name is a gap, of any number of components."""
+    """D3D11_SO_DECLARATION_ENTRY; without a name it is a gap of any number of components."""
 
     Stream: int
     SemanticName: str | None
@@ -38,18 +38,18 @@ class StreamDeclaration(NamedTuple):
     OutputSlot: int
 
 
-def described(
+def stream_output_desc(
     api: Api,
     code: Code,
     declared: Sequence[StreamDeclaration],
     strides: Sequence[int],
     rasterized: int,
 ) -> StreamOutputShader | StreamOutputShader11:
-    """What a driver is told of a shader with stream output.
+    """The DDI description of a shader with stream output.
 
-    ``code`` of a vertex or domain shader is that of no geometry shader.  Direct3D 10 has a single
+    ``code`` of a vertex or domain shader means no geometry shader.  Direct3D 10 has a single
     stride, 0 if entries are in several slots, and rasterizes its single stream.  Raises Refused
-    (E_INVALIDARG) for what a shader does not put out, and for what no driver is handed.
+    (E_INVALIDARG) for outputs that the shader lacks and for invalid declarations.
     """
     program = code.program if _stage(code) is Stage.GEOMETRY else None
     entries = tuple(entry for each in declared for entry in _entries(code, each))
@@ -59,7 +59,7 @@ def described(
     else:
         desc = StreamOutputShader11(program, entries, tuple(strides), rasterized)
     try:
-        streaming(desc, Contract(checking=False))
+        stream_output_layouts(desc, Contract(checking=False))
     except ContractError as error:
         raise Refused(Result.E_INVALIDARG, str(error)) from None
     return desc
@@ -71,19 +71,21 @@ def _described_10(
     if any(entry.Stream for entry in entries):
         raise Refused(Result.E_INVALIDARG, "several streams")
     single = all(entry.OutputSlot == 0 for entry in entries)
-    plain = tuple(StreamOutputEntry(*entry[1:]) for entry in entries)
-    return StreamOutputShader(program, plain, strides[0] if strides and single else 0)
+    without_stream = tuple(StreamOutputEntry(*entry[1:]) for entry in entries)
+    return StreamOutputShader(program, without_stream, strides[0] if strides and single else 0)
 
 
 def _stage(code: Code) -> Stage:
     version = BY_TOKEN.get(int.from_bytes(code.program[:4], "little"))
     if version is None or version.stage not in _STREAMING:
-        raise Refused(Result.E_INVALIDARG, "a shader of another stage")
+        raise Refused(
+            Result.E_INVALIDARG, "stream output needs a vertex, domain or geometry shader"
+        )
     return version.stage
 
 
 def _entries(code: Code, given: StreamDeclaration) -> Iterator[StreamOutputEntry11]:
-    """One, but for a long gap."""
+    """The DDI entries of a declaration: one, or several for a gap of more than 4 components."""
     if given.OutputSlot >= STREAM_TARGETS or given.Stream >= STREAMS:
         raise Refused(Result.E_INVALIDARG, f"slot {given.OutputSlot}, stream {given.Stream}")
     if given.SemanticName is None:
@@ -101,7 +103,7 @@ def _entries(code: Code, given: StreamDeclaration) -> Iterator[StreamOutputEntry
 
 def _gap(given: StreamDeclaration) -> Iterator[StreamOutputEntry11]:
     if given.StartComponent or not 0 < given.ComponentCount <= _MOST:
-        raise Refused(Result.E_INVALIDARG, "a gap that is none")
+        raise Refused(Result.E_INVALIDARG, f"a gap of {given.ComponentCount} components")
     for start in range(0, given.ComponentCount, _COMPONENTS):
         mask = (1 << min(given.ComponentCount - start, _COMPONENTS)) - 1
         yield StreamOutputEntry11(given.Stream, given.OutputSlot, GAP, mask)

@@ -58,8 +58,8 @@ from dp2emu.shader.verify import verify
 Declared = TypeVar("Declared", File, Port)
 
 LOOP_LIMIT = 255
-"""Default iteration limit of a loop: the most that Direct3D 9 allows (shader reference section
-5).
+"""Default iteration limit of a loop: the most that Direct3D 9 allows (SM1-3 tokens, "Flow
+control").
 """
 
 
@@ -90,7 +90,7 @@ class Builder(Arithmetic):
         """Return a constant.  Raises TypeError for a number that the type cannot hold."""
         if isinstance(number, bool) is not (type is Type.BOOL):
             raise TypeError(f"{number!r} is no {type.value}")
-        if type is Type.I32 and not isinstance(number, int):
+        if type in (Type.I32, Type.I64) and not isinstance(number, int):
             raise TypeError(f"{number!r} is no {type.value}")
         return Value(self, Constant.of(type, number), type, self._open[0])
 

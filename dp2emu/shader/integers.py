@@ -18,12 +18,13 @@ _ONES = 0x01010101
 _SMEARS = (1, 2, 4, 8, 16)
 _SWAPS = ((1, _PAIRS), (2, _NIBBLES), (4, _BYTES), (8, 0x00FF00FF))
 
-HALF_INFINITY, HALF_NAN, HALF_LARGEST = 0x7C00, 0x7E00, 0x7BFF
 _INFINITY = 0x7F800000
-_LEAST_HALF = 0x38800000
-"""Float32 bits of 2**-14, the least normal half."""
-_REBIAS = 0x38000000
+_MANTISSA = 23
+_LEAST_NORMAL = 113 << _MANTISSA
+"""Float32 bits of 2**-14, the least number that is normal with 5 bits of exponent."""
+_REBIAS = 112 << _MANTISSA
 """Difference of the exponent biases of float32 and half, 127 - 15, in the exponent's position."""
+_SIGN, _HALF_NAN = 0x8000, 0x7E00
 
 
 def ushr(x: Value, count: Value | int) -> Value:
@@ -97,17 +98,38 @@ def insert(width: Value, offset: Value, x: Value, base: Value) -> Value:
 
 
 def to_half(x: Value) -> Value:
-    """Convert an F32 to a half in the low 16 bits, rounding toward zero.
+    """Convert an F32 to a half in the low 16 bits, rounding toward zero."""
+    return to_small_float(x, 10)
 
-    Overflow gives the largest half, infinity stays infinity, a NaN becomes ``HALF_NAN``.
+
+def to_small_float(x: Value, mantissa: int, *, signed: bool = True) -> Value:
+    """Convert an F32 to 5 bits of exponent and ``mantissa`` bits, rounding toward zero.
+
+    The result is in the low bits.  Overflow gives the largest number, infinity stays infinity, a
+    NaN becomes the one with only the first bit of the mantissa set; without a sign, negative
+    numbers become 0 (Direct3D 10, Data Conversion).
     """
+    b = x.builder
+    bits, largest = b.asint(x), (31 << mantissa) - 1
+    size = bits & 0x7FFFFFFF
+    normal = b.apply("imin", (size - _REBIAS) >> (_MANTISSA - mantissa), largest)
+    subnormal = b.ftoi(b.abs(x) * 2.0 ** (14 + mantissa))
+    finite = b.select(size < _LEAST_NORMAL, subnormal, normal)
+    nan = largest + 1 | 1 << mantissa - 1
+    special = b.apply("iselect", size.eq(_INFINITY), largest + 1, nan)
+    found = b.select(size < _INFINITY, finite, special)
+    return found | (ushr(bits, 16) & _SIGN) if signed else b.select(bits < 0, 0, found)
+
+
+def nearest_half(x: Value) -> Value:
+    """Convert an F32 to a half in the low 16 bits, rounding to nearest even; a NaN is 0x7E00."""
     b = x.builder
     bits = b.asint(x)
     size = bits & 0x7FFFFFFF
-    normal = (size - _REBIAS) >> 13
-    normal = b.select(normal < HALF_LARGEST, normal, HALF_LARGEST)
-    subnormal = b.ftoi(b.abs(x) * 2.0**24)
-    finite = b.select(size < _LEAST_HALF, subnormal, normal)
-    special = b.apply("iselect", size.eq(_INFINITY), HALF_INFINITY, HALF_NAN)
-    found = b.select(size < _INFINITY, finite, special)
-    return found | (ushr(bits, 16) & 0x8000)
+    # Subtract 112 from the exponent; 0xFFF and the last bit that stays round.
+    normal = ushr(size + (ushr(size, 13) & 1) + (0xFFF - _REBIAS), 13)
+    # The spacing of floats from one half on is the least subnormal half.
+    subnormal = b.asint(b.abs(x) + 0.5) - 0x3F000000
+    found = b.select(size < _LEAST_NORMAL, subnormal, normal)
+    found = b.select(size >= 0x477FF000, 0x7C00, found) | (ushr(bits, 16) & _SIGN)
+    return b.select(size > _INFINITY, _HALF_NAN, found)

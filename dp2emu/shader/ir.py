@@ -1,6 +1,6 @@
 """The intermediate representation of shaders: typed scalar slots and structured control flow.
 
-A program runs many lanes in lockstep; each lane has a 32-bit scalar in every slot.  Slots are
+A program runs many lanes in lockstep; each lane has its own scalar in every slot.  Slots are
 typed, mutable and start as 0 or false.  The representation is scalar: lowering resolves swizzles
 and write masks.
 
@@ -22,7 +22,7 @@ from typing import Any, TypeVar, TypeVarTuple
 import numpy as np
 
 from dp2emu.records import dataclass
-from dp2emu.shader.types import Type
+from dp2emu.shader.types import FLOATS, Type
 
 _Others = TypeVarTuple("_Others")
 _T = TypeVar("_T")
@@ -53,27 +53,32 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """The same 32 bits in every lane; a BOOL is 0 or 1."""
+    """The same bits in every lane, as many as the type has; a BOOL is 0 or 1."""
 
     type: Type
     bits: int
 
     @classmethod
     def of(cls, type: Type, value: float) -> Constant:
-        """Make a constant of a number rounded to F32, an I32 from -2**31 to 2**32 - 1, or a
-        BOOL.
+        """Make a constant of a number rounded to the float type, an integer, signed or unsigned,
+        or a BOOL.
         """
-        if type is Type.F32:
+        if type in FLOATS:
             with np.errstate(over="ignore"):
-                return cls(type, int(np.float32(value).view(np.uint32)))
-        return cls(type, int(value) & 0xFFFFFFFF)
+                return cls(type, int(type.dtype.type(value).view(_words(type))))
+        return cls(type, int(value) & ((1 << type.bits) - 1))
 
     @property
     def scalar(self) -> Any:
         """The constant as a NumPy scalar of its type."""
         if self.type is Type.BOOL:
             return np.bool_(self.bits)
-        return np.uint32(self.bits).view(self.type.dtype)
+        return np.array(self.bits, _words(self.type)).view(self.type.dtype)[()]
+
+
+def _words(type: Type) -> np.dtype[Any]:
+    """Unsigned integers of the size of a type."""
+    return np.dtype(f"u{type.dtype.itemsize}")
 
 
 Operand = Slot | Constant
@@ -89,7 +94,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """An array of ``size`` scalars with computed addresses.
+    """An array of ``size`` scalars of 32 bits or BOOL with computed addresses.
 
     A uniform file is read only and shared by all lanes; a local file has a copy per lane,
     initially 0 or false.

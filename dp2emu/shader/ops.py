@@ -6,19 +6,20 @@ Results are exact on every machine: none depends on how a CPU fuses, flushes or 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.shader.types import F32, I32, Lanes, Type, canonical
+from dp2emu.shader.types import F32, F64, I32, Lanes, Type, canonical
 
 ZERO, UNIT = np.float32(0), np.float32(1)
 LEAST_NORMAL = np.float32(2.0**-126)
 ALL_ONES = np.uint32(0xFFFFFFFF)
 
 U32 = NDArray[np.uint32]
-F64 = NDArray[np.float64]
+
+_Floats = TypeVar("_Floats", F32, F64)
 
 _INT_MIN, _INT_MAX, _UINT_MAX = -(2.0**31), 2.0**31 - 1, 2.0**32 - 1
 
@@ -61,28 +62,28 @@ def _lost(a: F64, b: F64, total: F64) -> F64:
 
 
 def mulz(x: F32, y: F32) -> F32:
-    """x * y, but 0 times anything is +0: Direct3D 9 hardware (shader reference section 9)."""
+    """x * y, but 0 times anything is +0: Direct3D 9 hardware (SM1-3 tokens, "Arithmetic")."""
     return np.where((x == ZERO) | (y == ZERO), ZERO, x * y)
 
 
-def minimum(x: F32, y: F32) -> F32:
-    """x < y ? x : y; if one operand is a NaN, the other (shader reference section 9)."""
+def minimum(x: _Floats, y: _Floats) -> _Floats:
+    """x < y ? x : y; if one operand is a NaN, the other (SM1-3 tokens, "Arithmetic")."""
     return np.where((x < y) | np.isnan(y), x, y)
 
 
-def maximum(x: F32, y: F32) -> F32:
-    """x >= y ? x : y; if one operand is a NaN, the other (shader reference section 9)."""
+def maximum(x: _Floats, y: _Floats) -> _Floats:
+    """x >= y ? x : y; if one operand is a NaN, the other (SM1-3 tokens, "Arithmetic")."""
     return np.where((x >= y) | np.isnan(y), x, y)
 
 
 def saturate(x: F32) -> F32:
-    """Clamp to 0..1; a NaN and -0 become +0 (shader reference section 9)."""
+    """Clamp to 0..1; a NaN and -0 become +0 (SM1-3 tokens, "Arithmetic")."""
     positive = np.where(x > ZERO, x, ZERO)
     return np.where(positive < UNIT, positive, UNIT)
 
 
 def flush(x: F32) -> F32:
-    """Flush a subnormal to a zero of the same sign (Direct3D 10: reference 5.1 of sm45)."""
+    """Flush a subnormal to a zero of the same sign (SM4-5 tokens, "Floats")."""
     small = np.abs(x) < LEAST_NORMAL
     return np.where(small, x * ZERO, x) if small.any() else x
 
@@ -111,17 +112,25 @@ def unsigned_remainder(x: I32, y: I32) -> I32:
     return signed(np.where(divisor == 0, ALL_ONES, unsigned(x) % np.maximum(divisor, 1)))
 
 
-def float_to_int(x: F32) -> I32:
+def float_to_int(x: F32 | F64) -> I32:
     """Round toward zero and saturate; 0 for a NaN."""
     return _clamped(x, _INT_MIN, _INT_MAX).astype(np.int32)
 
 
-def float_to_uint(x: F32) -> I32:
+def float_to_uint(x: F32 | F64) -> I32:
     """Round toward zero and saturate to 0..2**32 - 1; 0 for a NaN."""
     return signed(_clamped(x, 0.0, _UINT_MAX).astype(np.uint32))
 
 
-def _clamped(x: F32, low: float, high: float) -> NDArray[np.int64]:
+def fraction_code(x: F32, y: F32) -> I32:
+    """floor(x * y + 0.5) in float64, saturated, of x clamped to 0..1; a NaN counts as 0."""
+    scaled = saturate(x).astype(np.float64) * y + 0.5
+    # y is nearly always a constant for which nothing needs to be saturated.
+    plain = y.ndim == 0 and 0 <= y < _UINT_MAX
+    return signed(scaled.astype(np.uint32)) if plain else float_to_uint(scaled)
+
+
+def _clamped(x: F32 | F64, low: float, high: float) -> NDArray[np.int64]:
     """Clamp before the cast: a float to integer cast out of range is undefined in C."""
     number = np.where(np.isnan(x), ZERO, x).astype(np.float64)
     return np.clip(number, low, high).astype(np.int64)
@@ -129,18 +138,19 @@ def _clamped(x: F32, low: float, high: float) -> NDArray[np.int64]:
 
 # One row per operation; the expression of a row defines it.
 #
-# float32 arithmetic rounds to nearest even with gradual underflow (no subnormal is flushed),
-# nothing is contracted, and integers wrap.  NaN payloads are undefined but never observable: the
-# bits of a float32 are visible only through ``asint`` and outputs, which canonicalise NaNs.
+# float32 and float64 arithmetic rounds to nearest even with gradual underflow (no subnormal is
+# flushed), nothing is contracted, and integers wrap.  NaN payloads are undefined but never
+# observable: the bits of a float are visible only through ``asint``, ``aslong`` and outputs, which
+# make every NaN 0x7FC00000, or 0x7FF8000000000000 of a float64.
 #
 # Names are those of Direct3D 10 assembly where it has one: no prefix for F32, ``i`` and ``u`` for
-# signed and unsigned I32, ``b`` for BOOL.  ``x > y`` is ``lt`` with swapped operands, ``x <= y``
-# is ``ge`` likewise.
+# signed and unsigned I32, ``b`` for BOOL, ``d`` for F64, ``l`` for I64.  ``x > y`` is ``lt`` with
+# swapped operands, ``x <= y`` is ``ge`` likewise.
 
-_F, _I, _B = Type.F32, Type.I32, Type.BOOL
+_F, _I, _B, _D, _L = Type.F32, Type.I32, Type.BOOL, Type.F64, Type.I64
 
-SHIFT_MASK = np.int32(31)
-"""Shift counts use the low five bits, as in Direct3D 10."""
+SHIFT_MASK, WIDE_SHIFT_MASK = np.int32(31), np.int64(63)
+"""Shift counts use the low five bits, of I64 the low six, as in Direct3D 10."""
 
 
 class Op(NamedTuple):
@@ -190,6 +200,10 @@ OPS: dict[str, Op] = {
     "udiv": Op((_I, _I), _I, unsigned_quotient),
     "urem": Op((_I, _I), _I, unsigned_remainder),
     "ineg": Op((_I,), _I, np.negative),
+    "imin": Op((_I, _I), _I, np.minimum),
+    "imax": Op((_I, _I), _I, np.maximum),
+    "umin": Op((_I, _I), _I, lambda x, y: signed(np.minimum(unsigned(x), unsigned(y)))),
+    "umax": Op((_I, _I), _I, lambda x, y: signed(np.maximum(unsigned(x), unsigned(y)))),
     "iand": Op((_I, _I), _I, lambda x, y: x & y),
     "ior": Op((_I, _I), _I, lambda x, y: x | y),
     "ixor": Op((_I, _I), _I, lambda x, y: x ^ y),
@@ -211,13 +225,62 @@ OPS: dict[str, Op] = {
     "bxor": Op((_B, _B), _B, lambda x, y: x ^ y),
     "bnot": Op((_B,), _B, np.invert),
     "bselect": Op((_B, _B, _B), _B, np.where),
-    # Conversions: to integers they cut off the fraction and saturate, and a NaN becomes 0
+    # F64
+    "dmov": Op((_D,), _D, lambda x: x),
+    "dadd": Op((_D, _D), _D, lambda x, y: x + y),
+    "dsub": Op((_D, _D), _D, lambda x, y: x - y),
+    "dmul": Op((_D, _D), _D, lambda x, y: x * y),
+    "ddiv": Op((_D, _D), _D, lambda x, y: x / y),
+    "dfloor": Op((_D,), _D, np.floor),
+    "dround": Op((_D,), _D, np.rint),
+    "dabs": Op((_D,), _D, np.abs),
+    "dneg": Op((_D,), _D, np.negative),
+    "dmin": Op((_D, _D), _D, minimum),
+    "dmax": Op((_D, _D), _D, maximum),
+    "dselect": Op((_B, _D, _D), _D, np.where),
+    "dlt": Op((_D, _D), _B, lambda x, y: x < y),
+    "dge": Op((_D, _D), _B, lambda x, y: x >= y),
+    "deq": Op((_D, _D), _B, lambda x, y: x == y),
+    "dne": Op((_D, _D), _B, lambda x, y: x != y),
+    # I64
+    "lmov": Op((_L,), _L, lambda x: x),
+    "ladd": Op((_L, _L), _L, lambda x, y: x + y),
+    "lsub": Op((_L, _L), _L, lambda x, y: x - y),
+    "lmul": Op((_L, _L), _L, lambda x, y: x * y),
+    "lneg": Op((_L,), _L, np.negative),
+    "land": Op((_L, _L), _L, lambda x, y: x & y),
+    "lor": Op((_L, _L), _L, lambda x, y: x | y),
+    "lxor": Op((_L, _L), _L, lambda x, y: x ^ y),
+    "lnot": Op((_L,), _L, np.invert),
+    "lshl": Op((_L, _L), _L, lambda x, y: x << (y & WIDE_SHIFT_MASK)),
+    "lshr": Op((_L, _L), _L, lambda x, y: x >> (y & WIDE_SHIFT_MASK)),
+    "lmin": Op((_L, _L), _L, np.minimum),
+    "lmax": Op((_L, _L), _L, np.maximum),
+    "lselect": Op((_B, _L, _L), _L, np.where),
+    "llt": Op((_L, _L), _B, lambda x, y: x < y),
+    "lge": Op((_L, _L), _B, lambda x, y: x >= y),
+    "leq": Op((_L, _L), _B, lambda x, y: x == y),
+    "lne": Op((_L, _L), _B, lambda x, y: x != y),
+    # Conversions: floats to integers lose the fraction and saturate, and a NaN becomes 0; ltoi
+    # keeps the low bits; ftoun is a fraction's code, of which y is the largest
     "ftoi": Op((_F,), _I, float_to_int),
     "ftou": Op((_F,), _I, float_to_uint),
+    "ftoun": Op((_F, _F), _I, fraction_code),
     "itof": Op((_I,), _F, lambda x: x.astype(np.float32)),
     "utof": Op((_I,), _F, lambda x: unsigned(x).astype(np.float32)),
     "asint": Op((_F,), _I, lambda x: canonical(x).view(np.int32)),
     "asfloat": Op((_I,), _F, lambda x: x.view(np.float32)),
+    "ftod": Op((_F,), _D, lambda x: x.astype(np.float64)),
+    "dtof": Op((_D,), _F, lambda x: x.astype(np.float32)),
+    "dtoi": Op((_D,), _I, float_to_int),
+    "dtou": Op((_D,), _I, float_to_uint),
+    "itod": Op((_I,), _D, lambda x: x.astype(np.float64)),
+    "ltod": Op((_L,), _D, lambda x: x.astype(np.float64)),
+    "itol": Op((_I,), _L, lambda x: x.astype(np.int64)),
+    "utol": Op((_I,), _L, lambda x: unsigned(x).astype(np.int64)),
+    "ltoi": Op((_L,), _I, lambda x: x.astype(np.int32)),
+    "aslong": Op((_D,), _L, lambda x: canonical(x).view(np.int64)),
+    "asdouble": Op((_L,), _D, lambda x: x.view(np.float64)),
 }
 """Rows by name, ordered by type.  A new operation needs a row here, its LLVM code in
 ``dp2emu/shader/jit/operations.py`` and a model in ``tests/shader/models.py``."""

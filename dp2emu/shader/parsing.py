@@ -40,10 +40,11 @@ from dp2emu.shader.ir import (
 from dp2emu.shader.types import Type
 from dp2emu.shader.verify import verify
 
-_SLOT = re.compile(r"([fib])(\d{1,9})")
+_SLOT = re.compile(r"([fibdl])(\d{1,9})")
 _INTEGER = re.compile(r"-?\d{1,10}")
-_FLOAT = re.compile(r"-?(\d+\.\d+(e[-+]?\d+)?|\d+e[-+]?\d+|inf|nan)")
-_BITS = re.compile(r"f32:([0-9a-f]{8})")
+_LONG = re.compile(r"(-?\d{1,19})l")
+_FLOAT = re.compile(r"(-?(?:\d+\.\d+(?:e[-+]?\d+)?|\d+e[-+]?\d+|inf|nan))(d?)")
+_BITS = re.compile(r"f32:([0-9a-f]{8})|f64:([0-9a-f]{16})")
 _PLACE = re.compile(r"([^\[\]]+)\[(-?\d{1,10})(?:\+(\d{1,10})\*([^\[\]]+))?\]")
 
 Words = list[str]
@@ -149,11 +150,13 @@ class _Parser:
         if word in ("true", "false"):
             return Constant.of(Type.BOOL, word == "true")
         if match := _BITS.fullmatch(word):
-            return Constant(Type.F32, int(match[1], 16))
+            return Constant(Type.F32 if match[1] else Type.F64, int(match[1] or match[2], 16))
         if _INTEGER.fullmatch(word):
-            return Constant.of(Type.I32, _within(int(word), -(2**31), 2**32))
-        if _FLOAT.fullmatch(word):
-            return Constant.of(Type.F32, float(word))
+            return Constant.of(Type.I32, _within(int(word), 32))
+        if match := _LONG.fullmatch(word):
+            return Constant.of(Type.I64, _within(int(match[1]), 64))
+        if match := _FLOAT.fullmatch(word):
+            return Constant.of(Type.F64 if match[2] else Type.F32, float(match[1]))
         raise ProgramError(f"{word} is no operand")
 
     def place(self, word: str) -> tuple[str, Address]:
@@ -278,9 +281,9 @@ def _integer(word: str) -> int:
     return int(word)
 
 
-def _within(number: int, low: int, end: int) -> int:
-    if not low <= number < end:
-        raise ProgramError(f"{number} has more than 32 bits")
+def _within(number: int, bits: int) -> int:
+    if not -(1 << bits - 1) <= number < 1 << bits:
+        raise ProgramError(f"{number} has more than {bits} bits")
     return number
 
 

@@ -30,7 +30,7 @@ from dp2emu.shader.ir import (
 )
 from dp2emu.shader.types import Type
 
-COPIES = ("mov", "imov", "bmov")
+COPIES = ("mov", "imov", "bmov", "dmov", "lmov")
 
 _NARROWING = {If, Loop, Break}
 """Statements that change the active lanes."""

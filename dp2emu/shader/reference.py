@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dp2emu.errors import Unsupported
 from dp2emu.records import dataclass
@@ -45,9 +44,8 @@ from dp2emu.shader.ir import (
 )
 from dp2emu.shader.ops import OPS
 from dp2emu.shader.passes import temporaries
-from dp2emu.shader.types import F32, I32, Lanes, Mask, Type, canonical
+from dp2emu.shader.types import F32, FLOATS, I32, I64, Lanes, Mask, Type, canonical
 
-I64 = NDArray[np.int64]
 Words = tuple[I32, I32, I32, I32]
 
 
@@ -315,7 +313,7 @@ class Machine:
     def visible(self, port: Port) -> Lanes:
         """Return an output as callers see it: shape (lanes,), NaNs canonical."""
         value = self.outputs[port.name]
-        if port.type is Type.F32:
+        if port.type in FLOATS:
             value = canonical(value)
         return value if len(value) == self.lanes else np.repeat(value, self.lanes)
 

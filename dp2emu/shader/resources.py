@@ -31,8 +31,8 @@ class ReadOpcode(Enum):
     """Operation of a read unit, with its operands and its four result words.
 
     Operands are I32; "float" means the bits of a float32.  An address has as many components as
-    the dimension (shader reference 5.4), the array slice last.  ``Unit.texel`` offsets are added
-    by the unit, except for LOAD.  Unbound resources read 0.
+    the dimension (SM4-5 tokens, "Reading resources"), the array slice last.  ``Unit.texel``
+    offsets are added by the unit, except for LOAD.  Unbound resources read 0.
     """
 
     SAMPLE = "sample"
@@ -154,7 +154,8 @@ class SharedMemory:
         return -(-self.stride * self.count // 4)
 
 
-# How resources of each dimension are addressed and measured (shader reference 5.4).
+# How resources of each dimension are addressed and measured (SM4-5 tokens, "Reading
+# resources").
 
 CUBES = frozenset({Dimension.TEXTURECUBE, Dimension.TEXTURECUBEARRAY})
 

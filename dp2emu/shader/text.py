@@ -16,9 +16,10 @@
       end
       output color0.r f3
 
-Slots have the first letter of their type before their number.  Constants are decimal; an F32 has
-a point, an exponent or a name (``inf``, ``nan``), and one that those do not tell, such as another
-NaN, is written by its bits (``f32:7fc00001``).  ``;`` begins a comment.
+Slots have the letter of their type before their number: f, i, b, and d and l of 64 bits.
+Constants are decimal; a float has a point, an exponent or a name (``inf``, ``nan``), and a 64-bit
+constant has the letter of its type as suffix (``0.5d``, ``-1l``).  A float that those do not tell,
+such as another NaN, is written by its bits (``f32:7fc00001``).  ``;`` begins a comment.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from dp2emu.shader.ir import (
     Statement,
     Store,
 )
-from dp2emu.shader.types import Type
+from dp2emu.shader.types import FLOATS, Type
 
 
 def dump(program: Program) -> str:
@@ -95,14 +96,10 @@ def constant(constant: Constant) -> str:
     """Return the spelling of a constant."""
     if constant.type is Type.BOOL:
         return "true" if constant.bits else "false"
-    text = str(constant.scalar)
-    if constant.type is Type.I32 or _float(text) == constant:
-        return text
-    return f"f32:{constant.bits:08x}"
-
-
-def _float(text: str) -> Constant:
-    return Constant.of(Type.F32, float(text))
+    text, wide = str(constant.scalar), constant.type.bits > 32
+    if constant.type in FLOATS and Constant.of(constant.type, float(text)) != constant:
+        return f"{constant.type.value}:{constant.bits:0{constant.type.bits // 4}x}"
+    return text + constant.type.letter * wide
 
 
 def _dump_sample(d: _Dump, s: Sample) -> Iterator[str]:

@@ -99,28 +99,32 @@ class Variable:
         self.builder.assign(self, value)
 
 
+_TYPES = {type.letter: type for type in Type}
+_PREFIXES = {"f": ""}
+
 OPERATORS: dict[str, dict[Type, str]] = {
-    name: dict(zip(types, ops.split(), strict=True))
-    for name, ops, *types in (
-        ("add", "add iadd", Type.F32, Type.I32),
-        ("sub", "sub isub", Type.F32, Type.I32),
-        ("mul", "mul imul", Type.F32, Type.I32),
-        ("div", "div", Type.F32),
-        ("neg", "neg ineg", Type.F32, Type.I32),
-        ("and", "iand band", Type.I32, Type.BOOL),
-        ("or", "ior bor", Type.I32, Type.BOOL),
-        ("xor", "ixor bxor", Type.I32, Type.BOOL),
-        ("not", "inot bnot", Type.I32, Type.BOOL),
-        ("shl", "ishl", Type.I32),
-        ("shr", "ishr", Type.I32),
-        ("lt", "lt ilt", Type.F32, Type.I32),
-        ("ge", "ge ige", Type.F32, Type.I32),
-        ("eq", "eq ieq", Type.F32, Type.I32),
-        ("ne", "ne ine bxor", Type.F32, Type.I32, Type.BOOL),
-        ("mov", "mov imov bmov", Type.F32, Type.I32, Type.BOOL),
-        ("select", "select iselect bselect", Type.F32, Type.I32, Type.BOOL),
+    name: {_TYPES[letter]: _PREFIXES.get(letter, letter) + name for letter in letters}
+    for name, letters in (
+        ("add", "fidl"),
+        ("sub", "fidl"),
+        ("mul", "fidl"),
+        ("div", "fd"),
+        ("neg", "fidl"),
+        ("and", "ibl"),
+        ("or", "ibl"),
+        ("xor", "ibl"),
+        ("not", "ibl"),
+        ("shl", "il"),
+        ("shr", "il"),
+        ("lt", "fidl"),
+        ("ge", "fidl"),
+        ("eq", "fidl"),
+        ("ne", "fidl"),
+        ("mov", "fibdl"),
+        ("select", "fibdl"),
     )
 }
+OPERATORS["ne"][Type.BOOL] = "bxor"
 """Rows of the op table by operator and operand type."""
 
 

@@ -85,6 +85,8 @@ class _Verifier:
         for file in self.program.files:
             if not 0 < file.size <= (MAX_UNIFORM_SIZE if file.uniform else MAX_LOCAL_SIZE):
                 raise ProgramError(f"file {file.name} of {file.size} scalars")
+            if file.type.bits > 32:
+                raise ProgramError(f"file {file.name} of {file.type.value}, not of 32 bits")
         self.block(self.program.statements)
 
     def block(self, statements: tuple[Statement, ...]) -> None:
@@ -114,7 +116,7 @@ class _Verifier:
         if not isinstance(operand, Constant):
             self.slot(operand.number, type)
             return
-        found, limit = operand.type, 1 if operand.type is Type.BOOL else 0xFFFFFFFF
+        found, limit = operand.type, (1 << operand.type.bits) - 1
         self.require(found is type, f"a constant is {found.value}, not {type.value}")
         self.require(0 <= operand.bits <= limit, f"{operand.bits:#x} is no {type.value}")
 

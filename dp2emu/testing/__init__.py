@@ -1,6 +1,6 @@
-"""What tests are made of: a bench with a rig on it, tapes, goldens, explanations, strategies.
+"""Test tools: benches, tapes, golden files, explained differences, Hypothesis strategies.
 
-The fixtures of ``dp2emu.pytest_plugin`` hand these out; they work without pytest as well.
+The fixtures of ``dp2emu.pytest_plugin`` provide them; they work without pytest as well.
 ``dp2emu.testing.strategies`` and ``dp2emu.testing.traffic`` need Hypothesis and are imported by
 name.
 """

@@ -1,4 +1,4 @@
-"""A bench: a rig with an application on it, everything between them on tape."""
+"""A test bench: a rig with a Direct3D 9 device, whose traffic is recorded on a tape."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from dp2emu.text.commands import Found
 from dp2emu.text.contexts import Contexts
 
 _RAW_CONTEXT = 2
-"""The device has the context before it."""
+"""Context id of ``Bench.submit``; the device has context 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a bench is made of: ``rig`` as ``rig.spec`` names it, the emulator's ``timing`` and
-    ``engine``, the path of a ``scenario``, the target's size, bytes of the command surface (None:
-    what the scenario says, else 64 KiB).
+    """The options of a bench: ``rig`` as in ``rig.spec``, the emulator's ``timing`` and
+    ``engine``, the path of a ``scenario``, the target's size in pixels, and the bytes of the
+    command surface (None: the scenario's, else 64 KiB).
     """
 
     rig: str = EMULATOR
@@ -58,24 +58,22 @@ class Setup:
     command_bytes: int | None = None
 
     def with_(self, given: dict[str, Any]) -> Setup:
-        """The same but for the members in ``given``.  Raises UsageError for a name that is
-        none.
-        """
+        """A copy with the members in ``given`` replaced.  Raises UsageError for unknown names."""
         unknown = given.keys() - set(Setup.__slots__)
         if unknown:
             raise UsageError(f"a bench has no {min(unknown)!r}")
         return replace(self, **given)
 
     def loaded(self) -> Scenario:
-        """The scenario, an empty one if none is named.  Raises UsageError and OSError."""
+        """The scenario, empty by default.  Raises UsageError and OSError."""
         return Scenario() if self.scenario is None else load_scenario(self.scenario)
 
     @contextmanager
     def bench(self, name: str = "bench") -> Iterator[Bench]:
-        """A bench called ``name`` that lasts as long as the block.
+        """A context manager for a bench called ``name``.
 
-        Raises UsageError for a scenario on a rig that can have none, and what the rig, the
-        scenario and the device do.
+        Raises UsageError for a scenario on a rig other than the emulator, and the errors of the
+        rig, the scenario and the device.
         """
         scenario, options = self.loaded(), Options(engine=self.engine)
         model = parse_timing(self.timing) if self.timing else None
@@ -83,7 +81,7 @@ class Setup:
         tape = Tape(name)
         if self.rig == EMULATOR:
             driver = scenario.driver(options, model)
-            _tell_timing(tape, scenario, driver.gpu.timing.name)
+            _record_timing(tape, scenario, driver.gpu.timing.name)
             yield Bench(driver, tape, self.width, self.height, size)
             return
         if self.scenario is not None:
@@ -92,24 +90,24 @@ class Setup:
             yield Bench(rig, tape, self.width, self.height, size)
 
     def adapter(self) -> Adapter:
-        """An adapter of the Direct3D 10/11 interface that checks every promise of the runtime."""
+        """A checking adapter of the Direct3D 10/11 interface."""
         scenario = self.loaded()
         model = parse_timing(self.timing) if self.timing else None
         return scenario.adapter(engine(self.engine), model, checking=True)
 
 
-def _tell_timing(tape: Tape, scenario: Scenario, name: str) -> None:
-    """A replay takes the model from there, if it is one that can be named."""
+def _record_timing(tape: Tape, scenario: Scenario, name: str) -> None:
+    """Record the name of the timing model for replays, unless it is scripted."""
     if not scenario.deliveries and not name.startswith("scripted"):
         tape.write(Annotation(TIMING, name))
 
 
 class Bench:
-    """``rig`` with a Direct3D 9 ``device``, and calls of one's own beside it, on ``tape``.
+    """``rig`` with a Direct3D 9 ``device`` and direct DrawPrimitives2 calls, recorded on ``tape``.
 
-    The device has a target of ``width`` x ``height``.  What is called with ``submit`` goes to a
-    context of its own with the same targets, so query ids of its own do not meet the device's.
-    Mutable: it is a conversation.
+    The device has a target of ``width`` x ``height`` pixels.  ``submit`` uses a second context
+    with the same targets, so its query ids do not collide with the device's.  Mutable: calls
+    change driver and tape.
     """
 
     def __init__(
@@ -123,17 +121,16 @@ class Bench:
 
     @property
     def gpu(self) -> Gpu:
-        """The emulator's GPU.  Raises UsageError for a rig that shows none."""
-        found = getattr(self.rig, "gpu", None)
-        if not isinstance(found, Gpu):
+        """The emulator's GPU.  Raises UsageError for other rigs."""
+        gpu = getattr(self.rig, "gpu", None)
+        if not isinstance(gpu, Gpu):
             raise UsageError(f"{type(self.rig).__name__} shows no GPU")
-        return found
+        return gpu
 
     def emit(self, op: Op, items: Any = (), *, head: Any = None) -> Bench:
-        """Append a token with ``head`` and ``items`` to the next call; returns the bench, so that
-        calls chain.
+        """Append a token with ``head`` and ``items`` to the next call; returns the bench itself.
 
-        Raises UsageError for what is no such token, and when the command surface is full.
+        Raises UsageError for an invalid token, and when the command surface is full.
         """
         self.commands.emit(op, items, head=head)
         return self
@@ -141,10 +138,10 @@ class Bench:
     def submit(
         self, commands: bytes | None = None, *, vertices: bytes = b"", fvf: int = 0
     ) -> Answer:
-        """One call with ``commands``, or what was emitted; ``vertices`` of format ``fvf`` lie in
+        """Submit ``commands``, by default the emitted ones, with ``vertices`` of format ``fvf`` in
         user memory.
 
-        What the driver refuses is in the answer.  Raises what the rig raises.
+        Errors of the driver are in the answer.  Raises the errors of the rig.
         """
         self.device.session.flush()
         sent = self.commands.take() if commands is None else commands
@@ -156,8 +153,7 @@ class Bench:
         return answer
 
     def ask(self, commands: bytes | None = None, **more: Any) -> dict[int, bytes]:
-        """``submit`` of ``commands``, which must succeed; the payloads that were answered, by
-        query id.
+        """Submit ``commands``, which must succeed; returns the answered payloads by query id.
 
         Raises ResponseError for an answer that breaks the protocol, AssertionError for a failure.
         """
@@ -169,13 +165,13 @@ class Bench:
         return {record.query: record.data for record in found.records}
 
     def finish(self) -> None:
-        """Let time pass until the GPU is idle and all answers can be fetched."""
+        """Let time pass until the GPU is idle and all answers are available."""
         self.device.session.flush()
         self.tape.write(Annotation(WAIT, "idle"))
         self.rig.finish()
 
     def shot(self, surface: Any = None) -> Shot:
-        """A picture of a surface, by default the target, when the GPU is idle.
+        """A picture of a surface, by default the target, once the GPU is idle.
 
         Raises Unsupported for depth formats and multisampled surfaces.
         """
@@ -184,8 +180,9 @@ class Bench:
         return Shot(rgba(words, COLOR[Format(desc.format)].format), f"surface {desc.handle}")
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the tape as a capture; what waits to be submitted is calls without answers behind
-        it.  Raises OSError.
+        """Write the tape as a capture, with pending commands as calls without answers at its end.
+
+        Raises OSError.
         """
         whole = Tape(self.tape.name)
         for record in (*self.tape.records(), *self._waiting()):

@@ -1,4 +1,4 @@
-"""Why two things of the protocol are not equal, line by line, for a person to read."""
+"""Explanations of differences between answers, command buffers and pictures, as text lines."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from dp2emu.text.commands import Shown, command_lines, response_lines
 from dp2emu.text.contexts import Contexts
 
 _LONGEST = 1 << 16
-"""Bytes that are taken apart; differences of more are left to pytest."""
+"""Largest byte strings to decode; pytest explains longer ones."""
 _ANSWER = 4
-"""Bytes of most answers of queries, which happen to be the header of a token without items."""
+"""Bytes of most query payloads, which would also decode as a token without items."""
 
 
 def explain(left: object, right: object, folder: Path | None = None) -> list[str] | None:
-    """Lines on how ``left`` differs from ``right``, None if nothing special is known of them.
+    """Lines that explain how ``left`` differs from ``right``, None for other types.
 
-    Answers are compared member by member; bytes that are a response, or tokens, as their text;
-    pictures (``Shot``) in numbers, with a picture of both in ``folder``.  Lines that only the left
-    one has begin with ``-``, those of the right one with ``+``.  Raises OSError.
+    Answers are compared member by member, bytes of a response or of tokens as text, and pictures
+    (``Shot``) in numbers with a side-by-side picture in ``folder``.  Lines of the left one only
+    begin with ``-``, of the right one with ``+``.  Raises OSError.
     """
     if isinstance(left, Answer) and isinstance(right, Answer):
         return _answers(left, right)
@@ -46,7 +46,7 @@ def response_text(data: bytes) -> list[str]:
 
 
 def token_text(commands: bytes) -> list[str]:
-    """Command bytes, from the start of a buffer, as lines; whatever is no token as hexadecimal."""
+    """Command bytes from the start of a buffer as lines; invalid tokens as hexadecimal."""
     call = Call(0, dwCommandLength=len(commands), commands=commands)
     return _lines(command_lines(call, Contexts()))
 

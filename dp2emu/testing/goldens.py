@@ -1,4 +1,4 @@
-"""Golden files: what a test gave once, beside it, and what it gives now."""
+"""Golden files: expected results stored beside a test."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dp2emu.testing.shot import Shot
 
 
 class Goldens:
-    """Files in ``folder``; with ``update`` they are written instead of read.
+    """Golden files in ``folder``; with ``update`` they are written before they are read.
 
-    A test asserts that what it has equals ``text`` or ``picture`` of the same name, so that what
-    differs is shown as for any other comparison.
+    A test asserts that its result equals ``text`` or ``picture`` of the same name, so pytest
+    explains a difference as for any other comparison.
     """
 
     def __init__(self, folder: Path, *, update: bool = False) -> None:
@@ -23,7 +23,7 @@ class Goldens:
     def text(self, name: str, found: str) -> str:
         """The text of a golden file, which is ``found`` itself when files are updated.
 
-        Raises UsageError if there is none.
+        Raises UsageError for a missing file.
         """
         path = self._path(name)
         if self.update:
@@ -33,9 +33,9 @@ class Goldens:
         return path.read_text("utf-8")
 
     def picture(self, name: str, found: Shot, allowance: Allowance = EXACT) -> Shot:
-        """The golden picture, or ``found`` itself if it is within the allowance of that.
+        """The golden picture, or ``found`` itself if it is within the allowance of it.
 
-        Raises UsageError if there is none.
+        Raises UsageError for a missing file.
         """
         path = self._path(name)
         if self.update:

@@ -1,4 +1,4 @@
-"""A picture that compares: with ``==``, exactly, and with ``like``, within an allowance."""
+"""A comparable picture: exactly with ``==``, within an allowance with ``like``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dp2emu.picture import encode_png
 class Shot:
     """A picture: ``pixels`` is uint8 (height, width, 3 or 4), red first.
 
-    Two are equal if sizes and all channels that both have are.
+    Two pictures are equal if their sizes and common channels are.
 
     >>> Shot(np.zeros((2, 3, 3), np.uint8)) == Shot(np.ones((2, 3, 3), np.uint8))
     False
@@ -31,7 +31,7 @@ class Shot:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Shot:
-        """A picture file.  Raises UsageError for one that is none, and OSError."""
+        """Read a picture file.  Raises UsageError for an unknown format, and OSError."""
         return cls(read_image(Path(path)), Path(path).name)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -39,7 +39,7 @@ class Shot:
         write_file(path, encode_png(self.pixels))
 
     def like(self, other: Shot, allowance: Allowance) -> bool:
-        """Whether they are as close as ``allowance`` asks."""
+        """Whether the difference is within ``allowance``."""
         found = compare_images(self.pixels, other.pixels, allowance.tolerance)
         return found.within(allowance)
 

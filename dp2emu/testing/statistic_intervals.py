@@ -1,6 +1,6 @@
-"""What the documents allow each pipeline statistic to be, for a list of draws.
+"""The interval that the documents allow for each pipeline statistic of a list of draws.
 
-Source: reference of the Direct3D 10/11 interface, sections 5 and 8, and its table of four
+Source: Direct3D 10/11 DDI, "Pipeline statistics" and "Topologies", and its table of four
 triangles.  Everything is exact: counts are integers and clipping is done in fractions.
 """
 
@@ -17,7 +17,7 @@ from dp2emu.errors import UsageError
 from dp2emu.records import dataclass
 
 VERTICES = 1 << 24
-"""Vertices a draw may have for its interval to be told, all instances together."""
+"""Limit of vertices of a draw, all instances together."""
 
 Position = Sequence[float]
 """x y z w in clip space."""
@@ -33,7 +33,7 @@ class Interval(NamedTuple):
         return isinstance(value, int) and self.low <= value <= self.high
 
     def plus(self, other: Interval) -> Interval:
-        """The sums of a number of each."""
+        """The sum of two intervals."""
         return Interval(self.low + other.low, self.high + other.high)
 
 
@@ -54,7 +54,7 @@ class Ranges(NamedTuple):
 
     @classmethod
     def of(cls, **fields: Interval) -> Self:
-        """Fields that are not named are 0."""
+        """Ranges of the named fields; all others are 0."""
         return cls(**{name: fields.get(name, Interval(0, 0)) for name in cls._fields})
 
     def outside(self, found: Statistics) -> list[str]:
@@ -67,20 +67,19 @@ class Ranges(NamedTuple):
 
 
 class Depth(Enum):
-    """Who decides how deep a pixel is."""
+    """The source of a pixel's depth."""
 
     INTERPOLATED = "interpolated"
     WRITTEN = "written by the pixel shader"
 
 
 @dataclass(frozen=True, slots=True)
-class Divided:
-    """What hull and domain shaders make of the patches of an instance of a draw.
+class Tessellated:
+    """The output of the tessellator for an instance of a draw.
 
-    ``points`` are those of the domains of all patches, each counted once in its patch, and
-    ``primitives`` what they are the corners of, ``corners`` each; of patches that are culled both
-    are 0.  ``outlines`` are the positions of these corners, one primitive after another; None
-    leaves open what is clipped.
+    ``points`` counts the domain points of all patches, each once per patch, and ``primitives``
+    their primitives of ``corners`` vertices; both are 0 for culled patches.  ``outlines`` are the
+    corner positions by primitive; None leaves clipping undetermined.
     """
 
     points: int = 0
@@ -90,15 +89,14 @@ class Divided:
 
 
 @dataclass(frozen=True, slots=True)
-class Amplified:
-    """What a geometry shader does in an instance of a draw.
+class GeometryOutput:
+    """The output of a geometry shader for an instance of a draw.
 
-    ``adjacent`` is whether it declares adjacent vertices; it runs ``instances`` times for each
-    primitive.  ``primitives`` are the whole ones it puts out, all streams together, of which
-    ``drawn`` are in the stream that is rasterized, None being all; ``broken`` are its strips that
-    end before their first primitive does.  ``outlines`` are the positions of the corners of what
-    is drawn, one primitive after another; None leaves open what is clipped, and ``corners`` says
-    how many each has.
+    ``adjacent``: it declares adjacent vertices.  It runs ``instances`` times per primitive.
+    ``primitives`` counts its whole output primitives of all streams, ``drawn`` those of the
+    rasterized stream (None: all), ``broken`` its strips without a whole primitive.  ``outlines``
+    are the corner positions of the drawn primitives, of ``corners`` each; None leaves clipping
+    undetermined.
     """
 
     adjacent: bool = False
@@ -117,17 +115,15 @@ class Amplified:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A draw, as far as its statistics depend on it.
+    """The properties of a draw that its statistics depend on.
 
-    ``topology`` is a D3D10_DDI_PRIMITIVE_TOPOLOGY.  ``vertices`` is how many are drawn without
-    indices; with ``indices`` those are the values read, in order, and ``cut`` is the one that
-    ends a strip.  ``positions`` are those of the vertices by number, for each instance the same;
-    None leaves open what is clipped.  ``passed`` and ``failed`` are pixels that the depth and
-    stencil tests pass and fail.  ``depth`` None means that there is no pixel shader.  ``culls``
-    is whether triangles may be culled for their side.  ``streams`` is whether primitives stream
-    out without a geometry shader, which may count as one that puts out what it gets.
-    ``tessellation`` is what hull and domain shaders do, ``geometry`` what a geometry shader does,
-    None if there are none.
+    ``topology`` is a D3D10_DDI_PRIMITIVE_TOPOLOGY.  ``vertices`` is the vertex count of a draw
+    without indices; ``indices`` are the values read in order, of which ``cut`` ends a strip.
+    ``positions`` are by vertex number, equal for all instances; None leaves clipping undetermined.
+    ``passed`` and ``failed`` count pixels at the depth and stencil tests.  ``depth`` is None
+    without a pixel shader.  ``culls``: triangles may be culled by their winding.  ``streams``:
+    primitives stream out without a geometry shader, which may count as a pass-through one.
+    ``tessellation`` and ``geometry`` are the output of these stages, None without them.
     """
 
     topology: int
@@ -143,22 +139,22 @@ class Case:
     failed: int = 0
     depth: Depth | None = Depth.INTERPOLATED
     streams: bool = False
-    tessellation: Divided | None = None
-    geometry: Amplified | None = None
+    tessellation: Tessellated | None = None
+    geometry: GeometryOutput | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Dispatched:
-    """A dispatch: so many groups, by x, y and z, of so many threads, likewise."""
+    """A dispatch: the numbers of groups and of threads per group, by x, y and z."""
 
     groups: tuple[int, int, int]
     threads: tuple[int, int, int]
 
 
 def ranges(draws: Iterable[Case | Dispatched]) -> Ranges:
-    """The intervals of the statistics over some draws and dispatches.
+    """The intervals of the statistics, summed over ``draws``.
 
-    Raises UsageError for a topology that there is not, a negative number, or too many vertices.
+    Raises UsageError for an unknown topology, a negative number, or too many vertices.
     """
     total = Ranges.of()
     for draw in draws:
@@ -177,8 +173,8 @@ def _of_dispatch(dispatch: Dispatched) -> Ranges:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """A topology: vertices of the first primitive and of each further one, and the same without
-    adjacent vertices.
+    """A topology: vertices of the first and of each further primitive, with adjacent vertices
+    (``size``, ``step``) and without (``core``, ``core_step``).
     """
 
     size: int
@@ -196,7 +192,7 @@ class _Shape:
         return self.size + (count - 1) * self.step if count else 0
 
     def needed(self, vertices: int) -> int:
-        """The same without adjacent vertices."""
+        """Vertices of the whole primitives of a run, without adjacent ones."""
         count = self.primitives(vertices)
         return self.core + (count - 1) * self.core_step if count else 0
 
@@ -301,7 +297,7 @@ def _after_division(
 
 
 def _entering(draw: Case, primitives: Interval) -> Interval:
-    """Patches that nothing divides are not to be rasterized; what then happens is left open."""
+    """Primitives entering the clipper; for patches without tessellation it is undefined."""
     open_ = draw.topology >= _PATCH_1 and draw.tessellation is None
     return Interval(0 if open_ else primitives.low, primitives.high)
 
@@ -309,7 +305,7 @@ def _entering(draw: Case, primitives: Interval) -> Interval:
 def _without_geometry(
     draw: Case, shape: _Shape, runs: Sequence[list[int]], primitives: Interval
 ) -> Interval:
-    """What the clipper lets through of what is assembled, or divided."""
+    """Primitives leaving the clipper without a geometry shader."""
     made = draw.tessellation
     if made is not None:
         return _of_outlines(draw, made.outlines, made.primitives, made.corners)
@@ -318,8 +314,8 @@ def _without_geometry(
     return _leaving(draw, shape, runs, primitives.high - primitives.low)
 
 
-def _left_of(draw: Case, geometry: Amplified) -> Interval:
-    """What the clipper lets through of what a geometry shader puts out."""
+def _left_of(draw: Case, geometry: GeometryOutput) -> Interval:
+    """Primitives leaving the clipper behind a geometry shader."""
     whole = _of_outlines(draw, geometry.outlines, geometry.entering, geometry.corners)
     return whole.plus(Interval(0, geometry.broken))
 
@@ -327,7 +323,7 @@ def _left_of(draw: Case, geometry: Amplified) -> Interval:
 def _of_outlines(
     draw: Case, outlines: Sequence[Sequence[Position]] | None, primitives: int, corners: int
 ) -> Interval:
-    """What the clipper lets through of so many primitives, whose corners may be known."""
+    """Primitives leaving the clipper, from their corner positions if known."""
     if outlines is None:
         return Interval(0, primitives * (_PIECES if corners == _TRIANGLE else 1))
     total = Interval(0, 0)
@@ -341,8 +337,8 @@ def _checked(draw: Case) -> _Shape:
     if shape is None:
         raise UsageError(f"{draw.topology} is no primitive topology")
     count = draw.vertices if draw.indices is None else len(draw.indices)
-    geometry = draw.geometry or Amplified()
-    made = draw.tessellation or Divided()
+    geometry = draw.geometry or GeometryOutput()
+    made = draw.tessellation or Tessellated()
     numbers = (geometry.instances, geometry.primitives, geometry.entering, geometry.broken,
                made.points, made.primitives)  # fmt: skip
     if min(count, draw.instances, draw.passed, draw.failed, *numbers) < 0:
@@ -368,14 +364,14 @@ def _runs(draw: Case, shape: _Shape) -> Iterator[list[int]]:
 
 
 def _cuts(draw: Case, runs: Sequence[list[int]]) -> int:
-    """Indices that end strips; whether they count as vertices is nowhere said."""
+    """Number of strip cuts; the documents leave open whether they count as vertices."""
     return 0 if draw.indices is None else len(draw.indices) - sum(map(len, runs))
 
 
 def _shaded(draw: Case, shape: _Shape, runs: Sequence[list[int]], vertices: Interval) -> Interval:
-    """From a perfect cache to none at all.
+    """Vertex shader invocations, from a perfect vertex cache to none.
 
-    The table allows a list of triangles without indices what it allows a strip of as many.
+    The table allows a triangle list without indices the minimum of a strip.
     """
     distinct: set[int] = set()
     uncached = 0
@@ -407,7 +403,7 @@ _PIECES = 7
 
 
 def _leaving(draw: Case, shape: _Shape, runs: Sequence[list[int]], partial: int) -> Interval:
-    """What the clipper lets through, between an infinite guard band and none."""
+    """Primitives leaving the clipper, between an infinite guard band and none."""
     total = Interval(0, partial)
     for run in runs:
         for primitive in range(shape.primitives(len(run))):
@@ -434,22 +430,22 @@ def _clipped_at(draw: Case, positions: Sequence[Position]) -> Interval:
 
 
 def _position(positions: Sequence[Position], corner: int) -> Position:
-    """A vertex that is not there is all zeros, as a read behind the end of a buffer is."""
+    """A vertex's position; zeros out of range, like a read behind the end of a buffer."""
     return positions[corner] if corner < len(positions) else (0, 0, 0, 0)
 
 
 _Plane = tuple[int, int, int, int]
 _DEPTH: tuple[_Plane, ...] = ((0, 0, 0, 1), (0, 0, 1, 0), (0, 0, -1, 1))
 _SIDES: tuple[_Plane, ...] = ((1, 0, 0, 1), (-1, 0, 0, 1), (0, 1, 0, 1), (0, -1, 0, 1))
-"""Planes by their coefficients; inside is where x y z w give nothing negative."""
+"""Clip planes by coefficients of x y z w; the inside is not negative."""
 
 _Corner = tuple[Fraction, ...]
 
 
 def _pieces(corners: Sequence[_Corner], planes: Iterable[_Plane]) -> Interval:
-    """Primitives that are left of one: a polygon of n corners is n - 2 triangles.
+    """Primitives that clipping leaves of one: a polygon of n corners is n - 2 triangles.
 
-    Triangles without an area, and lines without a length, may be left or not.
+    Degenerate triangles and lines may or may not be counted.
     """
     left = list(corners)
     for plane in planes:
@@ -458,22 +454,22 @@ def _pieces(corners: Sequence[_Corner], planes: Iterable[_Plane]) -> Interval:
 
 
 def _count(left: int, size: int) -> int:
-    """Primitives of ``size`` corners that ``left`` corners are."""
+    """Number of primitives of ``size`` corners in ``left`` corners."""
     return max(left - 2, 0) if size == _TRIANGLE else int(left >= size)
 
 
 def _cut(corners: list[_Corner], plane: _Plane) -> list[_Corner]:
-    """The part of a polygon, line or point that is inside of a plane."""
-    kept: list[_Corner] = []
+    """Clip a polygon, line or point at a plane (Sutherland-Hodgman)."""
+    inside: list[_Corner] = []
     for number, corner in enumerate(corners):
         before = corners[number - 1]
         here, there = _height(corner, plane), _height(before, plane)
         if (here < 0) != (there < 0):
             part = there / (there - here)
-            kept.append(tuple(b + part * (c - b) for b, c in zip(before, corner, strict=True)))
+            inside.append(tuple(b + part * (c - b) for b, c in zip(before, corner, strict=True)))
         if here >= 0:
-            kept.append(corner)
-    return kept
+            inside.append(corner)
+    return inside
 
 
 def _height(corner: _Corner, plane: _Plane) -> Fraction:

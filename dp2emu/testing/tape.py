@@ -1,4 +1,4 @@
-"""A session kept in memory: what a test did, to be shown, compared, saved and replayed."""
+"""A capture in memory: the records of a test, to be shown, compared, saved and replayed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dp2emu.text.dump import TextWriter
 
 
 class Tape:
-    """Records in order.  It can be replayed as a capture is.  Mutable: it grows.
+    """Records in order, which can be replayed like a capture.  Mutable: it grows.
 
     >>> from dp2emu.capture.records import Annotation
     >>> tape = Tape("empty")
@@ -22,7 +22,7 @@ class Tape:
     """
 
     damage = None
-    """No end of it is missing."""
+    """A tape is never truncated."""
 
     def __init__(self, name: str = "tape") -> None:
         self.name = name
@@ -32,7 +32,7 @@ class Tape:
         return len(self._records)
 
     def write(self, record: Record) -> None:
-        """Append a record: what sessions and recorders take as ``record``."""
+        """Append a record; sessions and recorders take this method as ``record``."""
         self._records.append(record)
 
     def records(self) -> Iterator[Record]:
@@ -40,7 +40,7 @@ class Tape:
         return iter(tuple(self._records))
 
     def text(self) -> str:
-        """What ``dp2emu dump`` shows of it, which assembles to the same capture."""
+        """The text of ``dp2emu dump``, which assembles to the same capture."""
         out = io.StringIO()
         writer = TextWriter(out)
         for record in self._records:

@@ -1,7 +1,8 @@
 """Random query traffic against a plain model: nothing is lost, doubled or reordered.
 
 The model knows the order of issues and how many pixels each draw covers; it knows no clock, so it
-only asks what must hold on any of them (reference 7 and 8).  It runs against any rig::
+only asks what must hold on any of them (wire format, "Queries" and "Responses").  It runs against
+any rig::
 
     TestMyDriver = query_traffic(lambda timing: NativeDriver("./mydriver.so"))
 """

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dp2emu.d3d.blocks import decode
 from dp2emu.d3d.compress import COMPRESSED, compress
 from dp2emu.d3d.enums import Format
+from dp2emu.shader.texture.texels import decode
 
 FORMATS = sorted(COMPRESSED)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.device import Device
-from dp2emu.ddi10.queries.query_types import KINDS, CreateQuery, Query
+from dp2emu.ddi10.queries.query_types import QUERY_TYPES, CreateQuery, Query
 from dp2emu.gpu.command.packets import Packet
 from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.gpu.device.timing import Timing
@@ -56,7 +56,7 @@ class Driven:
 
     def issue(self, query: Query) -> bytearray:
         memory = self.create(query)
-        if KINDS[query].begins:
+        if QUERY_TYPES[query].begins:
             assert self.call("QueryBegin", memory) == []
         assert self.call("QueryEnd", memory) == []
         return memory
@@ -66,7 +66,7 @@ class Driven:
 
     def data(self, memory: bytearray, query: Query, flags: int = 0) -> bytes | None:
         """The data of a query, or None while it is still drawing."""
-        size = KINDS[query].layout.size
+        size = QUERY_TYPES[query].layout.size
         data = bytearray(b"\xee" * size)
         codes = self.call("QueryGetData", memory, data, size, flags)
         if codes:

@@ -11,7 +11,7 @@ from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.device import Device, names_of
 from dp2emu.ddi10.queries.query_types import MiscFlag, Query
-from dp2emu.ddi10.resources.residency import answer_from
+from dp2emu.ddi10.resources.residency import residency_callback
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Clear, Observe
 from dp2emu.gpu.device.timing import Timing
@@ -49,7 +49,7 @@ class Predicating(Driven):
         adapter: Adapter | None = None,
     ) -> None:
         super().__init__(timing, checking=checking, adapter=adapter)
-        memory = answer_from(self.adapter.gpu.residency)
+        memory = residency_callback(self.adapter.gpu.residency)
         version = Interface.D3D11_0
         self.device = Clearing(self.adapter, version, self._error, CORE_LAYER, memory)
         desc = SurfaceDesc(1, SurfaceKind.SURFACE, 1, 1, int(Format.A8R8G8B8))

@@ -38,7 +38,7 @@ FACTORS = {
         "finalQuadVInsideTessFactor",
     ),
 }
-"""Names of factors, in the order of the reference."""
+"""Names of factors, in the order of the tessellator."""
 
 _HULL = """hs_5_0
 hs_decls

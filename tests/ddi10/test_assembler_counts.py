@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dp2emu.d3d.enums10 import Topology10, patch_list
 from dp2emu.ddi10.queries.statistics import Statistics
 from dp2emu.ddi10.resources.resource import BindFlag
-from dp2emu.testing.statistic_intervals import Amplified, Case, ranges
+from dp2emu.testing.statistic_intervals import Case, GeometryOutput, ranges
 from tests.ddi10.drawing import tokens
 from tests.ddi10.rendering import Drawing
 
@@ -56,12 +56,12 @@ def wanted(topology: Topology10, lengths: list[int]) -> tuple[int, int]:
     return sum(USED[topology](n) for n in counts if n), sum(counts)
 
 
-def told(found: Statistics, gs: str | None) -> Amplified | None:
+def told(found: Statistics, gs: str | None) -> GeometryOutput | None:
     """What a recorded geometry shader did."""
     if gs is None:
         return None
     corners = 2 if "line" in gs else 3
-    return Amplified("adj" in gs, primitives=found.GSPrimitives, corners=corners)
+    return GeometryOutput("adj" in gs, primitives=found.GSPrimitives, corners=corners)
 
 
 def counted(

@@ -18,7 +18,7 @@ from dp2emu.ddi10.dxgi import (
 from dp2emu.ddi10.queries.query_types import Query
 from dp2emu.errors import ContractError, Unsupported
 from tests.ddi10.rendering import RGBA8, Rendering
-from tests.ddi10.test_moves import filled
+from tests.ddi10.resources.test_transfers import filled
 
 
 def call(driven: Rendering, name: str, *arguments: Any) -> int:
@@ -69,7 +69,7 @@ def test_blts_are_of_colours(format: DxgiFormat) -> None:
     driven = Rendering(checking=False)
     one, other = filled(driven, 1), driven.texture(format, 8, 8)
     for target, source in ((one, other), (other, one)):
-        with pytest.raises(ContractError, match="same texels"):
+        with pytest.raises(ContractError, match="differ in format family"):
             call(driven, "Blt", BltArguments(target, 0, 0, 0, 8, 8, source, 0))
 
 

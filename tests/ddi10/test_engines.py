@@ -27,7 +27,7 @@ from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.shader.engines import CHECKED, engine
 from tests.ddi10.drawing import SIZE, tokens
 from tests.ddi10.rendering import Rendering
-from tests.ddi10.test_sampling import ps
+from tests.ddi10.shaders.test_stage_resources import ps
 
 F = DxgiFormat
 TARGETS = [f for f, row in DXGI.items() if Support.BLEND in row.support]

@@ -1,4 +1,4 @@
-"""What entries may report, by the tables of sections 2 and 8."""
+"""What entries may report, by Direct3D 10/11 DDI, "Query functions" and "Device functions"."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from dp2emu.ddi10.resources.resource import BindFlag, SubresourceUP, Usage
 from dp2emu.ddi10.resources.views import CreateShaderResourceView
 from tests.ddi10.drawing import SIZE, strip
 from tests.ddi10.rendering import RGBA8, Rendering
-from tests.ddi10.test_sampling import FLOATS, POINT_SAMPLER, T2, ps
+from tests.ddi10.shaders.test_stage_resources import FLOATS, POINT_SAMPLER, T2, ps
 
 
 def counting() -> Callable[[], list[int]]:

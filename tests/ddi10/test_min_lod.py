@@ -9,8 +9,8 @@ from dp2emu.ddi10.queries.query_types import Query
 from dp2emu.ddi10.resources.resource import BindFlag, ResourceType, SubresourceUP
 from dp2emu.ddi10.resources.views import CreateShaderResourceView
 from dp2emu.ddi10.states.state_objects import SamplerDesc
+from tests.ddi10.draws.test_dispatch import KEEP, RAW, Computing
 from tests.ddi10.rendering import Handle
-from tests.ddi10.test_compute import KEEP, RAW, Computing
 
 LINEAR, POINT = 0x15, 0x00
 FLOATS = "(float,float,float,float)"

@@ -1,4 +1,5 @@
-"""Predication: what is skipped, when, and what the GPU waits for (reference section 5)."""
+"""Predication: what is skipped, when, and what the GPU waits for (Direct3D 10/11 DDI,
+"Predication")."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.device import names_of
-from dp2emu.ddi10.queries.query_types import KINDS, Query
+from dp2emu.ddi10.queries.query_types import QUERY_TYPES, Query
 from dp2emu.ddi10.resources.maps import Map
 from dp2emu.ddi10.resources.resource import BindFlag, ResourceType, Usage
 from dp2emu.ddi10.resources.views import CreateShaderResourceView
@@ -191,7 +192,7 @@ def test_a_predicate_is_issued_before_it_is_set() -> None:
     refused("PREDICATE_ISSUED", driven, "SetPredication", memory, 0)
 
 
-@pytest.mark.parametrize("query", list(KINDS))
+@pytest.mark.parametrize("query", list(QUERY_TYPES))
 def test_only_predicates_can_predicate(query: Query) -> None:
     driven = Predicating()
     memory = driven.issue(query)

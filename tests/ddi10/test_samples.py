@@ -17,7 +17,7 @@ from dp2emu.gpu.device.gpu import Gpu
 from dp2emu.shader.engines import CHECKED, engine
 from tests.ddi10.drawing import SIZE, strip, tokens
 from tests.ddi10.rendering import Rendering
-from tests.ddi10.test_sampling import ps
+from tests.ddi10.shaders.test_stage_resources import ps
 
 F = DxgiFormat
 SAMPLES = 4

@@ -24,7 +24,7 @@ from dp2emu.gpu.resource.srgb import encoded
 from dp2emu.shader.engines import CHECKED, engine
 from tests.ddi10.drawing import SIZE, strip, tokens
 from tests.ddi10.rendering import Handle, Rendering
-from tests.ddi10.test_sampling import ps
+from tests.ddi10.shaders.test_stage_resources import ps
 
 F = DxgiFormat
 TARGETS = [f for f, row in DXGI.items() if Support.TARGET in row.support]

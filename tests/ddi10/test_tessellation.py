@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
-from dp2emu.ddi10.draws.post_vertex import Tessellating as Tessellating10
+from dp2emu.ddi10.draws.post_vertex import HullDomainBindings as Tessellating10
 from dp2emu.ddi10.resources.resource import BindFlag, ResourceType, SubresourceUP
 from dp2emu.ddi10.resources.views import CreateShaderResourceView
 from dp2emu.ddi10.shaders.shader import domain_shader, hull_shader
@@ -19,7 +19,7 @@ from dp2emu.ddi10.states.state_objects import SamplerDesc
 from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.tessellation import EDGES, INSIDES, Tessellator
 from dp2emu.shader.sm4 import assemble
-from dp2emu.testing.statistic_intervals import Case, Divided, ranges
+from dp2emu.testing.statistic_intervals import Case, Tessellated, ranges
 from tests.ddi10.rendering import RGBA8
 from tests.ddi10.tessellating import (
     CORNER,
@@ -75,7 +75,7 @@ def test_every_way_to_divide_gives_points_and_primitives_of_the_tessellator(
     assert statistics.GSInvocations == 0
     assert statistics.CInvocations == len(expected.patch)
     corners = len(expected.corners)
-    made = Divided(len(expected.u), len(expected.patch), corners)
+    made = Tessellated(len(expected.u), len(expected.patch), corners)
     allowed = ranges([Case(PATCH + 4, 8, tessellation=made, streams=True)])
     assert set(allowed.outside(statistics)) <= {"PSInvocations"}
 

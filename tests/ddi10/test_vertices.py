@@ -17,7 +17,7 @@ from dp2emu.shader.engines import CHECKED, engine
 from dp2emu.shader.sm4 import assemble
 from tests.ddi10.drawing import SIZE, strip
 from tests.ddi10.rendering import FLOAT4, Rendering
-from tests.ddi10.test_sampling import ps
+from tests.ddi10.shaders.test_stage_resources import ps
 from tests.gpu.test_vertex_formats import ONE, VERTICES, expected
 
 F = DxgiFormat

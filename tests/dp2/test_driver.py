@@ -1,4 +1,5 @@
-"""D3dDrawPrimitives2 as a call: flags, offsets, results (reference sections 4 to 6)."""
+"""D3dDrawPrimitives2 as a call: flags, offsets, results (wire format, "The call", "Results" and
+"Unknown opcodes")."""
 
 from __future__ import annotations
 
@@ -432,7 +433,7 @@ def test_an_unsupported_draw_leaves_the_driver_usable(monkeypatch: pytest.Monkey
 
 
 def test_a_vertex_number_beyond_16_bits_does_not_wrap() -> None:
-    """Start vertex and index add in 32 bits (reference 3.1)."""
+    """Start vertex and index add in 32 bits (wire format, "Vertex numbers")."""
     bench = Bench()
     triangle = [vertex(-0.5, -0.5), vertex(9.5, -0.5), vertex(-0.5, 9.5)]
     vertices = bytes(20 * 65536) + b"".join(triangle)

@@ -1,4 +1,5 @@
-"""Query types and issue rules: one documented answer for each case (reference section 7)."""
+"""Query types and issue rules: one documented answer for each case (wire format, "Query types" and
+"Queries")."""
 
 from __future__ import annotations
 

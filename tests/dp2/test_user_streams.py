@@ -1,4 +1,4 @@
-"""SETSTREAMSOURCEUM with every token that draws from streams (reference 3.4)."""
+"""SETSTREAMSOURCEUM with every token that draws from streams (wire format, "Vertex sources")."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed.blend import FACTORS, BlendEquation, BlendState
 from dp2emu.shader.ir import Axis, Program, Stage
 from dp2emu.shader.types import Type
-from tests.gpu.drawing import COLORED, SIZED, SPECULAR, draw
+from tests.gpu.drawing import COLORED, SIZED, SPECULAR, draw, rebound
 
 COLORS = [format for format, row in ROWS.items() if Use.TARGET in row.uses]
 DEPTHS = [format for format, row in ROWS.items() if Use.DEPTH in row.uses]
@@ -262,7 +262,7 @@ def random_draw(seed: int) -> Draw:
         line_pattern=_mostly(pick, LinePattern(), [LinePattern(2, 0xC5A3)]),
     )
     pipeline = replace(packet.pipeline, samples=samples, **_late(pick))
-    return replace(packet, pipeline=pipeline, colors=tuple(colors) or (None,))
+    return rebound(packet, pipeline=pipeline, colors=tuple(colors) or (None,))
 
 
 def random_draw_of_any_shape(seed: int) -> Draw:
@@ -271,11 +271,11 @@ def random_draw_of_any_shape(seed: int) -> Draw:
     width, height = shape = pick.choice(SHAPES)
     *colors, depth = (
         each and made_surface(pick, each.format, each.samples, shape)
-        for each in (*packet.colors, packet.depth)
+        for each in (*packet.output.colors, packet.output.depth)
     )
-    return replace(
+    return rebound(
         packet,
-        streams=tuple(_moved(pick, each) for each in packet.streams),
+        streams=tuple(_moved(pick, each) for each in packet.input.streams),
         colors=tuple(colors),
         depth=depth,
         scissor=_mostly(pick, Rect(0, 0, width, height), [Rect(width // 2, 0, width, height)]),

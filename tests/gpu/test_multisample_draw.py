@@ -24,10 +24,10 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed.blend import BlendEquation, BlendState
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.values import Value
+from tests.gpu.draw.test_draw_stages import SIZE, depth_state, mesh, quad, raster_state, run
 from tests.gpu.drawing import MAPPED, SIZED, Vertex, color_surface, corner, depth_surface, draw
 from tests.gpu.model import Canvas, Corner
-from tests.gpu.test_draw import SIZE, depth_state, mesh, quad, raster_state, run
-from tests.gpu.test_multisample import STANDARD
+from tests.gpu.rasterizer.test_multisample import STANDARD
 
 WHITE = 0xFFFFFFFF
 

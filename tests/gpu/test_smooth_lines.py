@@ -22,7 +22,7 @@ from dp2emu.gpu.rasterizer.lines import diamond_exit, line_spans, smooth
 from dp2emu.gpu.rasterizer.spans import Spans, snap
 from dp2emu.gpu.resource.heap import Heap, SurfaceDesc, SurfaceKind
 from dp2emu.shader.fixed.blend import BlendEquation, BlendState
-from tests.gpu.drawing import color_surface, corner, depth_surface, draw
+from tests.gpu.drawing import color_surface, corner, depth_surface, draw, rebound
 
 REGION = Rect(-3, 2, 11, 13)
 HALF = Fraction(1, 2)
@@ -212,7 +212,7 @@ def test_each_line_begins_its_pattern() -> None:
     color = color_surface()
     strip = [corner(2, 5), corner(10, 5), corner(10, 12)]
     packet = draw(strip, color=color, topology=PrimitiveType.LINESTRIP)
-    execute_draw(replace(packet, line_pattern=LinePattern(1, 0x0005)), Counters())
+    execute_draw(rebound(packet, line_pattern=LinePattern(1, 0x0005)), Counters())
     found = sorted(zip(*(axis.tolist() for axis in np.nonzero(color.pixels())), strict=True))
     assert found == [(5, 2), (5, 4), (5, 10), (7, 10)]
 

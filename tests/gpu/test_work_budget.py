@@ -14,7 +14,7 @@ from dp2emu.errors import Exceeded
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Dispatch, Draw, Packet
 from dp2emu.gpu.command.work import Work
-from dp2emu.gpu.work_budget import Costs, Meter, WorkBudget, cost, metered
+from dp2emu.gpu.work_budget import NOTHING_SPENT, Costs, Meter, WorkBudget, cost, metered
 from dp2emu.limits import Limits
 from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.ir import Break, Constant, If, Loop, Program, Stage, Statement
@@ -54,7 +54,7 @@ def test_what_is_left_is_the_least_of_what_call_and_capture_leave() -> None:
     spending = WorkBudget(Limits(call_vertices=10, capture_vertices=15, call_pixels=7))
     spending.spend(vertices=8, pixels=3)
     assert spending.left()[:2] == (2, 4)
-    spending.begin_call()
+    spending.call, spending.draws = NOTHING_SPENT, 0
     assert spending.left()[:2] == (7, 7)
     spending.allow(vertices=7)
     with pytest.raises(Exceeded, match="vertices of a capture are too many, limit"):
@@ -207,10 +207,10 @@ def test_programs_of_later_stages_cost_what_each_runs(points: Program | None) ->
         ),
     ):
         spending = WorkBudget(Limits(call_instructions=executed or 1, call_vertices=103))
-        spending.allow_later(cast(Draw, SimpleNamespace(later=later)), work)
+        spending.allow_later(cast(Draw, SimpleNamespace(post_vertex=later)), work)
         assert spending.left()[::2] == (0, 0 if executed else 1)
         with pytest.raises(Exceeded, match="limit call_vertices 103"):
-            spending.allow_later(cast(Draw, SimpleNamespace(later=later)), work)
+            spending.allow_later(cast(Draw, SimpleNamespace(post_vertex=later)), work)
 
 
 def test_what_was_copied_too_much_stops_the_next_packet() -> None:

@@ -24,7 +24,7 @@ from dp2emu.ddi10.resources.maps import Map
 from dp2emu.ddi10.resources.resource import CreateResource, MipInfo, ResourceType, Usage
 from dp2emu.gpu.device.timing import fixed
 from dp2emu.replay import Pictures, Watcher, replay
-from dp2emu.scene10 import play_scene10
+from dp2emu.scene import play_scene10
 from tests.capture.samples import VALUES, sealed
 from tests.capture.test_recorder import Recording
 from tests.cli.running import dp2emu
@@ -228,9 +228,9 @@ DEVICE = EntryCalled(0, 110, "Adapter.CreateDevice", (1,))
          "CreateQuery with 0 members"),
         (EntryCalled(1, 110, "CreateBlendState", (Structure("X", ()), b"", 0)), "desc cannot be"),
         (EntryCalled(1, 110, "CreateBlendState",
-                     (Structure("BlendDesc1", (0, 0, ())), Memory(1, 16), 0)), "means nothing"),
+                     (Structure("BlendDesc1", (0, 0, ())), Memory(1, 16), 0)), "undefined value"),
         (EntryCalled(0, 110, "Adapter.CreateDevice", (1,)), "device 1: it exists"),
-        (EntryCalled(0, 5, "Adapter.CreateDevice", (2,)), "no such interface version"),
+        (EntryCalled(0, 5, "Adapter.CreateDevice", (2,)), "this interface version"),
         (EntryCalled(0, 110, "Adapter.CreateDevice", ()), "takes 1 numbers"),
         (EntryCalled(0, 110, "Adapter.Advance", (-1,)), "takes 1 numbers"),
         (EntryCalled(0, 110, "Adapter.Disturb", ("rain",)), "one cause"),

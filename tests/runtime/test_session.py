@@ -130,7 +130,7 @@ def test_a_failed_call_is_a_fault_with_call_and_offset() -> None:
 
 
 def test_a_positive_ddrval_is_a_failure_too() -> None:
-    """D3DHAL_CONTEXT_BAD is no HRESULT by its sign (reference section 5)."""
+    """D3DHAL_CONTEXT_BAD is no HRESULT by its sign (wire format, "Results")."""
     with pytest.raises(Fault, match="no context 1"):
         Session(Driver()).poll()
 

@@ -8,14 +8,14 @@ import pytest
 
 from dp2emu.ddi10.resources.unordered_access import CreateUnorderedAccessView
 from dp2emu.ddi10.resources.views import CreateShaderResourceView, CreateTargetView
-from dp2emu.runtime10.hazards import Hazards
+from dp2emu.runtime10.device import HazardTracker
 
 A, B = bytearray(b"a"), bytearray(b"a")
 
 
 def calls(*made: tuple[str, tuple[Any, ...]]) -> list[tuple[str, tuple[Any, ...]]]:
     """What a driver is called with for the last of them."""
-    hazards = Hazards()
+    hazards = HazardTracker()
     found = [list(hazards.resolved(entry, arguments)) for entry, arguments in made]
     return found[-1]
 

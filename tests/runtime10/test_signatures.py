@@ -6,7 +6,7 @@ import pytest
 
 from dp2emu.ddi10.states.input_layout import InputElement
 from dp2emu.runtime10 import Code, Refused, Result, VertexElement
-from dp2emu.runtime10.signatures import APPEND, resolved, texel_bytes
+from dp2emu.runtime10.signatures import APPEND, input_elements, texel_bytes
 from dp2emu.shader.sm4.container import ComponentType, Element, Signature
 from tests.shader.sm4.making import recorded
 
@@ -29,7 +29,7 @@ def test_elements_are_found_by_name_and_index_in_any_case() -> None:
         VertexElement("TexCoord", 0, FLOAT2, 0, 16),
         VertexElement("UNUSED", 0, FLOAT2, 0, 24),
     ]
-    assert resolved(given, inputs) == (
+    assert input_elements(given, inputs) == (
         InputElement(0, 0, FLOAT4, 0, 0, 0),
         InputElement(0, 16, FLOAT2, 0, 0, 1),
         InputElement(1, 4, FLOAT2, 1, 3, 2),
@@ -38,13 +38,13 @@ def test_elements_are_found_by_name_and_index_in_any_case() -> None:
 
 def test_what_the_input_assembler_makes_needs_no_element() -> None:
     inputs = signature("POSITION", "SV_VertexID", "SV_INSTANCEID")
-    found = resolved([VertexElement("POSITION", 0, FLOAT4, 0)], inputs)
+    found = input_elements([VertexElement("POSITION", 0, FLOAT4, 0)], inputs)
     assert [element.InputRegister for element in found] == [0]
 
 
 def test_an_input_without_an_element_is_refused() -> None:
     with pytest.raises(Refused) as caught:
-        resolved([VertexElement("COLOR", 0, FLOAT4, 0)], signature("POSITION"))
+        input_elements([VertexElement("COLOR", 0, FLOAT4, 0)], signature("POSITION"))
     assert caught.value.hr == Result.E_INVALIDARG
 
 
@@ -57,14 +57,14 @@ def test_elements_are_appended_in_their_slot_and_aligned() -> None:
         VertexElement("D", 0, HALF1, 1, APPEND),
         VertexElement("E", 0, UNORM4, 0, APPEND),
     ]
-    found = resolved(given, signature(*names))
+    found = input_elements(given, signature(*names))
     assert [element.AlignedByteOffset for element in found] == [0, 4, 0, 2, 20]
 
 
 @pytest.mark.parametrize("format", [0, 200, 1 << 31])
 def test_formats_without_bytes_are_refused(format: int) -> None:
     with pytest.raises(Refused) as caught:
-        resolved([VertexElement("A", 0, format, 0)], signature("A"))
+        input_elements([VertexElement("A", 0, format, 0)], signature("A"))
     assert caught.value.hr == Result.E_INVALIDARG
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from dp2emu.ddi10.shaders.stream_output import GAP, StreamOutputShader, StreamOutputShader11
 from dp2emu.runtime10 import Api, Code, Refused, Result, StreamDeclaration
-from dp2emu.runtime10.streamout import described
+from dp2emu.runtime10.streamout import stream_output_desc
 from dp2emu.shader.sm4.container import ComponentType, Element
 from dp2emu.shader.sm4.versions import V5_0, Stage, Version
 
@@ -25,7 +25,7 @@ def code(stage: Stage = Stage.GEOMETRY) -> Code:
 
 def entries(*declared: tuple[object, ...]) -> list[tuple[int, ...]]:
     rows = [StreamDeclaration(*row) for row in declared]  # type: ignore[arg-type]
-    found = described(Api.D3D11, code(), rows, (), 0)
+    found = stream_output_desc(Api.D3D11, code(), rows, (), 0)
     return [tuple(entry) for entry in found.pOutputStreamDecl]
 
 
@@ -70,9 +70,9 @@ def test_what_stands_before_a_geometry_shader_is_no_program(stage: Stage) -> Non
     row = [StreamDeclaration(0, "AUX", 0, 0, 2, 0)]
     if stage in (Stage.PIXEL, Stage.HULL, Stage.COMPUTE):
         with pytest.raises(Refused):
-            described(Api.D3D11, code(stage), row, (), 0)
+            stream_output_desc(Api.D3D11, code(stage), row, (), 0)
         return
-    found = described(Api.D3D11, code(stage), row, (8,), 0)
+    found = stream_output_desc(Api.D3D11, code(stage), row, (8,), 0)
     program = code(stage).program if stage is Stage.GEOMETRY else None
     assert found == StreamOutputShader11(program, ((0, 0, 1, 3),), (8,), 0)  # type: ignore[arg-type]
 
@@ -80,7 +80,7 @@ def test_what_stands_before_a_geometry_shader_is_no_program(stage: Stage) -> Non
 @pytest.mark.parametrize(("slot", "stride"), [(0, 40), (1, 0)])
 def test_direct3d_10_has_a_stride_for_a_single_slot(slot: int, stride: int) -> None:
     rows = [StreamDeclaration(0, "AUX", 0, 0, 2, 0), StreamDeclaration(0, "AUX", 1, 0, 2, slot)]
-    found = described(Api.D3D10, code(), rows, (40, 8), 0xFFFFFFFF)
+    found = stream_output_desc(Api.D3D10, code(), rows, (40, 8), 0xFFFFFFFF)
     assert found == StreamOutputShader(
         code().program,
         ((0, 1, 3), (slot, 1, 12)),
@@ -92,7 +92,7 @@ def test_direct3d_10_has_a_single_stream_and_11_four() -> None:
     for api, stream, rasterized in ((Api.D3D10, 2, 0), (Api.D3D11, 0, 4)):
         row = StreamDeclaration(stream, "AUX", 0, 0, 2, 0)
         with pytest.raises(Refused):
-            described(api, code(), [row], (), rasterized)
+            stream_output_desc(api, code(), [row], (), rasterized)
 
 
 @pytest.mark.parametrize(("strides", "slot"), [((4,), 0), ((2052,), 0), ((8, 4), 1)])
@@ -100,10 +100,12 @@ def test_strides_that_entries_do_not_fit_in_are_refused(
     strides: tuple[int, ...], slot: int
 ) -> None:
     with pytest.raises(Refused) as error:
-        described(Api.D3D11, code(), [StreamDeclaration(0, "AUX", 0, 0, 2, slot)], strides, 0)
+        stream_output_desc(
+            Api.D3D11, code(), [StreamDeclaration(0, "AUX", 0, 0, 2, slot)], strides, 0
+        )
     assert error.value.hr == Result.E_INVALIDARG
 
 
 def test_tokens_that_are_no_version_are_refused() -> None:
     with pytest.raises(Refused):
-        described(Api.D3D11, Code(b"", (), OUTPUTS), [], (), 0)
+        stream_output_desc(Api.D3D11, Code(b"", (), OUTPUTS), [], (), 0)

@@ -56,8 +56,16 @@ INPUTS = (
     Port("v0.y", Type.F32),
     Port("n", Type.I32),
     Port("f", Type.BOOL),
+    Port("d", Type.F64),
+    Port("l", Type.I64),
 )
-OUTPUTS = (Port("o.x", Type.F32), Port("o.n", Type.I32), Port("o.b", Type.BOOL))
+OUTPUTS = (
+    Port("o.x", Type.F32),
+    Port("o.n", Type.I32),
+    Port("o.d", Type.F64),
+    Port("o.b", Type.BOOL),
+    Port("o.l", Type.I64),
+)
 
 
 def bits(random: Random) -> int:
@@ -70,8 +78,21 @@ def bits(random: Random) -> int:
 
 def lanes_of(random: Random, type: Type, count: int) -> Lanes:
     """Values of a type from random bits, shape (count,)."""
-    words = np.array([bits(random) for _ in range(count)], np.uint32)
-    return words % 2 == 1 if type is Type.BOOL else words.view(type.dtype)
+    words = np.array([pattern(random, type) for _ in range(count)], f"u{type.dtype.itemsize}")
+    return words == 1 if type is Type.BOOL else words.view(type.dtype)
+
+
+def pattern(random: Random, type: Type) -> int:
+    """Bits of a type: 64 are a float's and what follows, or a small number."""
+    found = bits(random)
+    if type.bits == 64:
+        return signed_extended(found) if random.randrange(2) else found << 32 | bits(random)
+    return found & ((1 << type.bits) - 1)
+
+
+def signed_extended(word: int) -> int:
+    """A signed word as one of 64 bits."""
+    return word | (word >> 31) * 0xFFFFFFFF00000000
 
 
 @dataclass(frozen=True)
@@ -117,7 +138,7 @@ class Maker:
         self.stage = stage
         self.derivatives = derivatives and stage is Stage.PIXEL
         self.slots = [random.choice(list(Type)) for _ in range(random.randrange(2, 9))]
-        self.slots += [Type.F32] * 4 + [Type.I32, Type.BOOL]
+        self.slots += [Type.F32] * 4 + [Type.I32, Type.BOOL, Type.F64, Type.I64]
 
     def program(self) -> Program:
         statements = self.block(0, loop=False)
@@ -168,7 +189,7 @@ class Maker:
         kind = self.random.choice(list(TextureKind))
         lods = list(Lod) if self.derivatives else [Lod.EXPLICIT, Lod.GRADIENT]
         lod = self.random.choice(lods)
-        first = len(self.slots) - 6
+        first = len(self.slots) - 8
         return Sample(
             (first, first + 1, first + 2, first + 3),
             self.random.randrange(16),
@@ -190,8 +211,7 @@ class Maker:
     def operand(self, type: Type) -> Operand:
         if self.random.random() < 0.7:
             return Slot(self.slot(type))
-        pattern = bits(self.random)
-        return Constant(type, pattern & 1 if type is Type.BOOL else pattern)
+        return Constant(type, pattern(self.random, type))
 
 
 def random_program(random: Random, *, derivatives: bool = True) -> Program:
@@ -261,7 +281,7 @@ class Author:
         choice = self.random.randrange(12)
         if choice < 2 or depth > 2:
             return self.random.choice(self.of_type(type)).value
-        if choice == 2:
+        if choice == 2 and type.bits < 64:
             file = self.random.choice([file for file in self.files if file.type is type])
             return self.b.load(file, 1, self.value(Type.I32, depth + 1) & 3)
         if choice == 3:

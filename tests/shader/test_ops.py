@@ -12,10 +12,28 @@ from hypothesis import strategies as st
 
 from dp2emu.shader.ops import OPS
 from dp2emu.shader.types import Lanes, Type, canonical
-from tests.shader.models import FEW_FLOATS, FLOATS, INTEGERS, MODELS, NAN, is_nan
+from tests.shader.models import (
+    DOUBLE,
+    DOUBLES,
+    FEW_FLOATS,
+    FLOATS,
+    INTEGERS,
+    LONGS,
+    MODELS,
+    SINGLE,
+    is_nan,
+)
 
 words = st.integers(0, 2**32 - 1)
-EDGES = {Type.F32: FLOATS, Type.I32: INTEGERS, Type.BOOL: (0, 1)}
+longs = st.integers(0, 2**64 - 1)
+EDGES = {
+    Type.F32: FLOATS,
+    Type.I32: INTEGERS,
+    Type.BOOL: (0, 1),
+    Type.F64: DOUBLES,
+    Type.I64: LONGS,
+}
+KINDS = {Type.F32: SINGLE, Type.F64: DOUBLE}
 
 Bits = Sequence[tuple[int, ...]]
 """Operands of each lane."""
@@ -28,15 +46,16 @@ def operands_at_edges(types: tuple[Type, ...]) -> Bits:
 
 
 def lanes_of(type: Type, bits: Iterable[int]) -> Lanes:
-    lanes = np.array(list(bits), np.uint32)
+    lanes = np.array(list(bits), np.uint64 if type.bits == 64 else np.uint32)
     return lanes == 1 if type is Type.BOOL else lanes.view(type.dtype)
 
 
 def bits_of(type: Type, lanes: Lanes) -> list[int]:
     """Bits of results, a NaN as it is seen."""
     assert lanes.dtype == type.dtype
-    lanes = canonical(lanes) if type is Type.F32 else lanes
-    found: list[int] = (lanes if type is Type.BOOL else lanes.view(np.uint32)).tolist()
+    lanes = canonical(lanes) if type in KINDS else lanes
+    words = lanes if type is Type.BOOL else lanes.view(f"u{type.dtype.itemsize}")
+    found: list[int] = words.tolist()
     return found
 
 
@@ -50,8 +69,8 @@ def results(name: str, bits: Bits) -> list[int]:
 
 def expected(name: str, bits: Bits) -> list[int]:
     found = (int(MODELS[name](*operands)) for operands in bits)
-    is_float = OPS[name].result is Type.F32
-    return [NAN if is_float and is_nan(word) else word for word in found]
+    kind = KINDS.get(OPS[name].result)
+    return [kind.nan if kind is not None and is_nan(word, kind) else word for word in found]
 
 
 def test_every_row_has_a_model() -> None:
@@ -67,13 +86,12 @@ def test_a_row_is_its_model_at_the_edges(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OPS)
-@given(triples=st.lists(st.tuples(words, words, words), min_size=1, max_size=20))
+@given(triples=st.lists(st.tuples(longs, longs, longs), min_size=1, max_size=20))
 @settings(max_examples=15)
 def test_a_row_is_its_model_anywhere(name: str, triples: Bits) -> None:
     types = OPS[name].operands
     bits = [
-        tuple(each[i] & (1 if type is Type.BOOL else 0xFFFFFFFF) for i, type in enumerate(types))
-        for each in triples
+        tuple(each[i] & ((1 << type.bits) - 1) for i, type in enumerate(types)) for each in triples
     ]
     assert results(name, bits) == expected(name, bits)
 

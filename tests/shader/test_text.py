@@ -24,7 +24,7 @@ output y f32
 output n i32
 uniform c f32 64
 local r bool 3
-slots ffibffffffiii
+slots ffibffffffiiidl
   f0 = input x
   f1 = load c[21]
   i2 = asint f0
@@ -51,6 +51,11 @@ slots ffibffffffiii
   i2 i10 i11 i12 = fetch 0
   i2 i10 i11 i12 = access 7 i2 -1
   i2 i10 i11 i12 = access 0
+  d13 = ftod f0
+  d13 = dmul d13 -2.5d
+  d13 = dadd f64:7ff0000000000001 infd
+  l14 = aslong 1e-320d
+  l14 = ladd l14 -9223372036854775808l
   kill b3
   output y f32:ffc00001
   output n -2147483648
@@ -58,7 +63,7 @@ slots ffibffffffiii
 
 
 def small(body: str) -> str:
-    return f"pixel\noutput y f32\nuniform c f32 4\nslots ffib\n{body}\n"
+    return f"pixel\noutput y f32\nuniform c f32 4\nslots ffibdl\n{body}\n"
 
 
 def test_a_text_of_everything_comes_back() -> None:
@@ -84,10 +89,11 @@ def test_what_is_built_reads_as_built() -> None:
     )
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from([Type.F32, Type.I32]))
-def test_every_constant_comes_back(bits: int, type: Type) -> None:
-    written = constant(Constant(type, bits))
-    program = parse(small(f"{'f0 = mov' if type is Type.F32 else 'i2 = imov'} {written}"))
+@given(st.integers(0, 2**64 - 1), st.sampled_from([Type.F32, Type.I32, Type.F64, Type.I64]))
+def test_every_constant_comes_back(word: int, type: Type) -> None:
+    bits = word & ((1 << type.bits) - 1)
+    move = {Type.F32: "f0 = mov", Type.I32: "i2 = imov", Type.F64: "d4 = dmov"}
+    program = parse(small(f"{move.get(type, 'l5 = lmov')} {constant(Constant(type, bits))}"))
     (statement,) = program.statements
     assert statement.operands == (Constant(type, bits),)  # type: ignore[union-attr]
 
@@ -99,6 +105,8 @@ def test_every_constant_comes_back(bits: int, type: Type) -> None:
         (Type.F32, 0x7F800000, "inf"), (Type.F32, 0x7FC00000, "nan"),
         (Type.F32, 0x7F800001, "f32:7f800001"), (Type.F32, 1, "1e-45"),
         (Type.I32, 0xFFFFFFFF, "-1"), (Type.BOOL, 1, "true"), (Type.BOOL, 0, "false"),
+        (Type.F64, 0x3FB999999999999A, "0.1d"), (Type.F64, 0x7FF0000000000000, "infd"),
+        (Type.F64, 0x7FF8000000000000, "nand"), (Type.I64, 2**64 - 1, "-1l"),
     ],
 )  # fmt: skip
 def test_constants_are_written_as_people_do(type: Type, bits: int, text: str) -> None:
@@ -112,9 +120,9 @@ def test_constants_are_written_as_people_do(type: Type, bits: int, text: str) ->
         ("rasterizer\n", "line 1: rasterizer where one of vertex, pixel, "),
         ("pixel\ninput x f32\n", "line 2: no slots"),
         ("pixel\ninput x\n", "line 2: 3 words expected, not 2"),
-        ("pixel\ninput x f64\n", "line 2: f64 where one of f32, i32, bool is expected"),
+        ("pixel\ninput x f16\n", "line 2: f16 where one of f32, i32, bool, f64, i64 is expected"),
         ("pixel\nuniform c f32 x\n", "line 2: x is no number"),
-        ("pixel\nslots fx\n", "line 2: x where one of f, i, b is expected"),
+        ("pixel\nslots fx\n", "line 2: x where one of f, i, b, d, l is expected"),
         (small("f0 ="), "line 5: nothing after ="),
         (small("f9 = mov 1.0"), "line 5: no slot f9"),
         (small("i0 = imov 1"), "line 5: no slot i0"),
@@ -122,6 +130,10 @@ def test_constants_are_written_as_people_do(type: Type, bits: int, text: str) ->
         (small("f0 = mov 0x10"), "line 5: 0x10 is no operand"),
         (small("i2 = imov 4294967296"), "line 5: 4294967296 has more than 32 bits"),
         (small("i2 = imov -2147483649"), "line 5: -2147483649 has more than 32 bits"),
+        (
+            small("l5 = lmov -9223372036854775809l"),
+            "line 5: -9223372036854775809 has more than",
+        ),
         (small("if b3\nelse b3"), "line 6: 1 word expected, not 2"),
         (small("i2 = imov 99999999999999"), "line 5: 99999999999999 is no operand"),
         (small("f0 = load c"), "line 5: c is no place in a file"),

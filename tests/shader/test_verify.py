@@ -175,6 +175,7 @@ def test_vertices_may_sample_at_a_level_they_name() -> None:
         (replace(EMPTY, files=(File("c", Type.F32, 0, True),)), "file c of 0 scalars"),
         (replace(EMPTY, files=(File("c", Type.F32, 2**28 + 1, True),)), "file c of 268435457"),
         (replace(EMPTY, files=(File("r", Type.F32, 2**14 + 1, False),)), "file r of 16385"),
+        (replace(EMPTY, files=(File("d", Type.F64, 1, True),)), "file d of f64, not of 32 bits"),
     ],
 )
 def test_bad_declarations_are_named(program: Program, expected: str) -> None:

@@ -16,7 +16,14 @@ from dp2emu.ddi10.queries.statistics import Statistics
 from dp2emu.ddi10.resources.resource import BindFlag
 from dp2emu.errors import UsageError
 from dp2emu.gpu.command.packets import Draw
-from dp2emu.testing.statistic_intervals import Amplified, Case, Depth, Divided, Interval, ranges
+from dp2emu.testing.statistic_intervals import (
+    Case,
+    Depth,
+    GeometryOutput,
+    Interval,
+    Tessellated,
+    ranges,
+)
 from tests.ddi10.driving import Driven
 from tests.ddi10.rendering import Drawing
 from tests.gpu.drawing import color_surface, corner, draw, primitives, programmed
@@ -290,10 +297,10 @@ ACROSS = [(0.5, 0.5, 0.5, 1.0), (1.5, 0.5, 0.5, 1.0), (0.5, -0.5, 0.5, 1.0)]
 
 
 def test_a_geometry_shader_runs_for_whole_primitives_and_maybe_for_instances() -> None:
-    found = ranges([Case(LIST, 9, geometry=Amplified(instances=4, primitives=5))])
+    found = ranges([Case(LIST, 9, geometry=GeometryOutput(instances=4, primitives=5))])
     assert found.GSInvocations == (3, 12)
     assert found.GSPrimitives == found.CInvocations == (5, 5)
-    assert ranges([Case(LIST, 10, geometry=Amplified())]).GSInvocations == (3, 4)
+    assert ranges([Case(LIST, 10, geometry=GeometryOutput())]).GSInvocations == (3, 4)
 
 
 @pytest.mark.parametrize(
@@ -304,7 +311,7 @@ def test_adjacent_vertices_count_if_a_geometry_shader_declares_them(
     topology: int, vertices: int, without: int
 ) -> None:
     for adjacent, low in ((False, without), (True, vertices)):
-        case = Case(topology, vertices, geometry=Amplified(adjacent))
+        case = Case(topology, vertices, geometry=GeometryOutput(adjacent))
         found = ranges([case])
         assert found.IAVertices == (low, vertices)
         assert found.VSInvocations.low == low
@@ -312,7 +319,7 @@ def test_adjacent_vertices_count_if_a_geometry_shader_declares_them(
 
 def test_strips_that_a_geometry_shader_breaks_off_may_count() -> None:
     found = ranges(
-        [Case(POINTS, 1, geometry=Amplified(primitives=2, broken=3, outlines=[INSIDE]))]
+        [Case(POINTS, 1, geometry=GeometryOutput(primitives=2, broken=3, outlines=[INSIDE]))]
     )
     assert found.GSPrimitives == found.CInvocations == (2, 5)
     assert found.CPrimitives == (1, 4)
@@ -320,28 +327,33 @@ def test_strips_that_a_geometry_shader_breaks_off_may_count() -> None:
 
 def test_the_clipper_gets_what_a_geometry_shader_draws() -> None:
     outlines = [INSIDE, RIGHT, ACROSS]
-    geometry = Amplified(primitives=7, drawn=3, outlines=outlines)
+    geometry = GeometryOutput(primitives=7, drawn=3, outlines=outlines)
     found = ranges([Case(POINTS, 4, geometry=geometry, instances=2)])
     assert found.GSPrimitives == (14, 14)
     assert found.CInvocations == (6, 6)
     assert found.CPrimitives == (4, 8)
-    unknown = Amplified(primitives=2)
+    unknown = GeometryOutput(primitives=2)
     assert ranges([Case(POINTS, 1, geometry=unknown)]).CPrimitives == (0, 14)
-    lines = Amplified(primitives=2, corners=2)
+    lines = GeometryOutput(primitives=2, corners=2)
     assert ranges([Case(POINTS, 1, geometry=lines)]).CPrimitives == (0, 2)
 
 
 def test_what_only_streams_out_enters_no_clipping() -> None:
-    found = ranges([Case(LIST, 9, rasterized=False, geometry=Amplified(primitives=5))])
+    found = ranges([Case(LIST, 9, rasterized=False, geometry=GeometryOutput(primitives=5))])
     assert found.GSPrimitives == (5, 5)
     assert found.CInvocations == found.CPrimitives == (0, 0)
 
 
 @pytest.mark.parametrize(
     "geometry",
-    [Amplified(instances=-1), Amplified(primitives=-1), Amplified(drawn=-1), Amplified(broken=-1)],
+    [
+        GeometryOutput(instances=-1),
+        GeometryOutput(primitives=-1),
+        GeometryOutput(drawn=-1),
+        GeometryOutput(broken=-1),
+    ],
 )
-def test_a_geometry_shader_does_nothing_less_than_never(geometry: Amplified) -> None:
+def test_a_geometry_shader_does_nothing_less_than_never(geometry: GeometryOutput) -> None:
     with pytest.raises(UsageError, match="negative"):
         ranges([Case(LIST, 3, geometry=geometry)])
 
@@ -350,7 +362,7 @@ def test_a_geometry_shader_does_nothing_less_than_never(geometry: Amplified) -> 
 
 
 def test_hull_shaders_run_by_patch_and_domain_shaders_by_point_or_by_corner() -> None:
-    found = ranges([Case(35, 7, instances=2, tessellation=Divided(points=12, primitives=13))])
+    found = ranges([Case(35, 7, instances=2, tessellation=Tessellated(points=12, primitives=13))])
     assert found.HSInvocations == Interval(4, 6)
     assert found.DSInvocations == Interval(24, 78)
     assert found.CInvocations == Interval(26, 26)
@@ -359,14 +371,14 @@ def test_hull_shaders_run_by_patch_and_domain_shaders_by_point_or_by_corner() ->
 
 
 def test_patches_that_are_culled_divide_into_nothing() -> None:
-    found = ranges([Case(36, 8, tessellation=Divided())])
+    found = ranges([Case(36, 8, tessellation=Tessellated())])
     assert (found.HSInvocations, found.DSInvocations) == (Interval(2, 2), Interval(0, 0))
     assert found.CInvocations == Interval(0, 0)
 
 
 def test_a_geometry_shader_gets_what_patches_divide_into() -> None:
-    shader = Amplified(primitives=5, instances=2)
-    made = Divided(points=3, primitives=1, outlines=[INSIDE])
+    shader = GeometryOutput(primitives=5, instances=2)
+    made = Tessellated(points=3, primitives=1, outlines=[INSIDE])
     found = ranges([Case(35, 3, tessellation=made, geometry=shader)])
     assert (found.GSInvocations, found.GSPrimitives) == (Interval(1, 2), Interval(5, 5))
     without = ranges([Case(35, 3, tessellation=made)])
@@ -379,4 +391,4 @@ def test_patches_that_nothing_divides_may_be_clipped_or_not() -> None:
 
 def test_what_is_divided_is_no_less_than_nothing() -> None:
     with pytest.raises(UsageError, match="negative"):
-        ranges([Case(35, 3, tessellation=Divided(points=-1))])
+        ranges([Case(35, 3, tessellation=Tessellated(points=-1))])

@@ -1,6 +1,6 @@
-"""Draws: what is set becomes packets of the GPU.
+"""The draw and dispatch functions: turn the current bindings into packets of the GPU.
 
-Source: reference of the Direct3D 10/11 interface, section 8.
+Source: Direct3D 10/11 DDI, "Device functions"; d3d10umddi.h for compute shaders.
 """
 
 from __future__ import annotations
@@ -17,17 +17,29 @@ from dp2emu.d3d.formats import Coding
 from dp2emu.ddi10.codes import Interface
 from dp2emu.ddi10.context import Context
 from dp2emu.ddi10.contract import Rule, float32, is_uint
-from dp2emu.ddi10.draws.post_vertex import LaterStages, Shown
+from dp2emu.ddi10.draws.post_vertex import ClipperInput, PostVertexBindings
 from dp2emu.ddi10.kept import Kept
 from dp2emu.ddi10.resources.resource import Resource, Resources
+from dp2emu.ddi10.resources.unordered_access import UnorderedSlots, UnorderedViews
 from dp2emu.ddi10.resources.views import DepthStencilFlag, TargetView
 from dp2emu.ddi10.shaders.shader import INSTANCE_FILE, Shader
-from dp2emu.ddi10.shaders.stage_resources import Read, Reading, constants
+from dp2emu.ddi10.shaders.stage_resources import StageResources, UnitBindings
 from dp2emu.ddi10.shaders.stages import Stages
-from dp2emu.ddi10.states.bindings import Bindings, Viewport, scissor
+from dp2emu.ddi10.states.bindings import Bindings, Viewport, scissor_rect
 from dp2emu.ddi10.states.state_objects import RasterizerDesc
 from dp2emu.gpu.command.bindings import FloatViewport, Topology
-from dp2emu.gpu.command.packets import Draw, Indices, IndirectDraw, Instances, MergeNumbers, Stream
+from dp2emu.gpu.command.packets import (
+    Dispatch,
+    Draw,
+    Indices,
+    IndirectDraw,
+    InputAssembly,
+    Instances,
+    MergeNumbers,
+    OutputBindings,
+    RasterBindings,
+    Stream,
+)
 from dp2emu.gpu.command.pipeline import DepthState, Pipeline, RasterState
 from dp2emu.gpu.command.stream_targets import Filled
 from dp2emu.gpu.command.topology import CORNERS, PATCHES, primitive_count
@@ -40,18 +52,17 @@ from dp2emu.shader.ir import Stage as Kind
 
 _TOPOLOGIES: dict[int, Topology] = {int(topology): topology for topology in Topology10}
 """By D3D10_DDI_PRIMITIVE_TOPOLOGY."""
-_STRIPS = (
-    Topology10.LINESTRIP,
-    Topology10.TRIANGLESTRIP,
-    Topology10.LINESTRIP_ADJ,
-    Topology10.TRIANGLESTRIP_ADJ,
-)
+
+_STRIPS = (Topology10.LINESTRIP, Topology10.TRIANGLESTRIP, Topology10.LINESTRIP_ADJ,
+           Topology10.TRIANGLESTRIP_ADJ)  # fmt: skip
+"""Topologies in which an index of all ones restarts the strip."""
+
 _BASE = 1 << 31
-"""What is added to a BaseVertex becomes a UINT."""
+"""Added to a BaseVertex, an INT, to check its range as that of a UINT."""
 
 
 class Draws:
-    """The draw entries of a device."""
+    """The draw functions of a device."""
 
     def __init__(
         self, context: Context, resources: Resources, stages: Stages, bindings: Bindings
@@ -61,14 +72,15 @@ class Draws:
         self._resources = resources
         self._stages = stages
         self._bindings = bindings
-        self._later = LaterStages(stages, bindings)
+        self._post_vertex = PostVertexBindings(stages, bindings)
         self._kept_colors: Kept[tuple[Surface | None, ...]] = Kept()
         self._kept_depth: Kept[tuple[Surface | None, ...]] = Kept()
         self._kept_pipeline: Kept[Pipeline] = Kept()
-        self._readings = tuple(map(Reading, (stages.vertex, stages.pixel)))
+        self._vertex_resources = StageResources(stages.vertex)
+        self._pixel_resources = StageResources(stages.pixel)
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The entries, by name."""
+        """The DDI functions, by name."""
         return {
             "Draw": self.draw,
             "DrawIndexed": self.draw_indexed,
@@ -100,25 +112,25 @@ class Draws:
         self._draw(indices, start, base, Instances(instances, start_instance))
 
     def draw_indirect(self, indexed: bool, buffer: bytearray, offset: int) -> None:
-        """DrawInstancedIndirect, or DrawIndexedInstancedIndirect: its numbers are in a buffer."""
+        """DrawInstancedIndirect or DrawIndexedInstancedIndirect; a buffer has the arguments."""
         entry = "DrawIndexedInstancedIndirect" if indexed else "DrawInstancedIndirect"
         arguments = self._resources.objects.open(buffer, entry)
-        self._contract.hold(is_uint(offset) and offset % 4 == 0, Rule.NUMBERS, entry)
+        self._contract.check(is_uint(offset) and offset % 4 == 0, Rule.NUMBERS, entry)
         size = 4 * (INDEXED_ARGUMENTS if indexed else ARGUMENTS)
-        there = arguments.is_buffer and offset + size <= arguments.surface.width
-        self._contract.hold(there, Rule.INSIDE, entry)
-        what = self._drawn(indexed)
-        if what is not None:
-            topology, vertex = what
+        inside = arguments.is_buffer and offset + size <= arguments.surface.width
+        self._contract.check(inside, Rule.INSIDE, entry)
+        drawn = self._drawable(indexed)
+        if drawn is not None:
+            topology, vertex = drawn
             base = 0 if indexed else None
             draw = self._packet(topology, 0, 0, base, Instances(0), vertex)
             packet = IndirectDraw(draw, arguments.surface, offset)
             self._resources.record(packet, arguments, *self._used(indexed))
 
     def draw_auto(self) -> None:
-        """DrawAuto: as many vertices as the first vertex buffer was streamed full of.
+        """DrawAuto: draw the whole vertices that stream output wrote to the first vertex buffer.
 
-        Without such a buffer, or bytes from vertex to vertex, nothing is drawn.
+        Without such a buffer, or with a stride of 0, it draws nothing.
         """
         source = self._bindings.vertex_buffers.get(0)
         if source is not None and source.stride:
@@ -133,20 +145,19 @@ class Draws:
         instances: Instances,
         filled: Filled | None = None,
     ) -> None:
-        """Record a draw of so many vertices, or, with a ``base``, of indices; as many as are
-        ``filled``, if that is given, and so many at most.
+        """Record a draw of ``count`` vertices, or of indices if ``base`` is not None.
 
-        Without a topology, a vertex shader, or an index buffer where there should be, nothing is
-        drawn, nor what hull and domain shaders cannot be given.  Raises Unsupported for what is
-        not built.
+        With ``filled`` the GPU takes the number of vertices from there when it executes, and
+        ``count`` is the maximum.  Without a topology, a vertex shader or a required index buffer
+        nothing is drawn, nor are primitives that the hull shader cannot take.  Raises Unsupported.
         """
         numbers = count, start, instances.count, instances.first
-        self._contract.hold(all(map(is_uint, numbers)), Rule.NUMBERS, "Draw")
-        self._contract.hold(base is None or is_uint(base + _BASE), Rule.NUMBERS, "Draw")
-        what = self._drawn(base is not None)
-        if what is None:
+        self._contract.check(all(map(is_uint, numbers)), Rule.NUMBERS, "Draw")
+        self._contract.check(base is None or is_uint(base + _BASE), Rule.NUMBERS, "Draw")
+        drawn = self._drawable(base is not None)
+        if drawn is None:
             return
-        topology, vertex = what
+        topology, vertex = drawn
         primitives = primitive_count(topology, count)
         check_size(primitives, instances.count)
         if not primitives or not instances.count:
@@ -154,26 +165,26 @@ class Draws:
         self._check_hazards()
         packet = self._packet(topology, count, start, base, instances, vertex)
         if filled is not None:
-            packet = replace(packet, filled=filled)
+            packet = replace(packet, input=replace(packet.input, filled=filled))
         self._resources.record(packet, *self._used(base is not None))
 
     def _check_hazards(self) -> None:
-        """Raises ContractError, if all promises are watched, for input that is output too."""
+        """Check, in checking mode, that no stream output target is an input too."""
         at = self._bindings
-        if self._stages.geometry.streaming is not None:
+        if self._stages.geometry.stream_output is not None:
             written = {id(resource.surface) for resource in at.stream_targets.values()}
             read = [buffer.resource for buffer in at.vertex_buffers.values()]
             read += [at.index_buffer.resource] if at.index_buffer is not None else []
-            apart = written.isdisjoint(id(resource.surface) for resource in read)
-            self._contract.hold(apart, Rule.STREAMED_AND_READ, "Draw")
+            disjoint = written.isdisjoint(id(resource.surface) for resource in read)
+            self._contract.check(disjoint, Rule.STREAMED_AND_READ, "Draw")
 
-    def _drawn(self, indexed: bool) -> tuple[Topology, Shader] | None:
-        """What primitives are drawn, and by which shader, if there is all that it takes."""
+    def _drawable(self, indexed: bool) -> tuple[Topology, Shader] | None:
+        """The topology and vertex shader of a draw, None if its bindings are incomplete."""
         at, vertex = self._bindings, self._stages.vertex.shader
-        topology = _topology(at.topology)
+        topology = _TOPOLOGIES.get(at.topology)
         if topology is None or vertex is None or (indexed and at.index_buffer is None):
             return None
-        return (topology, vertex) if self._later.takes(topology) else None
+        return (topology, vertex) if self._post_vertex.accepts(topology) else None
 
     def _packet(
         self,
@@ -189,57 +200,56 @@ class Draws:
         view = at.viewports[0] if at.viewports else Viewport(0, 0, 0, 0)
         colors = self._kept_colors.of(*_surfaces(at.targets))
         (depth,) = self._kept_depth.of(*_surfaces([at.depth]))
-        given = self._readings[0].read(), self._readings[1].read()
+        units = self._vertex_resources.units(), self._pixel_resources.units()
         count = primitive_count(topology, vertices)
-        later = self._later.later(vertex, topology, count * instances.count)
+        post_vertex = self._post_vertex.stages(vertex, topology, count * instances.count)
         pipeline = self._kept_pipeline.of(
-            (vertex, *self._later.made_of, pixel, *colors, *given, at.layout, at.depth,
+            (vertex, *self._post_vertex.shaders, pixel, *colors, *units, at.layout, at.depth,
              at.depth_stencil, at.rasterizer, at.blending, topology),
-            lambda: self._pipeline(vertex, pixel, colors, given, topology),
+            lambda: self._pipeline(vertex, pixel, colors, units, topology),
         )  # fmt: skip
         return Draw(
             pipeline=pipeline,
-            topology=topology,
-            first=start,
-            count=count,
-            streams=tuple(_streams(at)),
-            indices=_indices(at, base),
-            colors=colors,
-            depth=depth,
-            scissor=scissor(at, view),
-            viewport=FloatViewport(*view),
-            vertex_uniforms=self._readings[0].uniforms(),
-            pixel_uniforms=self._readings[1].uniforms(),
-            merge=MergeNumbers(
-                blend_factor=at.blend_factor,
-                sample_mask=at.sample_mask,
-                stencil_reference=at.stencil_reference,
-                stencil_mask=at.depth_stencil.read_mask,
-                stencil_write_mask=_stencil_write_mask(at),
+            input=InputAssembly(
+                topology=topology,
+                first=start,
+                count=count,
+                streams=tuple(_streams(at)),
+                indices=_indices(at, base),
+                instances=_instances(at, vertex, instances),
+                cuts=cuts,
+                vertices=vertices if cuts else None,
             ),
-            vertex_buffers=constants(self._stages.vertex),
-            pixel_buffers=constants(self._stages.pixel),
-            instances=_instances(at, vertex, instances),
-            cuts=cuts,
-            read=vertices if cuts else None,
-            vertex_textures=given[0].textures,
-            textures=given[1].textures,
-            unordered=at.unordered.bound() if pixel and pixel.lowered.deeds else {},
-            later=later,
+            output=OutputBindings(
+                colors=colors,
+                depth=depth,
+                merge=MergeNumbers(
+                    blend_factor=at.blend_factor,
+                    sample_mask=at.sample_mask,
+                    stencil_reference=at.stencil_reference,
+                    stencil_mask=at.depth_stencil.read_mask,
+                    stencil_write_mask=_stencil_write_mask(at),
+                ),
+                unordered=at.unordered.bound() if pixel and pixel.lowered.deeds else {},
+            ),
+            scissor=scissor_rect(at, view),
+            raster=RasterBindings(viewport=FloatViewport(*view)),
+            vertex=self._vertex_resources.bindings(units[0]),
+            pixel=self._pixel_resources.bindings(units[1]),
+            post_vertex=post_vertex,
         )
 
     def _used(self, indexed: bool) -> Iterator[Resource]:
-        """What the GPU reads and writes for a draw."""
+        """The resources that the GPU reads and writes for a draw."""
         at = self._bindings
         yield from (buffer.resource for buffer in at.vertex_buffers.values())
         if indexed and at.index_buffer is not None:
             yield at.index_buffer.resource
-        for stage in (self._stages.vertex, *self._later.stages(), self._stages.pixel):
-            yield from stage.constants.values()
-            yield from (view.resource for view in stage.resources.values())
+        for stage in (self._stages.vertex, *self._post_vertex.active(), self._stages.pixel):
+            yield from stage.used()
         yield from (view.resource for view in at.unordered.views.values())
         yield from (view.resource for view in (*at.targets, at.depth) if view is not None)
-        if self._stages.geometry.streaming is not None:
+        if self._stages.geometry.stream_output is not None:
             yield from at.stream_targets.values()
 
     def _pipeline(
@@ -247,7 +257,7 @@ class Draws:
         vertex: Shader,
         pixel: Shader | None,
         colors: tuple[Surface | None, ...],
-        given: tuple[Read, Read],
+        units: tuple[UnitBindings, UnitBindings],
         topology: Topology,
     ) -> Pipeline:
         at, depth = self._bindings, self._bindings.depth
@@ -257,7 +267,7 @@ class Draws:
         blends = _blends(at)
         return Pipeline(
             layout=layout.layout,
-            raster=self._raster(self._later.shown(vertex, topology)),
+            raster=self._raster(self._post_vertex.clipper_input(vertex, topology)),
             depth=_depth(at),
             pixel=pixel.program if pixel else _no_pixel_shader(),
             write_masks=at.blending.write_masks,
@@ -271,8 +281,8 @@ class Draws:
             stencil=state.stencil if depth else None,
             alpha_to_coverage=at.blending.alpha_to_coverage and samples > 1,
             counts_pixels=pixel is not None,
-            vertex_samplers=given[0].samplers,
-            samplers=given[1].samplers,
+            vertex_samplers=units[0].samplers,
+            samplers=units[1].samplers,
             vertex_units=vertex.lowered.units,
             units=pixel.lowered.units if pixel else (),
             early=pixel is not None and pixel.lowered.forces_early,
@@ -280,35 +290,35 @@ class Draws:
             deeds=pixel.lowered.deeds if pixel else (),
         )
 
-    def _raster(self, shown: Shown) -> RasterState:
+    def _raster(self, clipped: ClipperInput) -> RasterState:
         state = self._bindings.rasterizer
         desc = state.desc
-        names = [port.name for port in shown.ports]
+        names = [port.name for port in clipped.ports]
         return RasterState(
             cull=state.cull,
             clip=bool(desc.DepthClipEnable),
             last_pixel=False,
             fill=state.fill,
             smooth_lines=bool(desc.AntialiasedLineEnable),
-            multisample=self._multisamples(desc, shown.topology),
+            multisample=self._multisamples(desc, clipped.topology),
             half_centres=True,
             targetless=True,
             turned=bool(desc.FrontCounterClockwise),
             clip_distances=sum(name.startswith("clip") for name in names),
             cull_distances=sum(name.startswith("cull") for name in names),
-            enabled=self._rasterizes() and shown.topology not in PATCHES,
+            enabled=self._rasterizes() and clipped.topology not in PATCHES,
         )
 
     def _rasterizes(self) -> bool:
-        """Whether there is anything to be found out: without a pixel shader and tests there is
-        not, which is how rasterization is turned off.
+        """Whether rasterization is on: Direct3D turns it off by binding no pixel shader and
+        disabling the depth and stencil tests.
         """
         state = self._bindings.depth_stencil
         return bool(self._stages.pixel.shader or state.depth or state.stencil)
 
     def _multisamples(self, desc: RasterizerDesc, topology: Topology) -> bool:
-        """Whether samples are covered one by one: what MultisampleEnable says, from Direct3D 10.1
-        on of lines alone.
+        """Whether coverage is per sample; from Direct3D 10.1 on MultisampleEnable affects lines
+        only.
         """
         lines = CORNERS[topology] == 2 or desc.FillMode == FillMode.WIREFRAME
         only_lines = self._interface >= Interface.D3D10_1
@@ -318,31 +328,26 @@ class Draws:
 def _surfaces(
     views: Sequence[TargetView | None],
 ) -> tuple[list[object], Callable[[], tuple[Surface | None, ...]]]:
-    """What the surfaces of views are made of, and what makes them."""
+    """Cache key and factory of the surfaces of views: a discard gives a resource new memory."""
     memory = [view and view.resource.surface for view in views]
     return [*views, *memory], lambda: tuple(view.surface() if view else None for view in views)
 
 
-def _topology(number: int) -> Topology | None:
-    """The primitives of a topology, None for none."""
-    return _TOPOLOGIES.get(number)
-
-
 def _streams(at: Bindings) -> Iterator[Stream | None]:
     for slot in range(max(at.vertex_buffers, default=-1) + 1):
-        found = at.vertex_buffers.get(slot)
-        yield found and Stream(found.resource.surface, found.offset, found.stride)
+        buffer = at.vertex_buffers.get(slot)
+        yield buffer and Stream(buffer.resource.surface, buffer.offset, buffer.stride)
 
 
 def _indices(at: Bindings, base: int | None) -> Indices | None:
-    found = at.index_buffer
-    if base is None or found is None:
+    buffer = at.index_buffer
+    if base is None or buffer is None:
         return None
-    return Indices(found.resource.surface, found.size, found.offset, base)
+    return Indices(buffer.resource.surface, buffer.size, buffer.offset, base)
 
 
 def _instances(at: Bindings, vertex: Shader, given: Instances) -> Instances | None:
-    """None for a single instance that is like no instance."""
+    """The instances of a draw, None for a single one without instance data."""
     bound = (row for row in at.layout.rates.items() if row[0] in at.vertex_buffers)
     streams = tuple(sorted(bound))
     if given.count == 1 and not streams:
@@ -352,7 +357,7 @@ def _instances(at: Bindings, vertex: Shader, given: Instances) -> Instances | No
 
 
 def _blends(at: Bindings) -> tuple[BlendState | None, ...]:
-    """What the targets that are bound do."""
+    """The blend states of the slots up to the last bound target."""
     last = max((n for n, target in enumerate(at.targets) if target is not None), default=0)
     return at.blending.equations[: last + 1]
 
@@ -363,12 +368,13 @@ def _stencil_write_mask(at: Bindings) -> int:
 
 
 def _depth(at: Bindings) -> DepthState:
-    """The depth test, which all pass where there is no depth."""
+    """The depth state; without a depth buffer every fragment passes."""
     state, desc = at.depth_stencil, at.rasterizer.desc
     if at.depth is None:
         return DepthState(in_viewport=True)
     channel = DXGI[at.depth.format].texels.depth
     floating = channel is not None and channel.coding is Coding.FLOAT
+    # DepthBias counts units of the format; of a float format the unit depends on the primitive.
     unit = 1.0 if floating or channel is None else 1.0 / channel.max
     read_only = bool(at.depth.flags & DepthStencilFlag.READ_ONLY_DEPTH)
     return DepthState(
@@ -385,5 +391,84 @@ def _depth(at: Bindings) -> DepthState:
 
 @lru_cache(maxsize=1)
 def _no_pixel_shader() -> Program:
-    """What runs where there is no pixel shader: nothing."""
+    """The empty program that runs without a pixel shader."""
     return Builder(Kind.PIXEL).program()
+
+
+# Dispatches
+
+MOST_GROUPS = 65535
+"""D3D11_CS_DISPATCH_MAX_THREAD_GROUPS_PER_DIMENSION."""
+
+ARGUMENT_BYTES = 12
+"""Bytes of the group counts of an indirect dispatch."""
+
+
+class Compute:
+    """The compute functions of a device.  Mutable: ``unordered`` has the bound views."""
+
+    def __init__(
+        self, context: Context, resources: Resources, stages: Stages, views: UnorderedViews
+    ) -> None:
+        self._contract = context.contract
+        self._resources = resources
+        self._stage = stages.compute
+        self._views = views
+        self._stage_resources = StageResources(self._stage)
+        self.unordered = UnorderedSlots()
+
+    def entries(self) -> Mapping[str, Callable[..., Any]]:
+        """The DDI functions, by name."""
+        return {
+            "CsSetUnorderedAccessViews": self.set_views,
+            "Dispatch": self.dispatch,
+            "DispatchIndirect": self.dispatch_indirect,
+        }
+
+    def set_views(
+        self,
+        start: int,
+        views: Sequence[bytearray | None],
+        counts: Sequence[int] = (),
+    ) -> None:
+        """CsSetUnorderedAccessViews: bind to slots from ``start`` on."""
+        self._views.set(self.unordered, start, views, counts, "CsSetUnorderedAccessViews")
+
+    def dispatch(self, x: int, y: int, z: int) -> None:
+        """Dispatch ``x`` * ``y`` * ``z`` groups."""
+        fits = all(0 <= each <= MOST_GROUPS for each in (x, y, z))
+        self._contract.check(fits, Rule.NUMBERS, "Dispatch")
+        if x and y and z:
+            self._dispatch((x, y, z), None)
+
+    def dispatch_indirect(self, buffer: bytearray, offset: int) -> None:
+        """DispatchIndirect: the group counts are in a buffer."""
+        entry = "DispatchIndirect"
+        resource = self._resources.objects.open(buffer, entry)
+        self._contract.check(is_uint(offset) and offset % 4 == 0, Rule.NUMBERS, entry)
+        inside = resource.is_buffer and offset + ARGUMENT_BYTES <= resource.surface.width
+        self._contract.check(inside, Rule.INSIDE, entry)
+        self._dispatch((0, 0, 0), (resource.surface, offset), resource)
+
+    def _dispatch(
+        self,
+        groups: tuple[int, int, int],
+        arguments: tuple[Surface, int] | None,
+        *used: Resource,
+    ) -> None:
+        """Record a dispatch; without a shader nothing runs."""
+        shader = self._stage.shader
+        if shader is None or not all(shader.lowered.threads):
+            return
+        lowered = shader.lowered
+        packet = Dispatch(
+            self._stage_resources.program(shader),
+            lowered.deeds,
+            lowered.shared,
+            lowered.threads,
+            groups,
+            self.unordered.bound(),
+            arguments,
+        )
+        written = (view.resource for view in self.unordered.views.values())
+        self._resources.record(packet, *used, *self._stage.used(), *written)

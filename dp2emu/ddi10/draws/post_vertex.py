@@ -1,8 +1,8 @@
-"""Geometry shaders as stages of the GPU: which words of their vertices each port is.
+"""The post-vertex stages of a draw: hull, domain and geometry shaders, and stream output.
 
-What a geometry shader writes to o# is the varying v#, as with vertex shaders.
-
-Source: Direct3D 10 and 11 documentation of the geometry shader stage.
+Source: Direct3D 10/11 DDI, "Device functions"; SM4-5 tokens, "Hull shaders", "Domain shaders",
+"Tessellation", "System values" and "Stages" (arrays of targets and viewports); Direct3D 10 and 11
+documentation of the geometry shader stage.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import NamedTuple
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Topology10, patch_list
 from dp2emu.ddi10.kept import Kept
 from dp2emu.ddi10.shaders.shader import HullShader, Shader
-from dp2emu.ddi10.shaders.stage_resources import Reading, constants, read
+from dp2emu.ddi10.shaders.stage_resources import StageResources, phase_program
 from dp2emu.ddi10.shaders.stages import Stage, Stages
-from dp2emu.ddi10.states.bindings import VIEWPORTS, Bindings, Viewport, scissor
+from dp2emu.ddi10.states.bindings import VIEWPORTS, Bindings, Viewport, scissor_rect
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.command.bindings import FloatViewport, Topology
 from dp2emu.gpu.command.post_vertex_stages import (
@@ -54,17 +54,16 @@ _TAKES = {
 
 _DISTANCES = {SystemValue.CLIP_DISTANCE: "clip", SystemValue.CULL_DISTANCE: "cull"}
 
-
-_WHOLE = {
+_INTEGERS = {
     SystemValue.PRIMITIVE_ID: PRIMITIVE_ID,
     SystemValue.RENDERTARGET_ARRAY_INDEX: LAYER,
     SystemValue.VIEWPORT_ARRAY_INDEX: VIEWPORT,
 }
-"""Ports that are integers with a meaning for what comes next."""
+"""Integer ports of the system values that the rasterizer reads."""
 
 
 def geometry_stage(shader: Shader, bound: StageProgram) -> GeometryStage:
-    """The stage of a geometry shader."""
+    """The geometry stage of a shader with its resources."""
     emission = shader.lowered.emission
     assert emission is not None
     return GeometryStage(
@@ -77,7 +76,7 @@ def geometry_stage(shader: Shader, bound: StageProgram) -> GeometryStage:
 
 
 def streams_of(lowered: Lowered4) -> tuple[EmittedStream, ...]:
-    """The streams of a geometry shader, by number; none of others."""
+    """The streams of a geometry shader, by number; empty for other shaders."""
     emission = lowered.emission
     if emission is None:
         return ()
@@ -88,7 +87,11 @@ def streams_of(lowered: Lowered4) -> tuple[EmittedStream, ...]:
 
 
 def _ports(lowered: Lowered4, emission: Emission, stream: int) -> Iterator[tuple[Port, int]]:
-    """Every component as bits and as a float, and what those with names are as well."""
+    """The ports of a stream with the word that each reads.
+
+    An output o# becomes the varying v#, once as bits and once as a float; position, distances and
+    integer system values have a port of their own as well.
+    """
     counts = dict.fromkeys(_DISTANCES, 0)
     names = {
         (register.number, component): register.name
@@ -105,19 +108,17 @@ def _ports(lowered: Lowered4, emission: Emission, stream: int) -> Iterator[tuple
         yield Port(varying, Type.F32), word
         if name is SystemValue.POSITION:
             yield Port(f"position0.{COMPONENTS[component]}", Type.F32), word
-        elif name in _WHOLE:
-            yield Port(_WHOLE[name], Type.I32), word
+        elif name in _INTEGERS:
+            yield Port(_INTEGERS[name], Type.I32), word
         elif name in counts:
             yield Port(f"{_DISTANCES[name]}{counts[name]}.x", Type.F32), word
             counts[name] += 1
 
 
-# Hull and domain shaders as a stage of the GPU.
-#
-# Source: shader reference 9 and 11.
+# Hull and domain shaders
 
 MOST_PATCHES = 1 << 18
-"""Of all instances of a draw that hull shaders divide, together."""
+"""Limit of tessellated patches of a draw, all instances together."""
 
 _TOPOLOGIES: dict[OutputPrimitive, Topology] = {
     OutputPrimitive.OUTPUT_POINT: Topology10.POINTLIST,
@@ -127,91 +128,77 @@ _TOPOLOGIES: dict[OutputPrimitive, Topology] = {
 }
 
 
-class Tessellating:
-    """What is bound to the hull and domain stages.  Mutable: it remembers what was made last."""
+class HullDomainBindings:
+    """The tessellation stage of a device's bindings.  Mutable: it caches the last one."""
 
     def __init__(self, hull: Stage, domain: Stage) -> None:
         self._hull = hull
         self._domain = domain
-        self._made: Kept[TessellationStage] = Kept()
-
-    @property
-    def made_of(self) -> tuple[object, ...]:
-        """What pipelines depend on."""
-        return self._hull.hull, self._domain.shader
+        self._stage: Kept[TessellationStage] = Kept()
 
     @property
     def shaders(self) -> tuple[HullShader, Shader] | None:
-        """Both shaders; None if there are not both."""
+        """Hull and domain shader; None unless both are bound."""
         hull, domain = self._hull.hull, self._domain.shader
         return None if hull is None or domain is None else (hull, domain)
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        """Stages that read something."""
+        """The active stages."""
         return (self._hull, self._domain) if self.shaders else ()
 
     @property
+    def incomplete(self) -> bool:
+        """Whether only one of the two shaders is bound."""
+        return (self._hull.hull is None) is not (self._domain.shader is None)
+
+    @property
     def topology(self) -> Topology | None:
-        """The primitives that patches are divided into; None if they are not."""
+        """The topology of the tessellator's output; None without tessellation."""
         if self.shaders is None:
             return None
         lowered = self.shaders[0].lowered
         if lowered.domain is Domain.DOMAIN_ISOLINE:
-            pointed = lowered.output is OutputPrimitive.OUTPUT_POINT
-            return Topology10.POINTLIST if pointed else Topology10.LINELIST
+            points = lowered.output is OutputPrimitive.OUTPUT_POINT
+            return Topology10.POINTLIST if points else Topology10.LINELIST
         return _TOPOLOGIES[lowered.output]
 
     def stage(self, patches: int) -> TessellationStage | None:
-        """The stage, for so many patches; None without both shaders.  Raises Unsupported."""
+        """The stage for a draw of ``patches``; None without both shaders.  Raises Unsupported."""
         shaders = self.shaders
         if shaders is None:
             return None
         if patches > MOST_PATCHES:
             raise Unsupported(f"draws of more than {MOST_PATCHES:,} patches")
-        bound = (*_bound_to(self._hull), *_bound_to(self._domain))
-        return self._made.of((*shaders, *bound), lambda: self._make(*shaders))
+        bound = (*_dependencies(self._hull), *_dependencies(self._domain))
+        return self._stage.of((*shaders, *bound), lambda: self._make(*shaders))
 
     def _make(self, hull: HullShader, domain: Shader) -> TessellationStage:
-        says = hull.lowered
-        runs = (each.instances for each in says.constants)
+        lowered = hull.lowered
+        runs = (each.instances for each in lowered.constants)
         return TessellationStage(
             hull=HullStage(
-                points=None if hull.points is None else program(self._hull, hull.points),
+                points=None if hull.points is None else phase_program(self._hull, hull.points),
                 constants=tuple(
-                    ConstantsProgram(program(self._hull, each), instances)
+                    ConstantsProgram(phase_program(self._hull, each), instances)
                     for each, instances in zip(hull.constants, runs, strict=True)
                 ),
-                takes=says.takes,
-                makes=says.makes,
-                registers=says.registers,
-                edges=says.edges,
-                inside=says.inside,
-                most=says.most,
+                takes=lowered.takes,
+                makes=lowered.makes,
+                registers=lowered.registers,
+                edges=lowered.edges,
+                inside=lowered.inside,
+                most=lowered.most,
             ),
-            tessellator=Tessellator(says.domain, says.partitioning, says.output),
-            domain=program(self._domain, domain),
+            tessellator=Tessellator(lowered.domain, lowered.partitioning, lowered.output),
+            domain=phase_program(self._domain, domain),
             takes=domain.lowered.points_in,
             registers=domain.lowered.registers,
         )
 
 
-def program(stage: Stage, shader: Shader) -> StageProgram:
-    """A shader with what is bound to its stage."""
-    units = shader.lowered.units
-    given = read(units, stage.resources, stage.samplers)
-    return StageProgram(
-        shader.program,
-        shader.uniforms({}),
-        constants(stage),
-        given.textures,
-        given.samplers,
-        units,
-    )
-
-
-def _bound_to(stage: Stage) -> list[object]:
-    """All that is in slots of a stage, and which these are."""
+def _dependencies(stage: Stage) -> list[object]:
+    """Cache key of a stage's bindings: slots, bound objects, and their current memory."""
     found: list[object] = []
     for slot, buffer in stage.constants.items():
         found += (slot, buffer, buffer.surface)
@@ -222,80 +209,76 @@ def _bound_to(stage: Stage) -> list[object]:
     return found
 
 
-# The stages between the vertex shader and clipping, as draws have them.
-#
-# Source: reference of the Direct3D 10/11 interface, section 8; shader reference 8 and 9 for arrays
-# of targets and viewports.
+# All stages between the vertex shader and clipping
 
 
-class Shown(NamedTuple):
-    """What clipping gets: the ports of vertices, and the primitives these make."""
+class ClipperInput(NamedTuple):
+    """The input of the clipper: the ports of its vertices, and their topology."""
 
     ports: Sequence[Port]
     topology: Topology
 
 
-class LaterStages:
-    """What is bound to the later stages of a device.  Mutable: it remembers what was last made."""
+class PostVertexBindings:
+    """The post-vertex stages of a device's bindings.  Mutable: it caches the last ones."""
 
     def __init__(self, stages: Stages, bindings: Bindings) -> None:
         self._geometry = stages.geometry
-        self._tessellating = Tessellating(stages.hull, stages.domain)
+        self._hull_domain = HullDomainBindings(stages.hull, stages.domain)
         self._bindings = bindings
-        self._reading = Reading(stages.geometry)
+        self._geometry_resources = StageResources(stages.geometry)
         self._layers: Kept[tuple[Layer, ...]] = Kept()
 
     @property
-    def made_of(self) -> tuple[object, ...]:
-        """What pipelines depend on."""
-        own = self._geometry.shader, self._geometry.streaming
-        return *self._tessellating.made_of, *own
+    def shaders(self) -> tuple[object, ...]:
+        """Shaders and stream output layouts: the cache key of pipelines."""
+        tessellation = self._hull_domain.shaders or (None, None)
+        return *tessellation, self._geometry.shader, self._geometry.stream_output
 
-    def takes(self, topology: Topology) -> bool:
-        """Whether the stages can be given primitives: patches alone if there are hull and domain
-        shaders, and nothing if there is only one of these.
+    def accepts(self, topology: Topology) -> bool:
+        """Whether the stages can process a topology: with hull and domain shader only patches,
+        with only one of them nothing.
         """
-        hull, domain = self._tessellating.made_of
-        if hull is None and domain is None:
-            return True
-        return self._tessellating.topology is not None and topology in PATCHES
+        if self._hull_domain.shaders is not None:
+            return topology in PATCHES
+        return not self._hull_domain.incomplete
 
-    def shown(self, vertex: Shader, topology: Topology) -> Shown:
-        """What the last stage makes of primitives of a vertex shader."""
+    def clipper_input(self, vertex: Shader, topology: Topology) -> ClipperInput:
+        """The output of the last stage for a draw of ``topology`` with a vertex shader."""
         shader, rasterized = self._geometry.shader, self._output().rasterized
         if shader is None:
-            divided = self._tessellating.shaders
-            last = vertex if divided is None else divided[1]
-            return Shown(last.program.outputs, self._tessellating.topology or topology)
+            tessellation = self._hull_domain.shaders
+            last = vertex if tessellation is None else tessellation[1]
+            return ClipperInput(last.program.outputs, self._hull_domain.topology or topology)
         for stream in streams_of(shader.lowered):
             if stream.number == rasterized:
-                return Shown([port for port, _ in stream.ports], stream.topology)
-        return Shown((), topology)
+                return ClipperInput([port for port, _ in stream.ports], stream.topology)
+        return ClipperInput((), topology)
 
-    def later(
+    def stages(
         self, vertex: Shader, topology: Topology, primitives: int
     ) -> PostVertexStages | None:
-        """The stages, for so many primitives; None if there are none.  Raises Unsupported."""
-        shader, tessellation = self._geometry.shader, self._tessellating.stage(primitives)
-        if shader is None and self._geometry.streaming is None and tessellation is None:
+        """The stages for a draw of ``primitives``, None without any.  Raises Unsupported."""
+        shader, tessellation = self._geometry.shader, self._hull_domain.stage(primitives)
+        if shader is None and self._geometry.stream_output is None and tessellation is None:
             return None
-        ports = {port.name for port in self.shown(vertex, topology).ports}
+        ports = {port.name for port in self.clipper_input(vertex, topology).ports}
         return PostVertexStages(
             tessellation=tessellation,
-            geometry=None if shader is None else self._emitting(shader, primitives),
+            geometry=None if shader is None else self._geometry_stage(shader, primitives),
             output=self._output(),
             views=self._views() if VIEWPORT in ports else (),
             layers=self._slices() if LAYER in ports else (),
         )
 
-    def _emitting(self, shader: Shader, primitives: int) -> GeometryStage:
-        stage = geometry_stage(shader, self._bound(self._geometry, self._reading, shader))
+    def _geometry_stage(self, shader: Shader, primitives: int) -> GeometryStage:
+        stage = geometry_stage(shader, self._geometry_resources.program(shader))
         if primitives * stage.instances * max(stage.limit, 1) > MOST_EMITTED:
             raise too_much()
         return stage
 
     def _output(self) -> StreamOutput:
-        streams = self._geometry.streaming
+        streams = self._geometry.stream_output
         if streams is None:
             return NOTHING_STORED
         targets = {
@@ -304,33 +287,22 @@ class LaterStages:
         }
         return StreamOutput(streams.layouts, targets, streams.rasterized)
 
-    def stages(self) -> Iterator[Stage]:
-        """Stages that read something."""
-        yield from self._tessellating.stages
+    def active(self) -> Iterator[Stage]:
+        """The stages with a shader."""
+        yield from self._hull_domain.stages
         if self._geometry.shader is not None:
             yield self._geometry
 
-    def _bound(self, stage: Stage, reading: Reading, shader: Shader) -> StageProgram:
-        given = reading.read()
-        return StageProgram(
-            shader.program,
-            reading.uniforms(),
-            constants(stage),
-            given.textures,
-            given.samplers,
-            shader.lowered.units,
-        )
-
     def _views(self) -> tuple[View, ...]:
-        """All there can be; those that are not set have nothing in them."""
+        """A view for each viewport slot; unset ones are empty."""
         at = self._bindings
         views = [*at.viewports, *[Viewport(0, 0, 0, 0)] * (VIEWPORTS - len(at.viewports))]
         return tuple(
-            View(FloatViewport(*view), scissor(at, view, n)) for n, view in enumerate(views)
+            View(FloatViewport(*view), scissor_rect(at, view, n)) for n, view in enumerate(views)
         )
 
     def _slices(self) -> tuple[Layer, ...]:
-        """A layer for each slice that any target has; one that has fewer gives its first."""
+        """A layer for each slice of the largest target; smaller ones repeat their first slice."""
         at = self._bindings
         bound = [*at.targets, at.depth]
         memory = [view and view.resource.surface for view in bound]

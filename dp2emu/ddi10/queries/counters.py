@@ -1,7 +1,7 @@
-"""Counters: one row per counter with its formula, and who may watch which at a time.
+"""Performance counters: one row per counter with its formula, and the limit of active counters.
 
-Source: reference of the Direct3D 10/11 interface, section 6.  Fractions are of 1, computed in
-float64 and rounded once to FLOAT32.
+Source: Direct3D 10/11 DDI, "Counters".  Fractions run from 0 to 1, computed in float64 and rounded
+once to FLOAT32.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.contract import Contract, Rule
-from dp2emu.ddi10.queries.query_types import Kind
+from dp2emu.ddi10.queries.query_types import QueryRow
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.queries import Observes, Report
 from dp2emu.gpu.device.timing import RATES
@@ -21,11 +21,11 @@ from dp2emu.gpu.device.usage import GEOMETRY, PIXEL, TRAFFIC, VERTEX, Usage, bus
 from dp2emu.records import dataclass
 
 SIMULTANEOUS = 4
-"""NumSimultaneousCounters: what the counters that are watched at a time may cost together."""
+"""NumSimultaneousCounters: the total cost of the counters that can be active at a time."""
 
 
 class Counter(IntEnum):
-    """D3D10DDI_COUNTER values of D3D10DDI_QUERY, and those of this device."""
+    """D3D10DDI_COUNTER values of D3D10DDI_QUERY, and this device's own from 0x40000000 on."""
 
     GPU_IDLE = 0x1000
     VERTEX_PROCESSING = 0x1001
@@ -68,7 +68,7 @@ class CounterInfo(NamedTuple):
 
 
 class CounterAnswer(NamedTuple):
-    """What CheckCounter puts out beside the strings."""
+    """The outputs of CheckCounter beside the strings."""
 
     type: CounterType
     active_counters: int
@@ -76,10 +76,10 @@ class CounterAnswer(NamedTuple):
 
 @dataclass(slots=True)
 class StringOut:
-    """One of CheckCounter's strings: memory for it or None, and ``length``, in and out.
+    """An output string of CheckCounter: its memory, or None to query the length only.
 
-    Mutable: ``length`` goes in as what the memory holds and comes out as what the string needs,
-    both with the NUL.
+    Mutable: ``length`` is the capacity of the memory on input and the size of the string on
+    output, in bytes with the NUL.
     """
 
     memory: bytearray | None
@@ -87,10 +87,10 @@ class StringOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A counter: its query type, its C type, what watching it costs, and its strings."""
+class CounterRow:
+    """A counter: its query row, its C type, its share of ``SIMULTANEOUS``, and its strings."""
 
-    kind: Kind
+    kind: QueryRow
     type: CounterType
     cost: int
     strings: tuple[str, str, str]
@@ -98,7 +98,7 @@ class Row:
 
 
 def _share(usage: Usage) -> float:
-    """part / whole, from 0 to 1; 0 of nothing."""
+    """part / whole, clamped to 1; 0 if the whole is 0."""
     part, whole = usage
     return min(1.0, part / whole) if whole > 0 else 0.0
 
@@ -109,7 +109,7 @@ def _busy(*counters: str) -> Callable[[Report], float]:
 
 
 def _used(rate: tuple[int, int], *counters: str) -> Callable[[Report], float]:
-    """Amount / (ticks of the interval * peak rate); ``rate`` is (amount, ticks)."""
+    """Amount / (ticks of the interval * peak rate), where ``rate`` is (amount, ticks)."""
     return lambda report: _share(used(report, rate, *counters))
 
 
@@ -119,7 +119,7 @@ def _part(counter: str, *whole: str) -> Callable[[Report], float]:
 
 
 def _idle(report: Report) -> float:
-    """1 - ticks in which any unit was busy / ticks; an interval of no length is idle."""
+    """1 - ticks in which any unit was busy / ticks; 1 for an empty interval."""
     return _share(idle(report))
 
 
@@ -129,102 +129,43 @@ _FRACTIONS: tuple[tuple[Counter, int, Callable[[Report], float], str], ...] = (
     (Counter.GEOMETRY_PROCESSING, 1, _busy(*GEOMETRY), "time in geometry shaders"),
     (Counter.PIXEL_PROCESSING, 1, _busy(*PIXEL), "time in pixel processing"),
     (Counter.OTHER_GPU_PROCESSING, 1, _busy("other_ticks"), "time busy with anything else"),
-    (
-        Counter.HOST_ADAPTER_BANDWIDTH_UTILIZATION,
-        1,
-        _used(RATES.upload_bytes, "upload_bytes"),
-        "bytes handed over, of the bus's maximum",
-    ),
-    (
-        Counter.LOCAL_VIDMEM_BANDWIDTH_UTILIZATION,
-        1,
-        _used(RATES.memory_bytes, *TRAFFIC),
-        "bytes read and written, of the memory's maximum",
-    ),
-    (
-        Counter.VERTEX_THROUGHPUT_UTILIZATION,
-        1,
-        _used(RATES.vertices, "vertices"),
-        "vertices, of the maximum",
-    ),
-    (
-        Counter.TRISETUP_THROUGHPUT_UTILIZATION,
-        1,
-        _used(RATES.triangles, "triangles"),
-        "triangles set up, of the maximum",
-    ),
-    (
-        Counter.FILLRATE_THROUGHPUT_UTILIZATION,
-        1,
-        _used(RATES.pixels, "fragments"),
-        "pixels shaded, of the maximum",
-    ),
-    (
-        Counter.VERTEXSHADER_MEMORY_LIMITED,
-        1,
-        _part(VERTEX[0], *VERTEX),
-        "vertex processing spent on memory",
-    ),
-    (
-        Counter.VERTEXSHADER_COMPUTATION_LIMITED,
-        1,
-        _part(VERTEX[1], *VERTEX),
-        "vertex processing spent on computing",
-    ),
-    (
-        Counter.GEOMETRYSHADER_MEMORY_LIMITED,
-        1,
-        _part(GEOMETRY[0], *GEOMETRY),
-        "geometry shaders waiting for memory",
-    ),
-    (
-        Counter.GEOMETRYSHADER_COMPUTATION_LIMITED,
-        1,
-        _part(GEOMETRY[1], *GEOMETRY),
-        "geometry shaders computing",
-    ),
-    (
-        Counter.PIXELSHADER_MEMORY_LIMITED,
-        1,
-        _part(PIXEL[0], *PIXEL),
-        "pixel processing spent on memory",
-    ),
-    (
-        Counter.PIXELSHADER_COMPUTATION_LIMITED,
-        1,
-        _part(PIXEL[1], *PIXEL),
-        "pixel processing spent on computing",
-    ),
-    (
-        Counter.POST_TRANSFORM_CACHE_HIT_RATE,
-        2,
-        _part("vertex_cache_hits", "vertex_cache_lookups"),
-        "vertices found transformed",
-    ),
-    (
-        Counter.TEXTURE_CACHE_HIT_RATE,
-        2,
-        _part("texture_cache_hits", "texture_cache_lookups"),
-        "texels found in the cache",
-    ),
-    (
-        Counter.WAITING_FOR_QUEUE,
-        1,
-        _busy("wait_queue_ticks"),
-        "time the host waited for room in the queue",
-    ),
-)
+    (Counter.HOST_ADAPTER_BANDWIDTH_UTILIZATION, 1, _used(RATES.upload_bytes, "upload_bytes"),
+     "bytes handed over, of the bus's maximum"),
+    (Counter.LOCAL_VIDMEM_BANDWIDTH_UTILIZATION, 1, _used(RATES.memory_bytes, *TRAFFIC),
+     "bytes read and written, of the memory's maximum"),
+    (Counter.VERTEX_THROUGHPUT_UTILIZATION, 1, _used(RATES.vertices, "vertices"),
+     "vertices, of the maximum"),
+    (Counter.TRISETUP_THROUGHPUT_UTILIZATION, 1, _used(RATES.triangles, "triangles"),
+     "triangles set up, of the maximum"),
+    (Counter.FILLRATE_THROUGHPUT_UTILIZATION, 1, _used(RATES.pixels, "fragments"),
+     "pixels shaded, of the maximum"),
+    (Counter.VERTEXSHADER_MEMORY_LIMITED, 1, _part(VERTEX[0], *VERTEX),
+     "vertex processing spent on memory"),
+    (Counter.VERTEXSHADER_COMPUTATION_LIMITED, 1, _part(VERTEX[1], *VERTEX),
+     "vertex processing spent on computing"),
+    (Counter.GEOMETRYSHADER_MEMORY_LIMITED, 1, _part(GEOMETRY[0], *GEOMETRY),
+     "geometry shaders waiting for memory"),
+    (Counter.GEOMETRYSHADER_COMPUTATION_LIMITED, 1, _part(GEOMETRY[1], *GEOMETRY),
+     "geometry shaders computing"),
+    (Counter.PIXELSHADER_MEMORY_LIMITED, 1, _part(PIXEL[0], *PIXEL),
+     "pixel processing spent on memory"),
+    (Counter.PIXELSHADER_COMPUTATION_LIMITED, 1, _part(PIXEL[1], *PIXEL),
+     "pixel processing spent on computing"),
+    (Counter.POST_TRANSFORM_CACHE_HIT_RATE, 2, _part("vertex_cache_hits", "vertex_cache_lookups"),
+     "vertices found transformed"),
+    (Counter.TEXTURE_CACHE_HIT_RATE, 2, _part("texture_cache_hits", "texture_cache_lookups"),
+     "texels found in the cache"),
+    (Counter.WAITING_FOR_QUEUE, 1, _busy("wait_queue_ticks"),
+     "time the host waited for room in the queue"),
+)  # fmt: skip
+"""Counter, cost, formula and description of each FLOAT32 counter."""
 
-_WHOLE: tuple[tuple[Counter, CounterType, str, str, str], ...] = (
+_TOTALS: tuple[tuple[Counter, CounterType, str, str, str], ...] = (
     (Counter.UPLOADED_BYTES, CounterType.UINT64, "upload_bytes", "bytes", "bytes handed over"),
-    (
-        Counter.CLOCK_DISTURBANCES,
-        CounterType.UINT32,
-        "clock_changes",
-        "times",
-        "times the clock was disturbed",
-    ),
-)
+    (Counter.CLOCK_DISTURBANCES, CounterType.UINT32, "clock_changes", "times",
+     "times the clock was disturbed"),
+)  # fmt: skip
+"""Counter, type, GPU counter, units and description of each integer counter."""
 
 _LAYOUTS = {
     CounterType.FLOAT32: Struct("<f"),
@@ -232,51 +173,52 @@ _LAYOUTS = {
     CounterType.UINT64: Struct("<Q"),
 }
 
+_CACHE_RATES = (Counter.POST_TRANSFORM_CACHE_HIT_RATE, Counter.TEXTURE_CACHE_HIT_RATE)
+"""Hit rates of cache models, which run only while one of these counters is active."""
 
-def _title(counter: Counter) -> str:
-    return counter.name.replace("_", " ").capitalize().replace("Gpu", "GPU")
 
-
-_OF_CACHES = (Counter.POST_TRANSFORM_CACHE_HIT_RATE, Counter.TEXTURE_CACHE_HIT_RATE)
-"""Counters of models that only run while somebody asks for them."""
+def _row(
+    counter: Counter,
+    type: CounterType,
+    cost: int,
+    values: Callable[[Report], tuple[float, ...]],
+    strings: tuple[str, str],
+) -> CounterRow:
+    observes = Observes.VERTEX_CACHE if counter in _CACHE_RATES else Observes.NOTHING
+    row = QueryRow(counter, Interface.D3D10_0, _LAYOUTS[type], True, values, observes)
+    title = counter.name.replace("_", " ").capitalize().replace("Gpu", "GPU")
+    return CounterRow(row, type, cost, (title, *strings))
 
 
 def _fraction(
     counter: Counter, cost: int, formula: Callable[[Report], float], description: str
-) -> Row:
-    watched = counter in _OF_CACHES
-    observes = Observes.VERTEX_CACHE if watched else Observes.NOTHING
-    layout = _LAYOUTS[CounterType.FLOAT32]
-    kind = Kind(
-        counter, Interface.D3D10_0, layout, True, lambda report: (formula(report),), observes
-    )
-    return Row(kind, CounterType.FLOAT32, cost, (_title(counter), "fraction", description))
+) -> CounterRow:
+    strings = "fraction", description
+    return _row(counter, CounterType.FLOAT32, cost, lambda report: (formula(report),), strings)
 
 
-def _number(counter: Counter, kind: CounterType, source: str, units: str, description: str) -> Row:
-    """A counter of whole things, modulo what its type holds."""
-    layout = _LAYOUTS[kind]
-    limit = 1 << 8 * layout.size
-    row = Kind(
-        counter, Interface.D3D10_0, layout, True, lambda report: (report.change(source) % limit,)
-    )
-    return Row(row, kind, 1, (_title(counter), units, description))
+def _total(
+    counter: Counter, type: CounterType, source: str, units: str, description: str
+) -> CounterRow:
+    """An integer counter, which wraps around at the size of its type."""
+    limit = 1 << 8 * _LAYOUTS[type].size
+    strings = units, description
+    return _row(counter, type, 1, lambda report: (report.change(source) % limit,), strings)
 
 
-COUNTERS: dict[int, Row] = {
+COUNTERS: dict[int, CounterRow] = {
     int(row.kind.query): row
-    for row in (*(_fraction(*each) for each in _FRACTIONS), *(_number(*each) for each in _WHOLE))
+    for row in (*(_fraction(*each) for each in _FRACTIONS), *(_total(*each) for each in _TOTALS))
 }
 """Every counter by its D3D10DDI_QUERY value."""
 
 LAST_DEVICE_DEPENDENT = max(COUNTERS)
 
 
-class Watched:
-    """Which counters of an adapter are watched, and for whom.  Mutable: it is a register.
+class ActiveCounters:
+    """The active counters of an adapter with their owners.  Mutable: queries acquire and release.
 
-    A counter that somebody watches is not available to others; for the same owner any number of
-    queries share it, and its cost.
+    A counter is exclusive to one device; the queries of that device share it and its cost.
     """
 
     def __init__(self) -> None:
@@ -284,11 +226,11 @@ class Watched:
 
     @property
     def cost(self) -> int:
-        """What is watched now costs this much of ``SIMULTANEOUS``."""
+        """The part of ``SIMULTANEOUS`` in use."""
         return sum(COUNTERS[counter].cost for counter in self._users)
 
-    def take(self, counter: int, owner: object) -> bool:
-        """Watch a counter once more; False if it cannot be had."""
+    def acquire(self, counter: int, owner: object) -> bool:
+        """Add a query to a counter; False if another device has it or the cost is too high."""
         holder, users = self._users.get(counter, (owner, 0))
         fits = users > 0 or self.cost + COUNTERS[counter].cost <= SIMULTANEOUS
         if holder is not owner or not fits:
@@ -297,14 +239,14 @@ class Watched:
         return True
 
     def release(self, counter: int) -> None:
-        """One query less watches a counter."""
+        """Remove a query from a counter."""
         owner, users = self._users.pop(counter)
         if users > 1:
             self._users[counter] = owner, users - 1
 
 
 def check_counter_info(units: int) -> CounterInfo:
-    """CheckCounterInfo of a GPU with ``units`` that may be busy at the same time."""
+    """CheckCounterInfo of a GPU with ``units`` parallel units."""
     return CounterInfo(LAST_DEVICE_DEPENDENT, SIMULTANEOUS, units)
 
 
@@ -315,34 +257,35 @@ def check_counter(
     units: StringOut | None = None,
     description: StringOut | None = None,
 ) -> CounterAnswer:
-    """CheckCounter, whose strings are each optional, and without memory only ask for the length.
+    """CheckCounter; each string is optional, and without memory only its length is returned.
 
-    Raises Fault: UNSUPPORTED for what is no counter, E_INVALIDARG for one beyond the device's
-    own or if a string does not fit (all lengths are set then, and no string).
+    Raises Fault: UNSUPPORTED for an unknown counter, E_INVALIDARG for a device counter beyond the
+    last one, and for a string that does not fit: all lengths are set then, no string is written.
     """
     row = COUNTERS.get(query)
     if row is None:
         vendor = query >= Counter.UPLOADED_BYTES
         code = DdiCode.E_INVALIDARG if vendor else DdiCode.DXGI_DDI_ERR_UNSUPPORTED
-        raise Fault(code, f"CheckCounter: no counter {query:#x}")
-    wanted = [
+        raise Fault(code, f"CheckCounter: unknown counter {query:#x}")
+    outputs = [
         (out, text.encode("ascii") + b"\0")
         for out, text in zip((name, units, description), row.strings, strict=True)
         if out is not None
     ]
-    fits = [_measure(contract, out, len(text)) for out, text in wanted]
+    # Every length is set before the first string is written, so that a failure changes no memory.
+    fits = [_measure(contract, out, len(text)) for out, text in outputs]
     if not all(fits):
-        raise Fault(DdiCode.E_INVALIDARG, "CheckCounter: a string does not fit")
-    for out, text in wanted:
+        raise Fault(DdiCode.E_INVALIDARG, "CheckCounter: string buffer too small, see its length")
+    for out, text in outputs:
         if out.memory is not None:
             out.memory[: len(text)] = text
     return CounterAnswer(row.type, row.cost)
 
 
 def _measure(contract: Contract, out: StringOut, needed: int) -> bool:
-    """Put out the length a string needs; whether its memory, if any, has that."""
+    """Set the length that a string needs; returns whether its memory, if any, is that long."""
     capacity, out.length = out.length, needed
     if out.memory is None:
         return True
-    contract.hold(capacity <= len(out.memory), Rule.DATA_MEMORY, "CheckCounter")
+    contract.check(capacity <= len(out.memory), Rule.DATA_MEMORY, "CheckCounter")
     return capacity >= needed

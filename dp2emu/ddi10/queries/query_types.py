@@ -1,7 +1,7 @@
 """Query types of the Direct3D 10/11 interface: one row per type, from counters to payload bytes.
 
-Source: reference of the Direct3D 10/11 interface, section 3.  Payloads are little-endian, in the
-member order of their structures.
+Source: Direct3D 10/11 DDI, "Query types".  Payloads are little-endian, in the member order of
+their structures.
 """
 
 from __future__ import annotations
@@ -69,10 +69,11 @@ _Values = Callable[[Report], tuple[int | float, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A query type: since when it exists, its payload, whether Begin is for it, and its values.
+class QueryRow:
+    """A query type or counter: first interface version, payload layout, and how to compute it.
 
-    A ``predicate`` has one value.  ``own``: it is about the draws of its device alone.
+    ``begins``: QueryBegin is legal.  ``values`` computes the members of the payload from a report;
+    a ``predicate`` has one, its BOOL.  ``own``: it counts the draws of its own device only.
     """
 
     query: IntEnum
@@ -86,11 +87,11 @@ class Kind:
 
     @property
     def verdict(self) -> Callable[[Report], bool] | None:
-        """What a predicate's BOOL is; None for other types."""
+        """The function that computes a predicate's BOOL; None for other types."""
         return (lambda report: bool(self.values(report)[0])) if self.predicate else None
 
     def payload(self, report: Report) -> bytes:
-        """What QueryGetData hands out for a finished query."""
+        """The bytes QueryGetData returns for a finished query."""
         return self.layout.pack(*self.values(report))
 
 
@@ -133,7 +134,7 @@ def _streamed(stream: int) -> _Values:
 
 
 def _overflowed(*streams: int) -> _Values:
-    """Whether any of the streams needed more than was written."""
+    """Whether any of the streams overflowed: more primitives needed than written."""
 
     def values(report: Report) -> tuple[int, ...]:
         counts = (_streamed(stream)(report) for stream in streams)
@@ -157,22 +158,22 @@ _STATISTICS, _STATISTICS_11, _STREAM = (
 _D10, _D11 = Interface.D3D10_0, Interface.D3D11_0
 
 
-def _stream_statistics(query: Query, since: Interface, stream: int) -> Kind:
-    return Kind(query, since, _STREAM, True, _streamed(stream), own=True)
+def _stream_statistics(query: Query, since: Interface, stream: int) -> QueryRow:
+    return QueryRow(query, since, _STREAM, True, _streamed(stream), own=True)
 
 
-def _overflow_predicate(query: Query, since: Interface, *streams: int) -> Kind:
+def _overflow_predicate(query: Query, since: Interface, *streams: int) -> QueryRow:
     values = _overflowed(*streams)
-    return Kind(query, since, _BOOL, True, values, predicate=True, own=True)
+    return QueryRow(query, since, _BOOL, True, values, predicate=True, own=True)
 
 
-_ROWS: tuple[Kind, ...] = (
-    Kind(Query.EVENT, _D10, _BOOL, False, _event),
-    Kind(Query.OCCLUSION, _D10, _UINT64, True, _occlusion, own=True),
-    Kind(Query.TIMESTAMP, _D10, _UINT64, False, _timestamp),
-    Kind(Query.TIMESTAMPDISJOINT, _D10, _DISJOINT, True, _disjoint),
-    Kind(Query.PIPELINESTATS, _D10, _STATISTICS, True, _statistics_10, own=True),
-    Kind(
+_ROWS: tuple[QueryRow, ...] = (
+    QueryRow(Query.EVENT, _D10, _BOOL, False, _event),
+    QueryRow(Query.OCCLUSION, _D10, _UINT64, True, _occlusion, own=True),
+    QueryRow(Query.TIMESTAMP, _D10, _UINT64, False, _timestamp),
+    QueryRow(Query.TIMESTAMPDISJOINT, _D10, _DISJOINT, True, _disjoint),
+    QueryRow(Query.PIPELINESTATS, _D10, _STATISTICS, True, _statistics_10, own=True),
+    QueryRow(
         Query.OCCLUSIONPREDICATE,
         _D10,
         _BOOL,
@@ -183,7 +184,7 @@ _ROWS: tuple[Kind, ...] = (
     ),
     _stream_statistics(Query.STREAMOUTPUTSTATS, _D10, 0),
     _overflow_predicate(Query.STREAMOVERFLOWPREDICATE, _D10, *range(STREAMS)),
-    Kind(Query.D3D11_PIPELINESTATS, _D11, _STATISTICS_11, True, _statistics_11, own=True),
+    QueryRow(Query.D3D11_PIPELINESTATS, _D11, _STATISTICS_11, True, _statistics_11, own=True),
     *(
         _stream_statistics(Query(Query.STREAMOUTPUTSTATS_STREAM0 + stream), _D11, stream)
         for stream in range(STREAMS)
@@ -194,5 +195,5 @@ _ROWS: tuple[Kind, ...] = (
     ),
 )
 
-KINDS: dict[int, Kind] = {int(row.query): row for row in _ROWS}
+QUERY_TYPES: dict[int, QueryRow] = {int(row.query): row for row in _ROWS}
 """Every query type by its D3D10DDI_QUERY value."""

@@ -1,9 +1,9 @@
-"""Pipeline statistics: which running counter of the GPU each is.
+"""Pipeline statistics, computed from the running counters of the GPU.
 
-Source: reference of the Direct3D 10/11 interface, section 5.  The policies of this GPU: no vertex
-is shaded once for several uses, partial primitives are dropped before they count, x and y are
-clipped only far outside of the viewport, and depth is tested early unless the pixel shader has a
-say in depth or coverage.
+Source: Direct3D 10/11 DDI, "Pipeline statistics".  Policies of this GPU: vertices are shaded once
+per use (no post-transform cache), partial primitives are dropped before they count, x and y are
+clipped with a wide guard band, and depth is tested early unless the pixel shader writes depth or
+coverage.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Statistics(NamedTuple):
-    """D3D11_DDI_QUERY_DATA_PIPELINE_STATISTICS; that of Direct3D 10 ends with PSInvocations."""
+    """D3D11_DDI_QUERY_DATA_PIPELINE_STATISTICS; Direct3D 10's ends with PSInvocations."""
 
     IAVertices: int = 0
     IAPrimitives: int = 0
@@ -29,7 +29,7 @@ class Statistics(NamedTuple):
 
 
 FIELDS_10 = Statistics._fields.index("PSInvocations") + 1
-"""How many of them Direct3D 10 has."""
+"""Number of fields of the Direct3D 10 structure."""
 
 _COUNTERS = {
     "IAVertices": "vertices",
@@ -44,12 +44,12 @@ _COUNTERS = {
     "DSInvocations": "domain_runs",
     "CSInvocations": "threads",
 }
-"""By statistic; those of stages that there are not stay 0."""
+"""Name of the GPU counter of each statistic."""
 
 _UINT64_MAX = (1 << 64) - 1
 
 
 def statistics(change: Callable[[str], int]) -> Statistics:
-    """The statistics of an interval; ``change`` is how far a counter of ``Counters`` went."""
+    """The statistics of an interval; ``change`` returns the increment of a counter by name."""
     changes = {field: change(counter) & _UINT64_MAX for field, counter in _COUNTERS.items()}
     return Statistics(**changes)

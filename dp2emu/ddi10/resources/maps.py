@@ -1,8 +1,8 @@
-"""Maps: when the host may look at, and write to, the memory of a resource.
+"""Maps: host access to the memory of a resource.
 
-Source: reference of the Direct3D 10/11 interface, section 8, and the documentation of
-D3D10_DDI_MAP.  Discarding gives new memory and never waits, no-overwrite gives what is there; any
-other map waits until the GPU is done with what it was told, or reports that it is still drawing.
+Source: Direct3D 10/11 DDI, "Device functions", and the documentation of D3D10_DDI_MAP.  A discard
+maps new memory and never waits, no-overwrite maps the current memory without waiting; any other
+map waits until the GPU is idle, or reports WASSTILLDRAWING.
 """
 
 from __future__ import annotations
@@ -36,9 +36,8 @@ class MapFlag(IntFlag):
 
 
 class MappedSubresource(NamedTuple):
-    """D3D10_DDI_MAPPED_SUBRESOURCE; ``pData`` is the memory itself, to be read, or written.
-
-    From row to row of blocks there are RowPitch bytes, from slice to slice DepthPitch.
+    """D3D10_DDI_MAPPED_SUBRESOURCE: ``pData`` is a view of the memory, with the bytes from one row
+    of blocks to the next (RowPitch) and from slice to slice (DepthPitch).
     """
 
     pData: memoryview
@@ -46,7 +45,8 @@ class MappedSubresource(NamedTuple):
     DepthPitch: int
 
 
-_AT_ONCE = (Map.WRITE_DISCARD, Map.WRITE_NOOVERWRITE)
+_IMMEDIATE = (Map.WRITE_DISCARD, Map.WRITE_NOOVERWRITE)
+"""Maps that never wait for the GPU."""
 
 _MAPS: dict[str, frozenset[Map]] = {
     "ResourceMap": frozenset(Map),
@@ -56,7 +56,7 @@ _MAPS: dict[str, frozenset[Map]] = {
     "DynamicConstantBufferMapDiscard": frozenset({Map.WRITE_DISCARD}),
     "DynamicResourceMapDiscard": frozenset({Map.WRITE_DISCARD}),
 }
-"""What each entry is called with."""
+"""Map types that each function accepts."""
 _UNMAPS = (
     "ResourceUnmap",
     "StagingResourceUnmap",
@@ -69,13 +69,13 @@ _USAGES = {
     "Dynamic": frozenset({Usage.DYNAMIC}),
     "Resource": frozenset({Usage.DEFAULT, Usage.STAGING, Usage.DYNAMIC}),
 }
-"""By what names of entries begin with."""
+"""Resource usages that functions accept, by prefix of their names."""
 
 
 class Maps:
-    """The entries that map and unmap.
+    """The DDI functions that map and unmap.
 
-    Methods raise ContractError for a broken promise, and Fault with the code to report.
+    Methods raise ContractError for a broken rule, and Fault with the code to report.
     """
 
     def __init__(self, context: Context, resources: Resources) -> None:
@@ -83,7 +83,7 @@ class Maps:
         self._resources = resources
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The entries, by name."""
+        """The DDI functions, by name."""
         return {
             **{name: partial(self.map, name) for name in _MAPS},
             **{name: partial(self.unmap, name) for name in _UNMAPS},
@@ -93,24 +93,24 @@ class Maps:
     def map(
         self, entry: str, memory: bytearray, subresource: int, kind: int, flags: int = 0
     ) -> MappedSubresource:
-        """The memory of a subresource, for reading alone if that is what ``kind`` says.
+        """Map a subresource; the memory is read-only if ``kind`` is READ.
 
         Raises Fault (WASSTILLDRAWING, E_OUTOFMEMORY); nothing is mapped then.
         """
         contract, resource = self._context.contract, self._open(entry, memory, subresource)
         known = kind in _MAPS[entry]
-        contract.hold(known, Rule.KNOWN_STATE, entry)
-        contract.hold(resource.surface.samples == 1, Rule.SAMPLES, entry)
-        contract.hold(_goes_with(entry, resource), Rule.MAP_BY_USAGE, entry)
-        contract.hold(subresource not in resource.mapped, Rule.NOT_MAPPED, entry)
-        self._make_safe(resource, Map(kind), flags)
+        contract.check(known, Rule.KNOWN_STATE, entry)
+        contract.check(resource.surface.samples == 1, Rule.SAMPLES, entry)
+        contract.check(_usage_allows(entry, resource), Rule.MAP_BY_USAGE, entry)
+        contract.check(subresource not in resource.mapped, Rule.NOT_MAPPED, entry)
+        self._synchronize(resource, Map(kind), flags)
         resource.mapped.add(subresource)
         return _mapped(resource, subresource, kind == Map.READ)
 
     def unmap(self, entry: str, memory: bytearray, subresource: int) -> None:
-        """The host has done with a subresource."""
+        """Unmap a subresource."""
         resource = self._open(entry, memory, subresource)
-        self._context.contract.hold(subresource in resource.mapped, Rule.MAPPED, entry)
+        self._context.contract.check(subresource in resource.mapped, Rule.MAPPED, entry)
         resource.mapped.discard(subresource)
 
     def is_staging_busy(self, memory: bytearray) -> bool:
@@ -119,15 +119,15 @@ class Maps:
 
     def _open(self, entry: str, memory: bytearray, subresource: int) -> Resource:
         resource = self._resources.objects.open(memory, entry)
-        there = 0 <= subresource < resource.count
-        self._context.contract.hold(there, Rule.KNOWN_SUBRESOURCE, entry)
+        known = 0 <= subresource < resource.count
+        self._context.contract.check(known, Rule.KNOWN_SUBRESOURCE, entry)
         return resource
 
-    def _make_safe(self, resource: Resource, kind: Map, flags: int) -> None:
-        """Wait, or not, until the host may do what it wants with the memory."""
+    def _synchronize(self, resource: Resource, kind: Map, flags: int) -> None:
+        """Wait for the GPU, or rename the memory, as the map type requires."""
         if kind is Map.WRITE_DISCARD:
             self._resources.rename(resource)
-        if kind in _AT_ONCE:
+        if kind in _IMMEDIATE:
             return
         commands, gpu = self._context.commands, self._context.gpu
         commands.poll(flush=True)
@@ -136,13 +136,13 @@ class Maps:
         if gpu.idle:
             return
         if flags & MapFlag.DONOTWAIT:
-            raise Fault(DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING, "the GPU is not done")
+            raise Fault(DdiCode.DXGI_DDI_ERR_WASSTILLDRAWING, "the GPU is busy")
         gpu.wait_for_idle()
         gpu.distribute()
 
 
-def _goes_with(entry: str, resource: Resource) -> bool:
-    usages = next(found for begin, found in _USAGES.items() if entry.startswith(begin))
+def _usage_allows(entry: str, resource: Resource) -> bool:
+    usages = next(usages for prefix, usages in _USAGES.items() if entry.startswith(prefix))
     return resource.desc.Usage in usages
 
 

@@ -1,7 +1,7 @@
-"""QueryResourceResidency of the DXGI functions: whether drawing will stall for memory.
+"""QueryResourceResidency of the DXGI functions: whether drawing with resources would stall.
 
-Source: seed 003 and reference of the Direct3D 10/11 interface, section 7.  The answer is that of
-the moment it is asked for.
+Source: "QueryResourceResidencyDXGI callback function"; Direct3D 10/11 DDI, "Residency".  The
+answer describes the moment of the call.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from dp2emu.gpu.resource.memory_residency import Place, Residency
 from dp2emu.records import dataclass
 
 MOST_ALLOCATIONS = 1 << 16
-"""Allocations the driver has memory to ask about in one call; beyond that E_OUTOFMEMORY."""
+"""Most allocations of one call; more fail with E_OUTOFMEMORY."""
 
 
 class ResidencyCode(IntEnum):
-    """What the function returns when it could answer; all are codes of success."""
+    """Success codes of QueryResourceResidency."""
 
     S_OK = 0
     S_NOT_RESIDENT = 0x08760875
@@ -29,7 +29,7 @@ class ResidencyCode(IntEnum):
 
 
 class Status(IntEnum):
-    """DXGI_DDI_RESIDENCY, what is said of each resource."""
+    """DXGI_DDI_RESIDENCY: the status of a resource."""
 
     FULLY_RESIDENT = 1
     RESIDENT_IN_SHARED_MEMORY = 2
@@ -44,7 +44,7 @@ _CODES = {
 
 
 class Purpose(Enum):
-    """What a driver made an allocation of a resource for."""
+    """The purpose of an allocation of a resource."""
 
     RENDERING = "rendering"
     LOCK = "lock scratch"
@@ -52,7 +52,7 @@ class Purpose(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """One allocation of a resource, by the handle the runtime gave."""
+    """An allocation of a resource, by kernel handle."""
 
     handle: int
     purpose: Purpose = Purpose.RENDERING
@@ -60,30 +60,27 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A resource as its memory.  Raises UsageError if there is nothing the GPU renders with, and
-    it is not system memory.
-    """
+    """The allocations of a resource.  Raises UsageError if video memory has none for rendering."""
 
     allocations: tuple[Allocation, ...]
     system_memory: bool = False
 
     def __post_init__(self) -> None:
         if not (self.rendering or self.system_memory):
-            raise UsageError("a resource without an allocation for rendering")
+            raise UsageError("a resource in video memory needs an allocation for rendering")
 
     @property
     def rendering(self) -> list[int]:
-        """Handles of the allocations that rendering is likely to use."""
+        """Handles of the allocations for rendering."""
         wanted = Purpose.RENDERING
         return [each.handle for each in self.allocations if each.purpose is wanted]
 
 
 @dataclass(slots=True)
 class QueryResidency:
-    """D3DDDICB_QUERYRESIDENCY with a list of allocations, hResource being null.
+    """D3DDDICB_QUERYRESIDENCY with a list of allocations; hResource is null.
 
-    Mutable: who answers fills ``pResidencyStatus``, which is as long as the list, with
-    D3DDDI_RESIDENCYSTATUS values.
+    Mutable: the callback fills ``pResidencyStatus``, one D3DDDI_RESIDENCYSTATUS per allocation.
     """
 
     HandleList: tuple[int, ...]
@@ -94,8 +91,8 @@ QueryResidencyCb = Callable[[QueryResidency], int]
 """pfnQueryResidencyCb of the runtime; returns an HRESULT."""
 
 
-def answer_from(memory: Residency) -> QueryResidencyCb:
-    """A pfnQueryResidencyCb that answers from a GPU's own bookkeeping."""
+def residency_callback(memory: Residency) -> QueryResidencyCb:
+    """A pfnQueryResidencyCb that answers from the memory model of a GPU."""
 
     def answer(query: QueryResidency) -> int:
         try:
@@ -113,10 +110,10 @@ def query_resource_residency(
     resources: Sequence[Memory],
     status: list[int] | None,
 ) -> int:
-    """QueryResourceResidencyDXGI: the code for all resources, and a Status in ``status`` for each.
+    """QueryResourceResidencyDXGI: returns the code for all resources and sets each one's status.
 
-    ``status`` has an element for every resource, and is untouched when the call fails.  Raises
-    Fault with E_INVALIDARG, E_OUTOFMEMORY or what the callback failed with.
+    ``status``, with an element per resource, is untouched when the call fails.  Raises Fault with
+    E_INVALIDARG, E_OUTOFMEMORY or the error of the callback.
     """
     _check(contract, resources, status)
     worst = [_worst(contract, callback, resource.rendering) for resource in resources]
@@ -128,20 +125,20 @@ def query_resource_residency(
 def _check(contract: Contract, resources: Sequence[Memory], status: list[int] | None) -> None:
     entry = "QueryResourceResidency"
     system = any(resource.system_memory for resource in resources)
-    contract.hold(not system, Rule.SYSTEM_MEMORY, entry)
+    contract.check(not system, Rule.SYSTEM_MEMORY, entry)
     if system or len(status or ()) < len(resources):
-        raise Fault(DdiCode.E_INVALIDARG, f"{entry}: system memory, or no room for the status")
+        raise Fault(DdiCode.E_INVALIDARG, f"{entry}: system memory, or status array too short")
     if sum(len(resource.rendering) for resource in resources) > MOST_ALLOCATIONS:
         raise Fault(DdiCode.E_OUTOFMEMORY, f"{entry}: too many allocations")
 
 
 def _worst(contract: Contract, callback: QueryResidencyCb, handles: list[int]) -> Place:
-    """Ask the runtime about the allocations of a resource; where the farthest one is."""
+    """Query the runtime about the allocations of a resource; returns the farthest place."""
     query = QueryResidency(tuple(handles), [0] * len(handles))
     code = callback(query)
     if code & 0x80000000:
         raise Fault(code, "QueryResourceResidency: pfnQueryResidencyCb failed")
     answers = query.pResidencyStatus
     known = len(answers) == len(handles) and all(answer in tuple(Place) for answer in answers)
-    contract.hold(known, Rule.KNOWN_STATUS, "pfnQueryResidencyCb")
+    contract.check(known, Rule.KNOWN_STATUS, "pfnQueryResidencyCb")
     return Place(max(answers))

@@ -1,6 +1,7 @@
-"""Descriptions of resources: which of them there can be, and what memory that takes.
+"""Resources: buffers and textures, their validation, creation, sharing and memory.
 
-Source: d3d10umddi.h, and the resource limits of Direct3D 11.
+Source: Direct3D 10/11 DDI, "Device functions"; d3d10umddi.h; the resource limits of Direct3D 11.
+A discarded resource gets new memory while queued packets keep the old, so no discard ever waits.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from dp2emu.shader.texture.bindings import MAX_LAYERS
 
 
 class ResourceType(IntEnum):
-    """D3D10DDIRESOURCE_TYPE, with the one that D3D11DDI adds."""
+    """D3D10DDIRESOURCE_TYPE, with BUFFEREX of D3D11DDI."""
 
     BUFFER = 1
     TEXTURE1D = 2
@@ -43,7 +44,7 @@ class ResourceType(IntEnum):
 
 
 class Usage(IntEnum):
-    """D3D10_DDI_RESOURCE_USAGE: who reads and writes."""
+    """D3D10_DDI_RESOURCE_USAGE: whether host and GPU read and write."""
 
     DEFAULT = 0
     IMMUTABLE = 1
@@ -66,7 +67,7 @@ class BindFlag(IntFlag):
 
 
 class ResourceMisc(IntFlag):
-    """D3D10_DDI_RESOURCE_MISC_FLAG, as far as it says something to this driver."""
+    """The members of D3D10_DDI_RESOURCE_MISC_FLAG that this driver uses."""
 
     AUTO_GEN_MIP_MAP = 0x1
     SHARED = 0x2
@@ -74,7 +75,7 @@ class ResourceMisc(IntFlag):
 
 
 class MipInfo(NamedTuple):
-    """D3D10DDI_MIPINFO, without what drivers make of the sizes."""
+    """D3D10DDI_MIPINFO, without the physical sizes, which drivers may ignore."""
 
     TexelWidth: int
     TexelHeight: int = 1
@@ -82,7 +83,7 @@ class MipInfo(NamedTuple):
 
 
 class SubresourceUP(NamedTuple):
-    """D3D10_DDIARG_SUBRESOURCE_UP: data of a subresource in memory of the application."""
+    """D3D10_DDIARG_SUBRESOURCE_UP: initial data of a subresource in application memory."""
 
     pSysMem: bytes
     SysMemPitch: int = 0
@@ -97,11 +98,11 @@ class DxgiSampleDesc(NamedTuple):
 
 
 class CreateResource(NamedTuple):
-    """D3D11DDIARG_CREATERESOURCE, of which that of Direct3D 10 lacks ByteStride.
+    """D3D11DDIARG_CREATERESOURCE; the structure of Direct3D 10 lacks ByteStride.
 
-    ``pMipInfoList`` has an element for each level; buffers have one, as wide as they have bytes.
-    ``pInitialDataUP`` has an element for each subresource, or is None.  Of cubes ArraySize counts
-    the faces.
+    ``pMipInfoList`` has an element per level; a buffer has one, whose width is its size in bytes.
+    ``pInitialDataUP`` has an element per subresource, or is None.  ArraySize of a cube counts
+    faces.
     """
 
     pMipInfoList: Sequence[MipInfo]
@@ -120,7 +121,7 @@ class CreateResource(NamedTuple):
 
 
 class OpenResource(NamedTuple):
-    """D3D10DDIARG_OPENRESOURCE; the kernel knows the rest of a shared resource by its handle."""
+    """D3D10DDIARG_OPENRESOURCE: the kernel handle of a shared resource."""
 
     hKMResource: int
 
@@ -136,7 +137,7 @@ _KINDS = {
 
 
 def surface_desc(desc: CreateResource) -> SurfaceDesc:
-    """What memory is made as, without a handle."""
+    """The description of a resource's memory, without a handle."""
     top = desc.pMipInfoList[0]
     if desc.ResourceDimension in BUFFER_TYPES:
         return SurfaceDesc(0, SurfaceKind.MEMORY, top.TexelWidth)
@@ -154,18 +155,18 @@ def surface_desc(desc: CreateResource) -> SurfaceDesc:
     )
 
 
-def bytes_of(desc: SurfaceDesc) -> int:
-    """Bytes of all of it."""
+def byte_size(desc: SurfaceDesc) -> int:
+    """Size of a resource's memory, in bytes."""
     if desc.kind is SurfaceKind.MEMORY:
         return desc.width
     return sum(part.size for part in layout_of(desc))
 
 
-# What there can be
+# Validation
 
 
 class _Bounds(NamedTuple):
-    """Most texels each way, and slices of an array, which come in ``faces``."""
+    """Maximum sides in texels and array slices, which are a multiple of ``faces``."""
 
     width: int
     height: int = 1
@@ -183,8 +184,8 @@ _BOUNDS: dict[int, _Bounds] = {
 """The limits of Direct3D 11."""
 
 
-def possible(desc: CreateResource) -> bool:
-    """Whether there can be such a resource.  Raises Unsupported for formats that are not built."""
+def is_valid(desc: CreateResource) -> bool:
+    """Whether a description is valid.  Raises Unsupported for formats not implemented here."""
     levels, infos = desc.MipLevels, desc.pMipInfoList
     if len(infos) != levels or desc.Usage not in tuple(Usage):
         return False
@@ -197,7 +198,7 @@ def possible(desc: CreateResource) -> bool:
 
 
 def _sides_fit(infos: Sequence[MipInfo], bounds: _Bounds) -> bool:
-    """Whether levels halve from a top level on that is not too large."""
+    """Whether the top level is within the bounds and each level halves the one before."""
     if not all(1 <= side <= most for side, most in zip(infos[0], bounds[:3], strict=True)):
         return False
     if bounds.faces == CUBE_FACES and infos[0].TexelWidth != infos[0].TexelHeight:
@@ -225,26 +226,21 @@ def _texels_fit(desc: CreateResource) -> bool:
 
 
 def _data_fits(desc: CreateResource) -> bool:
-    """Whether there is data for all subresources or none."""
+    """Whether initial data is present for all subresources or for none."""
     data = desc.pInitialDataUP
     if data is None:
         return True
     return len(data) == desc.MipLevels * desc.ArraySize and desc.SampleDesc.Count == 1
 
 
-# Resources: buffers and textures, and the memory behind them.
-#
-# Source: reference of the Direct3D 10/11 interface, section 8.  A resource that the runtime
-# discards gets new memory, and packets under way keep the old one, so that nothing ever waits
-# for a discard.
+# Resources
 
 
 @dataclass(slots=True, eq=False)
-class Progress:
-    """How far a buffer was streamed into, by whichever device.
+class StreamOutputProgress:
+    """The stream output position of a buffer, shared by the devices that opened it.
 
-    Mutable: who says where to go on begins anew, and draws that are recorded move what they were
-    recorded with.
+    Mutable: SoSetTargets with an offset replaces it, while recorded draws advance the old one.
     """
 
     filled: Filled = field(default_factory=Filled)
@@ -252,13 +248,12 @@ class Progress:
 
 @dataclass(slots=True, eq=False)
 class Resource:
-    """A resource and the memory that is its own now.  Mutable: that changes.
+    """A resource and its current memory.  Mutable: a discard or a rotation replaces the memory.
 
-    ``allocations`` are what its memory is called in ``Gpu.residency``.  ``mapped`` are the
-    subresources the host has pointers to, ``pending`` counts commands that use a staging resource
-    and are not done.  ``shared`` is what the kernel calls it, 0 if devices do not share it.
-    ``progress`` is how far a buffer was streamed into, ``min_lod`` the least level of detail that
-    is read of a texture.
+    ``allocations`` are the handles of its memory in ``Gpu.residency``.  ``mapped`` has the mapped
+    subresources, ``pending`` counts unfinished commands that use a staging resource.  ``shared``
+    is the kernel handle, 0 if it is not shared.  ``progress`` is the stream output position of a
+    buffer, ``min_lod`` the minimum level of detail read from a texture.
     """
 
     desc: CreateResource
@@ -267,12 +262,12 @@ class Resource:
     mapped: set[int]
     pending: int = 0
     shared: int = 0
-    progress: Progress = field(default_factory=Progress)
+    progress: StreamOutputProgress = field(default_factory=StreamOutputProgress)
     min_lod: float = 0.0
 
     @property
     def filled(self) -> Filled:
-        """How far it was streamed into."""
+        """The current stream output position."""
         return self.progress.filled
 
     @property
@@ -282,24 +277,24 @@ class Resource:
 
     @property
     def is_staging(self) -> bool:
-        """Whether it only serves to move data."""
+        """Whether its usage is STAGING."""
         return self.desc.Usage == Usage.STAGING
 
     @property
     def count(self) -> int:
-        """How many subresources it has."""
+        """Number of subresources."""
         return 1 if self.is_buffer else len(self.surface.subresources)
 
     @property
     def memory(self) -> Memory:
-        """What of it residency is about; the host has staging resources."""
+        """Its memory for residency queries; staging resources are system memory."""
         return Memory(self.allocations, system_memory=self.is_staging)
 
 
 class Resources:
-    """The resources of a device.  Mutable: entries make and destroy them.
+    """The resources of a device.  Mutable: DDI functions create and destroy them.
 
-    Methods raise ContractError for a broken promise, and Fault with the code to report.
+    Methods raise ContractError for a broken rule, and Fault with the code to report.
     """
 
     def __init__(self, context: Context) -> None:
@@ -307,7 +302,7 @@ class Resources:
         self.objects: Objects[Resource] = Objects(context, "Resource", b"RSRC")
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The entries about the lives of resources, by name."""
+        """The DDI functions, by name."""
         return {
             "CalcPrivateResourceSize": self.objects.size,
             "CreateResource": self.create,
@@ -317,10 +312,10 @@ class Resources:
         }
 
     def create(self, desc: CreateResource, memory: bytearray, runtime: int = 0) -> None:
-        """CreateResource in ``memory``; ``runtime`` is the runtime's handle and not used."""
+        """CreateResource in ``memory``; ``runtime`` is the runtime's handle, which is not used."""
         entry = "CreateResource"
         self.objects.check(memory)
-        self._context.contract.hold(possible(desc), Rule.KNOWN_RESOURCE, entry)
+        self._context.contract.check(is_valid(desc), Rule.KNOWN_RESOURCE, entry)
         resource = Resource(desc, *self._allocate(desc), set())
         try:
             for index, given in enumerate(desc.pInitialDataUP or ()):
@@ -331,46 +326,46 @@ class Resources:
         self.objects.add(memory, resource)
         if desc.MiscFlags & ResourceMisc.SHARED:
             resource.shared = resource.allocations[0].handle
-            self._context.shared.offer(resource.shared, resource)
+            self._context.shared.add(resource.shared, resource)
 
     def open(self, desc: OpenResource, memory: bytearray, runtime: int = 0) -> None:
-        """OpenResource: what another device shares, in ``memory``."""
+        """OpenResource in ``memory``, of a resource that another device shares."""
         self.objects.check(memory)
         found = self._context.shared.open(desc.hKMResource)
-        self._context.contract.hold(found is not None, Rule.SHARED_RESOURCE, "OpenResource")
+        self._context.contract.check(found is not None, Rule.SHARED_RESOURCE, "OpenResource")
         assert found is not None
         self.objects.add(memory, replace(found, mapped=set(), pending=0))
 
     def set_min_lod(self, memory: bytearray, lod: float) -> None:
-        """SetResourceMinLOD: no level of detail below that is read of any of its views."""
+        """SetResourceMinLOD: clamp the level of detail of all views of the resource."""
         resource = self.objects.open(memory, "SetResourceMinLOD")
         (least,) = float32(lod)
         if not self._context.commands.skips():
             resource.min_lod = least if least > 0 else 0.0
 
     def destroy(self, memory: bytearray) -> None:
-        """DestroyResource: the GPU finishes with its memory what it was told before."""
-        self._free(self.objects.take(memory))
+        """DestroyResource; recorded packets keep the memory until they are executed."""
+        self._free(self.objects.remove(memory))
 
     def destroy_all(self) -> None:
-        """The device dies."""
+        """Free the resources of a device that is being destroyed."""
         for resource in self.objects.values():
             self._free(resource)
 
     def rename(self, resource: Resource) -> None:
-        """Give a resource new memory, of zeros, in the place of what it had.
+        """Replace the memory of a resource by new, zeroed memory.
 
-        Raises Fault (E_OUTOFMEMORY); it keeps what it had then.
+        Raises Fault (E_OUTOFMEMORY) and keeps the old memory then.
         """
         fresh = self._allocate(resource.desc)
         self._free(resource)
         resource.surface, resource.allocations = fresh
 
     def record(self, packet: Packet, *used: Resource) -> None:
-        """Record a packet, behind what brings memory it uses to where the GPU reaches it."""
+        """Record a packet, after a PageIn of the allocations that it uses."""
         commands, contract = self._context.commands, self._context.contract
         unmapped = not any(resource.mapped for resource in used)
-        contract.hold(unmapped, Rule.USED_MAPPED, type(packet).__name__)
+        contract.check(unmapped, Rule.USED_MAPPED, type(packet).__name__)
         wanted = dict.fromkeys(each for resource in used for each in resource.memory.rendering)
         if wanted:
             commands.add(PageIn(tuple(wanted)))
@@ -383,14 +378,14 @@ class Resources:
     def packed(
         self, data: bytes, shape: tuple[int, int, int], pitches: tuple[int, int], entry: str
     ) -> bytes:
-        """Slices of rows of bytes, ``shape`` of them, without the holes that ``pitches`` (from
-        row to row, from slice to slice) leave in memory of the host.
+        """Copy ``shape`` (slices, rows, bytes) of host memory with ``pitches`` (row, slice) into
+        contiguous bytes.
         """
         slices, rows, size = shape
         row_pitch, slice_pitch = pitches
         needed = (slices - 1) * slice_pitch + (rows - 1) * row_pitch + size
-        kept = min(row_pitch, slice_pitch) >= 0 and len(data) >= needed
-        self._context.contract.hold(kept, Rule.SOURCE_MEMORY, entry)
+        readable = min(row_pitch, slice_pitch) >= 0 and len(data) >= needed
+        self._context.contract.check(readable, Rule.SOURCE_MEMORY, entry)
         given = np.ndarray(shape, np.uint8, bytes(data), 0, (slice_pitch, row_pitch, 1))
         return given.tobytes()
 
@@ -406,12 +401,12 @@ class Resources:
         stored[...] = np.frombuffer(data, np.uint8).reshape(stored.shape)
 
     def _allocate(self, desc: CreateResource) -> tuple[Surface, tuple[Allocation, ...]]:
-        """Raises Fault (E_OUTOFMEMORY)."""
+        """Allocate memory and its handles.  Raises Fault (E_OUTOFMEMORY)."""
         heap, residency = self._context.gpu.heap, self._context.gpu.residency
         allocations: tuple[Allocation, ...] = ()
         try:
             for purpose in _purposes(desc):
-                handle = residency.add(bytes_of(surface_desc(desc)))
+                handle = residency.add(byte_size(surface_desc(desc)))
                 allocations += (Allocation(handle, purpose),)
             return heap.make(surface_desc(desc)), allocations
         except Fault as fault:
@@ -420,9 +415,7 @@ class Resources:
             raise Fault(DdiCode.E_OUTOFMEMORY, f"CreateResource: {fault.what}") from fault
 
     def _free(self, resource: Resource) -> None:
-        """Forget its allocations, unless others have it; its bytes go when no packet needs them
-        any more.
-        """
+        """Free the allocations, unless other devices share them; packets keep the bytes alive."""
         if resource.shared and not self._context.shared.release(resource.shared):
             return
         for each in resource.allocations:
@@ -434,8 +427,8 @@ def _done(resource: Resource, surface: Surface) -> None:
 
 
 def _purposes(desc: CreateResource) -> tuple[Purpose, ...]:
-    """What memory a resource has.  Textures the host writes have some in which their texels lie
-    in rows; a staging resource has nothing else.
+    """The allocations of a resource by purpose.  Dynamic textures have a second, linear one that
+    the host writes; staging resources have only that.
     """
     if desc.Usage == Usage.STAGING:
         return (Purpose.LOCK,)

@@ -1,7 +1,7 @@
-"""Copies, updates, resolving, levels and clears.
+"""Transfers: copies, updates, resolves, mip generation and clears.
 
-Source: reference of the Direct3D 10/11 interface, section 8.  The runtime checks boxes; what
-leaves a subresource all the same is a contract error.
+Source: Direct3D 10/11 DDI, "Device functions".  The runtime clips boxes, so a box that exceeds its
+subresource is a contract error.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from dp2emu.gpu.resource.texels import whole_blocks
 
 
 class DdiBox(NamedTuple):
-    """D3D10_DDI_BOX: of a buffer, bytes from left to right."""
+    """D3D10_DDI_BOX; left and right of a buffer are bytes."""
 
     left: int
     top: int
@@ -52,10 +52,10 @@ class ClearFlag(IntFlag):
     STENCIL = 2
 
 
-class Moves:
-    """The entries that copy, update, resolve, make levels and clear.
+class Transfers:
+    """The DDI functions that copy, update, resolve, generate levels and clear.
 
-    Methods raise ContractError for a broken promise, and Unsupported for what is not built.
+    Methods raise ContractError for a broken rule.
     """
 
     def __init__(self, context: Context, resources: Resources, views: Views) -> None:
@@ -64,7 +64,7 @@ class Moves:
         self._views = views
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The entries, by name."""
+        """The DDI functions, by name."""
         return {
             "ResourceCopy": self.copy,
             "ResourceCopyRegion": self.copy_region,
@@ -83,21 +83,21 @@ class Moves:
     # Copies
 
     def copy(self, target: bytearray, source: bytearray) -> None:
-        """ResourceCopy: all subresources."""
-        made, given = self._pair("ResourceCopy", target, source)
-        boxes = [[_whole(each, n) for n in range(each.count)] for each in (made, given)]
-        self._contract.hold(boxes[0] == boxes[1], Rule.SAME_TEXELS, "ResourceCopy")
+        """ResourceCopy: copy all subresources."""
+        destination, origin = self._pair("ResourceCopy", target, source)
+        boxes = [[_whole(each, n) for n in range(each.count)] for each in (destination, origin)]
+        self._contract.check(boxes[0] == boxes[1], Rule.SAME_TEXELS, "ResourceCopy")
         for index, box in enumerate(boxes[0]):
-            self._copy_part(made, index, box, given, index, box)
+            self._copy_part(destination, index, box, origin, index, box)
 
     def convert(self, target: bytearray, source: bytearray) -> None:
-        """ResourceConvert: the same, of formats whose texels, or blocks, have the same size."""
-        made, given = self._pair("ResourceConvert", target, source)
-        self._check_sizes(made, given)
-        boxes = [[_elements(each, n) for n in range(each.count)] for each in (made, given)]
-        self._contract.hold(boxes[0] == boxes[1], Rule.SAME_TEXELS, "ResourceConvert")
+        """ResourceConvert: ResourceCopy between formats whose texels or blocks have one size."""
+        destination, origin = self._pair("ResourceConvert", target, source)
+        self._check_sizes(destination, origin)
+        boxes = [[_elements(each, n) for n in range(each.count)] for each in (destination, origin)]
+        self._contract.check(boxes[0] == boxes[1], Rule.SAME_TEXELS, "ResourceConvert")
         for index, box in enumerate(boxes[0]):
-            self._convert_part(made, index, box, given, index, box)
+            self._convert_part(destination, index, box, origin, index, box)
 
     def copy_region(
         self,
@@ -111,16 +111,16 @@ class Moves:
         box: DdiBox | None,
         flags: int = 0,
     ) -> None:
-        """ResourceCopyRegion: a box of a subresource, or all of it, to a place in another."""
+        """ResourceCopyRegion: copy a box of a subresource, or all of it, to x, y, z in another."""
         entry = "ResourceCopyRegion"
-        made, given = self._pair(entry, target, source)
-        whole = self._box(given, source_index, box, entry)
+        destination, origin = self._pair(entry, target, source)
+        whole = self._box(origin, source_index, box, entry)
         if whole is None:
             return
-        whole = _rounded(given, whole)
-        there = self._box(made, target_index, _moved(whole, x, y, z), entry)
+        whole = _rounded(origin, whole)
+        there = self._box(destination, target_index, _moved(whole, x, y, z), entry)
         assert there is not None
-        self._copy_part(made, target_index, there, given, source_index, whole)
+        self._copy_part(destination, target_index, there, origin, source_index, whole)
 
     def convert_region(
         self,
@@ -134,24 +134,24 @@ class Moves:
         box: DdiBox | None,
         flags: int = 0,
     ) -> None:
-        """ResourceConvertRegion: the same, of formats whose texels, or blocks, have the same size.
+        """ResourceConvertRegion: ResourceCopyRegion between formats of one texel or block size.
 
-        The box is in texels of the source, the place in texels of the target.
+        The box is in texels of the source, x, y and z in texels of the target.
         """
         entry = "ResourceConvertRegion"
-        made, given = self._pair(entry, target, source)
-        self._check_sizes(made, given)
-        whole = self._box(given, source_index, box, entry)
+        destination, origin = self._pair(entry, target, source)
+        self._check_sizes(destination, origin)
+        whole = self._box(origin, source_index, box, entry)
         if whole is None:
             return
-        known = 0 <= target_index < made.count
-        self._contract.hold(known, Rule.KNOWN_SUBRESOURCE, entry)
-        width, height = _block(made)
-        from_box = _elements(given, source_index, whole)
+        known = 0 <= target_index < destination.count
+        self._contract.check(known, Rule.KNOWN_SUBRESOURCE, entry)
+        width, height = _block(destination)
+        from_box = _elements(origin, source_index, whole)
         to_box = _moved(from_box, x // width, y // height, z)
-        inside = _inside(to_box, _elements(made, target_index))
-        self._contract.hold(inside, Rule.INSIDE, entry)
-        self._convert_part(made, target_index, to_box, given, source_index, from_box)
+        inside = _inside(to_box, _elements(destination, target_index))
+        self._contract.check(inside, Rule.INSIDE, entry)
+        self._convert_part(destination, target_index, to_box, origin, source_index, from_box)
 
     def resolve(
         self,
@@ -161,26 +161,31 @@ class Moves:
         source_index: int,
         format: int,
     ) -> None:
-        """ResourceResolveSubresource: all of one, as a format both can be viewed in."""
+        """ResourceResolveSubresource, in a format that both resources can be cast to."""
         entry = "ResourceResolveSubresource"
-        made, given = self._pair(entry, target, source)
-        there = self._box(made, target_index, None, entry)
-        whole = self._box(given, source_index, None, entry)
+        destination, origin = self._pair(entry, target, source)
+        there = self._box(destination, target_index, None, entry)
+        whole = self._box(origin, source_index, None, entry)
         resolved = DxgiFormat(format) if format in _NUMBERS else DxgiFormat.UNKNOWN
-        castables = [castable(DxgiFormat(each.desc.Format), resolved) for each in (made, given)]
-        counts = given.surface.samples > 1 == made.surface.samples
+        castables = [
+            castable(DxgiFormat(each.desc.Format), resolved) for each in (destination, origin)
+        ]
+        counts = origin.surface.samples > 1 == destination.surface.samples
         fits = counts and whole == there and all(castables) and _resolvable(resolved)
-        self._contract.hold(fits, Rule.SAME_TEXELS, entry)
-        parts = _viewed(given, source_index, resolved), _viewed(made, target_index, resolved)
-        self._resources.record(Copy(*parts), given, made)
+        self._contract.check(fits, Rule.SAME_TEXELS, entry)
+        parts = (
+            _viewed(origin, source_index, resolved),
+            _viewed(destination, target_index, resolved),
+        )
+        self._resources.record(Copy(*parts), origin, destination)
 
     def generate_levels(self, view: bytearray) -> None:
-        """GenMips: the levels of a view from the most detailed one on."""
+        """GenMips: generate the levels of a view below its most detailed one."""
         entry = "GenMips"
         found = self._views.shaders.open(view, entry)
         row = DXGI.get(found.format) if found.format else None
         there = row is not None and Support.MIPS in row.support and not found.resource.is_buffer
-        self._contract.hold(there, Rule.KNOWN_VIEW, entry)
+        self._contract.check(there, Rule.KNOWN_VIEW, entry)
         self._resources.record(GenerateLevels(found.surface()), found.resource)
 
     def update(
@@ -192,31 +197,31 @@ class Moves:
         row_pitch: int = 0,
         depth_pitch: int = 0,
     ) -> None:
-        """ResourceUpdateSubresourceUP: what the host has now goes into a box, in order."""
+        """ResourceUpdateSubresourceUP: copy the host's data now, write it in command order."""
         entry = "ResourceUpdateSubresourceUP"
-        made = self._resources.objects.open(target, entry)
-        self._contract.hold(made.desc.Usage != Usage.IMMUTABLE, Rule.IMMUTABLE, entry)
-        self._contract.hold(made.surface.samples == 1, Rule.SAMPLES, entry)
-        there = self._box(made, index, box, entry)
+        destination = self._resources.objects.open(target, entry)
+        self._contract.check(destination.desc.Usage != Usage.IMMUTABLE, Rule.IMMUTABLE, entry)
+        self._contract.check(destination.surface.samples == 1, Rule.SAMPLES, entry)
+        there = self._box(destination, index, box, entry)
         if there is None:
             return
         pitches = row_pitch, depth_pitch
-        if made.is_buffer:
+        if destination.is_buffer:
             shape = (1, 1, there.right - there.left)
             data = self._resources.packed(data, shape, pitches, entry)
-            self._resources.record(WriteBytes(made.surface, there.left, data), made)
+            self._resources.record(WriteBytes(destination.surface, there.left, data), destination)
             return
-        row = _row(made)
+        row = _row(destination)
         slices, rows, columns = (s.stop - s.start for s in whole_blocks(row, there))
         data = self._resources.packed(data, (slices, rows, columns * row.size), pitches, entry)
-        self._resources.record(Write(Part(made.surface, index, there), data), made)
+        self._resources.record(Write(Part(destination.surface, index, there), data), destination)
 
     # Clears
 
     def clear_target(self, view: bytearray, color: Sequence[float]) -> None:
-        """ClearRenderTargetView: all slices of a view, of whatever viewport and scissor."""
+        """ClearRenderTargetView: clear all slices of a view; viewport and scissor do not apply."""
         found = self._views.targets.open(view, "ClearRenderTargetView")
-        self._contract.hold(len(color) == len("rgba"), Rule.NUMBERS, "ClearRenderTargetView")
+        self._contract.check(len(color) == len("rgba"), Rule.NUMBERS, "ClearRenderTargetView")
         red, green, blue, alpha = float32(*color)
         surfaces = found.surfaces()
         rects = (_all_of(surfaces[0]),)
@@ -224,7 +229,7 @@ class Moves:
         self._resources.record(packet, found.resource)
 
     def clear_depth(self, view: bytearray, flags: int, depth: float, stencil: int) -> None:
-        """ClearDepthStencilView: all slices of a view."""
+        """ClearDepthStencilView: clear all slices of a view."""
         found = self._views.depths.open(view, "ClearDepthStencilView")
         z = float32(depth)[0] if flags & ClearFlag.DEPTH else None
         value = stencil & 0xFF if flags & ClearFlag.STENCIL else None
@@ -235,73 +240,78 @@ class Moves:
     # Hazards
 
     def note_hazard(self, resource: bytearray) -> None:
-        """ResourceReadAfterWriteHazard: the GPU is in order, and sees what it wrote."""
+        """ResourceReadAfterWriteHazard: nothing to do, as the GPU executes in order."""
         self._resources.objects.open(resource, "ResourceReadAfterWriteHazard")
 
     def note_view_hazard(self, view: bytearray, resource: bytearray) -> None:
-        """ShaderResourceViewReadAfterWriteHazard, likewise."""
+        """ShaderResourceViewReadAfterWriteHazard: nothing to do."""
         entry = "ShaderResourceViewReadAfterWriteHazard"
         self._views.shaders.open(view, entry)
         self._resources.objects.open(resource, entry)
 
     def _pair(self, entry: str, target: bytearray, source: bytearray) -> tuple[Resource, Resource]:
-        made, given = (self._resources.objects.open(each, entry) for each in (target, source))
-        same = made.is_buffer == given.is_buffer
-        self._contract.hold(same, Rule.SAME_TEXELS, entry)
-        self._contract.hold(made.desc.Usage != Usage.IMMUTABLE, Rule.IMMUTABLE, entry)
-        return made, given
+        destination, origin = (
+            self._resources.objects.open(each, entry) for each in (target, source)
+        )
+        same = destination.is_buffer == origin.is_buffer
+        self._contract.check(same, Rule.SAME_TEXELS, entry)
+        self._contract.check(destination.desc.Usage != Usage.IMMUTABLE, Rule.IMMUTABLE, entry)
+        return destination, origin
 
     def _copy_part(
-        self, made: Resource, to: int, there: Box, given: Resource, of: int, box: Box
+        self, destination: Resource, to: int, there: Box, origin: Resource, at: int, box: Box
     ) -> None:
-        """Copy bits, whatever they mean."""
-        if made.is_buffer:
+        """Copy bits without conversion."""
+        if destination.is_buffer:
             size = box.right - box.left
-            packet = CopyBytes(given.surface, box.left, made.surface, there.left, size)
-            self._resources.record(packet, given, made)
+            packet = CopyBytes(origin.surface, box.left, destination.surface, there.left, size)
+            self._resources.record(packet, origin, destination)
             return
-        self._check_texels(made, given)
-        source = _viewed(given, of, DxgiFormat(made.desc.Format), box)
-        self._resources.record(Copy(source, Part(made.surface, to, there)), given, made)
+        self._check_texels(destination, origin)
+        source = _viewed(origin, at, DxgiFormat(destination.desc.Format), box)
+        self._resources.record(
+            Copy(source, Part(destination.surface, to, there)), origin, destination
+        )
 
     def _convert_part(
-        self, made: Resource, to: int, there: Box, given: Resource, of: int, box: Box
+        self, destination: Resource, to: int, there: Box, origin: Resource, at: int, box: Box
     ) -> None:
-        """Copy bits of texels or blocks, by which boxes count."""
-        if made.is_buffer:
-            self._copy_part(made, to, there, given, of, box)
+        """Copy bits of whole texels or blocks; the boxes are in these elements."""
+        if destination.is_buffer:
+            self._copy_part(destination, to, there, origin, at, box)
             return
-        source = Part(bits_view(given.surface, of), 0, box)
-        target = Part(bits_view(made.surface, to), 0, there)
-        self._resources.record(Copy(source, target), given, made)
+        source = Part(bits_view(origin.surface, at), 0, box)
+        target = Part(bits_view(destination.surface, to), 0, there)
+        self._resources.record(Copy(source, target), origin, destination)
 
-    def _check_sizes(self, made: Resource, given: Resource) -> None:
-        """Texels or blocks have as many bytes and samples."""
-        same = made.is_buffer or (
-            _row(made).size == _row(given).size and made.desc.SampleDesc == given.desc.SampleDesc
+    def _check_sizes(self, destination: Resource, origin: Resource) -> None:
+        """Check that texels or blocks have the same size and sample count."""
+        same = destination.is_buffer or (
+            _row(destination).size == _row(origin).size
+            and destination.desc.SampleDesc == origin.desc.SampleDesc
         )
-        self._contract.hold(same, Rule.SAME_TEXELS, "ResourceConvert")
+        self._contract.check(same, Rule.SAME_TEXELS, "ResourceConvert")
 
-    def _check_texels(self, made: Resource, given: Resource) -> None:
-        """Copies change neither the sizes of texels nor how many samples they have."""
-        one, other = (DXGI[DxgiFormat(each.desc.Format)] for each in (made, given))
-        same = one.family is other.family and made.desc.SampleDesc == given.desc.SampleDesc
-        self._contract.hold(same, Rule.SAME_TEXELS, "ResourceCopy")
+    def _check_texels(self, destination: Resource, origin: Resource) -> None:
+        """Check that formats are of one family and the sample counts are equal."""
+        one, other = (DXGI[DxgiFormat(each.desc.Format)] for each in (destination, origin))
+        same = one.family is other.family and destination.desc.SampleDesc == origin.desc.SampleDesc
+        self._contract.check(same, Rule.SAME_TEXELS, "ResourceCopy")
 
     def _box(
         self, resource: Resource, index: int, box: DdiBox | Box | None, entry: str
     ) -> Box | None:
-        """A box of a subresource that is checked, all of it for None; None if it is empty."""
-        there = 0 <= index < resource.count
-        self._contract.hold(there, Rule.KNOWN_SUBRESOURCE, entry)
+        """Validate a box of a subresource (None: all of it); returns None if it is empty."""
+        known = 0 <= index < resource.count
+        self._contract.check(known, Rule.KNOWN_SUBRESOURCE, entry)
         whole = _whole(resource, index)
         if box is None:
             return whole
         found = _box_of(box)
         if min(found.sides) <= 0:
             return None
-        self._contract.hold(_inside(found, _rounded(resource, whole)), Rule.INSIDE, entry)
-        self._contract.hold(_whole_blocks(resource, found, whole), Rule.WHOLE_BLOCKS, entry)
+        self._contract.check(_inside(found, _rounded(resource, whole)), Rule.INSIDE, entry)
+        self._contract.check(_whole_blocks(resource, found, whole), Rule.WHOLE_BLOCKS, entry)
         return found
 
 
@@ -315,7 +325,7 @@ def _box_of(box: DdiBox | Box) -> Box:
 
 
 def _inside(box: Box, whole: Box) -> bool:
-    """Whether all of a box lies in one that begins at 0."""
+    """Whether a box lies within one that begins at 0."""
     low = min(box.left, box.top, box.front) >= 0
     high = box.right <= whole.right and box.bottom <= whole.bottom and box.back <= whole.back
     return low and high
@@ -326,7 +336,7 @@ def _block(resource: Resource) -> tuple[int, int]:
 
 
 def _whole_blocks(resource: Resource, box: Box, whole: Box) -> bool:
-    """Whether a box splits no blocks but those that the edge of the subresource splits."""
+    """Whether a box is aligned to blocks, or ends at the edge of the subresource."""
     width, height = _block(resource)
     sides = (box.left, box.right, whole.right, width), (box.top, box.bottom, whole.bottom, height)
     return all(
@@ -335,14 +345,14 @@ def _whole_blocks(resource: Resource, box: Box, whole: Box) -> bool:
 
 
 def _rounded(resource: Resource, box: Box) -> Box:
-    """A box with all of the blocks it touches, which may lie over the edge."""
+    """A box rounded up to whole blocks, which may exceed the subresource."""
     width, height = _block(resource)
     right, bottom = -(-box.right // width) * width, -(-box.bottom // height) * height
     return Box(box.left, box.top, right, bottom, box.front, box.back)
 
 
 def _elements(resource: Resource, index: int, box: Box | None = None) -> Box:
-    """A box, or all of a subresource, in blocks."""
+    """A box, or all of a subresource, in units of blocks."""
     found = box or _whole(resource, index)
     width, height = _block(resource)
     low = found.left // width, found.top // height
@@ -355,7 +365,7 @@ def _resolvable(format: DxgiFormat) -> bool:
 
 
 def _moved(box: Box, x: int, y: int, z: int) -> Box:
-    """A box of the same size elsewhere."""
+    """A box of the same size at x, y, z."""
     width, height, depth = box.sides
     return Box(x, y, x + width, y + height, z, z + depth)
 
@@ -367,7 +377,7 @@ def _whole(resource: Resource, index: int) -> Box:
 
 
 def _viewed(resource: Resource, index: int, format: DxgiFormat, box: Box | None = None) -> Part:
-    """A subresource as one of another format, or a box of it."""
+    """A subresource, or a box of it, viewed in another format."""
     levels = resource.surface.desc.levels
     slice, level = divmod(index, levels)
     surface = texture_view(

@@ -1,7 +1,7 @@
-"""Views for unordered access: resources as compute and pixel shaders read and write them.
+"""Unordered access views: resources that compute and pixel shaders read and write.
 
-Source: d3d10umddi.h, D3D11DDIARG_CREATEUNORDEREDACCESSVIEW and its members for each type of
-resource, whose union is flat here.
+Source: d3d10umddi.h, D3D11DDIARG_CREATEUNORDEREDACCESSVIEW, whose union by resource type is flat
+here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dp2emu.ddi10.resources.resource import (
     Resources,
     ResourceType,
 )
-from dp2emu.ddi10.resources.views import some_of
+from dp2emu.ddi10.resources.views import subrange
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.packets import ClearUnordered, CopyBytes, Unordered, WriteBytes
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc, SurfaceKind
@@ -37,7 +37,7 @@ SLOTS = 8
 """D3D11_PS_CS_UAV_REGISTER_COUNT."""
 
 KEEP = 0xFFFFFFFF
-"""In the place of an initial count: the counter keeps what it has."""
+"""An initial count that leaves the counter unchanged."""
 
 COUNTER_BYTES = 4
 
@@ -45,9 +45,9 @@ COUNTER_BYTES = 4
 class CreateUnorderedAccessView(NamedTuple):
     """D3D11DDIARG_CREATEUNORDEREDACCESSVIEW.
 
-    ``hDrvResource`` is the memory of the resource.  Of a buffer FirstElement and NumElements
-    count, of the format, of structures or, if it is raw, of DWORDs; of textures the rest, where
-    those of volumes are ``FirstW`` and ``WSize``.
+    ``hDrvResource`` is the memory of the resource.  FirstElement and NumElements apply to buffers,
+    in elements of the format, structures, or DWORDs of a raw view, the other members to textures;
+    slices stand for ``FirstW`` and ``WSize`` of volumes.
     """
 
     hDrvResource: bytearray
@@ -71,9 +71,9 @@ class BufferFlag(IntFlag):
 
 @dataclass(frozen=True, eq=False)
 class UnorderedView:
-    """A view: elements of a buffer, or ``slices`` of level ``mip`` of a texture.
+    """An unordered access view: elements of a buffer, or ``slices`` of level ``mip`` of a texture.
 
-    Without a format elements are structures, or DWORDs if they are ``raw``.
+    Without a format elements are structures or raw DWORDs, by the ``dimension``.
     """
 
     resource: Resource
@@ -86,12 +86,12 @@ class UnorderedView:
 
     @property
     def stride(self) -> int:
-        """Bytes of a structure, 0 of anything else."""
+        """Bytes of a structure; 0 for other views."""
         structured = self.dimension is Dimension.STRUCTURED_BUFFER
         return self.resource.desc.ByteStride if structured else 0
 
     def bound(self) -> Unordered:
-        """The view as the GPU knows it, of the memory that the resource has now."""
+        """The GPU's binding of the view, with the current memory of the resource."""
         return Unordered(self._surface(), self.dimension, self.stride, self.counter)
 
     def _surface(self) -> Surface:
@@ -106,21 +106,19 @@ class UnorderedView:
 
 @dataclass(slots=True)
 class UnorderedSlots:
-    """What is bound for unordered access.  Mutable: setters change it; a view that is in no slot
-    is not bound.
-    """
+    """The bound unordered access views by slot.  Mutable: setters change it."""
 
     views: dict[int, UnorderedView] = field(default_factory=dict)
 
     def bound(self) -> dict[int, Unordered]:
-        """The views as the GPU knows them."""
+        """The GPU's bindings of the views."""
         return {slot: view.bound() for slot, view in self.views.items()}
 
 
 class UnorderedViews:
-    """The views of a device, and what is done to them.  Mutable: entries make and destroy them.
+    """The unordered access views of a device.  Mutable: DDI functions create and destroy them.
 
-    Methods raise ContractError for a broken promise, and Fault with the code to report.
+    Methods raise ContractError for a broken rule, and Fault with the code to report.
     """
 
     def __init__(self, context: Context, resources: Resources) -> None:
@@ -131,7 +129,7 @@ class UnorderedViews:
         self.objects: Objects[UnorderedView] = Objects(context, noun, b"UAVW")
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The entries about views for unordered access, by name."""
+        """The DDI functions, by name."""
         return {
             "CalcPrivateUnorderedAccessViewSize": self.objects.size,
             "CreateUnorderedAccessView": self.create,
@@ -149,7 +147,7 @@ class UnorderedViews:
         make = _buffer_view if resource.is_buffer else _texture_view
         bindable = resource.desc.BindFlags & BindFlag.UNORDERED_ACCESS
         view = make(resource, desc, self._counter) if bindable else None
-        self._contract.hold(view is not None, Rule.KNOWN_VIEW, entry)
+        self._contract.check(view is not None, Rule.KNOWN_VIEW, entry)
         assert view is not None
         self.objects.add(memory, view)
 
@@ -161,10 +159,10 @@ class UnorderedViews:
         counts: Sequence[int],
         entry: str,
     ) -> None:
-        """Put views, or nothing, into slots from ``start`` on; counters begin at ``counts``."""
+        """Bind views, or null handles, to slots from ``start`` on; ``counts`` set the counters."""
         fits = 0 <= start <= SLOTS - len(views) and len(counts) in (0, len(views))
-        self._contract.hold(fits, Rule.SLOTS, entry)
-        self._contract.hold(all(map(is_uint, counts)), Rule.NUMBERS, entry)
+        self._contract.check(fits, Rule.SLOTS, entry)
+        self._contract.check(all(map(is_uint, counts)), Rule.NUMBERS, entry)
         opened = [self.objects.maybe(memory, entry) for memory in views]
         for place, view in enumerate(opened):
             slots.views.pop(start + place, None)
@@ -177,38 +175,38 @@ class UnorderedViews:
                 self._resources.record(packet)
 
     def clear_bits(self, memory: bytearray, values: Sequence[int]) -> None:
-        """ClearUnorderedAccessViewUint: each channel has the low bits of its number."""
+        """ClearUnorderedAccessViewUint: each channel gets the low bits of its number."""
         entry = "ClearUnorderedAccessViewUint"
         view = self.objects.open(memory, entry)
         fits = len(values) == 4 and all(map(is_uint, values))
-        self._contract.hold(fits, Rule.NUMBERS, entry)
+        self._contract.check(fits, Rule.NUMBERS, entry)
         x, y, z, w = values
         self._resources.record(ClearUnordered(view.bound(), (x, y, z, w), True), view.resource)
 
     def clear_floats(self, memory: bytearray, values: Sequence[float]) -> None:
-        """ClearUnorderedAccessViewFloat: numbers in a format of fractions or floats."""
+        """ClearUnorderedAccessViewFloat, of a view with a normalized or float format."""
         entry = "ClearUnorderedAccessViewFloat"
         view = self.objects.open(memory, entry)
-        self._contract.hold(len(values) == 4, Rule.NUMBERS, entry)
+        self._contract.check(len(values) == 4, Rule.NUMBERS, entry)
         fits = view.format is not None and not DXGI[view.format].integers
-        self._contract.hold(fits, Rule.FLOAT_CLEAR, entry)
+        self._contract.check(fits, Rule.FLOAT_CLEAR, entry)
         x, y, z, w = (int.from_bytes(pack("<f", each), "little") for each in float32(*values))
         self._resources.record(ClearUnordered(view.bound(), (x, y, z, w), False), view.resource)
 
     def copy_count(self, buffer: bytearray, offset: int, memory: bytearray) -> None:
-        """CopyStructureCount: what the view hides goes into a buffer."""
+        """CopyStructureCount: copy the hidden counter of a view into a buffer."""
         entry = "CopyStructureCount"
         target = self._resources.objects.open(buffer, entry)
         view = self.objects.open(memory, entry)
         there = target.is_buffer and 0 <= offset <= target.surface.width - COUNTER_BYTES
-        self._contract.hold(there, Rule.INSIDE, entry)
-        self._contract.hold(view.counter is not None, Rule.KNOWN_VIEW, entry)
+        self._contract.check(there, Rule.INSIDE, entry)
+        self._contract.check(view.counter is not None, Rule.KNOWN_VIEW, entry)
         if view.counter is not None:
             packet = CopyBytes(view.counter, 0, target.surface, offset, COUNTER_BYTES)
             self._resources.record(packet, target)
 
     def _counter(self) -> Surface:
-        """Memory for what a view hides.  Raises Fault (E_OUTOFMEMORY)."""
+        """Memory for the hidden counter of a view.  Raises Fault (E_OUTOFMEMORY)."""
         desc = SurfaceDesc(0, SurfaceKind.MEMORY, COUNTER_BYTES)
         try:
             return self._context.gpu.heap.make(desc)
@@ -217,7 +215,8 @@ class UnorderedViews:
             raise Fault(DdiCode.E_OUTOFMEMORY, what) from fault
 
 
-_HIDING = BufferFlag.APPEND | BufferFlag.COUNTER
+_COUNTED = BufferFlag.APPEND | BufferFlag.COUNTER
+"""Flags of views with a hidden counter."""
 _NUMBERS = frozenset(format.value for format in DxgiFormat)
 _NONE = range(0)
 _UNORDERED: dict[int, tuple[Dimension, Dimension]] = {
@@ -225,7 +224,7 @@ _UNORDERED: dict[int, tuple[Dimension, Dimension]] = {
     ResourceType.TEXTURE2D: (Dimension.TEXTURE2D, Dimension.TEXTURE2DARRAY),
     ResourceType.TEXTURE3D: (Dimension.TEXTURE3D, Dimension.TEXTURE3D),
 }
-"""Of one slice, and of several."""
+"""Dimensions of a single texture and of an array, by resource type."""
 
 
 def _buffer_view(
@@ -244,16 +243,16 @@ def _buffer_view(
             return None
         dimension, size = Dimension.BUFFER, row.texels.size
     there = resource.surface.width // size if size else 0
-    elements = some_of(desc.FirstElement, desc.NumElements, there)
-    if not elements or (desc.Flags & _HIDING and not structured) or (size % 4 and structured):
+    elements = subrange(desc.FirstElement, desc.NumElements, there)
+    if not elements or (desc.Flags & _COUNTED and not structured) or (size % 4 and structured):
         return None
     typed = None if raw or structured else format
-    hidden = counter() if desc.Flags & _HIDING else None
+    hidden = counter() if desc.Flags & _COUNTED else None
     return UnorderedView(resource, typed, dimension, 0, range(1), elements, hidden)
 
 
 def _storable(format: DxgiFormat) -> bool:
-    """Whether texels of a format can be written one by one."""
+    """Whether shaders can write single texels of a format."""
     row = DXGI[format]
     return Support.TARGET in row.support and not row.texels.srgb
 
@@ -276,7 +275,7 @@ def _texture_view(
         return None
     volume = flat == ResourceType.TEXTURE3D
     there = infos[desc.MipSlice].TexelDepth if volume else resource.desc.ArraySize
-    slices = some_of(desc.FirstArraySlice, desc.ArraySize, there)
+    slices = subrange(desc.FirstArraySlice, desc.ArraySize, there)
     dimension = _UNORDERED[flat][resource.desc.ArraySize > 1]
     if not slices:
         return None
@@ -284,9 +283,7 @@ def _texture_view(
 
 
 def _castable(own: DxgiFormat, format: DxgiFormat) -> bool:
-    """Whether texels of one format can be written as those of another: those of its family, and
-    typeless colours of 32 bits as single words.
-    """
+    """Whether a format can be viewed as another: of its family, or 32-bit colours as one word."""
     return castable(own, format) or (own in _COLORS and format in _SINGLE_WORDS)
 
 

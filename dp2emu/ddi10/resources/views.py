@@ -1,7 +1,8 @@
-"""Views: a resource as a render target, as a depth-stencil buffer, or as shaders read it.
+"""Render target, depth-stencil and shader resource views.
 
-Source: d3d10umddi.h, the D3D10DDIARG_CREATE...VIEW structures and their members for each type of
-resource; these unions are flat here.  A view finds the memory of its resource when it is used.
+Source: d3d10umddi.h, the D3D10DDIARG_CREATE...VIEW structures; their unions by resource type are
+flat here.  A view looks up the memory of its resource when it is used, since a discard replaces
+it.
 """
 
 from __future__ import annotations
@@ -33,15 +34,14 @@ from dp2emu.gpu.resource.subresources import CUBE_FACES
 from dp2emu.records import dataclass
 
 ALL = 0xFFFFFFFF
-"""As a number of levels or slices: all there are from the first one on."""
+"""A count of levels or slices that means all from the first one on."""
 
 
 class CreateTargetView(NamedTuple):
     """D3D10DDIARG_CREATERENDERTARGETVIEW or D3D11DDIARG_CREATEDEPTHSTENCILVIEW.
 
-    ``hDrvResource`` is the memory of the resource.  Of volumes the slices are those of
-    ``FirstW`` and ``WSize``, and of buffers the elements those of ``ElementOffset`` and
-    ``ElementWidth``.
+    ``hDrvResource`` is the memory of the resource.  FirstArraySlice and ArraySize stand for
+    ``FirstW`` and ``WSize`` of volumes, and ``ElementOffset`` and ``ElementWidth`` of buffers.
     """
 
     hDrvResource: bytearray
@@ -56,8 +56,8 @@ class CreateTargetView(NamedTuple):
 class CreateShaderResourceView(NamedTuple):
     """D3D11DDIARG_CREATESHADERRESOURCEVIEW.
 
-    Of a buffer FirstElement and NumElements count, of the format or of structures; of textures
-    the rest.  Of cubes the slices are faces.
+    FirstElement and NumElements apply to buffers, in elements of the format or structures, the
+    level and slice members to textures; slices of cubes are faces.
     """
 
     hDrvResource: bytearray
@@ -79,7 +79,7 @@ class BufferExFlag(IntFlag):
 
 
 class DepthStencilFlag(IntFlag):
-    """D3D11_DDI_DSV_FLAG: parts that are only read."""
+    """D3D11_DDI_DSV_FLAG: aspects that are read-only."""
 
     READ_ONLY_DEPTH = 1
     READ_ONLY_STENCIL = 2
@@ -87,8 +87,8 @@ class DepthStencilFlag(IntFlag):
 
 @dataclass(frozen=True, eq=False)
 class TargetView:
-    """Some slices of a level of a resource that is drawn to, or ``elements`` of a buffer from the
-    ``first`` on.
+    """A render target or depth-stencil view: slices from ``first`` on of a level of a texture, or
+    ``elements`` of a buffer from ``first`` on.
     """
 
     resource: Resource
@@ -100,7 +100,7 @@ class TargetView:
     elements: int = 0
 
     def surface(self, number: int = 0) -> Surface:
-        """The memory of one of the slices, as a surface of the view's format."""
+        """The surface of a slice, in the view's format."""
         whole, at = self.resource.surface, self.first + number
         if self.resource.is_buffer:
             return buffer_view(whole, self.format, self.first, self.elements)
@@ -109,13 +109,13 @@ class TargetView:
         return target_view(whole, self.format, at * whole.desc.levels + self.mip)
 
     def surfaces(self) -> tuple[Surface, ...]:
-        """All of the slices."""
+        """The surfaces of all slices."""
         return tuple(self.surface(number) for number in range(self.slices))
 
 
 @dataclass(frozen=True, eq=False)
 class ShaderView:
-    """What shaders read of a resource; ``first`` and ``count`` are elements of a buffer."""
+    """A shader resource view; ``first`` and ``count`` are elements of a buffer."""
 
     resource: Resource
     format: DxgiFormat | None
@@ -128,11 +128,11 @@ class ShaderView:
 
     @property
     def stride(self) -> int:
-        """Bytes of a structure; 0 of what has a format."""
+        """Bytes of a structure; 0 for a typed view."""
         return 0 if self.format else self.resource.desc.ByteStride
 
     def surface(self) -> Surface:
-        """The levels and slices as a texture of the view's format, or elements of a buffer."""
+        """The surface of the view's levels and slices, or of its buffer elements."""
         whole = self.resource.surface
         if self.format is None:
             return structured_view(whole, self.stride, self.first, self.count)
@@ -142,20 +142,15 @@ class ShaderView:
         kind = whole.desc.kind
         if whole.desc.kind is SurfaceKind.CUBETEXTURE and not cube:
             kind = SurfaceKind.TEXTURE
-        levels, slices = self.levels, self.slices
-        return texture_view(
-            whole,
-            self.format,
-            kind,
-            (levels.start, levels.stop),
-            (slices.start, slices.stop),
-        )
+        levels = self.levels.start, self.levels.stop
+        slices = self.slices.start, self.slices.stop
+        return texture_view(whole, self.format, kind, levels, slices)
 
 
 class Views:
-    """The views of a device.  Mutable: entries make and destroy them.
+    """The views of a device.  Mutable: DDI functions create and destroy them.
 
-    Methods raise ContractError for a broken promise, and Fault with the code to report.
+    Methods raise ContractError for a broken rule, and Fault with the code to report.
     """
 
     def __init__(self, context: Context, resources: Resources) -> None:
@@ -166,11 +161,11 @@ class Views:
         self.shaders: Objects[ShaderView] = Objects(context, "ShaderResourceView", b"SRVW")
 
     def all(self) -> tuple[Objects[Any], ...]:
-        """Views of every kind."""
+        """The tables of all view types."""
         return self.targets, self.depths, self.shaders
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The entries about the lives of views, by name."""
+        """The DDI functions, by name."""
         kinds: tuple[tuple[str, Objects[Any], Callable[..., None]], ...] = (
             ("RenderTargetView", self.targets, self.create_target),
             ("DepthStencilView", self.depths, self.create_depth),
@@ -202,7 +197,7 @@ class Views:
         resource = self._resources.objects.open(desc.hDrvResource, entry)
         make = _buffer_view if resource.is_buffer else _texture_view
         view = make(resource, desc)
-        self._contract.hold(view is not None, Rule.KNOWN_VIEW, entry)
+        self._contract.check(view is not None, Rule.KNOWN_VIEW, entry)
         assert view is not None
         self.shaders.add(memory, view)
 
@@ -212,7 +207,7 @@ class Views:
         resource = self._resources.objects.open(desc.hDrvResource, entry)
         if resource.is_buffer:
             buffer = _buffer_target(resource, desc, bound & BindFlag.RENDER_TARGET)
-            self._contract.hold(buffer is not None, Rule.KNOWN_VIEW, entry)
+            self._contract.check(buffer is not None, Rule.KNOWN_VIEW, entry)
             assert buffer is not None
             return buffer
         format = _format(resource, desc.Format, needed)
@@ -226,7 +221,7 @@ class Views:
             and 0 <= desc.MipSlice < resource.desc.MipLevels
             and 0 <= desc.FirstArraySlice < last <= slices
         )
-        self._contract.hold(known, Rule.KNOWN_VIEW, entry)
+        self._contract.check(known, Rule.KNOWN_VIEW, entry)
         assert format is not None
         number = last - desc.FirstArraySlice
         return TargetView(
@@ -237,13 +232,13 @@ class Views:
 def _buffer_target(
     resource: Resource, desc: CreateTargetView, bound: BindFlag
 ) -> TargetView | None:
-    """Elements of a buffer, if they can be drawn to so."""
+    """A render target view of buffer elements, None if the description is invalid."""
     row = DXGI.get(DxgiFormat(desc.Format)) if desc.Format in _NUMBERS else None
     needed = Support.TARGET | Support.BUFFER
     if row is None or needed not in row.support or not resource.desc.BindFlags & bound:
         return None
     there = resource.surface.width // row.texels.size
-    elements = some_of(desc.FirstArraySlice, desc.ArraySize, there)
+    elements = subrange(desc.FirstArraySlice, desc.ArraySize, there)
     if not elements:
         return None
     return TargetView(
@@ -252,7 +247,7 @@ def _buffer_target(
 
 
 def _format(resource: Resource, number: int, needed: Support) -> DxgiFormat | None:
-    """The format of a view, if the resource can be viewed so; number 0 is its own."""
+    """The format of a view, None if the resource cannot be cast to it; 0 is the resource's own."""
     own = DxgiFormat(resource.desc.Format)
     if number not in DxgiFormat._value2member_map_:
         return None
@@ -263,7 +258,7 @@ def _format(resource: Resource, number: int, needed: Support) -> DxgiFormat | No
 
 
 def _slices(resource: Resource, level: int) -> int:
-    """Slices of an array, or of a level of a volume."""
+    """Number of slices of an array, or of a level of a volume."""
     if resource.desc.ResourceDimension != ResourceType.TEXTURE3D:
         return resource.desc.ArraySize
     return max(resource.desc.pMipInfoList[0].TexelDepth >> max(level, 0), 1)
@@ -271,15 +266,15 @@ def _slices(resource: Resource, level: int) -> int:
 
 def _texture_view(resource: Resource, desc: CreateShaderResourceView) -> ShaderView | None:
     format = _format(resource, desc.Format, Support.TEXTURE)
-    levels = some_of(desc.MostDetailedMip, desc.MipLevels, resource.desc.MipLevels)
-    slices = some_of(desc.FirstArraySlice, desc.ArraySize, resource.desc.ArraySize)
+    levels = subrange(desc.MostDetailedMip, desc.MipLevels, resource.desc.MipLevels)
+    slices = subrange(desc.FirstArraySlice, desc.ArraySize, resource.desc.ArraySize)
     if not (format and levels and slices) or not _viewed_as(resource, desc, len(slices)):
         return None
     return ShaderView(resource, format, ResourceType(desc.ResourceDimension), levels, slices)
 
 
 def _viewed_as(resource: Resource, desc: CreateShaderResourceView, slices: int) -> bool:
-    """Whether a texture can be one of the view's type: its own, or a cube as its faces."""
+    """Whether a texture can have a view of this type: its own, or 2D slices of a cube."""
     own, wanted = resource.desc.ResourceDimension, desc.ResourceDimension
     if not resource.desc.BindFlags & BindFlag.SHADER_RESOURCE:
         return False
@@ -288,8 +283,8 @@ def _viewed_as(resource: Resource, desc: CreateShaderResourceView, slices: int) 
     return wanted == own or (own, wanted) == (ResourceType.TEXTURECUBE, ResourceType.TEXTURE2D)
 
 
-def some_of(first: int, count: int, there: int) -> range:
-    """Numbers from ``first`` on, of which there are ``there``; empty if they are not all there."""
+def subrange(first: int, count: int, there: int) -> range:
+    """The range of ``count`` items from ``first`` on; empty unless it is within ``there``."""
     last = there if count == ALL else first + count
     return range(first, last) if 0 <= first < last <= there else range(0)
 
@@ -302,7 +297,9 @@ def _buffer_view(resource: Resource, desc: CreateShaderResourceView) -> ShaderVi
     raw = desc.Flags & BufferExFlag.RAW
     size = 4 if raw else resource.desc.ByteStride if row is None else row.texels.size
     fits = row is None or raw or Support.BUFFER in row.support
-    elements = some_of(desc.FirstElement, desc.NumElements, resource.surface.width // max(size, 1))
+    elements = subrange(
+        desc.FirstElement, desc.NumElements, resource.surface.width // max(size, 1)
+    )
     if not (fits and size and elements):
         return None
     return ShaderView(

@@ -1,10 +1,10 @@
-"""Inputs of pixel shaders evaluated elsewhere than their declarations say (eval_snapped and
-eval_sample_index of shader model 5.0).
+"""Shaders of models 4.0 to 5.0 as GPU programs: tokens in, a program with the ports of a draw out.
 
-Fetches of such units get the lane they are of as their first operand, and the program reads the
-registers, so that there are planes of them.
+The lowering uses registers and their bits; a draw uses varyings, targets and positions.  An output
+o# of a vertex shader becomes the varying v#, since the runtime numbers the matching pixel shader
+input v# alike, and outputs leave a shader as the floats of their bits.
 
-Source: Direct3D 11 documentation of these instructions.
+Source: Direct3D 10 and 11 documentation of shader registers.
 """
 
 from __future__ import annotations
@@ -41,13 +41,18 @@ from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.sm4 import decode
 from dp2emu.shader.sm4.enums import Interpolation
 from dp2emu.shader.sm4.lower import Lowered4, LoweredHull, lower, lower_hull
-from dp2emu.shader.sm4.lower.groups import check_group
+from dp2emu.shader.sm4.lower.lowered import check_group
 from dp2emu.shader.sm4.program import Program as Decoded
 from dp2emu.shader.sm4.versions import Stage
 from dp2emu.shader.types import I32, Type
 from dp2emu.shader.verify import verify
 
-_FLAT = frozenset(
+# Inputs of pixel shaders that eval_snapped and eval_sample_index evaluate at other places.
+#
+# Their fetches take the lane as first operand, and the program declares the registers as inputs
+# so that set-up computes their planes (Direct3D 11 documentation of these instructions).
+
+_NOPERSPECTIVE = frozenset(
     {
         Interpolation.LINEAR_NOPERSPECTIVE,
         Interpolation.LINEAR_NOPERSPECTIVE_CENTROID,
@@ -56,109 +61,94 @@ _FLAT = frozenset(
 )
 
 
-def looking(program: Program, lowered: Lowered4) -> Program:
-    """The program, which can look at its inputs elsewhere if it asks to."""
-    asking = {n: unit.register for n, unit in enumerate(lowered.units) if unit.ask in ELSEWHERE}
-    if not asking:
+def with_evaluated_inputs(program: Program, lowered: Lowered4) -> Program:
+    """The program with the lane and inputs that its evaluate instructions need, if it has any."""
+    units = {n: unit.register for n, unit in enumerate(lowered.units) if unit.ask in ELSEWHERE}
+    if not units:
         return program
     lane = len(program.slots)
-    ports = (Port(LANE_PORT, Type.I32), *_read(lowered, set(asking.values())))
+    ports = (Port(LANE_PORT, Type.I32), *_evaluated_ports(lowered, set(units.values())))
     slots = (*program.slots, *(port.type for port in ports))
     inputs = {port.name: port for port in (*program.inputs, *ports)}
-    taken = tuple(Input(lane + number, port.name) for number, port in enumerate(ports))
-    statements = _told(program.statements, frozenset(asking), Slot(lane))
-    found = replace(
-        program, slots=slots, inputs=tuple(inputs.values()), statements=(*taken, *statements)
-    )
-    verify(found)
-    return found
+    reads = tuple(Input(lane + number, port.name) for number, port in enumerate(ports))
+    statements = (*reads, *_with_lane(program.statements, frozenset(units), Slot(lane)))
+    result = replace(program, slots=slots, inputs=tuple(inputs.values()), statements=statements)
+    verify(result)
+    return result
 
 
-def _read(lowered: Lowered4, registers: set[int]) -> Iterator[Port]:
-    """What is interpolated of some registers."""
+def _evaluated_ports(lowered: Lowered4, registers: set[int]) -> Iterator[Port]:
+    """The ports of the declared components of some input registers."""
     for register in lowered.inputs:
         if register.number in registers:
-            prefix = NOPERSPECTIVE if register.interpolation in _FLAT else ""
+            prefix = NOPERSPECTIVE if register.interpolation in _NOPERSPECTIVE else ""
             for place, component in enumerate(COMPONENTS):
                 if register.mask >> place & 1:
                     yield Port(f"{prefix}v{register.number}.{component}", Type.F32)
 
 
-def _told(
+def _with_lane(
     statements: tuple[Statement, ...], units: frozenset[int], lane: Slot
 ) -> tuple[Statement, ...]:
-    """Statements whose fetches of ``units`` are told the lane."""
-    return tuple(_one(statement, units, lane) for statement in statements)
+    """Statements whose fetches of ``units`` have the lane as first operand."""
+
+    def rewrite(statement: Statement) -> Statement:
+        if isinstance(statement, Fetch) and statement.unit in units:
+            return replace(statement, operands=(lane, *statement.operands))
+        if isinstance(statement, If):
+            then = _with_lane(statement.then, units, lane)
+            otherwise = _with_lane(statement.otherwise, units, lane)
+            return replace(statement, then=then, otherwise=otherwise)
+        if isinstance(statement, Loop):
+            return replace(statement, body=_with_lane(statement.body, units, lane))
+        return statement
+
+    return tuple(map(rewrite, statements))
 
 
-def _one(statement: Statement, units: frozenset[int], lane: Slot) -> Statement:
-    if isinstance(statement, Fetch) and statement.unit in units:
-        return replace(statement, operands=(lane, *statement.operands))
-    if isinstance(statement, If):
-        then = _told(statement.then, units, lane)
-        return replace(statement, then=then, otherwise=_told(statement.otherwise, units, lane))
-    if isinstance(statement, Loop):
-        return replace(statement, body=_told(statement.body, units, lane))
-    return statement
-
-
-# Shaders as programs of the GPU: tokens in, the ports of a draw out.
-#
-# The lowering speaks of registers and their bits; a draw speaks of varyings, targets and places.
-# What a vertex shader writes to o# is therefore the varying v#, since the runtime gives what a
-# pixel shader reads as v# the same number, and what leaves a shader leaves it as the float of
-# its bits.
-#
-# Source: Direct3D 10 and 11 documentation of shader registers.
+# Shaders
 
 INSTANCE_FILE = "instance"
-"""The uniform file with the number of the instance, an I32, of a vertex program that reads it."""
+"""Uniform file with the instance number, an I32, of a vertex program that reads it."""
 
 PROGRAM_SLOTS = 1 << 19
-"""Slots of the programs that are kept of each stage, with the code they are made from."""
-
+"""Size of each stage's program cache, in slots."""
 
 _SLOT_BYTES = 512
-"""What a slot of a program takes, about, with the statements that write it."""
+"""Approximate memory of a program slot with the statements that write it."""
 
 _CENTRE, _SIDE = Constant.of(Type.F32, 0.5), Constant.of(Type.F32, 0)
-
-
 _TRUE, _FALSE = Constant.of(Type.I32, -1), Constant.of(Type.I32, 0)
 
-_Inputs = Callable[["_Writer", Input], Iterable[Statement]]
+_Inputs = Callable[["_PortRewriter", Input], Iterable[Statement]]
 
 
 @dataclass(frozen=True)
 class Shader:
-    """``program`` has the ports of ``gpu.command.pipeline.Pipeline`` and
-    ``gpu.rasterizer.clip``, ``lowered`` says what is to be bound to it.
+    """A shader: ``program`` with the ports of ``gpu.command.pipeline.Pipeline`` and
+    ``gpu.rasterizer.clip``, ``lowered`` with its declarations and units.
     """
 
     program: Program
     lowered: Lowered4
 
     def uniforms(self, buffers: Mapping[int, bytes], instance: int = 0) -> Uniforms:
-        """The files of the program: constant ``buffers`` by slot, and the number of the instance.
+        """The uniform files of the program: constant ``buffers`` by slot, and the instance number.
 
-        Behind the end of a buffer, and where there is none, constants are 0.  What is of patches
-        only the GPU knows.
+        Constants outside a buffer are 0.  Files of patches are filled by the GPU and left out.
         """
         icb = np.array(self.lowered.immediates, np.uint32).view(np.int32)
-        known = {"icb": icb, INSTANCE_FILE: np.array([instance], np.int32)}
-        files = self.program.files
-        read = (file for file in files if file.uniform and file.name.startswith("cb"))
-        constants = {
-            file.name: _words(buffers.get(int(file.name[2:]), b""), file) for file in read
-        }
-        found = known | constants
-        return {file.name: found[file.name] for file in files if file.name in found}
+        values = {"icb": icb, INSTANCE_FILE: np.array([instance], np.int32)}
+        for file in self.program.files:
+            if file.uniform and file.name.startswith("cb"):
+                values[file.name] = _words(buffers.get(int(file.name[2:]), b""), file)
+        return {file.name: values[file.name] for file in self.program.files if file.name in values}
 
 
 @dataclass(frozen=True)
 class HullShader:
-    """A hull shader, whose phases are programs: ``points`` of control points, None to pass these
-    on, and ``constants`` in their order.
+    """A hull shader: its control point phase ``points``, None to pass points through, and its
+    patch constant phases ``constants`` in order.
     """
 
     lowered: LoweredHull
@@ -167,7 +157,7 @@ class HullShader:
 
 
 def _words(data: bytes, file: File) -> I32:
-    """As many words as a file has, of which the data are the first."""
+    """The data as words, cut or zero-filled to the size of a file."""
     words = np.zeros(file.size, "<i4")
     whole = np.frombuffer(data[: len(data) // 4 * 4], "<i4")[: file.size]
     words[: len(whole)] = whole
@@ -183,47 +173,35 @@ def _hull_slots(hull: HullShader, code: bytes) -> int:
     return sum([len(each.program.slots) for each in phases]) + len(code) // _SLOT_BYTES
 
 
+# Each of the following compiles the tokens of one stage.  They raise ShaderError, with an offset,
+# for invalid tokens, and Unsupported for a shader of another stage.
+
+
 @kept(PROGRAM_SLOTS, _slots)
 def vertex_shader(code: bytes) -> Shader:
-    """A vertex shader from its tokens.
-
-    Raises ShaderError, with an offset, for tokens that cannot be meant, and Unsupported for other
-    stages.
-    """
+    """A vertex shader from its tokens.  Raises ShaderError and Unsupported."""
     lowered = _lowered(code, Stage.VERTEX)
-    return Shader(_Writer.of(lowered, _VERTEX_INPUTS, "o", "v").program(), lowered)
+    return Shader(_PortRewriter.of(lowered, _VERTEX_INPUTS, "o", "v").program(), lowered)
 
 
 @kept(PROGRAM_SLOTS, _slots)
 def pixel_shader(code: bytes) -> Shader:
-    """A pixel shader from its tokens.
-
-    Raises ShaderError, with an offset, for tokens that cannot be meant, and Unsupported for other
-    stages.
-    """
+    """A pixel shader from its tokens.  Raises ShaderError and Unsupported."""
     lowered = _lowered(code, Stage.PIXEL)
-    program = _Writer.of(lowered, _PIXEL_INPUTS, "target", "target").program()
-    return Shader(looking(program, lowered), lowered)
+    program = _PortRewriter.of(lowered, _PIXEL_INPUTS, "target", "target").program()
+    return Shader(with_evaluated_inputs(program, lowered), lowered)
 
 
 @kept(PROGRAM_SLOTS, _slots)
 def domain_shader(code: bytes) -> Shader:
-    """A domain shader from its tokens.
-
-    Raises ShaderError, with an offset, for tokens that cannot be meant, and Unsupported for other
-    stages.
-    """
+    """A domain shader from its tokens.  Raises ShaderError and Unsupported."""
     lowered = _lowered(code, Stage.DOMAIN)
-    return Shader(_Writer.of(lowered, _DOMAIN_INPUTS, "o", "v").program(), lowered)
+    return Shader(_PortRewriter.of(lowered, _DOMAIN_INPUTS, "o", "v").program(), lowered)
 
 
 @kept(PROGRAM_SLOTS, _hull_slots)
 def hull_shader(code: bytes) -> HullShader:
-    """A hull shader from its tokens.
-
-    Raises ShaderError, with an offset, for tokens that cannot be meant, and Unsupported for other
-    stages.
-    """
+    """A hull shader from its tokens.  Raises ShaderError and Unsupported."""
     lowered = lower_hull(_decoded(code, Stage.HULL))
     points = lowered.points
     return HullShader(
@@ -235,11 +213,7 @@ def hull_shader(code: bytes) -> HullShader:
 
 @kept(PROGRAM_SLOTS, _slots)
 def geometry_shader(code: bytes) -> Shader:
-    """A geometry shader from its tokens.
-
-    Raises ShaderError, with an offset, for tokens that cannot be meant, and Unsupported for other
-    stages.
-    """
+    """A geometry shader from its tokens.  Raises ShaderError and Unsupported."""
     lowered = _lowered(code, Stage.GEOMETRY)
     return Shader(lowered.program, lowered)
 
@@ -248,8 +222,7 @@ def geometry_shader(code: bytes) -> Shader:
 def compute_shader(code: bytes) -> Shader:
     """A compute shader from its tokens.
 
-    Raises ShaderError, with an offset, for tokens that cannot be meant or ask for more than their
-    shader model has, and Unsupported for other stages.
+    Raises ShaderError, also for groups beyond the limits of the shader model, and Unsupported.
     """
     program = _decoded(code, Stage.COMPUTE)
     lowered = lower(program)
@@ -264,16 +237,17 @@ def _lowered(code: bytes, stage: Stage) -> Lowered4:
 def _decoded(code: bytes, stage: Stage) -> Decoded:
     program = decode(code)
     if program.version.stage is not stage:
-        raise Unsupported(f"a {program.version.stage.name.lower()} shader in another's place")
+        given, expected = (each.name.lower() for each in (program.version.stage, stage))
+        raise Unsupported(f"a {given} shader where a {expected} shader is expected")
     return program
 
 
 @dataclass(slots=True)
-class _Writer:
-    """A program being rewritten.  Mutable: it collects slots, ports and files.
+class _PortRewriter:
+    """Rewrites the ports of a lowered program.  Mutable: it collects slots, ports and files.
 
-    Outputs whose names begin with ``old`` are called ``new`` instead.  Those of vertices are both
-    constants and floats, and what the pixel shader reads is taken; those of pixels stay bits.
+    Outputs whose names begin with ``old`` are renamed to ``new``.  Outputs of vertices exist both
+    as bits (for constant interpolation) and as floats; outputs of pixels stay bits.
     """
 
     given: Program
@@ -285,19 +259,15 @@ class _Writer:
     outputs: dict[str, Port] = field(default_factory=dict)
     files: dict[str, File] = field(default_factory=dict)
 
-    @property
-    def constant(self) -> bool:
-        return self.old == "o"
-
     @classmethod
-    def of(cls, lowered: Lowered4, rules: dict[str, _Inputs], old: str, new: str) -> _Writer:
-        """For a lowered shader; ``rules`` are by what the names of its inputs begin with."""
+    def of(cls, lowered: Lowered4, rules: dict[str, _Inputs], old: str, new: str) -> _PortRewriter:
+        """A rewriter of a lowered shader; ``rules`` are by prefix of the input names."""
         given = lowered.program
         files = {file.name: file for file in given.files}
         return cls(given, rules, old, new, list(given.slots), files=files)
 
     def program(self) -> Program:
-        """The program, verified."""
+        """The rewritten program, verified."""
         statements = tuple(each for old in self.given.statements for each in self._rewritten(old))
         program = replace(
             self.given,
@@ -311,12 +281,12 @@ class _Writer:
         return program
 
     def slot(self, type: Type) -> int:
-        """A new slot."""
+        """Add a slot; returns its number."""
         self.slots.append(type)
         return len(self.slots) - 1
 
     def read(self, name: str, slot: int) -> Input:
-        """An input, declared with the type of the slot it is put into."""
+        """A read of an input port, declared with the type of its slot."""
         self.inputs[name] = Port(name, self.slots[slot])
         return Input(slot, name)
 
@@ -331,17 +301,17 @@ class _Writer:
         register = statement.port.split(".")[0].rstrip("0123456789")
         rule = self.rules.get(register)
         if rule is None:
-            raise Unsupported(f"{statement.port} as an input of a shader")
+            raise Unsupported(f"{statement.port} as an input of this shader stage")
         return rule(self, statement)
 
     def _output(self, statement: Output) -> Iterator[Statement]:
         name, value = statement.port, statement.value
         if name.startswith(self.old) and name[len(self.old)].isdigit():
-            name = self.new + name.removeprefix(self.old)
-            bits = CONSTANT + name if self.constant else name
+            name, vertex = self.new + name.removeprefix(self.old), self.old == "o"
+            bits = CONSTANT + name if vertex else name
             self.outputs[bits] = Port(bits, Type.I32)
             yield Output(bits, value)
-            if not self.constant:
+            if not vertex:
                 return
             slot = self.slot(Type.F32)
             yield Assign(slot, "asfloat", (value,))
@@ -350,26 +320,26 @@ class _Writer:
         yield Output(name, value)
 
 
-def _as_it_is(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
+def _unchanged(writer: _PortRewriter, statement: Input) -> tuple[Statement, ...]:
     return (writer.read(statement.port, statement.slot),)
 
 
-def _instance(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
+def _instance(writer: _PortRewriter, statement: Input) -> tuple[Statement, ...]:
     writer.files[INSTANCE_FILE] = File(INSTANCE_FILE, Type.I32, 1, uniform=True)
     return (Load(statement.slot, INSTANCE_FILE, Address(0)),)
 
 
-def _interpolated(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
+def _interpolated(writer: _PortRewriter, statement: Input) -> tuple[Statement, ...]:
     if writer.slots[statement.slot] is Type.F32:
-        return _as_it_is(writer, statement)
+        return _unchanged(writer, statement)
     return (writer.read(CONSTANT + statement.port, statement.slot),)
 
 
 _PLACES = {"position.x": "vpos.x", "position.y": "vpos.y", "position.z": "depth.x"}
 
 
-def _place(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
-    """SV_Position: the centre of the pixel, its depth, and w of the eye."""
+def _position(writer: _PortRewriter, statement: Input) -> tuple[Statement, ...]:
+    """SV_Position: the pixel centre, its depth, and the interpolated w."""
     name = _PLACES.get(statement.port, "w.x")
     if not name.startswith("vpos"):
         return (writer.read(name, statement.slot),)
@@ -378,7 +348,7 @@ def _place(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
     return writer.read(name, corner), centre
 
 
-def _facing(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
+def _facing(writer: _PortRewriter, statement: Input) -> tuple[Statement, ...]:
     side, front = writer.slot(Type.F32), writer.slot(Type.BOOL)
     return (
         writer.read("vface.x", side),
@@ -388,16 +358,16 @@ def _facing(writer: _Writer, statement: Input) -> tuple[Statement, ...]:
 
 
 _VERTEX_INPUTS: dict[str, _Inputs] = {
-    "v": _as_it_is,
-    "vertex_id": _as_it_is,
+    "v": _unchanged,
+    "vertex_id": _unchanged,
     "instance_id": _instance,
 }
 
 
 _DOMAIN_INPUTS: dict[str, _Inputs] = {
-    "patch": _as_it_is,
-    "domain": _as_it_is,
-    "primitive_id": _as_it_is,
+    "patch": _unchanged,
+    "domain": _unchanged,
+    "primitive_id": _unchanged,
 }
 
 
@@ -405,10 +375,10 @@ _PIXEL_INPUTS: dict[str, _Inputs] = {
     "v": _interpolated,
     "centroid": _interpolated,
     "noperspective": _interpolated,
-    "position": _place,
+    "position": _position,
     "is_front_face": _facing,
-    "primitive_id": _as_it_is,
+    "primitive_id": _unchanged,
     "sample": _interpolated,
-    "sample_index": _as_it_is,
-    "coverage": _as_it_is,
+    "sample_index": _unchanged,
+    "coverage": _unchanged,
 }

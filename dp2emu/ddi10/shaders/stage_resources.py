@@ -1,12 +1,12 @@
-"""Textures, buffers and samplers of a stage, as the units of its shader read them.
+"""Textures, buffers and samplers of a stage, resolved for the units of its shader.
 
-Source: D3D10_FILTER documentation; shader reference 5.4.  What a shader says to be of another
-kind than what is bound counts as not bound, and so reads 0.
+Source: D3D10_FILTER documentation; SM4-5 tokens, "Reading resources".  A view of another kind than
+the shader declares counts as unbound, and reads 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
@@ -14,11 +14,14 @@ from dp2emu.d3d.enums import CmpFunc, TextureAddress, TextureFilter
 from dp2emu.ddi10.kept import Kept
 from dp2emu.ddi10.resources.resource import ResourceType
 from dp2emu.ddi10.resources.views import BufferExFlag, ShaderView
+from dp2emu.ddi10.shaders.shader import Shader
 from dp2emu.ddi10.shaders.stages import Stage
 from dp2emu.ddi10.states.state_objects import SamplerDesc
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.command.bindings import TextureBinding, Uniforms
+from dp2emu.gpu.command.packets import ShaderBindings
 from dp2emu.gpu.command.pipeline import Samplers
+from dp2emu.gpu.command.post_vertex_stages import StageProgram
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import TextureKind
@@ -30,7 +33,7 @@ _MIP_LINEAR, _MAG_LINEAR, _MIN_LINEAR, _ANISOTROPIC, _COMPARISON = 0x01, 0x04, 0
 
 
 _EVERY_LINEAR = _MIP_LINEAR | _MAG_LINEAR | _MIN_LINEAR
-"""Bits of D3D10_FILTER; with ``_ANISOTROPIC`` all three are linear."""
+"""Bits of D3D10_FILTER that ``_ANISOTROPIC`` implies."""
 
 _KINDS: dict[Dimension, tuple[ResourceType, TextureKind]] = {
     Dimension.BUFFER: (ResourceType.BUFFER, TextureKind.TEX2D),
@@ -48,64 +51,50 @@ _KINDS: dict[Dimension, tuple[ResourceType, TextureKind]] = {
 }
 
 
-_OF_SAMPLES = (Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY)
-
-
+_MULTISAMPLED = (Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY)
 _UNTYPED = (Dimension.RAW_BUFFER, Dimension.STRUCTURED_BUFFER)
 
 
 @dataclass(frozen=True)
-class Read:
-    """The samplers of a stage for the GPU, and their textures, by number of the unit."""
+class UnitBindings:
+    """Sampler keys and texture bindings of a stage, by unit number."""
 
     samplers: Samplers
     textures: Mapping[int, TextureBinding]
 
 
-NOTHING = Read((), {})
+NO_UNITS = UnitBindings((), {})
 
 
-def read(
+def bind_units(
     units: Sequence[Unit],
     views: Mapping[int, ShaderView],
     samplers: Mapping[int, SamplerDesc],
-) -> Read:
-    """What is bound for the units.  Raises Unsupported for filters that are not built."""
-    found = list(_read(units, views, samplers))
-    if not found:
-        return NOTHING
-    return Read(
-        tuple((number, key) for number, key, _ in found),
-        {number: binding for number, _, binding in found},
-    )
-
-
-def _read(
-    units: Sequence[Unit],
-    views: Mapping[int, ShaderView],
-    samplers: Mapping[int, SamplerDesc],
-) -> Iterator[tuple[int, SamplerKey, TextureBinding]]:
+) -> UnitBindings:
+    """The bindings of a shader's units.  Raises Unsupported for unknown filters."""
+    keys: list[tuple[int, SamplerKey]] = []
+    textures: dict[int, TextureBinding] = {}
     for number, unit in enumerate(units):
         view = views.get(unit.resource) if unit.resource is not None else None
         if view is None or unit.dimension is None or not _fits(unit.dimension, view):
             continue
         desc = samplers.get(unit.sampler) if unit.sampler is not None else None
-        yield number, *_bound(unit, unit.dimension, view, desc or SamplerDesc())
+        key, textures[number] = _bind(unit, unit.dimension, view, desc or SamplerDesc())
+        keys.append((number, key))
+    return UnitBindings(tuple(keys), textures) if keys else NO_UNITS
 
 
 def _fits(dimension: Dimension, view: ShaderView) -> bool:
-    """Whether a view is what a shader declares; buffers may also be viewed as raw or structured
-    ones.
-    """
+    """Whether a view is of the dimension that the shader declares."""
     if view.resource.is_buffer:
         raw = bool(view.flags & BufferExFlag.RAW)
         wanted = Dimension.RAW_BUFFER if raw else Dimension.BUFFER
         return dimension is (wanted if view.format else Dimension.STRUCTURED_BUFFER)
     several = view.resource.surface.samples > 1
-    return _KINDS[dimension][0] == view.dimension and (not several or dimension in _OF_SAMPLES)
+    return _KINDS[dimension][0] == view.dimension and (not several or dimension in _MULTISAMPLED)
 
 
-def _bound(
+def _bind(
     unit: Unit, dimension: Dimension, view: ShaderView, desc: SamplerDesc
 ) -> tuple[SamplerKey, TextureBinding]:
     red, green, blue, alpha = desc.BorderColor
@@ -122,15 +111,15 @@ def _bound(
 
 
 def _least_lod(view: ShaderView) -> float:
-    """What SetResourceMinLOD said, counted from the view's most detailed level."""
+    """The resource's minimum LOD (SetResourceMinLOD) relative to the view's first level."""
     return min(max(view.resource.min_lod - view.levels.start, 0.0), MAX_LEVELS)
 
 
 def _key(unit: Unit, dimension: Dimension, view: ShaderView, desc: SamplerDesc) -> SamplerKey:
-    known = view.format if dimension not in _UNTYPED else None
-    format = known or DxgiFormat.R32_UINT
+    typed = view.format if dimension not in _UNTYPED else None
+    format = typed or DxgiFormat.R32_UINT
     magnifying, minifying, mipmapping = _filters(desc.Filter)
-    # Of other filters the most probes must not make a sampler of its own.
+    # MaxAnisotropy is part of the key for anisotropic filters only, so that others share code.
     probes = desc.MaxAnisotropy if minifying is TextureFilter.ANISOTROPIC else 1
     u, v, w = map(TextureAddress, (desc.AddressU, desc.AddressV, desc.AddressW))
     return SamplerKey(
@@ -153,55 +142,75 @@ def _key(unit: Unit, dimension: Dimension, view: ShaderView, desc: SamplerDesc) 
 
 
 def _filters(bits: int) -> tuple[TextureFilter, TextureFilter, TextureFilter]:
-    """To magnify, to minify and between levels; that it compares is what the shader says."""
-    plain = bits & ~_COMPARISON
-    if plain & ~(_EVERY_LINEAR | _ANISOTROPIC):
+    """Magnification, minification and mip filters of a D3D10_FILTER.
+
+    The comparison bit is ignored: the shader's instruction decides whether to compare.
+    """
+    filters = bits & ~_COMPARISON
+    if filters & ~(_EVERY_LINEAR | _ANISOTROPIC):
         raise Unsupported(f"D3D10_FILTER {bits:#x}")
-    if plain & _ANISOTROPIC:
+    if filters & _ANISOTROPIC:
         return TextureFilter.LINEAR, TextureFilter.ANISOTROPIC, TextureFilter.LINEAR
     magnifying, minifying, mipmapping = (
-        TextureFilter.LINEAR if plain & bit else TextureFilter.POINT
+        TextureFilter.LINEAR if filters & bit else TextureFilter.POINT
         for bit in (_MAG_LINEAR, _MIN_LINEAR, _MIP_LINEAR)
     )
     return magnifying, minifying, mipmapping
 
 
-# What the shaders of stages read: units with their textures, uniforms, constant buffers.
-#
-# Source: Direct3D 10 and 11 documentation of shader resources and constant buffers.
-
-
-class Reading:
-    """What the shader of a stage reads.  Mutable: it remembers what that was last."""
+class StageResources:
+    """The resources of a stage's shader.  Mutable: it caches those of the last draw."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
-        self._read: Kept[Read] = Kept()
+        self._units: Kept[UnitBindings] = Kept()
         self._uniforms: Kept[Uniforms] = Kept()
 
-    def read(self) -> Read:
-        """Its textures, buffers and samplers."""
+    def units(self) -> UnitBindings:
+        """The textures, buffers and samplers of the shader's units."""
         stage, shader = self._stage, self._stage.shader
         if shader is None:
-            return NOTHING
+            return NO_UNITS
         units = shader.lowered.units
         views = [stage.resources.get(unit.resource or 0) for unit in units]
         memory = [view and view.resource.surface for view in views]
         least = [view and view.resource.min_lod for view in views]
         samplers = [stage.samplers.get(unit.sampler or 0) for unit in units]
-        return self._read.of(
+        return self._units.of(
             (shader, *views, *memory, *least, *samplers),
-            lambda: read(units, stage.resources, stage.samplers),
+            lambda: bind_units(units, stage.resources, stage.samplers),
         )
 
     def uniforms(self) -> Uniforms:
-        """What it has of its own; constant buffers are read when the GPU gets to a draw."""
+        """The shader's own uniforms; the GPU reads constant buffers when it executes a draw."""
         shader = self._stage.shader
         if shader is None:
             return {}
         return self._uniforms.of((shader,), lambda: shader.uniforms({}))
 
+    def bindings(self, units: UnitBindings) -> ShaderBindings:
+        """The stage's uniforms, textures and constant buffers for a draw."""
+        return ShaderBindings(self.uniforms(), units.textures, constant_buffers(self._stage))
 
-def constants(stage: Stage) -> dict[str, Surface]:
-    """The constant buffers of a stage, by the file that they are."""
-    return {f"cb{slot}": found.surface for slot, found in stage.constants.items()}
+    def program(self, shader: Shader) -> StageProgram:
+        """The stage's shader with its resources."""
+        return _program(self._stage, shader, self.units(), self.uniforms())
+
+
+def phase_program(stage: Stage, shader: Shader) -> StageProgram:
+    """A shader of a stage that has several, such as a hull shader phase, with its resources."""
+    units = bind_units(shader.lowered.units, stage.resources, stage.samplers)
+    return _program(stage, shader, units, shader.uniforms({}))
+
+
+def _program(
+    stage: Stage, shader: Shader, bound: UnitBindings, uniforms: Uniforms
+) -> StageProgram:
+    units = shader.lowered.units
+    buffers = constant_buffers(stage)
+    return StageProgram(shader.program, uniforms, buffers, bound.textures, bound.samplers, units)
+
+
+def constant_buffers(stage: Stage) -> dict[str, Surface]:
+    """The constant buffers of a stage, by the name of their uniform file."""
+    return {f"cb{slot}": buffer.surface for slot, buffer in stage.constants.items()}

@@ -1,11 +1,11 @@
-"""Shader objects, and what is bound to the stages: shaders, constants, resources, samplers.
+"""Shader objects, and the bindings of the stages: shaders, constants, resources, samplers.
 
-Source: reference of the Direct3D 10/11 interface, section 8.
+Source: Direct3D 10/11 DDI, "Device functions".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -27,10 +27,10 @@ from dp2emu.ddi10.shaders.shader import (
     vertex_shader,
 )
 from dp2emu.ddi10.shaders.stream_output import (
-    Streaming,
+    StreamOutputLayouts,
     StreamOutputShader,
     StreamOutputShader11,
-    streaming,
+    stream_output_layouts,
 )
 from dp2emu.ddi10.states.state_objects import SamplerDesc, States
 from dp2emu.errors import Unsupported
@@ -38,10 +38,10 @@ from dp2emu.records import dataclass
 from dp2emu.shader.sm4.container import MAGIC, unpack
 
 CONSTANT_BUFFERS, RESOURCES, SAMPLERS = 14, 128, 16
-"""Slots of a stage."""
+"""Number of slots of a stage."""
 
 PREFIXES = ("Vs", "Ps", "Gs", "Hs", "Ds", "Cs")
-"""What the names of the entries of each stage begin with."""
+"""Prefix of the DDI functions of each stage."""
 
 _T = TypeVar("_T")
 
@@ -70,33 +70,39 @@ class TessellationSignatures(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Made:
-    """A shader object: its program, None for what only streams out and for hull shaders, which
-    have several; and what streams out.
+class ShaderObject:
+    """A shader object: its program, stream output layouts, or the phases of a hull shader.
+
+    ``shader`` is None for a hull shader, and for stream output without a geometry shader.
     """
 
     shader: Shader | None
-    streaming: Streaming | None = None
+    stream_output: StreamOutputLayouts | None = None
     hull: HullShader | None = None
 
 
-NOTHING = Made(None)
+NO_SHADER = ShaderObject(None)
 
 
 @dataclass(slots=True)
 class Stage:
-    """What a stage has.  Mutable: setters change it; what is in no slot is not bound."""
+    """The bindings of a stage.  Mutable: setters change it; unbound slots have no key."""
 
     shader: Shader | None = None
-    streaming: Streaming | None = None
+    stream_output: StreamOutputLayouts | None = None
     hull: HullShader | None = None
     constants: dict[int, Resource] = field(default_factory=dict)
     resources: dict[int, ShaderView] = field(default_factory=dict)
     samplers: dict[int, SamplerDesc] = field(default_factory=dict)
 
+    def used(self) -> Iterator[Resource]:
+        """The bound resources, which the stage may read."""
+        yield from self.constants.values()
+        yield from (view.resource for view in self.resources.values())
+
 
 class Stages:
-    """Shader objects and stages of a device.  Mutable: entries act on them."""
+    """Shader objects and stages of a device.  Mutable: DDI functions create and bind them."""
 
     def __init__(
         self, context: Context, resources: Resources, views: Views, states: States
@@ -106,37 +112,15 @@ class Stages:
         self._resources = resources
         self._views = views
         self._states = states
-        self.objects: Objects[Made] = Objects(context, "Shader", b"SHDR")
+        self.objects: Objects[ShaderObject] = Objects(context, "Shader", b"SHDR")
         self.stages = {prefix: Stage() for prefix in PREFIXES}
-
-    @property
-    def vertex(self) -> Stage:
-        """The vertex stage."""
-        return self.stages["Vs"]
-
-    @property
-    def hull(self) -> Stage:
-        """The hull stage."""
-        return self.stages["Hs"]
-
-    @property
-    def domain(self) -> Stage:
-        """The domain stage."""
-        return self.stages["Ds"]
-
-    @property
-    def geometry(self) -> Stage:
-        """The geometry stage."""
-        return self.stages["Gs"]
-
-    @property
-    def pixel(self) -> Stage:
-        """The pixel stage."""
-        return self.stages["Ps"]
+        self.vertex, self.pixel, self.geometry, self.hull, self.domain, self.compute = (
+            self.stages.values()
+        )
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The entries about shaders and stages, by name."""
-        found: dict[str, Callable[..., Any]] = {
+        """The DDI functions, by name."""
+        functions: dict[str, Callable[..., Any]] = {
             "CalcPrivateShaderSize": self.objects.size,
             "CalcPrivateGeometryShaderWithStreamOutput": self.objects.size,
             "CalcPrivateTessellationShaderSize": self.objects.size,
@@ -150,8 +134,8 @@ class Stages:
             "DestroyShader": self.objects.destroy,
         }
         for prefix, stage in self.stages.items():
-            found |= self._setters(prefix, stage)
-        return found
+            functions |= self._setters(prefix, stage)
+        return functions
 
     def _create(
         self,
@@ -161,12 +145,12 @@ class Stages:
         runtime: int = 0,
         signatures: Signatures | TessellationSignatures | None = None,
     ) -> None:
-        """Create...Shader from its tokens, or a container of them.
+        """Create...Shader from tokens or from a DXBC container.
 
         Raises ShaderError, Unsupported, Fault (E_OUTOFMEMORY) and ContractError.
         """
         self.objects.check(memory)
-        self.objects.add(memory, Made(make(_tokens(code))))
+        self.objects.add(memory, ShaderObject(make(_tokens(code))))
 
     def _create_hull(
         self,
@@ -177,7 +161,7 @@ class Stages:
     ) -> None:
         """CreateHullShader.  Raises as ``_create`` does."""
         self.objects.check(memory)
-        self.objects.add(memory, Made(None, hull=hull_shader(_tokens(code))))
+        self.objects.add(memory, ShaderObject(None, hull=hull_shader(_tokens(code))))
 
     def _create_streaming(
         self,
@@ -186,22 +170,23 @@ class Stages:
         runtime: int = 0,
         signatures: Signatures | None = None,
     ) -> None:
-        """CreateGeometryShaderWithStreamOutput; without code what comes to the stage streams out.
+        """CreateGeometryShaderWithStreamOutput; without code the stage's input streams out.
 
         Raises as ``_create`` does.
         """
         self.objects.check(memory)
         known = self._interface >= Interface.D3D11_0 or isinstance(desc, StreamOutputShader)
-        self._contract.hold(known, Rule.STREAMED, "CreateGeometryShaderWithStreamOutput")
-        streams = streaming(desc, self._contract)
+        self._contract.check(known, Rule.STREAMED, "CreateGeometryShaderWithStreamOutput")
+        streams = stream_output_layouts(desc, self._contract)
         code = desc.pShaderCode
         shader = None if code is None else geometry_shader(_tokens(code))
-        self.objects.add(memory, Made(shader, streams))
+        self.objects.add(memory, ShaderObject(shader, streams))
 
     def _setters(self, prefix: str, stage: Stage) -> dict[str, Callable[..., Any]]:
         def set_shader(memory: bytearray | None) -> None:
-            found = self.objects.maybe(memory, f"{prefix}SetShader") or NOTHING
-            stage.shader, stage.streaming, stage.hull = found.shader, found.streaming, found.hull
+            bound = self.objects.maybe(memory, f"{prefix}SetShader") or NO_SHADER
+            stage.shader, stage.hull = bound.shader, bound.hull
+            stage.stream_output = bound.stream_output
 
         def set_with_interfaces(
             memory: bytearray | None, interfaces: Sequence[int] = (), data: Sequence[int] = ()
@@ -215,14 +200,14 @@ class Stages:
             ("ShaderResources", self._views.shaders, stage.resources, RESOURCES),
             ("Samplers", self._states.samplers, stage.samplers, SAMPLERS),
         )
-        found: dict[str, Callable[..., Any]] = {
+        functions: dict[str, Callable[..., Any]] = {
             f"{prefix}SetShader": set_shader,
             f"{prefix}SetShaderWithIfaces": set_with_interfaces,
         }
         for noun, objects, slots, count in kinds:
             name = f"{prefix}Set{noun}"
-            found[name] = partial(self._set, name, objects, slots, count)
-        return found
+            functions[name] = partial(self._set, name, objects, slots, count)
+        return functions
 
     def _set(
         self,
@@ -233,8 +218,8 @@ class Stages:
         start: int,
         handles: Sequence[bytearray | None],
     ) -> None:
-        """Put objects, or nothing, into slots from ``start`` on."""
-        self._contract.hold(0 <= start <= count - len(handles), Rule.SLOTS, entry)
+        """Bind objects, or null handles, to slots from ``start`` on."""
+        self._contract.check(0 <= start <= count - len(handles), Rule.SLOTS, entry)
         opened = [objects.maybe(memory, entry) for memory in handles]
         for slot, value in enumerate(opened, start):
             slots.pop(slot, None)
@@ -243,5 +228,5 @@ class Stages:
 
 
 def _tokens(code: bytes) -> bytes:
-    """A program by itself or out of its container.  Raises ShaderError."""
+    """The shader tokens of ``code``, out of its container if it is one.  Raises ShaderError."""
     return unpack(code).program if code.startswith(MAGIC) else bytes(code)

@@ -1,6 +1,6 @@
-"""What shaders with stream output say of it, and how that becomes places of words in buffers.
+"""Stream output declarations, resolved to the buffer offset of every stored word.
 
-Source: reference of the Direct3D 10/11 shaders, section 10.
+Source: SM4-5 tokens, "Stream output".
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dp2emu.shader.ports import CONSTANT
 from dp2emu.shader.sampling import COMPONENTS
 
 GAP = 0xFFFFFFFF
-"""The RegisterIndex of an entry for memory that is left as it is."""
+"""RegisterIndex of a gap, whose memory is not written."""
 
 NO_RASTERIZED_STREAM = 0xFFFFFFFF
 """D3D11_SO_NO_RASTERIZED_STREAM."""
@@ -24,7 +24,7 @@ STRIDE = 2048
 """D3D11_SO_BUFFER_MAX_STRIDE_IN_BYTES."""
 
 COMPONENTS_OF_STREAM = 128
-"""Components of a stream that can be stored, gaps among them."""
+"""Maximum number of components stored of a stream, gaps included."""
 
 _REGISTERS = 32
 _WORD = 4
@@ -65,43 +65,43 @@ class StreamOutputShader11(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Streaming:
-    """``layouts`` by stream, of those that are stored, and which stream is ``rasterized``, None
-    if none is.
-    """
+class StreamOutputLayouts:
+    """The ``layouts`` of stored streams by number, and the ``rasterized`` stream or None."""
 
     layouts: Mapping[int, StreamLayout]
     rasterized: int | None = 0
 
 
-def streaming(desc: StreamOutputShader | StreamOutputShader11, contract: Contract) -> Streaming:
-    """What a description says.  Raises ContractError for one that there cannot be.
+def stream_output_layouts(
+    desc: StreamOutputShader | StreamOutputShader11, contract: Contract
+) -> StreamOutputLayouts:
+    """The layouts of a description.  Raises ContractError for an invalid one.
 
-    Without a stride of its own a slot has that of its entries: in Direct3D 10 wherever entries
-    are not in slot 0 alone.
+    The default stride of a slot is the size of its entries.  Direct3D 10 uses it whenever entries
+    are in several slots.
     """
-    entries, strides, rasterized = _alike(desc)
-    packed = _packed(entries)
-    found = {slot: strides.get(slot) or size for slot, size in packed.items()}
-    kept = (
-        all(map(_known, entries))
-        and _apart(entries)
+    entries, strides, rasterized = _normalized(desc)
+    packed = _packed_sizes(entries)
+    sizes = {slot: strides.get(slot) or size for slot, size in packed.items()}
+    valid = (
+        all(map(_valid, entries))
+        and _disjoint(entries)
         and (rasterized is None or 0 <= rasterized < STREAMS)
         and (desc.pShaderCode is not None or {each.Stream for each in entries} == {0})
-        and all(packed[slot] <= stride <= STRIDE for slot, stride in found.items())
+        and all(packed[slot] <= stride <= STRIDE for slot, stride in sizes.items())
     )
-    contract.hold(kept, Rule.STREAMED, "CreateGeometryShaderWithStreamOutput")
+    contract.check(valid, Rule.STREAMED, "CreateGeometryShaderWithStreamOutput")
     layouts = {
-        stream: _layout([each for each in entries if each.Stream == stream], found)
+        stream: _layout([each for each in entries if each.Stream == stream], sizes)
         for stream in sorted({each.Stream for each in entries})
     }
-    return Streaming(layouts, rasterized)
+    return StreamOutputLayouts(layouts, rasterized)
 
 
-def _alike(
+def _normalized(
     desc: StreamOutputShader | StreamOutputShader11,
 ) -> tuple[Sequence[StreamOutputEntry11], dict[int, int], int | None]:
-    """Entries, strides by slot and the rasterized stream of either description."""
+    """Entries, strides by slot and the rasterized stream of either structure."""
     if isinstance(desc, StreamOutputShader11):
         rasterized = desc.RasterizedStream
         strides = dict(enumerate(desc.BufferStridesInBytes))
@@ -112,22 +112,23 @@ def _alike(
     return entries, {0: desc.StreamOutputStrideInBytes} if alone else {}, 0
 
 
-def _known(entry: StreamOutputEntry11) -> bool:
+def _valid(entry: StreamOutputEntry11) -> bool:
     lowest = entry.RegisterMask & -entry.RegisterMask
     gap = entry.RegisterIndex == GAP
-    together = 0 < entry.RegisterMask < 16 and entry.RegisterMask + lowest in (2, 4, 8, 16)
+    # Adding the lowest bit to a run of ones carries to a power of two.
+    contiguous = 0 < entry.RegisterMask < 16 and entry.RegisterMask + lowest in (2, 4, 8, 16)
     return (
         0 <= entry.Stream < STREAMS
         and 0 <= entry.OutputSlot < STREAM_TARGETS
         and (gap or 0 <= entry.RegisterIndex < _REGISTERS)
-        and together
+        and contiguous
         and not (gap and lowest > 1)
     )
 
 
-def _apart(entries: Sequence[StreamOutputEntry11]) -> bool:
-    """Whether no slot is of two streams, no component of a stream is stored twice, and no stream
-    has more components than there can be.
+def _disjoint(entries: Sequence[StreamOutputEntry11]) -> bool:
+    """Whether slots belong to one stream each, and streams store every component at most once
+    and no more than ``COMPONENTS_OF_STREAM``.
     """
     slots = {(each.OutputSlot, each.Stream) for each in entries}
     stored = [(each.Stream, *place) for each in entries for place in _components(each)]
@@ -147,8 +148,8 @@ def _components(entry: StreamOutputEntry11) -> Iterator[tuple[int, int]]:
             yield entry.RegisterIndex, component
 
 
-def _packed(entries: Sequence[StreamOutputEntry11]) -> dict[int, int]:
-    """Bytes that the entries of each slot take."""
+def _packed_sizes(entries: Sequence[StreamOutputEntry11]) -> dict[int, int]:
+    """Size of the entries of each slot, in bytes."""
     sizes: dict[int, int] = {}
     for entry in entries:
         size = _WORD * entry.RegisterMask.bit_count()
@@ -157,7 +158,7 @@ def _packed(entries: Sequence[StreamOutputEntry11]) -> dict[int, int]:
 
 
 def _layout(entries: Sequence[StreamOutputEntry11], strides: Mapping[int, int]) -> StreamLayout:
-    """Entries of a slot follow each other without holes."""
+    """The layout of a stream's entries, which are packed in each slot."""
     words: list[Word] = []
     ends: dict[int, int] = {}
     for entry in entries:

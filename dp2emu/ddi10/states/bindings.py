@@ -1,6 +1,7 @@
-"""Viewports and scissor rectangles as rectangles of pixels.
+"""Bindings of the input assembler, rasterizer and output merger, and the functions that set them.
 
-Source: Direct3D 10 and 11 documentation of the rasterizer stage.
+Source: Direct3D 10/11 DDI, "Device functions"; the scissor rectangle follows the Direct3D 10 and
+11 documentation of the rasterizer stage.
 """
 
 from __future__ import annotations
@@ -16,42 +17,38 @@ from dp2emu.ddi10.contract import Rule, float32, is_uint
 from dp2emu.ddi10.resources.resource import BindFlag, Resource, Resources
 from dp2emu.ddi10.resources.unordered_access import UnorderedSlots, UnorderedViews
 from dp2emu.ddi10.resources.views import TargetView, Views
-from dp2emu.ddi10.states.input_layout import NOTHING, SLOTS, ElementLayout, ElementLayouts
+from dp2emu.ddi10.states.input_layout import EMPTY_LAYOUT, SLOTS, ElementLayout, ElementLayouts
 from dp2emu.ddi10.states.state_objects import TARGETS, Blending, DepthStencil, Rasterizer, States
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.stream_targets import STREAM_TARGETS, Filled
 from dp2emu.records import dataclass
 
 
-def scissor(at: Bindings, view: Viewport, number: int = 0) -> Rect:
-    """Pixels whose centres are in the viewport and, if that counts, in the scissor rectangle
-    of its number.
+def scissor_rect(at: Bindings, view: Viewport, number: int = 0) -> Rect:
+    """The pixels whose centres are inside a viewport and its scissor rectangle, if enabled.
 
-    Of targets that are not multisampled the sample mask has a bit too.
+    The result is empty if the sample mask disables the only sample of the targets.
     """
-    edges = (view.TopLeftX, view.TopLeftY)
+    near = (view.TopLeftX, view.TopLeftY)
     far = (view.TopLeftX + view.Width, view.TopLeftY + view.Height)
-    inside = Rect(*(math.ceil(edge - 0.5) for edge in (*edges, *far)))
+    # Top-left rule: a centre on the left or top edge is inside, on the right or bottom edge not.
+    inside = Rect(*(math.ceil(edge - 0.5) for edge in (*near, *far)))
     if at.rasterizer.desc.ScissorEnable:
         rect = at.scissors[number] if number < len(at.scissors) else Scissor(0, 0, 0, 0)
         inside = inside.intersect(Rect(*rect))
-    bound = [found.resource for found in (*at.targets, at.depth) if found is not None]
+    bound = [view.resource for view in (*at.targets, at.depth) if view is not None]
     single = not bound or bound[0].desc.SampleDesc.Count == 1
     return Rect(0, 0, 0, 0) if single and not at.sample_mask & 1 else inside
 
 
-# What is set for draws beside the stages: input assembler, rasterizer and output merger.
-#
-# Source: reference of the Direct3D 10/11 interface, section 8.
-
 VIEWPORTS = 16
-"""Viewports and scissor rectangles there can be at a time."""
+"""Number of viewport and scissor rectangle slots."""
 
 APPEND = 0xFFFFFFFF
-"""The offset of SoSetTargets that is where streaming into the buffer ended last."""
+"""The offset of SoSetTargets that continues behind the data written last."""
 
 STRIDE = 2048
-"""D3D11_REQ_MULTI_ELEMENT_STRUCTURE_SIZE_IN_BYTES: most bytes from vertex to vertex."""
+"""D3D11_REQ_MULTI_ELEMENT_STRUCTURE_SIZE_IN_BYTES: the largest vertex stride, in bytes."""
 
 INDEX_BYTES = {DxgiFormat.R16_UINT.value: 2, DxgiFormat.R32_UINT.value: 4}
 
@@ -77,7 +74,7 @@ class Scissor(NamedTuple):
 
 
 class VertexBuffer(NamedTuple):
-    """A vertex buffer with bytes from vertex to vertex, and to the first."""
+    """A vertex buffer with its stride and the offset of its first vertex, in bytes."""
 
     resource: Resource
     stride: int
@@ -85,7 +82,7 @@ class VertexBuffer(NamedTuple):
 
 
 class IndexBuffer(NamedTuple):
-    """An index buffer, bytes of an index, and bytes to the first."""
+    """An index buffer with the size of an index and the offset of the first one, in bytes."""
 
     resource: Resource
     size: int
@@ -94,9 +91,9 @@ class IndexBuffer(NamedTuple):
 
 @dataclass(slots=True)
 class Bindings:
-    """Mutable: setters change it."""
+    """The current bindings of a device beside its shader stages.  Mutable: setters change it."""
 
-    layout: ElementLayout = NOTHING
+    layout: ElementLayout = EMPTY_LAYOUT
     vertex_buffers: dict[int, VertexBuffer] = field(default_factory=dict)
     index_buffer: IndexBuffer | None = None
     topology: int = 0
@@ -114,8 +111,8 @@ class Bindings:
     stream_targets: dict[int, Resource] = field(default_factory=dict)
 
 
-class Setters:
-    """The entries that set.  Mutable: they act on ``bindings``."""
+class StateSetters:
+    """The DDI functions that bind state.  Mutable: they change ``bindings``."""
 
     def __init__(
         self,
@@ -135,7 +132,7 @@ class Setters:
         self.bindings = Bindings()
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The entries, by name."""
+        """The DDI functions, by name."""
         return {
             "IaSetInputLayout": self.set_input_layout,
             "IaSetVertexBuffers": self.set_vertex_buffers,
@@ -155,7 +152,7 @@ class Setters:
     def set_input_layout(self, memory: bytearray | None) -> None:
         """IaSetInputLayout."""
         layout = self._layouts.objects.maybe(memory, "IaSetInputLayout")
-        self.bindings.layout = layout or NOTHING
+        self.bindings.layout = layout or EMPTY_LAYOUT
 
     def set_vertex_buffers(
         self,
@@ -164,12 +161,12 @@ class Setters:
         strides: Sequence[int],
         offsets: Sequence[int],
     ) -> None:
-        """IaSetVertexBuffers: into slots from ``start`` on."""
+        """IaSetVertexBuffers: bind to slots from ``start`` on."""
         entry = "IaSetVertexBuffers"
         fits = 0 <= start <= SLOTS - len(buffers) and len(buffers) == len(strides) == len(offsets)
-        self._contract.hold(fits, Rule.SLOTS, entry)
+        self._contract.check(fits, Rule.SLOTS, entry)
         numbers = all(map(is_uint, offsets)) and all(0 <= each <= STRIDE for each in strides)
-        self._contract.hold(numbers, Rule.NUMBERS, entry)
+        self._contract.check(numbers, Rule.NUMBERS, entry)
         for slot, memory in enumerate(buffers, start):
             resource = self._resources.objects.maybe(memory, entry)
             self.bindings.vertex_buffers.pop(slot, None)
@@ -184,8 +181,8 @@ class Setters:
         if resource is None:
             self.bindings.index_buffer = None
             return
-        self._contract.hold(format in INDEX_BYTES, Rule.KNOWN_STATE, entry)
-        self._contract.hold(is_uint(offset), Rule.NUMBERS, entry)
+        self._contract.check(format in INDEX_BYTES, Rule.KNOWN_STATE, entry)
+        self._contract.check(is_uint(offset), Rule.NUMBERS, entry)
         self.bindings.index_buffer = IndexBuffer(resource, INDEX_BYTES[format], offset)
 
     def set_topology(self, topology: int) -> None:
@@ -195,41 +192,41 @@ class Setters:
     # Rasterizer
 
     def set_rasterizer_state(self, memory: bytearray | None) -> None:
-        """SetRasterizerState; none is the default."""
+        """SetRasterizerState; a null handle binds the default."""
         state = self._states.rasterizers.maybe(memory, "SetRasterizerState")
         self.bindings.rasterizer = state or Rasterizer()
 
     def set_viewports(self, clear: int, viewports: Sequence[Viewport]) -> None:
-        """SetViewports: the first ones; the ``clear`` slots behind them are cleared."""
+        """SetViewports: bind the first slots and clear ``clear`` slots behind them."""
         entry = "SetViewports"
         self._check_count(len(viewports), clear, entry)
-        found = [Viewport(*viewport) for viewport in viewports]
-        self._contract.hold(all(map(_possible, found)), Rule.KNOWN_STATE, entry)
-        self.bindings.viewports = found
+        bound = [Viewport(*viewport) for viewport in viewports]
+        self._contract.check(all(map(_valid, bound)), Rule.KNOWN_STATE, entry)
+        self.bindings.viewports = bound
 
     def set_scissor_rects(self, clear: int, rects: Sequence[Scissor]) -> None:
-        """SetScissorRects, likewise."""
+        """SetScissorRects, with slots as in SetViewports."""
         self._check_count(len(rects), clear, "SetScissorRects")
         self.bindings.scissors = [Scissor(*rect) for rect in rects]
 
     def _check_count(self, count: int, clear: int, entry: str) -> None:
-        self._contract.hold(0 <= clear <= VIEWPORTS - count, Rule.SLOTS, entry)
+        self._contract.check(0 <= clear <= VIEWPORTS - count, Rule.SLOTS, entry)
 
     # Output merger
 
     def set_blend_state(
         self, memory: bytearray | None, factor: Sequence[float], sample_mask: int
     ) -> None:
-        """SetBlendState; none is the default."""
+        """SetBlendState; a null handle binds the default."""
         state = self._states.blends.maybe(memory, "SetBlendState")
         self.bindings.blending = state or Blending()
-        self._contract.hold(len(factor) == len("rgba"), Rule.NUMBERS, "SetBlendState")
+        self._contract.check(len(factor) == len("rgba"), Rule.NUMBERS, "SetBlendState")
         red, green, blue, alpha = float32(*factor)
         self.bindings.blend_factor = red, green, blue, alpha
         self.bindings.sample_mask = sample_mask & 0xFFFFFFFF
 
     def set_depth_stencil_state(self, memory: bytearray | None, reference: int) -> None:
-        """SetDepthStencilState; none is the default."""
+        """SetDepthStencilState; a null handle binds the default."""
         state = self._states.depths.maybe(memory, "SetDepthStencilState")
         self.bindings.depth_stencil = state or DepthStencil()
         self.bindings.stencil_reference = reference & 0xFF
@@ -245,39 +242,38 @@ class Setters:
         range_start: int = 0,
         range_size: int = 0,
     ) -> None:
-        """SetRenderTargets: the first ones; the ``clear`` slots behind them are cleared.
+        """SetRenderTargets: bind the first slots and clear ``clear`` slots behind them.
 
-        In Direct3D 11 views for unordered access come behind, from slot ``start`` on; there are
-        none in other slots then.  The range says which slots change, and is not needed.
+        In Direct3D 11 it also binds unordered access views to slots from ``start`` on and clears
+        all others.  The range of changed slots is a hint to drivers and not used.
         """
         entry = "SetRenderTargets"
-        self._contract.hold(0 <= clear <= TARGETS - len(targets), Rule.SLOTS, entry)
-        found = [self._views.targets.maybe(memory, entry) for memory in targets]
-        deep = self._views.depths.maybe(depth, entry)
-        samples = {
-            view.resource.desc.SampleDesc.Count for view in (*found, deep) if view is not None
-        }
-        self._contract.hold(len(samples) <= 1, Rule.SAME_SAMPLES, entry)
+        self._contract.check(0 <= clear <= TARGETS - len(targets), Rule.SLOTS, entry)
+        colors = [self._views.targets.maybe(memory, entry) for memory in targets]
+        depth_view = self._views.depths.maybe(depth, entry)
+        views = [view for view in (*colors, depth_view) if view is not None]
+        samples = {view.resource.desc.SampleDesc.Count for view in views}
+        self._contract.check(len(samples) <= 1, Rule.SAME_SAMPLES, entry)
         slots = UnorderedSlots()
         self._unordered.set(slots, start, unordered, counts, entry)
         self.bindings.unordered = slots
-        self.bindings.targets = found + [None] * (TARGETS - len(found))
-        self.bindings.depth = deep
+        self.bindings.targets = colors + [None] * (TARGETS - len(colors))
+        self.bindings.depth = depth_view
 
     def set_stream_targets(
         self, targets: Sequence[bytearray | None], clear: int, offsets: Sequence[int]
     ) -> None:
-        """SoSetTargets: the first ones; all others are cleared.
+        """SoSetTargets: bind the first slots and clear all others.
 
-        An offset, in bytes, is where the next primitive goes; ``APPEND`` leaves that as it is.
+        An offset, in bytes, is where the next primitive goes; ``APPEND`` keeps the buffer's own.
         """
         entry = "SoSetTargets"
         fits = 0 <= clear <= STREAM_TARGETS - len(targets) and len(offsets) == len(targets)
-        self._contract.hold(fits, Rule.SLOTS, entry)
-        self._contract.hold(all(map(is_uint, offsets)), Rule.NUMBERS, entry)
-        found = [self._resources.objects.maybe(memory, entry) for memory in targets]
-        bound = {slot: each for slot, each in enumerate(found) if each is not None}
-        self._contract.hold(_can_stream(list(bound.values())), Rule.STREAM_TARGETS, entry)
+        self._contract.check(fits, Rule.SLOTS, entry)
+        self._contract.check(all(map(is_uint, offsets)), Rule.NUMBERS, entry)
+        opened = [self._resources.objects.maybe(memory, entry) for memory in targets]
+        bound = {slot: each for slot, each in enumerate(opened) if each is not None}
+        self._contract.check(_can_stream(list(bound.values())), Rule.STREAM_TARGETS, entry)
         for slot, resource in bound.items():
             if offsets[slot] != APPEND:
                 resource.progress.filled = Filled(offsets[slot])
@@ -285,21 +281,19 @@ class Setters:
 
 
 def _can_stream(resources: Sequence[Resource]) -> bool:
-    """Whether resources are buffers that can be streamed into, and each is there once."""
-    made = (each.is_buffer and each.desc.BindFlags & BindFlag.STREAM_OUTPUT for each in resources)
-    return all(made) and len({id(each.surface) for each in resources}) == len(resources)
+    """Whether the resources are distinct buffers created for stream output."""
+    fit = (each.is_buffer and each.desc.BindFlags & BindFlag.STREAM_OUTPUT for each in resources)
+    return all(fit) and len({id(each.surface) for each in resources}) == len(resources)
 
 
-_FARTHEST = 1 << 15
-"""D3D11_VIEWPORT_BOUNDS_MAX and _MIN, about."""
+_BOUND = 1 << 15
+"""D3D11_VIEWPORT_BOUNDS_MAX + 1, which is -D3D11_VIEWPORT_BOUNDS_MIN."""
 
 
-def _possible(view: Viewport) -> bool:
-    """Whether the runtime lets a viewport pass; a NaN never."""
+def _valid(view: Viewport) -> bool:
+    """Whether the runtime accepts a viewport; a NaN fails every comparison."""
     return (
-        -_FARTHEST <= view.TopLeftX <= _FARTHEST
-        and -_FARTHEST <= view.TopLeftY <= _FARTHEST
-        and 0 <= view.Width <= _FARTHEST
-        and 0 <= view.Height <= _FARTHEST
+        all(-_BOUND <= corner <= _BOUND for corner in (view.TopLeftX, view.TopLeftY))
+        and all(0 <= side <= _BOUND for side in (view.Width, view.Height))
         and 0 <= view.MinDepth <= view.MaxDepth <= 1
     )

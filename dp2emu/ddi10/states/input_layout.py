@@ -1,4 +1,4 @@
-"""Element layouts: which bytes of which vertex buffer are the v# of a vertex shader.
+"""Element layouts: map bytes of vertex buffers to the input registers v# of a vertex shader.
 
 Source: d3d10umddi.h, D3D10DDIARG_INPUT_ELEMENT_DESC.
 """
@@ -20,7 +20,7 @@ from dp2emu.gpu.command.pipeline import Attribute
 from dp2emu.records import dataclass
 
 SLOTS = 32
-"""Vertex buffers and registers of Direct3D 11; Direct3D 10 has 16."""
+"""Number of vertex buffer slots and input registers of Direct3D 11; Direct3D 10 has 16."""
 
 
 class InputClass(IntEnum):
@@ -49,26 +49,26 @@ class CreateElementLayout(NamedTuple):
 
 @dataclass(frozen=True)
 class ElementLayout:
-    """What a draw needs of a layout; ``rates`` are those of slots that go by instances."""
+    """A layout resolved for draws; ``rates`` has the step rate of each instance data slot."""
 
     layout: VertexLayout
     attributes: tuple[Attribute, ...]
     rates: Mapping[int, int]
 
 
-NOTHING = ElementLayout(VertexLayout((), transformed=False), (), {})
-"""No layout: a vertex shader reads numbers of vertices at most."""
+EMPTY_LAYOUT = ElementLayout(VertexLayout((), transformed=False), (), {})
+"""No elements: a vertex shader can only read system values such as SV_VertexID."""
 
 
 class ElementLayouts:
-    """The element layouts of a device.  Mutable: entries make and destroy them."""
+    """The element layouts of a device.  Mutable: DDI functions create and destroy them."""
 
     def __init__(self, context: Context) -> None:
         self._contract = context.contract
         self.objects: Objects[ElementLayout] = Objects(context, "ElementLayout", b"ELAY")
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The entries about their lives, by name."""
+        """The DDI functions, by name."""
         return {
             "CalcPrivateElementLayoutSize": self.objects.size,
             "CreateElementLayout": self.create,
@@ -78,16 +78,15 @@ class ElementLayouts:
     def create(self, desc: CreateElementLayout, memory: bytearray, runtime: int = 0) -> None:
         """CreateElementLayout.
 
-        Raises Fault (E_OUTOFMEMORY), and ContractError for slots, registers and formats that
-        there are not.
+        Raises Fault (E_OUTOFMEMORY), and ContractError for invalid slots, registers and formats.
         """
         elements = desc.pVertexElements
-        known = len(elements) <= SLOTS and all(map(_known, elements))
-        self._contract.hold(known, Rule.KNOWN_STATE, "CreateElementLayout")
-        self.objects.add(memory, _resolved(desc.pVertexElements))
+        valid = len(elements) <= SLOTS and all(map(_valid, elements))
+        self._contract.check(valid, Rule.KNOWN_STATE, "CreateElementLayout")
+        self.objects.add(memory, _resolved(elements))
 
 
-def _known(element: InputElement) -> bool:
+def _valid(element: InputElement) -> bool:
     row = DXGI.get(DxgiFormat(element.Format)) if element.Format in _NUMBERS else None
     return (
         row is not None
@@ -119,11 +118,5 @@ def _resolved(given: Sequence[InputElement]) -> ElementLayout:
 
 
 def _element(given: InputElement) -> Element:
-    format = DxgiFormat(given.Format)
-    return Element(
-        given.InputSlot,
-        given.AlignedByteOffset,
-        format,
-        DeclUsage.TEXCOORD,
-        given.InputRegister,
-    )
+    place, format = (given.InputSlot, given.AlignedByteOffset), DxgiFormat(given.Format)
+    return Element(*place, format, DeclUsage.TEXCOORD, given.InputRegister)

@@ -1,8 +1,7 @@
 """State objects: blend, depth-stencil, rasterizer and sampler states, resolved when created.
 
-Source: d3d10umddi.h and the Direct3D 10 and 11 documentation of these states.  Values of
-comparisons, fill modes, blend operations and factors, and stencil operations are those of
-Direct3D 9 as far as that has them.
+Source: d3d10umddi.h and the Direct3D 10 and 11 documentation of these states.  Comparisons, fill
+modes, blend factors and operations, and stencil operations extend the values of Direct3D 9.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from dp2emu.records import dataclass
 from dp2emu.shader.fixed.blend import BlendEquation, BlendState
 
 TARGETS = 8
-"""Render targets there can be at a time."""
+"""Number of render target slots."""
 
 _ADD, _SOLID = BlendOp.ADD, FillMode.SOLID
 
@@ -41,8 +40,8 @@ class RenderTargetBlend(NamedTuple):
 
 
 class BlendDesc1(NamedTuple):
-    """D3D10_1_DDI_BLEND_DESC, which is also Direct3D 11's; without IndependentBlendEnable the
-    first of the targets speaks for all.
+    """D3D10_1_DDI_BLEND_DESC, also of Direct3D 11; without IndependentBlendEnable the first
+    target's description applies to all.
     """
 
     AlphaToCoverageEnable: int = 0
@@ -64,7 +63,7 @@ class BlendDesc(NamedTuple):
     RenderTargetWriteMask: Sequence[int] = (15,) * TARGETS
 
     def independent(self) -> BlendDesc1:
-        """The same as Direct3D 10.1 says it."""
+        """The equivalent Direct3D 10.1 description."""
         color = self.SrcBlend, self.DestBlend, self.BlendOp
         alpha = self.SrcBlendAlpha, self.DestBlendAlpha, self.BlendOpAlpha
         targets = tuple(
@@ -84,10 +83,7 @@ class StencilOpDesc(NamedTuple):
 
 
 class DepthStencilDesc(NamedTuple):
-    """D3D10_DDI_DEPTH_STENCIL_DESC.
-
-    FrontEnable and BackEnable say of which faces the stencil operations are performed.
-    """
+    """D3D10_DDI_DEPTH_STENCIL_DESC; FrontEnable and BackEnable enable a face's stencil test."""
 
     DepthEnable: int = 1
     DepthWriteMask: int = 1
@@ -149,12 +145,12 @@ class SamplerDesc(NamedTuple):
     MaxLOD: float = 3.402823466e38
 
 
-# What becomes of them
+# The states resolved for draws
 
 
 @dataclass(frozen=True, slots=True)
 class Blending:
-    """A blend state: what each target does, None for no blending."""
+    """A blend state: the equations and write mask of each target, None without blending."""
 
     equations: tuple[BlendState | None, ...] = (None,) * TARGETS
     write_masks: tuple[int, ...] = (15,) * TARGETS
@@ -163,7 +159,7 @@ class Blending:
 
 @dataclass(frozen=True, slots=True)
 class DepthStencil:
-    """A depth-stencil state; ``stencil`` None is no test."""
+    """A depth-stencil state; ``stencil`` is None if the stencil test is off."""
 
     depth: bool = True
     write: bool = True
@@ -175,7 +171,7 @@ class DepthStencil:
 
 @dataclass(frozen=True, slots=True)
 class Rasterizer:
-    """A rasterizer state; ``desc`` has what needs no translation."""
+    """A rasterizer state; ``desc`` has the members that need no translation."""
 
     desc: RasterizerDesc = field(default_factory=RasterizerDesc)
     fill: FillMode = FillMode.SOLID
@@ -183,7 +179,7 @@ class Rasterizer:
 
 
 def blending(given: BlendDesc | BlendDesc1) -> Blending:
-    """Raises ValueError for a factor or operation there is not."""
+    """The blend state of a description.  Raises ValueError for an unknown factor or operation."""
     desc = given.independent() if isinstance(given, BlendDesc) else given
     if len(desc.RenderTarget) != TARGETS:
         raise ValueError(desc.RenderTarget)
@@ -209,7 +205,10 @@ def _equation(source: int, destination: int, operation: int) -> BlendEquation:
 
 
 def depth_stencil(desc: DepthStencilDesc) -> DepthStencil:
-    """Raises ValueError for a comparison or operation there is not."""
+    """The depth-stencil state of a description.
+
+    Raises ValueError for an unknown comparison or operation.
+    """
     return DepthStencil(
         bool(desc.DepthEnable),
         bool(desc.DepthWriteMask),
@@ -221,7 +220,7 @@ def depth_stencil(desc: DepthStencilDesc) -> DepthStencil:
 
 
 def _stencil(desc: DepthStencilDesc) -> StencilState:
-    """A face whose operations are not performed passes and keeps what there is."""
+    """The stencil state; a disabled face always passes and keeps the stored value."""
     front = _face(desc.FrontFace) if desc.FrontEnable else StencilFace()
     back = _face(desc.BackFace) if desc.BackEnable else StencilFace()
     return StencilState(front, None if front == back else back)
@@ -240,12 +239,12 @@ _CULLED = {
     (CullMode.BACK, False): Cull.CCW,
     (CullMode.BACK, True): Cull.CW,
 }
-"""By whether what is counterclockwise is the front."""
+"""Winding to cull by cull mode and FrontCounterClockwise."""
 _FILLS = {int(fill): fill for fill in (FillMode.WIREFRAME, FillMode.SOLID)}
 
 
 def rasterizer(desc: RasterizerDesc) -> Rasterizer:
-    """Raises ValueError for a mode there is not."""
+    """The rasterizer state of a description.  Raises ValueError for an unknown mode."""
     if desc.FillMode not in _FILLS:
         raise ValueError(desc.FillMode)
     culled = _CULLED[CullMode(desc.CullMode), bool(desc.FrontCounterClockwise)]
@@ -257,7 +256,7 @@ _State = TypeVar("_State")
 
 
 class States:
-    """The state objects of a device.  Mutable: entries make and destroy them."""
+    """The state objects of a device.  Mutable: DDI functions create and destroy them."""
 
     def __init__(self, context: Context) -> None:
         self._contract = context.contract
@@ -267,15 +266,15 @@ class States:
         self.samplers: Objects[SamplerDesc] = Objects(context, "Sampler", b"SMPL")
 
     def entries(self) -> Mapping[str, Callable[..., Any]]:
-        """The entries about their lives, by name."""
+        """The DDI functions, by name."""
         return {
-            **self._lives(self.blends, "BlendState", blending),
-            **self._lives(self.depths, "DepthStencilState", depth_stencil),
-            **self._lives(self.rasterizers, "RasterizerState", rasterizer),
-            **self._lives(self.samplers, "Sampler", _sampler),
+            **self._functions(self.blends, "BlendState", blending),
+            **self._functions(self.depths, "DepthStencilState", depth_stencil),
+            **self._functions(self.rasterizers, "RasterizerState", rasterizer),
+            **self._functions(self.samplers, "Sampler", _sampler),
         }
 
-    def _lives(
+    def _functions(
         self, objects: Objects[_State], noun: str, resolve: Callable[[_Desc], _State]
     ) -> dict[str, Callable[..., Any]]:
         entry = f"Create{noun}"
@@ -284,8 +283,8 @@ class States:
             try:
                 state = resolve(desc)
             except ValueError:
-                self._contract.hold(False, Rule.KNOWN_STATE, entry)
-                raise
+                self._contract.check(False, Rule.KNOWN_STATE, entry)
+                raise  # not reached: the rule holds in any mode
             objects.add(memory, state)
 
         return {
@@ -296,7 +295,9 @@ class States:
 
 
 def _sampler(desc: SamplerDesc) -> SamplerDesc:
-    """Raises ValueError for an address mode or comparison there is not."""
+    """The description with FLOATs rounded.  Raises ValueError for an unknown address mode or
+    comparison.
+    """
     for address in (desc.AddressU, desc.AddressV, desc.AddressW):
         TextureAddress(address)
     CmpFunc(desc.ComparisonFunc)

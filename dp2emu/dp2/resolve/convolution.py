@@ -1,4 +1,4 @@
-"""The kernel of D3DTEXF_CONVOLUTIONMONO, as SETCONVOLUTIONKERNELMONO gives it."""
+"""The kernel of the texture filter D3DTEXF_CONVOLUTIONMONO, set by SETCONVOLUTIONKERNELMONO."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dp2emu.shader.texture.bindings import MAX_KERNEL
 
 @dataclass(frozen=True, slots=True)
 class Convolution:
-    """Weights (float32 values) of the texels of a row, and of the rows."""
+    """A separable kernel: weights of the texels in a row, and of the rows, float32 values."""
 
     rows: tuple[float, ...] = (1.0,)
     columns: tuple[float, ...] = (1.0,)
@@ -21,7 +21,7 @@ class Convolution:
     def of(
         cls, width: int, height: int, rows: Sequence[float], columns: Sequence[float]
     ) -> Convolution:
-        """No weights stand for ones.  Raises Fault for sizes there are not."""
+        """A kernel; empty weights mean ones.  Raises Fault for a size out of range."""
         if not (0 < width <= MAX_KERNEL and 0 < height <= MAX_KERNEL):
             what = f"convolution of {width} x {height} texels"
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)

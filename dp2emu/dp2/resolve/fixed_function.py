@@ -1,7 +1,7 @@
-"""What the raw state asks of the fixed-function vertex stage and of fog: keys and numbers.
+"""Keys and uniforms of the fixed-function vertex stage and of fog, from raw state.
 
-Sources: the Direct3D 9 documentation of the states named; where a state is out of range the
-nearest meaning is taken, as drivers do, unless it names no variant at all.
+Sources: the Direct3D 9 documentation of the states.  A state out of range is clamped to the
+nearest meaning, as drivers do; an unknown enumeration member is a Fault.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _Triple = tuple[float, float, float]
 
 _BLACK: _Quad = (0.0, 0.0, 0.0, 0.0)
 _MATERIAL = Material((1.0, 1.0, 1.0, 1.0), _BLACK, _BLACK, _BLACK, 0.0)
-"""Reflects all diffuse light and nothing else, until the application says otherwise."""
+"""The default material: it reflects all diffuse light and nothing else."""
 _AFFINE = (0.0, 0.0, 0.0, 1.0)
 _SET_MASK, _GENERATOR_MASK, _COUNT_MASK = 0xFFFF, 0xFFFF0000, 0xFF
 _SIZES: dict[ElementType, int] = {
@@ -64,7 +64,7 @@ _SIZES: dict[ElementType, int] = {
 
 
 def enum_state(enum: type[_E], states: Sequence[int], state: RenderState) -> _E:
-    """The member a render state holds.  Raises Fault if it holds none of them."""
+    """The enumeration member in a render state.  Raises Fault for an unknown value."""
     try:
         return enum(states[state])
     except ValueError:
@@ -81,9 +81,9 @@ def float_state(state: State, number: RenderState) -> float:
 
 
 def fixed_vertex(state: State, layout: VertexLayout, textures: int) -> FixedVertex:
-    """The program vertices of ``layout`` go through.
+    """The key of the vertex program for vertices of ``layout``.
 
-    ``textures`` is the number of texture coordinate sets that are read later.
+    ``textures`` is the number of texture coordinate sets that the pixel program reads.
     """
     states = state.render_states
     usages = frozenset((element.usage, element.index) for element in layout.elements)
@@ -163,11 +163,11 @@ def _texture(state: State, layout: VertexLayout, stage: int) -> TextureOutput:
     return TextureOutput(generator, number, components, count if count > 1 else 0)
 
 
-# The numbers it reads
+# The uniforms of the vertex program
 
 
 def fixed_state(state: State) -> FixedState:
-    """The numbers of the vertex stage."""
+    """The state that the uniforms of the vertex program are computed from."""
     scale = (
         float_state(state, RenderState.POINTSCALE_A),
         float_state(state, RenderState.POINTSCALE_B),
@@ -195,7 +195,7 @@ def color(word: int) -> _Quad:
 
 
 def clip_planes(state: State) -> tuple[_Quad, ...]:
-    """The planes D3DRS_CLIPPLANEENABLE names, in order; one never set cuts nothing off."""
+    """The planes that D3DRS_CLIPPLANEENABLE enables, in order; unset planes clip nothing."""
     mask = state.render_states[RenderState.CLIPPLANEENABLE]
     enabled = [index for index in range(32) if mask >> index & 1]
     return tuple(_quad(state.clip_planes.get(index, _BLACK)) for index in enabled)
@@ -207,13 +207,13 @@ def _quad(numbers: Sequence[float]) -> _Quad:
 
 
 def _lights(state: State) -> tuple[Light, ...]:
-    """Lights that are on and have been described, by index."""
+    """Enabled lights that have data, by index."""
     described = (state.lights.get(index) for index in sorted(state.lights_enabled))
     return tuple(_light(record) for record in described if record is not None)
 
 
 def _light(record: Any) -> Light:
-    """A D3DLIGHT7 record.  Raises Fault for a type there is not."""
+    """The light of a D3DLIGHT7 record.  Raises Fault for an unknown type."""
     values = record.tolist()
     kind, diffuse, specular, ambient, position, direction, reach, falloff, *rest = values
     try:
@@ -242,9 +242,9 @@ def _vertex_fog(state: State) -> FogMode | None:
 
 
 def pixel_fog(state: State) -> Fog | None:
-    """Fog of a pixel; None for none.  Table fog wins over vertex fog.
+    """The fog of pixels, or None.  Table fog has precedence over vertex fog.
 
-    Table fog goes by z if the projection is affine, and by the w of the eye otherwise.
+    Table fog depends on z if the projection is affine, and on eye-space w otherwise.
     """
     states = state.render_states
     if not states[RenderState.FOGENABLE]:
@@ -258,7 +258,7 @@ def pixel_fog(state: State) -> Fog | None:
 
 
 def pixel_fog_uniforms(state: State) -> dict[str, F32]:
-    """The numbers pixel programs with fog read."""
+    """The uniforms of fog in pixel programs."""
     word = state.render_states[RenderState.FOGCOLOR]
     return fog_uniforms(color(word), *_fog_numbers(state))
 

@@ -1,4 +1,4 @@
-"""Patches of one context: what their tokens and states ask for, and what is kept by handle.
+"""Patches of one context: control points, tessellation state, and patches stored by handle.
 
 Source: Direct3D 9 documentation of DrawRectPatch and DrawTriPatch.
 """
@@ -30,15 +30,13 @@ from dp2emu.gpu.tessellation.patch_domains import segments_of
 from dp2emu.limits import GENEROUS, Limits
 from dp2emu.records import dataclass
 
-DELETE_PATCH = 169
-"""D3DRS_DELETERTPATCH of the DDI: its value is the handle (reference 3.6)."""
 MAX_POINTS = 1 << 16
 """Control points of a patch."""
 MAX_TRIANGLES = 1 << 22
-"""Triangles that the N-patches of a draw may come to."""
+"""Triangles that the N-patches of a draw may be divided into."""
 
 _BYTES = 32
-"""What an element of a control point takes while it is kept."""
+"""Bytes of memory per element of a stored control point."""
 _VERTICES = 1 << 32
 _DEGREES = frozenset(Degree)
 _RECTANGLES: dict[Basis, Container[int]] = {
@@ -47,12 +45,12 @@ _RECTANGLES: dict[Basis, Container[int]] = {
     Basis.INTERPOLATE: {Degree.CUBIC},
 }
 _TRIANGLES: dict[Basis, Container[int]] = {Basis.BEZIER: _DEGREES}
-"""Degrees of each basis: those of the Direct3D 9 documentation of D3DRECTPATCH_INFO and
-D3DTRIPATCH_INFO, and the quadratic ones of reference 2.4."""
+"""Degrees that each basis allows: those in the Direct3D 9 documentation of D3DRECTPATCH_INFO and
+D3DTRIPATCH_INFO, and quadratic ones (wire format, "DirectX 8 opcodes")."""
 
 
 def rectangle_points(info: Sequence[int]) -> RectanglePoints:
-    """The control points of D3DRECTPATCH_INFO.  Raises Fault for what it does not allow."""
+    """The control points of a D3DRECTPATCH_INFO.  Raises Fault for a combination not allowed."""
     column, row, width, height, stride, basis, degree = info
     found = _basis(_RECTANGLES, basis, degree)
     fits = width == height == degree + 1 if found is Basis.BEZIER else min(width, height) > degree
@@ -63,7 +61,7 @@ def rectangle_points(info: Sequence[int]) -> RectanglePoints:
 
 
 def triangle_points(info: Sequence[int]) -> TrianglePoints:
-    """The control points of D3DTRIPATCH_INFO.  Raises Fault for what it does not allow."""
+    """The control points of a D3DTRIPATCH_INFO.  Raises Fault for a combination not allowed."""
     first, number, basis, degree = info
     _basis(_TRIANGLES, basis, degree)
     points = TrianglePoints(first, degree)
@@ -86,7 +84,7 @@ def _basis(allowed: dict[Basis, Container[int]], basis: int, degree: int) -> Bas
 
 
 class Shape(NamedTuple):
-    """What the two patch tokens differ in; ``methods`` are what a tessellator computes for one."""
+    """A shape of patch: its control points, and the element methods of its tessellator."""
 
     points: Callable[[Sequence[int]], ControlPoints]
     kind: type[ControlPoints]
@@ -99,7 +97,7 @@ TRIANGLE = Shape(triangle_points, TrianglePoints, TRIANGLE_METHODS)
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A patch as a token described it; ``segments`` are None if it gave none."""
+    """A patch as a token describes it; ``segments`` is None if the token has none."""
 
     points: ControlPoints
     segments: tuple[float, ...] | None
@@ -109,12 +107,12 @@ class Definition:
     def patch(
         self, states: list[int], segments: tuple[float, ...] | None, *, brought: bool
     ) -> Patch:
-        """What a draw carries of it; ``segments`` go before its own."""
+        """The patch of a draw; ``segments`` override those of the definition."""
         return Patch(self.points, fineness(states, segments or self.segments), self.kept, brought)
 
 
 class Patches:
-    """Patches by handle, of both shapes.  Mutable: tokens keep and delete them."""
+    """Stored patches of both shapes by handle.  Mutable: tokens store and delete them."""
 
     def __init__(self, limits: Limits = GENEROUS) -> None:
         self._limits = limits
@@ -122,11 +120,11 @@ class Patches:
         self._bytes = 0
 
     def handles(self) -> list[int]:
-        """What is kept."""
+        """The handles of stored patches."""
         return sorted(self._kept)
 
     def find(self, handle: int, shape: Shape) -> Definition | None:
-        """A patch that is kept; one of the other shape is forgotten (DrawRectPatch's remarks)."""
+        """A stored patch, or None; one of the other shape is deleted (DrawRectPatch, remarks)."""
         found = self._kept.get(handle)
         if found is not None and not isinstance(found.points, shape.kind):
             self.delete(handle)
@@ -140,7 +138,7 @@ class Patches:
         segments: tuple[float, ...] | None,
         layout: VertexLayout,
     ) -> Definition:
-        """A patch to draw, and to ``keep`` then.  Raises Fault if there is no room to."""
+        """A definition, to draw and then ``keep``.  Raises Fault beyond the limits."""
         size = points.count * len(layout.elements) * _BYTES
         old = self._kept.get(handle)
         most = self._limits.objects
@@ -154,22 +152,20 @@ class Patches:
         return Definition(points, segments, KeptPatch(), size)
 
     def keep(self, handle: int, definition: Definition) -> None:
-        """Keep a patch under a handle; the one that has it is forgotten.  0 keeps nothing."""
+        """Store a patch under a handle, in place of any other; handle 0 stores nothing."""
         self.delete(handle)
         if handle:
             self._kept[handle] = definition
             self._bytes += definition.size
 
     def delete(self, handle: int) -> None:
-        """D3DRS_DELETERTPATCH; draws that were issued with it stay as they are."""
+        """D3DRS_DELETERTPATCH; draws already issued are not affected."""
         found = self._kept.pop(handle, None)
         self._bytes -= found.size if found else 0
 
 
 def fineness(states: list[int], segments: tuple[float, ...] | None) -> Fineness:
-    """How finely patches are divided, D3DRS_PATCHSEGMENTS being the number of all edges if there
-    are no ``segments``.
-    """
+    """The tessellation of patches; without ``segments`` every edge has D3DRS_PATCHSEGMENTS."""
     style = enum_state(PatchEdgeStyle, states, RenderState.PATCHEDGESTYLE)
     return Fineness(
         segments or (bits_float(states[RenderState8.PATCHSEGMENTS]),),
@@ -187,15 +183,20 @@ def _adaptive(states: list[int]) -> Adaptive:
 _switches = itemgetter(RenderState8.PATCHSEGMENTS, RenderState.ENABLEADAPTIVETESSELLATION)
 
 
-def n_patch(state: State, interface: int, layout: VertexLayout, count: int) -> NPatch | None:
-    """What ``count`` triangles are if they are N-patches: since DirectX 8, when they are more than
-    one segment wide or adaptive.  Vertices on the screen never are.
+def may_divide(states: list[int], interface: int, layout: VertexLayout) -> bool:
+    """Whether triangles may be N-patches: from DirectX 8 on, with segments or adaptive
+    tessellation, if their vertices are not transformed yet.
+    """
+    return interface >= 8 and not layout.transformed and any(_switches(states))
+
+
+def n_patch(state: State, count: int) -> NPatch | None:
+    """The N-patches that ``count`` triangles are under a state that ``may_divide`` them; None if
+    each has one segment and tessellation is not adaptive.
 
     Raises Fault for degrees N-patches do not have, and for more than ``MAX_TRIANGLES``.
     """
     states = state.render_states
-    if layout.transformed or interface < 8 or not any(_switches(states)):
-        return None
     fine = fineness(states, None)
     limit = fine.adaptive.most if fine.adaptive else fine.segments[0]
     most = segments_of(limit, continuous=fine.continuous)

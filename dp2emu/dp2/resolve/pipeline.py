@@ -1,24 +1,25 @@
-"""From raw state to the frozen records a draw carries.
+"""Resolution of raw state to the frozen pipeline records of a draw, and the cache of the results.
 
-What this state asks for and the emulator does not have yet is refused here, by name, so that a
-draw either means what the stream says or says what is missing.
-
-Source: Direct3D documentation of D3DRENDERSTATETYPE.
+State that the emulator does not support is refused here by name, so that a draw is either exact or
+an error.  Source: Direct3D documentation of D3DRENDERSTATETYPE.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Iterable
+from collections.abc import Container, Hashable, Iterable, Sequence
 from dataclasses import field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dp2emu.d3d.enums import (
+    Blend,
+    BlendOp,
     CmpFunc,
     Cull,
     DeclMethod,
     FillMode,
     RenderState,
     ShadeMode,
+    StencilOp,
     ZBufferType,
 )
 from dp2emu.d3d.formats import DEPTH
@@ -27,13 +28,7 @@ from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
 from dp2emu.d3d.vertices import MESH_METHODS, VertexLayout
 from dp2emu.dp2.resolve.fixed_function import clip_planes, enum_state, fixed_state
-from dp2emu.dp2.resolve.output import (
-    alpha_test,
-    alpha_to_coverage,
-    blend_state,
-    merge_numbers,
-    stencil_state,
-)
+from dp2emu.dp2.resolve.patches import may_divide
 from dp2emu.dp2.resolve.programs import (
     PixelStage,
     Source,
@@ -43,23 +38,39 @@ from dp2emu.dp2.resolve.programs import (
     vertex_stage,
     wraps,
 )
-from dp2emu.dp2.resolve.raster7 import checked_only, perspective, raster_op, stipple
+from dp2emu.dp2.resolve.raster7 import checked_only, perspective, plane_mask, raster_op, stipple
 from dp2emu.dp2.resolve.samplers import BoundTextures
 from dp2emu.dp2.shaders import Format, Function
 from dp2emu.dp2.states.constants import Constants
 from dp2emu.dp2.states.raw_state import TARGETS, State, bits_float
+from dp2emu.dp2.states.setting_kinds import Kind
 from dp2emu.dp2.textures import Textures
 from dp2emu.errors import Fault
-from dp2emu.gpu.command.bindings import Plane, Rect, Uniforms
-from dp2emu.gpu.command.packets import SOLID, LinePattern, MergeNumbers, PointSize
-from dp2emu.gpu.command.pipeline import DepthState, Pipeline, RasterState
+from dp2emu.gpu.command.bindings import Rect, Uniforms
+from dp2emu.gpu.command.packets import (
+    SOLID,
+    LinePattern,
+    MergeNumbers,
+    OutputBindings,
+    PointSize,
+    RasterBindings,
+    ShaderBindings,
+)
+from dp2emu.gpu.command.pipeline import (
+    DepthState,
+    Pipeline,
+    RasterState,
+    StencilFace,
+    StencilState,
+)
 from dp2emu.gpu.resource.heap import Heap, Surface
 from dp2emu.records import dataclass
+from dp2emu.shader.fixed.blend import BlendEquation, BlendState
 from dp2emu.shader.fixed.uniforms import vertex_uniforms
 
 ZBIAS_UNIT = 1.0 / 65536.0
-"""Depth range one unit of D3DRS_ZBIAS (before DirectX 9) moves towards the viewer; the documents
-give no number, this is one step of a 16-bit depth buffer."""
+"""Depth range by which one unit of D3DRS_ZBIAS (before DirectX 9) moves pixels to the viewer.  The
+documents give no number; this is one step of a 16-bit depth buffer."""
 
 MAX_PATTERN_REPEAT = 255
 
@@ -75,7 +86,8 @@ _COLOR_WRITES = (
 class Targets:
     """Bound colour surfaces by index, and the depth-stencil surface.
 
-    ``extent``: the pixels all colours have, or without any the depth surface; None without both.
+    ``extent`` is the intersection of all colours, or the depth surface without any; None without
+    both.
     """
 
     colors: tuple[Surface | None, ...] = (None,) * TARGETS
@@ -110,24 +122,25 @@ class Targets:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resolved:
-    """What a draw carries of the state: its pipeline and the numbers the programs read.
+    """What a draw carries of the state: its pipeline and the uniforms of its programs.
 
-    ``clip_planes`` are the user's, those that are on; the rest is as in ``Draw``, where ``known``
-    is of all draws under this state.
+    ``fixed_pixel`` is bound to a pixel program that reads no constant registers.  ``raster`` and
+    ``output`` are one object for all draws under this state: their identity is the key of what is
+    derived from them.  ``managed`` are the textures to upload before a draw; ``n_patches`` says
+    whether triangles may be N-patches.
     """
 
     pipeline: Pipeline
     vertex: VertexStage
     pixel: PixelStage
-    clip_planes: tuple[Plane, ...]
-    point: PointSize
-    merge: MergeNumbers
-    line_pattern: LinePattern
-    stipple: tuple[int, ...]
-    known: dict[Hashable, Any] = field(default_factory=dict)
+    raster: RasterBindings
+    output: OutputBindings
+    fixed_pixel: ShaderBindings
+    managed: tuple[Surface, ...]
+    n_patches: bool
 
     def vertex_uniforms(self, state: State, constants: Constants) -> Uniforms:
-        """The numbers of the vertex program, state and constants as they are now."""
+        """The uniforms of the vertex program from the current state and constants."""
         if self.vertex.shader is not None:
             return constant_uniforms(constants, self.vertex.shader)
         if self.vertex.fixed is None:
@@ -135,7 +148,7 @@ class Resolved:
         return vertex_uniforms(self.vertex.fixed, fixed_state(state))
 
     def pixel_uniforms(self, constants: Constants) -> Uniforms:
-        """The numbers of the pixel program, constants as they are now."""
+        """The uniforms of the pixel program from the current constants."""
         if self.pixel.shader is None:
             return self.pixel.uniforms
         return {**self.pixel.uniforms, **constant_uniforms(constants, self.pixel.shader)}
@@ -144,7 +157,7 @@ class Resolved:
 def resolve(
     state: State, source: Source, targets: Targets, interface: int, bound: BoundTextures
 ) -> Resolved:
-    """What a draw under this state carries.  Raises Fault for values that mean nothing."""
+    """The pipeline and uniforms of draws under a state.  Raises Fault for meaningless values."""
     states, depth, layout = state.render_states, targets.depth, source.layout
     planes = clip_planes(state)
     pixel = pixel_stage(state, source.pixel, interface, bound)
@@ -179,15 +192,23 @@ def resolve(
         dither=bool(states[RenderState.DITHERENABLE]),
         raster_op=raster_op(states, interface),
     )
+    textures = (*pixel.textures.values(), *vertex.textures.values())
     return Resolved(
         checked_only(pipeline, states, interface),
         vertex,
         pixel,
-        planes,
-        point_size(state),
-        merge_numbers(states, interface),
-        line_pattern(state, interface),
-        stipple(states, interface),
+        RasterBindings(
+            viewport=state.viewport,
+            point=point_size(state),
+            clip_planes=planes,
+            w_range=state.plain[Kind.W_RANGE],
+            line_pattern=line_pattern(state, interface),
+            stipple=stipple(states, interface),
+        ),
+        OutputBindings(targets.colors, depth, merge_numbers(states, interface)),
+        ShaderBindings(pixel.uniforms, pixel.textures),
+        managed=tuple(t.surface for t in textures if t.surface.system is not None),
+        n_patches=may_divide(states, interface, layout),
     )
 
 
@@ -214,10 +235,10 @@ def _raster_state(
 
 
 def _clips(states: list[int], interface: int, *, tested: bool) -> bool:
-    """Whether depth outside 0..1 is cut off.
+    """Whether primitives are clipped to depth 0..1.
 
-    Vertices on the screen are not cut while depth is not ``tested``.  Before DirectX 8
-    D3DRENDERSTATE_CLIPPING only says whether the runtime need look: drivers cut all the same.
+    Transformed vertices are not clipped unless depth is ``tested``.  Before DirectX 8
+    D3DRENDERSTATE_CLIPPING is a hint to the runtime: drivers clip in any case.
     """
     return tested and (interface < 8 or bool(states[RenderState.CLIPPING]))
 
@@ -262,28 +283,24 @@ def _depth_state(states: list[int], interface: int) -> DepthState:
     )
 
 
-# What states were resolved to, kept as long as they may come again.
-#
-# An application goes back and forth between a few states, and resolving one costs more than all
-# else that is done for a small draw.
+# The cache.  Applications alternate between a few states, and resolving one costs more than the
+# rest of a small draw.
 
 ROOM = 256
-"""Resolved states, and sources, that a context keeps; of more, those that came last."""
+"""Resolved states, and sources, that a context caches; the oldest makes room."""
 
-_NONE: Uniforms = {}
+_NO_BINDINGS = -1, ShaderBindings()
 
 
 _K = TypeVar("_K", bound=Hashable)
-
-
 _V = TypeVar("_V")
 
 
 class Resolutions:
-    """What a context's states and vertex formats were resolved to.  Mutable: it remembers.
+    """The cache of a context's resolved states and vertex sources.  Mutable.
 
-    It keeps no surface that has lost its handle, so that memory is free when bindings say so:
-    ``forget`` is to be called when a handle goes.
+    It must not keep memory alive that nothing binds: call ``forget`` when a surface loses its
+    handle.
     """
 
     def __init__(self, interface: int, heap: Heap) -> None:
@@ -291,11 +308,11 @@ class Resolutions:
         self._heap = heap
         self._version = -1
         self._resolved: dict[Hashable, Resolved] = {}
-        self._uniforms: dict[VertexStage | PixelStage, tuple[int, Uniforms]] = {}
+        self._bindings: dict[VertexStage | PixelStage, tuple[int, ShaderBindings]] = {}
         self._sources: dict[Hashable, Source] = {}
 
     def of(self, state: State, source: Source, targets: Targets, textures: Textures) -> Resolved:
-        """What a draw carries.  Raises Fault and Unsupported as ``resolve`` does."""
+        """The resolved state of a draw.  Raises Fault and Unsupported as ``resolve`` does."""
         if state.version != self._version:
             self._version = state.version
             self.forget()
@@ -308,31 +325,33 @@ class Resolutions:
                 _keep(self._resolved, key, found)
         return found
 
-    def vertex_uniforms(self, resolved: Resolved, state: State, constants: Constants) -> Uniforms:
-        """The numbers of the vertex program, made once as long as nothing changes them."""
+    def vertex_bindings(
+        self, resolved: Resolved, state: State, constants: Constants
+    ) -> ShaderBindings:
+        """The vertex program's bindings, computed anew when state or constants have changed."""
         stage = resolved.vertex
         now = state.numbers if stage.shader is None else constants.version
-        then, found = self._uniforms.get(stage, (-1, _NONE))
+        then, found = self._bindings.get(stage, _NO_BINDINGS)
         if then != now:
-            found = resolved.vertex_uniforms(state, constants)
-            _keep(self._uniforms, stage, (now, found))
+            found = ShaderBindings(resolved.vertex_uniforms(state, constants), stage.textures)
+            _keep(self._bindings, stage, (now, found))
         return found
 
-    def pixel_uniforms(self, resolved: Resolved, constants: Constants) -> Uniforms:
-        """The same of the pixel program."""
+    def pixel_bindings(self, resolved: Resolved, constants: Constants) -> ShaderBindings:
+        """The pixel program's bindings, likewise."""
         stage = resolved.pixel
         if stage.shader is None:
-            return resolved.pixel_uniforms(constants)
-        then, found = self._uniforms.get(stage, (-1, _NONE))
+            return resolved.fixed_pixel
+        then, found = self._bindings.get(stage, _NO_BINDINGS)
         if then != constants.version:
-            found = resolved.pixel_uniforms(constants)
-            _keep(self._uniforms, stage, (constants.version, found))
+            found = ShaderBindings(resolved.pixel_uniforms(constants), stage.textures)
+            _keep(self._bindings, stage, (constants.version, found))
         return found
 
     def forget(self) -> None:
         """Drop every resolved state."""
         self._resolved.clear()
-        self._uniforms.clear()
+        self._bindings.clear()
 
     def source(
         self,
@@ -341,9 +360,8 @@ class Resolutions:
         pixel: Function | None = None,
         methods: Container[DeclMethod] = MESH_METHODS,
     ) -> Source:
-        """One object for the same format and shaders, so that what hangs on it can stay.
-
-        Raises Fault for a format without a position.
+        """The vertex source of a format and shaders; equal ones are one object, so that caches by
+        identity hit.  Raises Fault for a format without a position.
         """
         key = format, function, pixel, methods
         found = self._sources.get(key)
@@ -362,13 +380,121 @@ class Resolutions:
         return fvf_layout(code, self._interface)
 
     def _live(self, surfaces: Iterable[Surface | None]) -> bool:
-        """Whether all of them are still known by their handles."""
+        """Whether all surfaces still have their handles."""
         get = self._heap.get
         return all(surface is None or get(surface.handle) is surface for surface in surfaces)
 
 
 def _keep(known: dict[_K, _V], key: _K, value: _V) -> None:
-    """Add an entry; the oldest makes room."""
+    """Add an entry to a cache of ``ROOM`` entries; the oldest makes room."""
     if len(known) >= ROOM:
         del known[next(iter(known))]
     known[key] = value
+
+
+# Output merger: blending, alpha test and stencil.  Sources: the Direct3D 9 documentation of the
+# states.
+
+_BOTH = {
+    Blend.BOTHSRCALPHA: (Blend.SRCALPHA, Blend.INVSRCALPHA),
+    Blend.BOTHINVSRCALPHA: (Blend.INVSRCALPHA, Blend.SRCALPHA),
+}
+"""Source factors that set both factors, whatever the destination factor is."""
+_FRONT = (
+    RenderState.STENCILFUNC,
+    RenderState.STENCILFAIL,
+    RenderState.STENCILZFAIL,
+    RenderState.STENCILPASS,
+)
+
+
+_BACK = (
+    RenderState.CCW_STENCILFUNC,
+    RenderState.CCW_STENCILFAIL,
+    RenderState.CCW_STENCILZFAIL,
+    RenderState.CCW_STENCILPASS,
+)
+"""Comparison and operations, in the order of ``StencilFace``."""
+
+
+_ALPHA_TO_COVERAGE = {
+    RenderState.POINTSIZE: int.from_bytes(b"A2M1", "little"),
+    RenderState.ADAPTIVETESS_Y: int.from_bytes(b"ATOC", "little"),
+}
+
+
+def blend_state(states: Sequence[int]) -> BlendState | None:
+    """The blend equations, or None without D3DRS_ALPHABLENDENABLE.
+
+    Raises Fault for an unknown factor or operation.
+    """
+    if not states[RenderState.ALPHABLENDENABLE]:
+        return None
+    color = _equation(states, RenderState.SRCBLEND, RenderState.DESTBLEND, RenderState.BLENDOP)
+    if not states[RenderState.SEPARATEALPHABLENDENABLE]:
+        return BlendState(color, color)
+    alpha = _equation(
+        states, RenderState.SRCBLENDALPHA, RenderState.DESTBLENDALPHA, RenderState.BLENDOPALPHA
+    )
+    return BlendState(color, alpha)
+
+
+def _equation(
+    states: Sequence[int], source: RenderState, destination: RenderState, operation: RenderState
+) -> BlendEquation:
+    op = enum_state(BlendOp, states, operation)
+    first = enum_state(Blend, states, source)
+    if first in _BOTH:
+        return BlendEquation(*_BOTH[first], op)
+    second = enum_state(Blend, states, destination)
+    if second in _BOTH:
+        what = f"{destination.sdk} is {second.sdk}, which is a source factor"
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what)
+    return BlendEquation(first, second, op)
+
+
+def alpha_test(states: Sequence[int]) -> CmpFunc | None:
+    """The alpha comparison; None if all fragments pass.  Raises Fault for an unknown one."""
+    if not states[RenderState.ALPHATESTENABLE]:
+        return None
+    func = enum_state(CmpFunc, states, RenderState.ALPHAFUNC)
+    return None if func is CmpFunc.ALWAYS else func
+
+
+def alpha_to_coverage(states: Sequence[int]) -> bool:
+    """Whether alpha to coverage is on, which Direct3D 9 has no state for: vendors agreed on the
+    four-character codes A2M1 in D3DRS_POINTSIZE and ATOC in D3DRS_ADAPTIVETESS_Y.
+    """
+    return any(states[state] == code for state, code in _ALPHA_TO_COVERAGE.items())
+
+
+def stencil_state(states: Sequence[int]) -> StencilState | None:
+    """The stencil test, or None without D3DRS_STENCILENABLE.
+
+    Raises Fault for an unknown comparison or operation.
+    """
+    if not states[RenderState.STENCILENABLE]:
+        return None
+    two_sided = bool(states[RenderState.TWOSIDEDSTENCILMODE])
+    return StencilState(_face(states, _FRONT), _face(states, _BACK) if two_sided else None)
+
+
+def _face(states: Sequence[int], names: Sequence[RenderState]) -> StencilFace:
+    func, *operations = names
+    return StencilFace(
+        enum_state(CmpFunc, states, func),
+        *(enum_state(StencilOp, states, operation) for operation in operations),
+    )
+
+
+def merge_numbers(states: Sequence[int], interface: int) -> MergeNumbers:
+    """The uniforms of the output merger; only the low 8 bits of ALPHAREF count."""
+    return MergeNumbers(
+        blend_factor=states[RenderState.BLENDFACTOR],
+        sample_mask=states[RenderState.MULTISAMPLEMASK],
+        alpha_reference=states[RenderState.ALPHAREF] & 0xFF,
+        stencil_reference=states[RenderState.STENCILREF],
+        stencil_mask=states[RenderState.STENCILMASK],
+        stencil_write_mask=states[RenderState.STENCILWRITEMASK],
+        plane_mask=plane_mask(states, interface),
+    )

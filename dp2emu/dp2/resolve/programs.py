@@ -1,17 +1,28 @@
-"""Programs a draw runs: created shaders, or what the fixed function is generated as.
+"""Programs of a draw: created shaders, or programs generated for the fixed function.
 
-Source: reference 3.5 and Direct3D documentation of the fixed function.
+Source: wire format, "Shaders and constants", and the Direct3D documentation of the fixed function
+and of the texture stage states.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import field
+from typing import NamedTuple, TypeVar
 
 from dp2emu.d3d.declarations import Declaration8
-from dp2emu.d3d.enums import DeclMethod, RenderState, TextureStageState
+from dp2emu.d3d.enums import (
+    DeclMethod,
+    RenderState,
+    TextureArgument,
+    TextureOp,
+    TextureStageState,
+    TextureTransformFlags,
+)
+from dp2emu.d3d.flags import ArgumentModifier
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import RenderState7
+from dp2emu.d3d.sdk import SdkEnum
 from dp2emu.d3d.vertices import (
     MESH_METHODS,
     Element,
@@ -19,40 +30,49 @@ from dp2emu.d3d.vertices import (
     check_drawable,
     elements_by_name,
 )
-from dp2emu.dp2.resolve.fixed_function import fixed_vertex, pixel_fog, pixel_fog_uniforms
+from dp2emu.dp2.resolve.fixed_function import color, fixed_vertex, pixel_fog, pixel_fog_uniforms
 from dp2emu.dp2.resolve.raster7 import monochrome
 from dp2emu.dp2.resolve.samplers import BoundTextures, keyed, samplers
-from dp2emu.dp2.resolve.texture_stages import cascade, cascade_uniforms, projection
 from dp2emu.dp2.shaders import Function, lowered_pixel, lowered_vertex
 from dp2emu.dp2.states.constants import Constants
-from dp2emu.dp2.states.raw_state import VERTEX_SAMPLER, State
+from dp2emu.dp2.states.raw_state import VERTEX_SAMPLER, State, bits_float
+from dp2emu.dp2.states.stage7 import blended_stage
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.bindings import Textures, Uniforms
 from dp2emu.gpu.command.pipeline import Attribute, Samplers
 from dp2emu.records import dataclass
-from dp2emu.shader.fixed.cascade import FixedPixel, TextureStage
+from dp2emu.shader.fixed.cascade import (
+    CURRENT,
+    DISABLED,
+    Argument,
+    Combination,
+    FixedPixel,
+    TextureStage,
+)
 from dp2emu.shader.fixed.fog import Fog
-from dp2emu.shader.fixed.operations import reads_texture
-from dp2emu.shader.fixed.pixel import pixel_program
+from dp2emu.shader.fixed.operations import arguments_of, reads_texture
+from dp2emu.shader.fixed.pixel import pixel_program, stage_uniforms
 from dp2emu.shader.fixed.records import FixedVertex
 from dp2emu.shader.fixed.vertex import vertex_program
 from dp2emu.shader.ir import Program, Sample, TextureKind, of_program, walk
 from dp2emu.shader.ports import varying
-from dp2emu.shader.sm.lower import InputRegister, Lowered, overlaid
+from dp2emu.shader.sm.lower import InputRegister, Lowered, overlay_constants
 from dp2emu.shader.sm.versions import V1_4, V2_0
 from dp2emu.shader.stages import STAGE_FILES, STAGES
-from dp2emu.shader.types import Lanes
+from dp2emu.shader.types import F32, Lanes
 
 _TEXCOORD = "texcoord"
+
+
 _WRAPS = [RenderState[f"WRAP{number}"] for number in range(16)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """What vertices are, and the shaders they and their pixels go through; None: none.
+    """The vertex layout and shaders of a draw; None is the fixed function.
 
-    ``tokens`` is the declaration if it is one of DirectX 8.  ``methods`` are what the tessellator
-    computes for what is drawn.
+    ``tokens`` is the declaration if it is one of DirectX 8.  ``methods`` are the methods of vertex
+    elements that the tessellator computes.
     """
 
     layout: VertexLayout
@@ -64,9 +84,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VertexStage:
-    """The vertex program, None for vertices on the screen, and what feeds it.
+    """The vertex program, None for transformed vertices, with its attributes and textures.
 
-    ``shader`` is set if its numbers are constant registers, ``fixed`` if they are those of the
+    ``shader`` is set if its uniforms are constant registers, ``fixed`` if they are those of the
     fixed function.
     """
 
@@ -80,7 +100,7 @@ class VertexStage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PixelStage:
-    """The pixel program, and the numbers of fog and stages.  ``shader`` as in ``VertexStage``."""
+    """The pixel program, and the uniforms of fog and stages.  ``shader`` as in ``VertexStage``."""
 
     program: Program
     uniforms: Uniforms
@@ -92,7 +112,7 @@ class PixelStage:
 def pixel_stage(
     state: State, function: Function | None, interface: int, bound: BoundTextures
 ) -> PixelStage:
-    """What pixels go through."""
+    """The pixel program of a state, a created shader or the cascade of texture stages."""
     lowered = None
     fog = pixel_fog(state)
     if function is None:
@@ -123,9 +143,9 @@ def _cascade_program(
 
 
 def _drops_keyed(state: State, stages: Sequence[TextureStage]) -> bool:
-    """Whether pixels that the texture of stage 0 leaves transparent are not drawn.
+    """Whether pixels are dropped where the texture of stage 0 has its colour key.
 
-    COLORKEYBLENDENABLE leaves it to blending and the alpha test what becomes of them.
+    With COLORKEYBLENDENABLE blending and the alpha test decide about them.
     """
     if state.render_states[RenderState7.COLORKEYBLENDENABLE]:
         return False
@@ -135,9 +155,10 @@ def _drops_keyed(state: State, stages: Sequence[TextureStage]) -> bool:
 def _lowered_pixel(
     state: State, function: Function, fog: Fog | None, bound: BoundTextures
 ) -> Lowered:
-    """Shaders of 1.x learn what is bound to their stages, and before 1.4 what is projected.
+    """A pixel shader, specialised for the bound textures.
 
-    All of them learn where depths are bound, which a sampler declared 2D compares with.
+    Shaders 1.x take the kind of texture from the stage, and before 1.4 its projection too.  All
+    versions compare with a depth texture that a sampler declared 2D reads.
     """
     level = function.shader.version.level
     projections: tuple[tuple[int, int], ...] = ()
@@ -151,7 +172,7 @@ def _lowered_pixel(
 
 @of_program
 def _sampled(program: Program) -> tuple[tuple[int, TextureKind], ...]:
-    """Samplers a program uses, and the shape of texture that each expects."""
+    """Samplers that a program uses, and the kind of texture that each expects."""
     found = {(s.sampler, s.kind) for s in walk(program.statements) if isinstance(s, Sample)}
     return tuple(sorted(found, key=lambda each: each[0]))
 
@@ -159,9 +180,9 @@ def _sampled(program: Program) -> tuple[tuple[int, TextureKind], ...]:
 def vertex_stage(
     state: State, source: Source, pixel: Program, interface: int, bound: BoundTextures
 ) -> VertexStage:
-    """What vertices go through.  A vertex shader leaves vertices on the screen alone.
+    """The vertex program of a state; transformed vertices pass no vertex shader.
 
-    Raises Fault for vertices without a position, Unsupported for what is not built.
+    Raises Fault for vertices without a position, Unsupported for unsupported elements.
     """
     layout = source.layout
     check_drawable(layout, source.methods)
@@ -182,7 +203,7 @@ def vertex_stage(
 
 
 def _texture_sets(pixel: Program) -> int:
-    """How many texture coordinate sets the fixed function makes for a pixel program."""
+    """Number of texture coordinate sets that the fixed function writes for a pixel program."""
     return min(max(_sets_read(pixel), default=-1) + 1, STAGES)
 
 
@@ -196,8 +217,8 @@ def _sets_read(pixel: Program) -> frozenset[int]:
 def wraps(state: State, source: Source, pixel: Program) -> tuple[int, ...]:
     """D3DRS_WRAPn of each coordinate set a pixel program reads, up to the last that wraps.
 
-    What the fixed function makes for a stage wraps as the set its D3DTSS_TEXCOORDINDEX names, also
-    where that says how it is generated; what a vertex shader writes as its own number.
+    The fixed function takes n from D3DTSS_TEXCOORDINDEX of the stage, also for generated
+    coordinates; a vertex shader's outputs wrap by their own number.
     """
     fixed = source.function is None or source.layout.transformed
     masks = [0] * len(_WRAPS)
@@ -215,9 +236,10 @@ def _set_of(state: State, stage: int) -> int:
 
 
 def _on_screen(state: State, layout: VertexLayout, sets: int) -> tuple[Attribute, ...]:
-    """What vertices on the screen have by name, if stages do not take the sets in order.
+    """Attributes of transformed vertices, empty if stages use the coordinate sets in order.
 
-    D3DTSS_TEXCOORDINDEX chooses the set of each stage; nothing is generated or transformed.
+    D3DTSS_TEXCOORDINDEX chooses the set of each stage; coordinates are not generated or
+    transformed.
     """
     indices = [_set_of(state, n) for n in range(sets)]
     if indices == list(range(sets)):
@@ -228,7 +250,7 @@ def _on_screen(state: State, layout: VertexLayout, sets: int) -> tuple[Attribute
 
 
 def _element(source: Source, found: InputRegister) -> Element | None:
-    """The element an input register reads: by usage, or by number as in DirectX 8."""
+    """The vertex element of an input register: by usage, or by register number in DirectX 8."""
     if found.usage is None:
         return source.tokens.element(found.register) if source.tokens else None
     wanted = (found.usage, found.index)
@@ -236,12 +258,133 @@ def _element(source: Source, found: InputRegister) -> Element | None:
 
 
 def constant_uniforms(constants: Constants, lowered: Lowered) -> Uniforms:
-    """The constant registers that a shader reads as they are now, with its own on top."""
+    """The current constant registers of a shader, overlaid with the constants it defines."""
     files = constants.files
     found: dict[str, Lanes] = {}
     for file in lowered.program.files:
         if file.name in files:
             values = files[file.name].values
             values = values.reshape(-1) != 0 if file.name == "b" else values
-            found[file.name] = overlaid(file.name, values, lowered.constants).reshape(-1)
+            found[file.name] = overlay_constants(file.name, values, lowered.constants).reshape(-1)
     return found
+
+
+# The cascade of texture stages.  A stage whose colour reads an unbound texture ends the cascade as
+# D3DTOP_DISABLE does; one whose alpha reads it leaves alpha unchanged.  An unknown operation or
+# argument is a Fault if it is read.
+
+_SELECT_MASK, _COUNT_MASK = 0xF, 0xFF
+
+
+_E = TypeVar("_E", bound=SdkEnum)
+
+
+class _States(NamedTuple):
+    """An operation and its arguments 0, 1 and 2."""
+
+    op: TextureStageState
+    arguments: tuple[TextureStageState, TextureStageState, TextureStageState]
+
+
+_COLOR = _States(
+    TextureStageState.COLOROP,
+    (TextureStageState.COLORARG0, TextureStageState.COLORARG1, TextureStageState.COLORARG2),
+)
+
+
+_ALPHA = _States(
+    TextureStageState.ALPHAOP,
+    (TextureStageState.ALPHAARG0, TextureStageState.ALPHAARG1, TextureStageState.ALPHAARG2),
+)
+
+
+_BUMPS = (
+    TextureStageState.BUMPENVMAT00,
+    TextureStageState.BUMPENVMAT01,
+    TextureStageState.BUMPENVMAT10,
+    TextureStageState.BUMPENVMAT11,
+    TextureStageState.BUMPENVLSCALE,
+    TextureStageState.BUMPENVLOFFSET,
+)
+
+
+def cascade(
+    state: State, kinds: Mapping[int, TextureKind], alpha: int = 0
+) -> tuple[TextureStage, ...]:
+    """The stages up to the end of the cascade; ``kinds`` are those of the bound textures.
+
+    ``alpha`` is the largest alpha that the texture of stage 0 stores, for texture map blends.
+    """
+    if state.map_blend:
+        only = blended_stage(state.map_blend, kinds.get(0), projection(state, 0), alpha)
+        return () if only is None else (only,)
+    stages: list[TextureStage] = []
+    for number in range(STAGES):
+        stage = _stage(state, number, kinds.get(number))
+        if stage is None:
+            break
+        stages.append(stage)
+    return tuple(stages)
+
+
+def _stage(state: State, number: int, texture: TextureKind | None) -> TextureStage | None:
+    row = state.stage(number)
+    color = _combination(row, number, _COLOR)
+    if color.op is TextureOp.DISABLE or (texture is None and reads_texture(color)):
+        return None
+    alpha = DISABLED
+    if color.op is not TextureOp.DOTPRODUCT3:
+        alpha = _combination(row, number, _ALPHA)
+    if texture is None and reads_texture(alpha):
+        alpha = DISABLED
+    temp = row[TextureStageState.RESULTARG] & _SELECT_MASK == TextureArgument.TEMP
+    return TextureStage(color, alpha, temp, texture, projection(state, number))
+
+
+def _combination(row: Sequence[int], stage: int, states: _States) -> Combination:
+    """An operation with the arguments it reads; others stay out of the program's key."""
+    op = _member(TextureOp, row[states.op], states.op, stage)
+    read = arguments_of(op)
+    zero, one, two = (
+        _argument(row[state], state, stage) if place in read else CURRENT
+        for place, state in enumerate(states.arguments)
+    )
+    return Combination(op, (zero, one, two))
+
+
+def _argument(value: int, state: TextureStageState, stage: int) -> Argument:
+    return Argument(
+        _member(TextureArgument, value & _SELECT_MASK, state, stage),
+        bool(value & ArgumentModifier.COMPLEMENT),
+        bool(value & ArgumentModifier.ALPHAREPLICATE),
+    )
+
+
+def _member(enum: type[_E], value: int, state: TextureStageState, stage: int) -> _E:
+    try:
+        return enum(value)
+    except ValueError:
+        what = f"{state.sdk} of stage {stage} is {value}, which is no {enum.__name__}"
+        raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, what) from None
+
+
+def projection(state: State, stage: int) -> int | None:
+    """The coordinate, 1 to 3, by which D3DTTFF_PROJECTED divides: the last of the count.
+
+    Without a count, or with a larger one, it is the fourth; a single coordinate is not divided.
+    """
+    flags = state.stage(stage)[TextureStageState.TEXTURETRANSFORMFLAGS]
+    if not flags & TextureTransformFlags.PROJECTED:
+        return None
+    count = min(flags & _COUNT_MASK, 4) or 4
+    return count - 1 if count > 1 else None
+
+
+def cascade_uniforms(state: State) -> dict[str, F32]:
+    """The uniforms of texture stages, for the cascade and for pixel shaders."""
+    rows = [state.stage(stage) for stage in range(STAGES)]
+    return stage_uniforms(
+        color(state.render_states[RenderState.TEXTUREFACTOR]),
+        [color(row[TextureStageState.CONSTANT]) for row in rows],
+        [[bits_float(row[number]) for number in _BUMPS] for row in rows],
+    )

@@ -1,8 +1,8 @@
-"""Render states that only DirectX 6 and 7 have, as far as they change what is drawn and written.
+"""Render states of DirectX 6 and 7 only that change how primitives are drawn.
 
 Source: the DirectX 6 and 7 documentation of D3DRENDERSTATETYPE.  DirectX 7 made raster operations,
-stipple patterns and what else is about bits and planes obsolete; only DirectX 6 has them here.
-What is said of texture stage 0 is in ``stage7``.
+stipple patterns and plane masks obsolete; only DirectX 6 has them here.  States of texture stage 0
+are in ``stage7``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WITHOUT_EFFECT: Mapping[RenderState7, str] = {
     RenderState7.TRANSLUCENTSORTINDEPENDENT: "for boards that sort, which this does not",
     RenderState7.EXTENTS: "asks for the extents of what was drawn, which no token returns",
 }
-"""Why a state changes nothing."""
+"""States without effect, and the reason."""
 
 _STIPPLE_ROWS = range(RenderState7.STIPPLEPATTERN00, RenderState7.STIPPLEPATTERN31 + 1)
 
@@ -43,7 +43,7 @@ def monochrome(states: Sequence[int], interface: int) -> bool:
 
 
 def raster_op(states: Sequence[int], interface: int) -> int:
-    """D3DRENDERSTATE_ROP2.  Raises Fault for one there is not."""
+    """D3DRENDERSTATE_ROP2.  Raises Fault for an unknown operation."""
     if interface >= 7:
         return COPY
     found = states[RenderState7.ROP2]
@@ -54,7 +54,7 @@ def raster_op(states: Sequence[int], interface: int) -> int:
 
 
 def plane_mask(states: Sequence[int], interface: int) -> int:
-    """D3DRENDERSTATE_PLANEMASK: bits of pixels that are written."""
+    """D3DRENDERSTATE_PLANEMASK: the mask of pixel bits that are written."""
     return states[RenderState7.PLANEMASK] if interface < 7 else ALL_PLANES
 
 
@@ -66,9 +66,10 @@ def stipple(states: Sequence[int], interface: int) -> tuple[int, ...]:
 
 
 def checked_only(pipeline: Pipeline, states: Sequence[int], interface: int) -> Pipeline:
-    """D3DRENDERSTATE_ZVISIBLE: primitives are tested and counted, and nothing is written.
+    """The pipeline with D3DRENDERSTATE_ZVISIBLE applied: it tests and counts, without writes.
 
-    Applications of DirectX 7 set it and expect to see what they draw, as its drivers let them.
+    DirectX 7 applications set the state and expect to see their primitives, because drivers of
+    DirectX 7 ignored it.
     """
     if interface >= 7 or not states[RenderState7.ZVISIBLE]:
         return pipeline
@@ -81,6 +82,6 @@ def checked_only(pipeline: Pipeline, states: Sequence[int], interface: int) -> P
 
 
 def _kept(stencil: StencilState) -> StencilState:
-    """The same tests, which leave all values as they are."""
+    """The stencil tests without their operations."""
     back = stencil.back and StencilFace(stencil.back.func)
     return StencilState(StencilFace(stencil.front.func), back)

@@ -1,8 +1,8 @@
-"""From raw state to how textures are sampled: keys of sampler programs, and their numbers.
+"""Keys and bindings of samplers, from raw state.
 
-On the wire sampler states are texture stage states with the numbers of DirectX 8; how filters are
-numbered is up to the interface version (reference 3.6).  A value that names no address mode or
-filter is a Fault at the draw that samples with it.
+On the wire sampler states are texture stage states with the numbers of DirectX 8; the numbers of
+filters depend on the interface version (wire format, "Texture stages and samplers").  An unknown
+address mode or filter is a Fault at the draw that samples with it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from dp2emu.d3d.legacy import (
 )
 from dp2emu.dp2.resolve.convolution import Convolution
 from dp2emu.dp2.states.raw_state import SRGB_TEXTURE, State, bits_float
+from dp2emu.dp2.states.setting_kinds import Kind
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.bindings import TextureBinding
 from dp2emu.gpu.command.pipeline import Samplers
@@ -41,7 +42,7 @@ KINDS = {
     SurfaceKind.VOLUME: TextureKind.VOLUME,
     SurfaceKind.VOLUMETEXTURE: TextureKind.VOLUME,
 }
-"""Shapes of what can be bound as a texture."""
+"""Texture kinds of the surfaces that can be bound as textures."""
 
 _ADDRESSES = (
     TextureStageState8.ADDRESSU,
@@ -58,14 +59,14 @@ _ALPHA_BLOCKS: dict[AnyFormat, int] = {
     Format.A1: 1,
     **dict.fromkeys((Format.DXT1, Format.DXT2, Format.DXT3, Format.DXT4, Format.DXT5), 255),
 }
-"""The largest alpha of formats whose pixels share bytes."""
+"""The largest alpha value of formats whose pixels share bytes."""
 _MODES = {int(mode): mode for mode in TextureAddress}
 _WRAP = (TextureAddress.WRAP,) * 3
 _M = TypeVar("_M", TextureAddress, TextureFilter)
 
 
 def is_texture(surface: Surface) -> bool:
-    """Whether a surface can be sampled: no buffer, not multisampled, of a format for its shape."""
+    """Whether a surface can be sampled: no buffer, one sample, and a format its kind allows."""
     row, kind = FORMATS.get(surface.format), KINDS.get(surface.desc.kind)
     if row is None or kind is None or surface.samples > 1 or Use.TEXTURE not in row.uses:
         return False
@@ -74,7 +75,7 @@ def is_texture(surface: Surface) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundTexture:
-    """A texture where it is bound, and what hangs on it.
+    """A bound texture with its palette and most detailed level.
 
     ``palette`` has 256 A8R8G8B8 words, whose alpha counts if ``alpha_palette``.
     """
@@ -86,21 +87,21 @@ class BoundTexture:
 
     @property
     def kind(self) -> TextureKind:
-        """What it is to a sampler; a depth format is compared with."""
+        """The kind of texture for a sampler; two-dimensional depth textures are shadow maps."""
         kind, row = KINDS[self.surface.desc.kind], FORMATS.get(self.surface.format)
         shadow = kind is TextureKind.TEX2D and row is not None and Use.SHADOW in row.uses
         return TextureKind.SHADOW if shadow else kind
 
     @property
     def color_key(self) -> tuple[int, int]:
-        """The range of its colour key, 0 to 0 without one."""
+        """The range of the colour key, 0 to 0 without one."""
         low, high = self.surface.color_key or (0, 0)
         mask = FORMATS[self.surface.format].mask
         return low & mask, high & mask
 
     @property
     def alpha(self) -> int:
-        """The largest alpha a texel can store, 0 if it has none of its own."""
+        """The largest alpha value that a texel can store, 0 without an alpha channel."""
         row = FORMATS[self.surface.format]
         if row.alpha is not None:
             return row.alpha.max
@@ -114,7 +115,7 @@ BoundTextures = Mapping[int, BoundTexture]
 
 
 class _Filters(NamedTuple):
-    """What the numbers of a generation mean in DirectX 9's."""
+    """Filters of an interface version, by their numbers there."""
 
     mag: Mapping[int, TextureFilter]
     min: Mapping[int, TextureFilter]
@@ -146,7 +147,7 @@ _BETWEEN_LEVELS = {int(filter): filter for filter in (TextureFilter.NONE, Textur
     int(filter): TextureFilter.LINEAR for filter in TextureFilter if filter > 1
 }
 _FILTERS_8 = _Filters(_IN_LEVEL, _IN_LEVEL, _BETWEEN_LEVELS)
-"""Inside a level D3DTEXF_NONE is point, and between levels the finer filters are linear."""
+"""Within a level D3DTEXF_NONE means point; between levels all filters above point mean linear."""
 
 
 def samplers(
@@ -157,19 +158,19 @@ def samplers(
 ) -> tuple[Samplers, dict[int, TextureBinding]]:
     """Keys and bindings of a program's samplers.
 
-    ``used`` has the number a program gives a sampler, the stage that is behind it, and the shape
-    of texture it expects there.  A texture of another shape counts as none.
+    ``used`` has the sampler's number in the program, its stage, and the kind of texture that the
+    program expects.  A texture of another kind counts as unbound.
     """
     keys, bindings = [], {}
     for number, stage, kind in used:
         bound = textures.get(stage)
         if bound is not None and bound.kind is kind:
-            asked = _Asked(
+            states = _SamplerStates(
                 stage, state.stage(stage), interface, keyed(state, interface, bound),
-                state.convolution,
+                state.plain[Kind.CONVOLUTION],
             )  # fmt: skip
-            keys.append((number, asked.key(bound)))
-            bindings[number] = asked.binding(bound)
+            keys.append((number, states.key(bound)))
+            bindings[number] = states.binding(bound)
     return tuple(keys), bindings
 
 
@@ -180,9 +181,9 @@ def keyed(state: State, interface: int, bound: BoundTexture) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """The states of a stage, the interface that numbers them, whether a colour key counts, and
-    the kernel of convolutions.
+class _SamplerStates:
+    """The sampler states of a stage, the interface version of their numbers, whether a colour key
+    counts, and the convolution kernel.
     """
 
     stage: int
@@ -213,7 +214,7 @@ class _Asked:
         )
 
     def convolving(self, bound: BoundTexture) -> SamplerKey:
-        """Raises Fault for what is not monochrome, which drivers are to refuse."""
+        """The key of a convolution.  Raises Fault unless the texture is monochrome (A1)."""
         surface = bound.surface
         if surface.format is not Format.A1 or bound.kind is not TextureKind.TEX2D:
             what = f"convolution of {surface.format.sdk} at stage {self.stage}"
@@ -243,24 +244,24 @@ class _Asked:
         )
 
     def max_level(self) -> int:
-        """D3DSAMP_MAXMIPLEVEL, which without a mip filter does not count."""
+        """D3DSAMP_MAXMIPLEVEL, or 0 without a mip filter."""
         _, _, mip = self.filters()
         return 0 if mip is TextureFilter.NONE else self.row[TextureStageState8.MAXMIPLEVEL]
 
     def addresses(self, kind: TextureKind) -> Addresses:
-        """WRAP where the shape has no such coordinate; faces of a cube end at their edges."""
+        """Address modes of u, v and w; WRAP for coordinates that the kind lacks, and for cubes."""
         count = 0 if kind is TextureKind.CUBE else kind.axes
-        modes = [self.meaning(_MODES, number) for number in _ADDRESSES[:count]]
+        modes = [self.member(_MODES, number) for number in _ADDRESSES[:count]]
         u, v, w = (*modes, *_WRAP)[:3]
         return u, v, w
 
     def filters(self) -> tuple[TextureFilter, TextureFilter, TextureFilter]:
         tables = _FILTERS_7 if self.interface < 8 else _FILTERS_8
         pairs = zip(tables, _FILTERS, strict=True)
-        mag, min_, mip = (self.meaning(table, number) for table, number in pairs)
+        mag, min_, mip = (self.member(table, number) for table, number in pairs)
         return mag, min_, mip
 
-    def meaning(self, table: Mapping[int, _M], number: TextureStageState8) -> _M:
+    def member(self, table: Mapping[int, _M], number: TextureStageState8) -> _M:
         found = table.get(self.row[number])
         if found is None:
             what = f"{number.sdk} of stage {self.stage} is {self.row[number]}"

@@ -1,6 +1,7 @@
-"""Instances of indexed draws, and streams that advance once in several vertices.
+"""Vertex sources of draws: the memory of the call, bound streams, and stream frequencies.
 
-Source: Direct3D 9 documentation of SetStreamSourceFreq.
+Source: wire format, "DirectX 8 opcodes" and "Vertex sources"; Direct3D 9 documentation of
+SetStreamSourceFreq.
 """
 
 from __future__ import annotations
@@ -8,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
-from dp2emu.d3d.flags import StreamSource
-from dp2emu.d3d.frequency import ALWAYS, Frequency
+from dp2emu.d3d.flags import EVERY_VERTEX, Frequency, StreamSource
 from dp2emu.d3d.hresult import HResult
 from dp2emu.dp2.capabilities import MAX_STRIDE
 from dp2emu.dp2.states.raw_state import STREAMS
@@ -19,17 +19,22 @@ from dp2emu.gpu.resource.heap import Surface
 from dp2emu.records import dataclass
 
 Streams = tuple[Stream | None, ...]
+NO_STREAMS: Streams = (None,) * STREAMS
 
 INSTANCES_MAX = 1 << 14
 """Instances of a draw."""
-
-
 MAX_INSTANCED = 1 << 24
-"""Primitives of all instances of a draw together."""
+"""Primitives of all instances of a draw."""
+ROOM = 256
+"""Streams that a context caches by buffer, offset and stride."""
 
 
-def frequency_of(stream: int, value: int) -> Frequency:
-    """The frequency a stream is given.  Raises Fault for one that means nothing."""
+# Stream frequencies
+
+
+def check_frequency(stream: int, value: int) -> Frequency:
+    """The frequency that a DWORD sets for a stream.  Raises Fault if it has no meaning."""
+    check_stream(stream, 0)
     frequency = Frequency.of(value)
     if not frequency.allowed(stream):
         what = f"stream {stream}: frequency {value:#x}"
@@ -40,23 +45,23 @@ def frequency_of(stream: int, value: int) -> Frequency:
 def instances(
     streams: Streams, frequencies: Mapping[int, Frequency], *, first: int | None
 ) -> Iterator[Streams]:
-    """The streams of each instance of a draw from vertex ``first``, None for an indexed one.
+    """The streams of each instance of a draw from vertex ``first``, None for an indexed draw.
 
-    Only that has more than one instance, and only others have dividers.  Raises Fault for more
-    than ``INSTANCES_MAX``.
+    Only indexed draws have more than one instance, and only others have dividers.  Raises Fault
+    for more than ``INSTANCES_MAX``.
     """
     if not frequencies:
         yield streams
         return
     for instance in range(_instances(frequencies) if first is None else 1):
         yield tuple(
-            stream and _advanced(stream, frequencies.get(number, ALWAYS), instance, first)
+            stream and _advanced(stream, frequencies.get(number, EVERY_VERTEX), instance, first)
             for number, stream in enumerate(streams)
         )
 
 
 def _instances(frequencies: Mapping[int, Frequency]) -> int:
-    first = frequencies.get(0, ALWAYS)
+    first = frequencies.get(0, EVERY_VERTEX)
     if not first.flags & StreamSource.INDEXEDDATA:
         return 1
     if first.number > INSTANCES_MAX:
@@ -65,7 +70,7 @@ def _instances(frequencies: Mapping[int, Frequency]) -> int:
 
 
 def _advanced(stream: Stream, frequency: Frequency, instance: int, first: int | None) -> Stream:
-    """A stream as an instance reads it: all vertices the same element, or as they go."""
+    """The stream of one instance: instance data has stride 0, the same element per vertex."""
     if frequency.flags & StreamSource.INSTANCEDATA:
         offset = stream.offset + instance // frequency.number * stream.stride
         return replace(stream, offset=offset, stride=0)
@@ -74,23 +79,15 @@ def _advanced(stream: Stream, frequency: Frequency, instance: int, first: int | 
     return replace(stream, divider=frequency.number, first=first)
 
 
-# Where the vertices of draws lie: in memory of the call, or behind bound streams.
-#
-# Source: reference 2.4 and 3.4.
-
-ROOM = 256
-"""Streams that are known again when they are bound again."""
-
-
-NO_STREAMS: Streams = (None,) * STREAMS
+# Vertices of the call
 
 
 @dataclass(frozen=True, slots=True)
 class CallVertices:
-    """Where the current call's vertices are: ``length`` counts them, 0 offset is the first.
+    """The vertices of a call: ``length`` of them in ``data``, the first at byte ``offset``.
 
-    ``size`` and ``format`` are those of a vertex.  ``made`` has the stream that draws of the call
-    share, for what is found out about it.
+    ``size`` and ``format`` describe one vertex.  ``made`` caches the stream, so that all draws of
+    the call share one object, and with it what is cached by its identity.
     """
 
     data: Surface | bytes | None = None
@@ -101,7 +98,10 @@ class CallVertices:
     made: list[Stream] = field(default_factory=list, compare=False, repr=False)
 
     def stream(self, vertices: int) -> Stream:
-        """The vertex buffer, checked to hold that many vertices (reference 3.1)."""
+        """The vertex buffer as a stream of at least ``vertices`` vertices.
+
+        Raises Fault if it is shorter (wire format, "Vertex numbers").
+        """
         size = self.checked_size()
         if vertices > self.length:
             what = f"vertex {vertices - 1} of {self.length}"
@@ -117,31 +117,38 @@ class CallVertices:
         return self.made[0]
 
     def immediate(self, vertices: bytes) -> Stream:
-        """Vertices of the call's size that came with the token."""
+        """The vertices of an _IMM token as a stream."""
         return Stream(vertices, 0, self.checked_size())
 
     def user_stream(self, offset: int, stride: int) -> Stream:
-        """The user memory of the call, which a stream reads."""
+        """A stream in the user memory of the call.  Raises Fault if the call has none."""
         if not isinstance(self.data, bytes):
             raise Fault(HResult.DDERR_EXCEPTION, "the call has no user memory vertices")
         return Stream(self.data, self.offset + offset, stride)
 
     def checked_size(self) -> int:
-        """Bytes of a vertex.  Raises Fault for a size that vertices cannot have."""
+        """Bytes of a vertex.  Raises Fault for 0 and beyond ``MAX_STRIDE``."""
         if not 0 < self.size <= MAX_STRIDE:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"vertex size {self.size}")
         return self.size
 
 
+NO_CALL = CallVertices()
+"""The vertices between calls: none."""
+
+
+# Bound streams
+
+
 @dataclass(frozen=True, slots=True)
 class UserStream:
-    """SETSTREAMSOURCEUM: the stream reads lpVertices of the call that draws."""
+    """A stream set by SETSTREAMSOURCEUM, which reads lpVertices of the call that draws."""
 
     stride: int
 
 
 class VertexStreams:
-    """Streams by number, and their frequencies.  Mutable: tokens bind them."""
+    """Bound streams by number, and their frequencies.  Mutable: tokens bind them."""
 
     def __init__(self) -> None:
         self.bound: dict[int, Stream | UserStream] = {}
@@ -155,7 +162,7 @@ class VertexStreams:
         self._set(number, None if surface is None else self._stream(surface, offset, stride))
 
     def _stream(self, surface: Surface, offset: int, stride: int) -> Stream:
-        """One object for the same stream, for what is found out about it."""
+        """The stream of a buffer; equal ones are one object, so that caches by identity hit."""
         key = surface.serial, offset, stride
         found = self._known.get(key)
         if found is None:
@@ -166,7 +173,7 @@ class VertexStreams:
         return found
 
     def forget(self, surface: Surface) -> None:
-        """A buffer is about to go: only what is bound keeps it from here on."""
+        """Drop cached streams of a buffer that loses its handle; bound streams keep it."""
         for key in [key for key in self._known if key[0] == surface.serial]:
             del self._known[key]
 
@@ -187,9 +194,10 @@ class VertexStreams:
         self.frequencies[number] = check_frequency(number, value)
 
     def of_call(self, call: CallVertices, byte_offset: int) -> Streams:
-        """The streams as bound; ``byte_offset`` moves stream 0, the one the 2 forms mean.
+        """The streams as bound; ``byte_offset`` moves stream 0, as the 2 forms of draws ask.
 
-        They are the same objects while none is moved or bound, for what is found out about one.
+        Without an offset it is the same tuple until a stream is bound, so that caches by
+        identity hit.  Raises Fault if no stream is bound.
         """
         if self._as_bound is not None and not byte_offset:
             return self._as_bound
@@ -208,7 +216,7 @@ class VertexStreams:
     ) -> Sequence[Streams]:
         """The streams of each instance of a draw from vertex ``first``, or with indices (None).
 
-        Frequencies that are plain ``dividers`` count only if that is said.
+        Frequencies without flags count only if the draw has ``dividers``.
         """
         streams = self.of_call(call, byte_offset)
         if not self.frequencies:
@@ -218,19 +226,13 @@ class VertexStreams:
 
 
 def _stream(source: Stream | UserStream, call: CallVertices, offset: int) -> Stream:
-    """What is bound, so many bytes on."""
+    """A bound stream, moved by ``offset`` bytes."""
     if isinstance(source, UserStream):
         return call.user_stream(offset, source.stride)
     return replace(source, offset=source.offset + offset) if offset else source
 
 
 def check_stream(number: int, stride: int) -> None:
-    """Raises Fault for a stream there is not, or a stride no stream can have."""
+    """Raises Fault for a stream number or a stride out of range."""
     if number >= STREAMS or stride > MAX_STRIDE:
         raise Fault(HResult.DDERR_INVALIDPARAMS, f"stream {number}, stride {stride}")
-
-
-def check_frequency(number: int, value: int) -> Frequency:
-    """What a stream's frequency means.  Raises Fault if it means nothing."""
-    check_stream(number, 0)
-    return frequency_of(number, value)

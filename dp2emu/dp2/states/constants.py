@@ -1,4 +1,4 @@
-"""Shader constant registers of one context (reference section 3.5)."""
+"""Shader constant registers of one context (wire format, "Shaders and constants")."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dp2emu.errors import Fault
 
 
 class _File(NamedTuple):
-    """A register file: how many registers, and what one holds."""
+    """A register file: the number of registers, and the width and type of one."""
 
     registers: int
     width: int
@@ -33,8 +33,8 @@ PIXEL_FILES: Mapping[str, _File] = {**VERTEX_FILES, "c": _File(224, 4, "<f4")}
 class Registers:
     """One register file.  Mutable: tokens write it.
 
-    ``values`` (registers, width) is a read-only array that never changes once handed out: a
-    write after that goes to a copy, so that a queued draw keeps what it was given.
+    ``values`` (registers, width) is a read-only array, copied on the next write, so that a queued
+    draw keeps the values of its time.
     """
 
     def __init__(self, file: _File) -> None:
@@ -47,13 +47,13 @@ class Registers:
 
     @property
     def values(self) -> NDArray[Any]:
-        """The registers as they are now."""
+        """The current registers, as an array that never changes."""
         self._shared = True
         self._values.flags.writeable = False
         return self._values
 
     def write(self, first: int, values: NDArray[Any]) -> None:
-        """Store whole registers from ``first`` on; those the file does not have are dropped."""
+        """Store whole registers from ``first`` on; those beyond the file are dropped."""
         count = min(len(values), max(len(self) - first, 0))
         if not count:
             return
@@ -67,14 +67,14 @@ class Registers:
         return bytes(self._values[number].data)
 
     def written(self) -> Iterator[tuple[int, list[Any]]]:
-        """Number and values of each register that was ever written."""
+        """Number and values of each register that has been written."""
         for number in np.flatnonzero(self._written).tolist():
             yield number, self._values[number].tolist()
 
 
 class Constants:
-    """The ``c``, ``i`` and ``b`` registers of one kind of shader.  Mutable: tokens write them,
-    and ``version`` grows with that.
+    """The ``c``, ``i`` and ``b`` registers of one kind of shader.  Mutable: tokens write them;
+    ``version`` counts the writes.
     """
 
     def __init__(self, files: Mapping[str, _File], options: Options) -> None:
@@ -84,9 +84,9 @@ class Constants:
         self.version = 0
 
     def write(self, name: str, first: int, data: bytes | memoryview) -> None:
-        """SET*SHADERCONST*: ``data`` is what the wire has for whole registers from ``first``.
+        """SET*SHADERCONST*: ``data`` has whole registers from ``first`` on, in the wire format.
 
-        Registers the file does not have are dropped; with ``Options.strict`` they raise Fault
+        Registers beyond the file are dropped; with ``Options.strict`` they raise Fault
         (D3DERR_DRIVERINVALIDCALL), and nothing is written.
         """
         self.files[name].write(first, self._values(name, first, data))
@@ -95,13 +95,13 @@ class Constants:
     def split(
         self, name: str, first: int, data: bytes | memoryview
     ) -> Iterator[tuple[int, bytes]]:
-        """What ``write`` would store: number and bytes of each register.  Raises as that does."""
+        """Number and bytes of each register that ``write`` would store.  Raises the same."""
         values = self._values(name, first, data)
         for number, value in zip(range(first, len(self.files[name])), values, strict=False):
             yield number, value.tobytes()
 
     def register(self, name: str, number: int) -> bytes:
-        """What would write a register as it is now."""
+        """The bytes that would write the current value of a register."""
         return self.files[name].raw(number)
 
     def _values(self, name: str, first: int, data: bytes | memoryview) -> NDArray[Any]:

@@ -1,9 +1,10 @@
-"""All state of a context as plain data: what a person debugging a draw wants to see."""
+"""The whole state of a context as plain data, for people and for ``dp2emu state``."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from dp2emu.d3d.enums import Format as SurfaceFormat
@@ -20,22 +21,20 @@ from dp2emu.dp2.resolve.vertices import UserStream
 from dp2emu.dp2.shaders import Format, Function
 from dp2emu.dp2.states.constants import Constants
 from dp2emu.dp2.states.raw_state import STAGE_ROWS, State
+from dp2emu.dp2.states.setting_kinds import Kind
 from dp2emu.gpu.command.packets import Indices, Stream
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.number_text import float_text
 from dp2emu.shader.sm.disassemble import disassemble
 
 Facts = dict[str, Any]
-"""What ``json.dumps`` takes: strings, integers, lists and dictionaries with text for keys.
-
-Floats are numbers, those that JSON has no word for are text: ``inf``, ``nan(0x7fc00000)``.
-"""
+"""A JSON object.  Floats that JSON cannot express are text: ``inf``, ``nan(0x7fc00000)``."""
 
 
 def facts_of(context: Context) -> Facts:
-    """Everything the tokens of a context have set."""
+    """The state that the tokens of a context have set, by name."""
     state = context.state
-    return {
+    facts: Facts = {
         "context": context.number,
         "interface": context.interface,
         "vertex_format": context.shaders.vertex_format,
@@ -48,7 +47,7 @@ def facts_of(context: Context) -> Facts:
             name: number(getattr(state.viewport, name))
             for name in ("x", "y", "width", "height", "min_z", "max_z")
         },
-        "w_range": [number(value) for value in state.w_range],
+        "w_range": _plain(state.plain[Kind.W_RANGE]),
         "scissor": {
             name: getattr(state.scissor, name) for name in ("left", "top", "right", "bottom")
         },
@@ -60,10 +59,7 @@ def facts_of(context: Context) -> Facts:
             for key, frequency in sorted(context.streams.frequencies.items())
         },
         "indices": _indices(context.indices),
-        "convolution": {
-            "rows": _numbers(state.convolution.rows),
-            "columns": _numbers(state.convolution.columns),
-        },
+        "convolution": _plain(state.plain[Kind.CONVOLUTION]),
         "patches": context.patches.handles(),
         "render_states": dict(_render_states(state.render_states)),
         "stages": {str(key): row for key, row in _stages(state)},
@@ -88,10 +84,21 @@ def facts_of(context: Context) -> Facts:
             for key, kind, progress in context.queries.states()
         },
     }
+    plain = {kind.name.lower(): value for kind, value in state.plain.items()}
+    return {**facts, **{name: _plain(plain[name]) for name in plain if name not in facts}}
+
+
+def _plain(value: Any) -> Any:
+    """The value of a ``PLAIN`` setting: a number, a tuple of numbers, or a record of those."""
+    if isinstance(value, tuple):
+        return _numbers(value)
+    if is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    return number(value)
 
 
 def number(value: float | int) -> float | int | str:
-    """A float32 value as JSON can say it."""
+    """A float32 value as a JSON value."""
     if isinstance(value, int):
         return int(value)
     text = float_text(int.from_bytes(struct.pack("<f", value), "little"))
@@ -107,7 +114,7 @@ def _surface(surface: Surface | None) -> Facts | None:
 
 
 def _declaration(format: Format | None) -> list[Facts] | None:
-    """Elements of a created declaration, with the registers of DirectX 8."""
+    """The elements of a declaration; ``register`` is set for those of DirectX 8."""
     if format is None:
         return None
     elements = format.layout.elements
@@ -145,7 +152,7 @@ def _indices(indices: Indices | None) -> Facts | None:
 
 
 def _named(enum: type[SdkEnum], values: Iterable[tuple[int, Any]]) -> Iterable[tuple[str, Any]]:
-    """By name; numbers without one only if they hold anything."""
+    """Values by name; states without a name only if they are not 0."""
     for index, value in values:
         name = sdk_name(enum, index)
         if name is not None or value:
@@ -163,7 +170,7 @@ def _render_states(values: Sequence[int]) -> Iterable[tuple[str, Any]]:
 
 
 def _stages(state: State) -> Iterable[tuple[int, Facts]]:
-    """Stages and samplers by their number on the wire."""
+    """States of stages and samplers, by their number on the wire."""
     for stage, row in zip(STAGE_ROWS, state.stages, strict=True):
         yield stage, dict(_named(WireTextureStageState, enumerate(row)))
 
@@ -192,7 +199,7 @@ def _numbers(values: Iterable[float | int]) -> list[float | int | str]:
 
 
 def _record(record: Any) -> Facts:
-    """A NumPy record by its fields' names."""
+    """The fields of a NumPy record."""
     values = zip(record.dtype.names, record.tolist(), strict=True)
     return {
         name: _numbers(value) if isinstance(value, tuple) else number(value)
@@ -201,7 +208,7 @@ def _record(record: Any) -> Facts:
 
 
 def _constants(constants: Constants) -> Facts:
-    """The registers that were ever written, by name."""
+    """The registers that have been written, by name."""
     return {
         f"{name}{index}": _numbers(values)
         for name, file in constants.files.items()

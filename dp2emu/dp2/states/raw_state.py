@@ -1,6 +1,6 @@
 """Raw DirectX 6 to 9 device state of one context, as the tokens set it.
 
-Nothing is interpreted here; ``resolve`` turns it into what the GPU understands.
+Nothing is interpreted here; ``resolve`` turns it into the GPU's pipeline records.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from dp2emu.d3d.defaults import RENDER_STATES as DEFAULT_RENDER_STATES
 from dp2emu.d3d.enums import RenderState, TextureStageState, TransformState, ZBufferType
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.legacy import TextureStageState7, TextureStageState8
-from dp2emu.dp2.resolve.convolution import Convolution
+from dp2emu.dp2.states.setting_kinds import PLAIN, Kind
 from dp2emu.errors import Fault
 from dp2emu.gpu.command.bindings import Rect, Viewport
 from dp2emu.limits import GENEROUS, Limits
 
 RENDER_STATES = 256
-"""The header bounds render state numbers; higher ones are ignored (reference 3.6)."""
+"""The header bounds render state numbers; higher ones are ignored (wire format, "Render
+states")."""
 STAGE_STATES = 33
 PIXEL_SAMPLERS = 16
 """The first eight are texture stages too."""
@@ -31,21 +32,24 @@ VERTEX_SAMPLER = 257
 """Wire number of the first vertex sampler."""
 STAGE_ROWS = {number: row for row, number in enumerate([*range(PIXEL_SAMPLERS), *range(256, 261)])}
 """Wire numbers of stages and pixel samplers, of the displacement sampler and of the vertex
-samplers -> rows (reference 3.6)."""
+samplers -> rows (wire format, "Texture stages and samplers")."""
 TEXTURE_BIND = 0
-"""Texture stage state 0 is the DDI's texture bind: a surface handle (3.6)."""
+"""Texture stage state 0 is the DDI's texture bind: a surface handle (wire format, "Texture stages
+and samplers")."""
 LEAST_Z_RANGE = np.float32(0.001)
-"""MaxZ that is not so far above MinZ is raised to that (public tests of the runtimes)."""
+"""The least distance of MaxZ above MinZ; a smaller MaxZ is raised (public tests of the
+runtimes)."""
 SRGB_TEXTURE = 29
-"""D3DSAMP_SRGBTEXTURE on the wire (3.6)."""
+"""D3DSAMP_SRGBTEXTURE on the wire (wire format, "Texture stages and samplers")."""
 TARGETS = 4
 STREAMS = 16
 CLIP_PLANES = 32
 LIGHTS = GENEROUS.objects
-"""Lights a context may make unless told otherwise, which is what is announced."""
+"""Lights a context may make by default, which is the number in D3DCAPS9."""
 
 _WORLD_7 = {1: 256, 4: 257, 5: 258, 6: 259}
-"""World matrices as DirectX 6 and 7 number them -> as DirectX 8 and 9 do (reference 3.6)."""
+"""World matrices as DirectX 6 and 7 number them -> as DirectX 8 and 9 do (wire format, "Transforms
+and clip planes")."""
 
 
 def bits_float(value: int) -> float:
@@ -55,13 +59,13 @@ def bits_float(value: int) -> float:
 
 
 class State:
-    """Everything the tokens of one context have set.  Mutable: it is the register file.
+    """The state that the tokens of one context have set.  Mutable: it is the register file.
 
-    ``version`` grows with every change that can alter what a draw is resolved to, but for render
-    states and stage states, which are in ``settings``, and for what are only numbers to the
-    fixed function, matrices before the projection and the material: those count in ``numbers``.
-    ``map_blend``
-    is D3DRENDERSTATE_TEXTUREMAPBLEND while it takes the place of stage operations, otherwise 0.
+    ``version`` grows with every change that can alter how a draw is resolved.  Exceptions are
+    render states and stage states, which are in ``settings``, and the uniforms of the fixed
+    function (matrices before the projection, the material), which count in ``numbers``.
+    ``plain`` has the settings of ``PLAIN``.  ``map_blend`` is D3DRENDERSTATE_TEXTUREMAPBLEND
+    while it replaces stage operations, otherwise 0.
     """
 
     def __init__(self, *, has_depth: bool, limits: Limits = GENEROUS) -> None:
@@ -79,10 +83,9 @@ class State:
         self._settings = [words.tobytes() for words in self._words]
         self._settled = tuple(self._settings)
         self.map_blend = 0
-        self.convolution = Convolution()
+        self.plain = {kind: row.default for kind, row in PLAIN.items()}
         self.viewport = Viewport(0, 0, 0, 0)
         self.scissor = Rect(0, 0, 0, 0)
-        self.w_range = (0.0, 1.0)
         self.transforms: dict[int, tuple[float, ...]] = {}
         self.clip_planes: dict[int, tuple[float, ...]] = {}
         self.lights: dict[int, Any] = {}
@@ -90,19 +93,19 @@ class State:
         self.material: Any = None
 
     def set_render_state(self, state: int, value: int) -> None:
-        """RENDERSTATE: states beyond the table are ignored silently."""
+        """RENDERSTATE; numbers beyond the table are ignored."""
         if state < RENDER_STATES and self.render_states[state] != value:
             self.render_states[state] = self._words[0][state] = value
             self._stale.add(0)
 
     def set_map_blend(self, mode: int) -> None:
-        """A texture map blend, which lasts until an operation of stage 0 is set."""
+        """Set the texture map blend, which lasts until an operation of stage 0 is set."""
         self.map_blend = mode
         self.version += 1
 
-    def set_convolution(self, convolution: Convolution) -> None:
-        """SETCONVOLUTIONKERNELMONO."""
-        self.convolution = convolution
+    def set_plain(self, kind: Kind, value: Any) -> None:
+        """Set the only setting of a kind that ``PLAIN`` has."""
+        self.plain[kind] = value
         self.version += 1
 
     @property
@@ -111,7 +114,7 @@ class State:
         return bool(self.render_states[RenderState.SCISSORTESTENABLE])
 
     def set_texture_stage_state(self, stage: int, state: int, value: int) -> None:
-        """TEXTURESTAGESTATE: unknown stages and states are ignored silently."""
+        """TEXTURESTAGESTATE; unknown stages and states are ignored."""
         if stage in STAGE_ROWS and state < STAGE_STATES:
             number = STAGE_ROWS[stage]
             row, words = self.stages[number], self._words[1 + number]
@@ -123,8 +126,9 @@ class State:
 
     @property
     def settings(self) -> tuple[bytes, ...]:
-        """Render states, then the states of each stage, as DWORDs.  The same objects while nothing
-        changes; equal bytes are equal states.
+        """Render states, then the states of each stage, as DWORDs; equal bytes are equal states.
+
+        It is the same object until a state changes, so that it is a cheap cache key.
         """
         if self._stale:
             for number in self._stale:
@@ -150,11 +154,6 @@ class State:
         deep = max(max_z, float(np.float32(min_z) + LEAST_Z_RANGE))
         self.viewport = Viewport(view.x, view.y, view.width, view.height, min_z, deep)
 
-    def set_w_range(self, near: float, far: float) -> None:
-        """WINFO: the range of a w-buffer."""
-        self.version += 1
-        self.w_range = (near, far)
-
     def set_scissor(self, left: int, top: int, right: int, bottom: int) -> None:
         """SETSCISSORRECT; effective while D3DRS_SCISSORTESTENABLE is TRUE."""
         self.scissor = Rect(left, top, right, bottom)
@@ -163,14 +162,14 @@ class State:
         """SETTRANSFORM: 16 floats, row-major, for row vectors."""
         number = transform_number(kind)
         if number == TransformState.PROJECTION:
-            # Whether it is affine decides where table fog takes depth from.
+            # An affine projection makes table fog read z instead of w.
             self.version += 1
         self.numbers += 1
         if number is not None:
             self.transforms[number] = tuple(matrix)
 
     def set_material(self, material: Any) -> None:
-        """SETMATERIAL: a D3DMATERIAL7 record that stays as it is; None for the default."""
+        """SETMATERIAL: a D3DMATERIAL7 record that is not written again; None for the default."""
         self.numbers += 1
         self.material = material
 
@@ -187,7 +186,7 @@ class State:
         self.lights.setdefault(index, None)
 
     def set_light(self, index: int, light: Any) -> None:
-        """SETLIGHT with data: a D3DLIGHT7 record that stays as it is; None for nothing yet."""
+        """SETLIGHT with data: a D3DLIGHT7 record that is not written again; None for none."""
         self.version += 1
         self._bound_light(index)
         self.lights[index] = light
@@ -218,7 +217,7 @@ _KNOWN_TRANSFORMS = frozenset(TRANSFORMS)
 
 
 def transform_number(kind: int) -> int | None:
-    """The number in ``TRANSFORMS`` of what SETTRANSFORM names; None for what is ignored."""
+    """The number in ``TRANSFORMS`` of a SETTRANSFORM type; None for one that is ignored."""
     number = _WORLD_7.get(kind, kind)
     return number if number in _KNOWN_TRANSFORMS else None
 
@@ -239,14 +238,14 @@ TOGETHER = {
         int(TextureStageState7.ADDRESSV),
     )
 }
-"""States that set others as well."""
+"""Stage states that set others as well."""
 OPERATIONS = frozenset(
     {
         TextureStageState.COLOROP, TextureStageState.COLORARG1, TextureStageState.COLORARG2,
         TextureStageState.ALPHAOP, TextureStageState.ALPHAARG1, TextureStageState.ALPHAARG2,
     }
 )  # fmt: skip
-"""What a texture map blend stands for."""
+"""The stage states that a texture map blend replaces."""
 
 
 def _stage_defaults(stage: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Render states of DirectX 5 that DirectX 6 and 7 still take, as states of texture stage 0.
+"""Render states of DirectX 5 that DirectX 6 and 7 still accept, as states of texture stage 0.
 
 Source: the DirectX 7 documentation of D3DRENDERSTATETYPE, D3DTEXTUREFILTER and D3DTEXTUREBLEND.
 D3DRENDERSTATE_TEXTUREMAPBLEND lasts until an operation or argument of stage 0 is set.
@@ -35,7 +35,7 @@ _MIN = {
     TextureFilter7.LINEARMIPNEAREST: (MinFilter7.POINT, MipFilter7.LINEAR),
     TextureFilter7.LINEARMIPLINEAR: (MinFilter7.LINEAR, MipFilter7.LINEAR),
 }
-"""The filter in a level and the one between levels."""
+"""The filters within a level and between levels."""
 
 
 def _same(state: int) -> Callable[[int], StageStates]:
@@ -43,7 +43,7 @@ def _same(state: int) -> Callable[[int], StageStates]:
 
 
 def _mag(value: int) -> StageStates:
-    """Levels do not matter here; what is no filter stays none."""
+    """Only the filter within a level counts; unknown values pass unchanged."""
     within = {int(filter): _MIN[filter][0] for filter in TextureFilter7}
     return ((TextureStageState7.MAGFILTER, int(within.get(value, value))),)
 
@@ -71,13 +71,13 @@ _STATES: dict[int, Callable[[int], StageStates]] = {
 
 
 def stage_states(state: int, value: int) -> StageStates:
-    """What a render state says of stage 0; nothing for most of them."""
-    made = _STATES.get(state)
-    return made(value) if made else ()
+    """The states of stage 0 that a render state sets; empty for most render states."""
+    convert = _STATES.get(state)
+    return convert(value) if convert else ()
 
 
 WRAPS = {int(RenderState7.WRAPU): 1, int(RenderState7.WRAPV): 2}
-"""Render states that are bits of D3DRENDERSTATE_WRAP0."""
+"""Render states that are bits of D3DRENDERSTATE_WRAP0, and the bits."""
 
 
 def wrapped(state: int, value: int, wrap0: int) -> int:
@@ -100,9 +100,9 @@ _MODULATED = _combined(TextureOp.MODULATE)
 
 
 class _Blend(NamedTuple):
-    """How colour and alpha combine; ``opaque`` is alpha for textures that have none.
+    """Operations of a blend: of colour, of alpha, and of alpha if the texture has none (opaque).
 
-    ``masked``: where the lowest bit of the texture's alpha is 0 there is no texture.
+    With ``masked`` texels whose lowest alpha bit is 0 do not count.
     """
 
     color: Combination
@@ -127,10 +127,10 @@ _BLENDS: dict[int, _Blend] = {
 def blended_stage(
     mode: int, texture: TextureKind | None, projection: int | None, alpha: int
 ) -> TextureStage | None:
-    """The only stage there is under a texture map blend; None without a texture.
+    """The single stage of a texture map blend; None without a texture.
 
-    ``alpha`` is the largest the texture can store, 0 if it has none.  Raises Fault for what is no
-    mode.
+    ``alpha`` is the largest alpha value of the texture, 0 without an alpha channel.  Raises Fault
+    for an unknown mode.
     """
     if texture is None:
         return None

@@ -1,53 +1,31 @@
-"""State blocks of one context: recorded, created, captured and executed (reference 3.6).
+"""State blocks of one context: recorded, created, captured and executed (wire format, "State
+blocks").
 
-A block is a table of Kind.  Recording notes what state tokens would have set, the last for
-each setting; capturing gives every setting in the block the value there is now; executing writes
-them, in the order in which they were last recorded.
+A block is a table of settings.  Recording notes the settings of state tokens instead of writing
+them, the last value of each; capturing gives every setting in the block its current value;
+executing writes them, in the order in which they were last recorded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dp2emu.d3d.enums import StateBlockType
 from dp2emu.d3d.hresult import HResult
-from dp2emu.d3d.stateblocks import (
-    PIXEL_RENDER_STATES,
-    PIXEL_SAMPLER_STATES,
-    PIXEL_STAGE_STATES,
-    VERTEX_RENDER_STATES,
-    VERTEX_SAMPLER_STATES,
-    VERTEX_STAGE_STATES,
-)
-from dp2emu.dp2.states.raw_state import (
-    CLIP_PLANES,
-    RENDER_STATES,
-    STAGE_ROWS,
-    STAGE_STATES,
-    STREAMS,
-    TRANSFORMS,
-)
-from dp2emu.dp2.states.setting_kinds import COMMANDS, ONLY, Kind, stage_index
-from dp2emu.dp2.states.settings import CONSTANTS, Key, read, write
-from dp2emu.dp2.states.stage7 import stage_states
+from dp2emu.dp2.states.settings import DeviceState, Key, predefined, read, write
 from dp2emu.errors import Fault
 from dp2emu.limits import GENEROUS, Limits
-from dp2emu.shader.stages import STAGES
-
-if TYPE_CHECKING:
-    from dp2emu.dp2.context import Context
 
 Block = dict[Key, Any]
+_TYPES = frozenset(map(int, StateBlockType))
 
 
 class Blocks:
     """The blocks by handle, and the one that is being recorded.  Mutable: tokens act on it.
 
-    Methods raise Fault: D3DERR_DRIVERINVALIDCALL for what may not happen while a block is, or is
-    not, recorded; DDERR_INVALIDPARAMS for a handle that is unknown; DDERR_OUTOFMEMORY beyond the
-    limits.
+    Methods raise Fault: D3DERR_DRIVERINVALIDCALL for an operation that is not allowed while a
+    block is, or is not, being recorded; DDERR_INVALIDPARAMS for an unknown handle;
+    DDERR_OUTOFMEMORY beyond the limits.
     """
 
     def __init__(self, limits: Limits = GENEROUS) -> None:
@@ -58,20 +36,20 @@ class Blocks:
 
     @property
     def recording(self) -> int | None:
-        """The block in which state tokens are recorded instead of executed, None for none."""
+        """The handle of the block that records state tokens instead of executing them, or None."""
         return self._recording[0] if self._recording else None
 
     def sizes(self) -> dict[int, int]:
-        """How many settings each block holds, by handle."""
+        """Number of settings in each block, by handle."""
         return {handle: len(block) for handle, block in sorted(self._blocks.items())}
 
     def begin(self, handle: int) -> None:
-        """Record from now on."""
+        """Start recording."""
         self._idle("begun")
         self._recording = handle, {}
 
     def record(self, key: Key, value: Any) -> None:
-        """Note a setting behind all others."""
+        """Record a setting after all others."""
         assert self._recording is not None
         _, block = self._recording
         if block.pop(key, None) is None:
@@ -79,11 +57,11 @@ class Blocks:
         block[key] = value
 
     def recorded(self, key: Key) -> Any:
-        """What the block that is recorded has for a setting, None for nothing."""
+        """The value of a setting in the block that is being recorded, or None."""
         return self._recording[1].get(key) if self._recording else None
 
     def end(self) -> None:
-        """Keep what was recorded; a block that has the handle already is replaced."""
+        """Stop recording; a block that already has the handle is replaced."""
         if self._recording is None:
             raise Fault(HResult.D3DERR_DRIVERINVALIDCALL, "no state block is being recorded")
         (handle, block), self._recording = self._recording, None
@@ -91,35 +69,36 @@ class Blocks:
         self._keep(handle, block)
 
     def delete(self, handle: int) -> None:
-        """Forget a block."""
+        """Delete a block."""
         self._settings -= len(self._find(handle))
         del self._blocks[handle]
 
-    def execute(self, context: Context, handle: int) -> None:
-        """Set what the block says."""
+    def execute(self, context: DeviceState, handle: int) -> None:
+        """Write the settings of a block."""
         self._idle("executed")
         for key, value in self._find(handle).items():
             write(context, key, value)
 
-    def capture(self, context: Context, handle: int) -> None:
-        """Bring the values of a block up to date; what it holds stays the same."""
+    def capture(self, context: DeviceState, handle: int) -> None:
+        """Give every setting in a block its current value; the set of settings stays the same."""
         self._idle("captured")
         block = self._find(handle)
         for key in block:
             block[key] = read(context, key)
 
-    def create(self, context: Context, handle: int, type: int) -> None:
-        """Make a block of a predefined kind, a D3DSTATEBLOCKTYPE, with the values there are.
+    def create(self, context: DeviceState, handle: int, type: int) -> None:
+        """Make a block of a predefined D3DSTATEBLOCKTYPE with the current values.
 
-        With ``Options.strict`` only from DirectX 8 on, which is when drivers are asked to.
+        With ``Options.strict`` only from DirectX 8 on: earlier runtimes do not send it.
         """
         self._idle("created")
         if context.options.strict and context.interface < 8:
             what = f"state block {handle} is created before DirectX 8"
             raise Fault(HResult.DDERR_INVALIDPARAMS, what)
-        if type not in _KEYS:
+        if type not in _TYPES:
             raise Fault(HResult.DDERR_INVALIDPARAMS, f"state block type {type}")
-        self._keep(handle, {key: read(context, key) for key in _KEYS[type](context)})
+        keys = predefined(context, StateBlockType(type))
+        self._keep(handle, {key: read(context, key) for key in keys})
 
     def _keep(self, handle: int, block: Block) -> None:
         old = self._blocks.get(handle)
@@ -149,89 +128,3 @@ class Blocks:
                 HResult.D3DERR_DRIVERINVALIDCALL,
                 f"a state block is {what} while {self.recording} is being recorded",
             )
-
-
-# What the predefined kinds hold
-
-
-def _all(context: Context) -> Iterator[Key]:
-    """Stages come before render states, which before DirectX 8 may take their place.
-
-    Constants come behind shaders, which in DirectX 8 may set them.
-    """
-    yield from _stages(STAGE_ROWS, range(STAGE_STATES))
-    yield from _each(Kind.RENDER_STATE, _render_states(context))
-    single = (Kind.VIEWPORT, Kind.Z_RANGE, Kind.W_RANGE, Kind.SCISSOR)
-    yield from ((kind, ONLY) for kind in (*single, Kind.MATERIAL, Kind.INDICES, Kind.CONVOLUTION))
-    yield from _each(Kind.TRANSFORM, TRANSFORMS)
-    yield from _each(Kind.CLIP_PLANE, range(CLIP_PLANES))
-    yield from _lights(context)
-    yield from _each(Kind.STREAM, range(STREAMS))
-    yield from _each(Kind.FREQUENCY, range(STREAMS))
-    yield from _vertex_shader(context)
-    yield from _pixel_shader(context)
-
-
-def _pixel(context: Context) -> Iterator[Key]:
-    yield from _stages(range(STAGES), PIXEL_STAGE_STATES)
-    yield from _stages(STAGE_ROWS, PIXEL_SAMPLER_STATES)
-    yield from _each(Kind.RENDER_STATE, PIXEL_RENDER_STATES)
-    yield Kind.CONVOLUTION, ONLY
-    yield from _pixel_shader(context)
-
-
-def _vertex(context: Context) -> Iterator[Key]:
-    yield from _stages(range(STAGES), VERTEX_STAGE_STATES)
-    yield from _stages(STAGE_ROWS, VERTEX_SAMPLER_STATES)
-    yield from _each(Kind.RENDER_STATE, VERTEX_RENDER_STATES)
-    yield from _lights(context)
-    yield from _vertex_shader(context)
-
-
-_KEYS = {
-    int(StateBlockType.ALL): _all,
-    int(StateBlockType.PIXELSTATE): _pixel,
-    int(StateBlockType.VERTEXSTATE): _vertex,
-}
-
-
-def _each(kind: Kind, numbers: Iterable[int]) -> Iterator[Key]:
-    return ((kind, number) for number in sorted(numbers))
-
-
-def _stages(stages: Iterable[int], states: Iterable[int]) -> Iterator[Key]:
-    return ((Kind.STAGE_STATE, stage_index(*pair)) for pair in product(stages, sorted(states)))
-
-
-def _render_states(context: Context) -> Iterator[int]:
-    """All but those that are another way to say what a stage has."""
-    for state in range(RENDER_STATES):
-        of_stage = context.interface < 8 and stage_states(state, 0)
-        if state not in COMMANDS and not of_stage:
-            yield state
-
-
-def _lights(context: Context) -> Iterator[Key]:
-    made = context.state.lights.keys() | context.state.lights_enabled
-    yield from _each(Kind.LIGHT, made)
-    yield from _each(Kind.LIGHT_ENABLE, made)
-
-
-def _vertex_shader(context: Context) -> Iterator[Key]:
-    nines = (Kind.DECLARATION, Kind.FUNCTION)
-    for kind in nines if context.interface >= 9 else (Kind.VERTEX_SHADER,):
-        yield kind, ONLY
-    yield from _registers(
-        context, (Kind.VERTEX_FLOATS, Kind.VERTEX_INTEGERS, Kind.VERTEX_BOOLEANS)
-    )
-
-
-def _pixel_shader(context: Context) -> Iterator[Key]:
-    yield Kind.PIXEL_SHADER, ONLY
-    yield from _registers(context, (Kind.PIXEL_FLOATS, Kind.PIXEL_INTEGERS, Kind.PIXEL_BOOLEANS))
-
-
-def _registers(context: Context, kinds: Iterable[Kind]) -> Iterator[Key]:
-    for kind in kinds:
-        name, of = CONSTANTS[kind]
-        yield from _each(kind, range(len(of(context).files[name])))

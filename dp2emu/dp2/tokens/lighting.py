@@ -1,4 +1,5 @@
-"""Fixed-function transform and lighting state (reference sections 2.3 and 3.6)."""
+"""Fixed-function transform and lighting state (wire format, "DirectX 7 opcodes" and "Transforms
+and clip planes")."""
 
 from __future__ import annotations
 

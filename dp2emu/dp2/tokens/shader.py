@@ -1,4 +1,4 @@
-"""Shaders, declarations and their constants (reference sections 2.4, 2.5 and 3.5)."""
+"""Shaders, declarations and their constants (wire format, "Shaders and constants")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Palettes, managed textures and moves between surfaces (reference sections 2.2 to 2.5, 3.6)."""
+"""Palettes, managed textures and moves between surfaces (wire format, "Palettes" and "Copies")."""
 
 from __future__ import annotations
 

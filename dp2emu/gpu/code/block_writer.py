@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from dp2emu.records import dataclass
+from dp2emu.shader.jit.inline import Typed
 from dp2emu.shader.jit.operations import canonical
-from dp2emu.shader.jit.writer import ZERO, Target, Writer
+from dp2emu.shader.jit.writer import ZERO, Target, Writer, number
+from dp2emu.shader.types import Type
 
 ROWS = 2
 """Of a block, which is as wide as its lanes allow."""
@@ -132,12 +134,6 @@ class Code(Writer):
     def _turned(self, type: str, value: str, to: Order, order: Order) -> str:
         return value if to == order else self.picked(type, value, "poison", to.lanes_of(order))
 
-    def apply(self, name: str, type: str, *operands: str) -> str:
-        """An intrinsic on vectors of a type to one, such as ``rint`` on doubles."""
-        suffix = {self.f: "f32", self.i: "i32", self.d: "f64", self.l: "i64"}[type]
-        full = f"llvm.{name}.v{self.width}{suffix}"
-        return self.call(full, type, *((type, each) for each in operands))
-
 
 @dataclass(frozen=True, slots=True)
 class Variable:
@@ -164,7 +160,7 @@ class Variable:
 @dataclass(frozen=True, slots=True)
 class Lane:
     """A component of colours: an F32 vector or, if it is ``whole``, the I32 bits of whatever the
-    target has (``encodings.encode``).
+    target has (``shader.codings``).
     """
 
     value: str
@@ -176,11 +172,20 @@ class Lane:
             canonical(w, w(f"bitcast {w.i} {self.value} to {w.f}")) if self.whole else self.value
         )
 
-    def bits(self, w: Code) -> str:
-        """As I32, of floats every NaN the canonical one."""
-        return (
-            self.value if self.whole else w(f"bitcast {w.f} {canonical(w, self.value)} to {w.i}")
-        )
+    @property
+    def typed(self) -> Typed:
+        """As the operand of a formula."""
+        return (Type.I32 if self.whole else Type.F32), self.value
+
+
+def splat(value: int) -> str:
+    """An i32 in all lanes."""
+    return f"splat (i32 {value})" if value else ZERO
+
+
+def double(value: float) -> str:
+    """A double in all lanes."""
+    return f"splat (double {number(value)})"
 
 
 def numbers(type: str, lanes: tuple[int, ...]) -> str:

@@ -153,7 +153,7 @@ class SetupKey:
 def draws_lines(draw: Draw) -> bool:
     """Whether what is covered are lines, be they edges of triangles."""
     fill = draw.pipeline.raster.fill
-    return CORNERS[draw.topology] == 2 or (is_triangles(draw) and fill is FillMode.WIREFRAME)
+    return CORNERS[draw.input.topology] == 2 or (is_triangles(draw) and fill is FillMode.WIREFRAME)
 
 
 def fills_triangles(draw: Draw) -> bool:
@@ -163,7 +163,7 @@ def fills_triangles(draw: Draw) -> bool:
 
 def is_triangles(draw: Draw) -> bool:
     """Whether primitives are triangles, filled or not."""
-    return CORNERS[draw.topology] == 3
+    return CORNERS[draw.input.topology] == 3
 
 
 def _differences(pipeline: Pipeline) -> bool:

@@ -1,4 +1,4 @@
-"""Records that packets and the stages of draws are made of: rectangles, viewports, textures."""
+"""Small records of packets: rectangles, viewports, texture bindings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Rect:
     bottom: int
 
     def intersect(self, other: Rect) -> Rect:
-        """The common part; empty (right <= left or bottom <= top) if there is none."""
+        """The intersection; empty (right <= left or bottom <= top) where there is none."""
         return Rect(
             max(self.left, other.left),
             max(self.top, other.top),
@@ -35,7 +35,7 @@ class Rect:
 
     @property
     def empty(self) -> bool:
-        """Has it no pixel?"""
+        """Whether the rectangle contains no pixel."""
         return self.right <= self.left or self.bottom <= self.top
 
 
@@ -52,12 +52,12 @@ class Viewport:
 
 
 NO_VIEWPORT = Viewport(0, 0, 0, 0)
-"""In which nothing is."""
+"""An empty viewport, for draws whose vertices are on the screen already."""
 
 
 @dataclass(frozen=True, slots=True)
 class FloatViewport:
-    """The same of Direct3D 11, which knows fractions of pixels."""
+    """A viewport of Direct3D 11, which may start and end at fractions of pixels."""
 
     x: float
     y: float
@@ -68,15 +68,15 @@ class FloatViewport:
 
 
 Topology = PrimitiveType | Topology10
-"""Of either interface; those that both have have the same numbers, and are equal."""
+"""A topology of either interface; members common to both have equal numbers."""
 
 Plane = tuple[float, float, float, float]
-"""a, b, c, d: what has a * x + b * y + c * z + d * w < 0 is cut off."""
+"""a, b, c, d of a clip plane: points with a * x + b * y + c * z + d * w < 0 are cut off."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class TextureBinding:
-    """A texture and the numbers of the sampler that reads it.
+    """A texture, and the sampler values that are not part of the sampler key.
 
     ``lod_bias`` is D3DSAMP_MIPMAPLODBIAS as a float32 value, ``max_level`` D3DSAMP_MAXMIPLEVEL and
     ``most_detailed`` what SETTEXLOD said, both level numbers; ``border`` is A8R8G8B8, or float32
@@ -103,7 +103,7 @@ Textures = Mapping[int, TextureBinding]
 """Textures, and buffers, by the number of the sampler or unit that reads them."""
 
 Uniforms = Mapping[str, NDArray[Any]]
-"""What a program reads through its uniform files, by file: arrays that nobody writes any more."""
+"""Uniform files of a program by name: arrays that are not written any more."""
 
 ConstantBuffers = Mapping[str, Surface]
-"""Buffers that are uniform files, by file, as they are when the packet executes."""
+"""Constant buffers by the uniform file they become, read when the packet executes."""

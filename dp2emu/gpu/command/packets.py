@@ -1,4 +1,4 @@
-"""Packets: what front ends hand to the core.  A packet is a value; the FIFO order is the meaning.
+"""Packets: commands of front ends to the GPU, executed in the order of the FIFO.
 
 A packet names the memory it touches by ``Surface`` object, so it survives the destruction of a
 handle, and holds copies (``bytes``) of whatever came from a buffer that dies with the call.
@@ -6,7 +6,7 @@ handle, and holds copies (``bytes``) of whatever came from a buffer that dies wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ from dp2emu.gpu.command.post_vertex_stages import EmittedStream as EmittedStream
 from dp2emu.gpu.command.post_vertex_stages import GeometryStage as GeometryStage
 from dp2emu.gpu.command.post_vertex_stages import HullStage as HullStage
 from dp2emu.gpu.command.post_vertex_stages import Layer as Layer
-from dp2emu.gpu.command.post_vertex_stages import PostVertexStages as Later
+from dp2emu.gpu.command.post_vertex_stages import PostVertexStages as PostVertexStages
 from dp2emu.gpu.command.post_vertex_stages import StageProgram as StageProgram
 from dp2emu.gpu.command.post_vertex_stages import TessellationStage as TessellationStage
 from dp2emu.gpu.command.post_vertex_stages import View as View
@@ -43,12 +43,12 @@ from dp2emu.gpu.resource.pixel_format import Color as Color
 from dp2emu.records import dataclass
 
 if TYPE_CHECKING:
-    # Whoever draws without such shaders has no need of all that they are made of.
+    # Imported for types only: draws without such shaders must not load these modules.
     from dp2emu.shader.resources import Dimension, MemoryOperation, SharedMemory
 from dp2emu.gpu.resource.subresources import Box
 
 RECT_BYTES = 256
-"""What a rectangle of a queued packet takes, about."""
+"""The approximate size of a rectangle in a queued packet."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -91,7 +91,7 @@ class PointSize:
 
 @dataclass(frozen=True, slots=True)
 class MergeNumbers:
-    """What the merge stage reads beside the pipeline.
+    """Values of the output merger that do not change its program.
 
     ``blend_factor`` is A8R8G8B8, or float32 values; ``alpha_reference`` 0 to 255; the stencil
     numbers are DWORDs, of which a format uses the low bits.  Of a multisampled target only the
@@ -154,77 +154,90 @@ UnorderedViews = Mapping[int, Unordered]
 
 
 @dataclass(slots=True, eq=False)
-class Draw:
-    """``count`` primitives of ``topology``, starting at vertex (or index) number ``first``.
+class InputAssembly:
+    """The input assembler's part of a draw: ``count`` primitives of ``topology``, starting at
+    vertex (or index) number ``first``.
 
-    Nobody changes one.  Not frozen because an application makes thousands for a frame, and frozen
-    ones of so many fields cost more than all else that is done to submit them.
-
-    ``scissor`` is the rectangle fragments must lie in: viewport, scissor rectangle and target
-    already intersected.  With a vertex program ``viewport`` says where clip space goes, and
-    ``clip_planes`` are the user's in clip space.  ``edge_flags``, shape (3, count), are the edges
-    drawn in wireframe, from corner i of a triangle (``assembly.corners``) to the next; None means
-    all.  ``w_range`` is the w of depth 0 and of depth 1 in a w-buffer.  ``textures`` are read
-    by the pixel program's samplers, ``vertex_textures`` by the vertex program's;
-    ``vertex_buffers`` and ``pixel_buffers`` are more uniform files of theirs.  With a ``patch``
-    what the vertex program gets comes from the tessellator: of a surface, whatever topology and
-    count say, or of each triangle.  With ``cuts`` an index of all ones ends a strip, and what
-    follows begins another; ``count`` are then the primitives without any.  ``read`` says how many
-    vertices that reads, if that is not what the topology says.  With ``later`` stages the topology
-    is one of Direct3D 10, and what adjacent vertices it has they get too.  With ``filled`` there
-    are as many vertices as that has bytes behind the beginning of the first stream, whatever
-    ``count`` says.  ``unordered`` is what the pixel program acts on.  ``known`` is for what is
-    found out about draws that share it: these differ in topology, first, count, streams, indices,
-    edge flags, scissor and uniforms only, or are no plain primitives.
+    ``edge_flags``, shape (3, count), are the edges drawn in wireframe, from corner i of a triangle
+    (``topology.corners``) to the next; None means all.  With a ``patch`` the vertex program's
+    input comes from the tessellator: vertices of a surface, whatever topology and count say, or of
+    each triangle.  With ``cuts`` an index of all ones ends a strip and the next one begins;
+    ``count`` is then the number of primitives without cuts.  ``vertices`` is the number of
+    vertices read, where topology and count do not tell.  With ``filled`` the number of vertices is
+    found at execution, from the bytes that stream output has stored behind the beginning of the
+    first stream; ``count`` is the most.
     """
 
-    pipeline: Pipeline
     topology: Topology
     first: int
     count: int
     streams: tuple[Stream | None, ...]
-    indices: Indices | None
-    colors: tuple[Surface | None, ...]
-    depth: Surface | None
-    scissor: Rect
-    point: PointSize = PointSize()
-    viewport: Viewport | FloatViewport = NO_VIEWPORT
-    vertex_uniforms: Uniforms = field(default_factory=dict)
-    pixel_uniforms: Uniforms = field(default_factory=dict)
-    clip_planes: tuple[Plane, ...] = ()
+    indices: Indices | None = None
     edge_flags: NDArray[np.bool_] | None = None
-    w_range: tuple[float, float] = (0.0, 1.0)
-    textures: Textures = field(default_factory=dict)
-    vertex_textures: Textures = field(default_factory=dict)
-    merge: MergeNumbers = MergeNumbers()
-    line_pattern: LinePattern = SOLID
-    stipple: tuple[int, ...] = ()
     patch: Patch | NPatch | None = None
     instances: Instances | None = None
     cuts: bool = False
-    read: int | None = None
-    vertex_buffers: ConstantBuffers = field(default_factory=dict)
-    pixel_buffers: ConstantBuffers = field(default_factory=dict)
-    later: Later | None = None
+    vertices: int | None = None
     filled: Filled | None = None
+
+
+@dataclass(slots=True, eq=False)
+class ShaderBindings:
+    """Resources of a shader stage: uniform files, textures by sampler or unit, and ``buffers``,
+    which become uniform files when the draw executes.
+    """
+
+    uniforms: Uniforms = field(default_factory=dict)
+    textures: Textures = field(default_factory=dict)
+    buffers: ConstantBuffers = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class RasterBindings:
+    """Numbers of the rasterizer, and of the clipper before it.
+
+    With a vertex program ``viewport`` maps clip space to the screen, and ``clip_planes`` are the
+    application's, in clip space.  ``w_range`` is the w of depth 0 and of depth 1 in a w-buffer.
+    """
+
+    viewport: Viewport | FloatViewport = NO_VIEWPORT
+    point: PointSize = PointSize()
+    clip_planes: tuple[Plane, ...] = ()
+    w_range: tuple[float, float] = (0.0, 1.0)
+    line_pattern: LinePattern = SOLID
+    stipple: tuple[int, ...] = ()
+
+
+@dataclass(slots=True, eq=False, weakref_slot=True)
+class OutputBindings:
+    """Surfaces and numbers of the output merger; ``unordered`` views are the pixel program's."""
+
+    colors: tuple[Surface | None, ...]
+    depth: Surface | None
+    merge: MergeNumbers = MergeNumbers()
     unordered: UnorderedViews = field(default_factory=dict)
-    known: dict[Hashable, Any] | None = field(default=None, repr=False)
 
-    @property
-    def copied(self) -> bytes | None:
-        """Vertices that are in no buffer but in the packet or its call, None if there are none."""
-        for stream in self.streams:
-            if stream is not None and isinstance(stream.data, bytes):
-                return stream.data
-        return None
 
-    @property
-    def own_bytes(self) -> int:
-        """Bytes of indices that are in no buffer, and of edge flags."""
-        size = 0 if self.edge_flags is None else self.edge_flags.nbytes
-        if self.indices is not None and isinstance(self.indices.data, np.ndarray):
-            size += self.indices.data.nbytes
-        return size
+@dataclass(slots=True, eq=False)
+class Draw:
+    """Primitives, and the state of each stage they pass through.
+
+    A draw and its records are values: nothing changes them once they are made.  They are not
+    frozen, because an application makes thousands for a frame and setting a field of a frozen
+    record takes several times as long.
+
+    Fragments must lie in ``scissor``: viewport, scissor rectangle and targets intersected.  With
+    ``post_vertex`` stages the topology may be one of Direct3D 10, with adjacent vertices.
+    """
+
+    pipeline: Pipeline
+    input: InputAssembly
+    output: OutputBindings
+    scissor: Rect
+    raster: RasterBindings = field(default_factory=RasterBindings)
+    vertex: ShaderBindings = field(default_factory=ShaderBindings)
+    pixel: ShaderBindings = field(default_factory=ShaderBindings)
+    post_vertex: PostVertexStages | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -296,7 +309,7 @@ class Part:
 
 
 def whole_part(surface: Surface, index: int) -> Part:
-    """All of a subresource."""
+    """A part that covers a whole subresource."""
     found = surface.subresources[index]
     return Part(surface, index, Box(0, 0, found.width, found.height, 0, found.depth))
 

@@ -1,4 +1,4 @@
-"""What a draw says of patches: control points, how finely they are divided, and what was kept."""
+"""Patches of Direct3D 8 and 9: control points, tessellation levels, patches kept by handle."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class RectanglePoints:
 
     @property
     def count(self) -> int:
-        """How many points there are."""
+        """The number of control points."""
         return self.width * self.height
 
     def numbers(self) -> I64:
-        """Vertex numbers, row by row."""
+        """Vertex numbers of the control points, row by row."""
         rows = self.first + self.stride * np.arange(self.height, dtype=np.int64)[:, None]
         return (rows + np.arange(self.width)).ravel()
 
@@ -74,11 +74,11 @@ class TrianglePoints:
 
     @property
     def count(self) -> int:
-        """How many points there are."""
+        """The number of control points."""
         return triangle_points(self.degree)
 
     def numbers(self) -> I64:
-        """Vertex numbers."""
+        """Vertex numbers of the control points."""
         return self.first + np.arange(self.count, dtype=np.int64)
 
     @property
@@ -131,10 +131,10 @@ class KeptPatch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Patch:
-    """A rectangle or triangle.
+    """A rectangle or triangle patch.
 
-    The control points come from the draw's streams; if they are ``kept``, they stay there where
-    ``brought`` is set, and otherwise come from there.
+    Without ``kept`` the control points come from the draw's streams.  With it, they come from the
+    streams and are stored in ``kept`` if ``brought`` is set, and are read from it otherwise.
     """
 
     points: ControlPoints

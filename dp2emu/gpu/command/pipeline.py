@@ -24,7 +24,7 @@ from dp2emu.shader.ir import Kill, Program, walk
 from dp2emu.shader.texture.records import SamplerKey
 
 if TYPE_CHECKING:
-    # Whoever draws without such shaders has no need of all that they are made of.
+    # Imported for types only: draws without such shaders must not load these modules.
     from dp2emu.shader.resources import MemoryOperation, Unit
 
 from dp2emu.shader.ir import Derivative, Lod, Sample

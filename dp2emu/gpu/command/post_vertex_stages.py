@@ -1,4 +1,6 @@
-"""What a draw has between its vertex program and clipping: programs, and where primitives go."""
+"""Records of the stages between the vertex program and clipping: hull, domain and geometry
+programs, stream output, and the viewports and slices that primitives select.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +24,14 @@ from dp2emu.records import dataclass
 from dp2emu.shader.ir import Port, Program
 
 if TYPE_CHECKING:
-    # Whoever draws without such shaders has no need of all that they are made of.
+    # Imported for types only: draws without these stages must not load the tessellator.
     from dp2emu.gpu.tessellation import Tessellator
     from dp2emu.shader.resources import Unit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StageProgram:
-    """A program of a stage between the vertex program and clipping, and what is bound to it, as
-    ``Pipeline`` and ``Draw`` have it of the vertex program.
-    """
+    """The program of a stage after the vertex program, with its bindings and samplers."""
 
     program: Program
     uniforms: Uniforms = field(default_factory=dict)
@@ -42,12 +42,12 @@ class StageProgram:
 
 
 Component = tuple[int, int]
-"""The number of a register, and a component of it."""
+"""A register's number and one of its components."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConstantsProgram:
-    """A program that makes patch constants, which runs ``instances`` times for each patch."""
+    """A program that computes patch constants, run ``instances`` times for each patch."""
 
     bound: StageProgram
     instances: int = 1
@@ -55,7 +55,7 @@ class ConstantsProgram:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HullStage:
-    """A hull program, which takes patches of ``takes`` control points and makes ``makes`` of them.
+    """A hull program: patches of ``takes`` control points in, of ``makes`` control points out.
 
     ``points`` runs for each of these, None passes points on; ``constants`` run in order.  Their
     files of patches have so many ``registers`` for each point.  ``edges`` and ``inside`` are where
@@ -75,8 +75,10 @@ class HullStage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TessellationStage:
-    """What divides patches: the ``domain`` program takes ``takes`` control points of a patch, each
-    of so many ``registers``.
+    """Hull program, tessellator and domain program of a draw.
+
+    The ``domain`` program reads ``takes`` control points of a patch, of ``registers`` registers
+    each.
     """
 
     hull: HullStage
@@ -111,7 +113,7 @@ class GeometryStage:
 
     @property
     def words(self) -> frozenset[int]:
-        """Those that vertices have, of any stream."""
+        """The output words of vertices, of all streams together."""
         return frozenset(word for stream in self.streams for _, word in stream.ports)
 
 
@@ -125,7 +127,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A slice of each target."""
+    """The slice of each target that one render target array index selects."""
 
     colors: tuple[Surface | None, ...]
     depth: Surface | None
@@ -133,7 +135,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PostVertexStages:
-    """What a draw has between its vertex program and clipping, in this order.
+    """The stages of a draw between its vertex program and clipping, in order.
 
     A primitive whose first vertex has the I32 ports ``viewport.x`` and ``layer.x`` goes to one of
     the ``views`` and ``layers``; to the first if there is no such.  Without the ports, or with no
@@ -149,6 +151,6 @@ class PostVertexStages:
 
     @property
     def reads_beside(self) -> bool:
-        """Whether a stage reads adjacent vertices."""
+        """Whether the geometry program reads adjacent vertices."""
         takes = self.geometry and self.geometry.takes
         return takes in (Topology10.LINELIST_ADJ, Topology10.TRIANGLELIST_ADJ)

@@ -1,7 +1,7 @@
-"""Counters that only grow, and queries as the difference of two looks at them.
+"""Counters that only grow, and queries as the difference of two snapshots of them.
 
 Snapshot and subtract: any number of queries may overlap, nothing is ever reset, and a query costs
-the same whatever happens inside it.  What a difference means as bytes is the front end's affair.
+the same whatever happens inside it.  The front end encodes a difference as response bytes.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from dp2emu.records import dataclass
 
 
 class Epoch:
-    """Samples of multisampled targets that passed between two looks at the counters.
+    """Samples of multisampled targets that passed between two snapshots of the counters.
 
     ``passed`` is by target: (surface serial number, samples per pixel).  ``after`` is the next
-    epoch, so an interval is a chain that lives as long as somebody holds its beginning.  Mutable:
-    the latest one is a counter.
+    epoch, so an interval is a linked list that lives as long as its first epoch is referenced.
+    Mutable: the latest epoch is a counter.
     """
 
     __slots__ = ("after", "passed")
@@ -53,7 +53,7 @@ class Counters:
     Times are ticks of busy time of one unit, ``busy_ticks`` of any; ``fragments`` counts those
     that went through a pixel program, also if it or a later test dropped them; ``samples`` counts
     what passed all tests on targets with one sample per pixel; multisampled targets count apart,
-    per target, so that samples can be turned into pixels per target (reference 7.1, OCCLUSION).
+    per target, so that samples can be turned into pixels per target (wire format, "Query types").
     ``entered`` counts the primitives that enter clipping and ``clipped`` those that leave it,
     ``invocations`` the pixels that a pixel program ran for, ``threads`` those of compute programs.
     ``hull_runs`` counts patches, ``domain_runs`` the points they are divided into.
@@ -105,10 +105,10 @@ class Counters:
     stream2_needed: int = 0
     stream3_needed: int = 0
     multisamples: Epoch = field(default_factory=Epoch, compare=False)
-    """What multisampled targets count since the last look."""
+    """Samples of multisampled targets since the last snapshot."""
 
     def add(self, other: Counters) -> None:
-        """Count all that others, which are in their first epoch, have counted."""
+        """Add all counts of ``other``, which must be in its first epoch."""
         for name in COUNTER_NAMES:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for (serial, samples), passed in other.multisamples.passed.items():
@@ -140,7 +140,7 @@ _values = attrgetter(*COUNTER_NAMES)
 
 
 def snapshot(counters: Counters, time: int) -> Snapshot:
-    """Look at the counters; costs the same however much they count."""
+    """A snapshot of the counters, in constant time."""
     if counters.multisamples.passed:
         counters.multisamples.after = Epoch()
         counters.multisamples = counters.multisamples.after
@@ -148,7 +148,7 @@ def snapshot(counters: Counters, time: int) -> Snapshot:
 
 
 class Observes(IntFlag):
-    """What a query watches that is too dear to watch always."""
+    """Models that run only while a query observes them, because they are expensive."""
 
     NOTHING = 0
     VERTEX_CACHE = 1
@@ -159,11 +159,11 @@ class Receiver(Protocol):
     """A front end's half of its queries, where their reports go."""
 
     def receive(self, report: Report) -> None:
-        """Take a report that the host can see now; it may be one nobody wants any more."""
+        """Accept a report that has become visible to the host; it may be superseded."""
 
 
 class Outcome(NamedTuple):
-    """What a predicate found, and from when on that is known."""
+    """The result of a predicate, and the time from which it is visible."""
 
     holds: bool
     visible: int

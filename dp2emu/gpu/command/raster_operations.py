@@ -6,22 +6,38 @@ that was there is d.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
-from numpy.typing import NDArray
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.types import Type
+from dp2emu.shader.values import Value
 
 COPY = 13
 """R2_COPYPEN: what is drawn takes the place of what was there."""
 RASTER_OPS = range(1, 17)
 
-Words = NDArray[Any]
+
+class Writing(NamedTuple):
+    """How drawn words are stored: by which operation, and whether all their bits are."""
+
+    operation: int
+    whole: bool
 
 
-def combine(operation: int, drawn: Words, there: Words) -> Words:
-    """Words of unsigned integers after an operation."""
-    table = operation - 1
-    result = drawn ^ drawn
+def written_over(
+    b: Builder, writing: Writing, drawn: Value, there: Value, mask: Value
+) -> tuple[Value]:
+    """Formula: what a part of a pixel becomes; bits that ``mask`` lacks stay."""
+    new = combine(writing.operation, drawn, there)
+    return (new if writing.whole else new & mask | there & ~mask,)
+
+
+def combine(operation: int, drawn: Value, there: Value) -> Value:
+    """A raster operation on words."""
+    if operation == COPY:
+        return drawn
+    result = drawn.builder.constant(Type.I32, 0)
     for case, bits in enumerate((~drawn & ~there, ~drawn & there, drawn & ~there, drawn & there)):
-        if table >> case & 1:
-            result |= bits
+        if operation - 1 >> case & 1:
+            result = result | bits
     return result

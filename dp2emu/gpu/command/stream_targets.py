@@ -18,7 +18,7 @@ STREAM_TARGETS = 4
 
 @dataclass(slots=True, eq=False)
 class Filled:
-    """How many bytes of a buffer are before the place where the next primitive goes.
+    """The number of bytes of a buffer that stream output has written so far.
 
     Mutable: a register of the machine, which draws move on when they execute.
     """
@@ -28,14 +28,14 @@ class Filled:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StreamTarget:
-    """A buffer that is streamed into, and where."""
+    """A buffer bound to stream output, and its write offset."""
 
     surface: Surface
     filled: Filled
 
     @property
     def room(self) -> int:
-        """Bytes that are left."""
+        """The number of bytes behind the write offset."""
         return max(self.surface.data.nbytes - self.filled.size, 0)
 
 
@@ -51,7 +51,7 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StreamLayout:
-    """What of the vertices of a stream is stored; ``strides`` are bytes from vertex to vertex by
+    """Output words of a stream that are stored; ``strides`` are bytes from vertex to vertex by
     slot, of all slots that the stream uses.
     """
 

@@ -1,4 +1,5 @@
-"""Topologies: which vertices make primitive i (reference 3.1), with the provoking vertex first.
+"""Topologies: which vertices make primitive i (wire format, "Primitive order"), with the provoking
+vertex first.
 
 Every primitive has three corners, so that one interpolation serves all: a line repeats its first
 vertex, a point is its vertex three times.
@@ -68,11 +69,11 @@ class Shape(NamedTuple):
 
 
 PATCHES: dict[Topology, int] = {patch_list(points): points for points in range(1, 33)}
-"""How many control points patches have."""
+"""Control points of a patch, by topology."""
 
 
 def _patch_list(points: int) -> Callable[[I64], tuple[I64, I64, I64]]:
-    """Patches are drawn only by what later stages make of them; of themselves they are points."""
+    """Corners of a patch list: one point each, because only later stages make primitives."""
     return lambda i: (points * i,) * 3
 
 
@@ -89,7 +90,7 @@ TOPOLOGIES: dict[Topology, Shape] = {
     Topology10.TRIANGLESTRIP_ADJ: Shape(2, 4, _triangle_strip_beside),
     **{patch: Shape(points, 0, _patch_list(points)) for patch, points in PATCHES.items()},
 }
-"""Those of Direct3D 10 with adjacency are without what lies beside the primitives."""
+"""Vertex numbering by topology.  Adjacent vertices are left out."""
 
 
 CORNERS: dict[Topology, int] = {
@@ -105,17 +106,18 @@ CORNERS: dict[Topology, int] = {
     Topology10.TRIANGLESTRIP_ADJ: 3,
     **dict.fromkeys(PATCHES, 1),
 }
-"""How many of the corners differ."""
+"""Distinct corners of a primitive: 1 for points, 2 for lines, 3 for triangles."""
 
 
 def list_edges(flags: I64) -> Mask:
-    """Edges of indexed triangles from their wFlags (reference 3.1), shape (3, n)."""
+    """Edges of indexed triangles from their wFlags (wire format, "Edge flags"), shape (3, n)."""
     edges: Mask = flags >> np.array([[8], [9], [10]]) & 1 != 0
     return edges
 
 
 def fan_edges(flags: int, count: int) -> Mask:
-    """Edges of a fan that was a polygon, from its dwEdgeFlags (reference 3.1), shape (3, count).
+    """Edges of a fan that was a polygon, from its dwEdgeFlags (wire format, "Edge flags"), shape
+    (3, count).
 
     Bit i is the edge from vertex i to the next, the last one back to vertex 0; bits that the
     flags lack are set, and the edges between the triangles are not drawn.
@@ -130,13 +132,13 @@ def fan_edges(flags: int, count: int) -> Mask:
 
 
 def vertex_count(topology: Topology, count: int) -> int:
-    """How many vertices (or indices) ``count`` primitives use; none for no primitive."""
+    """The number of vertices (or indices) of ``count`` primitives; 0 for no primitive."""
     row = TOPOLOGIES[topology]
     return row.step * count + row.extra if count > 0 else 0
 
 
 def primitive_count(topology: Topology, vertices: int) -> int:
-    """How many whole primitives so many vertices (or indices) make."""
+    """The number of complete primitives of ``vertices`` vertices (or indices)."""
     row = TOPOLOGIES[topology]
     return max(vertices - row.extra, 0) // row.step
 

@@ -1,4 +1,4 @@
-"""What a packet did, in the numbers a cost model can charge for."""
+"""Work of a packet in counts that a timing model charges for."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Streams(NamedTuple):
         return cls(*map(tuple, counts))
 
     def __add__(self, other: Streams) -> Streams:  # type: ignore[override]
-        """Stream by stream."""
+        """The sum, stream by stream."""
         if not any(other.needed):
             return self
         return Streams(*(tuple(map(add, *pair)) for pair in zip(self, other, strict=True)))
@@ -72,5 +72,5 @@ class Work(NamedTuple):
     unordered_bytes: int = 0
 
     def __add__(self, other: Work) -> Work:  # type: ignore[override]
-        """Count by count."""
+        """The sum, count by count."""
         return Work(*map(add, self, other))

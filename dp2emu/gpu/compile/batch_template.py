@@ -27,8 +27,7 @@ from dp2emu.gpu.compile.kernel_plan import Plan
 from dp2emu.gpu.compile.point_setup import points, with_points
 from dp2emu.gpu.compile.thread_pool import WORTH
 from dp2emu.gpu.input_assembler.vertex_fetch import vertex_bytes
-from dp2emu.gpu.rasterizer.clip import planes_used
-from dp2emu.gpu.rasterizer.viewport_code import FIXED_PLANES
+from dp2emu.gpu.rasterizer.clip import FIXED_PLANES, planes_used
 from dp2emu.gpu.vertex_shader.vertex_frame import Frame, Memory, capacity_of, plan_of
 from dp2emu.gpu.vertex_shader.vertex_frame import VertexPlan as VertexPlan
 from dp2emu.gpu.vertex_shader.vertex_kernel import (
@@ -291,25 +290,27 @@ class BatchTemplate:
         """That of a draw whose varyings are ``names``; None if its programs call back, or if no
         kernel has drawn one like it.
         """
-        plan, dots = plan_of(draw.pipeline, names), CORNERS[draw.topology] == 1
+        plan, dots = plan_of(draw.pipeline, names), CORNERS[draw.input.topology] == 1
         base = (drawing.point_plan if dots else drawing.some_triangle_plan)(draw, plan.names)
         if base is None or (plan.program is not None and layout_of(plan.program).callees):
             return None
-        template = drawing.template(base, draw.pixel_uniforms)
+        template = drawing.template(base, draw.pixel.uniforms)
         if template.bindings is None or template.bindings.called:
             return None
         planes = planes_used(draw)
-        capacity = capacity_of(draw.count)
-        frame = memory.frame(plan, draw.topology, capacity, planes)
+        capacity = capacity_of(draw.input.count)
+        frame = memory.frame(plan, draw.input.topology, capacity, planes)
         set_view(frame, draw, own_words(draw, 0, 0, 0, []))
-        like = replace(draw, streams=(), indices=None, edge_flags=None, known=None)
+        # A copy of the output record: templates are dropped with the record they were made for.
+        bare = replace(draw.input, streams=(), indices=None, edge_flags=None)
+        like = replace(draw, input=bare, output=replace(draw.output))
         words = np.zeros(len(RECIPE), np.int64)
         made = cls(like, drawing, plan, base, template, frame, words, address(words))
         made._set(
             words=frame.start,
             into=address(np.frombuffer(frame.sources, np.uint8)),
             source_words=len(frame.elements) * len(SOURCE),
-            pieces=len(frame.planes) + CORNERS[draw.topology] + FIXED_PLANES,
+            pieces=len(frame.planes) + CORNERS[draw.input.topology] + FIXED_PLANES,
             lanes=len(plan.names),
             shaded=int(dots or plan.program is not None),
             top=drawing.region.top,
@@ -321,7 +322,7 @@ class BatchTemplate:
     @property
     def dots(self) -> bool:
         """Whether primitives are points."""
-        return CORNERS[self.like.topology] == 1
+        return CORNERS[self.like.input.topology] == 1
 
     def _set(self, **values: int) -> None:
         for name, value in values.items():
@@ -332,7 +333,7 @@ class BatchTemplate:
         plan = self.base
         if not self.dots:
             plan = self.drawing.triangle_plan(self.like, self.plan.names, bool(level))
-        template = self.drawing.template(plan, self.like.pixel_uniforms)
+        template = self.drawing.template(plan, self.like.pixel.uniforms)
         region, bias = self.drawing.region, self.like.pipeline.depth.bias
         given = of_draw(self.like, template, region, bias)
         given.array("list", everything(_NUMBER_ROOM))
@@ -361,12 +362,12 @@ class BatchTemplate:
         program = self.plan.program
         bound = 0
         if program is not None:
-            held = bound_uniforms(draw.vertex_uniforms, program)
+            held = bound_uniforms(draw.vertex.uniforms, program)
             kept.append(held)
             bound = held[1]
-        own = own_words(draw, 0, draw.count, bound, kept)
-        sources = self._sources(draw.streams, kept) if self.frame.elements else 0
-        return self.place, sources, self._program(draw.pixel_uniforms, kept), *own
+        own = own_words(draw, 0, draw.input.count, bound, kept)
+        sources = self._sources(draw.input.streams, kept) if self.frame.elements else 0
+        return self.place, sources, self._program(draw.pixel.uniforms, kept), *own
 
     def _program(self, uniforms: Uniforms, kept: list[Any]) -> int:
         """Where what the pixel program reads is."""
@@ -409,8 +410,8 @@ class BatchTemplate:
         draws, primitives, extra, clipped, triangles, *results = self.words[_COUNTS_AT:].tolist()
         self.words[_COUNTS_AT:] = 0
         like = self.like
-        read = vertex_count(like.topology, 1)
-        more = vertex_count(like.topology, 2) - read
+        read = vertex_count(like.input.topology, 1)
+        more = vertex_count(like.input.topology, 2) - read
         count = draws * (read - more) + primitives * more
         work = Work(
             vertices=count,

@@ -9,21 +9,23 @@ from contextlib import nullcontext
 
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.gpu.code.block_writer import ROWS as PAIR
-from dp2emu.gpu.code.block_writer import Code, Lane, Words, union
+from dp2emu.gpu.code.block_writer import Code, Lane, Words, splat, union
 from dp2emu.gpu.code.kernel_key import Key
 from dp2emu.gpu.code.kernel_layout import CLIPPED, FRONT, RESULTS, RHW, SLOPE, Layout
 from dp2emu.gpu.code.kernel_layout import DEPTH as Z
-from dp2emu.gpu.code.pixel_format_code import clamped, splat
 from dp2emu.gpu.command.pipeline import COVERAGE_PORT
 from dp2emu.gpu.output_merger.color_target_code import Coloring, alive_after
+from dp2emu.gpu.output_merger.depth_stencil import DepthTerms, depth_tested, inside_depth
 from dp2emu.gpu.output_merger.depth_test_code import DepthTest, Numbers
 from dp2emu.gpu.pixel_shader.pixel_code import Shaded, Shader, Site, Way, pixel_routine
 from dp2emu.gpu.rasterizer.multisample import POSITIONS
-from dp2emu.gpu.rasterizer.planes_code import Primitive, lanes_from, offset, reciprocal
+from dp2emu.gpu.rasterizer.planes_code import Primitive, lanes_from, offset
 from dp2emu.gpu.rasterizer.spans import CENTRE, ONE
 from dp2emu.gpu.rasterizer.spans_code import Bounds
 from dp2emu.records import dataclass
+from dp2emu.shader.jit.inline import emitted
 from dp2emu.shader.jit.writer import ALL, ZERO, number
+from dp2emu.shader.types import Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +187,7 @@ class Blocks:
         """Without what clipping in z and the stipple pattern take away."""
         w = self.w
         if self.key.clipped:
-            within = w.both(
-                w(f"fcmp oge {w.d} {z}, {ZERO}"),
-                w(f"fcmp ole {w.d} {z}, splat (double {number(1.0)})"),
-            )
+            (within,) = emitted(w, inside_depth, None, [(Type.F64, z)])
             mask = w.both(mask, w.either(within, row.free))
         return w.both(mask, self._stippled(row.y, x)) if self.key.stippled else mask
 
@@ -293,25 +292,28 @@ class Blocks:
 
     def _depths(self, spot: Spot, written: Sequence[str | None] | None) -> list[str]:
         """Doubles that are tested, by sample: the program's or the plane's."""
-        w = self.w
-        depths = [
-            self._biased(spot, sample) if z is None else w(f"fpext {w.f} {z} to {w.d}")
-            for sample, z in enumerate(written or [None] * len(spot.masks))
-        ]
-        low, high = (self._splat("double", f"depth.{end}") for end in ("low", "high"))
-        return [clamped(w, depth, low, high) for depth in depths]
+        w, key = self.w, self.key
+        ends = [self._splat("double", f"depth.{end}") for end in ("low", "high")]
+        terms, found = DepthTerms(key.w_buffer, key.biased, key.sloped), []
+        for sample, z in enumerate(written or [None] * len(spot.masks)):
+            given = (
+                [spot.depths[sample], *self._depth_terms(spot, sample)]
+                if z is None
+                else [w(f"fpext {w.f} {z} to {w.d}")]
+            )
+            operands = [(Type.F64, each) for each in (*ends, *given)]
+            found += emitted(w, depth_tested, terms if z is None else DepthTerms(), operands)
+        return found
 
-    def _biased(self, spot: Spot, sample: int) -> str:
-        """(z + bias) + slope, or with a w-buffer (1 / rhw - near) / range in the place of z."""
-        w, key, primitive = self.w, self.key, spot.row.primitive
-        z = spot.depths[sample]
+    def _depth_terms(self, spot: Spot, sample: int) -> list[str]:
+        """What ``depth_tested`` takes beside z."""
+        key, primitive, terms = self.key, spot.row.primitive, list[str]()
         if key.w_buffer:
             rhw = primitive.at(RHW, primitive.row(RHW, spot.row.ways[sample]), spot.ways[sample])
-            near, range_ = (self._splat("double", name) for name in ("near", "range"))
-            z = w(f"fdiv {w.d} {w(f'fsub {w.d} {reciprocal(w, rhw)}, {near}')}, {range_}")
+            terms += [rhw, *(self._splat("double", name) for name in ("near", "range"))]
         if key.biased:
-            z = w(f"fadd {w.d} {z}, {self._splat('double', 'bias')}")
-        return w(f"fadd {w.d} {z}, {primitive.splat(SLOPE)}") if key.sloped else z
+            terms.append(self._splat("double", "bias"))
+        return [*terms, primitive.splat(SLOPE)] if key.sloped else terms
 
     # Shading
 

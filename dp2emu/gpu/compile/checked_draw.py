@@ -25,7 +25,9 @@ def compared(draw: Draw, stages: Callable[[], Work], kernel: Callable[[], Work])
 
     Raises Disagreement for the first pixel of the first target that differs, or for the counts.
     """
-    surfaces = list({id(s): s for s in (*draw.colors, draw.depth) if s is not None}.values())
+    surfaces = list(
+        {id(s): s for s in (*draw.output.colors, draw.output.depth) if s is not None}.values()
+    )
     before = [surface.data.copy() for surface in surfaces]
     work = stages()
     wanted = [surface.data.copy() for surface in surfaces]
@@ -71,6 +73,8 @@ def _memory(draw: Draw, surface: Surface, wanted: Bytes) -> str | None:
         "0x" + each[start : start + row.size][::-1].tobytes().hex()
         for each in (wanted, surface.data)
     )
-    target = "depth" if surface is draw.depth else f"target {draw.colors.index(surface)}"
+    target = (
+        "depth" if surface is draw.output.depth else f"target {draw.output.colors.index(surface)}"
+    )
     place = f"pixel {sample // surface.samples}, {y} sample {sample % surface.samples}"
     return f"{target} {place} is {values}, {len(differing)} bytes differ"

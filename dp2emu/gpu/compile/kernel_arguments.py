@@ -34,6 +34,7 @@ from dp2emu.gpu.code.kernel_layout import (
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.compile.kernel_code import target_of
+from dp2emu.gpu.output_merger.alpha_test import REFERENCE_STEP
 from dp2emu.gpu.output_merger.color_target import ColorTarget
 from dp2emu.gpu.output_merger.depth_test import DepthPlanes, DepthTarget, depth_range
 from dp2emu.gpu.pixel_shader.pixel_stage import Shading
@@ -143,13 +144,13 @@ def of_draw(
 ) -> Arguments:
     """The arguments of a draw, without its spans; its targets and programs are in a template."""
     words = template.words.copy()
-    numbers, state, raster = draw.merge, draw.pipeline.depth, draw.pipeline.raster
-    stipple = np.array(draw.stipple, np.uint32) if draw.stipple else None
-    near, far = draw.w_range
+    numbers, state, raster = draw.output.merge, draw.pipeline.depth, draw.pipeline.raster
+    stipple = np.array(draw.raster.stipple, np.uint32) if draw.raster.stipple else None
+    near, far = draw.raster.w_range
     base, pitch, *stencil = template.depth
     _NUMBERS.pack_into(
         words.data, 0, region.left, region.top, region.right, region.bottom, base, pitch,
-        numbers.alpha_reference * 257, numbers.sample_mask,
+        numbers.alpha_reference * REFERENCE_STEP, numbers.sample_mask,
         *((0, 1) if stipple is None else (address(stipple), len(stipple))), *stencil,
         *(_NOT_MADE if made is None else made.words), _CULLED[raster.cull],
         bias, near, far - near, *depth_range(draw), -1.0 if raster.turned else 1.0,

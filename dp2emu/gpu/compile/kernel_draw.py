@@ -120,8 +120,8 @@ class Drawing:
         Which kernel it is to be is not quite known before there are vertices.
         """
         pipeline = draw.pipeline
-        seen = fills_triangles(draw) and draw.count and pipeline.raster.enabled
-        if not seen or draw.later is not None or draw.patch is not None:
+        seen = fills_triangles(draw) and draw.input.count and pipeline.raster.enabled
+        if not seen or draw.post_vertex is not None or draw.input.patch is not None:
             return
         found = plan_of(pipeline, names).names
         plan = self.triangle_plan(draw, found, self.seems_level(draw, names))
@@ -143,7 +143,7 @@ class Drawing:
         """Have a kernel compiled by another thread, if this one has something to do until it is
         wanted: otherwise it is known by then how much there is to draw.
         """
-        if draw.count >= MANY or not plan.setup.has_code:
+        if draw.input.count >= MANY or not plan.setup.has_code:
             plan.kernel.compile_ahead(Effort.FAIR)
 
     def _triangles(self, draw: Draw, assembled: Geometry) -> Work | None:
@@ -152,7 +152,7 @@ class Drawing:
         plan = self.triangle_plan(draw, vertices.names, _is_level(draw, vertices))
         self.compile_ahead(plan, draw)
         made = Made.of(assembled, plan.layout)
-        template = self.template(plan, draw.pixel_uniforms)
+        template = self.template(plan, draw.pixel.uniforms)
         given = of_draw(draw, template, self.region, draw.pipeline.depth.bias, made)
         given.array("list", everything(len(made.numbers)))
         results = np.zeros(len(SETUP_RESULTS), np.int64)
@@ -169,7 +169,7 @@ class Drawing:
         depth = depth_planes(draw, primitives)
         shader = shading(draw, primitives, depth.plane)
         plan = self._span_plan(draw, depth, shader)
-        template = self.template(plan, draw.pixel_uniforms)
+        template = self.template(plan, draw.pixel.uniforms)
         given = of_draw(draw, template, self.region, depth.bias)
         # Whoever is given spans looks at these only, but nobody is called for nothing.
         given.number("count", 1)
@@ -184,7 +184,7 @@ class Drawing:
 
     def triangle_plan(self, draw: Draw, names: tuple[str, ...], level: bool) -> Plan:
         """That of triangles with ``names`` of varyings, without perspective if ``level``."""
-        key = names, level, bool(draw.stipple)
+        key = names, level, bool(draw.raster.stipple)
         found = self.plans.get(key)
         if found is None:
             found = triangle_plan(draw.pipeline, self.writes, self._samplers(draw), *key)
@@ -193,7 +193,7 @@ class Drawing:
 
     def some_triangle_plan(self, draw: Draw, names: tuple[str, ...]) -> Plan | None:
         """One that there is already, with or without perspective."""
-        keys = ((names, level, bool(draw.stipple)) for level in (False, True))
+        keys = ((names, level, bool(draw.raster.stipple)) for level in (False, True))
         return next((self.plans[key] for key in keys if key in self.plans), None)
 
     def point_plan(self, draw: Draw, names: tuple[str, ...]) -> Plan:
@@ -205,7 +205,7 @@ class Drawing:
         return samplers_of(draw.pipeline.pixel, self.sampler)
 
     def _span_plan(self, draw: Draw, depth: DepthPlanes, shader: Shading) -> Plan:
-        stippled = bool(draw.stipple) and is_triangles(draw)
+        stippled = bool(draw.raster.stipple) and is_triangles(draw)
         asked = (
             draws_lines(draw), stippled, tuple(shader.plain), tuple(shader.divided),
             bool(depth.bias), depth.slope is not None,
@@ -287,7 +287,7 @@ class Drawing:
 
     def own(self, plan: Plan, draw: Draw, given: Arguments, hand: int) -> Arguments:
         """The same arguments for another thread, whose programs have memory of their own."""
-        template = self.template(plan, draw.pixel_uniforms, hand)
+        template = self.template(plan, draw.pixel.uniforms, hand)
         return given.with_programs_of(template)
 
     def template(self, plan: Plan, uniforms: Uniforms, hand: int = 0) -> Arguments:

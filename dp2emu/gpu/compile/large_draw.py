@@ -37,8 +37,6 @@ from dp2emu.shader.jit.bindings import Bindings, address
 from dp2emu.shader.jit.layout import layout_of
 from dp2emu.shader.jit.machine import target
 
-FEW = 1 << 10
-"""Triangles that are not many."""
 EACH, MOST_EACH = 1 << 10, 1 << 12
 """Triangles of an item, and of one whose vertices other triangles have too: the more there are,
 the fewer vertices are shaded twice."""
@@ -70,11 +68,11 @@ class Large:
         cls, drawing: Drawing, draw: Draw, names: tuple[str, ...], alone: Alone
     ) -> Large | None:
         """For primitives with those varyings of ``names`` that they have; None if they are no
-        triangles, only a few, nowhere, or made by a program that calls back, or if code for
+        triangles, nowhere, or made by a program that calls back, or if code for
         that is still being compiled.
         """
         region = drawing.region
-        if draw.count <= FEW or not fills_triangles(draw) or region.top >= region.bottom:
+        if not fills_triangles(draw) or region.top >= region.bottom:
             return None
         plan = plan_of(draw.pipeline, names)
         called = plan.program is not None and layout_of(plan.program).callees
@@ -85,9 +83,9 @@ class Large:
     def whole(self, meter: Meter) -> Work:
         """Draw all primitives; if too few may be drawn together, all that are left alone."""
         work, start = Work(), 0
-        while start < self.draw.count:
+        while start < self.draw.input.count:
             if meter.most() < EACH:
-                return work + self.alone(start, self.draw.count)
+                return work + self.alone(start, self.draw.input.count)
             start, done = self._batch(start, meter)
             work += done
         return work
@@ -130,9 +128,9 @@ class Large:
         each = self._each()
         bands = Bands.of(drawing.region.top, drawing.region.bottom)
         room = max(BATCH_BYTES // (8 * plan.layout.size * each), 1)
-        count = min(draw.count - start, room * each, most)
+        count = min(draw.input.count - start, room * each, most)
         items = Items.set_up(-(-count // each), each, bands, plan.layout)
-        template = drawing.template(plan, draw.pixel_uniforms)
+        template = drawing.template(plan, draw.pixel.uniforms)
         given = of_draw(draw, template, drawing.region, draw.pipeline.depth.bias)
         working = self._crew(plan, given, each, len(items.words))
         kept = [self._begin(frame, each) for _, frame, _ in working]
@@ -144,9 +142,9 @@ class Large:
 
     def _each(self) -> int:
         """Triangles of an item."""
-        if self.draw.indices is None:
+        if self.draw.input.indices is None:
             return EACH
-        share = self.draw.count // (SHARES * self.drawing.threads) + 1
+        share = self.draw.input.count // (SHARES * self.drawing.threads) + 1
         return min(max(1 << share.bit_length(), EACH), MOST_EACH)
 
     def _crew(
@@ -155,7 +153,7 @@ class Large:
         """Those who set up, with frames and arguments of their own."""
         planes, found = planes_used(self.draw), []
         for number, hand in enumerate(band_workers(min(self.drawing.threads, items))):
-            frame = hand.frames.of(self.plan, self.draw.topology, each, planes)
+            frame = hand.frames.of(self.plan, self.draw.input.topology, each, planes)
             own = self.drawing.own(plan, self.draw, given, number) if number else given
             own.make(hand.made(min(each, BLOCK), len(self.plan.names)))
             found.append((hand, frame, own))
@@ -163,7 +161,7 @@ class Large:
 
     def _begin(self, frame: Frame, each: int) -> list[Any]:
         """Fill in what is the draw's own in the words of a frame."""
-        program, uniforms = self.plan.program, self.draw.vertex_uniforms
+        program, uniforms = self.plan.program, self.draw.vertex.uniforms
         bound: tuple[Bindings | None, int] = None, 0
         if program is not None and layout_of(program).local:
             # What it writes is each thread's own.

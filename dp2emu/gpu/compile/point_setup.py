@@ -54,7 +54,7 @@ def sets_up(draw: Draw, names: tuple[str, ...]) -> bool:
     pipeline = draw.pipeline
     offset = pipeline.depth.bias_of_float or pipeline.depth.bias_clamp
     plain = not (pipeline.raster.point_sprites or offset) and pipeline.samples == 1
-    if CORNERS[draw.topology] != 1 or not plain:
+    if CORNERS[draw.input.topology] != 1 or not plain:
         return False
     return POINT_SIZE not in plan_of(pipeline, names).names
 
@@ -66,7 +66,7 @@ def with_points(given: Arguments, draw: Draw, names: tuple[str, ...]) -> None:
     layout, raster = given.layout, draw.pipeline.raster
     flat = [name for name in names if is_flat(name, raster.flat)]
     table = table_of(layout.planes, names, flat)
-    (size,) = point_sizes(None, draw.point, 1).tolist()
+    (size,) = point_sizes(None, draw.raster.point, 1).tolist()
     clips = raster.clip and draw.pipeline.vertex is None
     words = (double(size), ROWS, int(clips), layout.size, address(table), len(table))
     given.kept.append(table)

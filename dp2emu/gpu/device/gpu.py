@@ -11,6 +11,8 @@ from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from typing import Any
 
+import numpy as np
+
 from dp2emu.errors import Disagreement
 from dp2emu.gpu.arrays import I64
 from dp2emu.gpu.command.packets import (
@@ -64,7 +66,7 @@ from dp2emu.gpu.transfer.copy import (
     execute_write,
     execute_write_bytes,
 )
-from dp2emu.gpu.work_budget import WorkBudget
+from dp2emu.gpu.work_budget import NOTHING_SPENT, WorkBudget
 from dp2emu.limits import Limits
 from dp2emu.shader import reference
 from dp2emu.shader.engines import usable
@@ -126,9 +128,10 @@ class Gpu:
         self.overlap = overlap
         self.skipped: frozenset[type[Packet]] = frozenset()
         self._run_programs = run
+        self._engine_checked = False
         prepare(run)
         self._threads = threads
-        self._postponed = DrawBatch(run, threads)
+        self._batch = DrawBatch(run, threads)
         self._draws = 0
         self.timing = timing or instant()
         self.heap = Heap(limits)
@@ -153,10 +156,14 @@ class Gpu:
         self._cache_watchers: set[QuerySlot] = set()
         self._seen: Snapshot | None = None
 
+    def begin_call(self) -> None:
+        """Start the budget of another call."""
+        self.spending.call, self.spending.draws = NOTHING_SPENT, 0
+
     def submit(self, packet: Packet, context: Counters | None = None) -> None:
         """Queue a packet behind all earlier ones; if the FIFO is full the host waits first.
 
-        What it draws counts in ``context`` as well.  Raises Exceeded for more draws of a call than
+        Its counts are added to ``context`` as well.  Raises Exceeded for more draws of a call than
         ``call_draws``, before they are queued.
         """
         if type(packet) is Draw:
@@ -164,7 +171,7 @@ class Gpu:
         while len(self._fifo) >= QUEUE_DEPTH or self._queued_bytes > QUEUE_BYTES:
             self.counters.wait_queue_ticks += self._wait_until(self._next_start())
             self.run()
-        size = self._brought_along(packet)
+        size = self._size_of(packet)
         self._queued_bytes += size
         self._fifo.append((packet, self.now, size, context))
 
@@ -176,12 +183,13 @@ class Gpu:
     def run(self) -> None:
         """Execute every packet whose start is not in the future.
 
-        Draws may be put off in here, and only in here: whoever looks finds all of them drawn.
+        Draws are batched in here and only in here: every batch is executed before this returns,
+        so a caller never observes a draw that waits.
         """
         try:
             self._run()
         finally:
-            self._settle()
+            self._execute_batch()
 
     def _run(self) -> None:
         fifo = self._fifo
@@ -202,9 +210,9 @@ class Gpu:
                 tap(packet, start)
             if type(packet) in self.skipped:
                 continue
-            if type(packet) is Draw and self._put_off(packet):
+            if type(packet) is Draw and self._batch_draw(packet):
                 continue
-            self._settle()
+            self._execute_batch()
             if type(packet) in DRAWING:
                 self.spending.admit(packet)
             _EXECUTE[type(packet)](self, packet)
@@ -233,20 +241,20 @@ class Gpu:
         self.counters.wait_resource_ticks += self._wait_until(self._free)
 
     def _next_start(self) -> int:
-        """When the oldest queued packet starts."""
+        """The start time of the oldest queued packet."""
         packet, submitted, _, _ = self._fifo[0]
         start = max(self._free, submitted)
         return packet.start(start) if isinstance(packet, Predicated) else start
 
     def _wait_until(self, time: int) -> int:
-        """Move host time there, unless it is past; how many ticks that took."""
+        """Move host time forward to ``time`` -> the ticks waited, 0 if that is past."""
         waited = max(0, time - self.now)
         self.now += waited
         self._seen = None
         return waited
 
     def upload(self, size: int) -> None:
-        """The host handed over ``size`` bytes of commands or vertices."""
+        """Count ``size`` bytes of commands or vertices that the host handed over."""
         self.counters.upload_bytes += size
         self._seen = None
 
@@ -264,57 +272,57 @@ class Gpu:
                 report.slot.owner.receive(report)
 
     def forget(self, slot: QuerySlot) -> None:
-        """A query object died; stop watching on its behalf."""
+        """Stop running models for a query object that was destroyed."""
         self._cache_watchers.discard(slot)
 
     def change_clock(self) -> None:
-        """The clock was disturbed (power, heat): intervals around this moment are disjoint."""
+        """Count a clock change (power, heat), which makes intervals around it disjoint."""
         self.counters.clock_changes += 1
         self._seen = None
 
-    def _brought_along(self, packet: Packet) -> int:
-        """Bytes that a packet keeps alive; draws of one call share its vertices."""
+    def _size_of(self, packet: Packet) -> int:
+        """Bytes that a packet keeps alive; a call's vertices count for its first draw only."""
         if isinstance(packet, Draw):
-            before, self._copied = self._copied if self._fifo else None, packet.copied
+            before, self._copied = self._copied if self._fifo else None, _call_vertices(packet)
             fresh = self._copied is not None and self._copied is not before
-            return packet.own_bytes + (len(self._copied or b"") if fresh else 0)
+            return _own_bytes(packet) + (len(self._copied or b"") if fresh else 0)
         if isinstance(packet, Predicated):
-            return self._brought_along(packet.packet)
+            return self._size_of(packet.packet)
         if isinstance(packet, Clear):
             return RECT_BYTES * len(packet.rects)
         return len(packet.data) if isinstance(packet, Write | WriteBytes) else 0
 
-    def _put_off(self, draw: Draw) -> bool:
-        """Let a draw wait for others, if nobody can tell."""
+    def _batch_draw(self, draw: Draw) -> bool:
+        """Add a draw to the batch if nothing observes it; False if it has to be executed now."""
         seen = self.packet_taps or self.pixel_taps or self._cache_watchers
         if seen or self._context is not None or not self.timing.free:
             return False
-        if self._postponed.full or self._promised + draw.count > self._plenty:
-            self._settle()
+        if self._batch.full or self._promised + draw.input.count > self._plenty:
+            self._execute_batch()
             self._promised, self._plenty = 0, self.spending.primitives(self.heap.largest)
-            if draw.count > self._plenty:
+            if draw.input.count > self._plenty:
                 return False
-        self._promised += draw.count
-        return self._postponed.put(draw)
+        self._promised += draw.input.count
+        return self._batch.put(draw)
 
-    def _settle(self) -> None:
-        """Draw what waits.  Whatever is not drawn because of an error is to be executed again."""
-        if not self._postponed:
+    def _execute_batch(self) -> None:
+        """Execute the batch; after an error, draws that were not executed go back to the FIFO."""
+        if not self._batch.waiting:
             return
         context, self._context = self._context, None
         try:
-            drawn = self._postponed.settle(self._count_drawn, self._draw)
+            drawn = self._batch.settle(self._count_drawn, self._draw)
         finally:
             self._context = context
             self._fifo.extendleft(
-                (draw, self._free, 0, None) for draw in reversed(self._postponed.take_back())
+                (draw, self._free, 0, None) for draw in reversed(self._batch.take_back())
             )
         self._draws += drawn
         self._worked += drawn
         self._seen = None
 
     def _count_drawn(self, like: Draw, work: Work) -> None:
-        """Count what draws of one state have done."""
+        """Count the work of batched draws of one state."""
         count_work(like, work, self.counters)
         self.spending.drawn(like, work)
 
@@ -341,11 +349,16 @@ class Gpu:
         self._charge(work)
 
     def _engine(self) -> Run:
-        """What runs programs: whether LLVM is of use shows when something is to be drawn."""
-        run = usable(self._run_programs)
-        if run is not self._run_programs:
-            self._run_programs, self._postponed = run, DrawBatch(run, self._threads)
-        return run
+        """The engine that runs programs; without a working LLVM the reference engine.
+
+        Asked at the first draw and not before, because the answer imports LLVM.
+        """
+        if not self._engine_checked:
+            run = usable(self._run_programs)
+            if run is not self._run_programs:
+                self._run_programs, self._batch = run, DrawBatch(run, self._threads)
+            self._engine_checked = True
+        return self._run_programs
 
     def _draw_indirect(self, packet: IndirectDraw) -> None:
         draw = direct_draw(packet)
@@ -353,7 +366,7 @@ class Gpu:
             self._draw(draw)
 
     def _dispatch(self, packet: Dispatch) -> None:
-        # Whoever does not compute has no need of all that it takes.
+        # Imported here: a device without compute shaders must not load this at start.
         from dp2emu.gpu.compute_shader.dispatch import execute_dispatch
 
         number, self._draws = self._draws, self._draws + 1
@@ -413,12 +426,12 @@ class Gpu:
             self._charge(Work(paged_bytes=paged.bytes, disk_bytes=paged.disk_bytes))
 
     def _charge_moved(self, work: Work) -> None:
-        """The same for what fills or copies."""
+        """Charge a fill or copy, and count its bytes against the work budget."""
         self.spending.moved(work)
         self._charge(work)
 
     def _charge(self, work: Work) -> None:
-        """Make the units busy for what a packet did; the next packet starts after that."""
+        """Make the units busy for a packet's work; the next packet starts after that."""
         cost = self.timing.cost(self._worked, work)
         self._worked += 1
         counters = self.counters
@@ -434,26 +447,26 @@ class Gpu:
         self._free += length
         self._seen = None
 
-    def _look(self) -> Snapshot:
-        """The counters now.  Queries with no work between them share one look."""
+    def _snapshot(self) -> Snapshot:
+        """A snapshot of the counters now; queries with no work between them share one."""
         if self._seen is None or self._seen.time != self._free:
             self._seen = snapshot(self.counters, self._free)
         return self._seen
 
-    def _look_for(self, slot: QuerySlot) -> Snapshot:
-        """What a query watches."""
-        return self._look() if slot.counters is None else snapshot(slot.counters, self._free)
+    def _snapshot_for(self, slot: QuerySlot) -> Snapshot:
+        """A snapshot of the counters that a query observes."""
+        return self._snapshot() if slot.counters is None else snapshot(slot.counters, self._free)
 
     def _begin_query(self, packet: BeginQuery) -> None:
         slot = packet.slot
-        slot.begin = self._look_for(slot)
+        slot.begin = self._snapshot_for(slot)
         slot.begin_generation = packet.generation
         if slot.observes & _VERTEX_CACHE and slot.generation == packet.generation:
             self._cache_watchers.add(slot)
 
     def _end_query(self, packet: EndQuery) -> None:
         slot = packet.slot
-        end = self._look_for(slot)
+        end = self._snapshot_for(slot)
         begin = self._begin_of(packet) or end
         number = self._reported.get(slot.kind, 0)
         self._reported[slot.kind] = number + 1
@@ -471,7 +484,7 @@ class Gpu:
         self._cache_watchers.discard(slot)
 
     def _keep(self, report: Report) -> None:
-        """Queue a report until it is visible; now and then drop those nobody wants any more."""
+        """Queue a report until it is visible; drop superseded reports when there are many."""
         heappush(self._reports, (report.visible, self._sequence, report))
         self._sequence += 1
         if len(self._reports) > self._reports_kept:
@@ -485,6 +498,23 @@ class Gpu:
 
     def _observe(self, packet: Observe) -> None:
         packet.sink(packet.surface)
+
+
+def _call_vertices(draw: Draw) -> bytes | None:
+    """The vertices that the draw holds itself, None where all streams are buffers."""
+    for stream in draw.input.streams:
+        if stream is not None and isinstance(stream.data, bytes):
+            return stream.data
+    return None
+
+
+def _own_bytes(draw: Draw) -> int:
+    """The size of the index array and of the edge flags that the draw holds itself."""
+    edges, indices = draw.input.edge_flags, draw.input.indices
+    size = 0 if edges is None else edges.nbytes
+    if indices is not None and isinstance(indices.data, np.ndarray):
+        size += indices.data.nbytes
+    return size
 
 
 _EXECUTE: dict[type[Any], Callable[[Gpu, Any], None]] = {

@@ -1,13 +1,13 @@
-"""Small draws that are put off until there are many, or until somebody looks.
+"""Batches of small draws: queued while nothing observes them, then executed by one call.
 
-A draw can wait while nothing depends on what it does: it takes no time, nobody watches, and what
-follows are draws.  Then all that wait are drawn by one call (``kernel.sequence``), in order, and
-counted together.  Draws that may have something to complain of do not wait.
+A draw may wait while nothing depends on its effect: it takes no virtual time, no tap or query
+observes it, and only draws follow.  All that wait are executed in order by one call of compiled
+code (``compile.batch_template``) and counted together.  Draws that may raise an error never wait.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -15,20 +15,21 @@ from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.draw.draw_stages import draw_setup, geometry_names
 from dp2emu.gpu.shader_resources.textures import samples_targets
+from dp2emu.identity_cache import Together
 from dp2emu.shader.engines import JIT, name_of
 from dp2emu.shader.reference import Run
 
 if TYPE_CHECKING:
     from dp2emu.gpu.compile.batch_template import BatchRun, BatchTemplate
 
-RECIPES = 64
-"""Recipes that draws of a state keep; of more, they begin anew."""
+TEMPLATES = 64
+"""Templates kept for draws of a state; when there are more, all are dropped."""
 _MOST = 1 << 10
-"""Primitives of a draw that is small: more take long enough by themselves."""
+"""The most primitives of a small draw; with more, the cost of a call no longer matters."""
 
 
 class _Never(Enum):
-    """What is known of draws that never wait."""
+    """The entry of draws that cannot be batched, in the place of a template."""
 
     NEVER = auto()
 
@@ -37,74 +38,82 @@ _NEVER = _Never.NEVER
 
 
 class DrawBatch:
-    """Draws that wait, for an engine and so many threads.  Mutable."""
+    """Draws that are ``waiting`` to be executed together by an engine on threads.
+
+    Mutable.  A reference engine never batches.
+    """
 
     def __init__(self, run: Run, threads: int) -> None:
         self._run, self._threads = run, threads
         self._compiles = name_of(run) == JIT
-        self._sequence: BatchRun | None = None
-        self._waiting: list[Draw] = []
-
-    def __len__(self) -> int:
-        """How many wait."""
-        return len(self._waiting)
+        self._compiled: BatchRun | None = None
+        self.waiting: list[Draw] = []
+        # By identity of the output record, whose end is the end of its templates.  The other
+        # objects that a key identifies are referenced by the template itself, so that their
+        # identities are not reused while it exists.
+        self._templates: Together[dict[Hashable, BatchTemplate | _Never | None]] = Together()
 
     def put(self, draw: Draw) -> bool:
-        """Let a draw wait; says whether it can."""
-        recipe = self._recipe(draw) if self._compiles and _is_small(draw) else None
-        if recipe is None or self._sequence is None:
+        """Add a draw to the batch; False if it has to be executed at once."""
+        template = self._template(draw) if self._compiles and _is_small(draw) else None
+        if template is None or self._compiled is None:
             return False
-        self._sequence.add(recipe, draw, len(self._waiting))
-        self._waiting.append(draw)
+        self._compiled.add(template, draw, len(self.waiting))
+        self.waiting.append(draw)
         return True
 
     @property
     def full(self) -> bool:
-        """Whether no other can wait."""
-        return self._sequence is not None and self._sequence.full
+        """Whether the batch has no room for another draw."""
+        return self._compiled is not None and self._compiled.full
 
     def settle(self, count: Callable[[Draw, Work], None], alone: Callable[[Draw], None]) -> int:
-        """Draw all that wait, and let ``count`` count them; how many were not drawn ``alone``,
-        which is called in between for those that are too large after all.
+        """Execute the batch -> the number of draws that compiled code executed.
 
-        If that raises, what has not been drawn waits no more: see ``take_back``.
+        ``alone`` executes, in order with the others, draws that turn out to be too large;
+        ``count`` receives the work of each template's draws.  After an exception ``take_back``
+        returns the draws that were not executed.
         """
-        sequence, drawn = self._sequence, 0
+        sequence, drawn = self._compiled, 0
         if sequence is None:
             return 0
         try:
-            while (number := sequence.perform(len(self._waiting))) is not None:
-                alone(self._waiting[number])
+            while (number := sequence.perform(len(self.waiting))) is not None:
+                alone(self.waiting[number])
         finally:
-            del self._waiting[: len(self._waiting) - len(sequence)]
+            del self.waiting[: len(self.waiting) - len(sequence)]
             for like, work, draws in sequence.clear():
                 count(like, work)
                 drawn += draws
         return drawn
 
     def take_back(self) -> list[Draw]:
-        """Draws that wait no more and were not drawn, in order."""
-        taken, self._waiting = self._waiting, []
-        return taken
+        """Remove and return the draws that were not executed, in order."""
+        draws, self.waiting = self.waiting, []
+        return draws
 
-    def _recipe(self, draw: Draw) -> BatchTemplate | None:
-        """The recipe of a draw, made when another one like it comes."""
-        known = draw.known
+    def _template(self, draw: Draw) -> BatchTemplate | None:
+        """The template of a draw, compiled when the second draw of its kind comes."""
+        known = self._templates.get(id(draw.output))
         if known is None:
-            return None
-        key = draw.topology, (3 * draw.count - 1).bit_length(), draw.scissor
+            known = {}
+            self._templates.put(id(draw.output), (draw.output,), known)
+        key = (
+            draw.input.topology, (3 * draw.input.count - 1).bit_length(), draw.scissor,
+            id(draw.pipeline), id(draw.raster), id(draw.vertex.textures), id(draw.pixel.textures),
+        )  # fmt: skip
         if key not in known:
-            if len(known) >= RECIPES:
+            if len(known) >= TEMPLATES:
                 known.clear()
             known[key] = None
             return None
-        found: BatchTemplate | _Never | None = known[key]
+        found = known[key]
         if found is None:
-            found = known[key] = self._made(draw)
+            found = known[key] = self._new_template(draw)
         return None if found is _NEVER else found
 
-    def _made(self, draw: Draw) -> BatchTemplate | _Never | None:
-        """None if there is none yet."""
+    def _new_template(self, draw: Draw) -> BatchTemplate | _Never | None:
+        """A template for draws like this one; None if no kernel has drawn one yet."""
         from dp2emu.gpu.code.kernel_key import fills_triangles
         from dp2emu.gpu.compile.batch_template import BatchRun, BatchTemplate
         from dp2emu.gpu.compile.point_setup import sets_up
@@ -112,30 +121,30 @@ class DrawBatch:
         names = geometry_names(draw.pipeline.pixel)
         if not _is_plain(draw) or not (fills_triangles(draw) or sets_up(draw, names)):
             return _NEVER
-        setting = draw_setup(draw, None, self._run, self._threads)
-        if setting.kernel is None:
+        setup = draw_setup(draw, None, self._run, self._threads)
+        if setup.kernel is None:
             return _NEVER
-        self._sequence = self._sequence or BatchRun()
-        return BatchTemplate.of(draw, setting.kernel, names, self._sequence.memory)
+        self._compiled = self._compiled or BatchRun()
+        return BatchTemplate.of(draw, setup.kernel, names, self._compiled.memory)
 
 
 def _is_small(draw: Draw) -> bool:
-    """Whether a draw is one, and of one part."""
+    """Whether a draw has few primitives and is a single part: no instances, cuts or stages."""
     return (
-        0 < draw.count <= _MOST
-        and draw.patch is None
-        and draw.instances is None
-        and not draw.cuts
-        and draw.read is None
-        and draw.later is None
-        and draw.filled is None
-        and not draw.vertex_buffers
-        and not draw.pixel_buffers
+        0 < draw.input.count <= _MOST
+        and draw.input.patch is None
+        and draw.input.instances is None
+        and not draw.input.cuts
+        and draw.input.vertices is None
+        and draw.post_vertex is None
+        and draw.input.filled is None
+        and not draw.vertex.buffers
+        and not draw.pixel.buffers
     )
 
 
 def _is_plain(draw: Draw) -> bool:
-    """Whether kernels alone know all about draws of a state."""
+    """Whether a kernel alone executes draws of this state, without callbacks into Python."""
     pipeline = draw.pipeline
     read = pipeline.units or pipeline.vertex_units
     return pipeline.raster.enabled and not read and not samples_targets(draw)

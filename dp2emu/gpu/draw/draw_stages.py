@@ -1,4 +1,4 @@
-"""What draws of a state have in common, found once: targets, textures and the kernel."""
+"""The stages of a draw in order, and the set-up that draws of one state share."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ from dp2emu.gpu.input_assembler.vertex_fetch import (
     vertex_numbers,
     vertices_read,
 )
+from dp2emu.gpu.output_merger.alpha_test import REFERENCE_STEP, alpha_passes
 from dp2emu.gpu.output_merger.depth_test import (
     DepthPlanes,
     PixelGroups,
-    alpha_passes,
     depth_planes,
     fragment_depth,
     kept_by_clipping,
@@ -68,6 +68,7 @@ from dp2emu.gpu.work_budget import Meter, Rest, WorkBudget, metered
 from dp2emu.records import write
 from dp2emu.shader import reference
 from dp2emu.shader.engines import CHECKED
+from dp2emu.shader.formulas import computed
 
 if TYPE_CHECKING:
     from dp2emu.gpu.compile.kernel_draw import Drawing
@@ -75,8 +76,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DrawSetup:
-    """What draws of a state have in common: what they write and read, and the kernel that draws
-    them, if there is one.
+    """What draws of a state share: their targets, their textures, and the compiled kernel, None on
+    the reference engine or where no kernel applies.
     """
 
     targets: Targets
@@ -85,7 +86,7 @@ class DrawSetup:
 
     @classmethod
     def of(cls, draw: Draw, cache: TextureCache | None, run: Run, threads: int) -> DrawSetup:
-        """That of a draw.  Raises Unsupported for state that is not built."""
+        """The set-up of a draw.  Raises Unsupported for state that is not implemented."""
         targets, texturing = Targets.of(draw, run), Texturing.of(draw, cache, run)
         if name_of(run) == REFERENCE:
             return cls(targets, texturing, None)
@@ -97,32 +98,32 @@ class DrawSetup:
         return cls(targets, texturing, kernel)
 
 
-_settings: Together[DrawSetup] = Together()
+_setups: Together[DrawSetup] = Together()
 
 
 def draw_setup(draw: Draw, cache: TextureCache | None, run: Run, threads: int) -> DrawSetup:
-    """Settings come again; they are kept unless they hold copies or the model of a cache."""
+    """The set-up of a draw, cached by identity unless it holds copies or a model of a cache."""
     if cache is not None:
         return DrawSetup.of(draw, cache, run, threads)
-    pipeline, surfaces = draw.pipeline, (*draw.colors, draw.depth)
-    bindings = (*draw.textures.values(), *draw.vertex_textures.values())
+    pipeline, surfaces = draw.pipeline, (*draw.output.colors, draw.output.depth)
+    bindings = (*draw.pixel.textures.values(), *draw.vertex.textures.values())
     key = (
-        id(pipeline), *map(id, surfaces), *draw.textures, *map(id, bindings),
-        draw.scissor, draw.merge, run, threads,
+        id(pipeline), *map(id, surfaces), *draw.pixel.textures, *map(id, bindings),
+        draw.scissor, draw.output.merge, run, threads,
     )  # fmt: skip
-    found = _settings.get(key)
+    found = _setups.get(key)
     if found is None:
         found = DrawSetup.of(draw, cache, run, threads)
         # What fetches refers to its bindings.
         if not (samples_targets(draw) or pipeline.units or pipeline.vertex_units):
             bound = (surface for surface in surfaces if surface is not None)
-            _settings.put(key, (pipeline, *bound, *bindings), found)
+            _setups.put(key, (pipeline, *bound, *bindings), found)
     return found
 
 
 @lru_cache(maxsize=1 << 10)
 def geometry_names(pixel: Program) -> tuple[str, ...]:
-    """Varyings that primitives have for a pixel program, and the size that points have."""
+    """Names of the varyings that a pixel program reads, and of the point size."""
     return *varyings_of(pixel), POINT_SIZE
 
 
@@ -134,6 +135,8 @@ def geometry_names(pixel: Program) -> tuple[str, ...]:
 
 CHUNK = 1 << 13
 """Primitives assembled together."""
+FEW = 1 << 10
+"""The most primitives that one thread draws chunk by chunk; more are drawn by all threads."""
 
 
 def prepare(run: Run) -> None:
@@ -153,7 +156,7 @@ _COMPILED = (
     "dp2emu.gpu.compile.kernel_draw", "dp2emu.gpu.compile.large_draw",
     "dp2emu.gpu.vertex_shader.vertex_kernel",
 )  # fmt: skip
-"""Modules that draw with compiled code."""
+"""Modules of the compiled engine, imported before the first draw."""
 
 _OF_DRAWS = (
     "d3d.vertices", "gpu.code.kernel_key", "gpu.code.kernel_layout", "gpu.command.bindings",
@@ -170,11 +173,11 @@ _OF_DRAWS = (
     "shader.texture.bindings", "shader.texture.fields", "shader.texture.reading",
     "shader.texture.records", "shader.texture.sampler", "shader.values", "shader.verify",
 )  # fmt: skip
-"""Modules whose records next to every draw uses."""
+"""Modules whose records nearly every draw uses."""
 
 
 Witness = Callable[[I64, I64], None]
-"""Is told columns and rows of pixels, shape (count,) each; one for every sample that counts."""
+"""Receives columns and rows of pixels, shape (count,) each, one for every sample that passes."""
 
 
 def execute_draw(
@@ -215,8 +218,8 @@ _Find = Callable[[Draw], DrawSetup]
 
 
 class _Ways(NamedTuple):
-    """How primitives that are assembled are drawn, and by what many of them are drawn together,
-    within what may be spent.
+    """How assembled primitives are drawn: by ``rest``, or many together by a ``kernel``, within
+    the work budget.
     """
 
     rest: Rest
@@ -225,7 +228,7 @@ class _Ways(NamedTuple):
 
 
 class _Beside(NamedTuple):
-    """Who is told what passes, and what primitives may still spend."""
+    """The observer of pixels that pass, and the work budget."""
 
     witness: Witness | None
     spending: WorkBudget | None
@@ -234,7 +237,7 @@ class _Beside(NamedTuple):
 def _executed(draw: Draw, setting: _Find, beside: _Beside) -> Work:
     """All of a draw."""
     found = setting(draw)
-    if draw.later is not None:
+    if draw.post_vertex is not None:
         return _staged(draw, StageRun(found.texturing.run, found.texturing.cache), setting, beside)
     return _by_engine(draw, found, beside, partial(_drawn, draw, found.texturing))
 
@@ -242,7 +245,7 @@ def _executed(draw: Draw, setting: _Find, beside: _Beside) -> Work:
 def _by_engine(
     draw: Draw, setting: DrawSetup, beside: _Beside, doing: Callable[[_Ways], Work]
 ) -> Work:
-    """Through the stages, by a compiled kernel, or both ways to compare."""
+    """Execute a draw by the stages, by a compiled kernel, or by both to compare them."""
     texturing, kernel = setting.texturing, setting.kernel
     witness, spending = beside
     metering = partial(metered, region=setting.targets.region, spending=spending)
@@ -259,8 +262,8 @@ def _by_engine(
 
 
 def _staged(draw: Draw, running: StageRun, setting: _Find, beside: _Beside) -> Work:
-    """All of a draw with stages between its vertex program and clipping."""
-    # Whoever has none, as all of Direct3D 9, has no need of what they are made of.
+    """Execute a draw that has stages between its vertex program and clipping."""
+    # Imported here: Direct3D 9 has no such stages and must not load them.
     from dp2emu.gpu.draw.post_vertex import meshes, on_screen
 
     names, enabled = geometry_names(draw.pipeline.pixel), draw.pipeline.raster.enabled
@@ -293,30 +296,32 @@ def _drawn(draw: Draw, texturing: Texturing, ways: _Ways) -> Work:
 
 
 def _parts(draw: Draw) -> Iterable[Draw]:
-    """Draws of one instance each, without cuts and patches."""
-    if draw.instances is None and draw.patch is None and not draw.cuts:
+    """The draw split into draws of one instance each, without strip cuts and patches."""
+    if draw.input.instances is None and draw.input.patch is None and not draw.input.cuts:
         return (draw,)
     return (part for one in instanced(draw) for part in tessellated(uncut(one)))
 
 
 def _draw_part(draw: Draw, texturing: Texturing, ways: _Ways) -> Work:
-    """All of a draw without patches."""
+    """Execute a draw that has no patches, instances or cuts."""
     vertices = vertices_read(draw)
     work = Work(
         vertices=vertices,
         vertex_bytes=vertices * vertex_bytes(draw.pipeline.layout),
-        primitives=draw.count,
-        entered=draw.count if draw.pipeline.raster.enabled else 0,
+        primitives=draw.input.count,
+        entered=draw.input.count if draw.pipeline.raster.enabled else 0,
     )
     if not draw.pipeline.raster.enabled:
         return work
     chunks = partial(_chunks, draw, texturing, ways.rest)
-    together = None if ways.kernel is None else _together(draw, ways, chunks)
-    return work + (chunks(0, draw.count) if together is None else together)
+    # The module that draws many triangles together is imported for such draws only.
+    many = ways.kernel is not None and draw.input.count > FEW
+    together = _together(draw, ways, chunks) if many else None
+    return work + (chunks(0, draw.input.count) if together is None else together)
 
 
 def _chunks(draw: Draw, texturing: Texturing, rest: Rest, first: int, end: int) -> Work:
-    """Some of the primitives, assembled and drawn chunk by chunk."""
+    """Assemble and draw primitives ``first`` to ``end``, chunk by chunk."""
     work = Work()
     for start in range(first, end, CHUNK):
         stop = min(start + CHUNK, end)
@@ -325,7 +330,7 @@ def _chunks(draw: Draw, texturing: Texturing, rest: Rest, first: int, end: int) 
 
 
 def _together(draw: Draw, ways: _Ways, alone: Callable[[int, int], Work]) -> Work | None:
-    """All of a draw of many triangles; None if it is none."""
+    """Execute a draw of many triangles on all threads; None if it cannot be."""
     from dp2emu.gpu.compile.large_draw import Large
 
     kernel = ways.kernel
@@ -335,7 +340,7 @@ def _together(draw: Draw, ways: _Ways, alone: Callable[[int, int], Work]) -> Wor
 
 
 def count_work(draw: Draw, work: Work, counters: Counters) -> None:
-    """Raise the counters by what was done for a draw, or for several of one state."""
+    """Add the work of a draw, or of several of one state, to the counters."""
     _count_samples(draw, work.pixels, counters)
     counters.fragments += work.shaded
     counters.vertices += work.vertices
@@ -370,7 +375,9 @@ def _count_samples(draw: Draw, passed: int, counters: Counters) -> None:
     if samples == 1:
         counters.samples += passed
         return
-    target = next(surface for surface in (*draw.colors, draw.depth) if surface is not None)
+    target = next(
+        surface for surface in (*draw.output.colors, draw.output.depth) if surface is not None
+    )
     counters.multisamples.add(target.serial, samples, passed)
 
 
@@ -399,7 +406,7 @@ def _draw_chunk(
 
 
 def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geometry:
-    """Primitives on the screen, by code of the machine if the engine is one that compiles."""
+    """Primitives in screen space, computed by compiled code if the engine compiles."""
     names = geometry_names(draw.pipeline.pixel)
     sampler, run = texturing.sampler(Stage.VERTEX), texturing.run
     reads, engine = fetcher(draw, texturing, Stage.VERTEX), name_of(run)
@@ -414,7 +421,7 @@ def _assembled(draw: Draw, texturing: Texturing, start: int, stop: int) -> Geome
 
 @dataclass(frozen=True, slots=True)
 class _Stages:
-    """What follows coverage, for the primitives of one chunk."""
+    """The stages after coverage, for the primitives of one chunk."""
 
     draw: Draw
     targets: Targets
@@ -424,18 +431,18 @@ class _Stages:
 
     @property
     def samples(self) -> int:
-        """Per pixel of the targets."""
+        """Samples per pixel of the targets."""
         return self.draw.pipeline.samples
 
     def merge(self, fragments: Fragments) -> Work:
         """Clip, test, shade and write a batch of fragments, in order."""
         here = sites(self.shading.frame, fragments)
         if self.samples > 1:
-            here = at_samples(here, self.samples, self.draw.merge.sample_mask)
+            here = at_samples(here, self.samples, self.draw.output.merge.sample_mask)
         kept = kept_by_clipping(self.depth, here)
         if kept is not None:
             here = here.part(np.flatnonzero(kept))
-        if self.draw.stipple and CORNERS[self.draw.topology] == 3:
+        if self.draw.raster.stipple and CORNERS[self.draw.input.topology] == 3:
             here = here.part(np.flatnonzero(self._stippled(here)))
         count = len(here.x)
         if not self.draw.pipeline.tests_late or not count:
@@ -449,7 +456,7 @@ class _Stages:
         return work + Work(fragments=count, shaded=count, invocations=runs, pixel_bytes=moved)
 
     def _read_ahead(self, dropped: int) -> int:
-        """Bytes of depth that are read for so many fragments that the program drops."""
+        """Bytes of depth read for fragments that the program drops."""
         target = self.targets.depth
         if target is None or not self.draw.pipeline.hides_early:
             return 0
@@ -457,7 +464,7 @@ class _Stages:
 
     def _stippled(self, here: Sites) -> Mask:
         """Fragments on bits of the pattern that are set, of which the highest is leftmost."""
-        rows = np.array(self.draw.stipple, np.uint32)
+        rows = np.array(self.draw.raster.stipple, np.uint32)
         shift = 31 - here.x // self.samples % 32
         found: Mask = rows[here.y % len(rows)] >> shift.astype(np.uint32) & 1 != 0
         return found
@@ -467,8 +474,9 @@ class _Stages:
         pipeline, alive = self.draw.pipeline, shaded.alive
         alpha = as_floats(shaded.colors[0][3]) if 0 in shaded.colors else np.zeros(1, np.float32)
         if pipeline.alpha_test is not None:
-            reference = self.draw.merge.alpha_reference
-            alive = alive & alpha_passes(pipeline.alpha_test, alpha, reference)
+            reference = self.draw.output.merge.alpha_reference
+            wanted = np.full(1, reference * REFERENCE_STEP, np.int32)
+            alive = alive & computed(alpha_passes, pipeline.alpha_test, alpha, wanted)[0]
         if shaded.drawn is not None:
             return alive & (shaded.drawn >> here.x % self.samples & 1).astype(np.bool_)
         if pipeline.alpha_to_coverage:
@@ -527,7 +535,7 @@ class _Stages:
         return len(here.x) if passed is None else int(np.count_nonzero(passed))
 
     def _front(self, here: Sites) -> F32:
-        """+1 or, for a fragment of a back face, -1."""
+        """+1 for each fragment of a front face, -1 for each of a back face."""
         return self.shading.front[here.spans.primitive][here.span]
 
     def _color(
@@ -583,13 +591,13 @@ class _Stages:
 
 
 def _observe_cache(draw: Draw, counters: Counters) -> None:
-    vertices = vertex_count(draw.topology, draw.count)
-    if draw.indices is None:
+    vertices = vertex_count(draw.input.topology, draw.input.count)
+    if draw.input.indices is None:
         observe_unindexed(vertices, counters)
         return
-    places = range(draw.first, draw.first + vertices, CHUNK)
-    end = draw.first + vertices
+    places = range(draw.input.first, draw.input.first + vertices, CHUNK)
+    end = draw.input.first + vertices
     observe(
-        (vertex_numbers(draw.indices, np.arange(at, min(at + CHUNK, end))) for at in places),
+        (vertex_numbers(draw.input.indices, np.arange(at, min(at + CHUNK, end))) for at in places),
         counters,
     )

@@ -48,7 +48,7 @@ def assembled(draw: Draw, running: StageRun) -> Iterator[Made]:
     adjacent ones are counted in any case, and made if a stage reads them.
     """
     starts, counts = strips(draw)
-    total, row = int(counts.sum()), TOPOLOGIES[draw.topology]
+    total, row = int(counts.sum()), TOPOLOGIES[draw.input.topology]
     read = int((row.step * counts + row.extra).sum()) if total else 0
     work = Work(vertices=read, vertex_bytes=read * vertex_bytes(draw.pipeline.layout))
     ends = np.cumsum(counts)
@@ -56,25 +56,25 @@ def assembled(draw: Draw, running: StageRun) -> Iterator[Made]:
         ids = np.arange(start, min(start + CHUNK, total))
         strip = np.searchsorted(ends, ids, side="right")
         number = ids - (ends - counts)[strip]
-        places = starts[strip] + whole(draw.topology, number, number == counts[strip] - 1)
-        mesh = Mesh({}, places, LISTS.get(draw.topology, draw.topology), ids)
+        places = starts[strip] + whole(draw.input.topology, number, number == counts[strip] - 1)
+        mesh = Mesh({}, places, LISTS.get(draw.input.topology, draw.input.topology), ids)
         yield Made(_with_vertices(draw, running, mesh), work + Work(primitives=len(ids)))
         work = Work()
 
 
 def _with_vertices(draw: Draw, running: StageRun, mesh: Mesh) -> Mesh:
     """The mesh with vertices, whose corners are places of vertices or indices as yet."""
-    assert draw.later is not None
-    mesh = mesh if draw.later.reads_beside else without_beside(mesh)
-    numbers = vertex_numbers(draw.indices, mesh.corners.ravel()).reshape(mesh.corners.shape)
+    assert draw.post_vertex is not None
+    mesh = mesh if draw.post_vertex.reads_beside else without_beside(mesh)
+    numbers = vertex_numbers(draw.input.indices, mesh.corners.ravel()).reshape(mesh.corners.shape)
     outputs, corner = running.vertices(draw, numbers)
     return replace(mesh, vertices=outputs, corners=corner)
 
 
 def stored(draw: Draw, running: StageRun, flow: Flow) -> Iterator[Made]:
     """Meshes of the stream that is rasterized, after all are stored that should be."""
-    assert draw.later is not None
-    output = draw.later.output
+    assert draw.post_vertex is not None
+    output = draw.post_vertex.output
     for mesh, work in flow:
         layout = output.layouts.get(mesh.stream)
         if layout is not None:
@@ -118,8 +118,8 @@ def _routed(draw: Draw, mesh: Mesh) -> Iterator[tuple[Draw, Mesh]]:
     """Primitives by slice of the targets and viewport; in order, but that of slices, which have
     nothing in common, and of viewports if these have not.
     """
-    shown = replace(draw, topology=mesh.topology, count=mesh.count)
-    later = draw.later
+    shown = replace(draw, input=replace(draw.input, topology=mesh.topology, count=mesh.count))
+    later = draw.post_vertex
     assert later is not None
     layers, views = mesh.lanes(LAYER, 0), mesh.lanes(VIEWPORT, 0)
     if not (later.layers and layers is not None) and not (later.views and views is not None):
@@ -150,8 +150,11 @@ def _known(numbers: Lanes | None, known: Sequence[object], mesh: Mesh) -> I64:
 def _in(draw: Draw, later: PostVertexStages, layer: int, view: int) -> Draw:
     """The draw into one of the layers, and in one of the views."""
     if later.layers:
-        draw = replace(draw, colors=later.layers[layer].colors, depth=later.layers[layer].depth)
+        slices = later.layers[layer]
+        output = replace(draw.output, colors=slices.colors, depth=slices.depth)
+        draw = replace(draw, output=output)
     if later.views:
         chosen = later.views[view]
-        draw = replace(draw, viewport=chosen.viewport, scissor=chosen.scissor)
+        raster = replace(draw.raster, viewport=chosen.viewport)
+        draw = replace(draw, raster=raster, scissor=chosen.scissor)
     return draw

@@ -1,6 +1,6 @@
 """Geometry programs: run for each primitive, and the strips they put out taken apart.
 
-The program (``shader.sm4.lower.emission``) gives vertices as words; an invocation's come in the
+The program (``shader.sm4.lower.geometry``) gives vertices as words; an invocation's come in the
 order in which it emitted them, invocations in the order of primitives and, of one, of instances.
 """
 
@@ -38,7 +38,7 @@ def emitted(draw: Draw, running: StageRun, flow: Iterable[Made]) -> Iterator[Mad
     """What a draw's geometry program makes of meshes, a mesh for each of its streams; the meshes
     themselves without one.  Raises Unsupported for too many vertices.
     """
-    stage = None if draw.later is None else draw.later.geometry
+    stage = None if draw.post_vertex is None else draw.post_vertex.geometry
     if stage is None:
         yield from flow
         return

@@ -1,6 +1,6 @@
 """Stream output: vertices of whole primitives go to buffers as they come, word by word.
 
-Source: Direct3D 10/11 interface, section 5, and shader reference, section 10.  Primitives are
+Source: Direct3D 10/11 DDI, "Query results"; SM4-5 tokens, "Stream output".  Primitives are
 points, lines or triangles, one behind the other; what was a strip is written as a list.  A
 primitive is written whole or not at all: if one of the buffers of its stream has no room for it,
 no buffer of that stream gets anything of it, nor of those after it.

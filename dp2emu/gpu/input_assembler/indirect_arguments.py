@@ -36,27 +36,28 @@ def check_size(primitives: int, instances: int) -> None:
 def direct_draw(packet: IndirectDraw) -> Draw | None:
     """The draw with its numbers, None if it draws nothing.  Raises Unsupported for too many."""
     draw = packet.draw
-    indexed = draw.indices is not None
+    indexed = draw.input.indices is not None
     numbers = arguments_of(
         packet.arguments, packet.offset, INDEXED_ARGUMENTS if indexed else ARGUMENTS
     )
     vertices, instances, first, *rest = numbers
-    count = primitive_count(draw.topology, vertices)
+    count = primitive_count(draw.input.topology, vertices)
     check_size(count, instances)
-    if not (count and instances) or draw.instances is None:
+    if not (count and instances) or draw.input.instances is None:
         return None
-    indices = draw.indices
+    indices = draw.input.indices
     if indices is not None:
         base = rest[0] - (1 << 32 if rest[0] >> 31 else 0)
         indices = replace(indices, base=base)
-    return replace(
-        draw,
+    read = replace(
+        draw.input,
         first=first,
         count=count,
         indices=indices,
-        instances=replace(draw.instances, count=instances, first=rest[-1]),
-        read=vertices if draw.cuts else None,
+        instances=replace(draw.input.instances, count=instances, first=rest[-1]),
+        vertices=vertices if draw.input.cuts else None,
     )
+    return replace(draw, input=read)
 
 
 def direct_dispatch(packet: Dispatch) -> Dispatch:

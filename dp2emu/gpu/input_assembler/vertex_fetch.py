@@ -316,25 +316,29 @@ _LISTS = {2: PrimitiveType.LINELIST, 3: PrimitiveType.TRIANGLELIST}
 
 def instanced(draw: Draw) -> Iterator[Draw]:
     """A draw for each instance, in order."""
-    if draw.instances is None:
+    if draw.input.instances is None:
         yield draw
         return
-    for number in range(draw.instances.count):
-        yield _instance(draw, draw.instances, number)
+    for number in range(draw.input.instances.count):
+        yield _instance(draw, draw.input.instances, number)
 
 
 def _instance(draw: Draw, instances: Instances, number: int) -> Draw:
-    streams = list(draw.streams)
+    streams = list(draw.input.streams)
     for place, rate in instances.streams:
         stream = streams[place]
         if stream is not None:
             element = instances.first + (number // rate if rate else 0)
             offset = stream.offset + element * stream.stride
             streams[place] = replace(stream, offset=offset, stride=0)
-    uniforms = dict(draw.vertex_uniforms)
+    uniforms = dict(draw.vertex.uniforms)
     if instances.file:
         uniforms[instances.file] = np.array([number], np.int32)
-    return replace(draw, streams=tuple(streams), vertex_uniforms=uniforms, instances=None)
+    return replace(
+        draw,
+        input=replace(draw.input, streams=tuple(streams), instances=None),
+        vertex=replace(draw.vertex, uniforms=uniforms),
+    )
 
 
 def measured(draw: Draw) -> Draw:
@@ -342,18 +346,23 @@ def measured(draw: Draw) -> Draw:
 
     A stream that does not move from vertex to vertex has none.
     """
-    if draw.filled is None:
+    if draw.input.filled is None:
         return draw
-    stream = draw.streams[0] if draw.streams else None
+    stream = draw.input.streams[0] if draw.input.streams else None
     vertices = 0
     if stream is not None and stream.stride:
-        vertices = max(draw.filled.size - stream.offset, 0) // stream.stride
-    return replace(draw, count=primitive_count(draw.topology, vertices), filled=None)
+        vertices = max(draw.input.filled.size - stream.offset, 0) // stream.stride
+    count = primitive_count(draw.input.topology, vertices)
+    return replace(draw, input=replace(draw.input, count=count, filled=None))
 
 
 def vertices_read(draw: Draw) -> int:
     """How many vertices (or indices) a draw reads."""
-    return vertex_count(draw.topology, draw.count) if draw.read is None else draw.read
+    return (
+        vertex_count(draw.input.topology, draw.input.count)
+        if draw.input.vertices is None
+        else draw.input.vertices
+    )
 
 
 def uncut(draw: Draw) -> Draw:
@@ -361,29 +370,30 @@ def uncut(draw: Draw) -> Draw:
 
     What is left of strips too short for a primitive counts nowhere.
     """
-    topology = TOPOLOGIES[draw.topology]
-    if not _is_cut(draw) or draw.indices is None:
+    topology = TOPOLOGIES[draw.input.topology]
+    if not _is_cut(draw) or draw.input.indices is None:
         return draw
     starts, counts = strips(draw)
     number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     corners = np.stack(topology.corners(number)) + np.repeat(starts, counts)
-    kept = corners[: CORNERS[draw.topology]].T.reshape(-1)
-    values = vertex_numbers(replace(draw.indices, base=0), kept)
-    indices = Indices(values.astype(np.uint32), base=draw.indices.base)
-    return replace(
-        draw,
-        topology=_LISTS[CORNERS[draw.topology]],
+    kept = corners[: CORNERS[draw.input.topology]].T.reshape(-1)
+    values = vertex_numbers(replace(draw.input.indices, base=0), kept)
+    indices = Indices(values.astype(np.uint32), base=draw.input.indices.base)
+    listed = replace(
+        draw.input,
+        topology=_LISTS[CORNERS[draw.input.topology]],
         first=0,
         count=len(number),
         indices=indices,
         cuts=False,
-        read=int((topology.step * counts + topology.extra).sum()),
+        vertices=int((topology.step * counts + topology.extra).sum()),
     )
+    return replace(draw, input=listed)
 
 
 def _is_cut(draw: Draw) -> bool:
-    row = TOPOLOGIES[draw.topology]
-    return draw.cuts and draw.indices is not None and row.step * row.extra != 0
+    row = TOPOLOGIES[draw.input.topology]
+    return draw.input.cuts and draw.input.indices is not None and row.step * row.extra != 0
 
 
 class Strips(NamedTuple):
@@ -395,15 +405,15 @@ class Strips(NamedTuple):
 
 def strips(draw: Draw) -> Strips:
     """The strips that indices of all ones cut a draw into; one without such, or a list."""
-    if not _is_cut(draw) or draw.indices is None:
-        return Strips(np.array([draw.first]), np.array([draw.count]))
-    row = TOPOLOGIES[draw.topology]
-    places = draw.first + np.arange(vertices_read(draw), dtype=np.int64)
-    values = vertex_numbers(replace(draw.indices, base=0), places)
-    starts, lengths = _between(values == (1 << 8 * draw.indices.size) - 1)
+    if not _is_cut(draw) or draw.input.indices is None:
+        return Strips(np.array([draw.input.first]), np.array([draw.input.count]))
+    row = TOPOLOGIES[draw.input.topology]
+    places = draw.input.first + np.arange(vertices_read(draw), dtype=np.int64)
+    values = vertex_numbers(replace(draw.input.indices, base=0), places)
+    starts, lengths = _between(values == (1 << 8 * draw.input.indices.size) - 1)
     counts = np.maximum((lengths - row.extra) // row.step, 0)
     drawn = counts > 0
-    return Strips(draw.first + starts[drawn], counts[drawn])
+    return Strips(draw.input.first + starts[drawn], counts[drawn])
 
 
 def _between(cut: Mask) -> tuple[I64, I64]:

@@ -2,6 +2,11 @@
 
 i64 numbers(ptr words)      vertex numbers of all corners -> how many are distinct
 void element(ptr words, ptr numbers, i64 count)     a component of an element of each
+
+The conversions of ``gpu.input_assembler.vertex_fetch`` are written here once more: this
+function reads an element's type
+from a table when it runs, so that one compiled function serves every layout, and a formula is
+written for one type.
 """
 
 from __future__ import annotations

@@ -12,17 +12,19 @@ from dp2emu.gpu.arrays import F32, I64, Words
 from dp2emu.gpu.command.bindings import Uniforms
 from dp2emu.gpu.command.packets import Draw, MergeNumbers
 from dp2emu.gpu.command.pipeline import Pipeline
-from dp2emu.gpu.command.raster_operations import COPY, combine
+from dp2emu.gpu.command.raster_operations import COPY, Writing, written_over
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.gpu.resource.pixel_format import (
+    PART,
     as_floats,
     color_format,
     every_bit,
     floats_of,
-    pack_color,
+    packed,
+    parts_of,
     unpack_color,
     unused_bits,
-    with_color,
+    words_of,
     write_bits,
 )
 from dp2emu.identity_cache import while_it_lives
@@ -30,10 +32,11 @@ from dp2emu.records import dataclass
 from dp2emu.shader.engines import locate_disagreement
 from dp2emu.shader.fixed.blend import BLEND_FILE
 from dp2emu.shader.fixed.output import LINEAR_FILE, TargetOutput, output_program
+from dp2emu.shader.formulas import computed
 from dp2emu.shader.ops import saturate
 from dp2emu.shader.reference import Run
 from dp2emu.shader.texture.bindings import srgb_to_linear_table
-from dp2emu.shader.types import I32
+from dp2emu.shader.types import I32, Lanes
 
 COMPONENTS = "xyzw"
 
@@ -82,12 +85,11 @@ class ColorTarget:
             first = [as_floats(lane) for lane in rgba]
             other = [as_floats(lane) for lane in second or _NOTHING]
             rgba = self._merged(first, other, x, y, address)
-        words = pack_color(self.row, rgba)
-        if self.raster_op != COPY:
-            words = combine(self.raster_op, words, self.words[address])
-        if not self.whole:
-            words = with_color(self.row, self.words[address], words, self.bits)
-        self.words[address] = words
+        parts = computed(packed, self.row, *rgba)
+        writing = Writing(self.raster_op, self.whole)
+        if writing != Writing(COPY, whole=True):
+            parts = over(self.row, writing, self.bits, parts, self.words[address])
+        self.words[address] = words_of(self.row, parts, address.shape)
 
     def _merged(
         self, rgba: Sequence[F32], second: Sequence[F32], x: I64, y: I64, address: I64
@@ -115,6 +117,15 @@ class ColorTarget:
         return self.row.size * (2 if reads else 1)
 
 
+def over(
+    row: FormatRow, writing: Writing, bits: int, parts: Sequence[Lanes], there: Words
+) -> list[Lanes]:
+    """Parts of pixels drawn over words; ``bits`` of them can change."""
+    masks = np.frombuffer(bits.to_bytes(PART * len(parts), "little"), np.int32)
+    return [computed(written_over, writing, *each)[0]
+            for each in zip(parts, parts_of(row, there), masks, strict=True)]  # fmt: skip
+
+
 _NOTHING = (np.zeros(1, np.float32),) * len(COMPONENTS)
 
 
@@ -129,8 +140,8 @@ def color_targets(draw: Draw, written: Sequence[int], run: Run) -> tuple[ColorTa
     that cannot be rendered to, whether it changes or not.
     """
     found = (
-        _target(surface, number, draw.pipeline, draw.merge, run)
-        for number, surface in enumerate(draw.colors[: len(draw.pipeline.write_masks)])
+        _target(surface, number, draw.pipeline, draw.output.merge, run)
+        for number, surface in enumerate(draw.output.colors[: len(draw.pipeline.write_masks)])
         if surface is not None
     )
     return tuple(each for each in found if each is not None and each.number in written)

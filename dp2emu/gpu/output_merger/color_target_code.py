@@ -5,32 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dp2emu.d3d.dxgi import ROWS
-from dp2emu.gpu.code.block_writer import Code, Lane, Parts, Words
+from dp2emu.gpu.code.block_writer import Code, Lane, Parts, Words, splat
 from dp2emu.gpu.code.kernel_key import ColorKey, Key
 from dp2emu.gpu.code.kernel_layout import Layout
-from dp2emu.gpu.code.pixel_format_code import (
-    HALF,
-    combined,
-    double,
-    mixed,
-    pack,
-    splat,
-    unorm,
-    unpack,
-)
-from dp2emu.gpu.command.raster_operations import COPY
-from dp2emu.gpu.output_merger.depth_test_code import compare
+from dp2emu.gpu.command.raster_operations import COPY, Writing, written_over
+from dp2emu.gpu.output_merger.alpha_test import alpha_passes, samples_covered
 from dp2emu.gpu.pixel_shader.pixel_code import NOTHING, Routine, Shaded
 from dp2emu.gpu.pixel_shader.pixel_stage import COLOR_PORTS
 from dp2emu.gpu.rasterizer.planes_code import lanes_from
+from dp2emu.gpu.resource.pixel_format import packed, unpacked
 from dp2emu.shader.fixed.output import output_program
-from dp2emu.shader.jit.operations import EMIT
-from dp2emu.shader.jit.ranges import clamped
+from dp2emu.shader.jit.inline import emitted
+from dp2emu.shader.jit.ranges import UNIT, clamped
 from dp2emu.shader.jit.writer import ZERO
+from dp2emu.shader.types import Type
 
 COMPONENTS = "xyzw"
-ALPHA_BITS = 16
-"""Of what the alpha test compares (``merge.alpha_passes``)."""
 
 Colors = Mapping[int, Sequence[Lane]]
 """Four vectors in QUADS order for each target of the program."""
@@ -45,27 +35,20 @@ def alive_after(
     """
     alive = shaded.alive
     tests = key.alpha_test is not None or key.alpha_to_coverage
-    alpha = ZERO
-    if tests and 0 in shaded.colors:
-        alpha = shaded.colors[0][3].floats(w)
-        if not clamped(key.program, COLOR_PORTS[0][3:]):
-            alpha = EMIT["saturate"](w, alpha)
+    colored = tests and 0 in shaded.colors
+    alpha = (Type.F32, shaded.colors[0][3].floats(w) if colored else ZERO)
+    known = UNIT if not colored or clamped(key.program, COLOR_PORTS[0][3:]) else None
     if key.alpha_test is not None:
-        right = compare(w, key.alpha_test, unorm(w, alpha, ALPHA_BITS), reference)
+        operands = (alpha, (Type.I32, reference))
+        (right,) = emitted(w, alpha_passes, key.alpha_test, operands, [known])
         alive = w.both(alive, right)
     if shaded.drawn is not None:
         shifted = (w(f"lshr {w.i} {shaded.drawn}, {splat(sample)}") for sample in samples)
         return [w.both(alive, w(f"trunc {w.i} {bit} to {w.b}")) for bit in shifted]
     if not key.alpha_to_coverage:
         return [alive] * len(samples)
-    kept = _samples_kept(w, alpha, key.samples)
+    (kept,) = emitted(w, samples_covered, key.samples, [alpha], [known])
     return [w.both(alive, w(f"icmp sgt {w.i} {kept}, {splat(sample)}")) for sample in samples]
-
-
-def _samples_kept(w: Code, alpha: str, samples: int) -> str:
-    """floor(alpha * samples + 0.5), i32 (``multisample.alpha_covers``)."""
-    wide = w(f"fmul {w.d} {w(f'fpext {w.f} {alpha} to {w.d}')}, {double(samples)}")
-    return w(f"fptosi {w.d} {w(f'fadd {w.d} {wide}, {HALF}')} to {w.i}")
 
 
 class Coloring:
@@ -122,24 +105,26 @@ class Coloring:
         if color in self.routines:
             blends = before is not None and color.output.blend is not None
             turned = [w.to_quads(w.i, part) for part in before or ()]
-            stored = unpack(w, row, turned) if blends else []
+            parts = [(Type.I32, part) for part in turned]
+            stored = emitted(w, unpacked, row, parts) if blends else []
             first, second = (
                 [lane.floats(w) for lane in each] for each in (rgba, colors.get(1, NOTHING))
             )
             rgba = [Lane(each) for each in self._merged(color, first, stored, second, place)]
-        parts = pack(w, row, rgba, color.output.held)
-        return [w.to_memory(w.i, part) for part in parts]
+        known = [UNIT if color.output.held and not lane.whole else None for lane in rgba]
+        packs = emitted(w, packed, row, [lane.typed for lane in rgba], known)
+        return [w.to_memory(w.i, part) for part in packs]
 
     def _mixed(self, color: ColorKey, drawn: Parts, there: Parts | None) -> Parts:
         """After the raster operation and the masks of what is written."""
-        w = self.w
         if there is None:
             return drawn
-        words = [combined(w, color.operation, *each) for each in zip(drawn, there, strict=True)]
-        if color.whole:
-            return words
-        bits = [self._bits(color, part) for part in range(len(words))]
-        return [mixed(w, *each) for each in zip(bits, words, there, strict=True)]
+        writing, words = Writing(color.operation, color.whole), []
+        for part, pair in enumerate(zip(drawn, there, strict=True)):
+            mask = ZERO if color.whole else self._bits(color, part)
+            operands = [(Type.I32, each) for each in (*pair, mask)]
+            words += emitted(self.w, written_over, writing, operands)
+        return words
 
     def _bits(self, color: ColorKey, part: int) -> str:
         """Bits of a part that are written."""

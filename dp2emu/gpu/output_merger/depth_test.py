@@ -17,22 +17,22 @@ from dp2emu.gpu.arrays import F32, F64, I64, Mask, Words
 from dp2emu.gpu.command.packets import Draw, MergeNumbers
 from dp2emu.gpu.command.pipeline import DepthState, StencilState
 from dp2emu.gpu.command.topology import CORNERS
-from dp2emu.gpu.output_merger.compare import COMPARE
+from dp2emu.gpu.output_merger.depth_stencil import (
+    DepthTerms,
+    MergeTests,
+    depth_stencil,
+    depth_tested,
+    inside_depth,
+)
 from dp2emu.gpu.output_merger.stencil_test import StencilTest
+from dp2emu.gpu.rasterizer.depth_bias import OffsetTerms, depth_offset
 from dp2emu.gpu.rasterizer.planes import Plane, Sites, plane
 from dp2emu.gpu.rasterizer.primitive_setup import Primitives
 from dp2emu.gpu.resource.heap import Surface
-from dp2emu.gpu.resource.pixel_format import (
-    depth_format,
-    quantise_depth,
-    stored_depth,
-    stored_stencil,
-    with_depth,
-    with_stencil,
-)
+from dp2emu.gpu.resource.pixel_format import depth_format, parts_of, words_of
 from dp2emu.identity_cache import while_it_lives
 from dp2emu.records import dataclass
-from dp2emu.shader.ops import saturate
+from dp2emu.shader.formulas import computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +82,6 @@ def single_fragment_groups(count: int) -> PixelGroups:
     return PixelGroups(order, order, np.ones(count, np.int64))
 
 
-def alpha_passes(func: CmpFunc, alpha: F32, reference: int) -> Mask:
-    """The alpha test: floor(alpha * 65535 + 0.5), clamped, against 257 times a reference byte.
-
-    The documents give the reference 8 bits and alpha no number of bits.  With 16 an alpha of
-    n / 255 equals the reference n in spite of what interpolation rounds away, and one between two
-    references is between them.  The format of the target does not matter.
-    """
-    stored = np.floor(saturate(alpha).astype(np.float64) * 65535 + 0.5).astype(np.uint32)
-    return COMPARE[func](stored, np.full(1, reference * 257, np.uint32))
-
-
 @dataclass(frozen=True, slots=True)
 class DepthTarget:
     """A depth-stencil buffer and how it is used.  ``words`` is a flat view, ``pitch`` words a row.
@@ -112,35 +101,34 @@ class DepthTarget:
         ``address`` numbers the words; ``front`` is -1 for fragments of back faces, and wanted
         only if the test is ``two_sided``.
         """
-        incoming = quantise_depth(self.row, z)
         top = address[piles.order[piles.heads]]
-        words = self.words[top]
-        depth, stencil = stored_depth(self.row, words), stored_stencil(self.row, words)
+        parts = [part.copy() for part in parts_of(self.row, self.words[top])]
+        back = np.zeros(len(z), bool) if front is None else front < 0
         passed = np.zeros(len(z), bool)
         for members in piles.layers():
-            count = len(members)
-            old = depth[:count]
-            better = COMPARE[self.state.func](incoming[members], old)
-            if self.stencil is not None:
-                faces = None if front is None else front[members]
-                better = self._stencil(stencil[:count], faces, better)
-            passed[members] = better
-            if self.state.write:
-                old[...] = np.where(better, incoming[members], old)
-        if self.state.write:
-            words = with_depth(self.row, words, depth)
-        if self.stencil is not None:
-            words = with_stencil(self.row, words, stencil)
+            stored = [part[: len(members)] for part in parts]
+            found, *new = computed(
+                depth_stencil, self.tests, z[members], back[members], *self._numbers, *stored
+            )
+            passed[members] = found
+            for part, value in zip(stored, new, strict=True):
+                part[...] = value if self.stencil is not None else np.where(found, value, part)
         if self.writes:
-            self.words[top] = words
+            self.words[top] = words_of(self.row, parts, top.shape)
         return passed
 
-    def _stencil(self, stored: Words, front: F32 | None, better: Mask) -> Mask:
-        """Replace stencil values; says which fragments pass both tests."""
-        assert self.stencil is not None
-        passed = self.stencil.passes(stored, front)
-        stored[...] = self.stencil.after(stored, front, passed, better)
-        return passed & better
+    @property
+    def tests(self) -> MergeTests:
+        """What is tested, and how."""
+        state = None if self.stencil is None else self.stencil.state
+        return MergeTests(self.row.format, self.state.func, self.state.write, state)
+
+    @property
+    def _numbers(self) -> tuple[np.uint32, np.uint32, np.uint32]:
+        test = self.stencil
+        if test is None:
+            return (np.uint32(0),) * 3
+        return test.reference, test.mask, test.write_mask
 
     @property
     def two_sided(self) -> bool:
@@ -169,9 +157,9 @@ def depth_target(draw: Draw) -> DepthTarget | None:
     depth format here.
     """
     state, stencil = draw.pipeline.depth, draw.pipeline.stencil
-    if draw.depth is None or not (state.enable or stencil):
+    if draw.output.depth is None or not (state.enable or stencil):
         return None
-    return _tested(draw.depth, state, stencil, draw.merge)
+    return _tested(draw.output.depth, state, stencil, draw.output.merge)
 
 
 @while_it_lives
@@ -231,42 +219,44 @@ def depth_planes(draw: Draw, primitives: Primitives) -> DepthPlanes:
     with z outside 0..1, and a NaN is outside.
     """
     pipeline, frame, position = draw.pipeline, primitives.frame, primitives.vertices.position
-    state, z = pipeline.depth, position[2]
-    outside: Mask = np.logical_or.reduce(~((z >= 0) & (z <= 1)))
+    state, z = pipeline.depth, position[2].astype(np.float64)
+    outside: Mask = np.logical_or.reduce(~computed(inside_depth, None, z)[0])
     clipped = outside & (pipeline.raster.clip and pipeline.vertex is None)
     rhw = plane(frame, position[3]) if state.w_buffer else None
-    biased = state.bias_all or CORNERS[draw.topology] == 3
+    biased = state.bias_all or CORNERS[draw.input.topology] == 3
     bias = state.bias if biased else 0.0
-    slope = None if primitives.tilt is None else state.slope * primitives.tilt
+    tilt, slope = primitives.tilt, None
+    if tilt is not None:
+        (slope,) = computed(depth_offset, _SLOPED, np.float64(state.slope), tilt)
     if biased and (state.bias_of_float or state.bias_clamp):
-        bias, slope = 0.0, _offset(state, z, slope)
-    return DepthPlanes(plane(frame, z), clipped, rhw, draw.w_range, bias, slope, depth_range(draw))
+        bias, slope = 0.0, _offset(state, z, tilt)
+    return DepthPlanes(
+        plane(frame, z), clipped, rhw, draw.raster.w_range, bias, slope, depth_range(draw)
+    )
 
 
 def depth_range(draw: Draw) -> tuple[float, float]:
     """What depth is clamped to."""
-    view = draw.viewport
+    view = draw.raster.viewport
     return (view.min_z, view.max_z) if draw.pipeline.depth.in_viewport else (0.0, 1.0)
 
 
-_LAST_PLACE = 24
-"""2 to the exponent of a float32 that ``frexp`` gives, less this, is its last place."""
+_SLOPED = OffsetTerms(sloped=True, biased=False, of_float=False, clamp=0)
 
 
-def _offset(state: DepthState, z: F64, slope: F64 | None) -> F64:
-    """Bias and slope of each triangle as Direct3D 10 has them (Depth Bias): bias * 2^(e - 23), e
-    the exponent of its greatest z, where the buffer has floats; clamped if that is asked for.
-    """
-    unit = np.ones(z.shape[1])
+def _offset(state: DepthState, z: F64, tilt: F64 | None) -> F64:
+    """Bias and slope of each triangle as Direct3D 10 has them."""
+    clamp = int(np.sign(state.bias_clamp))
+    terms = OffsetTerms(tilt is not None, True, state.bias_of_float, clamp)
+    operands: list[F64 | np.float64] = []
+    if tilt is not None:
+        operands += [np.float64(state.slope), tilt]
+    operands.append(np.float64(state.bias))
     if state.bias_of_float:
-        exponent = np.frexp(np.abs(z).max(axis=0).astype(np.float32))[1]
-        unit = np.ldexp(1.0, exponent - _LAST_PLACE)
-    offset = state.bias * unit if slope is None else state.bias * unit + slope
-    if state.bias_clamp > 0:
-        offset = np.where(offset < state.bias_clamp, offset, state.bias_clamp)
-    if state.bias_clamp < 0:
-        offset = np.where(offset > state.bias_clamp, offset, state.bias_clamp)
-    return offset
+        operands += [*z]
+    if clamp:
+        operands.append(np.float64(state.bias_clamp))
+    return np.broadcast_to(computed(depth_offset, terms, *operands)[0], z.shape[1:])
 
 
 def kept_by_clipping(planes: DepthPlanes, sites: Sites) -> Mask | None:
@@ -274,28 +264,22 @@ def kept_by_clipping(planes: DepthPlanes, sites: Sites) -> Mask | None:
     clipped = planes.clipped[sites.spans.primitive]
     if not clipped.any():
         return None
-    z = sites.at(planes.plane)
-    return ~clipped[sites.span] | ((z >= 0) & (z <= 1))
+    (inside,) = computed(inside_depth, None, sites.at(planes.plane))
+    return ~clipped[sites.span] | inside
 
 
 def fragment_depth(planes: DepthPlanes, sites: Sites, written: F32 | None = None) -> F64:
-    """(z + bias) + slope, or the depth a program has ``written``; clamped, NaN is the least.
-
-    In a w-buffer (1 / rhw - near) / (far - near) takes the place of z.
-    """
-    z = _biased(planes, sites) if written is None else written.astype(np.float64)
-    low, high = planes.range
-    z = np.where(z > low, z, low)
-    return np.where(z < high, z, high)
-
-
-def _biased(planes: DepthPlanes, sites: Sites) -> F64:
-    z = sites.at(planes.plane)
+    """What the depth test is given, or the depth a program has ``written`` in its place."""
+    low, high = (np.float64(end) for end in planes.range)
+    if written is not None:
+        return computed(depth_tested, DepthTerms(), low, high, written.astype(np.float64))[0]
+    others: list[F64 | np.float64] = []
     if planes.rhw is not None:
         near, far = planes.w_range
-        z = (1.0 / sites.at(planes.rhw) - near) / np.float64(far - near)
+        others += [sites.at(planes.rhw), np.float64(near), np.float64(far - near)]
     if planes.bias:
-        z += planes.bias
+        others.append(np.float64(planes.bias))
     if planes.slope is not None:
-        z += planes.slope[sites.spans.primitive][sites.span]
-    return z
+        others.append(planes.slope[sites.spans.primitive][sites.span])
+    terms = DepthTerms(planes.rhw is not None, bool(planes.bias), planes.slope is not None)
+    return computed(depth_tested, terms, low, high, sites.at(planes.plane), *others)[0]

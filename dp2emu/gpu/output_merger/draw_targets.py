@@ -31,10 +31,10 @@ class Targets:
         """
         pipeline = draw.pipeline
         tested = pipeline.depth.enable or pipeline.stencil is not None
-        depth = draw.depth if tested else None
+        depth = draw.output.depth if tested else None
         sizes = tuple(
             (surface.width, surface.height)
-            for surface in (*draw.colors, depth)
+            for surface in (*draw.output.colors, depth)
             if surface is not None
         )
         somewhere = sizes or pipeline.raster.targetless

@@ -3,7 +3,8 @@
 A hull program is several: one for each control point that it makes, and those that make the patch
 constants, which run one after the other, each as often as it has instances, and find what the
 earlier ones made.  The tessellator reads factors among the constants; the domain program runs for
-each point of each patch once, however many primitives share it (shader reference 9 and 11).
+each point of each patch once, however many primitives share it (SM4-5 tokens, "Hull shaders" and
+"Domain shaders").
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def divided(draw: Draw, running: StageRun, flow: Iterable[Made]) -> Iterator[Mad
     Patches of another number of points than the hull program takes, and what are no patches,
     come to nothing.
     """
-    stage = None if draw.later is None else draw.later.tessellation
+    stage = None if draw.post_vertex is None else draw.post_vertex.tessellation
     if stage is None:
         yield from flow
         return
@@ -82,7 +83,7 @@ def divided(draw: Draw, running: StageRun, flow: Iterable[Made]) -> Iterator[Mad
 
 def _most(draw: Draw) -> int:
     """Points of an instance of a draw."""
-    geometry = None if draw.later is None else draw.later.geometry
+    geometry = None if draw.post_vertex is None else draw.post_vertex.geometry
     if geometry is None:
         return MOST_POINTS
     return min(MOST_POINTS, MOST_EMITTED // (2 * geometry.instances * max(geometry.limit, 1)))

@@ -36,9 +36,9 @@ Lanes = Mapping[Element, F64]
 
 def tessellated(draw: Draw) -> Iterator[Draw]:
     """The draws of triangles that a draw comes to, in order: itself if it has no patches."""
-    patch = draw.patch
-    if patch is None or (isinstance(patch, NPatch) and CORNERS[draw.topology] < 3):
-        yield replace(draw, patch=None) if patch else draw
+    patch = draw.input.patch
+    if patch is None or (isinstance(patch, NPatch) and CORNERS[draw.input.topology] < 3):
+        yield replace(draw, input=replace(draw.input, patch=None)) if patch else draw
     elif isinstance(patch, NPatch):
         yield from _curved(draw, patch)
     else:
@@ -70,7 +70,7 @@ def _control(draw: Draw, patch: Patch) -> Lanes:
         return patch.kept.control
     numbers = patch.points.numbers()
     read = (e for e in draw.pipeline.layout.elements if e.type is not DeclType.UNUSED)
-    control = {e: decode(e, draw.streams, numbers).astype(np.float64) for e in read}
+    control = {e: decode(e, draw.input.streams, numbers).astype(np.float64) for e in read}
     if patch.kept is not None:
         patch.kept.control = control
     return control
@@ -128,17 +128,20 @@ def _curved(draw: Draw, patch: NPatch) -> Iterator[Draw]:
     """Triangles by some at a time, each divided by itself."""
     most = MAX_SEGMENTS if patch.fineness.adaptive else int(patch.fineness.segments[0])
     step = max(1, 2 * CHUNK_VERTICES // ((most + 3) * (most + 3)))
-    for start in range(0, draw.count, step):
-        stop = min(start + step, draw.count)
-        yield _curved_part(draw, patch, corners(draw.topology, draw.first, start, stop))
+    for start in range(0, draw.input.count, step):
+        stop = min(start + step, draw.input.count)
+        yield _curved_part(
+            draw, patch, corners(draw.input.topology, draw.input.first, start, stop)
+        )
 
 
 def _curved_part(draw: Draw, patch: NPatch, sequence: I64) -> Draw:
-    numbers = vertex_numbers(draw.indices, sequence.ravel())
+    numbers = vertex_numbers(draw.input.indices, sequence.ravel())
     elements = draw.pipeline.layout.elements
     shape = 4, *sequence.shape
     at_corners = {
-        e: decode(e, draw.streams, numbers).astype(np.float64).reshape(shape) for e in elements
+        e: decode(e, draw.input.streams, numbers).astype(np.float64).reshape(shape)
+        for e in elements
     }
     groups = _alike(patch.fineness, at_corners, sequence)
     sizes = np.zeros((2, sequence.shape[1]), np.int64)
@@ -227,13 +230,16 @@ def _triangles(draw: Draw, made: Lanes, count: int, triangles: I64) -> Draw:
                 for each in pipeline.attributes
             ),
         ),
-        topology=PrimitiveType.TRIANGLELIST,
-        first=0,
-        count=triangles.shape[1],
-        streams=(Stream(vertices.tobytes(), 0, len(made) * _VERTEX_BYTES),),
-        indices=Indices(triangles.T.ravel().astype(np.uint32)),
-        edge_flags=None,
-        patch=None,
+        input=replace(
+            draw.input,
+            topology=PrimitiveType.TRIANGLELIST,
+            first=0,
+            count=triangles.shape[1],
+            streams=(Stream(vertices.tobytes(), 0, len(made) * _VERTEX_BYTES),),
+            indices=Indices(triangles.T.ravel().astype(np.uint32)),
+            edge_flags=None,
+            patch=None,
+        ),
     )
 
 

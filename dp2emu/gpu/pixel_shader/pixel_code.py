@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
-from dp2emu.gpu.code.block_writer import Code, Lane
+from dp2emu.gpu.code.block_writer import Code, Lane, splat
 from dp2emu.gpu.code.kernel_key import Key, Samplers
 from dp2emu.gpu.code.kernel_layout import DEPTH, DIVIDED, DIVISOR, FRONT, NUMBER, RHW
-from dp2emu.gpu.code.pixel_format_code import clamped, splat
 from dp2emu.gpu.command.pipeline import COVERAGE_PORT, DEPTH_PORT, is_color
+from dp2emu.gpu.output_merger.depth_stencil import depth_read
 from dp2emu.gpu.pixel_shader.pixel_stage import COLOR_PORTS, absent_value, targets_of
-from dp2emu.gpu.rasterizer.planes_code import Primitive, lanes_from, reciprocal
+from dp2emu.gpu.rasterizer.planes import read_plane, reciprocal
+from dp2emu.gpu.rasterizer.planes_code import Primitive, lanes_from
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import Constant, Program
 from dp2emu.shader.jit.bodies import body
+from dp2emu.shader.jit.inline import emitted
 from dp2emu.shader.jit.layout import Callee
 from dp2emu.shader.jit.ranges import Range, SampleRanges, output_ranges
 from dp2emu.shader.jit.writer import ZERO, Target, Writer, constant, number
@@ -146,7 +148,7 @@ class Site:
             w = self.primitive.code
             found = w.variable(w.d, ONES)
             with w.when(self.primitive.flag(DIVIDED)):
-                found.set(reciprocal(w, self.plane(DIVISOR, way)))
+                found.set(emitted(w, reciprocal, None, [(Type.F64, self.plane(DIVISOR, way))])[0])
             self.reciprocals[way] = found.value
         return self.reciprocals[way]
 
@@ -165,17 +167,18 @@ def _whole(site: Site, first: str, lanes: tuple[int, ...]) -> str:
 
 
 def _face(site: Site) -> str:
-    return rounded(site.primitive.code, site.primitive.splat(FRONT))
+    return _read(site.primitive.code, site.primitive.splat(FRONT))
 
 
 def _depth(site: Site) -> str:
-    w, z = site.primitive.code, site.plane(DEPTH)
-    return rounded(w, z if site.unclamped else clamped(w, z))
+    z = [(Type.F64, site.plane(DEPTH))]
+    return emitted(site.primitive.code, depth_read, site.unclamped, z)[0]
 
 
 def _eye_w(site: Site) -> str:
     w = site.primitive.code
-    return rounded(w, reciprocal(w, site.plane(RHW)))
+    (eye_w,) = emitted(w, reciprocal, None, [(Type.F64, site.plane(RHW))])
+    return _read(w, eye_w)
 
 
 def _number(site: Site) -> str:
@@ -205,9 +208,9 @@ SYSTEM: dict[str, Callable[[Site], str]] = {
 """Inputs that no vertex provides."""
 
 
-def rounded(w: Code, value: str) -> str:
-    """Doubles as floats."""
-    return w(f"fptrunc {w.d} {value} to {w.f}")
+def _read(w: Code, *factors: str, whole: bool = False) -> str:
+    """What the program gets of a plane."""
+    return emitted(w, read_plane, whole, [(Type.F64, each) for each in factors])[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,17 +241,10 @@ class Shader:
         if source not in key.plain and source not in key.perspective:
             return _constant(name)
         way = site.way_of(name)
-        value = site.plane(source, way)
+        factors = [site.plane(source, way)]
         if source in key.perspective:
-            w = self.code
-            value = w(f"fmul {w.d} {value}, {site.rhw(way)}")
-        return self._typed(name, value)
-
-    def _typed(self, name: str, value: str) -> str:
-        w = self.code
-        if name.startswith(CONSTANT):
-            return w(f"fptosi {w.d} {value} to {w.i}")
-        return rounded(w, value)
+            factors.append(site.rhw(way))
+        return _read(self.code, *factors, whole=name.startswith(CONSTANT))
 
 
 def _constant(name: str) -> str:

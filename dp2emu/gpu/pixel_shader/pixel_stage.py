@@ -20,14 +20,16 @@ from dp2emu.gpu.command.pipeline import (
     is_flat,
 )
 from dp2emu.gpu.input_assembler.vertex_fetch import COMPONENTS
+from dp2emu.gpu.output_merger.depth_stencil import depth_read
 from dp2emu.gpu.rasterizer.multisample import POSITIONS, centroids, coverage
-from dp2emu.gpu.rasterizer.planes import Frame, Plane, Sites, plane
+from dp2emu.gpu.rasterizer.planes import Frame, Plane, Sites, plane, read_plane, reciprocal
 from dp2emu.gpu.rasterizer.primitive_setup import Primitives
 from dp2emu.gpu.rasterizer.quads import quads
 from dp2emu.gpu.rasterizer.spans import ONE
 from dp2emu.gpu.resource.pixel_format import as_floats
 from dp2emu.records import dataclass
 from dp2emu.shader.engines import locate_disagreement
+from dp2emu.shader.formulas import computed
 from dp2emu.shader.ir import Program, of_program
 from dp2emu.shader.ports import CENTROID, CONSTANT, NOPERSPECTIVE, SAMPLE, varying
 from dp2emu.shader.reference import Run, Sampler
@@ -273,7 +275,7 @@ def _coverage(shading: Shading, sites: Sites) -> I32:
     """Bits of the samples of pixels that are covered and may be drawn to; one is all of a pixel
     that has no others.
     """
-    samples, mask = shading.draw.pipeline.samples, shading.draw.merge.sample_mask
+    samples, mask = shading.draw.pipeline.samples, shading.draw.output.merge.sample_mask
     if samples == 1:
         return np.ones(1, np.int32)
     bits = np.left_shift(coverage(sites, samples), np.arange(samples), dtype=np.int64)
@@ -288,7 +290,7 @@ def _run(
     is which of their samples are.  Those that are not ``real`` complete quads; None means all are.
     """
     count = len(sites.x)
-    inputs, uniforms = _inputs(shading, sites, way), shading.draw.pixel_uniforms
+    inputs, uniforms = _inputs(shading, sites, way), shading.draw.pixel.uniforms
     if _reads(shading.program, COVERAGE_PORT):
         inputs[COVERAGE_PORT] = mask
     memory = _memory(shading, count, real)
@@ -321,7 +323,7 @@ def _memory(shading: Shading, lanes: int, real: Mask | None) -> Accesses | None:
     # Few programs do.
     from dp2emu.gpu.shader_resources.memory_operations import Accesses
 
-    return Accesses(pipeline.deeds, shading.draw.unordered, lanes, real=real)
+    return Accesses(pipeline.deeds, shading.draw.output.unordered, lanes, real=real)
 
 
 def _looking(shading: Shading, sites: Sites) -> StageFetcher | None:
@@ -376,15 +378,18 @@ def _interpolated(shading: Shading, sites: Sites, names: list[str]) -> dict[str,
              if varying(name) in shading.plain}  # fmt: skip
     divided = {name: shading.divided[varying(name)] for name in names
                if varying(name) in shading.divided}  # fmt: skip
-    values = {name: sites.at(plane) for name, plane in plain.items()}
+    values: dict[str, tuple[F64, ...]]
+    values = {name: (sites.at(plane),) for name, plane in plain.items()}
     if divided and shading.divisor is not None:
-        w = 1.0 / sites.at(shading.divisor)
-        values |= {name: sites.at(plane) * w for name, plane in divided.items()}
-    return {name: value.astype(_type(name)) for name, value in values.items()}
+        (w,) = computed(reciprocal, None, sites.at(shading.divisor))
+        values |= {name: (sites.at(plane), w) for name, plane in divided.items()}
+    return {
+        name: computed(read_plane, name.startswith(CONSTANT), *factors)[0]
+        for name, factors in values.items()
+    }
 
 
 def _type(name: str) -> type[np.float32 | np.int32]:
-    """Integers are exact in planes that are level."""
     return np.int32 if name.startswith(CONSTANT) else np.float32
 
 
@@ -414,18 +419,15 @@ def _face(shading: Shading, sites: Sites) -> F32:
 
 
 def _depth(shading: Shading, sites: Sites) -> F32:
-    """z before any bias, clamped to 0..1, a NaN being 0; in Direct3D 10 it is not clamped."""
-    z = sites.at(shading.depth)
-    if shading.draw.pipeline.depth.in_viewport:
-        return z.astype(np.float32)
-    z = np.where(z > 0, z, 0.0)
-    return np.where(z < 1, z, 1.0).astype(np.float32)
+    unclamped = shading.draw.pipeline.depth.in_viewport
+    return computed(depth_read, unclamped, sites.at(shading.depth))[0]
 
 
 def _eye_w(shading: Shading, sites: Sites) -> F32:
     """1 / rhw, rounded to float32 last."""
     assert shading.rhw is not None
-    return (1.0 / sites.at(shading.rhw)).astype(np.float32)
+    (w,) = computed(reciprocal, None, sites.at(shading.rhw))
+    return computed(read_plane, False, w)[0]
 
 
 def _lane(shading: Shading, sites: Sites) -> Lanes:

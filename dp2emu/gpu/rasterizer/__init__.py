@@ -1,1 +1,1 @@
-"""The rasterizer: clipping, set-up, coverage and interpolation."""
+"""The rasterizer: clipping, set-up of primitives, coverage and interpolation."""

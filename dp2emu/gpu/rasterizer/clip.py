@@ -29,10 +29,16 @@ from dp2emu.gpu.command.bindings import FloatViewport, Viewport
 from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.pipeline import is_flat
 from dp2emu.gpu.command.topology import CORNERS
-from dp2emu.gpu.input_assembler.vertex_fetch import COMPONENTS, Vertices
+from dp2emu.gpu.input_assembler.vertex_fetch import (
+    COMPONENTS,
+    Vertices,
+)
 from dp2emu.gpu.rasterizer.spans import expand
 from dp2emu.records import dataclass
-from dp2emu.shader.types import Lanes
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.formulas import computed
+from dp2emu.shader.types import Lanes, Type
+from dp2emu.shader.values import Value
 
 GUARD = 128.0
 """Half the width of the guard band in half widths of the viewport; a power of two, so that the
@@ -41,15 +47,67 @@ products are exact."""
 Distance = Callable[[F64], F64]
 """From lanes, x y z w first, to the signed distance to a plane."""
 
-_DEPTH: tuple[Distance, ...] = (lambda v: v[2], lambda v: v[3] - v[2])
+DEPTH_PLANES, BAND_PLANES = 2, 4
 
 
-_BAND: tuple[Distance, ...] = (
-    lambda v: GUARD * v[3] + v[0],
-    lambda v: GUARD * v[3] - v[0],
-    lambda v: GUARD * v[3] + v[1],
-    lambda v: GUARD * v[3] - v[1],
+FIXED_PLANES = DEPTH_PLANES + BAND_PLANES
+"""Planes before the user's."""
+
+
+def plane_distance(
+    b: Builder, number: int, x: Value, y: Value, z: Value, w: Value
+) -> tuple[Value]:
+    """Formula: from a point in clip space to one of the fixed planes."""
+    return (_FIXED[number](x, y, z, w),)
+
+
+_FIXED: tuple[Callable[[Value, Value, Value, Value], Value], ...] = (
+    lambda x, y, z, w: z,
+    lambda x, y, z, w: w - z,
+    lambda x, y, z, w: w * GUARD + x,
+    lambda x, y, z, w: w * GUARD - x,
+    lambda x, y, z, w: w * GUARD + y,
+    lambda x, y, z, w: w * GUARD - y,
 )
+
+
+def user_distance(
+    builder: Builder,
+    key: None,
+    x: Value,
+    y: Value,
+    z: Value,
+    w: Value,
+    a: Value,
+    b: Value,
+    c: Value,
+    d: Value,
+) -> tuple[Value]:
+    """Formula: from a point in clip space to a plane of the user."""
+    return (((a * x + b * y) + c * z) + d * w,)
+
+
+def passing(b: Builder, key: None, here: Value, ahead: Value) -> list[Value]:
+    """Formula, of the distances of a corner and of the next one: whether the corner is inside,
+    whether the edge leaves, whether it enters, and whether it leads out from the plane itself.
+    """
+    outward = ahead < 0.0
+    return [
+        here >= 0.0,
+        (here > 0.0) & outward,
+        (here < 0.0) & (ahead > 0.0),
+        here.eq(0.0) & outward,
+    ]
+
+
+def crossing(b: Builder, key: None, inside: Value, outside: Value) -> tuple[Value]:
+    """Formula: where an edge crosses a plane, by the distances of its ends."""
+    return (inside / (inside - outside),)
+
+
+def between(b: Builder, key: None, t: Value, start: Value, end: Value) -> tuple[Value]:
+    """Formula: what a new corner has of a lane."""
+    return (start + t * (end - start),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +146,8 @@ def clip(lanes: F64, edges: Mask | None, corners: int, *, depth: bool, user: int
     position a primitive is not drawn.
     """
     rows = range(len(lanes) - user, len(lanes))
-    planes = (*(_DEPTH if depth else ()), *_BAND, *(_row(row) for row in rows))
+    fixed = range(0 if depth else DEPTH_PLANES, FIXED_PLANES)
+    planes = (*map(_fixed, fixed), *map(_row, rows))
     inside = np.stack([plane(lanes) >= 0 for plane in planes])
     finite = np.isfinite(lanes[:4]).all(axis=(0, 1))
     visible = inside.any(axis=1).all(axis=0) & finite
@@ -112,6 +171,10 @@ def clip(lanes: F64, edges: Mask | None, corners: int, *, depth: bool, user: int
         np.concatenate((edges[:, accepted], piece_edges), axis=-1)[:, order],
         extra,
     )
+
+
+def _fixed(number: int) -> Distance:
+    return lambda v: computed(plane_distance, number, *v[:4])[0]
 
 
 def _row(row: int) -> Distance:
@@ -145,23 +208,21 @@ def _cut(polygons: _Polygons, distance: F64, *, ring: bool) -> _Polygons:
     last = slot == count - 1
     following = np.where(live & ~last, slot + 1, 0 if ring else slot)
     ahead = np.take_along_axis(distance, following, axis=0)
-    inside = live & (distance >= 0)
+    inside, leaving, entering, on_plane = computed(passing, None, distance, ahead)
+    inside = live & inside
     if (inside == live).all():
         return polygons
-    leaving, entering = live & (distance > 0) & (ahead < 0), live & (distance < 0) & (ahead > 0)
-    crossing = leaving | entering
-    k, n = np.nonzero(crossing)
+    crossed = live & (leaving | entering)
+    k, n = np.nonzero(crossed)
     forward = leaving[k, n]
     after = following[k, n]
     begin, end = np.where(forward, k, after), np.where(forward, after, k)
-    t = distance[begin, n] / (distance[begin, n] - distance[end, n])
-    start = lanes[:, begin, n]
+    (t,) = computed(crossing, None, distance[begin, n], distance[end, n])
 
     cut = np.empty((len(lanes), 2 * len(distance), len(count)))
     cut[:, 0::2], cut[:, 1::2] = lanes, 0.0
-    cut[:, 2 * k + 1, n] = start + t * (lanes[:, end, n] - start)
-    on_plane = (distance == 0) & (ahead < 0)
-    kept = _interleave(inside, crossing)
+    (cut[:, 2 * k + 1, n],) = computed(between, None, t, lanes[:, begin, n], lanes[:, end, n])
+    kept = _interleave(inside, crossed)
     edges = _interleave(polygons.edges & ~on_plane, polygons.edges & entering)
     kept_count = np.count_nonzero(kept, axis=0)
     order = np.argsort(~kept, axis=0, kind="stable")[: max(int(kept_count.max()), 1)]
@@ -237,11 +298,10 @@ def placed(
         lanes, numbers = lanes[..., kept], numbers[kept]
         edges = None if edges is None else edges[:, kept]
     depth = draw.pipeline.raster.clip
-    clipped = clip(lanes, edges, CORNERS[draw.topology], depth=depth, user=user)
-    projected = on_screen(clipped.lanes, draw.viewport)
-    if draw.pipeline.raster.half_centres:
-        projected[:2] -= 0.5
-    vertices = Vertices(projected, written, clipped.lanes[varyings])
+    clipped = clip(lanes, edges, CORNERS[draw.input.topology], depth=depth, user=user)
+    centre = 0.5 if draw.pipeline.raster.half_centres else 0.0
+    places = on_screen(clipped.lanes, draw.raster.viewport, centre)
+    vertices = Vertices(places, written, clipped.lanes[varyings])
     return Geometry(vertices, numbers[clipped.source], clipped.edges, clipped.extra)
 
 
@@ -260,7 +320,13 @@ def _join(draw: Draw, names: tuple[str, ...], varyings: F32 | F64) -> None:
     around = [lane for lane, name in enumerate(names) if wraps(name, raster.wrap)]
     if around:
         first, others = varyings[around, :1], varyings[around, 1:]
-        varyings[around, 1:] = others - np.rint(others - first)
+        (varyings[around, 1:],) = computed(shortest_way, None, first, others)
+
+
+def shortest_way(b: Builder, key: None, first: Value, other: Value) -> tuple[Value]:
+    """Formula: a texture coordinate at most half a texture from the first corner's."""
+    way = other - first
+    return (other - (b.round(way) if way.type is Type.F32 else b.apply("dround", way)),)
 
 
 def wraps(name: str, wrap: tuple[int, ...]) -> bool:
@@ -317,10 +383,12 @@ def _distances(draw: Draw, outputs: Mapping[str, Lanes], position: F64) -> list[
     x, y, z, w = position
     distances = []
     for number in planes_used(draw):
-        a, b, c, d = draw.clip_planes[number]
+        a, b, c, d = draw.raster.clip_planes[number]
         written = outputs.get(f"clip{number}.x")
-        distance = ((a * x + b * y) + c * z) + d * w if written is None else written
-        distances.append(distance.astype(np.float64))
+        if written is None:
+            equation = (np.float64(each) for each in (a, b, c, d))
+            (written,) = computed(user_distance, None, x, y, z, w, *equation)
+        distances.append(written.astype(np.float64))
     own = (outputs[f"clip{number}.x"] for number in range(draw.pipeline.raster.clip_distances))
     return [*distances, *(distance.astype(np.float64) for distance in own)]
 
@@ -328,16 +396,39 @@ def _distances(draw: Draw, outputs: Mapping[str, Lanes], position: F64) -> list[
 def planes_used(draw: Draw) -> tuple[int, ...]:
     """Numbers of the user's planes that clip."""
     bits = draw.pipeline.raster.clip_planes if draw.pipeline.raster.clip else 0
-    return tuple(n for n in range(len(draw.clip_planes)) if bits >> n & 1) if bits else ()
+    return tuple(n for n in range(len(draw.raster.clip_planes)) if bits >> n & 1) if bits else ()
 
 
-def on_screen(lanes: F64, view: Viewport | FloatViewport) -> F64:
-    """Screen x, y, z and rhw of positions in clip space, the first four of the lanes."""
-    x, y, z, w = lanes[:4]
-    width, height, depth = view.width / 2, view.height / 2, view.max_z - view.min_z
-    return np.stack((
-        view.x + (1 + x / w) * width,
-        view.y + (1 - y / w) * height,
-        view.min_z + (z / w) * depth,
-        1 / w,
-    ))  # fmt: skip
+def on_screen(lanes: F64, view: Viewport | FloatViewport, centre: float = 0.0) -> F64:
+    """Screen x, y, z and rhw of positions in clip space, the first four of the lanes.
+
+    ``centre`` is where pixels have their centres.
+    """
+    numbers = (view.x, view.width / 2, view.y, view.height / 2)
+    depths = (view.min_z, view.max_z - view.min_z)
+    given = (np.float64(each) for each in (*numbers, *depths, centre))
+    return np.stack(computed(projected, None, *lanes[:4], *given))
+
+
+def projected(
+    b: Builder,
+    key: None,
+    x: Value,
+    y: Value,
+    z: Value,
+    w: Value,
+    left: Value,
+    half_width: Value,
+    top: Value,
+    half_height: Value,
+    near: Value,
+    range_: Value,
+    centre: Value,
+) -> list[Value]:
+    """Formula: screen x, y, z and rhw of a position in clip space."""
+    return [
+        left + (1.0 + x / w) * half_width - centre,
+        top + (1.0 - y / w) * half_height - centre,
+        near + (z / w) * range_,
+        1.0 / w,
+    ]

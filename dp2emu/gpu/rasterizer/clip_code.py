@@ -11,8 +11,16 @@ from __future__ import annotations
 from functools import partial
 
 from dp2emu.gpu.code.vertex_arguments import VARYING, VERTEX_WORDS, ArgumentWords
+from dp2emu.gpu.rasterizer.clip import (
+    DEPTH_PLANES,
+    FIXED_PLANES,
+    between,
+    crossing,
+    passing,
+    plane_distance,
+)
 from dp2emu.gpu.rasterizer.corners_code import shared, widened
-from dp2emu.gpu.rasterizer.viewport_code import DEPTH_PLANES, FIXED_PLANES, Projection, distance
+from dp2emu.gpu.rasterizer.viewport_code import Projection
 from dp2emu.shader.jit.scalars import Code, Value
 from dp2emu.shader.jit.writer import Writer
 
@@ -46,11 +54,15 @@ def _away() -> tuple[str, Writer]:
     w = ArgumentWords.of(k, VERTEX_WORDS)
     user = k["plane"] - FIXED_PLANES + w.integer("varying_count") + _PLACE
     k.give_if(k["plane"] >= FIXED_PLANES, lambda: k.load("double", k["corner"], user))
-    x, y, z, far = (k.load("double", k["corner"], row) for row in range(_PLACE))
+    place = [k.load("double", k["corner"], row) for row in range(_PLACE)]
+
+    def distance(number: int) -> Value:
+        return k.formula(plane_distance, number, *place)[0]
+
     *others, last = range(FIXED_PLANES)
     for number in others:
-        k.give_if(k["plane"].equals(number), partial(distance, number, x, y, z, far))
-    k.give(distance(last, x, y, z, far))
+        k.give_if(k["plane"].equals(number), partial(distance, number))
+    k.give(distance(last))
     return k.text(internal=True)
 
 
@@ -70,9 +82,9 @@ def _between() -> tuple[str, Writer]:
     k = Code("between", ("ptr words", "ptr begin", "ptr end", "double t", "ptr to", "i64 edge"))
     rows = _rows(ArgumentWords.of(k, VERTEX_WORDS))
     with k.loop(rows) as row:
-        start = k.load("double", k["begin"], row)
-        way = k.load("double", k["end"], row) - start
-        k.store(start + k["t"] * way, k["to"], row)
+        ends = (k.load("double", k[end], row) for end in ("begin", "end"))
+        (value,) = k.formula(between, None, k["t"], *ends)
+        k.store(value, k["to"], row)
     k.store(k["edge"], k["to"], rows)
     k.give()
     return k.text(internal=True)
@@ -104,16 +116,15 @@ def _corner() -> tuple[str, Writer]:
     edge = k.load("i64", here, _rows(w))
     d, ahead = (k.call("@away", "double", words, each, k["plane"]) for each in (here, there))
     made = k.variable("i64", 0)
-    with k.when(d >= 0):
-        along = d.equals(0) & (ahead < 0)
-        stays = edge & (along ^ 1).unsigned("i64")
+    inside, leaving, entering, outward = k.formula(passing, None, d, ahead)
+    with k.when(inside):
+        stays = edge & (outward ^ 1).unsigned("i64")
         k.call("@copied", "void", words, here, k["to"], stays)
         made.set(1)
-    leaving, entering = (d > 0) & (ahead < 0), (d < 0) & (ahead > 0)
     with k.when(leaving | entering):
         begin, end = leaving.choose(here, there), leaving.choose(there, here)
         inner, outer = leaving.choose(d, ahead), leaving.choose(ahead, d)
-        t, into = inner / (inner - outer), _row(k, w, k["to"], made.get())
+        (t,), into = k.formula(crossing, None, inner, outer), _row(k, w, k["to"], made.get())
         opens = edge & entering.unsigned("i64")
         k.call("@between", "void", words, begin, end, t, into, opens)
         made.add(1)

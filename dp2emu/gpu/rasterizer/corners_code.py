@@ -14,6 +14,7 @@ from dp2emu.gpu.code.vertex_arguments import (
     WRAPPED,
     ArgumentWords,
 )
+from dp2emu.gpu.rasterizer.clip import shortest_way
 from dp2emu.shader.jit.scalars import Code, Value
 from dp2emu.shader.jit.writer import Writer
 
@@ -113,10 +114,9 @@ def _joined() -> tuple[str, Writer]:
     k.give_if(k["mode"].differs(WRAPPED), lambda: value.wide())
     k.give_if(
         k["single"].differs(0),
-        lambda: (value - k.intrinsic("rint", value - first)).wide(),
+        lambda: k.formula(shortest_way, None, first, value)[0].wide(),
     )
-    way = value.wide() - first.wide()
-    k.give(value.wide() - k.intrinsic("rint", way))
+    k.give(k.formula(shortest_way, None, first.wide(), value.wide())[0])
     return k.text(internal=True)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
 from dp2emu.gpu.command.bindings import Rect
+from dp2emu.gpu.output_merger.alpha_test import samples_covered
 from dp2emu.gpu.rasterizer.planes import Frame, Sites, sites
 from dp2emu.gpu.rasterizer.spans import (
     CENTRE,
@@ -28,7 +29,7 @@ from dp2emu.gpu.rasterizer.spans import (
     first_centre,
     slices,
 )
-from dp2emu.shader.ops import saturate
+from dp2emu.shader.formulas import computed
 
 ROWS = 1 << 15
 """Rows of primitives, counted once for each sample, whose coverage is worked out together."""
@@ -176,12 +177,7 @@ def _places(here: Sites, samples: int) -> tuple[I64, int]:
 
 
 def alpha_covers(alpha: F32, sample: I64, samples: int) -> Mask:
-    """Which fragments alpha to coverage keeps: of a pixel's samples the first
-    floor(alpha * samples + 0.5), in float64; alpha is clamped to 0..1, NaN is 0.
-
-    ``sample`` is which sample of its pixel each fragment is.  The documents of the states that ask
-    for this leave the pattern open; this one does not depend on the pixel.
-    """
-    kept = np.floor(saturate(alpha).astype(np.float64) * samples + 0.5)
+    """Which fragments alpha to coverage keeps; ``sample`` is which of its pixel each is."""
+    (kept,) = computed(samples_covered, samples, alpha)
     covered: Mask = sample < kept
     return covered

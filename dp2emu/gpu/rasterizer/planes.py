@@ -19,6 +19,9 @@ import numpy as np
 from dp2emu.gpu.arrays import F32, F64, I64
 from dp2emu.gpu.rasterizer.spans import ONE, Fragments, Spans
 from dp2emu.records import dataclass
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.formulas import computed
+from dp2emu.shader.values import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,15 @@ class Plane:
 
 def triangle_frame(x: F64, y: F64, area: F64) -> Frame:
     """Frame of triangles from grid coordinates, shape (3, n), and their doubled area in pixels."""
-    x, y = x / ONE, y / ONE
-    return Frame(x[0], y[0], x[1] - x[0], y[1] - y[0], x[2] - x[0], y[2] - y[0], area)
+    x0, dx1, dx2 = computed(corner_ways, None, *x)
+    y0, dy1, dy2 = computed(corner_ways, None, *y)
+    return Frame(x0, y0, dx1, dy1, dx2, dy2, area)
+
+
+def corner_ways(b: Builder, key: None, c0: Value, c1: Value, c2: Value) -> list[Value]:
+    """Formula: a coordinate of corner 0 in pixels and the ways to the others, of the grid's."""
+    first, second, third = (corner / float(ONE) for corner in (c0, c1, c2))
+    return [first, second - first, third - first]
 
 
 def line_frame(x: F64, y: F64) -> Frame:
@@ -73,11 +83,46 @@ def point_frame(x: F64, y: F64) -> Frame:
 
 def plane(frame: Frame, corners: F32 | F64) -> Plane:
     """The plane through values at the three corners, shape (3, n)."""
-    f0, f1, f2 = corners.astype(np.float64)
+    values = corners.astype(np.float64)
+    ways = frame.dx1, frame.dy1, frame.dx2, frame.dy2, frame.area
+    return Plane(values[0], *computed(plane_changes, None, *ways, *values))
+
+
+def plane_changes(
+    b: Builder,
+    key: None,
+    dx1: Value,
+    dy1: Value,
+    dx2: Value,
+    dy2: Value,
+    area: Value,
+    f0: Value,
+    f1: Value,
+    f2: Value,
+) -> list[Value]:
+    """Formula: how the plane through values at the corners changes along x and y."""
     d1, d2 = f1 - f0, f2 - f0
-    ddx = (d1 * frame.dy2 - d2 * frame.dy1) / frame.area
-    ddy = (d2 * frame.dx1 - d1 * frame.dx2) / frame.area
-    return Plane(f0, ddx, ddy)
+    return [(d1 * dy2 - d2 * dy1) / area, (d2 * dx1 - d1 * dx2) / area]
+
+
+def along(b: Builder, key: None, start: Value, change: Value, way: Value) -> tuple[Value]:
+    """Formula: the value that is that far from the start."""
+    return (start + change * way,)
+
+
+def reciprocal(b: Builder, key: None, x: Value) -> tuple[Value]:
+    """Formula: 1 / x."""
+    return (1.0 / x,)
+
+
+def read_plane(b: Builder, whole: bool, value: Value, *divided: Value) -> tuple[Value]:
+    """Formula: what a pixel program reads of a plane, in perspective times 1 / rhw.
+
+    Integers (``whole``) are exact in planes that are level.
+    """
+    for factor in divided:
+        value = value * factor
+    return (b.apply("dtoi" if whole else "dtof", value),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +153,9 @@ class Sites:
     def at(self, plane: Plane) -> F64:
         """The plane's value at each fragment; what a row shares is computed once."""
         primitive = self.spans.primitive
-        row = plane.value[primitive] + plane.ddy[primitive] * self.dy
-        return row[self.span] + plane.ddx[primitive][self.span] * self.dx
+        start, down, across = (each[primitive] for each in (plane.value, plane.ddy, plane.ddx))
+        (row,) = computed(along, None, start, down, self.dy)
+        return computed(along, None, row[self.span], across[self.span], self.dx)[0]
 
     def moved(self, way: F64) -> Sites:
         """Places beside these, shape (2, n) in pixels: that far from the distances they have."""

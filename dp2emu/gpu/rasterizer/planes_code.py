@@ -1,13 +1,14 @@
-"""Records and planes: ``gpu.rasterizer.planes`` in LLVM instructions, in the same order of
-operations.
-"""
+"""Records of primitives, and their planes, by the formulas of ``gpu.rasterizer.planes``."""
 
 from __future__ import annotations
 
 from dp2emu.gpu.code.block_writer import ROWS, Code, Order, numbers
 from dp2emu.gpu.code.kernel_layout import FLAGS, WORD, X0, Y0, Layout
+from dp2emu.gpu.rasterizer.planes import along
 from dp2emu.records import dataclass
+from dp2emu.shader.jit.inline import emitted
 from dp2emu.shader.jit.writer import number
+from dp2emu.shader.types import Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class Primitive:
         return self._way(X0, x, order.columns)
 
     def _way(self, anchor: int, first: str, lanes: tuple[int, ...]) -> str:
+        """The distance from the anchor to lanes; no formula, since its vectors may be narrower."""
         w, row = self.code, lanes[: self.code.columns]
         own = row if lanes == row * ROWS else lanes
         type = f"<{len(own)} x double>"
@@ -56,13 +58,16 @@ class Primitive:
 
     def row(self, plane: str, dy: str) -> str:
         """What a row has of a plane: value + ddy * dy."""
-        w, at = self.code, self.layout.planes[plane]
-        return w(f"fadd {w.d} {self.splat(at)}, {w(f'fmul {w.d} {self.splat(at + 2)}, {dy}')}")
+        at = self.layout.planes[plane]
+        return self._along(self.splat(at), self.splat(at + 2), dy)
 
     def at(self, plane: str, row: str, dx: str) -> str:
         """The plane where lanes are: row + ddx * dx."""
-        w, at = self.code, self.layout.planes[plane]
-        return w(f"fadd {w.d} {row}, {w(f'fmul {w.d} {self.splat(at + 1)}, {dx}')}")
+        return self._along(row, self.splat(self.layout.planes[plane] + 1), dx)
+
+    def _along(self, *operands: str) -> str:
+        (value,) = emitted(self.code, along, None, [(Type.F64, each) for each in operands])
+        return value
 
 
 def lanes_from(w: Code, first: str, lanes: tuple[int, ...]) -> str:
@@ -74,8 +79,3 @@ def lanes_from(w: Code, first: str, lanes: tuple[int, ...]) -> str:
 def offset(w: Code, way: str, grid: int, one: int) -> str:
     """A way, doubles, and that many ``one``-ths of a pixel."""
     return w(f"fadd {w.d} {way}, splat (double {number(grid / one)})")
-
-
-def reciprocal(w: Code, value: str) -> str:
-    """1 / doubles."""
-    return w(f"fdiv {w.d} splat (double {number(1.0)}), {value}")

@@ -20,13 +20,15 @@ from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.input_assembler.vertex_fetch import Vertices
 from dp2emu.gpu.rasterizer.clip import Geometry
+from dp2emu.gpu.rasterizer.depth_bias import tilt
 from dp2emu.gpu.rasterizer.lines import diamond_exit, line_spans, smooth
 from dp2emu.gpu.rasterizer.multisample import Cover, multisample_spans, rows_near
 from dp2emu.gpu.rasterizer.planes import Frame, line_frame, plane, point_frame, triangle_frame
 from dp2emu.gpu.rasterizer.points import point_sizes, point_spans
 from dp2emu.gpu.rasterizer.spans import CENTRE, ONE, Offset, Spans, snap
-from dp2emu.gpu.rasterizer.triangles import doubled_area, drawn, triangle_spans
+from dp2emu.gpu.rasterizer.triangles import doubled_area, drawn, facing, triangle_spans
 from dp2emu.records import dataclass
+from dp2emu.shader.formulas import computed
 
 POINT_SIZE = "psize0.x"
 """The varying that points have their size from."""
@@ -86,7 +88,7 @@ def set_up(draw: Draw, geometry: Geometry, region: Rect) -> Primitives:
     finite = np.flatnonzero((np.isfinite(x) & np.isfinite(y)).all(axis=0))
     if len(finite) < x.shape[1]:
         corners = corners.part(finite)
-    return _KINDS[CORNERS[draw.topology]](draw, corners, region)
+    return _KINDS[CORNERS[draw.input.topology]](draw, corners, region)
 
 
 def _triangles(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
@@ -100,11 +102,12 @@ def _triangles(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
     def cover(chosen: I64 | slice, sample: Offset) -> Iterator[Spans]:
         return triangle_spans(x[:, chosen], y[:, chosen], area[chosen], region, sample)
 
+    front = np.float64(-1 if draw.pipeline.raster.turned else 1)
     solid = Primitives(
         vertices,
         frame,
         _covered(draw, corners, cover, region),
-        np.sign(-area if draw.pipeline.raster.turned else area).astype(np.float32),
+        computed(facing, None, area, front)[0].astype(np.float32),
         corners.geometry.numbers,
         len(kept),
         _tilt(frame, vertices) if draw.pipeline.depth.slope else None,
@@ -125,8 +128,7 @@ def _covered(
 
 def _tilt(frame: Frame, vertices: Vertices) -> F64:
     z = plane(frame, vertices.position[2])
-    ddx, ddy = np.abs(z.ddx), np.abs(z.ddy)
-    return np.where(ddx > ddy, ddx, ddy)
+    return computed(tilt, None, z.ddx, z.ddy)[0]
 
 
 def _wireframe(draw: Draw, corners: _Corners, solid: Primitives, region: Rect) -> Primitives:
@@ -159,7 +161,7 @@ def _of_triangles(parts: Primitives, solid: Primitives, triangle: I64) -> Primit
 def _lines(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
     """Each line of a list draws its last pixel, of a strip only the last line does."""
     numbers = corners.geometry.numbers
-    ending = draw.topology == PrimitiveType.LINELIST or numbers == draw.count - 1
+    ending = draw.input.topology == PrimitiveType.LINELIST or numbers == draw.input.count - 1
     last = np.full(len(numbers), ending) & draw.pipeline.raster.last_pixel
     return _line_primitives(draw, corners, last, region)
 
@@ -168,7 +170,7 @@ def _line_primitives(draw: Draw, corners: _Corners, last: Mask, region: Rect) ->
     x, y = corners.x, corners.y
     antialiased = draw.pipeline.raster.smooth_lines and draw.pipeline.samples == 1
     rule = smooth if antialiased else diamond_exit
-    spans = line_spans(x, y, last, region, rule, draw.line_pattern)
+    spans = line_spans(x, y, last, region, rule, draw.raster.line_pattern)
     geometry = corners.geometry
     return Primitives(geometry.vertices, line_frame(x, y), spans, _front(x), geometry.numbers)
 
@@ -176,7 +178,7 @@ def _line_primitives(draw: Draw, corners: _Corners, last: Mask, region: Rect) ->
 def _points(draw: Draw, corners: _Corners, region: Rect) -> Primitives:
     x, y, vertices = corners.x, corners.y, corners.geometry.vertices
     own = vertices.varying(POINT_SIZE)
-    sizes = point_sizes(None if own is None else own[0], draw.point, x.shape[1])
+    sizes = point_sizes(None if own is None else own[0], draw.raster.point, x.shape[1])
 
     def cover(chosen: I64 | slice, sample: Offset) -> Iterator[Spans]:
         return point_spans(x[0, chosen], y[0, chosen], sizes[chosen], region, sample)

@@ -15,6 +15,9 @@ import numpy as np
 
 from dp2emu.gpu.arrays import F32, F64, I64, Mask
 from dp2emu.records import dataclass
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.formulas import computed
+from dp2emu.shader.values import Value
 
 ONE = 256
 """Grid units in a pixel: 8 sub-pixel bits."""
@@ -37,7 +40,12 @@ EXACT_LIMIT = 1 << 29
 
 def snap(position: F32 | F64) -> F64:
     """Pixels -> grid units, rounding halves to even.  NaN and infinity stay what they are."""
-    return np.rint(position.astype(np.float64) * ONE)
+    return computed(snapped, None, position.astype(np.float64))[0]
+
+
+def snapped(b: Builder, key: None, position: Value) -> tuple[Value]:
+    """Formula: the grid coordinate of an F64."""
+    return (b.apply("dround", position * float(ONE)),)
 
 
 def fits_int64(x: F64, y: F64) -> Mask:

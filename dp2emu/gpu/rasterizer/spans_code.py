@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from dp2emu.gpu.code.block_writer import Code, numbers
+from dp2emu.gpu.code.block_writer import Code, numbers, splat
 from dp2emu.gpu.code.kernel_key import Key
 from dp2emu.gpu.code.kernel_layout import Layout, record_at
-from dp2emu.gpu.code.pixel_format_code import splat
 from dp2emu.gpu.rasterizer.planes_code import Primitive
 from dp2emu.records import dataclass
 from dp2emu.shader.jit.writer import ZERO

@@ -1,9 +1,13 @@
-"""Triangles set up by code of the machine: ``gpu.rasterizer.primitive_setup``,
-``gpu.rasterizer.planes`` and ``gpu.output_merger.depth_test``.
+"""Compiled set-up of triangles, by the formulas of ``gpu.rasterizer.planes``,
+``gpu.rasterizer.triangles`` and depth bias.
 
-Lanes are triangles here, ``TOGETHER`` of them, and become records, unless
-one has no pixels.  Coordinates that int64 cannot rasterise are only counted: whoever called
-goes another way then.
+Lanes are triangles here, ``TOGETHER`` of them, and become records, unless one has no pixels.
+Coordinates that int64 cannot rasterise are only counted, and the caller draws them another way.
+
+The rows of a triangle are computed here once more, in integers: ``gpu.rasterizer.triangles``
+computes them in
+floats, since it takes coordinates of any size.  Perspective is chosen here by a table, so its
+product with 1 / w is not a formula.
 
 Which planes there are is looked up in a table (``setup_words``), so that the first draw of a state
 need not wait until code is compiled for its own.
@@ -11,7 +15,9 @@ need not wait until code is compiled for its own.
 
 from __future__ import annotations
 
-from dp2emu.gpu.code.block_writer import Code, numbers
+from collections.abc import Hashable
+
+from dp2emu.gpu.code.block_writer import Code, double, numbers
 from dp2emu.gpu.code.kernel_key import SetupKey
 from dp2emu.gpu.code.kernel_layout import (
     ARGUMENTS,
@@ -31,12 +37,19 @@ from dp2emu.gpu.code.kernel_layout import (
     Y0,
 )
 from dp2emu.gpu.code.kernel_layout import BY_RHW as IN_PERSPECTIVE
-from dp2emu.gpu.code.pixel_format_code import ONE, double
-from dp2emu.gpu.rasterizer.spans import EXACT_LIMIT
+from dp2emu.gpu.output_merger.depth_stencil import inside_depth
+from dp2emu.gpu.rasterizer.depth_bias import OffsetTerms, depth_offset, tilt
+from dp2emu.gpu.rasterizer.planes import corner_ways, plane_changes
+from dp2emu.gpu.rasterizer.spans import EXACT_LIMIT, snapped
 from dp2emu.gpu.rasterizer.spans import ONE as GRID
+from dp2emu.gpu.rasterizer.triangles import facing, grid_area, left_by_culling, pixel_area
 from dp2emu.records import dataclass
+from dp2emu.shader.formulas import Formula
+from dp2emu.shader.jit.inline import Typed, emitted
 from dp2emu.shader.jit.writer import ZERO
+from dp2emu.shader.types import Type
 
+F64, I64 = Type.F64, Type.I64
 GRID_BITS = GRID.bit_length() - 1
 
 POSITION = ("x", "y", "z", "rhw")
@@ -213,10 +226,13 @@ class Setup:
 
     def _snapped(self, name: str, first: str) -> Triple:
         """Grid coordinates (``subpixel.snap``)."""
-        w = self.w
-        scaled = (w(f"fmul {w.d} {each}, {double(GRID)}") for each in self._corners(name, first))
-        a, b, c = (w.apply("rint", w.d, each) for each in scaled)
+        a, b, c = (self._one(snapped, (F64, each)) for each in self._corners(name, first))
         return a, b, c
+
+    def _one(self, formula: Formula, *operands: Typed, key: Hashable = None) -> str:
+        """The only result of a formula."""
+        (found,) = emitted(self.w, formula, key, operands)
+        return found
 
     def _within(self, value: str, limit: float) -> str:
         """Whether a double is no farther from 0, or with no limit less far than infinity."""
@@ -241,20 +257,11 @@ class Setup:
 
     def _area(self, x: Triple, y: Triple) -> str:
         """Doubled signed area in grid units, exact."""
-        w = self.w
-        (x1, x2), (y1, y2) = ([w(f"sub {w.l} {each}, {axis[0]}") for each in axis[1:]]
-                              for axis in (x, y))  # fmt: skip
-        one, other = w(f"mul {w.l} {x1}, {y2}"), w(f"mul {w.l} {x2}, {y1}")
-        return w(f"sub {w.l} {one}, {other}")
+        return self._one(grid_area, *((I64, each) for each in (*x, *y)))
 
     def _drawn(self, area: str) -> str:
-        """Which have an area, of a sign that is not culled."""
-        w = self.w
-        culled = w.spread("i64", self.argument("i64", "culled"))
-        some = w(f"icmp ne {w.l} {area}, {ZERO}")
-        above = w(f"icmp sgt {w.l} {area}, {ZERO}")
-        signed = w.select(above, w.l, culled, w(f"sub {w.l} {ZERO}, {culled}"))
-        return w.both(some, w(f"icmp sle {w.l} {signed}, {ZERO}"))
+        culled = self.w.spread("i64", self.argument("i64", "culled"))
+        return self._one(left_by_culling, (I64, area), (I64, culled))
 
     def _rows(self, x: Triple, y: Triple, area: str, kept: str) -> str:
         """Corners, turned so that the area is positive, and rows of the region; the mask of those
@@ -317,35 +324,25 @@ class Setup:
         self._store(FLAGS, w.l, w(f"or {w.l} {clipped}, {divided}"))
 
     def _frame(self, x: Triple, y: Triple, area: str) -> _Frame:
-        w = self.w
-        (x0, x1, x2), (y0, y1, y2) = ([w(f"fdiv {w.d} {each}, {double(GRID)}") for each in axis]
-                                      for axis in (x, y))  # fmt: skip
-        self._store(X0, w.d, x0)
-        self._store(Y0, w.d, y0)
-        dx1, dx2 = (w(f"fsub {w.d} {each}, {x0}") for each in (x1, x2))
-        dy1, dy2 = (w(f"fsub {w.d} {each}, {y0}") for each in (y1, y2))
-        wide = w(f"sitofp {w.l} {area} to {w.d}")
-        return _Frame(dx1, dy1, dx2, dy2, w(f"fdiv {w.d} {wide}, {double(GRID**2)}"))
+        w, ways = self.w, []
+        for word, axis in ((X0, x), (Y0, y)):
+            anchor, *way = emitted(w, corner_ways, None, [(F64, each) for each in axis])
+            self._store(word, w.d, anchor)
+            ways.append(way)
+        (dx1, dx2), (dy1, dy2) = ways
+        return _Frame(dx1, dy1, dx2, dy2, self._one(pixel_area, (I64, area)))
 
     def _front(self, area: str) -> str:
         """+1 or -1, by the sign of the area and what the argument says of it."""
-        w = self.w
-        sign = w.spread("double", self.argument("double", "front"))
-        above = w(f"fcmp ogt {w.d} {area}, {ZERO}")
-        return w.select(above, w.d, sign, w(f"fneg {w.d} {sign}"))
+        sign = self.w.spread("double", self.argument("double", "front"))
+        return self._one(facing, (F64, area), (F64, sign))
 
     def _changes(self, frame: _Frame, corners: Triple) -> tuple[str, str]:
         """How a plane changes along x and y."""
-        w, (f0, f1, f2) = self.w, corners
-        d1, d2 = (w(f"fsub {w.d} {each}, {f0}") for each in (f1, f2))
-        ddx = self._change((d1, frame.dy2), (d2, frame.dy1), frame.area)
-        ddy = self._change((d2, frame.dx1), (d1, frame.dx2), frame.area)
+        ways = frame.dx1, frame.dy1, frame.dx2, frame.dy2, frame.area
+        operands = [(F64, each) for each in (*ways, *corners)]
+        ddx, ddy = emitted(self.w, plane_changes, None, operands)
         return ddx, ddy
-
-    def _change(self, one: tuple[str, str], other: tuple[str, str], area: str) -> str:
-        w = self.w
-        first, second = (w(f"fmul {w.d} {a}, {b}") for a, b in (one, other))
-        return w(f"fdiv {w.d} {w(f'fsub {w.d} {first}, {second}')}, {area}")
 
     def _planes(self, first: str, frame: _Frame, rhw: Triple) -> None:
         """Those of the table."""
@@ -361,7 +358,7 @@ class Setup:
             )
             base = w(f"select i1 {is_placed}, ptr {placed}, ptr {others}")
             a, b, c = (
-                w(f"fmul {w.d} {f}, {self._either(divided, r, ONE)}")
+                w(f"fmul {w.d} {f}, {self._either(divided, r, double(1.0))}")
                 for f, r in zip(self._corners_at(base, row, first), rhw, strict=True)
             )
             changes = (self._either(flat, ZERO, each) for each in self._changes(frame, (a, b, c)))
@@ -380,13 +377,13 @@ class Setup:
         stored: 1 if all three are equal.  Nothing of either if nobody divides.
         """
         w, word = self.w, self._known("divisor")
-        divided, *rhw = (w.variable(w.l, ZERO), *(w.variable(w.d, ONE) for _ in range(3)))
+        divided, *rhw = (w.variable(w.l, ZERO), *(w.variable(w.d, double(1.0)) for _ in range(3)))
         with w.when(w(f"icmp ne i64 {word}, 0")):
             corners = self._corners("rhw", first)
             same = w.both(*(w(f"fcmp oeq {w.d} {each}, {corners[0]}") for each in corners[1:]))
             same = w.both(same, w(f"fcmp oeq {w.d} {corners[0]}, {corners[0]}"))
             divided.set(w.select(same, w.l, ZERO, long(DIVIDED)))
-            a, b, c = (w.select(same, w.d, ONE, each) for each in corners)
+            a, b, c = (w.select(same, w.d, double(1.0), each) for each in corners)
             for place, value in enumerate((a, *self._changes(frame, (a, b, c)))):
                 self._store(w(f"add i64 {word}, {place}"), w.d, value)
             for variable, value in zip(rhw, (a, b, c), strict=True):
@@ -397,45 +394,25 @@ class Setup:
     def _outside(self, z: Triple) -> str:
         """Whether some corner is not within 0..1."""
         w = self.w
-        inside = [w.both(w(f"fcmp oge {w.d} {each}, {ZERO}"), w(f"fcmp ole {w.d} {each}, {ONE}"))
-                  for each in z]  # fmt: skip
+        inside = [emitted(w, inside_depth, None, [(F64, each)])[0] for each in z]
         return w(f"xor {w.b} {self._each(inside)}, splat (i1 true)")
 
     def _slope(self, z: Triple, ddx: str, ddy: str) -> str:
-        """What depth is offset by: ``depth.depth_planes``, with what Direct3D 10 has more."""
-        w, key = self.w, self.key
-        across, down = (w.apply("fabs", w.d, each) for each in (ddx, ddy))
-        tilt = w.select(w(f"fcmp ogt {w.d} {across}, {down}"), w.d, across, down)
-        slope = w(f"fmul {w.d} {self._number('slope')}, {tilt}") if key.tilted else None
-        if not key.offset:
-            return slope or ZERO
-        bias = self._number("bias")
+        """What depth is offset by."""
+        key = self.key
+        terms = OffsetTerms(key.tilted, key.offset, key.bias_of_float, key.clamp)
+        given = []
+        if key.tilted:
+            given += [self._number("slope"), self._one(tilt, (F64, ddx), (F64, ddy))]
+        if key.offset:
+            given.append(self._number("bias"))
         if key.bias_of_float:
-            bias = w(f"fmul {w.d} {bias}, {self._last_place(z)}")
-        offset = bias if slope is None else w(f"fadd {w.d} {bias}, {slope}")
+            given += z
         if key.clamp:
-            limit = self._number("clamp")
-            how = "olt" if key.clamp > 0 else "ogt"
-            offset = w.select(w(f"fcmp {how} {w.d} {offset}, {limit}"), w.d, offset, limit)
-        return offset
+            given.append(self._number("clamp"))
+        if not given:
+            return ZERO
+        return self._one(depth_offset, *((F64, each) for each in given), key=terms)
 
     def _number(self, name: str) -> str:
         return self.w.spread("double", self.argument("double", name))
-
-    def _last_place(self, z: Triple) -> str:
-        """2^(e - 23), e the exponent of the greatest z as a float."""
-        w = self.w
-        sizes = [w.apply("fabs", w.d, each) for each in z]
-        greatest = sizes[0]
-        for size in sizes[1:]:
-            more = w(f"fcmp ogt {w.d} {size}, {greatest}")
-            greatest = w.select(more, w.d, size, greatest)
-            greatest = w.select(w(f"fcmp uno {w.d} {size}, {ZERO}"), w.d, size, greatest)
-        rounded = w(f"fpext {w.f} {w(f'fptrunc {w.d} {greatest} to {w.f}')} to {w.d}")
-        field = w(f"lshr {w.l} {w(f'bitcast {w.d} {rounded} to {w.l}')}, {long(52)}")
-        # Of 0, and of what is no number, the exponent counts as 0.
-        odd = w(f"icmp eq {w.l} {field}, {ZERO}")
-        odd = w.either(odd, w(f"icmp eq {w.l} {field}, {long(0x7FF)}"))
-        field = w.select(odd, w.l, long(1022), field)
-        moved = w(f"shl {w.l} {w(f'sub {w.l} {field}, {long(23)}')}, {long(52)}")
-        return w(f"bitcast {w.l} {moved} to {w.d}")

@@ -28,6 +28,10 @@ from dp2emu.gpu.rasterizer.spans import (
     slices,
 )
 from dp2emu.records import dataclass
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.formulas import computed
+from dp2emu.shader.types import Type
+from dp2emu.shader.values import Value
 
 ROWS = 1 << 16
 """Rows of triangles solved together, give or take one triangle."""
@@ -41,17 +45,43 @@ def doubled_area(x: F64, y: F64) -> F64:
     fits = fits_int64(x, y)
     area = np.zeros(x.shape[1])
     ix, iy = x[:, fits].astype(np.int64), y[:, fits].astype(np.int64)
-    area[fits] = (ix[1] - ix[0]) * (iy[2] - iy[0]) - (ix[2] - ix[0]) * (iy[1] - iy[0])
+    area[fits] = computed(grid_area, None, *ix, *iy)[0]
     for i in np.flatnonzero(~fits).tolist():
         (x0, x1, x2), (y0, y1, y2) = integers(x, i), integers(y, i)
         area[i] = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
-    return area / ONE**2
+    return computed(pixel_area, None, area)[0]
+
+
+def grid_area(
+    b: Builder, key: None, x0: Value, x1: Value, x2: Value, y0: Value, y1: Value, y2: Value
+) -> tuple[Value]:
+    """Formula: the doubled signed area of grid coordinates."""
+    return ((x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0),)
+
+
+def pixel_area(b: Builder, key: None, area: Value) -> tuple[Value]:
+    """Formula: an area of the grid in pixels, an F64."""
+    wide = b.apply("ltod", area) if area.type is Type.I64 else area
+    return (wide / float(ONE**2),)
 
 
 def drawn(area: F64, cull: Cull) -> Mask:
     """Which triangles are left after culling; zero area never is."""
-    kept: Mask = (area != 0) & (np.sign(area) != _CULLED_SIGN[cull])
-    return kept
+    return computed(left_by_culling, None, area, np.float64(_CULLED_SIGN[cull]))[0]
+
+
+def left_by_culling(b: Builder, key: None, area: Value, culled: Value) -> tuple[Value]:
+    """Formula: whether there is an area, of another sign than what is culled."""
+    return (area.ne(0) & (_signed(area, culled) <= 0),)
+
+
+def facing(b: Builder, key: None, area: Value, front: Value) -> tuple[Value]:
+    """Formula: ``front`` where the area is positive, and its opposite elsewhere."""
+    return (_signed(area, front),)
+
+
+def _signed(area: Value, value: Value) -> Value:
+    return area.builder.select(area > 0, value, -value)
 
 
 def triangle_spans(

@@ -5,7 +5,8 @@ What is covered is given to ``Rows``, which draw it.
 In a row an edge is a bound on whole pixels, the quotient of what its function is there by what the
 function changes from pixel to pixel.  From row to row quotient and rest take the same step, so an
 edge is divided but once.  With several samples each has a lane of its own, and the centre the last
-one; all lanes of an edge take the same step.
+one; all lanes of an edge take the same step.  ``gpu.rasterizer.triangles`` divides for every
+row instead, which NumPy does for all rows at once: the spans are the same, the algorithms are not.
 """
 
 from __future__ import annotations

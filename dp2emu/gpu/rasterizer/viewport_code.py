@@ -4,7 +4,9 @@
     i64 choose(ptr words)   primitives that are seen -> how many, plus those to be cut << 32
     i64 screened(ptr words, i64 lanes)      the two for vertices that are on the screen already
 
-What is on which side of which plane is that of ``gpu.rasterizer.clip``, in its order.
+Distances and places are formulas of ``gpu.rasterizer.clip`` and ``gpu.rasterizer.clip``.  Which
+primitives are seen
+is decided here once more, by masks of bits, where NumPy reduces arrays of bools.
 """
 
 from __future__ import annotations
@@ -12,13 +14,16 @@ from __future__ import annotations
 import math
 
 from dp2emu.gpu.code.vertex_arguments import PLANE, VERTEX_WORDS, ArgumentWords
-from dp2emu.gpu.rasterizer.clip import GUARD
+from dp2emu.gpu.rasterizer.clip import (
+    DEPTH_PLANES,
+    FIXED_PLANES,
+    plane_distance,
+    projected,
+    user_distance,
+)
 from dp2emu.shader.jit.scalars import Code, Value
 from dp2emu.shader.jit.writer import Writer
 
-DEPTH_PLANES, BAND_PLANES = 2, 4
-FIXED_PLANES = DEPTH_PLANES + BAND_PLANES
-"""Planes before the user's, whose bits follow."""
 _FINITE_BIT, _IN_FRONT_BIT, _NOWHERE_BIT = 62, 61, 60
 _FINITE, _IN_FRONT = 1 << _FINITE_BIT, 1 << _IN_FRONT_BIT
 """Bits of a vertex beside those of the planes it is inside of.  With a distance that is no number
@@ -33,19 +38,6 @@ def functions() -> list[tuple[str, Writer]]:
     return [_distances(), _place(), _choose(), _screened()]
 
 
-def distance(number: int, x: Value, y: Value, z: Value, w: Value) -> Value:
-    """From a point in clip space to one of the fixed planes."""
-    rows = (
-        lambda: z,
-        lambda: w - z,
-        lambda: w * GUARD + x,
-        lambda: w * GUARD - x,
-        lambda: w * GUARD + y,
-        lambda: w * GUARD - y,
-    )
-    return rows[number]()
-
-
 def _distances() -> tuple[str, Writer]:
     """Distances of a vertex to the user's planes, and those that cull -> bits."""
     k = Code("user", ("ptr words", "i64 n", "double x", "double y", "double z", "double w"), "i64")
@@ -54,7 +46,8 @@ def _distances() -> tuple[str, Writer]:
     with k.loop(planes) as number:
         plane = ArgumentWords.of(k, PLANE, k.at(w.pointer("planes"), number * len(PLANE), "i64"))
         a, b, c, d = (plane.double(name) for name in "abcd")
-        away = k.variable("double", ((a * k["x"] + b * k["y"]) + c * k["z"]) + d * k["w"])
+        place = (k[axis] for axis in "xyzw")
+        away = k.variable("double", *k.formula(user_distance, None, *place, a, b, c, d))
         with k.when(plane.integer("row").differs(0)):
             away.set(k.load("float", plane.pointer("row"), k["n"]).wide())
         row = k.at(w.pointer("distances"), number * w.integer("room"), "double")
@@ -102,28 +95,22 @@ def _bits(k: Code, x: Value, y: Value, z: Value, w: Value) -> Value:
         finite = finite & (k.intrinsic("fabs", value) < math.inf)
     bits = bits | finite.unsigned("i64") << _FINITE_BIT
     for number in range(FIXED_PLANES):
-        inside = (distance(number, x, y, z, w) >= 0).unsigned("i64")
+        (away,) = k.formula(plane_distance, number, x, y, z, w)
+        inside = (away >= 0).unsigned("i64")
         bits = bits | inside << number
     return bits
 
 
 class Projection:
-    """What writes places on the screen: ``gpu.rasterizer.clip``, each operation as it is there."""
+    """What writes places on the screen, by the numbers of a viewport."""
 
     def __init__(self, k: Code, w: ArgumentWords) -> None:
-        self.one = k.constant("double", 1.0)
-        self.view_x, self.width, self.view_y, self.height, self.near, self.depth, self.centre = (
-            w.double(name) for name in _VIEW
-        )
+        self.code = k
+        self.view = [w.double(name) for name in _VIEW]
 
-    def of(self, x: Value, y: Value, z: Value, w: Value) -> tuple[Value, Value, Value, Value]:
+    def of(self, x: Value, y: Value, z: Value, w: Value) -> list[Value]:
         """Screen x, y, z and 1 / w of a point in clip space."""
-        return (
-            self.view_x + (self.one + x / w) * self.width - self.centre,
-            self.view_y + (self.one - y / w) * self.height - self.centre,
-            self.near + (z / w) * self.depth,
-            self.one / w,
-        )
+        return self.code.formula(projected, None, x, y, z, w, *self.view)
 
 
 def _choose() -> tuple[str, Writer]:

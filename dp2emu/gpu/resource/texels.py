@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dp2emu.d3d.blocks import decode
 from dp2emu.d3d.compress import COMPRESSED, compress
 from dp2emu.d3d.dxgi import ROWS
 from dp2emu.d3d.formats import Coding, FormatRow, Use
@@ -15,6 +14,7 @@ from dp2emu.gpu.resource.pixel_format import pack_color, unpack_color
 from dp2emu.gpu.resource.resample import Lanes
 from dp2emu.gpu.resource.srgb import decoded, encoded
 from dp2emu.gpu.resource.subresources import Box
+from dp2emu.shader.texture.texels import decode
 
 Blocks = NDArray[np.uint8]
 """Bytes of shape (slices, rows, columns, samples, bytes), a pixel or a block of them each."""

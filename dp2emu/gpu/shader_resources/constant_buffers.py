@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from dp2emu.gpu.command.bindings import ConstantBuffers, Uniforms
-from dp2emu.gpu.command.packets import Draw
+from dp2emu.gpu.command.packets import Draw, ShaderBindings
 from dp2emu.gpu.command.post_vertex_stages import PostVertexStages, StageProgram, TessellationStage
 from dp2emu.gpu.resource.heap import Surface
 from dp2emu.shader.ir import File, Program
@@ -17,16 +17,19 @@ from dp2emu.shader.types import I32
 def with_constants(draw: Draw) -> Draw:
     """The draw with its constant buffers read into uniform files."""
     vertex, pixel = draw.pipeline.vertex, draw.pipeline.pixel
-    if not (draw.vertex_buffers or draw.pixel_buffers or draw.later):
+    if not (draw.vertex.buffers or draw.pixel.buffers or draw.post_vertex):
         return draw
     return replace(
         draw,
-        later=draw.later and _later(draw.later),
-        vertex_uniforms={**draw.vertex_uniforms, **constants_of(vertex, draw.vertex_buffers)},
-        pixel_uniforms={**draw.pixel_uniforms, **constants_of(pixel, draw.pixel_buffers)},
-        vertex_buffers={},
-        pixel_buffers={},
+        post_vertex=draw.post_vertex and _later(draw.post_vertex),
+        vertex=_read(draw.vertex, vertex),
+        pixel=_read(draw.pixel, pixel),
     )
+
+
+def _read(bound: ShaderBindings, program: Program | None) -> ShaderBindings:
+    uniforms = {**bound.uniforms, **constants_of(program, bound.buffers)}
+    return replace(bound, uniforms=uniforms, buffers={})
 
 
 def _later(later: PostVertexStages) -> PostVertexStages:

@@ -223,9 +223,10 @@ def _harmless(deeds: list[tuple[MemoryOperation, bool]], read: bool) -> bool:
 
 # Atomic operations of many lanes at once, as if one came after the other.
 #
-# Source: shader reference 4.3.  Lanes that act on the same word are ordered; all first ones of
-# their words go together, then all second ones.  Where most of them meet on a few words these are
-# taken one after the other instead, with the running results of an operation that has them.
+# Source: SM4-5 tokens, "Unordered access".  Lanes that act on the same word are ordered; all first
+# ones of their words go together, then all second ones.  Where most of them meet on a few words
+# these are taken one after the other instead, with the running results of an operation that has
+# them.
 
 Combine = Callable[[I32, I32], I32]
 

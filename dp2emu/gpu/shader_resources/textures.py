@@ -121,12 +121,12 @@ class Texturing:
         """
         pipeline = draw.pipeline
         asked = pipeline.units or pipeline.vertex_units
-        if not (asked or draw.textures or draw.vertex_textures):
+        if not (asked or draw.pixel.textures or draw.vertex.textures):
             return cls(_NOTHING_BOUND, cache, run)
         before = texels_before(draw)
         return cls({
-            Stage.VERTEX: _units(pipeline.vertex_samplers, draw.vertex_textures, before),
-            Stage.PIXEL: _units(pipeline.samplers, draw.textures, before),
+            Stage.VERTEX: _units(pipeline.vertex_samplers, draw.vertex.textures, before),
+            Stage.PIXEL: _units(pipeline.samplers, draw.pixel.textures, before),
         }, cache, run, {
             Stage.VERTEX: pipeline.vertex_units, Stage.PIXEL: pipeline.units,
         })  # fmt: skip
@@ -213,8 +213,8 @@ def samples_targets(draw: Draw) -> bool:
 
 def _shared(draw: Draw) -> list[I32]:
     """The words that are both sampled and drawn to, each once."""
-    targets = {id(s.words) for s in (*draw.colors, draw.depth) if s is not None}
-    bound = (*draw.textures.values(), *draw.vertex_textures.values())
+    targets = {id(s.words) for s in (*draw.output.colors, draw.output.depth) if s is not None}
+    bound = (*draw.pixel.textures.values(), *draw.vertex.textures.values())
     read = {id(binding.surface.words): binding.surface.words for binding in bound}
     return [words for number, words in read.items() if number in targets]
 

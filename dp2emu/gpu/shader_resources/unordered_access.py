@@ -1,7 +1,7 @@
 """Memory that programs act on: views for unordered access, and what a thread group shares.
 
-Source: shader reference 5.4.  An address is as many int32 lanes as the kind of memory has
-components, read as unsigned.  Where there is nothing, reads give 0 and writes are lost.
+Source: SM4-5 tokens, "Unordered access".  An address is as many int32 lanes as the kind of memory
+has components, read as unsigned.  Where there is nothing, reads give 0 and writes are lost.
 """
 
 from __future__ import annotations

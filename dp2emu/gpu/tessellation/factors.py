@@ -1,4 +1,6 @@
-"""Tessellation factors: clamped, rounded, and how many points they make (shader reference 11)."""
+"""Tessellation factors: clamped, rounded, and how many points they make (SM4-5 tokens,
+"Tessellation").
+"""
 
 from __future__ import annotations
 
@@ -168,7 +170,7 @@ def _rows(partitioning: Partitioning, factors: F32) -> Rows:
     return Rows(fixed, np.full(fixed.shape, odd))
 
 
-# Where the points of a row are: fixed point between 0 and 1 (shader reference 11).
+# Where the points of a row are: fixed point between 0 and 1 (SM4-5 tokens, "Tessellation").
 #
 # Of a factor between two whole ones points move from where the lower has them to where the upper
 # has, which has one more on each half; the split point is where that one comes out of its

@@ -1,4 +1,5 @@
-"""Triangles and quads as rings of points, from the outermost inwards (shader reference 11).
+"""Triangles and quads as rings of points, from the outermost inwards (SM4-5 tokens,
+"Tessellation").
 
 Ring 0 has the edges' factors, the others those of the inside.  Each side of a ring has the point
 it begins with, and the next side the one it ends with.  A ring without width is a row of points,

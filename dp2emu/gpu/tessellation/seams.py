@@ -1,4 +1,4 @@
-"""Triangles between two rows of points that run the same way (shader reference 11).
+"""Triangles between two rows of points that run the same way (SM4-5 tokens, "Tessellation").
 
 A corner is ``2 * i`` for point i of the inner row, and ``2 * i + 1`` for point i of the outer one.
 Triangles are clockwise, shape (3, n).

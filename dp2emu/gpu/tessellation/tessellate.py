@@ -1,4 +1,4 @@
-"""Points and primitives of patches (shader reference 11)."""
+"""Points and primitives of patches (SM4-5 tokens, "Tessellation")."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class StageRun:
         return self.run(
             bound.program,
             inputs,
-            given.vertex_uniforms,
+            given.vertex.uniforms,
             lanes,
             sampler=texturing.sampler(Stage.VERTEX),
             fetcher=fetcher(given, texturing, Stage.VERTEX),
@@ -62,8 +62,7 @@ def standing(draw: Draw, bound: StageProgram) -> Draw:
     return replace(
         draw,
         pipeline=pipeline,
-        vertex_uniforms=bound.uniforms,
-        vertex_textures=bound.textures,
+        vertex=replace(draw.vertex, uniforms=bound.uniforms, textures=bound.textures),
     )
 
 
@@ -74,5 +73,5 @@ def fetcher(draw: Draw, texturing: Texturing, stage: Stage) -> StageFetcher | No
     # Only those have need of all that they are made of.
     from dp2emu.gpu.shader_resources.resource_reads import StageFetcher
 
-    bindings = draw.textures if stage is Stage.PIXEL else draw.vertex_textures
+    bindings = draw.pixel.textures if stage is Stage.PIXEL else draw.vertex.textures
     return StageFetcher(texturing, stage, bindings, draw.pipeline.samples)

@@ -46,8 +46,7 @@ from dp2emu.gpu.input_assembler.vertex_fetch import (
     sources_of,
     type_of,
 )
-from dp2emu.gpu.rasterizer.clip import POSITION, wraps
-from dp2emu.gpu.rasterizer.viewport_code import FIXED_PLANES
+from dp2emu.gpu.rasterizer.clip import FIXED_PLANES, POSITION, wraps
 from dp2emu.gpu.vertex_shader.vertex_stage import VERTEX_NUMBER
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import Program

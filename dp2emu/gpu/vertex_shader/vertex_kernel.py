@@ -35,8 +35,7 @@ from dp2emu.gpu.command.topology import CORNERS
 from dp2emu.gpu.input_assembler import vertex_fetch_code
 from dp2emu.gpu.input_assembler.vertex_fetch import Vertices, bytes_of, size_of
 from dp2emu.gpu.rasterizer import clip_code, corners_code, viewport_code
-from dp2emu.gpu.rasterizer.clip import Geometry, planes_used
-from dp2emu.gpu.rasterizer.viewport_code import FIXED_PLANES
+from dp2emu.gpu.rasterizer.clip import FIXED_PLANES, Geometry, planes_used
 from dp2emu.gpu.vertex_shader.vertex_frame import Frame, VertexPlan, double, own_frames, plan_of
 from dp2emu.gpu.vertex_shader.vertex_stage import geometry as reference_geometry
 from dp2emu.identity_cache import by_identity
@@ -95,7 +94,7 @@ def compiled(
 ) -> Geometry:
     """The same by compiled code, which is waited for."""
     plan = plan_of(draw.pipeline, names)
-    frame = own_frames().of(plan, draw.topology, stop - start, planes_used(draw))
+    frame = own_frames().of(plan, draw.input.topology, stop - start, planes_used(draw))
     bound = None if plan.program is None else _bound(plan.program, draw, sampler, fetcher)
     kept = set_draw(frame, draw, start, stop, 0 if bound is None else bound[1])
     frame.refresh()
@@ -113,11 +112,13 @@ def compiled(
 def set_draw(frame: Frame, draw: Draw, start: int, stop: int, bound: int) -> list[Any]:
     """Fill in what is the draw's own; what comes back has to stay while the frame is used."""
     kept: list[Any] = []
-    edges, pitch = (0, 0) if draw.edge_flags is None else _edge_words(draw.edge_flags, kept)
+    edges, pitch = (
+        (0, 0) if draw.input.edge_flags is None else _edge_words(draw.input.edge_flags, kept)
+    )
     own = own_words(draw, start, stop, bound, kept)
     set_view(frame, draw, own, edges and edges + start, pitch)
     if frame.elements:
-        frame.sources[:] = _sources(frame, draw.streams)
+        frame.sources[:] = _sources(frame, draw.input.streams)
     return kept
 
 
@@ -125,25 +126,25 @@ def own_words(draw: Draw, start: int, stop: int, bound: int, kept: list[Any]) ->
     """The words from ``first`` to ``bindings``, for primitives ``start`` to ``stop``; ``bound`` is
     where what the program reads is, and what has to stay while they are used is ``kept``.
     """
-    indices: tuple[int, ...] = (0, 0, 0, 1, 0, 0, draw.first)
-    if draw.indices is not None:
-        indices = _index_words(draw.indices, kept)
-    return draw.first, start, stop - start, *indices, bound
+    indices: tuple[int, ...] = (0, 0, 0, 1, 0, 0, draw.input.first)
+    if draw.input.indices is not None:
+        indices = _index_words(draw.input.indices, kept)
+    return draw.input.first, start, stop - start, *indices, bound
 
 
 def set_view(
     frame: Frame, draw: Draw, own: tuple[int, ...], edges: int = 0, pitch: int = 0
 ) -> None:
     """Fill in where the draw's own words are, its edges, its viewport and the user's planes."""
-    view = draw.viewport
+    view = draw.raster.viewport
     _DRAW.pack_into(
         frame.words, 0, *own, edges, pitch,
         view.x, view.width / 2, view.y, view.height / 2, view.min_z,
         view.max_z - view.min_z, 0.5 if draw.pipeline.raster.half_centres else 0.0,
     )  # fmt: skip
-    if draw.clip_planes:
+    if draw.raster.clip_planes:
         for number, plane in zip(planes_used(draw), frame.planes, strict=False):
-            plane[2:] = [double(float(value)) for value in draw.clip_planes[number]]
+            plane[2:] = [double(float(value)) for value in draw.raster.clip_planes[number]]
 
 
 _DRAW = struct.Struct(f"={len(DRAW) - DOUBLES}q{DOUBLES}d")
@@ -157,9 +158,9 @@ def _bound(
 ) -> tuple[Bindings, int]:
     """What the vertex program reads, and where it says so."""
     if not layout_of(program).callees:
-        return bound_uniforms(draw.vertex_uniforms, program)
+        return bound_uniforms(draw.vertex.uniforms, program)
     bindings = Bindings(target(), sampler, fetcher)
-    return bindings, address(bindings.of(program, draw.vertex_uniforms))
+    return bindings, address(bindings.of(program, draw.vertex.uniforms))
 
 
 @by_identity(UNIFORM_CACHE_SIZE)
@@ -251,11 +252,11 @@ def _found(element: Element, stream: Stream) -> tuple[int, ...]:
 
 def _gathered(frame: Frame, plan: VertexPlan, draw: Draw, taken: int, cut: int) -> Geometry | None:
     """What was chosen, or None if there is no room for what cutting makes."""
-    pieces = len(frame.planes) + CORNERS[draw.topology] + FIXED_PLANES
+    pieces = len(frame.planes) + CORNERS[draw.input.topology] + FIXED_PLANES
     capacity = taken + cut * pieces
     lanes = np.empty((4 + len(plan.names), 3, capacity))
     numbers = np.empty(capacity, np.int64)
-    edged = cut or draw.edge_flags is not None
+    edged = cut or draw.input.edge_flags is not None
     edges = np.empty((3, capacity), np.bool_) if edged else None
     place = 0 if edges is None else address(edges)
     _TAKING.pack_into(

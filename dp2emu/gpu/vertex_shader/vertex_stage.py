@@ -36,12 +36,12 @@ def geometry(
     fetcher: Fetcher | None = None,
 ) -> Geometry:
     """Primitives ``start`` to ``stop`` of a draw, with those varyings of ``names`` they have."""
-    sequence = corners(draw.topology, draw.first, start, stop)
-    numbers = vertex_numbers(draw.indices, sequence.ravel()).reshape(sequence.shape)
-    edges = None if draw.edge_flags is None else draw.edge_flags[:, start:stop]
+    sequence = corners(draw.input.topology, draw.input.first, start, stop)
+    numbers = vertex_numbers(draw.input.indices, sequence.ravel()).reshape(sequence.shape)
+    edges = None if draw.input.edge_flags is None else draw.input.edge_flags[:, start:stop]
     if draw.pipeline.vertex is None:
         layout, attributes = draw.pipeline.layout, draw.pipeline.attributes
-        vertices = fetch(layout, draw.streams, numbers, names, attributes)
+        vertices = fetch(layout, draw.input.streams, numbers, names, attributes)
         _join(draw, vertices.names, vertices.varyings)
         return Geometry(vertices, np.arange(start, stop), edges)
     with_program = shaded(draw, draw.pipeline.vertex, numbers, sampler, run, fetcher)
@@ -63,7 +63,7 @@ def shaded(
     inputs = _inputs(draw, program, unique)
     with locate_disagreement(lambda lane: f"vertex {unique[lane]}"):
         outputs = run(
-            program, inputs, draw.vertex_uniforms, len(unique), sampler=sampler, fetcher=fetcher
+            program, inputs, draw.vertex.uniforms, len(unique), sampler=sampler, fetcher=fetcher
         ).outputs
     return outputs, place.reshape(numbers.shape)
 
@@ -84,7 +84,7 @@ def _inputs(draw: Draw, program: Program, numbers: I64) -> dict[str, Lanes]:
         if register not in decoded:
             element = elements.get(register)
             decoded[register] = (
-                _ABSENT if element is None else [*decode(element, draw.streams, numbers)]
+                _ABSENT if element is None else [*decode(element, draw.input.streams, numbers)]
             )
         lane = decoded[register][COMPONENTS.index(component)]
         inputs[port.name] = lane.view(port.type.dtype)
@@ -92,4 +92,4 @@ def _inputs(draw: Draw, program: Program, numbers: I64) -> dict[str, Lanes]:
 
 
 def _base(draw: Draw) -> int:
-    return draw.first if draw.indices is None else draw.indices.base
+    return draw.input.first if draw.input.indices is None else draw.input.indices.base

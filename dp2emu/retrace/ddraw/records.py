@@ -1,4 +1,5 @@
-"""Structures of ddraw.h and d3dtypes.h in a trace, as what runtimes take (FORMAT7.md, 2).
+"""Structures of ddraw.h and d3dtypes.h in a trace, as what runtimes take (apitrace traces,
+"DirectDraw descriptions").
 
 Members that share memory are all recorded, with the same bits; flags tell which is meant.
 """

@@ -3,9 +3,9 @@
     i32 body(ptr bindings, ptr in, ptr out, i32 active)
 
 ``in`` and ``out`` have a row per input and output: as many bytes as a vector of 32-bit lanes, a
-BOOL in the first bytes of its row.  ``active`` is a bit mask of lanes with at least one bit set;
-an unmasked body ignores it and runs all lanes.  The result is the bit mask of active lanes that
-were not killed.
+BOOL in the first bytes of its row.  A 64-bit port has two rows, low words first.  ``active`` is a
+bit mask of lanes with at least one bit set; an unmasked body ignores it and runs all lanes.  The
+result is the bit mask of active lanes that were not killed.
 
 ``bindings`` has the layout of ``layout``.  The callee of a Sample or Fetch has the same signature,
 with the operands as rows, so that the lane loop and draw kernels can combine bodies freely.
@@ -17,7 +17,8 @@ in stack memory, which LLVM promotes to registers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Any
 
@@ -51,7 +52,7 @@ from dp2emu.shader.jit.ranges import SampleRanges
 from dp2emu.shader.jit.register_files import WORD_SHIFT, LoadPair, RegisterFiles, load_pairs
 from dp2emu.shader.jit.writer import ALL, ZERO, Target, Writer, constant
 from dp2emu.shader.passes import temporaries, to_ssa
-from dp2emu.shader.types import Type
+from dp2emu.shader.types import FLOATS, Type
 
 Key = int | str
 """A variable: a slot number, ``=`` and the name of an output, or one of the names below."""
@@ -85,14 +86,15 @@ def body(
     sampled: SampleRanges = MappingProxyType({}),
     paired: bool = True,
 ) -> tuple[str, Writer]:
-    """Emit a program and return header and text.  Row n of ``in`` is the input ``arguments[n]``.
+    """Emit a program and return header and text.  ``arguments`` names the inputs in row order.
 
     Unless ``visible``, NaNs of outputs need not be canonical.  ``direct`` maps callees to
     functions of the same module; ``sampled`` has known ranges of their results.  ``paired``
     combines pairs of loads, which makes more code.
     """
     w = Writer(target)
-    rows = {port: row for row, port in enumerate(arguments)}
+    types = {port.name: port.type for port in program.inputs}
+    rows = dict(zip(arguments, first_rows([types.get(name) for name in arguments]), strict=True))
     emitter = _Body(w, to_ssa(program), rows, visible)
     emitter.facts = Facts.of(emitter.program, sampled)
     emitter.direct = direct
@@ -142,7 +144,8 @@ class _Body:
         self.files.clear()
         self.set(ALIVE, active)
         self.block(self.program.statements, active)
-        for row, port in enumerate(self.program.outputs):
+        first = first_rows([port.type for port in self.program.outputs])
+        for row, port in zip(first, self.program.outputs, strict=True):
             self._give(row, port.type, self.value(_output(port.name)))
         self.w.do(f"ret i32 {self.w.bits(self.value(ALIVE))}")
         if self.length >= LONGEST:
@@ -240,15 +243,31 @@ class _Body:
 
     def _give(self, row: int, type: Type, value: str) -> None:
         w = self.w
-        if type is Type.F32 and self.visible:
-            value = canonical(w, value)
-        elif type is Type.BOOL:
+        if type in FLOATS and self.visible:
+            value = canonical(w, value, type)
+        if type.bits > 32:
+            self._give_halves(row, type, value)
+            return
+        if type is Type.BOOL:
             value = w(f"zext {w.b} {value} to <{w.target.width} x i8>")
         stored = f"<{w.target.width} x i8>" if type is Type.BOOL else w.vector(type)
         w.do(f"store {stored} {value}, ptr {self.row('%out', row)}, align 4")
 
+    def _give_halves(self, row: int, type: Type, value: str) -> None:
+        w = self.w
+        value = value if type is Type.I64 else w(f"bitcast {w.d} {value} to {w.l}")
+        for half, part in enumerate((value, w(f"lshr {w.l} {value}, splat (i64 32)"))):
+            low, place = w(f"trunc {w.l} {part} to {w.i}"), self.row("%out", row + half)
+            w.do(f"store {w.i} {low}, ptr {place}, align 4")
+
     def row(self, base: str, number: int) -> str:
         return self.w(f"getelementptr i8, ptr {base}, i64 {number * self.w.target.row}")
+
+
+def first_rows(types: Sequence[Type | None]) -> list[int]:
+    """Return the number of each port's first row; a 64-bit port has two, None counts as one."""
+    sizes = (2 if type is not None and type.bits > 32 else 1 for type in types)
+    return [0, *accumulate(sizes)][: len(types)]
 
 
 def _output(port: str) -> str:
@@ -273,12 +292,23 @@ def _keys(statement: Statement) -> Iterator[Key]:
 def _input(e: _Body, s: Input, active: str) -> None:
     w, type = e.w, e.types[s.slot]
     place = e.row("%in", e.rows[s.port])
-    if type is not Type.BOOL:
+    if type.bits > 32:
+        value = _joined(e, type, e.rows[s.port])
+    elif type is not Type.BOOL:
         value = w(f"load {w.vector(type)}, ptr {place}, align 4")
     else:
         bytes = f"<{w.target.width} x i8>"
         value = w(f"icmp ne {bytes} {w(f'load {bytes}, ptr {place}, align 4')}, {ZERO}")
     e.write(s.slot, value, active)
+
+
+def _joined(e: _Body, type: Type, row: int) -> str:
+    """Load a 64-bit input from its two rows."""
+    w = e.w
+    halves = [w(f"load {w.i}, ptr {e.row('%in', row + half)}, align 4") for half in range(2)]
+    low, high = (w(f"zext {w.i} {half} to {w.l}") for half in halves)
+    whole = w(f"or {w.l} {low}, {w(f'shl {w.l} {high}, splat (i64 32)')}")
+    return whole if type is Type.I64 else w(f"bitcast {w.l} {whole} to {w.d}")
 
 
 def _put(e: _Body, s: Output, active: str) -> None:

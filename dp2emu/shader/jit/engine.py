@@ -100,10 +100,15 @@ def run_for(
 ) -> Result:
     """Run a program by code for another target, such as one with shorter vectors."""
     check_lanes(program, lanes, mask)
-    given = [input_lanes(port, inputs[port.name], lanes) for port in program.inputs]
+    given = [
+        row
+        for port in program.inputs
+        for row in _rows(input_lanes(port, inputs[port.name], lanes))
+    ]
     bindings = Bindings(target, sampler, fetcher)
     bound = bindings.of(program, uniforms)
     outputs = [np.empty(lanes, port.type.dtype) for port in program.outputs]
+    rows = [_rows(array) for array in outputs]
     alive = np.empty(lanes, np.bool_)
     if lanes:
         masks = [] if mask is None else [mask]
@@ -111,10 +116,19 @@ def run_for(
         code = compiled(program, names, target, masked=bool(masks))
         # Callbacks compute with NumPy on arbitrary values: no warnings.
         with np.errstate(all="ignore"):
-            _run(target, code, bound, given, masks, [*outputs, alive])
+            wanted = [row for each in rows for row in each]
+            _run(target, code, bound, given, masks, [*wanted, alive])
+        for array, halves in zip(outputs, rows, strict=True):
+            if len(halves) > 1:
+                array.view(np.int32).reshape(-1, 2).T[:] = halves
         bindings.raise_errors()
     named = zip(program.outputs, outputs, strict=True)
     return Result({port.name: array for port, array in named}, alive)
+
+
+def _rows(array: Lanes) -> list[Lanes]:
+    """Return an array as rows of a body: a 64-bit one as copies of its low and high words."""
+    return [array] if array.itemsize < 8 else list(array.view(np.int32).reshape(-1, 2).T.copy())
 
 
 def _run(

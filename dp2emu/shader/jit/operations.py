@@ -11,20 +11,24 @@ from collections.abc import Callable
 
 from dp2emu.shader.ir import Constant
 from dp2emu.shader.jit.writer import ALL, ZERO, Writer, constant
-from dp2emu.shader.types import NAN_BITS, Type
+from dp2emu.shader.types import NAN_BITS, WIDE_NAN_BITS, Type
 
 Emit = Callable[..., str]
 """Takes a writer and operand names, returns the result's name."""
 
 ONE = constant(Constant.of(Type.F32, 1.0))
-NAN = constant(Constant(Type.F32, NAN_BITS))
+_NANS = {
+    Type.F32: constant(Constant(Type.F32, NAN_BITS)),
+    Type.F64: constant(Constant(Type.F64, WIDE_NAN_BITS)),
+}
 _LEAST_NORMAL = constant(Constant.of(Type.F32, 2.0**-126))
-_SHIFT_MASK = "splat (i32 31)"
+_SHIFT_MASKS = {"i": "splat (i32 31)", "l": "splat (i64 63)"}
 
 
-def canonical(w: Writer, x: str) -> str:
-    """Replace every NaN by the canonical one."""
-    return w.select(w(f"fcmp uno {w.f} {x}, {ZERO}"), w.f, NAN, x)
+def canonical(w: Writer, x: str, type: Type = Type.F32) -> str:
+    """Replace every NaN of a float type by the canonical one."""
+    vector = w.vector(type)
+    return w.select(w(f"fcmp uno {vector} {x}, {ZERO}"), vector, _NANS[type], x)
 
 
 def _same(w: Writer, x: str) -> str:
@@ -43,6 +47,11 @@ def _binary(word: str, letter: str) -> Emit:
 def _float(name: str) -> Emit:
     """A floating-point intrinsic with a single correct result."""
     return lambda w, *operands: w.float_call(name, *operands)
+
+
+def _wide(name: str, letter: str = "d") -> Emit:
+    """An intrinsic on the vector type named by ``letter``: F64 or an integer type."""
+    return lambda w, *operands: w.apply(name, getattr(w, letter), *operands)
 
 
 def _flush(w: Writer, x: str) -> str:
@@ -64,16 +73,26 @@ def _mulz(w: Writer, x: str, y: str) -> str:
     return w.select(both, w.f, w(f"fmul {w.f} {x}, {y}"), ZERO)
 
 
-def _min(w: Writer, x: str, y: str) -> str:
+def _min(letter: str) -> Emit:
     """The operand order of x86 minps, which LLVM matches, then x where y is a NaN."""
-    least = w.select(w(f"fcmp olt {w.f} {x}, {y}"), w.f, x, y)
-    return w.select(w(f"fcmp uno {w.f} {y}, {ZERO}"), w.f, x, least)
+
+    def emit(w: Writer, x: str, y: str) -> str:
+        type = getattr(w, letter)
+        least = w.select(w(f"fcmp olt {type} {x}, {y}"), type, x, y)
+        return w.select(w(f"fcmp uno {type} {y}, {ZERO}"), type, x, least)
+
+    return emit
 
 
-def _max(w: Writer, x: str, y: str) -> str:
+def _max(letter: str) -> Emit:
     """As ``_min``, ordered so that equal operands (zeros of either sign) give x."""
-    most = w.select(w(f"fcmp ogt {w.f} {y}, {x}"), w.f, y, x)
-    return w.select(w(f"fcmp uno {w.f} {x}, {ZERO}"), w.f, y, most)
+
+    def emit(w: Writer, x: str, y: str) -> str:
+        type = getattr(w, letter)
+        most = w.select(w(f"fcmp ogt {type} {y}, {x}"), type, y, x)
+        return w.select(w(f"fcmp uno {type} {x}, {ZERO}"), type, y, most)
+
+    return emit
 
 
 def _saturate(w: Writer, x: str) -> str:
@@ -104,9 +123,10 @@ def rounded_to_odd(w: Writer, x: str, y: str, z: str) -> str:
     return w(f"fptrunc {w.d} {odd} to {w.f}")
 
 
-def _shift(word: str) -> Emit:
+def _shift(word: str, letter: str = "i") -> Emit:
     def emit(w: Writer, x: str, y: str) -> str:
-        return w(f"{word} {w.i} {x}, {w(f'and {w.i} {y}, {_SHIFT_MASK}')}")
+        type, mask = getattr(w, letter), _SHIFT_MASKS[letter]
+        return w(f"{word} {type} {x}, {w(f'and {type} {y}, {mask}')}")
 
     return emit
 
@@ -133,32 +153,43 @@ def _divided(word: str) -> Emit:
     return emit
 
 
-def _convert(word: str) -> Emit:
-    """Integer to nearest float."""
-    return lambda w, x: w(f"{word} {w.i} {x} to {w.f}")
+def _convert(word: str, letters: str) -> Emit:
+    """A conversion instruction from one vector type to another; numbers round to nearest."""
+    return lambda w, x: w(f"{word} {getattr(w, letters[0])} {x} to {getattr(w, letters[1])}")
 
 
-def _saturating(word: str, low: float, high: float) -> Emit:
-    """Float to integer toward zero, saturated; a NaN gives 0.
+def _saturating(word: str, low: float, high: float, type: Type = Type.F32) -> Emit:
+    """Float of a type to I32 toward zero, saturated; a NaN gives 0.
 
     LLVM's saturating intrinsic is lowered to a branch per lane.
     """
-    least, most = (constant(Constant.of(Type.F32, end)) for end in (low, high))
+    least, most = (constant(Constant.of(type, end)) for end in (low, high))
     ends = (f"splat (i32 {int(low)})", f"splat (i32 {int(high) - 1})")
 
     def emit(w: Writer, x: str) -> str:
-        below = w(f"fcmp olt {w.f} {x}, {least}")
-        above = w(f"fcmp oge {w.f} {x}, {most}")
-        ordered = w(f"fcmp oge {w.f} {x}, {least}")
+        vector = w.vector(type)
+        below = w(f"fcmp olt {vector} {x}, {least}")
+        above = w(f"fcmp oge {vector} {x}, {most}")
+        ordered = w(f"fcmp oge {vector} {x}, {least}")
         # fptosi of a value out of range is poison: convert 0 in its place.
         inside = w(f"and {w.b} {ordered}, {w(f'xor {w.b} {above}, {ALL}')}")
-        found = w(f"{word} {w.f} {w.select(inside, w.f, x, ZERO)} to {w.i}")
+        found = w(f"{word} {vector} {w.select(inside, vector, x, ZERO)} to {w.i}")
         for outside, end in zip((below, above), ends, strict=True):
             wide = w(f"sext {w.b} {outside} to {w.i}")
             found = w(f"or {w.i} {found}, {w(f'and {w.i} {wide}, {end}')}")
         return found
 
     return emit
+
+
+_TO_UNSIGNED = _saturating("fptoui", 0.0, 2.0**32, Type.F64)
+_HALF = constant(Constant.of(Type.F64, 0.5))
+
+
+def _fraction_code(w: Writer, x: str, y: str) -> str:
+    wide = [w(f"fpext {w.f} {each} to {w.d}") for each in (_saturate(w, x), y)]
+    scaled = w(f"fmul {w.d} {wide[0]}, {wide[1]}")
+    return _TO_UNSIGNED(w, w(f"fadd {w.d} {scaled}, {_HALF}"))
 
 
 EMIT: dict[str, Emit] = {
@@ -178,8 +209,8 @@ EMIT: dict[str, Emit] = {
     "fract": _fract,
     "abs": _float("fabs"),
     "neg": lambda w, x: w(f"fneg {w.f} {x}"),
-    "min": _min,
-    "max": _max,
+    "min": _min("f"),
+    "max": _max("f"),
     "saturate": _saturate,
     "flush": _flush,
     "select": _select("f"),
@@ -198,6 +229,10 @@ EMIT: dict[str, Emit] = {
     "udiv": _divided("udiv"),
     "urem": _divided("urem"),
     "ineg": lambda w, x: w(f"sub {w.i} {ZERO}, {x}"),
+    "imin": _wide("smin", "i"),
+    "imax": _wide("smax", "i"),
+    "umin": _wide("umin", "i"),
+    "umax": _wide("umax", "i"),
     "iand": _binary("and", "i"),
     "ior": _binary("or", "i"),
     "ixor": _binary("xor", "i"),
@@ -219,11 +254,59 @@ EMIT: dict[str, Emit] = {
     "bxor": _binary("xor", "b"),
     "bnot": lambda w, x: w(f"xor {w.b} {x}, {ALL}"),
     "bselect": _select("b"),
+    # F64
+    "dmov": _same,
+    "dadd": _binary("fadd", "d"),
+    "dsub": _binary("fsub", "d"),
+    "dmul": _binary("fmul", "d"),
+    "ddiv": _binary("fdiv", "d"),
+    "dfloor": _wide("floor"),
+    "dround": _wide("rint"),
+    "dabs": _wide("fabs"),
+    "dneg": lambda w, x: w(f"fneg {w.d} {x}"),
+    "dmin": _min("d"),
+    "dmax": _max("d"),
+    "dselect": _select("d"),
+    "dlt": _binary("fcmp olt", "d"),
+    "dge": _binary("fcmp oge", "d"),
+    "deq": _binary("fcmp oeq", "d"),
+    "dne": _binary("fcmp une", "d"),
+    # I64
+    "lmov": _same,
+    "ladd": _binary("add", "l"),
+    "lsub": _binary("sub", "l"),
+    "lmul": _binary("mul", "l"),
+    "lneg": lambda w, x: w(f"sub {w.l} {ZERO}, {x}"),
+    "land": _binary("and", "l"),
+    "lor": _binary("or", "l"),
+    "lxor": _binary("xor", "l"),
+    "lnot": lambda w, x: w(f"xor {w.l} {x}, splat (i64 -1)"),
+    "lshl": _shift("shl", "l"),
+    "lshr": _shift("ashr", "l"),
+    "lmin": _wide("smin", "l"),
+    "lmax": _wide("smax", "l"),
+    "lselect": _select("l"),
+    "llt": _binary("icmp slt", "l"),
+    "lge": _binary("icmp sge", "l"),
+    "leq": _binary("icmp eq", "l"),
+    "lne": _binary("icmp ne", "l"),
     # Conversions
     "ftoi": _saturating("fptosi", -(2.0**31), 2.0**31),
     "ftou": _saturating("fptoui", 0.0, 2.0**32),
-    "itof": _convert("sitofp"),
-    "utof": _convert("uitofp"),
+    "ftoun": _fraction_code,
+    "itof": _convert("sitofp", "if"),
+    "utof": _convert("uitofp", "if"),
     "asint": lambda w, x: w(f"bitcast {w.f} {canonical(w, x)} to {w.i}"),
-    "asfloat": lambda w, x: w(f"bitcast {w.i} {x} to {w.f}"),
+    "asfloat": _convert("bitcast", "if"),
+    "ftod": _convert("fpext", "fd"),
+    "dtof": _convert("fptrunc", "df"),
+    "dtoi": _saturating("fptosi", -(2.0**31), 2.0**31, Type.F64),
+    "dtou": _TO_UNSIGNED,
+    "itod": _convert("sitofp", "id"),
+    "ltod": _convert("sitofp", "ld"),
+    "itol": _convert("sext", "il"),
+    "utol": _convert("zext", "il"),
+    "ltoi": _convert("trunc", "li"),
+    "aslong": lambda w, x: w(f"bitcast {w.d} {canonical(w, x, Type.F64)} to {w.l}"),
+    "asdouble": _convert("bitcast", "ld"),
 }

@@ -7,7 +7,8 @@ other operand is infinite or NaN, so knowledge of signs and ranges allows a plai
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -23,9 +24,18 @@ from dp2emu.shader.ir import (
     operands,
     walk,
 )
-from dp2emu.shader.jit.fractions import divisor, fraction, whole_numbers
-from dp2emu.shader.jit.ranges import Range, SampleRanges, SlotRanges, ranges
+from dp2emu.shader.jit.fractions import (
+    byte_fraction,
+    divisor,
+    fraction,
+    fraction_code,
+    made_once,
+    whole_numbers,
+)
+from dp2emu.shader.jit.operations import EMIT
+from dp2emu.shader.jit.ranges import InputRanges, Range, SampleRanges, SlotRanges, ranges
 from dp2emu.shader.jit.writer import ZERO, Writer
+from dp2emu.shader.types import Type
 
 _SIGN_BLIND = frozenset(
     ("mulz", "abs", "lt", "ge", "eq", "ne", "saturate", "fract", "ftoi", "ftou")
@@ -75,7 +85,7 @@ def number_of(operand: Operand) -> float | None:
     """Return the value of a constant that is a finite float, otherwise None."""
     if not isinstance(operand, Constant):
         return None
-    value = np.uint32(operand.bits).view(np.float32)
+    value = operand.scalar
     return float(value) if np.isfinite(value) else None
 
 
@@ -102,6 +112,9 @@ Read = Callable[[Operand], str]
 """Returns the name of an operand's value."""
 
 
+_NO_INPUTS: InputRanges = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """Results of the analyses of a program."""
@@ -109,11 +122,24 @@ class Facts:
     ranges: SlotRanges
     whole: frozenset[int]
     unsigned: frozenset[int]
+    made: Mapping[int, Assign]
 
     @classmethod
-    def of(cls, program: Program, sampled: SampleRanges) -> Facts:
-        """Analyse a program; ``sampled`` has the known ranges of sampled values."""
-        return cls(ranges(program, sampled), whole_numbers(program), unsigned_zeros(program))
+    def of(
+        cls, program: Program, sampled: SampleRanges, inputs: InputRanges = _NO_INPUTS
+    ) -> Facts:
+        """Analyse a program; ``sampled`` and ``inputs`` have known ranges."""
+        return cls(
+            ranges(program, sampled, inputs),
+            whole_numbers(program),
+            unsigned_zeros(program),
+            made_once(program),
+        )
+
+    def origin(self, operand: Operand, *ops: str) -> Assign | None:
+        """Return the only assignment of a slot if its operation is one of ``ops``."""
+        found = self.made.get(operand.number) if isinstance(operand, Slot) else None
+        return found if found is not None and found.op in ops else None
 
     def range(self, operand: Operand) -> Range | None:
         """Return the range of an operand if it is a slot with a known one."""
@@ -130,7 +156,83 @@ def _quotient(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | N
     """Normalise an unsigned code without dividing."""
     value, largest = statement.operands[0], divisor(statement.operands[1])
     whole = isinstance(value, Slot) and value.number in facts.whole
-    return fraction(w, read(value), largest) if largest and whole else None
+    if not largest or not whole:
+        return None
+    byte = _byte(facts, value) if largest == _BYTE and w.target.rounding else None
+    if byte is not None and w.target.width == _WIDE:
+        return byte_fraction(w, read(byte[0]), byte[1])
+    return fraction(w, read(value), largest)
+
+
+_BYTE, _WIDE = 0xFF, 16
+_BYTE_SHIFTS = (8, 16, 24)
+
+
+def _byte(facts: Facts, value: Operand) -> tuple[Operand, int] | None:
+    """Return the word and byte number that a float was converted from, None if it was not."""
+    # Samplers convert by itof, excluded here: next to gathers, byte shuffles are slower.
+    converted = facts.origin(value, "utof")
+    if converted is None:
+        return None
+    field = facts.origin(converted.operands[0], "iand", "ushr")
+    if field is None:
+        return None
+    if field.op == "iand":
+        if field.operands[1] != Constant(Type.I32, _BYTE):
+            return None
+        word = field.operands[0]
+        field = facts.origin(word, "ushr") or field
+        if field.op == "iand":
+            return word, 0
+    word, shift = field.operands
+    number = shift.bits if isinstance(shift, Constant) else 0
+    return (word, number // 8) if number in _BYTE_SHIFTS else None
+
+
+def _fraction_code(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
+    """Convert a fraction to a code without saturating the result."""
+    value, largest = statement.operands[0], number_of(statement.operands[1])
+    if largest is None or not 1 <= largest < 2**31:
+        return None
+    known = facts.range(value)
+    x = read(value)
+    if known is None or not known.within:
+        x = EMIT["saturate"](w, x)
+    return fraction_code(w, x, largest)
+
+
+def _convert_double(word: str) -> Callable[[Writer, Facts, Assign, Read], str | None]:
+    """Convert F64 to I32 without saturation if the value is in range.
+
+    Unsigned values that fit a signed integer use fptosi, which more CPUs have an instruction for.
+    """
+
+    def rule(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
+        known = facts.range(statement.operands[0])
+        if known is None or known.nan:
+            return None
+        x = read(statement.operands[0])
+        if known.converts and (word == "fptosi" or known.low >= 0):
+            return w(f"fptosi {w.d} {x} to {w.i}")
+        if word == "fptoui" and known.low >= 0 and known.high < 2.0**32:
+            return w(f"fptoui {w.d} {x} to {w.i}")
+        return None
+
+    return rule
+
+
+def _reinterpret(given: str, found: str) -> Callable[[Writer, Facts, Assign, Read], str | None]:
+    """Bit cast a float without NaN canonicalisation if it is not a NaN."""
+
+    def rule(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
+        known = facts.range(statement.operands[0])
+        if known is None or known.nan:
+            return None
+        return w(
+            f"bitcast {getattr(w, given)} {read(statement.operands[0])} to {getattr(w, found)}"
+        )
+
+    return rule
 
 
 def _saturated(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
@@ -166,7 +268,7 @@ def _product(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | No
     return value if plain else w(f"fadd {w.f} {value}, {ZERO}")
 
 
-def _min_max(how: str) -> Callable[[Writer, Facts, Assign, Read], str | None]:
+def _min_max(how: str, letter: str = "f") -> Callable[[Writer, Facts, Assign, Read], str | None]:
     """Minimum or maximum with a nonzero constant: no zeros of two signs can meet."""
 
     def rule(w: Writer, facts: Facts, statement: Assign, read: Read) -> str | None:
@@ -174,8 +276,8 @@ def _min_max(how: str) -> Callable[[Writer, Facts, Assign, Read], str | None]:
         value, bound = (y, x) if isinstance(x, Constant) else (x, y)
         if not number_of(bound):
             return None
-        given, limit = read(value), read(bound)
-        return w.select(w(f"fcmp {how} {w.f} {given}, {limit}"), w.f, given, limit)
+        given, limit, type = read(value), read(bound), getattr(w, letter)
+        return w.select(w(f"fcmp {how} {type} {given}, {limit}"), type, given, limit)
 
     return rule
 
@@ -187,4 +289,11 @@ _RULES: dict[str, Callable[[Writer, Facts, Assign, Read], str | None]] = {
     "mulz": _product,
     "min": _min_max("olt"),
     "max": _min_max("ogt"),
+    "dmin": _min_max("olt", "d"),
+    "dmax": _min_max("ogt", "d"),
+    "ftoun": _fraction_code,
+    "dtoi": _convert_double("fptosi"),
+    "dtou": _convert_double("fptoui"),
+    "asint": _reinterpret("f", "i"),
+    "aslong": _reinterpret("d", "l"),
 }

@@ -1,6 +1,6 @@
-"""Value range analysis of F32 slots.
+"""Value range analysis of F32 and F64 slots.
 
-Ranges bound the rounded float32 results.  Every operation handled is monotonic in each operand,
+Ranges bound the rounded results.  Every operation handled is monotonic in each operand,
 and so is rounding, so the bounds of a result follow from the bounds of its operands.
 """
 
@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import product
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from dp2emu.records import dataclass
 from dp2emu.shader.ir import (
     Assign,
     Constant,
+    Input,
     Operand,
     Output,
     Program,
@@ -27,7 +29,7 @@ from dp2emu.shader.ir import (
     written,
 )
 from dp2emu.shader.jit.layout import Callee, callee_of
-from dp2emu.shader.types import Type
+from dp2emu.shader.types import FLOATS
 
 _I32_MAX = 2**31 - 1
 _WORD = 32
@@ -35,7 +37,7 @@ _WORD = 32
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Finite numbers from ``low`` to ``high``; possibly NaN (``nan``) or -0 (``minus``)."""
+    """Numbers from ``low`` to ``high``; possibly NaN (``nan``) or -0 (``minus``)."""
 
     low: float
     high: float
@@ -63,26 +65,37 @@ Components = tuple["Range | None", ...]
 SampleRanges = Mapping[Callee, Components]
 """Known ranges of sampled components, by callee."""
 UNIT = Range(0.0, 1.0)
-_NO_SAMPLES: SampleRanges = MappingProxyType({})
+InputRanges = Mapping[str, "Range | None"]
+"""Known ranges of inputs, by port."""
+_NOTHING: Mapping[Any, Any] = MappingProxyType({})
+_INFINITE = float("inf")
+_ANY_NUMBER = Range(-_INFINITE, _INFINITE, nan=True, minus=True)
 
 
-def ranges(program: Program, sampled: SampleRanges = _NO_SAMPLES) -> SlotRanges:
+def ranges(
+    program: Program, sampled: SampleRanges = _NOTHING, inputs: InputRanges = _NOTHING
+) -> SlotRanges:
     """Return the ranges of slots with a single assignment, extended to the initial 0."""
-    return _ranges(program, tuple(sampled.items()))
+    return _ranges(program, tuple(sampled.items()), tuple(inputs.items()))
 
 
 @of_program
 def _ranges(
-    program: Program, sampled: tuple[tuple[Callee, tuple[Range | None, ...]], ...]
+    program: Program,
+    sampled: tuple[tuple[Callee, Components], ...],
+    given: tuple[tuple[str, Range | None], ...],
 ) -> SlotRanges:
     statements = [*walk(program.statements)]
     places = Counter(slot for statement in statements for slot in written(statement))
     told, made, found = dict(sampled), dict[int, Assign](), dict[int, Range]()
+    inputs = dict(given)
     for statement in statements:
         results: tuple[Range | None, ...] = ()
         if isinstance(statement, Assign):
             made[statement.slot] = statement
             results = (_result_range(statement, made, found),)
+        elif isinstance(statement, Input):
+            results = (inputs.get(statement.port),)
         elif isinstance(statement, Sample):
             results = told.get(callee_of(statement), ())
         for slot, range_ in zip(written(statement), results, strict=False):
@@ -123,9 +136,9 @@ def _hull(one: Range, other: Range) -> Range:
 def _operand_range(operand: Operand, found: SlotRanges) -> Range | None:
     if isinstance(operand, Slot):
         return found.get(operand.number)
-    if operand.type is not Type.F32:
+    if operand.type not in FLOATS:
         return None
-    value = np.uint32(operand.bits).view(np.float32)
+    value = operand.scalar
     if not np.isfinite(value):
         return None
     return Range(float(value), float(value), minus=bool(value == 0 and np.signbit(value)))
@@ -188,9 +201,15 @@ def _producer(operand: Operand, op: str, made: dict[int, Assign]) -> Assign | No
     return found if found is not None and found.op == op else None
 
 
-def _interval(x: Range, y: Range, how: Callable[..., np.float32], minus: bool) -> Range | None:
-    with np.errstate(over="ignore"):
-        ends = [float(how(np.float32(a), np.float32(b)))
+def _interval(
+    x: Range,
+    y: Range,
+    how: Callable[..., np.floating[Any]],
+    minus: bool,
+    type: Callable[[float], np.floating[Any]] = np.float32,
+) -> Range | None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        ends = [float(how(type(a), type(b)))
                 for a, b in product((x.low, x.high), (y.low, y.high))]  # fmt: skip
     # An overflow or 0 times infinity leaves the range unknown.
     if not np.isfinite(ends).all():
@@ -198,8 +217,23 @@ def _interval(x: Range, y: Range, how: Callable[..., np.float32], minus: bool) -
     return Range(min(ends), max(ends), x.nan or y.nan, minus)
 
 
-def _product(x: Range, y: Range) -> Range | None:
-    return _interval(x, y, np.multiply, x.signed or y.signed)
+def _product(
+    x: Range, y: Range, type: Callable[[float], np.floating[Any]] = np.float32
+) -> Range | None:
+    return _interval(x, y, np.multiply, x.signed or y.signed, type)
+
+
+def _min_max(how: Callable[[float, float], float]) -> Callable[..., Range | None]:
+    """Range of a minimum or maximum: a single known operand bounds it on one side."""
+
+    def rule(x: Range | None, y: Range | None) -> Range | None:
+        if x is None and y is None:
+            return None
+        a, b = x or _ANY_NUMBER, y or _ANY_NUMBER
+        low, high = how(a.low, b.low), how(a.high, b.high)
+        return Range(low, high, a.nan and b.nan, a.minus or b.minus)
+
+    return rule
 
 
 def _quotient(x: Range, y: Range) -> Range | None:
@@ -214,8 +248,22 @@ def _converted(x: Range) -> Range:
     return Range(float(np.float32(x.low)), float(np.float32(x.high)))
 
 
+def _narrowed(x: Range) -> Range:
+    return Range(float(np.float32(x.low)), float(np.float32(x.high)), x.nan, x.signed)
+
+
 _RULES: dict[str, Callable[..., Range | None]] = {
     "mov": lambda x: x,
+    "min": _min_max(min),
+    "max": _min_max(max),
+    "ftod": lambda x: x,
+    "dtof": _narrowed,
+    "dadd": lambda x, y: _interval(x, y, np.add, x.minus and y.minus, np.float64),
+    "dmul": lambda x, y: _product(x, y, np.float64),
+    "dround": lambda x: Range(float(np.rint(x.low)), float(np.rint(x.high)), x.nan, x.signed),
+    "dmin": _min_max(min),
+    "dmax": _min_max(max),
+    "dselect": lambda condition, x, y: None if x is None or y is None else _hull(x, y),
     "add": lambda x, y: _interval(x, y, np.add, x.minus and y.minus),
     "sub": lambda x, y: _interval(x, y, np.subtract, x.minus),
     "mul": _product,
@@ -228,5 +276,5 @@ _RULES: dict[str, Callable[..., Range | None]] = {
     "utof": _converted,
 }
 """Range of a result by the ranges of the operands."""
-_PARTIAL = ("fract", "saturate", "select")
+_PARTIAL = ("fract", "saturate", "select", "dselect", "min", "max", "dmin", "dmax")
 """Operations whose operands may have unknown ranges."""

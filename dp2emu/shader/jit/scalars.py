@@ -12,15 +12,25 @@ rounded and none contracted.  Variables are stack slots, which LLVM promotes to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 
 from dp2emu.records import dataclass
+from dp2emu.shader.formulas import Formula, program_of
+from dp2emu.shader.jit.inline import emitted
 from dp2emu.shader.jit.writer import Target, Writer, number
+from dp2emu.shader.types import Type
 
 Number = int | float
 
 _FLOATS = {"float": 32, "double": 64}
+_TYPES = {
+    "float": Type.F32,
+    "double": Type.F64,
+    "i32": Type.I32,
+    "i64": Type.I64,
+    "i1": Type.BOOL,
+}
 
 
 Operator = Callable[["Value", "Value | Number"], "Value"]
@@ -161,7 +171,7 @@ class Code:
     """
 
     def __init__(self, name: str, parameters: tuple[str, ...], result: str = "void") -> None:
-        self.w = Writer(Target())
+        self.w = Writer(Target(), scalars=True)
         self.result = result
         pairs = [each.split() for each in parameters]
         self._parameters = {name: Value(self.w, type, f"%{name}") for type, name in pairs}
@@ -220,6 +230,17 @@ class Code:
         suffix = {"float": "f32", "double": "f64"}.get(type, type)
         given = ((each.type, each.name) for each in operands)
         return Value(self.w, type, self.w.call(f"llvm.{name}.{suffix}", type, *given))
+
+    def formula(self, formula: Formula, key: Hashable, *operands: Value) -> list[Value]:
+        """Emit a formula and return its results.
+
+        The rows in ``operations`` of its operations must not contain vector constants.
+        """
+        given = [(_TYPES[each.type], each.name) for each in operands]
+        names = emitted(self.w, formula, key, given)
+        outputs = program_of(formula, key, tuple(type for type, _ in given)).outputs
+        return [Value(self.w, self.w.vector(port.type), name)
+                for port, name in zip(outputs, names, strict=True)]  # fmt: skip
 
     def call(self, callee: str, result: str, *operands: Value) -> Value:
         """Call a function of the module or at an address; a void call returns an unusable

@@ -17,7 +17,7 @@ import numpy as np
 
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import Constant
-from dp2emu.shader.types import NAN_BITS, Type
+from dp2emu.shader.types import NAN_BITS, WIDE_NAN_BITS, Type
 
 ZERO = "zeroinitializer"
 """0 or false of any type."""
@@ -64,18 +64,20 @@ object would have to be linked with."""
 class Writer:
     """Collects instructions, entry-block allocations and declarations; hence mutable.
 
-    ``f``, ``i``, ``b``, ``d``, ``l`` are the vector types of float, i32, i1, double and i64.
+    ``f``, ``i``, ``b``, ``d``, ``l`` are the vector types of float, i32, i1, double and i64; with
+    ``scalars`` they are these types themselves.
     """
 
-    def __init__(self, target: Target) -> None:
-        self.target = target
+    def __init__(self, target: Target, *, scalars: bool = False) -> None:
+        self.target, self._scalars = target, scalars
         self.f, self.i, self.b, self.d, self.l = (
-            f"<{target.width} x {scalar}>" for scalar in ("float", "i32", "i1", "double", "i64")
+            each if scalars else f"<{target.width} x {each}>"
+            for each in ("float", "i32", "i1", "double", "i64")
         )
         self.lines: list[str] = []
         self.entry: list[str] = []
         self.declared: set[str] = set()
-        self._types = {Type.F32: self.f, Type.I32: self.i, Type.BOOL: self.b}
+        self._types: dict[Type, str] = {type: getattr(self, type.letter) for type in Type}
         self._count = 0
 
     def __call__(self, instruction: str) -> str:
@@ -112,8 +114,18 @@ class Writer:
 
     def float_call(self, name: str, *operands: str) -> str:
         """Call an intrinsic from float vectors to a float vector."""
-        suffixed = f"llvm.{name}.v{self.target.width}f32"
-        return self.call(suffixed, self.f, *((self.f, each) for each in operands))
+        return self.apply(name, self.f, *operands)
+
+    def constant(self, value: Constant) -> str:
+        """Return a constant of the representation as a vector, or with ``scalars`` as a scalar."""
+        return scalar(value).split(" ", 1)[1] if self._scalars else constant(value)
+
+    def apply(self, name: str, type: str, *operands: str) -> str:
+        """Call an intrinsic whose operands and result have one type, such as ``rint`` on F64."""
+        suffix = {self.f: "f32", self.i: "i32", self.d: "f64", self.l: "i64"}[type]
+        lanes = "" if self._scalars else f"v{self.target.width}"
+        full = f"llvm.{name}.{lanes}{suffix}"
+        return self.call(full, type, *((type, each) for each in operands))
 
     def vector(self, type: Type) -> str:
         """Return the LLVM vector type of a slot type."""
@@ -180,11 +192,17 @@ def constant(value: Constant) -> str:
     """Return a constant of the representation as a vector; NaNs are canonical."""
     if not value.bits:
         return ZERO
+    return ALL if value.type is Type.BOOL else f"splat ({scalar(value)})"
+
+
+def scalar(value: Constant) -> str:
+    """Return a scalar constant of the representation with its LLVM type; NaNs are canonical."""
     if value.type is Type.F32:
-        return f"splat (float {_double(value.bits)})"
-    if value.type is Type.BOOL:
-        return ALL
-    return f"splat (i32 {value.bits})"
+        return f"float {_double(value.bits)}"
+    if value.type is Type.F64:
+        bits = WIDE_NAN_BITS if np.isnan(value.scalar) else value.bits
+        return f"double 0x{bits:016x}"
+    return f"i{value.type.bits} {value.bits}"
 
 
 def number(value: float) -> str:

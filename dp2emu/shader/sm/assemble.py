@@ -1,13 +1,13 @@
-"""Assembly text to shader code.
+"""Assembler: text to shader code of Direct3D 8 and 9.
 
-The first line is the version.  Each of the others is an instruction or one of::
+The first line is the version.  Every other line is an instruction or one of::
 
-    dword 0x........, ...     tokens as they are
-    comment N                 the head of a comment, whose N DWORDs follow as dword lines
-    raw .. .. ..              bytes behind the end token, which is never written down
+    dword 0x........, ...     literal tokens
+    comment N                 token of a comment, whose N DWORDs follow as dword lines
+    raw .. .. ..              bytes after the end token, which is implied
 
-``//`` and ``;`` start a remark, ``/* */`` encloses one.  Case does not matter, nor whether
-components are called x, y, z, w or r, g, b, a.
+``//`` and ``;`` start a remark, ``/* */`` encloses one.  Text is case-insensitive; components may
+be named x, y, z, w or r, g, b, a.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _COMMENT_MAX = (1 << COMMENT_LENGTH.width) - 1
 
 
 def assemble(text: str, *, check: bool = True) -> bytes:
-    """The code a text spells.
+    """Assemble text into code.
 
-    Raises ShaderError, which names the line: for text that cannot be read, and, unless ``check``
-    is off, for code that ``decode`` refuses.
+    Raises ShaderError, which names the line, for syntax errors and, if ``check`` is set, for code
+    that ``decode`` refuses.
     """
     lines = list(source_lines(text))
     if not lines:

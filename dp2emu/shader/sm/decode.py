@@ -1,46 +1,36 @@
-"""The rules of a shader as a whole.
+"""Decoder of shader code of Direct3D 8 and 9 (SM1-3 tokens, "Instruction tokens").
 
-Whatever no driver could give a meaning to is refused: broken flow control, endless calls, two
-declarations of one register.  What a driver can shrug off is not looked at: read port limits,
-registers read without being written or declared, results never written.
+``validate`` refuses what no driver could interpret: unbalanced flow control, recursive calls, two
+declarations of one register.  It accepts what a driver can ignore: exceeded read port limits,
+registers read before they are written or declared, results that are never written.
+
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from dp2emu.errors import ShaderError
-from dp2emu.shader.sm.cursor import Cursor
-from dp2emu.shader.sm.early import check_early_pixel
-from dp2emu.shader.sm.fields import (
-    COISSUE,
-    COMMENT_LENGTH,
-    COMMENT_OPCODE,
-    CONTROL,
-    END,
-    LENGTH,
-    OPCODE,
-    PARAMETER,
-    PREDICATED,
-)
+from dp2emu.shader.sm import fields
 from dp2emu.shader.sm.flow import INSTRUCTIONS, check_flow
 from dp2emu.shader.sm.modifiers import Comparison, Sampling
 from dp2emu.shader.sm.opcodes import OPCODES, Control, Form, Group, Op, Opcode
-from dp2emu.shader.sm.operands import read_declaration, read_destination, read_source
+from dp2emu.shader.sm.operands import Cursor, read_declaration, read_destination, read_source
 from dp2emu.shader.sm.program import FULL_MASK, Comment, Instruction, Shader, Source
 from dp2emu.shader.sm.registers import BY_FILE, File, Register
-from dp2emu.shader.sm.versions import BY_TOKEN
+from dp2emu.shader.sm.versions import BY_TOKEN, V1_4
 
 
 def validate(shader: Shader) -> None:
-    """Raises ShaderError, at the instruction that breaks a rule."""
+    """Check the rules for a whole shader.  Raises ShaderError at the offending instruction."""
     check_declarations(shader)
-    check_early_pixel(shader)
+    check_ps_1_x(shader)
     check_flow(shader)
 
 
 def check_declarations(shader: Shader) -> None:
-    """Every component is declared once; several declarations may share a register."""
+    """Check that no component is declared twice; declarations may share a register."""
     declared: dict[Register, int] = {}
     for instruction in shader.instructions:
         if instruction.declaration is None:
@@ -54,27 +44,23 @@ def check_declarations(shader: Shader) -> None:
 
 
 def _declared_mask(instruction: Instruction) -> int:
-    """A sampler is declared whole, whatever its mask says."""
+    """The declared components; the mask of a sampler is ignored."""
     is_sampler = instruction.target.register.file is File.SAMPLER
     return FULL_MASK if is_sampler else instruction.target.mask
 
 
-# Tokens to decoded form (shader reference 1 and 3).
-
 _PREDICABLE = frozenset({Group.ARITHMETIC, Group.TEXTURE})
 
-
 _OPS = frozenset(Op)
-
 
 _COMPARISONS, _SAMPLINGS = frozenset(Comparison), frozenset(Sampling)
 
 
 def decode(code: bytes) -> Shader:
-    """The shader in ``code``; what follows its end token is kept and not looked at.
+    """Decode a shader; bytes after its end token are stored uninterpreted.
 
-    Raises ShaderError with the byte offset: for what breaks the tables, as it is read, and then
-    for what breaks the rules of ``validate``.
+    Raises ShaderError with the byte offset for tokens that the tables do not allow, then for
+    violations of ``validate``.
     """
     cursor = Cursor(code, BY_TOKEN)
     parts = list(_parts(cursor))
@@ -93,16 +79,16 @@ def _parts(cursor: Cursor) -> Iterator[Instruction | Comment]:
     while True:
         offset = cursor.offset
         token = cursor.take()
-        if token == END:
+        if token == fields.END:
             return
-        if token & PARAMETER:
-            raise cursor.error(f"{token:#010x} is no instruction: its bit 31 is set")
-        kind = "comments" if OPCODE.of(token) == COMMENT_OPCODE else "instructions"
+        if token & fields.PARAMETER:
+            raise cursor.error(f"{token:#010x} is no instruction token: bit 31 is set")
+        kind = "comments" if fields.OPCODE.of(token) == fields.COMMENT_OPCODE else "instructions"
         left[kind] -= 1
         if left[kind] < 0:
             raise cursor.error(f"more than {INSTRUCTIONS} {kind}")
         if kind == "comments":
-            yield Comment(cursor.raw(COMMENT_LENGTH.of(token)), offset)
+            yield Comment(cursor.raw(fields.COMMENT_LENGTH.of(token)), offset)
         else:
             yield _instruction(cursor, token, offset)
 
@@ -111,8 +97,8 @@ def _instruction(cursor: Cursor, token: int, offset: int) -> Instruction:
     row, form = _form(cursor, token)
     comparison, sampling = _control(cursor, row, token)
     predicated, coissue = _predicated(cursor, row, token), _coissue(cursor, token)
-    if cursor.version.sized:
-        cursor.enter(LENGTH.of(token))
+    if cursor.version.has_lengths:
+        cursor.enter(fields.LENGTH.of(token))
     declaration = destination = None
     if row.group is Group.DECLARATION:
         declaration, destination = read_declaration(cursor)
@@ -132,12 +118,12 @@ def _instruction(cursor: Cursor, token: int, offset: int) -> Instruction:
         constant=constant,
         declaration=declaration,
         offset=offset,
-        words=cursor.leave(offset, exact=cursor.version.sized),
+        words=cursor.leave(offset, exact=cursor.version.has_lengths),
     )
 
 
 def _form(cursor: Cursor, token: int) -> tuple[Opcode, Form]:
-    number = OPCODE.of(token)
+    number = fields.OPCODE.of(token)
     if number not in _OPS:
         raise cursor.error(f"unknown opcode {number}")
     row = OPCODES[Op(number)]
@@ -148,12 +134,12 @@ def _form(cursor: Cursor, token: int) -> tuple[Opcode, Form]:
 
 
 def _control(cursor: Cursor, row: Opcode, token: int) -> tuple[Comparison | None, Sampling]:
-    bits = CONTROL.of(token)
+    bits = fields.CONTROL.of(token)
     if row.control is Control.COMPARISON:
         if bits not in _COMPARISONS:
             raise cursor.error(f"{bits} is no comparison")
         return Comparison(bits), Sampling.PLAIN
-    if row.control is Control.SAMPLING and cursor.version.sized:
+    if row.control is Control.SAMPLING and cursor.version.has_lengths:
         if bits not in _SAMPLINGS:
             raise cursor.error(f"{bits} is no way of sampling")
         return None, Sampling(bits)
@@ -161,7 +147,7 @@ def _control(cursor: Cursor, row: Opcode, token: int) -> tuple[Comparison | None
 
 
 def _predicated(cursor: Cursor, row: Opcode, token: int) -> bool:
-    if not PREDICATED.of(token):
+    if not fields.PREDICATED.of(token):
         return False
     if not BY_FILE[File.PREDICATE].count(cursor.version):
         raise cursor.error(f"{cursor.version.name} has no predicate")
@@ -171,9 +157,9 @@ def _predicated(cursor: Cursor, row: Opcode, token: int) -> bool:
 
 
 def _coissue(cursor: Cursor, token: int) -> bool:
-    if COISSUE.of(token) and not cursor.version.early_pixel:
+    if fields.COISSUE.of(token) and not cursor.version.is_ps_1_x:
         raise cursor.error(f"{cursor.version.name} has no co-issue")
-    return bool(COISSUE.of(token))
+    return bool(fields.COISSUE.of(token))
 
 
 def _sources(cursor: Cursor, row: Opcode, form: Form) -> Iterator[Source]:
@@ -184,3 +170,103 @@ def _sources(cursor: Cursor, row: Opcode, form: Form) -> Iterator[Source]:
     if form.optional and cursor.more():
         for letter in form.optional:
             yield read_source(cursor, letter)
+
+
+# Rules of ps_1_x: texture operations first and in order, phases, pairs (SM1-3 tokens, "Pixel
+# shaders 1.x").
+
+_ROWS_BEFORE = {
+    Op.TEXM3x2TEX: (Op.TEXM3x2PAD,),
+    Op.TEXM3x2DEPTH: (Op.TEXM3x2PAD,),
+    Op.TEXM3x3TEX: (Op.TEXM3x3PAD, Op.TEXM3x3PAD),
+    Op.TEXM3x3SPEC: (Op.TEXM3x3PAD, Op.TEXM3x3PAD),
+    Op.TEXM3x3VSPEC: (Op.TEXM3x3PAD, Op.TEXM3x3PAD),
+    Op.TEXM3x3: (Op.TEXM3x3PAD, Op.TEXM3x3PAD),
+}
+"""Opcodes required before the last row of a matrix, in the preceding texture registers."""
+
+_PADS = frozenset({Op.TEXM3x2PAD, Op.TEXM3x3PAD})
+
+_DEPTH_REGISTER = 5
+
+
+def check_ps_1_x(shader: Shader) -> None:
+    """Check the instruction order of a ps_1_x shader.  Raises ShaderError; other versions pass."""
+    if not shader.version.is_ps_1_x:
+        return
+    _check_pairs(shader.instructions)
+    if shader.version.level < V1_4:
+        _check_textures_first(shader.instructions)
+        textures = [i for i in _textures(shader.instructions) if i.op is not Op.TEXKILL]
+        _check_order(textures)
+        _check_matrices(textures)
+    else:
+        _check_phases(shader.instructions)
+
+
+def _check_pairs(instructions: tuple[Instruction, ...]) -> None:
+    """Check co-issued pairs: two arithmetic instructions that write different components."""
+    last: Instruction | None = None
+    for instruction in instructions:
+        if instruction.coissue:
+            pair = (last, instruction)
+            if any(i is None or i.row.group is not Group.ARITHMETIC for i in pair):
+                raise instruction.error("only arithmetic instructions pair")
+            assert last is not None
+            if last.coissue:
+                raise instruction.error("the instruction before is in a pair already")
+            if last.target.mask & instruction.target.mask:
+                raise instruction.error("both of a pair write the same component")
+        last = instruction
+
+
+def _check_textures_first(instructions: tuple[Instruction, ...]) -> None:
+    arithmetic = False
+    for instruction in instructions:
+        arithmetic |= instruction.row.group is Group.ARITHMETIC
+        if arithmetic and instruction.row.group is Group.TEXTURE:
+            raise instruction.error("texture operations come before arithmetic")
+
+
+def _check_order(textures: list[Instruction]) -> None:
+    for last, instruction in pairwise(textures):
+        if _number(instruction) <= _number(last):
+            raise instruction.error("texture registers are written in ascending order, once")
+
+
+def _check_matrices(textures: list[Instruction]) -> None:
+    complete: set[int] = set()
+    for last, instruction in enumerate(textures):
+        wanted = _ROWS_BEFORE.get(instruction.op, ())
+        first = last - len(wanted)
+        rows = textures[max(first, 0) : last]
+        numbers = [_number(row) for row in textures[max(first, 0) : last + 1]]
+        if tuple(row.op for row in rows) != wanted or numbers[-1] - numbers[0] != len(wanted):
+            raise instruction.error("the rows before this one are missing")
+        complete.update(range(first, last))
+    for place, instruction in enumerate(textures):
+        if instruction.op in _PADS and place not in complete:
+            raise instruction.error("the rows after this one are missing")
+
+
+def _check_phases(instructions: tuple[Instruction, ...]) -> None:
+    marks = [place for place, i in enumerate(instructions) if i.op is Op.PHASE]
+    if len(marks) > 1:
+        raise instructions[marks[1]].error("there is a phase already")
+    second = marks[0] if marks else 0
+    _check_textures_first(instructions[:second])
+    _check_textures_first(instructions[second:])
+    for instruction in _textures(instructions[:second]):
+        if any(source.register.file is File.TEMP for source in instruction.sources):
+            raise instruction.error("only the second phase may sample at temporaries")
+    for instruction in _textures(instructions):
+        if instruction.op is Op.TEXDEPTH and _number(instruction) != _DEPTH_REGISTER:
+            raise instruction.error(f"texdepth takes r{_DEPTH_REGISTER}")
+
+
+def _textures(instructions: tuple[Instruction, ...]) -> list[Instruction]:
+    return [i for i in instructions if i.row.group is Group.TEXTURE]
+
+
+def _number(instruction: Instruction) -> int:
+    return instruction.target.register.number

@@ -1,7 +1,7 @@
-"""Shader code as assembly text that assembles back to the same bytes.
+"""Disassembler: shader code to assembly text that assembles back to the same bytes.
 
-Text says what instructions mean.  Tokens with bits it has no words for (reserved ones that are
-set, lengths where none belong) are lines of ``dword``, with what they mean behind ``//``.
+Tokens with bits that have no syntax (reserved bits, lengths before 2.0) become ``dword`` lines,
+with the instruction in a remark.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from dp2emu.shader.sm.syntax import instruction_of
 from dp2emu.shader.sm.versions import Version
 
 _PER_LINE = 8
-"""DWORDs of a line of comment."""
+"""DWORDs in a line of a comment."""
 
 _INWARD = frozenset({Op.IF, Op.IFC, Op.ELSE, Op.LOOP, Op.REP, Op.LABEL})
 _OUTWARD = frozenset({Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDREP, Op.RET})
@@ -72,7 +72,7 @@ def lines_of(shader: Shader) -> Iterator[str]:
 
 
 def text_of(instruction: Instruction, version: Version) -> str:
-    """An instruction as text, as far as text can say it."""
+    """An instruction as text, without bits that have no syntax."""
     operands = ", ".join(_operands(instruction, version))
     pair = "+ " if instruction.coissue else ""
     predicate = _predicate(instruction.predicate)
@@ -81,12 +81,12 @@ def text_of(instruction: Instruction, version: Version) -> str:
 
 def _line(instruction: Instruction, version: Version) -> str:
     text = text_of(instruction, version)
-    if _says_all(text, instruction, version):
+    if _round_trips(text, instruction, version):
         return text
     return f"{words_line(instruction.words)}  // {text}"
 
 
-def _says_all(text: str, instruction: Instruction, version: Version) -> bool:
+def _round_trips(text: str, instruction: Instruction, version: Version) -> bool:
     try:
         read = instruction_of(text, version)
     except ShaderError:
@@ -126,7 +126,7 @@ def _declared(declaration: Declaration) -> list[str]:
 
 
 def _operands(instruction: Instruction, version: Version) -> Iterator[str]:
-    letters = COLORS if version.early_pixel else COMPONENTS
+    letters = COLORS if version.is_ps_1_x else COMPONENTS
     if instruction.destination is not None:
         yield _destination(instruction.destination, letters)
     for source in instruction.sources:
@@ -181,4 +181,4 @@ _CONSTANTS: dict[Op, Callable[[int], str]] = {
     Op.DEFI: _signed,
     Op.DEFB: _truth,
 }
-"""How the DWORDs of constants are written."""
+"""Formatters of the DWORDs of def, defi and defb."""

@@ -1,31 +1,10 @@
-"""Decoded form to tokens, from the fields alone."""
+"""Encoder of instructions into tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dp2emu.shader.sm.fields import (
-    COISSUE,
-    COMMENT_LENGTH,
-    COMMENT_OPCODE,
-    CONTROL,
-    LENGTH,
-    MASK,
-    MODIFIER,
-    NUMBER,
-    OPCODE,
-    PARAMETER,
-    PREDICATED,
-    RELATIVE,
-    RESULT,
-    SHIFT,
-    SWIZZLE,
-    TEXTURE,
-    TYPE_HIGH,
-    TYPE_LOW,
-    USAGE,
-    USAGE_INDEX,
-)
+from dp2emu.shader.sm import fields
 from dp2emu.shader.sm.opcodes import Control
 from dp2emu.shader.sm.program import (
     IDENTITY,
@@ -42,7 +21,7 @@ from dp2emu.shader.sm.versions import Version
 
 
 def instruction_words(instruction: Instruction, version: Version) -> tuple[int, ...]:
-    """The tokens of an instruction, from its fields alone."""
+    """The tokens of an instruction; ``words`` of a decoded one are ignored."""
     operands = (*_operands(instruction, version), *instruction.constant)
     control = {
         Control.NONE: 0,
@@ -50,18 +29,18 @@ def instruction_words(instruction: Instruction, version: Version) -> tuple[int, 
         Control.SAMPLING: instruction.sampling,
     }[instruction.row.control]
     token = (
-        OPCODE.put(instruction.op)
-        | CONTROL.put(control)
-        | LENGTH.put(len(operands) if version.sized else 0)
-        | PREDICATED.put(instruction.predicate is not None)
-        | COISSUE.put(instruction.coissue)
+        fields.OPCODE.put(instruction.op)
+        | fields.CONTROL.put(control)
+        | fields.LENGTH.put(len(operands) if version.has_lengths else 0)
+        | fields.PREDICATED.put(instruction.predicate is not None)
+        | fields.COISSUE.put(instruction.coissue)
     )
     return token, *operands
 
 
 def comment_words(comment: Comment) -> tuple[int, ...]:
     """The tokens of a comment."""
-    return COMMENT_OPCODE | COMMENT_LENGTH.put(len(comment.words)), *comment.words
+    return fields.COMMENT_OPCODE | fields.COMMENT_LENGTH.put(len(comment.words)), *comment.words
 
 
 def _operands(instruction: Instruction, version: Version) -> Iterator[int]:
@@ -76,16 +55,20 @@ def _operands(instruction: Instruction, version: Version) -> Iterator[int]:
 
 def _declaration(declaration: Declaration) -> int:
     if declaration.texture is not None:
-        return PARAMETER | TEXTURE.put(declaration.texture)
-    return PARAMETER | USAGE.put(declaration.usage or 0) | USAGE_INDEX.put(declaration.index)
+        return fields.PARAMETER | fields.TEXTURE.put(declaration.texture)
+    return (
+        fields.PARAMETER
+        | fields.USAGE.put(declaration.usage or 0)
+        | fields.USAGE_INDEX.put(declaration.index)
+    )
 
 
 def _destination(destination: Destination, version: Version) -> Iterator[int]:
     yield (
         _register(destination.register, destination.relative)
-        | MASK.put(destination.mask)
-        | RESULT.put(destination.modifiers)
-        | SHIFT.put(destination.shift)
+        | fields.MASK.put(destination.mask)
+        | fields.RESULT.put(destination.modifiers)
+        | fields.SHIFT.put(destination.shift)
     )
     yield from _relative(destination.relative, version)
 
@@ -94,14 +77,14 @@ def _source(source: Source, version: Version) -> Iterator[int]:
     yield (
         _register(source.register, source.relative)
         | _swizzle(source.swizzle)
-        | MODIFIER.put(source.modifier)
+        | fields.MODIFIER.put(source.modifier)
     )
     yield from _relative(source.relative, version)
 
 
 def _relative(relative: Relative | None, version: Version) -> Iterator[int]:
-    """The token that names the index register; before 2.0 it goes without saying."""
-    if relative is not None and version.sized:
+    """The token of the index register; before 2.0 it is implied."""
+    if relative is not None and version.has_lengths:
         component = relative.component
         swizzle = IDENTITY if relative.register.file is File.LOOP else _replicated(component)
         yield _register(relative.register, None) | _swizzle(swizzle)
@@ -110,16 +93,16 @@ def _relative(relative: Relative | None, version: Version) -> Iterator[int]:
 def _register(register: Register, relative: Relative | None) -> int:
     type, number = register.type_and_number
     return (
-        PARAMETER
-        | NUMBER.put(number)
-        | TYPE_HIGH.put(type >> 3)
-        | TYPE_LOW.put(type)
-        | RELATIVE.put(relative is not None)
+        fields.PARAMETER
+        | fields.NUMBER.put(number)
+        | fields.TYPE_HIGH.put(type >> 3)
+        | fields.TYPE_LOW.put(type)
+        | fields.RELATIVE.put(relative is not None)
     )
 
 
 def _swizzle(swizzle: Swizzle) -> int:
-    return SWIZZLE.put(sum(component << 2 * i for i, component in enumerate(swizzle)))
+    return fields.SWIZZLE.put(sum(component << 2 * i for i, component in enumerate(swizzle)))
 
 
 def _replicated(component: int) -> Swizzle:

@@ -1,4 +1,4 @@
-"""The bit fields of tokens (shader reference 1)."""
+"""The bit fields of tokens (SM1-3 tokens, "Instruction tokens" and "Parameter tokens")."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ TEXTURE = Bits(27, 4)
 
 
 def swizzle_of(token: int) -> Swizzle:
-    """The components a source token reads."""
+    """The swizzle of a source token."""
     bits = SWIZZLE.of(token)
     return bits & 3, bits >> 2 & 3, bits >> 4 & 3, bits >> 6
 
 
 def shift_of(token: int) -> int:
-    """The signed shift of a destination token."""
+    """The result shift of a destination token: four bits, sign-extended."""
     return (SHIFT.of(token) ^ 8) - 8
 
 
 def result_of(token: int) -> ResultModifier:
-    """The flags of a destination token, a reserved one included."""
+    """The result modifiers of a destination token, reserved bits included."""
     return ResultModifier(RESULT.of(token))

@@ -1,11 +1,12 @@
-"""Routines, blocks and calls: the flow control of a shader, checked (shader reference 5)."""
+"""Flow control of a shader: routines, nested blocks and calls, with their checks (SM1-3 tokens,
+"Flow control").
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from typing import NamedTuple
 
-from dp2emu.errors import ShaderError
 from dp2emu.records import dataclass
 from dp2emu.shader.calls import Body, Call, check_calls
 from dp2emu.shader.sm.opcodes import Group, Op
@@ -28,14 +29,14 @@ _DEPTHS = {"static ifs": 24, "dynamic ifs": 24, "loops": 4}
 _CALL_DEPTH = 4
 _CALL_DEPTH_2_0 = 1
 INSTRUCTIONS = 1 << 15
-"""Instructions of a shader: no hardware has more slots for them."""
+"""Maximum number of instructions: the most slots that any hardware has."""
 
 _SETUP = frozenset({Group.CONSTANT, Group.DECLARATION})
 
 
 @dataclass(frozen=True, slots=True)
 class Routines:
-    """What a shader executes: no declarations, constants, labels or returns."""
+    """The executed instructions, without declarations, constants, labels and returns."""
 
     main: tuple[Instruction, ...]
     subroutines: Mapping[int, tuple[Instruction, ...]]
@@ -43,7 +44,7 @@ class Routines:
 
 
 def routines(shader: Shader) -> Routines:
-    """Cut a shader into its routines.  Raises ShaderError for labels and returns out of place."""
+    """Split a shader into routines.  Raises ShaderError for misplaced labels and returns."""
     main: list[Instruction] = []
     subroutines: dict[int, list[Instruction]] = {}
     body: list[Instruction] | None = main
@@ -53,29 +54,29 @@ def routines(shader: Shader) -> Routines:
             continue
         if instruction.op is Op.LABEL:
             if body is not None:
-                raise _error(instruction, "a label may only follow ret")
+                raise instruction.error("a label may only follow ret")
             if instruction.label in subroutines:
-                raise _error(instruction, f"l{instruction.label} is a label already")
+                raise instruction.error(f"l{instruction.label} is a label already")
             label, body = instruction, subroutines.setdefault(instruction.label, [])
         elif body is None:
-            raise _error(instruction, "only a label may follow ret")
+            raise instruction.error("only a label may follow ret")
         elif instruction.op is Op.RET:
             body = None
         else:
             body.append(instruction)
     if label is not None and body is not None:
-        raise _error(label, f"l{label.label} does not end in ret")
+        raise label.error(f"l{label.label} does not end in ret")
     return Routines(tuple(main), {number: tuple(each) for number, each in subroutines.items()})
 
 
 def check_flow(shader: Shader) -> None:
-    """Blocks close, calls end, neither nests too deep, and all is of a size that hardware takes.
+    """Check that blocks are balanced, calls do not recurse, and nesting and size are in bounds.
 
     Raises ShaderError.
     """
     if len(shader.instructions) > INSTRUCTIONS:
         what = f"more than {INSTRUCTIONS} instructions"
-        raise _error(shader.instructions[INSTRUCTIONS], what)
+        raise shader.instructions[INSTRUCTIONS].error(what)
     parts = routines(shader)
     _check_blocks(parts.main, main=True)
     for body in parts.subroutines.values():
@@ -84,11 +85,11 @@ def check_flow(shader: Shader) -> None:
 
 
 class _Block(NamedTuple):
-    """A block under way."""
+    """An open block."""
 
     opener: Instruction
     otherwise: bool = False
-    """Whether its else has come."""
+    """Whether its else was seen."""
 
     @property
     def kind(self) -> str:
@@ -103,34 +104,34 @@ def _check_blocks(body: tuple[Instruction, ...], *, main: bool) -> None:
     for instruction in body:
         _step(blocks, instruction)
         if main and _uses_counter(instruction) and not _inside(blocks, {Op.LOOP}):
-            raise _error(instruction, "aL has no value outside of a loop")
+            raise instruction.error("aL has no value outside of a loop")
     if blocks:
-        raise _error(blocks[-1].opener, f"{_name(blocks[-1].opener)} is not closed")
+        raise blocks[-1].opener.error(f"{blocks[-1].opener.name} is not closed")
 
 
 def _step(blocks: list[_Block], instruction: Instruction) -> None:
-    """Follow one instruction."""
+    """Update the open blocks for one instruction."""
     op, last = instruction.op, blocks[-1] if blocks else None
     if op in _IFS | LOOPS:
         blocks.append(_Block(instruction))
         _check_depth(blocks)
     elif op is Op.ELSE:
         if last is None or last.opener.op not in _IFS or last.otherwise:
-            raise _error(instruction, "else without if")
+            raise instruction.error("else without if")
         blocks[-1] = _Block(last.opener, otherwise=True)
     elif op in _CLOSED_BY:
         if last is None or last.opener.op not in _CLOSED_BY[op]:
-            raise _error(instruction, f"{_name(instruction)} closes nothing")
+            raise instruction.error(f"{instruction.name} closes nothing")
         blocks.pop()
     elif op in _BREAKS and not _inside(blocks, LOOPS):
-        raise _error(instruction, f"{_name(instruction)} outside of a loop")
+        raise instruction.error(f"{instruction.name} outside of a loop")
 
 
 def _check_depth(blocks: list[_Block]) -> None:
     newest = blocks[-1]
     limit = _DEPTHS[newest.kind]
     if sum(block.kind == newest.kind for block in blocks) > limit:
-        raise _error(newest.opener, f"{newest.kind} nest deeper than {limit}")
+        raise newest.opener.error(f"{newest.kind} nest deeper than {limit}")
 
 
 def _inside(blocks: list[_Block], openers: frozenset[Op] | set[Op]) -> bool:
@@ -159,11 +160,3 @@ def _body(instructions: tuple[Instruction, ...]) -> Body:
     calls = (each for each in instructions if each.op in CALLS)
     found = tuple(Call(each.label, f"l{each.label}", each.offset) for each in calls)
     return Body(len(instructions), found)
-
-
-def _name(instruction: Instruction) -> str:
-    return instruction.op.name.lower()
-
-
-def _error(instruction: Instruction, what: str) -> ShaderError:
-    return ShaderError(what, offset=instruction.offset)

@@ -1,4 +1,6 @@
-"""What decorates operands and mnemonics, with its spelling (shader reference 1 and 4)."""
+"""Source modifiers, result modifiers and instruction controls, with their spelling (SM1-3 tokens,
+"Source modifiers" and "Shader declarations").
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from dp2emu.shader.sm.versions import V1_0, V1_4, V2_0, V2_X, V3_0, Level, Stage
 
 
 class SourceModifier(SdkEnum, prefix="D3DSPSM_"):
-    """What is done to a source after its swizzle; ``SIGN`` is 2(v - 0.5), ``COMP`` 1 - v."""
+    """Functions applied to a source after its swizzle; ``SIGN`` is 2(v - 0.5), ``COMP`` 1 - v."""
 
     NONE = 0
     NEG = 1
@@ -30,7 +32,7 @@ class SourceModifier(SdkEnum, prefix="D3DSPSM_"):
 
 
 class ModifierRow(NamedTuple):
-    """How a source modifier is spelled, and where it exists, by steps."""
+    """The spelling of a source modifier, and the versions that have it, by steps."""
 
     before: str
     after: str
@@ -65,7 +67,7 @@ MODIFIERS = {
 }
 
 MODIFIER_ALIASES = {"_db": "_dz", "_da": "_dw"}
-"""Older spellings of the ps_1_4 divisions."""
+"""Older spellings of the ps_1_4 division modifiers."""
 
 BY_SPELLING = {(row.before, row.after): modifier for modifier, row in MODIFIERS.items()}
 
@@ -100,7 +102,7 @@ class Comparison(SdkEnum, prefix="D3DSPC_"):
 
 
 class Sampling(SdkEnum, prefix="D3DSI_TEXLD_"):
-    """How a 2.0 texld takes its coordinates: divided by w, or with w as LOD bias."""
+    """Variants of texld from 2.0 on: plain, coordinates divided by w, or w as LOD bias."""
 
     PLAIN = 0
     PROJECT = 1
@@ -108,7 +110,7 @@ class Sampling(SdkEnum, prefix="D3DSI_TEXLD_"):
 
 
 class TextureType(SdkEnum):
-    """What a declared sampler samples; UNKNOWN leaves it to the texture that is bound."""
+    """Texture type of a declared sampler; UNKNOWN takes the type of the bound texture."""
 
     D3DSTT_UNKNOWN = 0
     D3DSTT_1D = 1
@@ -118,5 +120,5 @@ class TextureType(SdkEnum):
 
     @property
     def suffix(self) -> str:
-        """What follows ``dcl_`` in assembly text."""
+        """The suffix of ``dcl_`` in assembly text."""
         return self.name.removeprefix("D3DSTT_").lower()

@@ -1,4 +1,4 @@
-"""The opcodes, one row each (shader reference 3 and 5 to 7).
+"""The opcodes, one row each (SM1-3 tokens, "Opcodes").
 
 Operands are spelled in letters, one an operand, destination first::
 
@@ -127,7 +127,7 @@ class Op(SdkEnum, prefix="D3DSIO_"):
 
 
 class Group(Enum):
-    """What an opcode has to do with, for rules about order and predication."""
+    """Category of an opcode, for the rules of order and predication."""
 
     ARITHMETIC = "arithmetic"
     TEXTURE = "texture"
@@ -139,7 +139,7 @@ class Group(Enum):
 
 
 class Control(Enum):
-    """What the control bits of an instruction token hold."""
+    """Content of the control bits of an instruction token."""
 
     NONE = 0
     COMPARISON = 1
@@ -147,20 +147,20 @@ class Control(Enum):
 
 
 class Form(NamedTuple):
-    """How an opcode is spelled from some version on, and its operands as letters."""
+    """Mnemonic and operand letters of an opcode, from some version on."""
 
     name: str
     destination: str = ""
     sources: str = ""
     optional: str = ""
-    """Sources that may follow; the length field decides."""
+    """Optional trailing sources; the length field of the token says whether they are present."""
 
 
 Forms = Mapping[Level, Form | None]
 
 
 class Opcode(NamedTuple):
-    """A row of the table.  ``vs`` and ``ps`` are forms by steps; None ends the last one."""
+    """A row of the table.  ``vs`` and ``ps`` are forms by version; None removes the opcode."""
 
     op: Op
     group: Group
@@ -168,12 +168,12 @@ class Opcode(NamedTuple):
     ps: Forms
     control: Control = Control.NONE
     raw: int = 0
-    """DWORDs of the constant that follows the destination."""
+    """Number of constant DWORDs after the destination."""
     rows: int = 1
-    """Registers read from the last source on: matrices have several."""
+    """Consecutive registers that the last source reads: the rows of a matrix."""
 
     def form(self, version: Version) -> Form | None:
-        """The form in a version, None where there is no such opcode."""
+        """The form in a version; None if the version has no such opcode."""
         return entry(self.vs if version.stage is Stage.VERTEX else self.ps, version.level)
 
 
@@ -200,7 +200,7 @@ def _row(
     raw: int = 0,
     rows: int = 1,
 ) -> Opcode:
-    """An opcode of one form; ``until`` is the first pixel version without it."""
+    """An opcode with one form; ``until`` is the first pixel shader version without it."""
     form = Form(name or op.name.lower(), destination, sources)
     return Opcode(op, group, _since(vs, form), _since(ps, form, until), control, raw, rows)
 
@@ -361,12 +361,12 @@ _SOURCES = {
 
 
 def source_files(letter: str) -> frozenset[File]:
-    """The register files a source may be in."""
+    """The register files allowed for a source."""
     return _SOURCES[letter]
 
 
 @cache
 def destination_files(letter: str, version: Version) -> frozenset[File]:
-    """The register files a destination may be in; texture registers turn read-only in ps_1_4."""
+    """The register files allowed for a destination; t# is read-only from ps_1_4 on."""
     files = _DESTINATIONS[letter]
     return files - {File.TEXTURE} if letter in "dm" and version.level >= V1_4 else files

@@ -1,10 +1,14 @@
-"""A decoded shader as values: what lowering reads, and what text is written from and read into."""
+"""A decoded shader of Direct3D 8 or 9 as immutable records.
+
+The decoder and the assembler make them; the lowering, the encoder and the disassembler read them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import field
 
 from dp2emu.d3d.enums import DeclUsage
+from dp2emu.errors import ShaderError
 from dp2emu.records import dataclass
 from dp2emu.shader.sm.modifiers import (
     Comparison,
@@ -18,7 +22,7 @@ from dp2emu.shader.sm.registers import Register
 from dp2emu.shader.sm.versions import Version
 
 Swizzle = tuple[int, int, int, int]
-"""For x, y, z and w the component, 0 to 3, that is read."""
+"""The component, 0 to 3, read for each of x, y, z and w."""
 
 IDENTITY: Swizzle = (0, 1, 2, 3)
 FULL_MASK = 0b1111
@@ -27,7 +31,7 @@ _PLAIN = ResultModifier(0)
 
 @dataclass(frozen=True, slots=True)
 class Relative:
-    """An index added to a register number: a component of a0, or aL."""
+    """The run-time index added to a register number: a component of a0, or aL."""
 
     register: Register
     component: int = 0
@@ -35,7 +39,7 @@ class Relative:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An operand that is read: swizzled first, then modified."""
+    """A source operand: swizzled first, then modified."""
 
     register: Register
     swizzle: Swizzle = IDENTITY
@@ -45,10 +49,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """An operand that is written.  x of ``mask`` is bit 0.
+    """A destination operand.  Bit 0 of ``mask`` is x.
 
-    A result is multiplied by two to the power of ``shift``, then saturated if ``modifiers`` say
-    so, then written where the mask and the predicate allow.
+    A result is multiplied by 2 to the power of ``shift``, then saturated if ``modifiers`` include
+    it, then written under the mask and the predicate.
     """
 
     register: Register
@@ -64,13 +68,13 @@ class Destination:
 
     @property
     def components(self) -> tuple[int, ...]:
-        """The components the mask lets through, ascending."""
+        """The components in the mask, ascending."""
         return tuple(i for i in range(4) if self.mask >> i & 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What dcl says of its register: the texture type of a sampler, or a usage, or nothing.
+    """Content of a dcl: the texture type of a sampler, a usage, or nothing.
 
     Registers of fixed meaning have no usage: ps_2_x v# and t#, vPos and vFace.
     """
@@ -84,9 +88,9 @@ class Declaration:
 class Instruction:
     """An instruction.
 
-    ``destination`` of texkill is read; ``coissue`` marks the second of a ps_1_x pair;
-    ``constant`` holds the raw DWORDs of def, defi and defb.  ``offset`` in bytes and ``words``,
-    the tokens themselves, are there if it was decoded and do not count when comparing.
+    ``destination`` of texkill is read.  ``coissue`` marks the second of a ps_1_x pair.
+    ``constant`` has the raw DWORDs of def, defi and defb.  The decoder sets ``offset``, in bytes,
+    and ``words``, the tokens; comparisons ignore both.
     """
 
     op: Op
@@ -107,6 +111,15 @@ class Instruction:
         return OPCODES[self.op]
 
     @property
+    def name(self) -> str:
+        """The name of the opcode in lower case."""
+        return self.op.name.lower()
+
+    def error(self, what: str) -> ShaderError:
+        """A ShaderError at the instruction's byte offset."""
+        return ShaderError(what, offset=self.offset)
+
+    @property
     def target(self) -> Destination:
         """The destination of an instruction that has one."""
         assert self.destination is not None
@@ -120,7 +133,7 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """DWORDs that mean nothing to the GPU, such as a compiler's table of constants."""
+    """DWORDs that the GPU ignores, such as a compiler's constant table."""
 
     words: tuple[int, ...]
     offset: int = field(default=0, compare=False)
@@ -128,7 +141,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Shader:
-    """A shader: instructions in order, with comments apart and whatever follows the end token."""
+    """A shader: instructions in order, comments, and the bytes after the end token."""
 
     version: Version
     instructions: tuple[Instruction, ...]

@@ -1,6 +1,7 @@
 """Register files: their numbers in tokens, their names, and how many each version has.
 
-Shader reference 2.  Where the count is a capability, as in 2_x, it is the most there can be.
+Source: SM1-3 tokens, "Registers".  Where the count is a device capability, as in 2_x, the table
+has the maximum.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from dp2emu.shader.sm.versions import (
 
 
 class File(Enum):
-    """Register files, named as D3DSPR_*; the value is how names of registers begin.
+    """Register files, named as D3DSPR_*; the value is the prefix of register names.
 
-    Where one number means two files (ADDR and TEXTURE, TEXCRDOUT and OUTPUT) they are two here,
-    and CONST2 to CONST4 are the upper part of CONST.
+    Token types that mean two files (ADDR and TEXTURE, TEXCRDOUT and OUTPUT) are two members, and
+    CONST2 to CONST4 are the upper part of CONST.
     """
 
     TEMP = "r"
@@ -56,17 +57,17 @@ class File(Enum):
 
 
 class Bank(NamedTuple):
-    """A row of the table: ``type`` in a token, and registers in each version by steps."""
+    """A row of the table: the ``type`` field of tokens, and register counts by version."""
 
     file: File
     type: int
     vs: Mapping[Level, int] = {}
     ps: Mapping[Level, int] = {}
     names: tuple[str, ...] = ()
-    """Of each register, where they are not numbered."""
+    """Names of the registers, where they are not numbered."""
 
     def count(self, version: Version) -> int:
-        """Registers of this file in a version."""
+        """The number of registers of this file in a version."""
         steps = self.vs if version.stage is Stage.VERTEX else self.ps
         return entry(steps, version.level) or 0
 
@@ -105,7 +106,7 @@ BANKS = (
 BY_FILE = {bank.file: bank for bank in BANKS}
 
 _CONST_TYPES = (2, 11, 12, 13)
-"""The float constants are numbered through these types, 2048 each."""
+"""Token types of float constants: 2048 registers each, numbered through."""
 _PER_TYPE = 2048
 
 _NAMED = {
@@ -117,14 +118,14 @@ _NUMBERED = re.compile(r"([a-z]+)([0-9]{1,5})\Z", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A register.  Its name is unique among all versions."""
+    """A register; the name identifies it in all versions."""
 
     file: File
     number: int = 0
 
     @property
     def type_and_number(self) -> tuple[int, int]:
-        """The fields of a parameter token."""
+        """The type and number fields of a parameter token."""
         if self.file is File.CONST:
             return _CONST_TYPES[self.number // _PER_TYPE], self.number % _PER_TYPE
         return BY_FILE[self.file].type, self.number
@@ -137,9 +138,9 @@ class Register:
 
 
 def register(version: Version, type: int, number: int) -> Register | None:
-    """The register of a parameter token, None if the version has none of the type.
+    """The register of a parameter token; None if the version has no such type.
 
-    The number is not checked: ``exists`` tells.
+    The number is not checked; ``exists`` does that.
     """
     if type in _CONST_TYPES:
         return Register(File.CONST, _CONST_TYPES.index(type) * _PER_TYPE + number)
@@ -153,7 +154,7 @@ def exists(version: Version, register: Register, rows: int = 1) -> bool:
 
 
 def named(text: str) -> Register | None:
-    """The register of a name in any case, None if it is none."""
+    """The register with a name, in either case; None if there is none."""
     text = text.lower()
     if text in _NAMED:
         return Register(*_NAMED[text])

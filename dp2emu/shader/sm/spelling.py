@@ -1,4 +1,4 @@
-"""Mnemonics and component letters, shared by whoever writes assembly text and who reads it."""
+"""Mnemonics and component letters of assembly text, shared by assembler and disassembler."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ COMPONENTS = "xyzw"
 COLORS = "rgba"
 
 COMMENT = "comment"
-"""The line of a comment's head."""
+"""Keyword of the line that begins a comment."""
 
 _SAMPLING_SUFFIXES = {Sampling.PLAIN: "", Sampling.PROJECT: "p", Sampling.BIAS: "b"}
 
 
 class Mnemonic(NamedTuple):
-    """An opcode together with what its control bits say."""
+    """An opcode with its control bits."""
 
     op: Op
     comparison: Comparison | None = None
@@ -36,7 +36,7 @@ def mnemonics(version: Version) -> Mapping[str, Mnemonic]:
 
 @cache
 def spellings(version: Version) -> Mapping[Mnemonic, str]:
-    """The same the other way round."""
+    """The mnemonic text of each opcode with control bits: the inverse of ``mnemonics``."""
     return MappingProxyType({each: name for name, each in mnemonics(version).items()})
 
 
@@ -47,7 +47,7 @@ def _of(row: Opcode, version: Version) -> Iterator[tuple[str, Mnemonic]]:
     if row.control is Control.COMPARISON:
         for comparison in Comparison:
             yield f"{form.name}_{comparison.name.lower()}", Mnemonic(row.op, comparison)
-    elif row.control is Control.SAMPLING and version.sized:
+    elif row.control is Control.SAMPLING and version.has_lengths:
         for sampling, suffix in _SAMPLING_SUFFIXES.items():
             yield form.name + suffix, Mnemonic(row.op, sampling=sampling)
     else:

@@ -1,4 +1,4 @@
-"""A line of assembly text as an instruction."""
+"""Parser for one line of assembly text of Direct3D 8 and 9 shaders."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _TEXTURES = {"": TextureType.D3DSTT_UNKNOWN} | {
 
 
 class _Operand(NamedTuple):
-    """An operand before it is known whether it is read or written."""
+    """A parsed operand, source or destination."""
 
     before: str
     register: Register
@@ -66,7 +66,7 @@ class _Operand(NamedTuple):
 
 
 class _Suffixes(NamedTuple):
-    """What follows a mnemonic: flags of the destination, and ``others``."""
+    """Suffixes of a mnemonic: result modifiers, result shift, and ``others``."""
 
     modifiers: ResultModifier
     shift: int
@@ -74,7 +74,7 @@ class _Suffixes(NamedTuple):
 
 
 def instruction_of(text: str, version: Version) -> Instruction:
-    """The instruction a line spells.  Raises ShaderError; whether it is valid is not checked."""
+    """Parse a line.  Raises ShaderError for syntax; the rules of ``decode`` are not checked."""
     match = _INSTRUCTION.match(text.strip().lower())
     if match is None:
         raise ShaderError(f"{shown(text)} is no instruction")
@@ -101,7 +101,7 @@ def instruction_of(text: str, version: Version) -> Instruction:
 
 
 def _mnemonic(text: str, version: Version) -> tuple[Mnemonic, _Suffixes]:
-    """``setp_gt_pp`` is setp_gt with a flag: the longest mnemonic counts."""
+    """Split off suffixes; the longest mnemonic wins: ``setp_gt_pp`` is setp_gt with a flag."""
     parts = text.split("_")
     for taken in (2, 1):
         found = mnemonics(version).get("_".join(parts[:taken]))
@@ -217,7 +217,7 @@ def _relative(text: str, version: Version) -> Relative:
     at = COMPONENTS.find(component or "x")
     if len(component) > 1 or at < 0 or register.file is not File.ADDR:
         raise ShaderError(f"{shown(text)} is no index")
-    if at and not version.sized:
+    if at and not version.has_lengths:
         raise ShaderError(f"{version.name} indexes with a0.x only")
     return Relative(register, at)
 
@@ -237,7 +237,7 @@ def _letters(text: str) -> list[int]:
 
 
 def _swizzle(text: str) -> Swizzle:
-    """A short swizzle goes on with its last component."""
+    """Parse a swizzle; a short one repeats its last component."""
     if not text:
         return IDENTITY
     read = _letters(text)
@@ -255,7 +255,7 @@ def _mask(text: str) -> int:
 
 
 def _float(text: str) -> int:
-    """Bits of a float; a whole number is one too, and so is ``1.0f``."""
+    """Bits of a float literal; integers and an ``f`` suffix are accepted."""
     digits = text.removeprefix("+")
     for spelled in (digits, digits.removesuffix("f")):
         try:
@@ -280,4 +280,4 @@ def _truth(text: str) -> int:
 
 _TRUTHS = {"false": 0, "true": 1}
 _CONSTANTS: dict[Op, Callable[[str], int]] = {Op.DEF: _float, Op.DEFI: _integer, Op.DEFB: _truth}
-"""How the DWORDs of constants are read."""
+"""Parsers of the DWORDs of def, defi and defb."""

@@ -1,4 +1,6 @@
-"""Shader versions, and what changes from one to the next (shader reference 1)."""
+"""Shader versions of Direct3D 8 and 9, and tables with entries by version (SM1-3 tokens, "Token
+stream").
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from typing import TypeVar
 from dp2emu.records import dataclass
 
 Level = tuple[int, int]
-"""Major and minor number; versions of one stage are ordered by it."""
+"""Major and minor version number; versions of one stage are ordered by it."""
 
 V1_0, V1_1, V1_2, V1_3, V1_4 = (1, 0), (1, 1), (1, 2), (1, 3), (1, 4)
 V2_0, V2_X, V2_SW = (2, 0), (2, 1), (2, 0xFF)
@@ -19,7 +21,7 @@ T = TypeVar("T")
 
 
 def entry(steps: Mapping[Level, T], level: Level) -> T | None:
-    """What holds at a level: the entry of the newest step that is not newer, None before all.
+    """The value of the newest step at or below ``level``; None below the first.
 
     ``steps`` are in ascending order.
     """
@@ -52,17 +54,17 @@ class Version:
 
     @property
     def name(self) -> str:
-        """As assembly text spells it: ``vs_2_x``."""
+        """The name in assembly text: ``vs_2_x``."""
         major, minor = self.level
         return f"{self.stage.value}_{major}_{_MINORS.get(self.level, minor)}"
 
     @property
-    def sized(self) -> bool:
-        """Whether instruction tokens tell their length."""
+    def has_lengths(self) -> bool:
+        """Whether instruction tokens have a length field."""
         return self.level >= V2_0
 
     @property
-    def early_pixel(self) -> bool:
+    def is_ps_1_x(self) -> bool:
         """Whether it is one of ps_1_0 to ps_1_4."""
         return self.stage is Stage.PIXEL and self.level < V2_0
 
@@ -75,7 +77,7 @@ _LEVELS = {
 }
 
 VERSIONS = tuple(Version(stage, level) for stage, levels in _LEVELS.items() for level in levels)
-"""Every version; 1_0 differs from 1_1 in that vs_1_0 has no address register."""
+"""Every version.  1_0 differs from 1_1 in that vs_1_0 has no address register."""
 
 BY_TOKEN = {version.token: version for version in VERSIONS}
 BY_NAME = {version.name: version for version in VERSIONS}

@@ -1,12 +1,12 @@
-"""Assembly text to programs.
+"""Assembler: text to programs of Direct3D 10 and 11.
 
-The first line is the version.  Each of the others is an instruction or one of::
+The first line is the version.  Every other line is an instruction or one of::
 
-    dword 0x........, ...     tokens as they are
-    raw .. .. ..              bytes behind the end of the program
+    dword 0x........, ...     literal tokens
+    raw .. .. ..              bytes after the end of the program
 
-``//`` and ``;`` start a remark, ``/* */`` encloses one.  Case does not matter.  A line goes on
-where a brace is open.  The length of the program is never written down.
+``//`` and ``;`` start a remark, ``/* */`` encloses one.  Text is case-insensitive.  A line
+continues while a brace is open.  The length of the program is implied.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from dp2emu.shader.sm4.syntax import instruction_of
 from dp2emu.shader.sm4.versions import BY_NAME, Version
 
 _HEAD = 8
-"""Bytes of version and length."""
+"""Bytes of the version and length tokens."""
 
 
 def assemble(text: str, *, check: bool = True) -> bytes:
-    """The program a text spells.
+    """Assemble text into a program.
 
-    Raises ShaderError, which names the line: for text that cannot be read, and, unless ``check``
-    is off, for a program that ``decode`` refuses.
+    Raises ShaderError, which names the line, for syntax errors and, if ``check`` is set, for a
+    program that ``decode`` refuses.
     """
     lines = list(_joined(source_lines(text)))
     if not lines:
@@ -52,7 +52,7 @@ def assemble(text: str, *, check: bool = True) -> bytes:
 
 
 def _joined(lines: Iterator[Line]) -> Iterator[Line]:
-    """Lines with what belongs to an open brace."""
+    """Join lines while a brace is open; a joined line has the number of its first."""
     parts: list[str] = []
     begin = depth = 0
     for place, text in lines:

@@ -1,4 +1,6 @@
-"""The hash of a DXBC container: MD5 with an ending of its own (shader reference 1)."""
+"""DXBC containers: reading, writing and their hash (SM4-5 tokens, "Containers" and "Container
+hash").
+"""
 
 from __future__ import annotations
 
@@ -13,26 +15,20 @@ from dp2emu.shader.cursor import CODE_BYTES
 
 _BLOCK = 64
 
-
 _TAIL = 56
-"""Bytes of a last block that leave room for both of its lengths."""
-
+"""Bytes of a last block that leave room for both length words."""
 
 _WORD = 0xFFFFFFFF
 
-
 _START = (0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476)
 
-
 _SINES = tuple(int(abs(math.sin(i + 1)) * (1 << 32)) for i in range(64))
-
 
 _SHIFTS = tuple(
     shift
     for row in ((7, 12, 17, 22), (5, 9, 14, 20), (4, 11, 16, 23), (6, 10, 15, 21))
     for shift in row * 4
 )
-
 
 _PLACES = tuple(
     (step * i + first) % 16 for step, first in ((1, 0), (5, 1), (3, 5), (7, 0)) for i in range(16)
@@ -42,7 +38,10 @@ _State = tuple[int, int, int, int]
 
 
 def digest(data: bytes) -> bytes:
-    """The 16 bytes of a container's hash.  ``data`` are its bytes from the 20th on."""
+    """The 16-byte hash of a container: MD5 with nonstandard padding.
+
+    ``data`` are the container's bytes from offset 20 on.
+    """
     state: _State = _START
     whole = len(data) - len(data) % _BLOCK
     for block in struct.iter_unpack("<16I", data[:whole] + _ending(data[whole:], len(data))):
@@ -51,7 +50,7 @@ def digest(data: bytes) -> bytes:
 
 
 def _ending(rest: bytes, length: int) -> bytes:
-    """The last one or two blocks: bits first, then the rest, then another count of them."""
+    """The last one or two blocks: MD5's padding with the length moved to two other places."""
     bits = struct.pack("<I", 8 * length & _WORD)
     odd = struct.pack("<I", 2 * length + 1 & _WORD)
     if len(rest) < _TAIL:
@@ -60,7 +59,7 @@ def _ending(rest: bytes, length: int) -> bytes:
 
 
 def _compressed(state: _State, block: tuple[int, ...]) -> _State:
-    """MD5's compression of sixteen words into the state."""
+    """MD5's compression function."""
     a, b, c, d = state
     for i, (sine, shift, place) in enumerate(zip(_SINES, _SHIFTS, _PLACES, strict=True)):
         mixed = a + _mix(i // 16, b, c, d) + sine + block[place] & _WORD
@@ -77,29 +76,25 @@ def _mix(turn: int, b: int, c: int, d: int) -> int:
     return b ^ c ^ d if turn == 2 else c ^ (b | ~d & _WORD)
 
 
-# DXBC containers: a program with the signatures of what goes in and out (shader reference 1).
+# Chunks: a program and the signatures of its inputs and outputs (SM4-5 tokens, "Containers").
 
 MAGIC = b"DXBC"
-
 
 PROGRAM_TAGS = ("SHDR", "SHEX")
 
 _HEADER = struct.Struct("<4s16sIII")
 
-
 _HASHED = 20
-"""Where the hash begins: behind itself."""
-
+"""Offset of the hashed bytes: after the hash field."""
 
 _CHUNK = struct.Struct("<4sI")
-
 
 _VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A part of a container; ``offset`` of its data in the container does not count."""
+    """A chunk of a container; ``pack`` ignores ``offset``, the position of its data."""
 
     tag: str
     data: bytes
@@ -107,7 +102,7 @@ class Chunk:
 
 
 class ComponentType(IntEnum):
-    """What the components of a signature's element hold."""
+    """Data type of a signature element's components."""
 
     UNKNOWN = 0
     UINT = 1
@@ -119,9 +114,9 @@ class ComponentType(IntEnum):
 class Element:
     """An element of a signature.
 
-    ``system_value`` is a D3D_NAME, which containers number in a way of their own from 11 on.
-    ``register`` is None for what has none: vPrim, oDepth, oMask.  Bit 0 of a mask is x.  ``used``
-    are the components of an input that are read, or those of an output that are never written.
+    ``system_value`` is a D3D_NAME (``SignatureName``).  ``register`` is None for vPrim, oDepth and
+    oMask.  Bit 0 of a mask is x.  ``used`` is the mask of an input's components that are read, or
+    of an output's components that are never written.
     """
 
     semantic: str
@@ -140,21 +135,21 @@ Signature = tuple[Element, ...]
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A container's chunks in order, and what of them matters to the GPU."""
+    """A container: its chunks in order, and the decoded program and signatures."""
 
     chunks: tuple[Chunk, ...]
     program: bytes
-    """From its version token on."""
+    """Program code from its version token on."""
     inputs: Signature = ()
     outputs: Signature = ()
     patch_constants: Signature = ()
 
 
 def unpack(data: bytes, *, hashed: bool = True) -> Container:
-    """The container in ``data``.
+    """Read a container.
 
-    Raises ShaderError with the byte offset for sizes that do not fit, unless ``hashed`` is off
-    for a hash that is wrong, and for signatures and programs that are missing or there twice.
+    Raises ShaderError with the byte offset for sizes that do not fit, for a wrong hash if
+    ``hashed`` is set, and for a missing program or duplicate programs and signatures.
     """
     chunks = tuple(_chunks(data, _table(data, hashed=hashed)))
     programs = [chunk for chunk in chunks if chunk.tag in PROGRAM_TAGS]
@@ -170,7 +165,7 @@ def unpack(data: bytes, *, hashed: bool = True) -> Container:
 
 
 def pack(chunks: Iterable[Chunk]) -> bytes:
-    """A container of chunks in order, with its hash."""
+    """Write a container of chunks in order, with its hash."""
     parts = [
         _CHUNK.pack(each.tag.encode("latin-1"), len(each.data)) + each.data for each in chunks
     ]
@@ -222,39 +217,33 @@ def _chunks(data: bytes, offsets: tuple[int, ...]) -> Iterator[Chunk]:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a tag lays out its elements."""
+    """Layout of a signature's elements."""
 
     stream: bool = False
     precision: bool = False
 
     @property
     def words(self) -> int:
-        """DWORDs of an element."""
+        """Number of DWORDs of an element."""
         return 6 + self.stream + self.precision
 
 
 _PLAIN, _STREAMED, _LONG = Form(), Form(stream=True), Form(stream=True, precision=True)
 
-
 INPUTS = {"ISGN": _PLAIN, "ISG1": _LONG}
-
 
 OUTPUTS = {"OSGN": _PLAIN, "OSG5": _STREAMED, "OSG1": _LONG}
 
-
 PATCH_CONSTANTS = {"PCSG": _PLAIN, "PSG1": _LONG}
-"""The tags of signatures."""
-
+"""Signature layouts by chunk tag."""
 
 _ELEMENTS = 8
-"""Where the elements of a signature begin; a word in front of them says so."""
-
+"""Offset of a signature's elements, as its second word must say."""
 
 _NOWHERE = 0xFFFFFFFF
 
-
 _NAME_BYTES = 1 << 10
-"""No name is longer."""
+"""Maximum length of a semantic name."""
 
 
 def _signature(chunks: tuple[Chunk, ...], forms: Mapping[str, Form]) -> Signature:
@@ -303,7 +292,7 @@ def _element(chunk: Chunk, form: Form, at: int) -> Element:
 
 
 def _name(chunk: Chunk, at: int, offset: int) -> str:
-    """The zero-terminated text at a place in a chunk."""
+    """The zero-terminated string at an offset in a chunk."""
     end = chunk.data.find(b"\0", at, at + _NAME_BYTES)
     if at >= len(chunk.data) or end < 0:
         raise ShaderError(f"no name at {at:#x} of {chunk.tag}", offset=offset)

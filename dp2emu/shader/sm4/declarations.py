@@ -1,4 +1,6 @@
-"""Where declarations keep what they say (shader reference 6)."""
+"""Layout of declarations: attributes in the opcode token and in words (SM4-5 tokens,
+"Declarations").
+"""
 
 from __future__ import annotations
 
@@ -25,25 +27,25 @@ from dp2emu.shader.sm4.program import Declaration, Returns
 
 
 class Part(NamedTuple):
-    """An attribute of Declaration, in bits of the opcode token or in words after the operand."""
+    """An attribute of Declaration: bits of the opcode token, or words after the operand."""
 
     name: str
     bits: Bits | None = None
     words: int = 1
-    """How many, if not in the opcode token."""
+    """Number of words, if the attribute is not in the opcode token."""
     read: Callable[..., Any] = int
-    """From the number or the numbers there; raises ValueError."""
+    """Converts the number or numbers; raises ValueError for undefined ones."""
     write: Callable[[Any], int | tuple[int, ...]] = int
 
 
 def returns_of(word: int) -> Returns:
-    """The types of the four components of a resource.  Raises ValueError."""
+    """Unpack the types of a resource's four components.  Raises ValueError."""
     x, y, z, w = (ReturnType(bits.of(word)) for bits in RETURNS)
     return x, y, z, w
 
 
 def returns_word(returns: Returns) -> int:
-    """The same as a word."""
+    """Pack the types of a resource's four components into a word."""
     return sum(bits.put(type) for bits, type in zip(RETURNS, returns, strict=True))
 
 
@@ -52,7 +54,7 @@ def _triple(x: int, y: int, z: int) -> tuple[int, int, int]:
 
 
 def _bits(name: str, width: int, read: Callable[[int], Any] = int) -> Part:
-    """Control bits begin at 11."""
+    """An attribute in the control bits, which begin at bit 11."""
     return Part(name, Bits(11, width), read=read)
 
 
@@ -106,16 +108,16 @@ PARTS: dict[Op, tuple[Part, ...]] = {
     Op.DCL_RESOURCE_STRUCTURED: (_STRIDE,),
     Op.DCL_GSINSTANCES: (_COUNT,),
 }
-"""What each declaration says, in the order of its words."""
+"""Attributes of each declaration, in the order of its words."""
 
 
 def words_after(op: Op) -> int:
-    """How many words of a declaration follow its operand, those of ``data`` not counted."""
+    """Number of words after the operand of a declaration, without ``data``."""
     return sum(part.words for part in PARTS[op] if part.bits is None)
 
 
 def declaration_of(op: Op, token: int, words: Sequence[int]) -> Declaration:
-    """What a declaration says.  Raises ValueError for numbers that mean nothing."""
+    """Decode a declaration.  Raises ValueError for undefined enumeration values."""
     found: dict[str, Any] = {}
     at = 0
     for part in PARTS[op]:
@@ -128,19 +130,19 @@ def declaration_of(op: Op, token: int, words: Sequence[int]) -> Declaration:
 
 
 def fits(op: Op, declaration: Declaration) -> bool:
-    """Whether the opcode token has room for what it says of a declaration."""
+    """Whether the attributes in the opcode token fit their bits."""
     parts = ((getattr(declaration, part.name), part.bits) for part in PARTS[op])
     return all(bits is None or bits.of(bits.put(value)) == value for value, bits in parts)
 
 
 def control_bits(op: Op, declaration: Declaration) -> int:
-    """What the opcode token says of a declaration."""
+    """The attributes in the opcode token."""
     parts = (part for part in PARTS[op] if part.bits is not None)
     return sum(part.bits.put(int(getattr(declaration, part.name))) for part in parts if part.bits)
 
 
 def declaration_words(op: Op, declaration: Declaration) -> Iterator[int]:
-    """The words that follow the operand."""
+    """The words after the operand."""
     for part in PARTS[op]:
         if part.bits is None:
             value = part.write(getattr(declaration, part.name))

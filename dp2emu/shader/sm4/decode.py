@@ -1,53 +1,31 @@
-"""Operand tokens to operands, checked against the tables (shader reference 3)."""
+"""Decoder of shader programs of Direct3D 10 and 11 (SM4-5 tokens, "Program tokens" and
+"Operands").
+
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+from math import prod
 
 from dp2emu.errors import ShaderError
+from dp2emu.records import dataclass
 from dp2emu.shader.cursor import Cursor
 from dp2emu.shader.resources import Dimension
+from dp2emu.shader.sm4 import fields
 from dp2emu.shader.sm4.declarations import declaration_of, words_after
-from dp2emu.shader.sm4.enums import Precision, ReturnType, Sizes, Sync
-from dp2emu.shader.sm4.fields import (
-    AT_ONCE,
-    BY_MASK,
-    BY_SELECT,
-    BY_SWIZZLE,
-    COUNT,
-    EXTENDED,
-    EXTENSION,
-    FILE,
-    FOUR_COMPONENTS,
-    INDICES,
-    LENGTH,
-    MASK,
-    MODE,
-    MODIFIER,
-    NO_COMPONENTS,
-    NONZERO,
-    ONE_COMPONENT,
-    OPCODE,
-    OPERAND_MODIFIER,
-    PRECISE,
-    PRECISION,
-    RELATIVE,
-    REPRESENTATIONS,
-    RESOURCE_DIMENSION,
-    RESOURCE_RETURNS,
-    SAMPLE_CONTROLS,
-    SATURATE,
-    SELECT,
-    SIZES,
-    SUM,
-    SWIZZLE,
-    SYNC,
-    TEXEL,
-    VIEW_DIMENSION,
-    VIEW_RETURNS,
-    VIEW_STRIDE,
+from dp2emu.shader.sm4.enums import CustomClass, Precision, ReturnType, Sizes, Sync
+from dp2emu.shader.sm4.flow import Phase, check_flow, phases
+from dp2emu.shader.sm4.opcodes import (
+    ACCEPTED_DIMENSIONS,
+    DECLARED_DIMENSIONS,
+    OPCODES,
+    SIZED,
+    WITH_DATA,
+    Opcode,
+    files,
 )
-from dp2emu.shader.sm4.opcodes import OPCODES, SIZED, WITH_DATA, Opcode, files
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import (
     Declaration,
@@ -59,29 +37,22 @@ from dp2emu.shader.sm4.program import (
     View,
 )
 from dp2emu.shader.sm4.registers import BY_TYPE, Bank, File, bank_of
-from dp2emu.shader.sm4.validate import validate
-from dp2emu.shader.sm4.versions import BY_TOKEN, Version
+from dp2emu.shader.sm4.versions import BY_TOKEN, Stage, Version
 
 _IMMEDIATES = {File.IMMEDIATE: 1, File.IMMEDIATE64: 2}
 """DWORDs of an immediate of one component."""
-
 
 _WORDS_OF_FOUR = 4
 
 _NONE = frozenset({Selection.NONE})
 
-
 _SCALAR = frozenset({Selection.ONE, Selection.SELECT})
-
 
 _SOURCE = _SCALAR | {Selection.SWIZZLE}
 
-
 _MEMORY = frozenset({Selection.NONE, Selection.MASK})
 
-
 _DESTINATION = _MEMORY | {Selection.ONE}
-
 
 _SELECTIONS = {
     "d": _DESTINATION,
@@ -95,22 +66,19 @@ _SELECTIONS = {
     **dict.fromkeys("fisc", _SOURCE),
     **dict.fromkeys("taRyw", _SOURCE | _NONE),
 }
-"""How operands may name their components, by letter."""
-
+"""Component selection modes allowed for each operand letter."""
 
 _MASKED = frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP})
-"""What is written by a mask."""
-
+"""Files that are written with a mask."""
 
 _INDEXES = files(OPCODES[Op.MOV], "s") - {File.IMMEDIATE, File.IMMEDIATE64, File.THIS}
-"""What may be added to an index."""
-
+"""Files that may be the run-time part of an index."""
 
 _NEGATE, _ABSOLUTE = 1, 2
 
 
 def read_operand(cursor: Cursor[Version], row: Opcode, letter: str) -> Operand:
-    """The next operand of an instruction.  Raises ShaderError."""
+    """Read the next operand of an instruction.  Raises ShaderError."""
     token = cursor.take()
     bank = _bank(cursor, token)
     if bank.file not in files(row, letter):
@@ -135,12 +103,13 @@ def read_operand(cursor: Cursor[Version], row: Opcode, letter: str) -> Operand:
 
 
 def _bank(cursor: Cursor[Version], token: int) -> Bank:
-    bank = BY_TYPE.get(FILE.of(token))
+    bank = BY_TYPE.get(fields.FILE.of(token))
     if bank is None or not bank.exists(cursor.version):
-        raise cursor.error(f"{cursor.version.name} has no registers of type {FILE.of(token)}")
+        type = fields.FILE.of(token)
+        raise cursor.error(f"{cursor.version.name} has no registers of type {type}")
     bank = bank_of(bank.file, cursor.version.stage)
-    if INDICES.of(token) != len(bank.limits):
-        what = f"{bank.file.value} has {len(bank.limits)} indices, not {INDICES.of(token)}"
+    if fields.INDICES.of(token) != len(bank.limits):
+        what = f"{bank.file.value} has {len(bank.limits)} indices, not {fields.INDICES.of(token)}"
         raise cursor.error(what)
     return bank
 
@@ -148,22 +117,22 @@ def _bank(cursor: Cursor[Version], token: int) -> Bank:
 def _components(
     cursor: Cursor[Version], token: int, file: File
 ) -> tuple[Selection, tuple[int, ...]]:
-    """How the components are named, and which; four-component immediates are read in order."""
-    count, mode = COUNT.of(token), MODE.of(token)
-    if count == NO_COMPONENTS:
+    """Selection mode and components; four-component immediates use the identity swizzle."""
+    count, mode = fields.COUNT.of(token), fields.MODE.of(token)
+    if count == fields.NO_COMPONENTS:
         return Selection.NONE, ()
-    if count == ONE_COMPONENT:
+    if count == fields.ONE_COMPONENT:
         return Selection.ONE, ()
-    if count != FOUR_COMPONENTS:
+    if count != fields.FOUR_COMPONENTS:
         raise cursor.error("operands of more than four components are not in use")
     if file in _IMMEDIATES:
         return Selection.SWIZZLE, (0, 1, 2, 3)
-    if mode == BY_MASK:
-        return Selection.MASK, tuple(i for i in range(4) if MASK.of(token) >> i & 1)
-    if mode == BY_SWIZZLE:
-        return Selection.SWIZZLE, tuple(bits.of(token) for bits in SWIZZLE)
-    if mode == BY_SELECT:
-        return Selection.SELECT, (SELECT.of(token),)
+    if mode == fields.BY_MASK:
+        return Selection.MASK, tuple(i for i in range(4) if fields.MASK.of(token) >> i & 1)
+    if mode == fields.BY_SWIZZLE:
+        return Selection.SWIZZLE, tuple(bits.of(token) for bits in fields.SWIZZLE)
+    if mode == fields.BY_SELECT:
+        return Selection.SELECT, (fields.SELECT.of(token),)
     raise cursor.error("components are named by mask, by swizzle or one by one")
 
 
@@ -176,48 +145,48 @@ def _fits(letter: str, file: File, selection: Selection) -> bool:
 
 
 def _modifiers(cursor: Cursor[Version], token: int) -> tuple[int, Precision]:
-    """Negation and absolute value as bits, and the precision, of all extended tokens."""
+    """Negate and absolute bits and the precision, from all extended tokens."""
     modifiers, precision = 0, Precision.DEFAULT
-    while EXTENDED.of(token):
+    while fields.EXTENDED.of(token):
         token = cursor.take()
-        if EXTENSION.of(token) != OPERAND_MODIFIER:
+        if fields.EXTENSION.of(token) != fields.OPERAND_MODIFIER:
             continue
-        if MODIFIER.of(token) > _NEGATE | _ABSOLUTE:
-            raise cursor.error(f"{MODIFIER.of(token)} is no operand modifier")
-        modifiers = MODIFIER.of(token)
+        if fields.MODIFIER.of(token) > _NEGATE | _ABSOLUTE:
+            raise cursor.error(f"{fields.MODIFIER.of(token)} is no operand modifier")
+        modifiers = fields.MODIFIER.of(token)
         try:
-            precision = Precision(PRECISION.of(token))
+            precision = Precision(fields.PRECISION.of(token))
         except ValueError:
-            raise cursor.error(f"{PRECISION.of(token)} is no precision") from None
+            raise cursor.error(f"{fields.PRECISION.of(token)} is no precision") from None
     return modifiers, precision
 
 
 def _indices(
     cursor: Cursor[Version], token: int, bank: Bank, *, declared: bool
 ) -> Iterator[Index]:
-    """The indices; in declarations the first of two may be a size, and the second too."""
+    """The indices; in declarations with two, each may be a size, so the bound itself is valid."""
     for place, limit in enumerate(bank.limits):
-        representation = REPRESENTATIONS[place].of(token)
-        if representation == AT_ONCE:
+        representation = fields.REPRESENTATIONS[place].of(token)
+        if representation == fields.AT_ONCE:
             offset = cursor.take()
             if offset >= limit + (declared and len(bank.limits) > 1):
                 raise cursor.error(f"{bank.file.value} has no index {offset}")
             yield Index(offset)
             continue
-        if representation not in (RELATIVE, SUM):
+        if representation not in (fields.RELATIVE, fields.SUM):
             raise cursor.error(f"{representation} is no representation of an index in use")
         if declared or place not in bank.relative:
             raise cursor.error(f"{bank.file.value} cannot be indexed")
-        offset = cursor.take() if representation == SUM else 0
+        offset = cursor.take() if representation == fields.SUM else 0
         yield Index(offset, _relative(cursor))
 
 
 def _relative(cursor: Cursor[Version]) -> Operand:
-    """The scalar added to an index.  It has no such index itself, so nothing nests deeper."""
+    """The run-time part of an index; it must not be indexed itself, which bounds nesting."""
     token = cursor.take()
     bank = _bank(cursor, token)
     selection, components = _components(cursor, token, bank.file)
-    if bank.file not in _INDEXES or selection not in _SCALAR or EXTENDED.of(token):
+    if bank.file not in _INDEXES or selection not in _SCALAR or fields.EXTENDED.of(token):
         raise cursor.error(f"nothing can be indexed by this {bank.file.value}")
     indices = tuple(_indices(cursor, token, bank, declared=False))
     if any(index.relative for index in indices):
@@ -228,28 +197,24 @@ def _relative(cursor: Cursor[Version]) -> Operand:
 def _immediate(cursor: Cursor[Version], token: int, file: File) -> tuple[int, ...]:
     if file not in _IMMEDIATES:
         return ()
-    alone = COUNT.of(token) == ONE_COMPONENT
+    alone = fields.COUNT.of(token) == fields.ONE_COMPONENT
     return cursor.raw(_IMMEDIATES[file] if alone else _WORDS_OF_FOUR)
 
 
-# Tokens to decoded form (shader reference 2 and 3).
-
 _OPS = frozenset(Op)
 
-
 _INSTRUCTIONS = 1 << 16
-"""Of a program, declarations among them: no hardware has to take more."""
-
+"""Maximum number of instructions and declarations that hardware has to support."""
 
 _EXTENSIONS = 3
-"""Extended opcode tokens of an instruction at most."""
+"""Maximum number of extended opcode tokens of an instruction."""
 
 
 def decode(code: bytes) -> Program:
-    """The program in ``code``, which begins with its version token; what follows it is kept.
+    """Decode a program, which begins with its version token; bytes after it are stored.
 
-    Raises ShaderError with the byte offset: for what breaks the tables, as it is read, and then
-    for what breaks the rules of ``validate``.
+    Raises ShaderError with the byte offset for tokens that the tables do not allow, then for
+    violations of ``validate``.
     """
     cursor = Cursor(code, BY_TOKEN)
     cursor.stop_at(cursor.take())
@@ -282,11 +247,11 @@ def _instruction(cursor: Cursor[Version]) -> Instruction:
     return Instruction(
         op=row.op,
         operands=operands,
-        saturate=row.saturates and bool(SATURATE.of(token)),
-        nonzero=row.tests and bool(NONZERO.of(token)),
-        precise=PRECISE.of(token) if "d" in row.operands else 0,
+        saturate=row.saturates and bool(fields.SATURATE.of(token)),
+        nonzero=row.tests and bool(fields.NONZERO.of(token)),
+        precise=fields.PRECISE.of(token) if "d" in row.operands else 0,
         sizes=_sizes(cursor, row, token, offset),
-        sync=Sync(SYNC.of(token)) if row.op is Op.SYNC else Sync(0),
+        sync=Sync(fields.SYNC.of(token)) if row.op is Op.SYNC else Sync(0),
         texel=texel,
         view=view,
         declaration=declaration,
@@ -297,7 +262,7 @@ def _instruction(cursor: Cursor[Version]) -> Instruction:
 
 
 def _row(cursor: Cursor[Version], token: int) -> Opcode:
-    number = OPCODE.of(token)
+    number = fields.OPCODE.of(token)
     if number not in _OPS:
         raise cursor.error(f"unknown opcode {number}")
     row = OPCODES[Op(number)]
@@ -307,8 +272,8 @@ def _row(cursor: Cursor[Version], token: int) -> Opcode:
 
 
 def _enter(cursor: Cursor[Version], row: Opcode, token: int, offset: int) -> None:
-    """Begin the instruction; custom data and long tables tell their length in the next word."""
-    length = 0 if row.op is Op.CUSTOMDATA else LENGTH.of(token)
+    """Begin the instruction; custom data and long tables have their length in the next word."""
+    length = 0 if row.op is Op.CUSTOMDATA else fields.LENGTH.of(token)
     if not length:
         length = cursor.take()
     done = (cursor.offset - offset) // 4
@@ -318,33 +283,33 @@ def _enter(cursor: Cursor[Version], row: Opcode, token: int, offset: int) -> Non
 
 
 def _extensions(cursor: Cursor[Version], token: int) -> tuple[tuple[int, int, int], View | None]:
-    """What extended opcode tokens say: texel offsets, and the resource once more."""
+    """Content of the extended opcode tokens: texel offsets and the copied declaration."""
     texel, view = (0, 0, 0), None
-    if OPCODE.of(token) == Op.CUSTOMDATA:
+    if fields.OPCODE.of(token) == Op.CUSTOMDATA:
         return texel, view
     for _ in range(_EXTENSIONS):
-        if not EXTENDED.of(token):
+        if not fields.EXTENDED.of(token):
             return texel, view
         token = cursor.take()
-        kind = EXTENSION.of(token)
-        if kind == SAMPLE_CONTROLS:
-            u, v, w = ((bits.of(token) ^ 8) - 8 for bits in TEXEL)
+        kind = fields.EXTENSION.of(token)
+        if kind == fields.SAMPLE_CONTROLS:
+            u, v, w = ((bits.of(token) ^ 8) - 8 for bits in fields.TEXEL)
             texel = u, v, w
-        elif kind in (RESOURCE_DIMENSION, RESOURCE_RETURNS):
+        elif kind in (fields.RESOURCE_DIMENSION, fields.RESOURCE_RETURNS):
             view = _view(cursor, token, view or View())
         elif kind:
             raise cursor.error(f"{kind} is no type of an extended opcode token")
-    if EXTENDED.of(token):
+    if fields.EXTENDED.of(token):
         raise cursor.error(f"more than {_EXTENSIONS} extended opcode tokens")
     return texel, view
 
 
 def _view(cursor: Cursor[Version], token: int, view: View) -> View:
     try:
-        if EXTENSION.of(token) == RESOURCE_DIMENSION:
-            dimension = Dimension(VIEW_DIMENSION.of(token))
-            return View(dimension, VIEW_STRIDE.of(token), view.returns)
-        x, y, z, w = (ReturnType(bits.of(token)) for bits in VIEW_RETURNS)
+        if fields.EXTENSION.of(token) == fields.RESOURCE_DIMENSION:
+            dimension = Dimension(fields.VIEW_DIMENSION.of(token))
+            return View(dimension, fields.VIEW_STRIDE.of(token), view.returns)
+        x, y, z, w = (ReturnType(bits.of(token)) for bits in fields.VIEW_RETURNS)
         return View(view.dimension, view.stride, (x, y, z, w))
     except ValueError as error:
         raise cursor.error(str(error)) from None
@@ -364,7 +329,180 @@ def _sizes(cursor: Cursor[Version], row: Opcode, token: int, offset: int) -> Siz
     if row.op not in SIZED:
         return Sizes.FLOAT
     try:
-        return Sizes(SIZES.of(token))
+        return Sizes(fields.SIZES.of(token))
     except ValueError:
-        what = f"{row.op.name.lower()} cannot answer in type {SIZES.of(token)}"
+        what = f"{row.op.name.lower()} cannot answer in type {fields.SIZES.of(token)}"
         raise ShaderError(what, offset=offset) from None
+
+
+# Rules for a whole program.  Refused is what no driver could interpret: unbalanced flow control,
+# recursive calls, sizes out of bounds, undeclared resources and temporaries.  Accepted is what
+# still has a meaning: undeclared inputs and outputs, results that are never written.
+
+_ROWS = 4096
+"""Limit for temporaries plus all array rows, and for immediate constant buffer rows."""
+
+_SHARED_BYTES = 1 << 15
+
+_GROUP_THREADS = 1024
+
+_STRIDE = 2048
+
+_COMPONENTS = 4
+
+_COUNTS = {
+    Op.DCL_INDEXABLETEMP: (1, _ROWS),
+    Op.DCL_TEMPS: (0, _ROWS),
+    Op.DCL_MAXOUT: (0, 1024),
+    Op.DCL_GSINSTANCES: (1, 32),
+    Op.DCL_INPUT_CONTROL_POINT_COUNT: (0, 32),
+    Op.DCL_OUTPUT_CONTROL_POINT_COUNT: (0, 32),
+    Op.DCL_HS_FORK_PHASE_INSTANCE_COUNT: (1, 128),
+    Op.DCL_HS_JOIN_PHASE_INSTANCE_COUNT: (1, 128),
+    Op.DCL_TGSM_STRUCTURED: (1, _SHARED_BYTES),
+}
+"""Inclusive bounds of declared counts."""
+
+_STRIDED = frozenset({Op.DCL_UAV_STRUCTURED, Op.DCL_RESOURCE_STRUCTURED, Op.DCL_TGSM_STRUCTURED})
+
+_DECLARED = frozenset(
+    {File.CONSTANT_BUFFER, File.SAMPLER, File.RESOURCE, File.UAV, File.SHARED_MEMORY}
+)
+"""Files whose registers must be declared before use."""
+
+
+@dataclass(slots=True)
+class _Scope:
+    """Registers declared so far.  Mutable while declarations are read."""
+
+    temps: int | None = None
+    arrays: dict[int, Declaration] = field(default_factory=dict)
+    known: dict[tuple[File, int], Dimension | None] = field(default_factory=dict)
+    constants: bool = False
+    """Whether there is an immediate constant buffer."""
+
+
+def validate(program: Program) -> None:
+    """Check the rules for a whole program.  Raises ShaderError at the offending instruction."""
+    check_flow(program)
+    shared = _Scope()
+    for phase in phases(program):
+        first = phase.marker is not None and phase.marker.op is Op.HS_DECLS
+        scope = shared if first else _Scope(known=dict(shared.known), constants=shared.constants)
+        for instruction in phase.declarations:
+            _check_numbers(instruction)
+            _declare(scope, instruction)
+            _check_range(instruction, program.version.stage)
+        for instruction in _executed(phase):
+            _check_operands(scope, instruction)
+            _check_resource(scope.known, instruction)
+
+
+def _executed(phase: Phase) -> Iterator[Instruction]:
+    for body in (phase.main, *phase.subroutines.values()):
+        yield from body
+
+
+def _check_numbers(instruction: Instruction) -> None:
+    """Check the numbers of a declaration against their bounds."""
+    declaration, op = instruction.declaration, instruction.op
+    assert declaration is not None
+    least, most = _COUNTS.get(op, (0, declaration.count))
+    if not least <= declaration.count <= most:
+        raise instruction.error(f"{instruction.name} of {declaration.count}")
+    if op in _STRIDED and not (0 < declaration.stride <= _STRIDE and declaration.stride % 4 == 0):
+        raise instruction.error(f"a stride of {declaration.stride} bytes")
+    if op is Op.DCL_INDEXABLETEMP and not 1 <= declaration.components <= _COMPONENTS:
+        raise instruction.error(f"rows of {declaration.components} components")
+    if op is Op.DCL_THREAD_GROUP and not 1 <= prod(declaration.threads) <= _GROUP_THREADS:
+        raise instruction.error(f"{prod(declaration.threads)} threads in a group")
+    if op is Op.DCL_FUNCTION_TABLE and declaration.count != len(instruction.data):
+        raise instruction.error(f"{len(instruction.data)} functions, not {declaration.count}")
+    if _shared_bytes(instruction) > _SHARED_BYTES:
+        raise instruction.error(f"more than {_SHARED_BYTES} bytes of shared memory")
+
+
+def _shared_bytes(instruction: Instruction) -> int:
+    declaration = instruction.declaration
+    assert declaration is not None
+    if instruction.op is Op.DCL_TGSM_STRUCTURED:
+        return declaration.stride * declaration.count
+    return declaration.stride if instruction.op is Op.DCL_TGSM_RAW else 0
+
+
+def _declare(scope: _Scope, instruction: Instruction) -> None:
+    declaration = instruction.declaration
+    assert declaration is not None
+    if instruction.op is Op.DCL_TEMPS:
+        if scope.temps is not None:
+            raise instruction.error("temporaries are declared twice")
+        scope.temps = declaration.count
+    elif instruction.op is Op.DCL_INDEXABLETEMP:
+        if declaration.number in scope.arrays:
+            raise instruction.error(f"x{declaration.number} is declared twice")
+        scope.arrays[declaration.number] = declaration
+    elif declaration.custom == CustomClass.IMMEDIATE_CONSTANT_BUFFER:
+        _declare_constants(scope, instruction)
+    elif instruction.operands and instruction.op in DECLARED_DIMENSIONS:
+        operand = instruction.operands[0]
+        register = operand.file, operand.number
+        if register in scope.known:
+            raise instruction.error(f"{operand.file.value}{operand.number} is declared twice")
+        scope.known[register] = DECLARED_DIMENSIONS[instruction.op] or declaration.dimension
+    if (scope.temps or 0) + sum(array.count for array in scope.arrays.values()) > _ROWS:
+        raise instruction.error(f"more than {_ROWS} temporaries")
+
+
+def _declare_constants(scope: _Scope, instruction: Instruction) -> None:
+    words = len(instruction.data)
+    if scope.constants:
+        raise instruction.error("a second immediate constant buffer")
+    if words % _COMPONENTS or not 0 < words <= _ROWS * _COMPONENTS:
+        raise instruction.error(f"{words} DWORDs of immediate constants")
+    scope.constants = True
+
+
+def _check_range(instruction: Instruction, stage: Stage) -> None:
+    """Check that a range's registers exist; with two indices the second is the register."""
+    if instruction.op is not Op.DCL_INDEXRANGE:
+        return
+    (operand,), declaration = instruction.operands, instruction.declaration
+    assert declaration is not None
+    limit = bank_of(operand.file, stage).limits[-1]
+    if not 0 < declaration.count <= limit - operand.indices[-1].offset:
+        raise instruction.error(f"a range of {declaration.count} registers")
+
+
+def _check_operands(scope: _Scope, instruction: Instruction) -> None:
+    for operand in instruction.operands:
+        inner = (index.relative for index in operand.indices)
+        for each in (operand, *(one for one in inner if one is not None)):
+            if not _is_declared(scope, each):
+                numbers = "".join(f"[{index.offset}]" for index in each.indices)
+                raise instruction.error(f"{each.file.value}{numbers} is not declared")
+
+
+def _is_declared(scope: _Scope, operand: Operand) -> bool:
+    file = operand.file
+    if file is File.TEMP:
+        return operand.number < (scope.temps or 0)
+    if file is File.INDEXABLE_TEMP:
+        array, element = scope.arrays.get(operand.number), operand.indices[1]
+        return array is not None and (bool(element.relative) or element.offset < array.count)
+    if file is File.IMMEDIATE_CONSTANT_BUFFER:
+        return scope.constants
+    return file not in _DECLARED or (file, operand.number) in scope.known
+
+
+def _check_resource(
+    known: Mapping[tuple[File, int], Dimension | None], instruction: Instruction
+) -> None:
+    """Check that the opcode accepts the dimension of its resource."""
+    taken = ACCEPTED_DIMENSIONS.get(instruction.op)
+    if taken is None:
+        return
+    for operand in instruction.operands:
+        dimension = known.get((operand.file, operand.number)) if operand.indices else None
+        if dimension is not None and dimension not in taken:
+            what = f"{instruction.name} of {dimension.text} {operand.file.value}{operand.number}"
+            raise instruction.error(what)

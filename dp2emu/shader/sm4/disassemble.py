@@ -1,7 +1,6 @@
-"""Programs as assembly text that assembles back to the same bytes.
+"""Disassembler: programs to assembly text that assembles back to the same bytes.
 
-Text says what instructions mean.  Tokens with bits it has no words for are lines of ``dword``,
-with what they mean behind ``//``.
+Tokens with bits that have no syntax become ``dword`` lines, with the instruction in a remark.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from dp2emu.shader.sm4.spelling import (
 from dp2emu.shader.sm4.syntax import instruction_of
 
 _PER_LINE = 8
-"""DWORDs of a line of them."""
+"""DWORDs in a ``dword`` line."""
 
 _INWARD = frozenset({Op.IF, Op.ELSE, Op.LOOP, Op.SWITCH, Op.CASE, Op.DEFAULT})
 _OUTWARD = frozenset({Op.ELSE, Op.ENDIF, Op.ENDLOOP, Op.ENDSWITCH, Op.CASE, Op.DEFAULT})
@@ -62,7 +61,7 @@ def lines_of(program: Program) -> Iterator[str]:
 
 
 def _leave(blocks: list[Op], op: Op) -> None:
-    """Go out of the blocks that an opcode ends: with switch, also out of its last case."""
+    """Close the blocks that an opcode ends; endswitch also closes the last case."""
     if op in _OUTWARD and blocks and not (blocks[-1] is Op.SWITCH and op is not Op.ENDSWITCH):
         blocks.pop()
     if op is Op.ENDSWITCH and blocks and blocks[-1] is Op.SWITCH:
@@ -70,7 +69,7 @@ def _leave(blocks: list[Op], op: Op) -> None:
 
 
 def text_of(instruction: Instruction) -> str:
-    """An instruction as text, as far as text can say it."""
+    """An instruction as text, without bits that have no syntax."""
     if instruction.declaration is not None:
         return _declaration(instruction)
     operands = ", ".join(_operands(instruction))
@@ -79,7 +78,7 @@ def text_of(instruction: Instruction) -> str:
 
 def _lines(instruction: Instruction) -> Iterator[str]:
     text = text_of(instruction)
-    if _says_all(text, instruction):
+    if _round_trips(text, instruction):
         yield from text.split("\n")
         return
     words = instruction.tokens
@@ -89,7 +88,7 @@ def _lines(instruction: Instruction) -> Iterator[str]:
         remark = ""
 
 
-def _says_all(text: str, instruction: Instruction) -> bool:
+def _round_trips(text: str, instruction: Instruction) -> bool:
     try:
         return instruction_words(instruction_of(text)) == instruction.tokens
     except ShaderError:

@@ -1,4 +1,6 @@
-"""What numbers in tokens mean, and how text spells it (shader reference 2, 6 and 8)."""
+"""Enumerations of token fields, with their spelling in text (SM4-5 tokens, "Enumerations" and
+"System values").
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from dp2emu.d3d.sdk import Named
 
 
 class ReturnType(Named):
-    """What a component of a resource holds."""
+    """Data type of a resource's component."""
 
     UNORM = 1
     SNORM = 2
@@ -22,7 +24,7 @@ class ReturnType(Named):
 
 
 class Interpolation(Named):
-    """How a pixel shader's input is made of its vertices."""
+    """Interpolation mode of a pixel shader's input."""
 
     UNDEFINED = 0
     CONSTANT = 1
@@ -40,7 +42,7 @@ class Interpolation(Named):
 
 
 class SystemValue(Named):
-    """Names of values in declarations of a program; containers number them otherwise from 11."""
+    """System values in declarations; from 11 on signatures in containers use other numbers."""
 
     UNDEFINED = 0
     POSITION = 1
@@ -73,7 +75,7 @@ class SystemValue(Named):
 
 
 class SignatureName(Named):
-    """D3D_NAME: what signatures in containers call the same values, and some more."""
+    """D3D_NAME: system values in signatures of containers."""
 
     UNDEFINED = 0
     POSITION = 1
@@ -119,7 +121,7 @@ _SYSTEM_VALUES = {
 
 
 class Access(Named):
-    """How a constant buffer is indexed."""
+    """Access pattern of a constant buffer."""
 
     IMMEDIATE_INDEXED = 0
     DYNAMIC_INDEXED = 1
@@ -131,7 +133,7 @@ class Access(Named):
 
 
 class SamplerMode(Named):
-    """What a sampler is used for."""
+    """Declared use of a sampler."""
 
     MODE_DEFAULT = 0
     MODE_COMPARISON = 1
@@ -139,7 +141,7 @@ class SamplerMode(Named):
 
 
 class Topology(Named):
-    """What a geometry shader puts out."""
+    """Output topology of a geometry shader."""
 
     POINTLIST = 1
     LINESTRIP = 3
@@ -147,7 +149,7 @@ class Topology(Named):
 
 
 class Primitive(Named):
-    """What a geometry shader takes in; patches are 7 more than their control points."""
+    """Input primitive of a geometry shader; a patch has 7 plus its number of control points."""
 
     POINT = 1
     LINE = 2
@@ -189,7 +191,7 @@ class Primitive(Named):
 
 
 class Precision(Named):
-    """The least precision of an operand.  All are computed with 32 bits."""
+    """Minimum precision of an operand; all arithmetic here uses 32 bits."""
 
     DEFAULT = 0
     MIN16F = 1
@@ -199,7 +201,7 @@ class Precision(Named):
 
 
 class Sizes(Named):
-    """The type that resinfo and sampleinfo answer in."""
+    """Result type of resinfo and sampleinfo."""
 
     FLOAT = 0
     RCPFLOAT = 1
@@ -207,7 +209,7 @@ class Sizes(Named):
 
 
 class GlobalFlags(IntFlag):
-    """What holds for a whole program (shader reference 6.1)."""
+    """Flags of dcl_globalFlags (SM4-5 tokens, "Global flags")."""
 
     REFACTORING_ALLOWED = 1 << 0
     DOUBLE_PRECISION = 1 << 1
@@ -221,7 +223,7 @@ class GlobalFlags(IntFlag):
 
 
 class UavFlags(IntFlag):
-    """What a declaration says of an unordered access view."""
+    """Flags in the declaration of an unordered access view."""
 
     GLOBALLY_COHERENT = 1 << 0
     RASTERIZER_ORDERED = 1 << 1
@@ -229,7 +231,7 @@ class UavFlags(IntFlag):
 
 
 class Sync(IntFlag):
-    """What sync waits for."""
+    """Scopes that a sync instruction waits for."""
 
     THREADS = 1
     GROUP_MEMORY = 2
@@ -238,7 +240,7 @@ class Sync(IntFlag):
 
 
 class CustomClass(IntEnum):
-    """What custom data are.  All but the immediate constant buffer mean nothing to the GPU."""
+    """Kinds of custom data; the GPU uses the immediate constant buffer only."""
 
     COMMENT = 0
     DEBUG_INFO = 1

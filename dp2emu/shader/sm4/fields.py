@@ -1,4 +1,4 @@
-"""The bit fields of tokens (shader reference 2 and 3)."""
+"""The bit fields of tokens (SM4-5 tokens, "Program tokens" and "Operands")."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VIEW_RETURNS = (Bits(6, 4), Bits(10, 4), Bits(14, 4), Bits(18, 4))
 RETURNS = (Bits(0, 4), Bits(4, 4), Bits(8, 4), Bits(12, 4))
 
 COUNT = Bits(0, 2)
-"""How an operand token tells its components: none, one or four of them."""
+"""Component count of an operand: none, one or four (``NO_COMPONENTS`` and so on)."""
 MODE = Bits(2, 2)
 MASK = Bits(4, 4)
 SWIZZLE = (Bits(4, 2), Bits(6, 2), Bits(8, 2), Bits(10, 2))
@@ -36,7 +36,7 @@ PRECISION = Bits(14, 3)
 NO_COMPONENTS, ONE_COMPONENT, FOUR_COMPONENTS = 0, 1, 2
 BY_MASK, BY_SWIZZLE, BY_SELECT = 0, 1, 2
 AT_ONCE, RELATIVE, SUM = 0, 2, 3
-"""Representations of an index: a word, an operand, a word and an operand."""
+"""Representations of an index: a word, an operand, or a word plus an operand."""
 
 SAMPLE_CONTROLS, RESOURCE_DIMENSION, RESOURCE_RETURNS = 1, 2, 3
 """Types of extended opcode tokens."""

@@ -1,4 +1,6 @@
-"""Phases, routines, blocks and calls: the flow control of a program, checked (reference 7)."""
+"""Flow control of a program: phases, routines, nested blocks and calls, with their checks (SM4-5
+tokens, "Flow control").
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,6 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import field
 from itertools import pairwise
 
-from dp2emu.errors import ShaderError
 from dp2emu.records import dataclass
 from dp2emu.shader.calls import Body, Call, check_calls
 from dp2emu.shader.sm4.ops import Op
@@ -29,7 +30,7 @@ _MARKERS = (
     Op.HS_FORK_PHASE,
     Op.HS_JOIN_PHASE,
 )
-"""In the order in which the phases of a hull shader stand."""
+"""Phases of a hull shader, in the required order."""
 _ONCE = frozenset({Op.HS_DECLS, Op.HS_CONTROL_POINT_PHASE})
 
 _BLOCK_DEPTH = 64
@@ -38,10 +39,10 @@ _CALL_DEPTH = 32
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A part of a hull shader that runs by itself; other programs are one phase.
+    """A separately executed phase of a hull shader; other programs have one phase.
 
-    ``main`` and ``subroutines`` are what executes: no declarations, no labels.  A routine ends
-    with the last of its instructions whether or not that is ret, which may also stand in blocks.
+    ``main`` and ``subroutines`` have executed instructions only, no declarations or labels.  A
+    routine ends with its last instruction even if that is no ret; ret may also stand in blocks.
     """
 
     marker: Instruction | None
@@ -51,9 +52,9 @@ class Phase:
 
 
 def phases(program: Program) -> tuple[Phase, ...]:
-    """A program cut into phases and routines.
+    """Split a program into phases and routines.
 
-    Raises ShaderError for markers and labels out of place.
+    Raises ShaderError for misplaced phase markers and labels.
     """
     if program.version.stage is not Stage.HULL:
         return (_phase(None, program.instructions),)
@@ -63,13 +64,16 @@ def phases(program: Program) -> tuple[Phase, ...]:
 
 
 def label_of(instruction: Instruction) -> Label:
-    """What label, call and callc name."""
+    """The label that a label, call or callc instruction names."""
     operand = instruction.operands[-1]
     return operand.file, operand.number
 
 
 def check_flow(program: Program) -> None:
-    """Blocks close, calls end, neither nests too deep.  Raises ShaderError."""
+    """Check that blocks are balanced, calls do not recurse, and nesting is in bounds.
+
+    Raises ShaderError.
+    """
     for phase in phases(program):
         for body in (phase.main, *phase.subroutines.values()):
             _check_blocks(body)
@@ -80,10 +84,10 @@ def check_flow(program: Program) -> None:
 
 
 def _parts(instructions: tuple[Instruction, ...]) -> Iterator[tuple[Instruction, ...]]:
-    """What each marker and the instructions up to the next are."""
+    """Each phase marker with the instructions up to the next."""
     starts = [i for i, each in enumerate(instructions) if each.op in _MARKERS]
     if instructions and (not starts or starts[0]):
-        raise _error(instructions[0], "a hull shader begins with a phase")
+        raise instructions[0].error("a hull shader begins with a phase")
     for start, end in pairwise([*starts, len(instructions)]):
         yield instructions[start:end]
 
@@ -95,9 +99,9 @@ def _check_order(found: tuple[Phase, ...]) -> None:
         place = _MARKERS.index(phase.marker.op)
         again = place == last and phase is not found[0] and phase.marker.op in _ONCE
         if place < last or again:
-            raise _error(phase.marker, f"{_name(phase.marker)} is out of place")
+            raise phase.marker.error(f"{phase.marker.name} is out of place")
         if phase.main and phase.marker.op is Op.HS_DECLS:
-            raise _error(phase.main[0], "only declarations are in hs_decls")
+            raise phase.main[0].error("only declarations are in hs_decls")
         last = place
 
 
@@ -112,9 +116,9 @@ def _phase(marker: Instruction | None, instructions: tuple[Instruction, ...]) ->
         if each.op is not Op.LABEL:
             body.append(each)
         elif last is None or last.op is not Op.RET:
-            raise _error(each, "a label may only follow ret")
+            raise each.error("a label may only follow ret")
         elif label_of(each) in subroutines:
-            raise _error(each, f"{_label_name(each)} is a label already")
+            raise each.error(f"{_label_name(each)} is a label already")
         else:
             body = subroutines.setdefault(label_of(each), [])
         last = each
@@ -124,16 +128,16 @@ def _phase(marker: Instruction | None, instructions: tuple[Instruction, ...]) ->
 
 @dataclass(slots=True)
 class _Block:
-    """A block under way.  Mutable, because what may still come in it changes."""
+    """An open block.  Mutable: which labels may follow changes."""
 
     opener: Instruction
     otherwise: bool = False
-    """Whether its else or default has come."""
+    """Whether its else or default was seen."""
     cases: set[int] = field(default_factory=set)
 
     @property
     def begun(self) -> bool:
-        """Whether instructions may stand here: in switch only behind a case."""
+        """Whether instructions are allowed: in a switch only after a case."""
         return self.opener.op is not Op.SWITCH or self.otherwise or bool(self.cases)
 
 
@@ -142,27 +146,27 @@ def _check_blocks(body: tuple[Instruction, ...]) -> None:
     for instruction in body:
         _step(blocks, instruction)
     if blocks:
-        raise _error(blocks[-1].opener, f"{_name(blocks[-1].opener)} is not closed")
+        raise blocks[-1].opener.error(f"{blocks[-1].opener.name} is not closed")
 
 
 def _step(blocks: list[_Block], instruction: Instruction) -> None:
-    """Follow one instruction."""
+    """Update the open blocks for one instruction."""
     op, last = instruction.op, blocks[-1] if blocks else None
     if op in _LABELS:
         _case(last, instruction)
     elif op in CLOSED_BY:
         if last is None or last.opener.op is not CLOSED_BY[op]:
-            raise _error(instruction, f"{_name(instruction)} closes nothing")
+            raise instruction.error(f"{instruction.name} closes nothing")
         blocks.pop()
     elif last is not None and not last.begun:
-        raise _error(instruction, "switch begins with a case")
+        raise instruction.error("switch begins with a case")
     elif op in OPENERS:
         blocks.append(_Block(instruction))
         if len(blocks) > _BLOCK_DEPTH:
-            raise _error(instruction, f"blocks nest deeper than {_BLOCK_DEPTH}")
+            raise instruction.error(f"blocks nest deeper than {_BLOCK_DEPTH}")
     elif op is Op.ELSE:
         if last is None or last.opener.op is not Op.IF or last.otherwise:
-            raise _error(instruction, "else without if")
+            raise instruction.error("else without if")
         last.otherwise = True
     else:
         _check_leap(blocks, instruction)
@@ -170,24 +174,24 @@ def _step(blocks: list[_Block], instruction: Instruction) -> None:
 
 def _case(last: _Block | None, instruction: Instruction) -> None:
     if last is None or last.opener.op is not Op.SWITCH:
-        raise _error(instruction, f"{_name(instruction)} outside of switch")
+        raise instruction.error(f"{instruction.name} outside of switch")
     if instruction.op is Op.DEFAULT:
         if last.otherwise:
-            raise _error(instruction, "a second default")
+            raise instruction.error("a second default")
         last.otherwise = True
         return
     value = instruction.operands[0].words[0]
     if value in last.cases:
-        raise _error(instruction, f"a second case {value}")
+        raise instruction.error(f"a second case {value}")
     last.cases.add(value)
 
 
 def _check_leap(blocks: list[_Block], instruction: Instruction) -> None:
     around = {block.opener.op for block in blocks}
     if instruction.op in BREAKS and not around & {Op.LOOP, Op.SWITCH}:
-        raise _error(instruction, f"{_name(instruction)} outside of loop and switch")
+        raise instruction.error(f"{instruction.name} outside of loop and switch")
     if instruction.op in CONTINUES and Op.LOOP not in around:
-        raise _error(instruction, f"{_name(instruction)} outside of a loop")
+        raise instruction.error(f"{instruction.name} outside of a loop")
 
 
 def _body(instructions: tuple[Instruction, ...]) -> Body:
@@ -199,11 +203,3 @@ def _body(instructions: tuple[Instruction, ...]) -> Body:
 def _label_name(instruction: Instruction) -> str:
     file, number = label_of(instruction)
     return f"{file.value}{number}"
-
-
-def _name(instruction: Instruction) -> str:
-    return instruction.op.name.lower()
-
-
-def _error(instruction: Instruction, what: str) -> ShaderError:
-    return ShaderError(what, offset=instruction.offset)

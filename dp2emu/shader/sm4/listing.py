@@ -1,8 +1,8 @@
 """Containers as text that packs to the same bytes.
 
-The first line is ``dxbc``.  Each chunk begins with ``chunk TAG``: the program's goes on with its
-assembly text, the others with their bytes in lines of ``raw``.  What signatures say stands behind
-``//``.  Containers of a layout that ``pack`` does not make are one chunk-less lot of bytes.
+The first line is ``dxbc``.  Each chunk begins with ``chunk TAG``, followed by the program's
+assembly text or, for other chunks, by ``raw`` lines; remarks list signatures.  A container whose
+layout ``pack`` cannot reproduce is written as ``raw`` lines without chunks.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def container_text(data: bytes) -> str:
 
 
 def packed(text: str) -> bytes:
-    """The container a text spells.  Raises ShaderError, which names the line."""
+    """Assemble text into a container.  Raises ShaderError, which names the line."""
     lines = list(source_lines(text))
     head, parts = _parts(lines)
     source = text.split("\n")
@@ -79,13 +79,13 @@ def _lines(data: bytes) -> Iterator[str]:
 
 
 def _can_be_packed(container: Container, data: bytes) -> bool:
-    """Whether chunks by tag and content make the same bytes."""
+    """Whether tags and content of the chunks reproduce the same bytes."""
     spelled = all(chunk.tag.isascii() and chunk.tag.isalnum() for chunk in container.chunks)
     return spelled and pack(container.chunks) == data
 
 
 def _program_lines(container: Container) -> list[str]:
-    """The program's text; errors count from the container's first byte."""
+    """The program's text; offsets of errors are relative to the container."""
     (chunk,) = (chunk for chunk in container.chunks if chunk.tag in PROGRAM_TAGS)
     try:
         return list(lines_of(decode(chunk.data)))
@@ -94,7 +94,7 @@ def _program_lines(container: Container) -> list[str]:
 
 
 def _signature(container: Container, tag: str) -> Iterator[str]:
-    """What a signature says; of patch constants it depends on the stage what is used."""
+    """Remarks that list a signature; the stage decides the meaning of patch constants' masks."""
     for tags, signature, used in (
         (INPUTS, container.inputs, "reads"),
         (OUTPUTS, container.outputs, "leaves out"),
@@ -122,7 +122,7 @@ def _mask(mask: int) -> str:
 
 
 def _parts(lines: list[Line]) -> tuple[list[Line], list[list[Line]]]:
-    """Lines in front of all chunks, and those of each chunk."""
+    """Split lines into those before the first chunk and those of each chunk."""
     head: list[Line] = []
     parts: list[list[Line]] = []
     for line in lines[1:]:

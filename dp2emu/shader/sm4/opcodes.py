@@ -1,4 +1,4 @@
-"""The opcodes, one row each (shader reference 4).
+"""The opcodes, one row each (SM4-5 tokens, "Opcodes").
 
 Operands are spelled in letters, one an operand, in the order of their tokens::
 
@@ -11,28 +11,36 @@ Operands are spelled in letters, one an operand, in the order of their tokens::
     l  label                          u  UAV or shared memory that is written
     m  stream                         F  interface
 
-Types of sources are hints for people: registers have none.  What declarations have besides an
-operand is in ``declarations``.
+Types of sources guide the lowering and the text; registers are untyped.  ``declarations`` has the
+other attributes of declarations.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import V4_0, V4_1, V5_0, Level, Stage, Version
 
 _ALL = frozenset(Stage)
-_PS = frozenset({Stage.PIXEL})
-_VS = frozenset({Stage.VERTEX})
-_GS = frozenset({Stage.GEOMETRY})
-_HS = frozenset({Stage.HULL})
-_CS = frozenset({Stage.COMPUTE})
-_PATCHES = frozenset({Stage.HULL, Stage.DOMAIN})
-_INPUTS = _ALL - _PS
-_OUTPUTS = _ALL - _CS
 
+_PS = frozenset({Stage.PIXEL})
+
+_VS = frozenset({Stage.VERTEX})
+
+_GS = frozenset({Stage.GEOMETRY})
+
+_HS = frozenset({Stage.HULL})
+
+_CS = frozenset({Stage.COMPUTE})
+
+_PATCHES = frozenset({Stage.HULL, Stage.DOMAIN})
+
+_INPUTS = _ALL - _PS
+
+_OUTPUTS = _ALL - _CS
 
 _SPECIAL_INPUTS = frozenset(
     {
@@ -51,9 +59,11 @@ _SPECIAL_INPUTS = frozenset(
         File.INNER_COVERAGE,
     }
 )
+
 _PATCH_INPUTS = frozenset(
     {File.INPUT_CONTROL_POINT, File.OUTPUT_CONTROL_POINT, File.PATCH_CONSTANT}
 )
+
 _SCALAR_OUTPUTS = frozenset(
     {
         File.DEPTH,
@@ -63,6 +73,7 @@ _SCALAR_OUTPUTS = frozenset(
         File.STENCIL_REFERENCE,
     }
 )
+
 _VALUES = (
     frozenset(
         {
@@ -79,8 +90,11 @@ _VALUES = (
     | _SPECIAL_INPUTS
     | _PATCH_INPUTS
 )
+
 _IN = frozenset({File.INPUT}) | _SPECIAL_INPUTS | _PATCH_INPUTS
+
 _OUT = frozenset({File.OUTPUT}) | _SCALAR_OUTPUTS
+
 _RANGES = frozenset({File.INPUT, File.OUTPUT}) | _PATCH_INPUTS
 
 
@@ -89,15 +103,15 @@ class Opcode(NamedTuple):
 
     op: Op
     operands: str = ""
-    """Letters; ``D`` is what is declared."""
+    """Operand letters; ``D`` is the declared register."""
     since: Level = V4_0
     stages: frozenset[Stage] = _ALL
     saturates: bool = False
-    """Whether ``_sat`` may follow."""
+    """Whether the ``_sat`` suffix is allowed."""
     tests: bool = False
-    """Whether it does what it does if the last source is zero, or is not (_z, _nz)."""
+    """Whether it is conditional on a source being zero or not (_z, _nz)."""
     declares: frozenset[File] | None = None
-    """The files of what a declaration declares; None for what is no declaration."""
+    """The files a declaration may name; None if the opcode is no declaration."""
 
     def exists(self, version: Version) -> bool:
         """Whether a version has the opcode."""
@@ -345,9 +359,10 @@ TABLE: tuple[Opcode, ...] = (
 OPCODES = {row.op: row for row in TABLE}
 
 SIZED = frozenset({Op.RESINFO, Op.SAMPLEINFO})
-"""What answers in a type of its own choice."""
+"""Opcodes with a result type (``Sizes``)."""
+
 WITH_DATA = frozenset({Op.CUSTOMDATA, Op.DCL_FUNCTION_TABLE, Op.DCL_INTERFACE})
-"""Declarations that go on with words of their own number."""
+"""Declarations followed by a variable number of words."""
 
 _LETTERS = {
     "d": frozenset({File.TEMP, File.OUTPUT, File.INDEXABLE_TEMP, File.NULL}) | _SCALAR_OUTPUTS,
@@ -370,5 +385,80 @@ _LETTERS = {
 
 
 def files(row: Opcode, letter: str) -> frozenset[File]:
-    """The register files that an operand may be in."""
+    """The register files allowed for an operand letter."""
     return (row.declares or frozenset()) if letter == "D" else _LETTERS[letter]
+
+
+# Resource dimensions by opcode (SM4-5 tokens, "Reading resources" and "Declarations").
+
+DECLARED_DIMENSIONS: dict[Op, Dimension | None] = {
+    Op.DCL_CONSTANTBUFFER: None,
+    Op.DCL_SAMPLER: None,
+    Op.DCL_RESOURCE: None,
+    Op.DCL_UAV_TYPED: None,
+    Op.DCL_RESOURCE_RAW: Dimension.RAW_BUFFER,
+    Op.DCL_UAV_RAW: Dimension.RAW_BUFFER,
+    Op.DCL_TGSM_RAW: Dimension.RAW_BUFFER,
+    Op.DCL_RESOURCE_STRUCTURED: Dimension.STRUCTURED_BUFFER,
+    Op.DCL_UAV_STRUCTURED: Dimension.STRUCTURED_BUFFER,
+    Op.DCL_TGSM_STRUCTURED: Dimension.STRUCTURED_BUFFER,
+}
+"""Declarations of resources, samplers and buffers; the dimension, or None if the token has it."""
+
+_MULTISAMPLED = frozenset({Dimension.TEXTURE2DMS, Dimension.TEXTURE2DMSARRAY})
+
+_CUBES = frozenset({Dimension.TEXTURECUBE, Dimension.TEXTURECUBEARRAY})
+
+_RAW, _STRUCTURED = frozenset({Dimension.RAW_BUFFER}), frozenset({Dimension.STRUCTURED_BUFFER})
+
+_TYPED = frozenset(Dimension) - _RAW - _STRUCTURED
+
+_SAMPLED = _TYPED - _MULTISAMPLED - {Dimension.BUFFER}
+
+_COMPARED = _SAMPLED - {Dimension.TEXTURE3D}
+
+_GATHERED = _CUBES | {Dimension.TEXTURE2D, Dimension.TEXTURE2DARRAY}
+
+_LOADED = _TYPED - _MULTISAMPLED - _CUBES
+
+_COUNTED = _RAW | _STRUCTURED | {Dimension.BUFFER}
+
+_COMPARISONS = (Op.SAMPLE_C, Op.SAMPLE_C_LZ, Op.SAMPLE_C_LZ_S, Op.SAMPLE_C_CL_S)
+
+_SAMPLES = (
+    Op.SAMPLE,
+    Op.SAMPLE_L,
+    Op.SAMPLE_D,
+    Op.SAMPLE_B,
+    Op.LOD,
+    Op.SAMPLE_L_S,
+    Op.SAMPLE_CL_S,
+    Op.SAMPLE_B_CL_S,
+    Op.SAMPLE_D_CL_S,
+)
+
+_GATHERS = (
+    Op.GATHER4,
+    Op.GATHER4_C,
+    Op.GATHER4_PO,
+    Op.GATHER4_PO_C,
+    Op.GATHER4_S,
+    Op.GATHER4_C_S,
+    Op.GATHER4_PO_S,
+    Op.GATHER4_PO_C_S,
+)
+
+ACCEPTED_DIMENSIONS: dict[Op, frozenset[Dimension]] = {
+    **dict.fromkeys(_SAMPLES, _SAMPLED),
+    **dict.fromkeys(_COMPARISONS, _COMPARED),
+    **dict.fromkeys(_GATHERS, _GATHERED),
+    **dict.fromkeys((Op.LD, Op.LD_S), _LOADED),
+    **dict.fromkeys((Op.LDMS, Op.LDMS_S, Op.SAMPLEINFO, Op.SAMPLEPOS), _MULTISAMPLED),
+    **dict.fromkeys((Op.LD_RAW, Op.LD_RAW_S, Op.STORE_RAW), _RAW),
+    **dict.fromkeys((Op.LD_STRUCTURED, Op.LD_STRUCTURED_S, Op.STORE_STRUCTURED), _STRUCTURED),
+    **dict.fromkeys((Op.LD_UAV_TYPED, Op.LD_UAV_TYPED_S, Op.STORE_UAV_TYPED), _LOADED),
+    **dict.fromkeys((Op.IMM_ATOMIC_ALLOC, Op.IMM_ATOMIC_CONSUME), _STRUCTURED),
+    Op.RESINFO: _TYPED,
+    Op.BUFINFO: _COUNTED,
+}
+"""The dimensions each opcode accepts; opcodes without an entry accept any."""

@@ -1,6 +1,7 @@
-"""A decoded program as values: what lowering reads, and what text is written from and read into.
+"""A decoded program of Direct3D 10 or 11 as immutable records.
 
-Registers are untyped rows of four 32-bit components; what their bits mean the opcode decides.
+The decoder and the assembler make them; the lowering, the encoder and the disassembler read them.
+Registers are untyped rows of four 32-bit components; the opcode determines their type.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from dataclasses import field
 from enum import Enum
 
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
+from dp2emu.errors import ShaderError
 from dp2emu.records import dataclass
 from dp2emu.shader.resources import Dimension
 from dp2emu.shader.sm4.enums import (
@@ -31,18 +33,18 @@ from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import Version
 
 Swizzle = tuple[int, int, int, int]
-"""For x, y, z and w the component, 0 to 3, that is read."""
+"""The component, 0 to 3, read for each of x, y, z and w."""
 Returns = tuple[ReturnType, ReturnType, ReturnType, ReturnType]
-"""Of the components of a resource."""
+"""Data types of a resource's four components."""
 
 _NO_FLAGS, _NO_UAV_FLAGS, _NO_SYNC = GlobalFlags(0), UavFlags(0), Sync(0)
 
 
 class Selection(Enum):
-    """How an operand names its components."""
+    """Component selection mode of an operand."""
 
     NONE = "none"
-    """It has none, or they go without saying: s#, labels, null, t# in declarations."""
+    """No components, or implied ones: s#, labels, null, t# in declarations."""
     ONE = "one"
     """A scalar register: oDepth, vPrim; an immediate of one word."""
     MASK = "mask"
@@ -62,10 +64,10 @@ class Index:
 class Operand:
     """An operand.
 
-    ``indices`` are as many as the file's row in ``registers`` has: r1 is (1,), cb2[3] is (2, 3).
-    ``components`` are what a mask lets through in ascending order, the four of a swizzle, or the
-    one selected, and none of NONE and ONE.  ``words`` are those of an immediate: one or four,
-    or of 64-bit immediates two or four, low halves first.
+    The file's row in ``registers`` has the number of ``indices``: r1 has (1,), cb2[3] has (2, 3).
+    ``components`` are those of a mask in ascending order, the four of a swizzle, the selected one,
+    or empty for NONE and ONE.  ``words`` are an immediate's: one or four, or of 64-bit immediates
+    two or four, low halves first.
 
     A source is indexed, then swizzled, then made absolute, then negated.
     """
@@ -81,22 +83,22 @@ class Operand:
 
     @property
     def number(self) -> int:
-        """The first index, without what is added to it at run time."""
+        """The first index without its run-time part."""
         return self.indices[0].offset
 
     @property
     def written(self) -> tuple[int, ...]:
-        """The components a destination writes, ascending; x of scalar registers and null."""
+        """The components a destination writes, ascending; x for scalar registers and null."""
         return self.components if self.selection is Selection.MASK else (0,)
 
     @property
     def mask(self) -> int:
-        """The same as bits: x is bit 0."""
+        """The write mask; x is bit 0."""
         return sum(1 << component for component in self.written)
 
     @property
     def swizzle(self) -> Swizzle:
-        """What a source reads for x, y, z and w; scalars and selected components replicate."""
+        """The components read for x, y, z and w; scalars and selected components replicate."""
         if self.selection is Selection.SWIZZLE:
             x, y, z, w = self.components
             return x, y, z, w
@@ -108,7 +110,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What an instruction repeats of its resource's declaration (shader model 5)."""
+    """The copy of its resource's declaration that an instruction carries (shader model 5)."""
 
     dimension: Dimension | None = None
     stride: int = 0
@@ -118,13 +120,13 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What a declaration says besides its operand; ``declarations`` tells who says what."""
+    """Attributes of a declaration besides its operand; ``declarations.PARTS`` lists them."""
 
     interpolation: Interpolation | None = None
     name: SystemValue | None = None
     dimension: Dimension | None = None
     samples: int = 0
-    """Of dcl_resource of multisampled textures; compilers say 0."""
+    """Sample count in dcl_resource of multisampled textures; compilers write 0."""
     returns: Returns | None = None
     access: Access | None = None
     mode: SamplerMode | None = None
@@ -136,46 +138,45 @@ class Declaration:
     flags: GlobalFlags = _NO_FLAGS
     uav: UavFlags = _NO_UAV_FLAGS
     number: int = 0
-    """Of an array of dcl_indexableTemp, a function body, a function table or an interface."""
+    """Number of an indexable array, a function body, a function table or an interface."""
     count: int = 0
-    """Temporaries, rows of an array, registers of a range, vertices, control points, instances,
-    elements of shared memory, call sites."""
+    """Number of temporaries, array rows, registers of a range, vertices, control points,
+    instances, elements of shared memory, or call sites."""
     components: int = 0
-    """Of the rows of an array."""
+    """Components of an array's rows."""
     stride: int = 0
-    """Bytes of an element of a structured buffer; of dcl_tgsm_raw, of all of it."""
+    """Bytes of a structured buffer's element; for dcl_tgsm_raw its total size."""
     factor: int = 0
-    """Bits of the greatest tessellation factor, a float32."""
+    """Bits of the maximum tessellation factor, a float32."""
     threads: tuple[int, int, int] = (0, 0, 0)
-    """In a group, by x, y and z."""
+    """Threads of a group along x, y and z."""
     custom: int | None = None
-    """A CustomClass, or another number: such data mean nothing."""
+    """A CustomClass, or an unknown number, whose data are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
     """An instruction or declaration.
 
-    ``operands`` are one for each letter of ``row.operands``.  ``data`` are the words after them:
-    rows of the immediate constant buffer (four words each) and other custom data, the tables of
-    a function table or interface, the function number of fcall.  Compilers also leave words there
-    that mean nothing, behind samplepos and what samples with feedback.
-    ``offset`` in bytes from the version token and ``tokens``, the DWORDs themselves, are there if
-    it was decoded and do not count when comparing.
+    ``operands`` match the letters of ``row.operands``.  ``data`` are the words after them: rows of
+    the immediate constant buffer (four words each) and other custom data, the entries of a
+    function table or interface, the function number of fcall.  Compilers leave unused words after
+    samplepos and sampling with feedback.  The decoder sets ``offset``, in bytes from the version
+    token, and ``tokens``, the DWORDs; comparisons ignore both.
     """
 
     op: Op
     operands: tuple[Operand, ...] = ()
     saturate: bool = False
     nonzero: bool = False
-    """Of what tests: whether it acts if any bit is set, and not if none is."""
+    """Condition of an opcode that tests: true if any bit is set, else if none is."""
     precise: int = 0
-    """The components that must not be refactored, x is bit 0."""
+    """Mask of components that must not be refactored; x is bit 0."""
     sizes: Sizes = Sizes.FLOAT
-    """Of resinfo and sampleinfo."""
+    """Result type of resinfo and sampleinfo."""
     sync: Sync = _NO_SYNC
     texel: tuple[int, int, int] = (0, 0, 0)
-    """What is added to texel addresses u, v, w, each from -8 to 7."""
+    """Offsets added to the texel address u, v, w, each from -8 to 7."""
     view: View | None = None
     declaration: Declaration | None = None
     data: tuple[int, ...] = ()
@@ -188,19 +189,28 @@ class Instruction:
         return OPCODES[self.op]
 
     @property
+    def name(self) -> str:
+        """The name of the opcode in lower case."""
+        return self.op.name.lower()
+
+    def error(self, what: str) -> ShaderError:
+        """A ShaderError at the instruction's byte offset."""
+        return ShaderError(what, offset=self.offset)
+
+    @property
     def destinations(self) -> tuple[Operand, ...]:
-        """The operands that are written, resources aside."""
+        """The register operands that are written; memory operands are sources."""
         return self.operands[: self.row.operands.count("d")]
 
     @property
     def sources(self) -> tuple[Operand, ...]:
-        """All other operands in order; of stores and atomics the memory is the first."""
+        """All other operands in order; for stores and atomics the memory comes first."""
         return self.operands[self.row.operands.count("d") :]
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program: declarations and instructions in order, and whatever bytes follow them."""
+    """A program: declarations and instructions in order, and the bytes after them."""
 
     version: Version
     instructions: tuple[Instruction, ...]

@@ -1,6 +1,6 @@
 """Register files: their numbers in tokens, their names, and how they are indexed.
 
-Shader reference 3.
+Source: SM4-5 tokens, "Register files".
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dp2emu.shader.sm4.versions import V4_0, V4_1, V5_0, Level, Stage, Version
 
 
 class File(Enum):
-    """Register files; the value is how names of registers begin."""
+    """Register files; the value is the prefix of register names."""
 
     TEMP = "r"
     INPUT = "v"
@@ -81,14 +81,14 @@ class Bank(NamedTuple):
     type: int
     """In an operand token."""
     limits: tuple[int, ...] = ()
-    """One an index: numbers there can be at most."""
+    """Exclusive upper bound of each index."""
     since: Level = V4_0
     stages: frozenset[Stage] = _ALL
     relative: frozenset[int] = frozenset()
-    """Which of its indices may be added to at run time."""
+    """Positions of indices that may have a run-time part."""
 
     def exists(self, version: Version) -> bool:
-        """Whether a version has registers of this file."""
+        """Whether a version has this file."""
         return version.level >= self.since and version.stage in self.stages
 
 
@@ -146,7 +146,7 @@ _BY_TARGET = Bank(File.OUTPUT, 2, (_TARGETS,), relative=_FIRST)
 
 
 def bank_of(file: File, stage: Stage) -> Bank:
-    """The row of a file as a stage has it: v# of vertices, and one o# a render target."""
+    """The row of a file in a stage: v# of GS and HS are indexed by vertex, o# of PS by target."""
     if file is File.INPUT and stage in _PER_VERTEX:
         return _BY_VERTEX
     if file is File.OUTPUT and stage is Stage.PIXEL:

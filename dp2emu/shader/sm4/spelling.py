@@ -1,6 +1,6 @@
-"""Mnemonics, register names and phrases, shared by whoever writes assembly text and reads it.
+"""Spelling of mnemonics, registers and declarations, shared by assembler and disassembler.
 
-Spelled as Microsoft's disassembler does, except that numbers keep all of their bits.
+The spelling is that of Microsoft's disassembler, except that numbers are written exactly.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from dp2emu.shader.sm4.registers import File
 
 COMPONENTS = "xyzw"
 TEXEL, VIEW, SATURATE = "_aoffimmi", "_indexable", "_sat"
-"""What follows a mnemonic: that texel offsets come, that the resource is told once more."""
+"""Suffixes of mnemonics: texel offsets, copied resource declaration, saturation."""
 
 BRACKETED = frozenset({File.IMMEDIATE_CONSTANT_BUFFER})
-"""Files whose only index is in brackets even if it is a number."""
+"""Files whose only index is bracketed even if it is a number."""
 ATTACHED = frozenset({File.CONSTANT_BUFFER, File.INDEXABLE_TEMP, File.INTERFACE})
 """Files whose first index of two is part of the name."""
 SCALARS = frozenset(
@@ -57,9 +57,9 @@ SCALARS = frozenset(
         File.STENCIL_REFERENCE,
     }
 )
-"""What has one component, which goes without saying."""
+"""Scalar files, whose component is implied."""
 DECLARED_WITHOUT = frozenset({File.PRIMITIVE_ID, File.OUTPUT_CONTROL_POINT_ID, File.COVERAGE_MASK})
-"""Those of them that compilers declare as if they had none."""
+"""Scalar files that compilers declare without components."""
 
 PRECISIONS = {each.text: each for each in Precision if each is not Precision.DEFAULT}
 
@@ -67,11 +67,11 @@ _Kind = TypeVar("_Kind", bound=Named)
 _WORD = 0xFFFFFFFF
 _SMALL = 0x10000
 _FLOATS = range(0x35800000, 0x4F000000)
-"""Bits of floats from 2^-20 to 2^31, which untyped words of that size are taken for."""
+"""Bit patterns of floats from 2^-20 to 2^31; untyped words in this range print as floats."""
 
 
 class Mnemonic(NamedTuple):
-    """An opcode together with what its control bits say."""
+    """An opcode with its control bits."""
 
     op: Op
     nonzero: bool = False
@@ -88,7 +88,7 @@ def mnemonics() -> Mapping[str, Mnemonic]:
 
 @cache
 def spellings() -> Mapping[Mnemonic, str]:
-    """The same the other way round."""
+    """The mnemonic text of each opcode with control bits: the inverse of ``mnemonics``."""
     return MappingProxyType({each: name for name, each in mnemonics().items()})
 
 
@@ -160,24 +160,24 @@ PHRASES = {
     Op.DCL_RESOURCE_STRUCTURED: "dcl_resource_structured {operand}, {stride}",
     Op.DCL_GSINSTANCES: "dcl_gsinstances {count}",
 }
-"""How declarations read; what is in braces ``FIELDS`` spells, or is their operand."""
+"""Phrases of declarations; braces name a row of ``FIELDS``, or ``operand``."""
 
 
 class Spelled(NamedTuple):
-    """How a field of a phrase is written, what it looks like, and how it is read.
+    """Formatter, regular expression and parser of a field of a phrase.
 
-    ``read`` takes lower case, and raises ShaderError or ValueError.
+    ``read`` takes lower case and raises ShaderError or ValueError.
     """
 
     name: str
-    """The attribute of Declaration; ``data`` is that of Instruction."""
+    """The attribute of Declaration; ``data`` is an attribute of Instruction."""
     pattern: str
     write: Callable[[Any], str]
     read: Callable[[str], Any]
 
 
 def value_text(word: int, letter: str) -> str:
-    """A word of an immediate, the better readable the better ``letter`` fits it."""
+    """A word of an immediate as text: a float or an integer, as the operand's letter suggests."""
     if letter == "f" or (letter == "s" and word & ~(1 << 31) in _FLOATS):
         return float_text(word)
     signed = word - (word >> 31 << 32)
@@ -185,7 +185,7 @@ def value_text(word: int, letter: str) -> str:
 
 
 def value_of(text: str) -> int:
-    """The word of ``1.5``, ``-3`` or ``0x3f800000``.  Raises ShaderError."""
+    """Parse ``1.5``, ``-3`` or ``0x3f800000`` into a word.  Raises ShaderError."""
     found = integer(text)
     if found is None:
         try:
@@ -200,18 +200,18 @@ def value_of(text: str) -> int:
 
 
 def returns_text(returns: Returns) -> str:
-    """``(float,float,float,float)``."""
+    """The types of a resource's components as text: ``(float,float,float,float)``."""
     return f"({','.join(type.text for type in returns)})"
 
 
 def read_returns(text: str) -> Returns:
-    """The same the other way round.  Raises ValueError or ShaderError."""
+    """Parse the types of a resource's components.  Raises ValueError or ShaderError."""
     x, y, z, w = (_member(ReturnType, part) for part in text.strip("()").split(","))
     return x, y, z, w
 
 
 def read_count(text: str) -> int:
-    """An unsigned 32-bit number.  Raises ShaderError."""
+    """Parse an unsigned 32-bit number.  Raises ShaderError."""
     found = integer(text)
     if found is None or not 0 <= found <= _WORD:
         raise ShaderError(f"{shown(text)} is no unsigned 32-bit number")
@@ -219,7 +219,7 @@ def read_count(text: str) -> int:
 
 
 def read_dimension(text: str) -> Dimension:
-    """A dimension by name.  Raises ShaderError."""
+    """Parse a dimension.  Raises ShaderError."""
     return _member(Dimension, text)
 
 
@@ -251,7 +251,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _flagged(name: str, kind: Callable[[int], Any], words: Mapping[str, int]) -> Spelled:
-    """Flags as suffixes."""
+    """A field of flags spelled as suffixes."""
 
     def write(value: int) -> str:
         return "".join(word for word, flag in words.items() if flag & value)
@@ -295,7 +295,7 @@ def _read_flags(text: str) -> GlobalFlags:
 
 
 def _write_rows(words: tuple[int, ...]) -> str:
-    """A row of the immediate constant buffer a line."""
+    """The immediate constant buffer as text, one row a line."""
     rows = [words[at : at + 4] for at in range(0, len(words), 4)]
     texts = (", ".join(value_text(word, "s") for word in row) for row in rows)
     return "{ " + ",\n  ".join(f"{{ {text} }}" for text in texts) + " }"

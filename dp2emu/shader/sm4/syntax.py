@@ -1,4 +1,4 @@
-"""A line of assembly text as an instruction."""
+"""Parser for one line of assembly text of Direct3D 10 and 11 programs."""
 
 from __future__ import annotations
 
@@ -60,15 +60,15 @@ _WORD_MAX, _LONG_MAX = 0xFFFFFFFF, (1 << 64) - 1
 _OFFSETS = range(-8, 8)
 _INDICES = 3
 _BRACKETS = 2
-"""How deep they nest: what is added to an index may itself have one."""
+"""Maximum nesting of brackets: the run-time part of an index may have an index."""
 
 _FILES = {file.value.lower(): file for file in File}
 _UNNAMED = frozenset("tapRywlmFuU")
-"""Operands that have no components unless text names some."""
+"""Letters of operands that have no components unless the text names some."""
 
 
 def instruction_of(text: str) -> Instruction:
-    """The instruction a line spells.  Raises ShaderError; whether it is valid is not checked."""
+    """Parse a line.  Raises ShaderError for syntax; the rules of ``decode`` are not checked."""
     text = " ".join(text.lower().split())
     if text.startswith("dcl_"):
         return _declaration(text + " ")
@@ -99,7 +99,7 @@ def instruction_of(text: str) -> Instruction:
 
 
 class _Head(NamedTuple):
-    """What stands before the operands."""
+    """The mnemonic with its suffixes and parenthesised groups."""
 
     mnemonic: Mnemonic
     saturate: bool
@@ -125,7 +125,7 @@ def _head(name: str, groups: str) -> _Head:
 
 
 def _texel(parts: list[str]) -> tuple[int, int, int]:
-    """The first of the groups: three offsets."""
+    """Parse the first group: three texel offsets."""
     numbers = [integer(part.strip()) for part in parts.pop(0).split(",")] if parts else []
     found = [number for number in numbers if number is not None and number in _OFFSETS]
     if len(numbers) != len(found) or len(found) != 3:
@@ -135,7 +135,7 @@ def _texel(parts: list[str]) -> tuple[int, int, int]:
 
 
 def _view(parts: list[str]) -> View:
-    """The next groups: dimension with a stride, and types."""
+    """Parse the next groups: dimension with stride, and component types."""
     if not parts:
         raise ShaderError("the dimension of the resource is missing")
     dimension, _, rest = parts.pop(0).partition(",")
@@ -154,7 +154,7 @@ def _view(parts: list[str]) -> View:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Operands between commas outside of parentheses."""
+    """Split operands at commas outside parentheses and brackets."""
     depth = start = 0
     for at, letter in enumerate(text):
         depth += (letter in "([") - (letter in ")]")
@@ -167,7 +167,7 @@ def _split(text: str) -> Iterator[str]:
 
 @cache
 def _patterns() -> tuple[tuple[Op, tuple[str, ...], re.Pattern[str]], ...]:
-    """Of each phrase the fields in braces, and what it looks like."""
+    """The field names and the regular expression of each phrase."""
     return tuple((op, *_pattern(phrase.lower())) for op, phrase in PHRASES.items())
 
 
@@ -212,7 +212,7 @@ def _declared(op: Op, texts: dict[str, str]) -> Instruction:
 
 
 def operand_of(text: str, letter: str) -> Operand:
-    """An operand; ``letter`` tells how components are named, or go without saying."""
+    """Parse an operand; ``letter`` determines its default component selection."""
     match = _OPERAND.match(text)
     if match is None or bool(match["bar"]) != bool(match["end"]):
         raise ShaderError(f"{shown(text)} is no operand")
@@ -238,7 +238,7 @@ def operand_of(text: str, letter: str) -> Operand:
 
 
 class _Body(NamedTuple):
-    """An operand without what is around it."""
+    """An operand without sign, absolute bars and precision."""
 
     file: File
     indices: tuple[Index, ...]
@@ -284,7 +284,7 @@ def _register(text: str, letter: str) -> _Body:
 
 
 def _brackets(text: str) -> tuple[list[str], str]:
-    """What is in each pair of brackets, and what follows them."""
+    """Split the content of each pair of brackets from the rest of the text."""
     found: list[str] = []
     depth = start = 0
     for at, letter in enumerate(text):
@@ -303,7 +303,7 @@ def _brackets(text: str) -> tuple[list[str], str]:
 
 
 def _index(text: str) -> Index:
-    """``3``, or ``r0.x + 3`` in either order; an index in an index has none itself."""
+    """Parse ``3`` or ``r0.x + 3``, in either order."""
     number, relative = 0, None
     for term in (term.strip() for term in _terms(text)):
         if integer(term) is not None:
@@ -340,7 +340,7 @@ def _selection(file: File, letter: str, chosen: list[int]) -> tuple[Selection, t
 
 
 def _default(file: File, letter: str) -> tuple[Selection, tuple[int, ...]]:
-    """How components are named where text names none."""
+    """The component selection where the text names none."""
     if file in SCALARS and not (file in DECLARED_WITHOUT and letter == "D"):
         return Selection.ONE, ()
     if letter in _UNNAMED or file is File.NULL:

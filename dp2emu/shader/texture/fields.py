@@ -1,8 +1,8 @@
 """Decoding of texels whose channels are bit fields, by the rows of ``d3d.formats``.
 
-UNORM is code / max and SNORM max(code / max, -1), each one float32 quotient; floats are exact.
-With sRGB decoding, colour channels of up to 8 bits, widened to 8 bits first, go through the table
-of ``bindings.srgb_to_linear_table``; wider formats are linear already.
+``shader.codings`` defines the codings of channels.  With sRGB decoding, colour channels of up to 8
+bits, widened to 8 bits first, go through the table of ``bindings.srgb_to_linear_table``; wider
+formats are linear already.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from dp2emu.d3d.formats import Channel, Coding, FormatRow, Use
 from dp2emu.errors import Unsupported
 from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
+from dp2emu.shader.codings import decoded, field
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.texture.bindings import SamplerFiles
 from dp2emu.shader.texture.filters import Texel
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.values import Number, Value
-
-WORD_BITS = 32
 
 
 def row_of(key: SamplerKey) -> FormatRow:
@@ -107,84 +106,21 @@ def read_channel(
     source: TexelSource, codes: tuple[Value, ...], channel: Channel, *, color: bool
 ) -> Value:
     """Decode one channel of a pixel whose words are ``codes``."""
-    word, shift = divmod(channel.shift, WORD_BITS)
-    read = _CODINGS[channel.coding]
-    return read(source, codes[word], Channel(shift, channel.bits, channel.coding), color)
+    if channel.coding is Coding.UNORM:
+        return _unorm(source, codes, channel, color)
+    return decoded(codes, channel)
 
 
-def bits(word: Value, shift: int, count: int) -> Value:
-    """Extract an unsigned bit field."""
-    if shift:
-        word = word.builder.apply("ushr", word, shift)
-    return word if shift + count == WORD_BITS else word & ((1 << count) - 1)
-
-
-def signed_bits(word: Value, shift: int, count: int) -> Value:
-    """Extract a two's complement bit field, sign-extended."""
-    spare = WORD_BITS - count
-    return (word << (spare - shift) if spare > shift else word) >> spare
-
-
-def _unorm(source: TexelSource, word: Value, channel: Channel, color: bool) -> Value:
-    b, code = source.b, bits(word, channel.shift, channel.bits)
+def _unorm(source: TexelSource, codes: tuple[Value, ...], channel: Channel, color: bool) -> Value:
+    b, code = source.b, field(codes, channel)
     if channel.bits == 8:
         return source.shade(code, color=color)
-    value = b.apply("utof", code) / float(channel.max)
+    value = decoded(codes, channel)
     if channel.bits > 8 or not (color and source.key.srgb):
         return value
     # The sRGB table has 8-bit codes: widen the channel first.
     return source.shade(b.ftoi(value * 255.0 + 0.5))
 
 
-def _snorm(source: TexelSource, word: Value, channel: Channel, color: bool) -> Value:
-    code = signed_bits(word, channel.shift, channel.bits)
-    return source.b.max(source.b.itof(code) / float(channel.max >> 1), -1.0)
-
-
-def _uint(source: TexelSource, word: Value, channel: Channel, color: bool) -> Value:
-    return source.b.apply("utof", bits(word, channel.shift, channel.bits))
-
-
-def _sint(source: TexelSource, word: Value, channel: Channel, color: bool) -> Value:
-    return source.b.itof(signed_bits(word, channel.shift, channel.bits))
-
-
-def _float(source: TexelSource, word: Value, channel: Channel, color: bool) -> Value:
-    if channel.bits == WORD_BITS:
-        return source.b.asfloat(word)
-    return _SMALL_FLOATS[channel.bits](bits(word, channel.shift, channel.bits))
-
-
-def half(code: Value) -> Value:
-    """Convert an IEEE half: with exponent and mantissa in float32 position it is 2**112 too small,
-    exactly.
-    """
-    b, magnitude = code.builder, (code & 0x7FFF) << 13
-    # 112 = 127 - 15, the difference of the biases; the product also normalises subnormals.
-    finite = b.asfloat(magnitude) * 2.0**112
-    value = b.select(magnitude >= 0x7C00 << 13, b.asfloat(magnitude | 0x7F800000), finite)
-    return b.select((code & 0x8000).ne(0), -value, value)
-
-
-def _depth_float(code: Value) -> Value:
-    """Convert a 24-bit depth: 4 bits of exponent with bias 15, and 20 of mantissa."""
-    return code.builder.asfloat(code << 3) * 2.0**112
-
-
-_SMALL_FLOATS: dict[int, Callable[[Value], Value]] = {
-    10: lambda code: half(code << 5),
-    11: lambda code: half(code << 4),
-    16: half,
-    24: _depth_float,
-}
-"""Conversions of unsigned and half floats by their width in bits."""
-
-_CODINGS: dict[Coding, Callable[[TexelSource, Value, Channel, bool], Value]] = {
-    Coding.UNORM: _unorm,
-    Coding.SNORM: _snorm,
-    Coding.UINT: _uint,
-    Coding.SINT: _sint,
-    Coding.FLOAT: _float,
-}
 Decode = Callable[[TexelSource, Value, Value, Value], Texel]
 """Decodes texel ``u``, ``v`` of the pixel or block at a byte address."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from operator import and_
 
 from dp2emu.d3d.enums import CmpFunc, TextureAddress
 from dp2emu.records import dataclass
+from dp2emu.shader.comparisons import COMPARE
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.texture.address import ONE, Taps, taps
 from dp2emu.shader.texture.bindings import LevelField, NumberField
@@ -185,22 +186,9 @@ def _comparison(source: TexelSource, depth: Number) -> Texel:
     Direct3D 9 always tests LESSEQUAL.
     """
     assert source.reference is not None
-    test = COMPARISONS[source.key.compare or CmpFunc.LESSEQUAL]
+    test = COMPARE[source.key.compare or CmpFunc.LESSEQUAL]
     lit = source.b.select(test(source.reference, depth), 1.0, 0.0)
     return lit, lit, lit, lit
-
-
-COMPARISONS: dict[CmpFunc, Callable[[Value, Number], Number]] = {
-    CmpFunc.NEVER: lambda x, y: False,
-    CmpFunc.LESS: lambda x, y: x < y,
-    CmpFunc.EQUAL: lambda x, y: x.eq(y),
-    CmpFunc.LESSEQUAL: lambda x, y: x <= y,
-    CmpFunc.GREATER: lambda x, y: x > y,
-    CmpFunc.NOTEQUAL: lambda x, y: x.ne(y),
-    CmpFunc.GREATEREQUAL: lambda x, y: x >= y,
-    CmpFunc.ALWAYS: lambda x, y: True,
-}
-"""Tests of a reference against a texel."""
 
 
 def offset_coordinates(

@@ -19,6 +19,7 @@ from dp2emu.d3d.formats import Channel, Coding, FormatRow
 from dp2emu.errors import Unsupported
 from dp2emu.records import dataclass
 from dp2emu.shader.builder import Builder
+from dp2emu.shader.codings import field, signed_field
 from dp2emu.shader.ir import Assign, Constant, File, Input, Lod, Program, Stage, Statement
 from dp2emu.shader.reference import Run, Watch
 from dp2emu.shader.resources import (
@@ -33,7 +34,7 @@ from dp2emu.shader.sampling import COMPONENTS
 from dp2emu.shader.texture import seams
 from dp2emu.shader.texture.bindings import LevelField, LimitField, SamplerFiles
 from dp2emu.shader.texture.detail import level_from
-from dp2emu.shader.texture.fields import WORD_BITS, Decode, TexelSource, bits, signed_bits
+from dp2emu.shader.texture.fields import Decode, TexelSource
 from dp2emu.shader.texture.filters import Texel
 from dp2emu.shader.texture.reading import (
     Level,
@@ -128,13 +129,12 @@ def has_integers(row: FormatRow) -> bool:
 
 
 def _integer(codes: tuple[Value, ...], lane: Channel) -> Value:
-    word, shift = divmod(lane.shift, WORD_BITS)
-    return _INTEGERS[lane.coding](codes[word], shift, lane.bits)
+    return _INTEGERS[lane.coding](codes, lane)
 
 
-_INTEGERS: dict[Coding, Callable[[Value, int, int], Value]] = {
-    Coding.UINT: bits,
-    Coding.SINT: signed_bits,
+_INTEGERS: dict[Coding, Callable[[Sequence[Value], Channel], Value]] = {
+    Coding.UINT: field,
+    Coding.SINT: signed_field,
 }
 
 

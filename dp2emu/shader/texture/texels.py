@@ -1,12 +1,17 @@
 """Texel decoders of every format: red, green, blue and alpha of the texel at a byte address.
 
-Block formats follow ``d3d.blocks`` in integer operations, with identical 8-bit results.
+Block formats are decoded by the tables of ``d3d.blocks``.  Their 8-bit values use integer
+arithmetic only, so that a texel is the same sampled by a program and converted to a picture
+(``decode``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dp2emu.d3d.blocks import (
     EIGHT_ALPHAS,
@@ -20,19 +25,20 @@ from dp2emu.d3d.blocks import (
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import FORMATS, AnyFormat, Channel
+from dp2emu.errors import UsageError
 from dp2emu.records import dataclass
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.codings import bits, signed_bits, unit_blue
+from dp2emu.shader.ir import Program, Stage, TextureKind
+from dp2emu.shader.reference import run
 from dp2emu.shader.texture.bindings import LimitField
-from dp2emu.shader.texture.fields import (
-    Decode,
-    TexelSource,
-    bits,
-    decode_channels,
-    read_channel,
-    signed_bits,
-)
+from dp2emu.shader.texture.fields import Decode, TexelSource, decode_channels, read_channel
 from dp2emu.shader.texture.filters import Texel
-from dp2emu.shader.types import Type
+from dp2emu.shader.texture.records import SamplerKey
+from dp2emu.shader.types import I32, I64, Type
 from dp2emu.shader.values import Number, Value
+
+Bytes = NDArray[np.uint8]
 
 Code = Callable[[TexelSource, Value, Value, Value], Value]
 """Decodes an 8-bit integer of texel ``u``, ``v`` of the block at a byte address."""
@@ -236,7 +242,7 @@ def _one_bit(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
     return 0.0, 0.0, 0.0, source.b.itof(bits_at(code, (u & 7) ^ 7, 1))
 
 
-BLOCK_DECODERS: dict[AnyFormat, Decode] = {
+_BYTE_DECODERS: dict[AnyFormat, Decode] = {
     Format.A1: _one_bit,
     Format.DXT1: _dxt1,
     Format.DXT2: partial(_beside_alpha, _four_bits),
@@ -249,6 +255,11 @@ BLOCK_DECODERS: dict[AnyFormat, Decode] = {
     Format.G8R8_G8B8: partial(_rgb_pair, PAIRS[Format.G8R8_G8B8]),
     Format.UYVY: partial(_yuv_pair, PAIRS[Format.UYVY]),
     Format.YUY2: partial(_yuv_pair, PAIRS[Format.YUY2]),
+}
+"""Formats whose values are bytes."""
+
+_BLOCK_DECODERS: dict[AnyFormat, Decode] = {
+    **_BYTE_DECODERS,
     **dict.fromkeys((DxgiFormat.BC1_UNORM, DxgiFormat.BC1_UNORM_SRGB), _dxt1),
     **dict.fromkeys(
         (DxgiFormat.BC2_UNORM, DxgiFormat.BC2_UNORM_SRGB), partial(_beside_alpha, _four_bits)
@@ -264,14 +275,15 @@ BLOCK_DECODERS: dict[AnyFormat, Decode] = {
     DxgiFormat.G8R8_G8B8_UNORM: partial(_rgb_pair, "grGb"),
     DxgiFormat.R1_UNORM: _one_red_bit,
 }
+
 PALETTE_SHIFTS = (16, 8, 0, 24)
 """Shifts of red, green, blue and alpha in an A8R8G8B8 word."""
 
 
 def texel(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
     """Decode texel ``u``, ``v`` of the pixel or block at a byte address, colour key applied."""
-    decode = _depth if source.row.depth else DECODERS.get(source.row.format, decode_channels)
-    found = decode(source, address, u, v)
+    decoder = _depth if source.row.depth else DECODERS.get(source.row.format, decode_channels)
+    found = decoder(source, address, u, v)
     return _keyed(source, address, found) if source.key.color_key else found
 
 
@@ -301,9 +313,8 @@ def _depth(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
 def _computed_blue(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
     """CxV8U8: blue completes a unit vector that points out of the surface."""
     red, green, _, alpha = decode_channels(source, address, u, v)
-    # Stored vectors may be longer than 1.
-    rest = source.b.max(1.0 - red * red - green * green, 0.0)
-    return red, green, source.b.sqrt(rest), alpha
+    assert isinstance(red, Value) and isinstance(green, Value)
+    return red, green, unit_blue(red, green), alpha
 
 
 def _palette(source: TexelSource, address: Value, u: Value, v: Value) -> Texel:
@@ -340,10 +351,55 @@ def _shared_exponent(source: TexelSource, address: Value, u: Value, v: Value) ->
 
 
 DECODERS: dict[AnyFormat, Decode] = {
-    **BLOCK_DECODERS,
+    **_BLOCK_DECODERS,
     DxgiFormat.R9G9B9E5_SHAREDEXP: _shared_exponent,
     Format.CxV8U8: _computed_blue,
     Format.P8: _palette,
     Format.A8P8: _palette,
 }
 """Formats that are not just bit fields side by side."""
+
+_BAND = 1 << 13
+"""Pixels decoded at once, which bounds the size of intermediate results."""
+
+
+def decode(format: AnyFormat, data: Bytes | bytes, width: int, height: int) -> Bytes:
+    """Decode a picture to red, green, blue and alpha: uint8 (height, width, 4).
+
+    ``data`` is rows of blocks, tightly packed, sizes rounded up to whole blocks.  Raises
+    UsageError if its length does not fit, or for a format whose values are not bytes.
+    """
+    if format not in _BYTE_DECODERS:
+        raise UsageError(f"{format.sdk} has no blocks of colours")
+    row = FORMATS[format]
+    columns, rows = -(-width // row.block[0]), -(-height // row.block[1])
+    raw = np.frombuffer(data, np.uint8)
+    if min(width, height) < 1 or len(raw) != columns * rows * row.size:
+        raise UsageError(f"{len(raw)} bytes are no {width} x {height} pixels of {format.sdk}")
+    words = np.concatenate((raw, np.zeros(-len(raw) % 4, np.uint8))).view(np.int32)
+    texels = np.empty((width * height, 4), np.uint8)
+    for first in range(0, len(texels), _BAND):
+        v, u = np.divmod(np.arange(first, min(first + _BAND, len(texels))), width)
+        block = v // row.block[1] * columns + u // row.block[0]
+        texels[first : first + _BAND] = _decoded(format, words, block * row.size, u, v)
+    return texels.reshape(height, width, 4)
+
+
+def _decoded(format: AnyFormat, words: I32, address: I64, u: I64, v: I64) -> Bytes:
+    program = _texel_program(format)
+    places = {"address": address, "u": u, "v": v}
+    inputs = {name: place.astype(np.int32) for name, place in places.items()}
+    nothing = {file.name: np.zeros(0, file.type.dtype) for file in program.files}
+    outputs = run(program, inputs, nothing | {"texels": words}, len(u)).outputs
+    return np.rint(np.stack([*outputs.values()], axis=-1) * np.float32(255)).astype(np.uint8)
+
+
+@lru_cache(maxsize=len(_BYTE_DECODERS))
+def _texel_program(format: AnyFormat) -> Program:
+    """Return a program that decodes texel ``u``, ``v`` of the block at the input ``address``."""
+    b = Builder(Stage.COMPUTE)
+    source = TexelSource.of(b, SamplerKey(TextureKind.TEX2D, format))
+    place = [b.input(name, Type.I32) for name in ("address", "u", "v")]
+    for component, value in zip("rgba", _BYTE_DECODERS[format](source, *place), strict=True):
+        b.output(component, value)
+    return b.program()

@@ -15,11 +15,11 @@ from dp2emu.ddi10.codes import DdiCode
 from dp2emu.ddi10.queries.counters import (
     COUNTERS,
     SIMULTANEOUS,
+    ActiveCounters,
     Counter,
     CounterInfo,
     CounterType,
     StringOut,
-    Watched,
 )
 from dp2emu.ddi10.queries.query_types import CreateQuery
 from dp2emu.gpu.command.packets import BeginQuery, Clear, EndQuery
@@ -185,12 +185,12 @@ def test_counters_beyond_the_simultaneous_cost_are_nonexclusive() -> None:
 def test_queries_of_one_counter_share_its_cost() -> None:
     driven = Driven()
     queries = [create(driven, Counter.TEXTURE_CACHE_HIT_RATE) for _ in range(3)]
-    assert driven.adapter.watched.cost == 2
+    assert driven.adapter.active_counters.cost == 2
     for memory in queries[:2]:
         driven.call("DestroyQuery", memory)
-    assert driven.adapter.watched.cost == 2
+    assert driven.adapter.active_counters.cost == 2
     driven.call("DestroyQuery", queries[2])
-    assert driven.adapter.watched.cost == 0
+    assert driven.adapter.active_counters.cost == 0
 
 
 def test_what_is_watched_can_be_watched_again_when_nothing_is_left() -> None:
@@ -198,7 +198,7 @@ def test_what_is_watched_can_be_watched_again_when_nothing_is_left() -> None:
     for n in range(SIMULTANEOUS):
         create(driven, Counter.GPU_IDLE + n)
     create(driven, Counter.GPU_IDLE)
-    assert driven.adapter.watched.cost == SIMULTANEOUS
+    assert driven.adapter.active_counters.cost == SIMULTANEOUS
 
 
 def test_a_counter_that_another_device_watches_is_nonexclusive() -> None:
@@ -215,7 +215,7 @@ def test_a_dying_device_watches_nothing() -> None:
     driven = Driven(checking=False)
     create(driven, Counter.GPU_IDLE)
     driven.call("DestroyDevice")
-    assert driven.adapter.watched.cost == 0
+    assert driven.adapter.active_counters.cost == 0
 
 
 counters = st.sampled_from([int(counter) for counter in Counter])
@@ -225,7 +225,7 @@ counters = st.sampled_from([int(counter) for counter in Counter])
 def test_what_is_watched_never_costs_more_than_the_limit(
     steps: list[tuple[int, int, bool]],
 ) -> None:
-    watched = Watched()
+    watched = ActiveCounters()
     held: list[tuple[int, int]] = []
     for owner, counter, releases in steps:
         if releases and held:
@@ -234,7 +234,7 @@ def test_what_is_watched_never_costs_more_than_the_limit(
         others = {c for o, c in held if o != owner}
         cost = sum(COUNTERS[c].cost for c in {c for _, c in held} | {counter})
         fits = counter not in others and cost <= SIMULTANEOUS
-        assert watched.take(counter, owner) is fits
+        assert watched.acquire(counter, owner) is fits
         held += [(owner, counter)] * fits
         assert watched.cost <= SIMULTANEOUS
 

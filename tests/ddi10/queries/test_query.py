@@ -1,4 +1,4 @@
-"""Query objects: memory, states, FIFO and flushing (seed 002)."""
+"""Query objects: memory, states, FIFO and flushing ("Querying for Information from the GPU")."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dp2emu.ddi10.adapter import Adapter
 from dp2emu.ddi10.codes import DdiCode, Interface
 from dp2emu.ddi10.queries.query import FIFO_BASE, State
-from dp2emu.ddi10.queries.query_types import KINDS, CreateQuery, Query
+from dp2emu.ddi10.queries.query_types import QUERY_TYPES, CreateQuery, Query
 from dp2emu.errors import ContractError
 from dp2emu.gpu.command.work import Work
 from dp2emu.gpu.device.gpu import Gpu
@@ -17,8 +17,8 @@ from dp2emu.gpu.device.timing import Timing, fixed, instant, seeded
 from dp2emu.limits import Limits
 from tests.ddi10.driving import DO_NOT_FLUSH, STILL, Driven
 
-BUILT = [kind.query for kind in KINDS.values() if kind.values is not None]
-WITH_BEGIN = [query for query in BUILT if KINDS[query].begins]
+BUILT = [kind.query for kind in QUERY_TYPES.values() if kind.values is not None]
+WITH_BEGIN = [query for query in BUILT if QUERY_TYPES[query].begins]
 MOMENTS = [Query.EVENT, Query.TIMESTAMP]
 
 slow = fixed(call=10, packet=0, delivery=1000)
@@ -302,7 +302,7 @@ def test_data_is_untouched_until_it_is_signaled_and_exact_then(query: Query) -> 
     driven.adapter.finish()
     data = driven.data(memory, query)
     assert data is not None
-    assert len(data) == KINDS[query].layout.size
+    assert len(data) == QUERY_TYPES[query].layout.size
 
 
 def test_polling_alone_finishes_a_query() -> None:

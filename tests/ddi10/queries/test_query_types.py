@@ -7,33 +7,33 @@ import pytest
 from dp2emu.d3d import ddi
 from dp2emu.ddi10.adapter import Adapter, Cause
 from dp2emu.ddi10.codes import Interface
-from dp2emu.ddi10.queries.query_types import KINDS, Query
+from dp2emu.ddi10.queries.query_types import QUERY_TYPES, Query
 from dp2emu.dp2.driver import Driver
 from dp2emu.gpu.device.timing import fixed
 from tests.ddi10.driving import Driven
 
 SIZES = [4, 8, 8, 16, 64, 4, 16, 4, 88, 16, 16, 16, 16, 4, 4, 4, 4]
-"""Reference of the Direct3D 10/11 interface, section 3, from type 0 on."""
+"""Direct3D 10/11 DDI, "Query types", from type 0 on."""
 
 
 @pytest.mark.parametrize(("query", "size"), list(enumerate(SIZES)))
 def test_payloads_have_the_documented_size(query: int, size: int) -> None:
-    assert KINDS[query].layout.size == size
+    assert QUERY_TYPES[query].layout.size == size
 
 
 @pytest.mark.parametrize("query", list(Query))
 def test_all_but_events_and_timestamps_begin(query: Query) -> None:
-    assert KINDS[query].begins is (query not in (Query.EVENT, Query.TIMESTAMP))
+    assert QUERY_TYPES[query].begins is (query not in (Query.EVENT, Query.TIMESTAMP))
 
 
 @pytest.mark.parametrize("query", list(Query))
 def test_types_from_8_on_came_with_direct3d_11(query: Query) -> None:
-    assert KINDS[query].since is (Interface.D3D10_0 if query < 8 else Interface.D3D11_0)
+    assert QUERY_TYPES[query].since is (Interface.D3D10_0 if query < 8 else Interface.D3D11_0)
 
 
 def test_the_disjoint_structure_is_the_declared_one() -> None:
     declared = ddi.D3D10_DDI_QUERY_DATA_TIMESTAMP_DISJOINT
-    fields = declared.parse(KINDS[Query.TIMESTAMPDISJOINT].layout.pack(5, 1))
+    fields = declared.parse(QUERY_TYPES[Query.TIMESTAMPDISJOINT].layout.pack(5, 1))
     assert (declared.sizeof(), fields.Frequency, fields.Disjoint) == (16, 5, 1)
 
 
@@ -78,7 +78,7 @@ def test_the_predicate_of_an_empty_interval_is_false() -> None:
 @pytest.mark.parametrize("query", [q for q in Query if "STREAM" in q.name])
 def test_nothing_streams_out_and_nothing_overflows(query: Query) -> None:
     driven = Driven()
-    assert driven.data(driven.issue(query), query) == bytes(KINDS[query].layout.size)
+    assert driven.data(driven.issue(query), query) == bytes(QUERY_TYPES[query].layout.size)
 
 
 WRITTEN, NEEDED = (3, 5, 4, 0), (3, 6, 4, 12)

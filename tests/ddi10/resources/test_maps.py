@@ -221,7 +221,7 @@ def test_a_subresource_is_mapped_once_and_unmapped_when_it_is() -> None:
     with pytest.raises(ContractError, match="is not mapped"):
         driven.call("StagingResourceUnmap", made, 0)
     driven.call("StagingResourceMap", made, 0, Map.READ)
-    with pytest.raises(ContractError, match="is mapped"):
+    with pytest.raises(ContractError, match="is already mapped"):
         driven.call("StagingResourceMap", made, 0, Map.READ)
 
 

@@ -1,4 +1,4 @@
-"""QueryResourceResidency (seed 003)."""
+"""QueryResourceResidency ("QueryResourceResidencyDXGI callback function")."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dp2emu.ddi10.resources.residency import (
     Purpose,
     QueryResidency,
     QueryResidencyCb,
-    answer_from,
+    residency_callback,
 )
 from dp2emu.ddi10.resources.resource import BindFlag, CreateResource, MipInfo, ResourceType, Usage
 from dp2emu.errors import ContractError, Fault, UsageError
@@ -237,8 +237,8 @@ def test_a_resource_has_memory_to_render_with() -> None:
 def test_without_a_callback_the_budgets_of_the_gpu_answer() -> None:
     memory = Residency(Budgets(100, 100, 1000))
     resources = tuple(single(memory.add(100)) for _ in range(3))
-    assert ask(answer_from(memory), resources) == (S_NOT_RESIDENT, [3, 2, 1])
-    assert ask(answer_from(memory), (single(99),)) == (DdiCode.E_INVALIDARG, [77])
+    assert ask(residency_callback(memory), resources) == (S_NOT_RESIDENT, [3, 2, 1])
+    assert ask(residency_callback(memory), (single(99),)) == (DdiCode.E_INVALIDARG, [77])
 
 
 def evicting(timing: Timing | None = None) -> Rendering:

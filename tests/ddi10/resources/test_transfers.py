@@ -17,7 +17,7 @@ from dp2emu.ddi10.resources.views import CreateShaderResourceView, CreateTargetV
 from dp2emu.errors import ContractError
 from tests.ddi10.driving import REMOVED
 from tests.ddi10.rendering import D24S8, RGBA8, Rendering, infos
-from tests.ddi10.test_resource import noise
+from tests.ddi10.resources.test_resource import noise
 
 FLAT, VOLUME = ResourceType.TEXTURE2D, ResourceType.TEXTURE3D
 READ = BindFlag.SHADER_RESOURCE
@@ -152,7 +152,7 @@ def test_copies_are_of_the_same_texels(shape: dict[str, Any]) -> None:
 
 def test_buffers_are_copied_to_buffers() -> None:
     driven = Rendering(checking=False)
-    with pytest.raises(ContractError, match="same texels"):
+    with pytest.raises(ContractError, match="differ in format family"):
         driven.call("ResourceCopy", filled(driven, 1), driven.buffer(bytes(256)))
 
 
@@ -235,10 +235,10 @@ def test_conversion_keeps_the_sizes_of_texels_and_stays_inside() -> None:
     driven = Rendering(checking=False)
     texels = driven.texture(DxgiFormat.R32G32_UINT, 2, 2)
     for format, side in ((DxgiFormat.BC2_UNORM, 8), (DxgiFormat.BC1_UNORM, 12), (RGBA8, 2)):
-        with pytest.raises(ContractError, match="same texels"):
+        with pytest.raises(ContractError, match="differ in format family"):
             driven.call("ResourceConvert", driven.texture(format, side, side), texels)
     blocks = driven.texture(DxgiFormat.BC1_UNORM, 8, 8)
-    with pytest.raises(ContractError, match="leaves"):
+    with pytest.raises(ContractError, match="exceeds"):
         driven.call("ResourceConvertRegion", blocks, 0, 4, 0, 0, texels, 0, None)
 
 
@@ -375,7 +375,7 @@ def test_typeless_resources_are_resolved_as_what_they_are_said_to_be() -> None:
     driven.call("ClearRenderTargetView", driven.target(given), (1, 1, 0, 1))
     driven.call("ResourceResolveSubresource", made, 0, given, 0, RGBA8.value)
     assert (driven.pixels(made) == 0xFF00FFFF).all()
-    with pytest.raises(ContractError, match="same texels"):
+    with pytest.raises(ContractError, match="differ in format family"):
         driven.call("ResourceResolveSubresource", made, 0, given, 0, DxgiFormat.R32_FLOAT.value)
 
 
@@ -460,7 +460,7 @@ def test_a_clear_has_four_numbers_that_may_be_too_large() -> None:
     format = DxgiFormat.R32G32B32A32_FLOAT
     made = driven.texture(format, 1, 1)
     view = driven.target(made, format)
-    with pytest.raises(ContractError, match="fit"):
+    with pytest.raises(ContractError, match="out of the range"):
         driven.call("ClearRenderTargetView", view, (1, 1, 1))
     assert driven.call("ClearRenderTargetView", view, (1e300, -1e300, 0, 1)) == []
     assert driven.read(made) == np.array([np.inf, -np.inf, 0, 1], "<f4").tobytes()

@@ -20,7 +20,7 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Stage
 from dp2emu.shader.types import Type
 from tests.ddi10.drawing import SIZE, drawing, strip, tokens
-from tests.gpu.drawing import color_surface, surface
+from tests.gpu.drawing import color_surface, rebound, surface
 from tests.shader.sm4.making import code_of
 
 FLOATS = Format.A32B32G32R32F
@@ -29,7 +29,7 @@ FLOATS = Format.A32B32G32R32F
 def executed(packet: Draw) -> NDArray[Any]:
     """What is in the target afterwards, shape (SIZE, SIZE, 4) if that is of floats."""
     execute_draw(packet, Counters())
-    (target,) = packet.colors
+    (target,) = packet.output.colors
     assert target is not None
     if target.format is Format.A8R8G8B8:
         return target.pixels()
@@ -114,9 +114,9 @@ def test_constant_integers_keep_every_bit(word: int, near: float) -> None:
     vertices[0, 2] = near
     vertices[0, 4] = vertices[1, 4] = np.array([word], np.int64).astype(np.int32).view("<f4")[0]
     packet = drawing([], floats())
-    data = replace(packet.streams[0] or Stream(b"", 0, 0), data=vertices.tobytes())
+    data = replace(packet.input.streams[0] or Stream(b"", 0, 0), data=vertices.tobytes())
     pipeline = replace(packet.pipeline, pixel=b.program())
-    found = executed(replace(packet, pipeline=pipeline, streams=(data,)))
+    found = executed(rebound(packet, pipeline=pipeline, streams=(data,)))
     drawn = found[:, :, 3] == 1
     assert drawn.sum() > SIZE
     assert drawn.all() == (near > 0)
@@ -190,11 +190,11 @@ def test_a_shader_kills(alpha: float, drawn: int) -> None:
 
 def test_a_shader_without_outputs_is_counted_and_writes_nothing() -> None:
     packet, counters = drawing(strip(), bytewise(), ps="ps_noout"), Counters()
-    before = packet.colors[0].data.tobytes() if packet.colors[0] else b""
+    before = packet.output.colors[0].data.tobytes() if packet.output.colors[0] else b""
     execute_draw(packet, counters)
     assert counters.invocations == SIZE * SIZE
-    assert packet.colors[0] is not None
-    assert packet.colors[0].data.tobytes() == before
+    assert packet.output.colors[0] is not None
+    assert packet.output.colors[0].data.tobytes() == before
 
 
 def test_bits_of_vertices_reach_the_shader_as_they_are() -> None:
@@ -240,7 +240,7 @@ def test_the_place_of_a_pixel_is_its_centre() -> None:
     depth = surface(Format.D32F_LOCKABLE, SIZE, SIZE)
     pipeline = replace(packet.pipeline, depth=DepthState(True, True, CmpFunc.ALWAYS),
                        depth_format=depth.format)  # fmt: skip
-    executed(replace(packet, pipeline=pipeline, depth=depth))
+    executed(rebound(packet, pipeline=pipeline, depth=depth))
     found = depth.data.view(np.float32).reshape(SIZE, SIZE)
     assert found.tolist() == [[(x + 0.5) / 16 for x in range(SIZE)]] * SIZE
 
@@ -264,7 +264,7 @@ def test_the_stencil_test_of_the_back_is_for_what_is_turned(turned: bool) -> Non
     packet = drawing(strip(), floats(), raster=RasterState(half_centres=True, turned=turned))
     depth = surface(Format.D24S8, SIZE, SIZE)
     pipeline = replace(packet.pipeline, stencil=back, depth_format=depth.format)
-    found = executed(replace(packet, pipeline=pipeline, depth=depth))
+    found = executed(rebound(packet, pipeline=pipeline, depth=depth))
     assert (found[:, :, 3] == turned).all()
 
 

@@ -20,7 +20,7 @@ from dp2emu.ddi10.resources.resource import (
     SubresourceUP,
 )
 from dp2emu.ddi10.resources.views import BufferExFlag, CreateShaderResourceView, ShaderView
-from dp2emu.ddi10.shaders.stage_resources import read
+from dp2emu.ddi10.shaders.stage_resources import bind_units
 from dp2emu.ddi10.states.state_objects import SamplerDesc
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.device.gpu import Gpu
@@ -312,7 +312,7 @@ def key_of(desc: SamplerDesc, unit: Unit = UNIT, **view: object):  # type: ignor
     driven = Reading()
     handle = driven.view(driven.texture(bind=READ, levels=3), F.R8G8B8A8_UNORM, T2, MipLevels=1)
     found: ShaderView = driven.device._parts.views.shaders.open(handle, "a test")
-    ((_, key),) = read([unit], {0: replace(found, **view)}, {0: desc}).samplers  # type: ignore[arg-type]
+    ((_, key),) = bind_units([unit], {0: replace(found, **view)}, {0: desc}).samplers  # type: ignore[arg-type]
     return key
 
 

@@ -23,7 +23,7 @@ from dp2emu.ddi10.shaders.stream_output import (
     StreamOutputEntry11,
     StreamOutputShader,
     StreamOutputShader11,
-    streaming,
+    stream_output_layouts,
 )
 from dp2emu.errors import ContractError
 from dp2emu.gpu.command.stream_targets import StreamLayout, Word
@@ -119,7 +119,7 @@ def facing(corners: NDArray[Any]) -> float:
 def layouts(*entries: Sequence[int], **members: Any) -> dict[int, StreamLayout]:
     declared = tuple(StreamOutputEntry11(*entry) for entry in entries)
     desc = StreamOutputShader11(b"", declared, **members)
-    return dict(streaming(desc, Contract(checking=False)).layouts)
+    return dict(stream_output_layouts(desc, Contract(checking=False)).layouts)
 
 
 def test_entries_of_a_slot_follow_each_other_and_gaps_are_left_out() -> None:
@@ -154,7 +154,9 @@ def test_direct3d_10_has_a_stride_for_slot_0_alone_and_else_none_but_the_entries
     slots: tuple[int, int], stride: int, strides: dict[int, int]
 ) -> None:
     entries = tuple(StreamOutputEntry(slot, n, ALL) for n, slot in enumerate(slots))
-    found = streaming(StreamOutputShader(None, entries, stride), Contract(checking=False))
+    found = stream_output_layouts(
+        StreamOutputShader(None, entries, stride), Contract(checking=False)
+    )
     assert dict(found.layouts[0].strides) == strides
     assert found.rasterized == 0
 
@@ -180,7 +182,7 @@ def test_what_cannot_be_streamed_out_is_refused(
 def test_without_a_program_there_is_a_single_stream() -> None:
     for entries in ((), (StreamOutputEntry11(1, 0, 0, 1),)):
         with pytest.raises(ContractError):
-            streaming(StreamOutputShader11(None, entries), Contract(checking=False))
+            stream_output_layouts(StreamOutputShader11(None, entries), Contract(checking=False))
 
 
 def test_components_gaps_and_slots_are_where_the_entries_say() -> None:

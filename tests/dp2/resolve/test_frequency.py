@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import DeclType, DeclUsage
-from dp2emu.d3d.frequency import Frequency
+from dp2emu.d3d.flags import Frequency
 from dp2emu.d3d.hresult import HResult
 from dp2emu.d3d.vertices import Element
 from dp2emu.dp2 import context
-from dp2emu.dp2.resolve.vertices import INSTANCES_MAX, frequency_of, instances
+from dp2emu.dp2.resolve.vertices import INSTANCES_MAX, check_frequency, instances
 from dp2emu.dp2.states.inspect import facts_of
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Fault
@@ -72,8 +72,8 @@ def test_without_a_number_of_instances_there_is_one() -> None:
 
 
 def test_a_flag_alone_is_a_number_of_one() -> None:
-    assert frequency_of(3, INDEXED) == Frequency.of(INDEXED | 1)
-    assert frequency_of(3, INSTANCED) == Frequency.of(INSTANCED | 1)
+    assert check_frequency(3, INDEXED) == Frequency.of(INDEXED | 1)
+    assert check_frequency(3, INSTANCED) == Frequency.of(INSTANCED | 1)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_flag_alone_is_a_number_of_one() -> None:
 )
 def test_frequencies_without_a_meaning_are_refused(stream: int, value: int) -> None:
     with pytest.raises(Fault, match="frequency"):
-        frequency_of(stream, value)
+        check_frequency(stream, value)
     bad = Bench().call(token(SET, stream, value))
     assert (bad.ddrval, bad.dwErrorOffset) == (BAD, 0)
 

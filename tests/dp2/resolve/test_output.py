@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dp2emu.d3d.enums import Blend, BlendOp, CmpFunc, RenderState, StencilOp
-from dp2emu.dp2.resolve.output import (
+from dp2emu.dp2.resolve.pipeline import (
     alpha_test,
     alpha_to_coverage,
     blend_state,

@@ -160,8 +160,8 @@ def test_streams_are_read_when_the_draw_executes_and_not_again() -> None:
 
 
 def segments_of(draw: Draw) -> tuple[float, ...]:
-    assert draw.patch is not None
-    return draw.patch.fineness.segments
+    assert draw.input.patch is not None
+    return draw.input.patch.fineness.segments
 
 
 def test_segments_given_go_before_kept_ones_and_before_the_state() -> None:
@@ -298,7 +298,10 @@ def test_edge_styles_are_two() -> None:
     for style in (0, 1):
         bench.ok(render_state(EDGE_STYLE, style) + patch(RECTANGLE, 0, (3.5,) * 4, SQUARE))
     bench.driver.finish()
-    assert [draw.patch and draw.patch.fineness.continuous for draw in bench.drawn] == [False, True]
+    assert [draw.input.patch and draw.input.patch.fineness.continuous for draw in bench.drawn] == [
+        False,
+        True,
+    ]
     assert bench.call(render_state(EDGE_STYLE, 2) + patch(TRIANGLE, 0, (), CORNER)).ddrval == BAD
 
 
@@ -342,7 +345,7 @@ def test_any_numbers_are_a_patch_or_refused(
             assert answer.ddrval in (0, BAD)
             bench.ok(patch(op, 5))
     bench.driver.finish()
-    assert all(draw.patch is not None for draw in bench.drawn)
+    assert all(draw.input.patch is not None for draw in bench.drawn)
 
 
 # N-patches
@@ -391,7 +394,7 @@ def test_indexed_triangles_are_n_patches_as_well() -> None:
     bench.driver.write(9, 0, struct.pack("<6H", 0, 1, 2, 3, 4, 5))
     states = token(51, 9, 2) + render_state(SEGMENTS, bits(3.0))
     assert bench.covered(states + token(53, 4, 0, 0, 6, 0, 2)) > 0
-    assert bench.drawn[-1].patch is not None
+    assert bench.drawn[-1].input.patch is not None
     found = bench.settle(issue(2, END))
     assert struct.unpack("<2I", found[2])[0] == 18
 
@@ -407,7 +410,7 @@ def test_vertices_on_the_screen_are_no_n_patches() -> None:
     bench = Patches()
     bench.ok(render_state(SEGMENTS, bits(5.0)) + token(52, 4, 0, 1))
     bench.driver.finish()
-    assert bench.drawn[-1].patch is None
+    assert bench.drawn[-1].input.patch is None
 
 
 def test_adaptive_levels_need_no_segments() -> None:

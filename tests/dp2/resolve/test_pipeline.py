@@ -62,7 +62,8 @@ class Known:
     def told(self) -> Any:
         """Everything a draw takes of what is remembered."""
         found = self.get()
-        return told(found), plain(self.resolutions.vertex_uniforms(found, self.state, CONSTANTS))
+        bound = self.resolutions.vertex_bindings(found, self.state, CONSTANTS)
+        return told(found), plain(bound.uniforms)
 
     def told_fresh(self) -> Any:
         """And of what is resolved now."""
@@ -98,9 +99,8 @@ def told(resolved: Resolved) -> Any:
     """Everything a draw takes from it."""
     vertex, pixel = resolved.vertex, resolved.pixel
     return (
-        resolved.pipeline, resolved.clip_planes, resolved.point, resolved.merge,
-        resolved.line_pattern, resolved.stipple, vertex.fixed, plain(pixel.uniforms),
-        plain(vertex.textures), plain(pixel.textures),
+        resolved.pipeline, plain(resolved.raster), resolved.output.merge, vertex.fixed,
+        plain(pixel.uniforms), plain(vertex.textures), plain(pixel.textures),
     )  # fmt: skip
 
 
@@ -177,8 +177,8 @@ def test_matrices_are_numbers_to_what_stays() -> None:
     known.use(LIT)
     first = known.get()
     before = known.told()
-    uniforms = known.resolutions.vertex_uniforms(first, known.state, CONSTANTS)
-    assert known.resolutions.vertex_uniforms(first, known.state, CONSTANTS) is uniforms
+    bound = known.resolutions.vertex_bindings(first, known.state, CONSTANTS)
+    assert known.resolutions.vertex_bindings(first, known.state, CONSTANTS) is bound
     known.matrix(1)
     assert known.get() is first and known.told() == known.told_fresh() != before
 
@@ -289,8 +289,8 @@ def test_numbers_of_a_shader_are_the_same_object_until_a_register_is_written(sta
 
     def numbers() -> Mapping[str, Any]:
         if stage == "vertex":
-            return known.vertex_uniforms(resolved, state, constants)
-        return known.pixel_uniforms(resolved, constants)
+            return known.vertex_bindings(resolved, state, constants).uniforms
+        return known.pixel_bindings(resolved, constants).uniforms
 
     first = numbers()
     assert numbers() is first

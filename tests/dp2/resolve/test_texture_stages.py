@@ -8,7 +8,7 @@ import pytest
 
 from dp2emu.d3d.enums import RenderState, TextureArgument, TextureOp, TextureStageState
 from dp2emu.d3d.flags import ArgumentModifier
-from dp2emu.dp2.resolve.texture_stages import cascade, cascade_uniforms, projection
+from dp2emu.dp2.resolve.programs import cascade, cascade_uniforms, projection
 from dp2emu.dp2.states.raw_state import State
 from dp2emu.errors import Fault
 from dp2emu.shader.fixed.cascade import CURRENT, DISABLED, Argument, Combination, TextureStage

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from dp2emu.gpu.command.raster_operations import COPY, RASTER_OPS, combine
+from dp2emu.gpu.command.raster_operations import COPY, RASTER_OPS, Writing, written_over
+from dp2emu.shader.formulas import computed
 
 OPERATIONS: dict[int, Callable[[int, int], int]] = {
     1: lambda pen, there: 0,
@@ -31,13 +32,22 @@ OPERATIONS: dict[int, Callable[[int, int], int]] = {
 NOTXORPEN, NOP, MERGENOTPEN, COPYPEN, MERGEPENNOT, MERGEPEN, WHITE."""
 
 
+def stored(writing: Writing, drawn: int, there: int, mask: int) -> int:
+    lanes = (np.array([each], np.uint32) for each in (drawn, there, mask))
+    (words,) = computed(written_over, writing, *lanes)
+    return int(np.broadcast_to(words, 1).view(np.uint32)[0])
+
+
 @pytest.mark.parametrize("operation", RASTER_OPS)
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
-def test_an_operation_is_that_of_its_number(operation: int, dtype: type) -> None:
-    pen, there = 0b1100_0101, 0b1010_0110
-    [word] = combine(operation, np.array([pen], dtype), np.array([there], dtype)).tolist()
-    assert word == OPERATIONS[operation](pen, there) % (1 << 8 * np.dtype(dtype).itemsize)
+def test_an_operation_is_that_of_its_number(operation: int) -> None:
+    pen, there = 0xF0C5A536, 0xA6C3FF00
+    found = stored(Writing(operation, whole=True), pen, there, 0)
+    assert found == OPERATIONS[operation](pen, there) % (1 << 32)
 
 
 def test_copying_is_one_of_them() -> None:
-    assert combine(COPY, np.array([3], np.uint32), np.array([5], np.uint32)).tolist() == [3]
+    assert stored(Writing(COPY, whole=True), 3, 5, 0) == 3
+
+
+def test_bits_that_are_masked_stay() -> None:
+    assert stored(Writing(COPY, whole=False), 0x12345678, 0xAAAAAAAA, 0x00FF00FF) == 0xAA34AA78

@@ -51,6 +51,7 @@ from tests.gpu.drawing import (
     depth_surface,
     draw,
     programmed,
+    rebound,
     vertex_data,
 )
 from tests.gpu.kernel_states import random_draw, random_draw_of_any_shape
@@ -63,9 +64,11 @@ def gpu_of(name: str = JIT, **options: Any) -> Gpu:
     return Gpu(run=engine(name), **options)
 
 
-def shared(packet: Draw) -> Draw:
-    """A draw of which others will be like."""
-    return replace(packet, known={})
+def templates_of(gpu: Gpu, packet: Draw) -> dict[Any, Any]:
+    """The templates of draws that share a draw's output record."""
+    templates = gpu._batch._templates.get(id(packet.output))
+    assert templates is not None
+    return templates
 
 
 @dataclass
@@ -90,7 +93,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> Alone:
 
 
 def test_of_draws_of_a_state_all_but_the_first_wait(alone: Alone) -> None:
-    gpu, packet = gpu_of(), shared(draw(TRIANGLE, color=color_surface()))
+    gpu, packet = gpu_of(), draw(TRIANGLE, color=color_surface())
     for _ in range(9):
         gpu.submit(packet)
     gpu.run()
@@ -117,7 +120,7 @@ def pictures(packets: Sequence[Packet]) -> list[bytes]:
         surface.data.tobytes()
         for packet in packets
         if isinstance(packet, Draw)
-        for surface in (*packet.colors, packet.depth)
+        for surface in (*packet.output.colors, packet.output.depth)
         if surface is not None
     ]
 
@@ -149,18 +152,18 @@ class Play:
 
     def __init__(self, seed: int, name: str, threads: int = 1) -> None:
         self.gpu = gpu_of(name, threads=threads)
-        self.draws = [shared(random_draw(seed + number)) for number in range(3)]
+        self.draws = [random_draw(seed + number) for number in range(3)]
         self.slots = [QuerySlot(OCCLUSION, None, key) for key in range(3)]
         self.looks: list[Any] = []
 
     def draw(self, number: int, part: int) -> None:
         packet = self.draws[number]
-        first = min(part, packet.count - 1)
-        self.gpu.submit(replace(packet, first=first, count=packet.count - first))
+        first = min(part, packet.input.count - 1)
+        self.gpu.submit(rebound(packet, first=first, count=packet.input.count - first))
 
     def clear(self, number: int, part: int) -> None:
         packet = self.draws[number]
-        target = packet.colors[0]
+        target = packet.output.colors[0]
         if target is not None and isinstance(target.format, Format):
             rects = (Rect(0, 0, 7 * part + 1, 9),)
             self.gpu.submit(Clear(rects, (target,), 0x40 * part, None, None, None))
@@ -173,7 +176,7 @@ class Play:
 
     def look(self, number: int, part: int) -> None:
         packet = self.draws[number]
-        surface = packet.colors[0] or packet.depth
+        surface = packet.output.colors[0] or packet.output.depth
         assert surface is not None
         self.gpu.submit(Observe(surface, lambda seen: self.looks.append(seen.data.tobytes())))
 
@@ -211,8 +214,8 @@ def test_one_recipe_draws_triangles_with_perspective_and_without() -> None:
     tilted = [corner(3, 2, 0.5, 0xFF00FF00, 0.25), *TRIANGLE[1:]]
 
     def make() -> list[Packet]:
-        like = shared(draw(TRIANGLE, color=color_surface()))
-        other = replace(like, streams=(Stream(vertex_data(tilted), 0, 20),))
+        like = draw(TRIANGLE, color=color_surface())
+        other = rebound(like, streams=(Stream(vertex_data(tilted), 0, 20),))
         return [like, other, like, other, other]
 
     same(make)
@@ -221,7 +224,7 @@ def test_one_recipe_draws_triangles_with_perspective_and_without() -> None:
 def test_what_is_cut_is_drawn_in_pieces(alone: Alone) -> None:
     def make() -> list[Packet]:
         across = [corner(-9, 0.5, -0.5), corner(3, 9, 0.5, 0xFF0000FF), corner(7, -2, 1.5)]
-        like = shared(programmed(draw(across, color=color_surface())))
+        like = programmed(draw(across, color=color_surface()))
         return [like] * 4
 
     same(make)
@@ -233,8 +236,8 @@ def test_a_large_draw_among_small_ones_is_drawn_in_its_turn(alone: Alone) -> Non
 
     def make() -> list[Packet]:
         color = color_surface(width=256, height=256)
-        like = shared(draw(TRIANGLE, color=color))
-        large = replace(like, streams=(Stream(vertex_data(whole), 0, 20),))
+        like = draw(TRIANGLE, color=color)
+        large = rebound(like, streams=(Stream(vertex_data(whole), 0, 20),))
         return [like, like, large, like, large]
 
     same(make)
@@ -246,13 +249,13 @@ def test_a_large_draw_among_small_ones_is_drawn_in_its_turn(alone: Alone) -> Non
 )
 def test_what_finds_no_room_is_drawn_alone(room: str, size: int, alone: Alone) -> None:
     with patch.object(batch_template, room, size):
-        same(lambda: [shared(draw(TRIANGLE, color=color_surface()))] * 3)
+        same(lambda: [draw(TRIANGLE, color=color_surface())] * 3)
     assert alone.count == 3 + 3
 
 
 def test_more_draws_than_can_wait() -> None:
     with patch.object(batch_template, "ROWS", 4):
-        same(lambda: [shared(draw(TRIANGLE, color=color_surface()))] * 11)
+        same(lambda: [draw(TRIANGLE, color=color_surface())] * 11)
 
 
 @pytest.mark.parametrize("size", [2, 4])
@@ -261,9 +264,9 @@ def test_draws_of_other_places_in_an_index_buffer(size: int) -> None:
         buffer = Heap().create(SurfaceDesc(2, SurfaceKind.INDEXBUFFER, 64, 1))
         numbers = np.array([0, 1, 2, 3, 2, 1, 5, 0, 3], f"<u{size}").tobytes()
         buffer.data[: len(numbers)] = np.frombuffer(numbers, np.uint8)
-        like = shared(draw([*TRIANGLE, *map(_moved, TRIANGLE)], color=color_surface(), count=1))
+        like = draw([*TRIANGLE, *map(_moved, TRIANGLE)], color=color_surface(), count=1)
         return [
-            replace(like, first=first, indices=Indices(buffer, size, offset, base))
+            rebound(like, first=first, indices=Indices(buffer, size, offset, base))
             for first, offset, base in [(0, 0, 0), (3, 0, 0), (0, 3 * size, 1), (6, 0, 0)]
         ]
 
@@ -297,16 +300,16 @@ def test_every_draw_has_numbers_of_its_own_for_its_programs(stage: Stage) -> Non
         pixel = {"pixel": program} if stage is Stage.PIXEL else {}
         near = [corner(-1, -1, 0.5), corner(0.5, 1, 0.5, 0x80FF4020), corner(1, -0.5, 0.5)]
         vertex = program if stage is Stage.VERTEX else PASSING
-        like = shared(programmed(draw(near, color=color, **pixel), program=vertex))
+        like = programmed(draw(near, color=color, **pixel), program=vertex)
         name = "vertex_uniforms" if stage is Stage.VERTEX else "pixel_uniforms"
         tints = [np.array([n / 8, 1 - n / 8, 0.5, 1.0], np.float32) for n in range(8)]
-        return [replace(like, **{name: {"tint": tint}}) for tint in tints]
+        return [rebound(like, **{name: {"tint": tint}}) for tint in tints]
 
     same(make)
 
 
 def test_nobody_waits_while_somebody_watches(alone: Alone) -> None:
-    gpu, packet = gpu_of(), shared(draw(TRIANGLE, color=color_surface()))
+    gpu, packet = gpu_of(), draw(TRIANGLE, color=color_surface())
     gpu.packet_taps.append(lambda packet, start: None)
     for _ in range(3):
         gpu.submit(packet)
@@ -315,7 +318,7 @@ def test_nobody_waits_while_somebody_watches(alone: Alone) -> None:
 
 
 def test_nobody_waits_where_draws_take_time(alone: Alone) -> None:
-    gpu, packet = gpu_of(timing=fixed()), shared(draw(TRIANGLE, color=color_surface()))
+    gpu, packet = gpu_of(timing=fixed()), draw(TRIANGLE, color=color_surface())
     for _ in range(3):
         gpu.submit(packet)
     gpu.finish()
@@ -323,7 +326,7 @@ def test_nobody_waits_where_draws_take_time(alone: Alone) -> None:
 
 
 def test_a_context_counts_what_it_draws(alone: Alone) -> None:
-    gpu, packet, own = gpu_of(), shared(draw(TRIANGLE, color=color_surface())), Counters()
+    gpu, packet, own = gpu_of(), draw(TRIANGLE, color=color_surface()), Counters()
     for context in (None, None, own, None):
         gpu.submit(packet, context)
     gpu.run()
@@ -333,7 +336,7 @@ def test_a_context_counts_what_it_draws(alone: Alone) -> None:
 
 def test_what_cannot_be_drawn_says_so_when_all_before_it_is_drawn() -> None:
     color, bad = color_surface(), color_surface(Format.DXT1)
-    gpu, packet = gpu_of(), shared(draw(TRIANGLE, color=color))
+    gpu, packet = gpu_of(), draw(TRIANGLE, color=color)
     for each in (packet, packet, packet, draw(TRIANGLE, color=bad), packet):
         gpu.submit(each)
     with pytest.raises(Unsupported):
@@ -347,8 +350,8 @@ def test_draws_behind_one_that_fails_alone_are_drawn_by_the_next_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = [corner(-0.5, -0.5), corner(399.5, -0.5), corner(-0.5, 399.5)]
-    gpu, small = gpu_of(), shared(draw(TRIANGLE, color=color_surface(width=256, height=256)))
-    large = replace(small, streams=(Stream(vertex_data(whole), 0, 20),))
+    gpu, small = gpu_of(), draw(TRIANGLE, color=color_surface(width=256, height=256))
+    large = rebound(small, streams=(Stream(vertex_data(whole), 0, 20),))
     for each in (small, small, large, small, small):
         gpu.submit(each)
 
@@ -369,13 +372,13 @@ def test_draws_behind_one_that_fails_alone_are_drawn_by_the_next_run(
 def test_a_draw_that_fails_while_it_is_put_off_is_not_drawn_later(
     before: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gpu, packet = gpu_of(), shared(draw(TRIANGLE, color=color_surface()))
-    bad = replace(packet, streams=(Stream(vertex_data(TRIANGLE), 0, 20),))
-    gone, real = ref(bad.streams[0]), batch_template.BatchRun.add
+    gpu, packet = gpu_of(), draw(TRIANGLE, color=color_surface())
+    bad = rebound(packet, streams=(Stream(vertex_data(TRIANGLE), 0, 20),))
+    gone, real = ref(bad.input.streams[0]), batch_template.BatchRun.add
 
     def failing(self: batch_template.BatchRun, recipe: Any, draw: Draw, waiting: int) -> None:
         real(self, recipe, draw, waiting)
-        if draw.streams[0] is gone():
+        if draw.input.streams[0] is gone():
             raise MemoryError
 
     monkeypatch.setattr(batch_template.BatchRun, "add", failing)
@@ -397,7 +400,7 @@ def test_a_draw_that_fails_while_it_is_put_off_is_not_drawn_later(
 def test_a_recipe_that_is_half_learned_is_learned_again(
     word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    packet = shared(draw(TRIANGLE, color=color_surface()))
+    packet = draw(TRIANGLE, color=color_surface())
     gpu, real, left = gpu_of(), batch_template.BatchTemplate._set, [1]
 
     def failing(self: batch_template.BatchTemplate, **values: int) -> None:
@@ -417,12 +420,11 @@ def test_a_recipe_that_is_half_learned_is_learned_again(
 
 
 def test_a_recipe_keeps_no_vertices() -> None:
-    gpu, packet = gpu_of(), shared(draw(TRIANGLE, color=color_surface()))
-    assert packet.known is not None
+    gpu, packet = gpu_of(), draw(TRIANGLE, color=color_surface())
     for _ in range(3):
         gpu.submit(packet)
     gpu.run()
-    stream, known = ref(packet.streams[0]), packet.known
+    stream, known = ref(packet.input.streams[0]), templates_of(gpu, packet)
     assert any(recipe is not None for recipe in known.values())
     del packet
     gc.collect()
@@ -430,20 +432,19 @@ def test_a_recipe_keeps_no_vertices() -> None:
 
 
 def test_recipes_of_a_state_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draw_batch, "RECIPES", 3)
-    gpu, packet = gpu_of(), shared(draw(TRIANGLE, color=color_surface()))
+    monkeypatch.setattr(draw_batch, "TEMPLATES", 3)
+    gpu, packet = gpu_of(), draw(TRIANGLE, color=color_surface())
     for number in range(20):
         gpu.submit(replace(packet, scissor=Rect(0, 0, number + 1, 32)))
     gpu.run()
-    assert packet.known is not None
-    assert len(packet.known) <= 3
+    assert len(templates_of(gpu, packet)) <= 3
 
 
 def as_points(packet: Draw, size: float) -> Draw:
     """A draw's vertices as points."""
-    stream = packet.streams[0]
+    stream = packet.input.streams[0]
     assert stream is not None and isinstance(stream.data, bytes)
-    return replace(
+    return rebound(
         packet,
         topology=PrimitiveType.POINTLIST,
         count=len(stream.data) // stream.stride,
@@ -458,8 +459,8 @@ def as_points(packet: Draw, size: float) -> Draw:
 def test_points_of_any_state_and_place(seed: int, size: float, far: bool) -> None:
     def make() -> list[Packet]:
         packet = random_draw_of_any_shape(seed) if far else random_draw(seed)
-        like = shared(as_points(packet, size))
-        return [replace(like, first=n % 2, count=like.count - n % 2) for n in range(4)]
+        like = as_points(packet, size)
+        return [rebound(like, first=n % 2, count=like.input.count - n % 2) for n in range(4)]
 
     same(make)
 
@@ -476,7 +477,7 @@ def test_points_at_the_ends_of_depth_and_beyond(clip: bool) -> None:
             places, color=color_surface(), depth=depth_surface(word=7), topology=kind,
             raster=raster, test=test,
         )  # fmt: skip
-        return [shared(like)] * 3
+        return [like] * 3
 
     same(make)
 
@@ -488,7 +489,7 @@ def test_points_have_numbers() -> None:
         b.output(f"target0.{component}", number / 8.0)
     places = [corner(3 * n + 2, 5) for n in range(7)]
     kind, program = PrimitiveType.POINTLIST, b.program()
-    same(lambda: [shared(draw(places, color=color_surface(), topology=kind, pixel=program))] * 3)
+    same(lambda: [draw(places, color=color_surface(), topology=kind, pixel=program)] * 3)
 
 
 def test_points_wait_unless_they_have_sizes_of_their_own_or_are_sprites(alone: Alone) -> None:
@@ -500,7 +501,7 @@ def test_points_wait_unless_they_have_sizes_of_their_own_or_are_sprites(alone: A
     ):  # fmt: skip
         alone.count = 0
         kind = PrimitiveType.POINTLIST
-        like = shared(draw(vertices, color=color_surface(), topology=kind, **options))
+        like = draw(vertices, color=color_surface(), topology=kind, **options)
         played([like] * 4)
         assert alone.count == count
 
@@ -508,7 +509,7 @@ def test_points_wait_unless_they_have_sizes_of_their_own_or_are_sprites(alone: A
 def test_points_of_more_rows_than_there_is_room_for_are_drawn_alone(alone: Alone) -> None:
     def make() -> list[Packet]:
         like = draw(TRIANGLE, color=color_surface(), topology=PrimitiveType.POINTLIST)
-        return [shared(replace(like, point=PointSize(20.0, 1.0, 64.0)))] * 3
+        return [rebound(like, point=PointSize(20.0, 1.0, 64.0))] * 3
 
     with patch.object(point_setup, "ROWS", 8):
         same(make)
@@ -518,7 +519,7 @@ def test_points_of_more_rows_than_there_is_room_for_are_drawn_alone(alone: Alone
 def test_a_point_without_a_number_for_its_perspective_is_drawn_alone(alone: Alone) -> None:
     places = [*TRIANGLE[:2], corner(10, 30, 0.5, rhw=float("nan"))]
     kind = PrimitiveType.POINTLIST
-    same(lambda: [shared(draw(places, color=color_surface(), topology=kind))] * 3)
+    same(lambda: [draw(places, color=color_surface(), topology=kind)] * 3)
     assert alone.count == 3 + 3
 
 
@@ -527,14 +528,12 @@ def test_strips_read_as_many_vertices_as_they_have() -> None:
     corners = [corner(random.uniform(0, 32), random.uniform(0, 32)) for _ in range(9)]
 
     def make() -> list[Packet]:
-        like = shared(
-            draw(
-                corners,
-                color=color_surface(),
-                depth=depth_surface(),
-                topology=PrimitiveType.TRIANGLESTRIP,
-            )
+        like = draw(
+            corners,
+            color=color_surface(),
+            depth=depth_surface(),
+            topology=PrimitiveType.TRIANGLESTRIP,
         )
-        return [replace(like, first=first, count=6 - first) for first in (0, 1, 2, 1)]
+        return [rebound(like, first=first, count=6 - first) for first in (0, 1, 2, 1)]
 
     same(make)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -18,12 +17,13 @@ from dp2emu.gpu.command.packets import Draw
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.compile import kernel_draw, large_draw, thread_pool
 from dp2emu.gpu.compile.band_workers import crew
+from dp2emu.gpu.draw import draw_stages
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.gpu.vertex_shader.vertex_kernel import vertices
 from dp2emu.gpu.work_budget import WorkBudget
 from dp2emu.limits import Limits
 from dp2emu.shader.engines import CHECKED, JIT, REFERENCE, engine
-from tests.gpu.drawing import color_surface, corner, depth_surface, draw, programmed
+from tests.gpu.drawing import color_surface, corner, depth_surface, draw, programmed, rebound
 from tests.gpu.kernel_states import random_draw, random_draw_of_any_shape
 
 
@@ -32,7 +32,7 @@ def every_draw_is_large() -> Iterator[None]:
     for function in (vertices(), crew()):
         function.ready()
     with (
-        patch.object(large_draw, "FEW", 0),
+        patch.object(draw_stages, "FEW", 0),
         patch.object(large_draw, "EACH", 2),
         patch.object(large_draw, "BATCH_BYTES", 1 << 12),
         patch.object(large_draw, "BLOCK", 8),
@@ -87,7 +87,7 @@ def test_targets_of_any_shape_and_corners_anywhere(seed: int, count: int) -> Non
 def test_nothing_is_drawn_alone_that_need_not(count: int) -> None:
     packet = draw(triangles(41), color=color_surface(), depth=depth_surface())
     assert alone(packet, count) == []
-    assert alone(replace(packet, indices=None, first=3, count=7), count) == []
+    assert alone(rebound(packet, indices=None, first=3, count=7), count) == []
 
 
 def test_items_that_are_too_large_are_drawn_in_their_turn() -> None:
@@ -107,7 +107,7 @@ def test_perspective_is_looked_for_in_all_items_and_remembered() -> None:
     color, corners = color_surface(), triangles(9)
     level = draw(corners, color=color)
     corners[26] = tuple(corner(5.0, 3.0, 0.5, rhw=0.25))
-    tilted = replace(level, streams=draw(corners, color=color).streams)
+    tilted = rebound(level, streams=draw(corners, color=color).input.streams)
     for packet in (level, tilted, tilted, level, level):
         assert alone(packet, 2) == []
 

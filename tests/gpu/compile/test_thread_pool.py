@@ -48,7 +48,9 @@ def test_the_kernel_that_is_compiled_beside_vertices_is_the_one_that_draws(
     begun: list[Any] = []
     nowhere = SimpleNamespace(has_code=False, compile_ahead=lambda: None)
     monkeypatch.setattr(kernel_draw, "vertices", lambda: nowhere)
-    monkeypatch.setattr(TieredFunction, "compile_ahead", lambda self, good=False: begun.append(self))
+    monkeypatch.setattr(
+        TieredFunction, "compile_ahead", lambda self, good=False: begun.append(self)
+    )
     places = [(3.0, 2.0), (28.0, 7.0), (10.0, 30.0)]
     corners = [corner(x, y, 0.5, rhw=w) for (x, y), w in zip(places, rhw, strict=True)]
     packet = draw(corners, color=color_surface())

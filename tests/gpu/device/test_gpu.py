@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from dp2emu.d3d.enums import Format
 from dp2emu.gpu.command.bindings import Rect
 from dp2emu.gpu.command.packets import (
@@ -20,7 +18,7 @@ from dp2emu.gpu.command.queries import QuerySlot
 from dp2emu.gpu.device.gpu import QUEUE_BYTES, QUEUE_DEPTH, Gpu
 from dp2emu.gpu.device.timing import Timing, fixed, instant
 from dp2emu.gpu.resource.heap import Surface, SurfaceDesc, SurfaceKind
-from tests.gpu.drawing import draw
+from tests.gpu.drawing import draw, rebound
 
 EVENT, OCCLUSION = 8, 9
 
@@ -214,7 +212,7 @@ def test_draws_of_one_call_share_their_vertices_in_the_queue() -> None:
 
 
 def reading(memory: bytes) -> Draw:
-    return replace(draw([]), streams=(Stream(memory, 0, 20),), count=1)
+    return rebound(draw([]), streams=(Stream(memory, 0, 20),), count=1)
 
 
 def test_reports_nobody_wants_do_not_pile_up() -> None:

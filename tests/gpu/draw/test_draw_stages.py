@@ -36,6 +36,7 @@ from tests.gpu.drawing import (
     depth_surface,
     draw,
     primitives,
+    rebound,
     surface,
 )
 from tests.gpu.model import COMPARE, Canvas, Corner
@@ -216,7 +217,7 @@ def alpha_tested(func: CmpFunc, reference: int, alpha: int, program: Program | N
     pipeline = replace(packet.pipeline, alpha_test=func)
     counters = Counters()
     execute_draw(
-        replace(packet, pipeline=pipeline, merge=MergeNumbers(alpha_reference=reference)), counters
+        rebound(packet, pipeline=pipeline, merge=MergeNumbers(alpha_reference=reference)), counters
     )
     return counters, depth.pixels()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -22,7 +20,15 @@ from dp2emu.shader.builder import Builder
 from dp2emu.shader.engines import can_compile, engine
 from dp2emu.shader.ir import Program, Stage
 from dp2emu.shader.types import Type
-from tests.gpu.drawing import color_surface, corner, depth_surface, draw, passing, programmed
+from tests.gpu.drawing import (
+    color_surface,
+    corner,
+    depth_surface,
+    draw,
+    passing,
+    programmed,
+    rebound,
+)
 
 ENGINES = ("reference", "checked") if can_compile() else ("reference",)
 RASTER = RasterState(half_centres=True, last_pixel=False)
@@ -34,13 +40,13 @@ def told(packet: Draw, run: str = "reference") -> tuple[bytes, bytes, Counters]:
     """A draw executed: what is in its targets, and what it counts."""
     counters = Counters()
     execute_draw(packet, counters, run=engine(run))
-    assert packet.colors[0] is not None
-    assert packet.depth is not None
-    return packet.colors[0].data.tobytes(), packet.depth.data.tobytes(), counters
+    assert packet.output.colors[0] is not None
+    assert packet.output.depth is not None
+    return packet.output.colors[0].data.tobytes(), packet.output.depth.data.tobytes(), counters
 
 
 def fresh(packet: Draw, **changes: object) -> Draw:
-    return replace(packet, colors=(color_surface(),), depth=depth_surface(word=1 << 30), **changes)
+    return rebound(packet, colors=(color_surface(),), depth=depth_surface(word=1 << 30), **changes)
 
 
 @pytest.mark.parametrize("run", ENGINES)
@@ -62,12 +68,12 @@ def test_with_no_stages_it_is_the_plain_way_bit_by_bit(
     count = max(there - row.extra, 0) // row.step
     indices = None if numbers is None else Indices(np.array(numbers, np.uint32))
     cuts = indices is not None and row.step * row.extra > 0
-    packet = replace(
+    packet = rebound(
         programmed(draw(vertices, depth=depth_surface(), color=color_surface(), raster=RASTER)),
         topology=topology, count=count, indices=indices, cuts=cuts,
-        read=there if cuts else None, instances=Instances(instances),
+        vertices=there if cuts else None, instances=Instances(instances),
     )  # fmt: skip
-    found = told(fresh(packet, later=PostVertexStages()), run)
+    found = told(fresh(packet, post_vertex=PostVertexStages()), run)
     assert found == told(fresh(packet))
 
 
@@ -101,25 +107,25 @@ def test_the_first_vertex_tells_the_viewport_and_what_there_is_not_is_the_first(
     vertices = [first, *whole_screen(1)[1:]]
     packet = fresh(programmed(
         draw(vertices, color=color_surface(), raster=RASTER), program=numbered(viewport=0)
-    ), later=PostVertexStages(views=views))  # fmt: skip
+    ), post_vertex=PostVertexStages(views=views))  # fmt: skip
     told(packet, run)
     wanted = np.zeros((32, 32), np.bool_)
     wanted[4:12, 8 * place : 8 * place + 8] = True
-    assert packet.colors[0] is not None
-    assert (packet.colors[0].pixels() != 0).tolist() == wanted.tolist()
+    assert packet.output.colors[0] is not None
+    assert (packet.output.colors[0].pixels() != 0).tolist() == wanted.tolist()
 
 
 @pytest.mark.parametrize("run", ENGINES)
 def test_primitives_go_to_the_slices_they_name_in_order(run: str) -> None:
     layers = tuple(Layer((color_surface(),), depth_surface(word=1 << 30)) for _ in range(3))
     vertices = [each for number in (2, 0, 2, 9) for each in whole_screen(number)]
-    packet = replace(
+    packet = rebound(
         programmed(
             draw(vertices, color=layers[0].colors[0], depth=layers[0].depth, raster=RASTER,
                  test=DepthState(True, True, CmpFunc.ALWAYS)),
             program=numbered(layer=0),
         ),
-        later=PostVertexStages(layers=layers),
+        post_vertex=PostVertexStages(layers=layers),
     )  # fmt: skip
     counters = told(packet, run)[2]
     drawn = [int(np.count_nonzero(layer.colors[0].pixels())) for layer in layers]  # type: ignore[union-attr]
@@ -131,7 +137,7 @@ def test_more_primitives_than_are_held_together_are_all_drawn() -> None:
     color = color_surface(width=128, height=128)
     vertices = [corner(0, 0)] * 3
     given_ = programmed(draw(vertices, color=color, raster=RASTER), program=passing("position0"))
-    packet = replace(given_, count=20000, later=PostVertexStages())
+    packet = rebound(given_, count=20000, post_vertex=PostVertexStages())
     counters = Counters()
     execute_draw(packet, counters)
     assert counters.entered == counters.primitives == 20000

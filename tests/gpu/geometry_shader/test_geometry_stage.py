@@ -30,8 +30,8 @@ from dp2emu.shader.ir import Port
 from dp2emu.shader.sm4 import assemble, decode
 from dp2emu.shader.sm4.lower import lower
 from dp2emu.shader.types import Type
-from tests.gpu.drawing import color_surface, corner, draw, programmed
-from tests.gpu.test_stages import ENGINES
+from tests.gpu.draw.test_post_vertex import ENGINES
+from tests.gpu.drawing import color_surface, corner, draw, programmed, rebound
 
 RASTER = RasterState(half_centres=True, last_pixel=False)
 
@@ -103,7 +103,7 @@ def amplified(
     stream = EmittedStream(0, topology, (*ports, (Port("primitive_id.x", Type.I32), 4)))
     stage = GeometryStage(StageProgram(program), TAKES[primitive], instances, limit, (stream,))
     packet = programmed(draw([corner(0, 0)] * 12, color=color_surface(), raster=RASTER))
-    return replace(packet, later=PostVertexStages(geometry=stage))
+    return rebound(packet, post_vertex=PostVertexStages(geometry=stage))
 
 
 def counted(packet: Draw, run: str = "reference") -> Counters:
@@ -141,7 +141,7 @@ def test_primitives_of_another_kind_than_it_takes_are_none(primitive: str) -> No
 
 
 def test_adjacent_vertices_are_left_out_for_what_does_not_take_them() -> None:
-    packet = replace(amplified("emit"), topology=Topology10.TRIANGLELIST_ADJ, count=2)
+    packet = rebound(amplified("emit"), topology=Topology10.TRIANGLELIST_ADJ, count=2)
     found = counted(packet)
     assert (found.geometry_runs, found.vertices) == (2, 12)
 
@@ -158,7 +158,7 @@ def test_a_draw_of_more_than_is_held_together_comes_in_parts_in_order(
 
 def test_primitives_are_numbered_from_0_in_each_instance_of_a_draw() -> None:
     body = "mov r0.x, vPrim\nif_z r0.x\n emit\nendif"
-    packet = replace(amplified(body), instances=Instances(3))
+    packet = rebound(amplified(body), instances=Instances(3))
     assert counted(packet).geometry_primitives == 3
 
 

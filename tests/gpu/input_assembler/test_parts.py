@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +18,7 @@ from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.command.topology import corners, vertex_count
 from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.gpu.input_assembler.vertex_fetch import instanced, uncut, vertex_numbers
-from tests.gpu.drawing import color_surface, corner, draw
+from tests.gpu.drawing import color_surface, corner, draw, rebound
 
 CUT = 0xFFFFFFFF
 
@@ -33,7 +32,7 @@ def stripped(values: Sequence[int], topology: Topology, size: int = 4, base: int
     surface = color_surface(width=64, height=64)
     surface.data[: len(data)] = np.frombuffer(data, np.uint8)
     step, extra = {3: (1, 1), 5: (1, 2), 11: (1, 3), 13: (2, 4)}[topology]
-    return replace(
+    return rebound(
         given,
         topology=topology,
         count=max((len(values) - extra) // step, 0),
@@ -63,8 +62,8 @@ def triangles(values: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def listed(packet: Draw, many: int) -> list[tuple[int, ...]]:
-    numbers = corners(packet.topology, packet.first, 0, packet.count)
-    found = vertex_numbers(packet.indices, numbers.ravel()).reshape(numbers.shape)
+    numbers = corners(packet.input.topology, packet.input.first, 0, packet.input.count)
+    found = vertex_numbers(packet.input.indices, numbers.ravel()).reshape(numbers.shape)
     return [tuple(each) for each in found[:many].T.tolist()]
 
 
@@ -73,7 +72,7 @@ def listed(packet: Draw, many: int) -> list[tuple[int, ...]]:
 def test_a_cut_begins_another_strip(size: int, values: list[int]) -> None:
     packet = uncut(stripped(values, PrimitiveType.TRIANGLESTRIP, size))
     assert listed(packet, 3) == triangles(values)
-    assert packet.read == sum(len(strip) for strip in pieces(values) if len(strip) > 2)
+    assert packet.input.vertices == sum(len(strip) for strip in pieces(values) if len(strip) > 2)
 
 
 @given(values=st.lists(st.sampled_from([0, 1, 2, CUT]), min_size=2, max_size=16))
@@ -90,7 +89,7 @@ def test_the_base_is_added_to_what_is_no_cut() -> None:
 
 def test_lists_are_never_cut() -> None:
     given = stripped([0, 1, 2], PrimitiveType.TRIANGLESTRIP, 2)
-    plain = replace(given, topology=PrimitiveType.TRIANGLELIST)
+    plain = rebound(given, topology=PrimitiveType.TRIANGLELIST)
     assert uncut(plain) is plain
 
 
@@ -126,17 +125,17 @@ def test_an_element_serves_as_many_instances_as_the_rate_says(
     rate: int, first: int, wanted: list[int]
 ) -> None:
     given = draw([corner(0, 0)], color=color_surface())
-    packet = replace(
+    packet = rebound(
         given,
-        streams=(given.streams[0], Stream(b"", 100, 8)),
+        streams=(given.input.streams[0], Stream(b"", 100, 8)),
         instances=Instances(4, first, ((1, rate),), "instance"),
     )
     parts = list(instanced(packet))
-    offsets = [part.streams[1].offset for part in parts if part.streams[1]]
+    offsets = [part.input.streams[1].offset for part in parts if part.input.streams[1]]
     assert offsets == [100 + 8 * element for element in wanted]
-    assert all(part.streams[1] and part.streams[1].stride == 0 for part in parts)
-    assert [int(part.vertex_uniforms["instance"][0]) for part in parts] == [0, 1, 2, 3]
-    assert all(part.streams[0] is given.streams[0] for part in parts)
+    assert all(part.input.streams[1] and part.input.streams[1].stride == 0 for part in parts)
+    assert [int(part.vertex.uniforms["instance"][0]) for part in parts] == [0, 1, 2, 3]
+    assert all(part.input.streams[0] is given.input.streams[0] for part in parts)
 
 
 def test_instances_count_as_often_as_they_are_drawn() -> None:

@@ -21,7 +21,7 @@ from dp2emu.gpu.resource.pixel_format import every_bit
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.fixed.blend import BlendEquation, BlendState
 from dp2emu.shader.ir import Program, Stage
-from tests.gpu.drawing import Vertex, color_surface, corner, depth_surface, draw
+from tests.gpu.drawing import Vertex, color_surface, corner, depth_surface, draw, rebound
 
 ADDED = BlendEquation(Blend.ONE, Blend.ONE)
 ADD = BlendState(ADDED, ADDED)
@@ -129,7 +129,7 @@ def test_the_blend_factor_is_a_colour_of_the_draw() -> None:
     color = color_surface(Format.A8R8G8B8)
     equation = BlendEquation(Blend.BLENDFACTOR, Blend.ZERO)
     packet = blending(draw(square(0xFFFFFFFF), color=color), BlendState(equation, equation))
-    execute_draw(replace(packet, merge=MergeNumbers(blend_factor=0x12345678)), Counters())
+    execute_draw(rebound(packet, merge=MergeNumbers(blend_factor=0x12345678)), Counters())
     assert (color.pixels() == 0x12345678).all()
 
 
@@ -193,7 +193,7 @@ def several(
 ) -> Draw:
     packet = draw(square(0), color=targets[0], pixel=painting(colors))
     pipeline = replace(packet.pipeline, write_masks=masks)
-    return replace(packet, pipeline=pipeline, colors=targets)
+    return rebound(packet, pipeline=pipeline, colors=targets)
 
 
 def test_every_target_gets_its_colour_in_its_format() -> None:

@@ -11,15 +11,21 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dp2emu.d3d.enums import CmpFunc
-from dp2emu.gpu.output_merger.depth_test import (
-    alpha_passes,
-    last_of_each,
-    pixel_groups,
-    single_fragment_groups,
-)
+from dp2emu.gpu.arrays import F32
+from dp2emu.gpu.output_merger.alpha_test import REFERENCE_STEP, alpha_passes
+from dp2emu.gpu.output_merger.depth_test import last_of_each, pixel_groups, single_fragment_groups
+from dp2emu.shader.formulas import computed
 from tests.gpu.model import COMPARE
 
 pixels = st.lists(st.integers(0, 6), min_size=1, max_size=40)
+
+
+def passes(func: CmpFunc, alpha: F32, reference: int) -> list[bool]:
+    wanted = np.full(1, reference * REFERENCE_STEP, np.int32)
+    found: list[bool] = np.broadcast_to(
+        computed(alpha_passes, func, alpha, wanted)[0], alpha.shape
+    ).tolist()
+    return found
 
 
 @given(pixels)
@@ -74,7 +80,7 @@ def test_parts_of_piles_are_the_piles_of_the_parts(pixel: list[int], data: st.Da
 def test_the_alpha_test_compares_every_alpha_of_eight_bits(func: CmpFunc) -> None:
     alpha = np.arange(256, dtype=np.float32) / np.float32(255)
     for reference in (0, 1, 127, 128, 254, 255):
-        found = alpha_passes(func, alpha, reference).tolist()
+        found = passes(func, alpha, reference)
         assert found == [COMPARE[func](value, reference) for value in range(256)]
 
 
@@ -83,13 +89,13 @@ def test_alpha_is_clamped_and_rounded_to_sixteen_bits() -> None:
     alpha = np.array([-3, math.nan, 0.49 / 65535, 1 / 255, nearly, 9, math.inf], np.float32)
     values = [0, 0, 0, 1, 255, 255, 255]
     for value in (0, 1, 255):
-        found = alpha_passes(CmpFunc.EQUAL, alpha, value).tolist()
+        found = passes(CmpFunc.EQUAL, alpha, value)
         assert found == [each == value for each in values]
 
 
 @pytest.mark.parametrize("alpha", [99.5, 100.01, 100.5, 100.99])
 def test_an_alpha_between_two_references_is_between_them(alpha: float) -> None:
     lane = np.full(1, alpha / 255, np.float32)
-    assert alpha_passes(CmpFunc.GREATER, lane, 100)[0] == (alpha > 100)
-    assert alpha_passes(CmpFunc.LESS, lane, 101)[0]
-    assert alpha_passes(CmpFunc.NOTEQUAL, lane, 100)[0]
+    assert passes(CmpFunc.GREATER, lane, 100)[0] == (alpha > 100)
+    assert passes(CmpFunc.LESS, lane, 101)[0]
+    assert passes(CmpFunc.NOTEQUAL, lane, 100)[0]

@@ -15,9 +15,13 @@ from dp2emu.gpu.command.packets import Draw, MergeNumbers
 from dp2emu.gpu.command.pipeline import DepthState, StencilFace, StencilState
 from dp2emu.gpu.command.queries import Counters
 from dp2emu.gpu.draw.draw_stages import execute_draw
-from dp2emu.gpu.output_merger.stencil_test import OPERATIONS, StencilTest
+from dp2emu.gpu.output_merger.depth_stencil import OPERATIONS, MergeTests, depth_stencil
+from dp2emu.gpu.output_merger.stencil_test import StencilTest
 from dp2emu.gpu.resource.heap import Surface
-from tests.gpu.drawing import Vertex, color_surface, corner, depth_surface, draw
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.formulas import computed
+from dp2emu.shader.values import Value
+from tests.gpu.drawing import Vertex, color_surface, corner, depth_surface, draw, rebound
 from tests.gpu.model import COMPARE
 
 AFTER: dict[StencilOp, Callable[[int, int, int], int]] = {
@@ -32,20 +36,28 @@ AFTER: dict[StencilOp, Callable[[int, int, int], int]] = {
 }
 
 
+def _after(b: Builder, key: tuple[StencilOp, int], old: Value, reference: Value) -> tuple[Value]:
+    return (OPERATIONS[key[0]](old, reference, key[1]),)
+
+
 @pytest.mark.parametrize("top", [1, 15, 255])
 @pytest.mark.parametrize("op", list(StencilOp))
 def test_every_operation_on_every_value(op: StencilOp, top: int) -> None:
     old = np.arange(top + 1, dtype=np.uint32)
     for reference in {0, 1, top // 2, top}:
-        found = OPERATIONS[op](old, np.uint32(reference), np.uint32(top))
-        assert found.tolist() == [AFTER[op](value, reference, top) for value in range(top + 1)]
+        (found,) = computed(_after, (op, top), old, np.full(1, reference, np.int32))
+        assert np.broadcast_to(found, old.shape).tolist() == [
+            AFTER[op](value, reference, top) for value in range(top + 1)
+        ]
 
 
 @pytest.mark.parametrize("func", list(CmpFunc))
 def test_the_reference_is_compared_with_what_is_stored(func: CmpFunc) -> None:
-    numbers = MergeNumbers(stencil_reference=0x35, stencil_mask=0xF0)
-    test = StencilTest.of(StencilState(StencilFace(func)), numbers, 255)
-    found = test.passes(np.arange(256, dtype=np.uint32), None).tolist()
+    tests = MergeTests(Format.D24S8, CmpFunc.ALWAYS, False, StencilState(StencilFace(func)))
+    numbers = (np.full(1, number, np.int32) for number in (0x35, 0xF0, 0xFF))
+    words = np.arange(256, dtype=np.uint32)
+    passed = computed(depth_stencil, tests, np.zeros(1), np.zeros(1, bool), *numbers, words)[0]
+    found = np.broadcast_to(passed, words.shape).tolist()
     assert found == [COMPARE[func](0x30, value & 0xF0) for value in range(256)]
 
 
@@ -103,7 +115,7 @@ def triangle(z: float, clockwise: bool) -> list[Vertex]:
 
 def stenciled(packet: Draw, state: StencilState, numbers: MergeNumbers | None = None) -> Draw:
     pipeline = replace(packet.pipeline, stencil=state)
-    return replace(packet, pipeline=pipeline, merge=numbers or MergeNumbers())
+    return rebound(packet, pipeline=pipeline, merge=numbers or MergeNumbers())
 
 
 @settings(max_examples=150)

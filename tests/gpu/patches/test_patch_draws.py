@@ -30,7 +30,7 @@ from dp2emu.gpu.input_assembler.vertex_fetch import decode
 from dp2emu.gpu.patches import patch_draws
 from dp2emu.gpu.patches.patch_draws import tessellated
 from tests.gpu import spline_model as model
-from tests.gpu.drawing import color_surface, corner, draw
+from tests.gpu.drawing import color_surface, corner, draw, rebound
 
 POSITION = Element(0, 0, DeclType.FLOAT3, DeclUsage.POSITION)
 COLOR = Element(0, 12, DeclType.D3DCOLOR, DeclUsage.COLOR)
@@ -67,17 +67,17 @@ def packet(elements: tuple[Element, ...], data: bytes, patch: Patch | NPatch, **
         "patch": patch,
         **more,
     }
-    return replace(made, **fields)
+    return rebound(made, **fields)
 
 
 def lanes(made: Draw, element: Element) -> F32:
     """An element of all vertices, float32, shape (4, n)."""
     numbers = made.pipeline.layout.elements
     moved = next(e for e in numbers if (e.usage, e.index) == (element.usage, element.index))
-    stream = made.streams[0]
+    stream = made.input.streams[0]
     assert stream is not None and isinstance(stream.data, bytes)
     count = len(stream.data) // stream.stride
-    return decode(moved, made.streams, np.arange(count))
+    return decode(moved, made.input.streams, np.arange(count))
 
 
 def close(found: F32, wanted: list[list[Fraction]]) -> None:
@@ -135,10 +135,13 @@ def test_vertices_lie_on_the_surface(
         length = math.sqrt(sum(x * x for x in cross))
         normal = [float(x) / length if length else 0.0 for x in cross]
         assert lanes(made, NORMAL)[:3, number] == pytest.approx(normal, abs=1e-5)
-    indices = made.indices
+    indices = made.input.indices
     assert indices is not None and isinstance(indices.data, np.ndarray)
     assert indices.data.reshape(-1, 3).T.tolist() == domain.triangles.tolist()
-    assert (made.topology, made.count) == (PrimitiveType.TRIANGLELIST, domain.triangles.shape[1])
+    assert (made.input.topology, made.input.count) == (
+        PrimitiveType.TRIANGLELIST,
+        domain.triangles.shape[1],
+    )
 
 
 def test_colours_are_splines_as_well() -> None:
@@ -170,8 +173,10 @@ def test_what_programs_read_is_renamed_with_its_elements() -> None:
 def test_vertices_of_nothing_are_still_vertices() -> None:
     patch = Patch(TrianglePoints(0, 1), Fineness((2.0,)))
     (made,) = tessellated(packet((), b"", patch))
-    assert (made.count, made.streams[0].stride) == (4, 0)  # type: ignore[union-attr]
-    assert [part.count for part in tessellated(packet((), b"", NPatch(Fineness((3.0,)))))] == [9]
+    assert (made.input.count, made.input.streams[0].stride) == (4, 0)  # type: ignore[union-attr]
+    assert [
+        part.input.count for part in tessellated(packet((), b"", NPatch(Fineness((3.0,)))))
+    ] == [9]
 
 
 # Patches that are kept
@@ -183,10 +188,10 @@ def test_a_kept_patch_is_what_its_buffer_held_when_it_was_drawn() -> None:
     (first,) = tessellated(packet(EVERY, vertices(4), Patch(points, Fineness((2.0,)), kept)))
     again = Patch(points, Fineness((2.0,)), kept, brought=False)
     (second,) = tessellated(packet(EVERY, b"", again, streams=(None,)))
-    assert second.streams[0].data == first.streams[0].data  # type: ignore[union-attr]
+    assert second.input.streams[0].data == first.input.streams[0].data  # type: ignore[union-attr]
     finer = Patch(points, Fineness((4.0,)), kept, brought=False)
     (third,) = tessellated(packet(EVERY, b"", finer, streams=(None,)))
-    assert third.count == 32
+    assert third.input.count == 32
 
 
 def test_what_was_not_kept_reads_as_nothing() -> None:
@@ -236,7 +241,7 @@ def test_edges_of_adaptive_rectangles_have_the_mean_of_their_ends(
     ]
     first, second, third, fourth = wanted
     domain = points.domain((first, second, third, fourth), continuous=True)
-    assert made.count == domain.triangles.shape[1]
+    assert made.input.count == domain.triangles.shape[1]
 
 
 @pytest.mark.parametrize(
@@ -248,7 +253,7 @@ def test_levels_lie_between_least_and_most(depth: float, wanted: int) -> None:
     fineness = Fineness((20.0,), False, Adaptive((0, 0, 1, 0), 2.0, 9.0))
     with np.errstate(all="ignore"):
         (made,) = tessellated(packet((POSITION,), data, Patch(TrianglePoints(0, 1), fineness)))
-    assert made.count == wanted * wanted
+    assert made.input.count == wanted * wanted
 
 
 def test_depth_is_a_product_with_the_position() -> None:
@@ -256,7 +261,7 @@ def test_depth_is_a_product_with_the_position() -> None:
     # ((1 * 2 + 2 * 0.5) + 3 * 1) + 4 = 10
     fineness = Fineness((50.0,), False, Adaptive((2.0, 0.5, 1.0, 4.0), 1.0, 64.0))
     (made,) = tessellated(packet((POSITION,), data, NPatch(fineness)))
-    assert made.count == 25
+    assert made.input.count == 25
 
 
 # N-patches
@@ -272,12 +277,12 @@ def test_n_patches_of_any_topology_keep_the_order_of_their_triangles() -> None:
     for topology, wanted in fans.items():
         patch = NPatch(Fineness((2.0,)))
         (made,) = tessellated(packet((POSITION,), data, patch, topology=topology, count=2))
-        assert made.count == 8
+        assert made.input.count == 8
         found = lanes(made, POSITION)[:3].T
         for number, numbers in enumerate(wanted):
             corners = [found[6 * number + at].tolist() for at in (0, 2, 5)]
             assert corners == [[float(x) for x in point(n)] for n in numbers]
-        indices = made.indices
+        indices = made.input.indices
         assert indices is not None and isinstance(indices.data, np.ndarray)
         assert indices.data[:12].max() == 5 and indices.data[12:].min() == 6
 
@@ -299,7 +304,7 @@ def test_n_patches_that_differ_are_divided_each_by_itself() -> None:
     sizes = [64, 16, None, 64]
     third = TrianglePoints(0, 1).domain((6.0, 3.0, 5.0), continuous=False)
     sizes[2] = third.triangles.shape[1]
-    assert made.count == sum(size or 0 for size in sizes)
+    assert made.input.count == sum(size or 0 for size in sizes)
     found = lanes(made, POSITION)
     starts = np.cumsum([0, 45, 15, len(third.u)])
     assert [found[0, at] for at in starts] == [0, 3, 6, 9]
@@ -309,7 +314,11 @@ def test_lines_and_points_are_not_divided() -> None:
     for topology in (PrimitiveType.POINTLIST, PrimitiveType.LINELIST, PrimitiveType.LINESTRIP):
         asked = packet((POSITION,), vertices(4), NPatch(Fineness((4.0,))), topology=topology)
         (same,) = tessellated(asked)
-        assert (same.topology, same.streams, same.count) == (topology, asked.streams, 1)
+        assert (same.input.topology, same.input.streams, same.input.count) == (
+            topology,
+            asked.input.streams,
+            1,
+        )
         assert same.pipeline is asked.pipeline
 
 
@@ -318,7 +327,7 @@ def test_many_n_patches_are_made_by_some_at_a_time(monkeypatch: pytest.MonkeyPat
     (whole,) = tessellated(asked)
     monkeypatch.setattr(patch_draws, "CHUNK_VERTICES", 18 * 6)
     parts = list(tessellated(asked))
-    assert [part.count for part in parts] == [54, 54, 54, 18]
+    assert [part.input.count for part in parts] == [54, 54, 54, 18]
     together = np.concatenate([lanes(part, POSITION) for part in parts], axis=1)
     assert (together == lanes(whole, POSITION)).all()
 
@@ -333,7 +342,7 @@ def test_a_patch_covers_what_its_outline_covers() -> None:
     points = RectanglePoints(0, 2, 2, 2, Basis.BEZIER, 1)
     counters = Counters()
     patch = Patch(points, Fineness((5.0, 7.0, 3.0, 2.0)))
-    work = execute_draw(replace(asked, patch=patch), counters)
+    work = execute_draw(rebound(asked, patch=patch), counters)
     assert counters.samples == work.pixels == 24 * 16
     assert work.primitives == counters.triangles > 2 * 5 * 7 - 8
     assert np.count_nonzero(screen.pixels()) == 24 * 16

@@ -33,6 +33,7 @@ from tests.gpu.drawing import (
     draw,
     passing,
     programmed,
+    rebound,
 )
 
 STRIP = PrimitiveType.TRIANGLESTRIP
@@ -46,7 +47,7 @@ def whole(z: float = 0.5, w: float = 1.0, color: int = 0xFFFFFFFF) -> list[Verte
 
 def positions(packet: Draw) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Screen x, y, z and rhw of all corners, shape (4, 3, n)."""
-    vertices = geometry(packet, 0, packet.count, ()).vertices
+    vertices = geometry(packet, 0, packet.input.count, ()).vertices
     return vertices.position.astype(np.float64)
 
 
@@ -133,8 +134,8 @@ def test_what_vertices_lack_reads_0_0_0_1() -> None:
     elements = {a.name: a.element for a in packet.pipeline.attributes}
     attributes = (Attribute("v0", elements["position0"]), Attribute("v1", None))
     executed(replace(packet, pipeline=replace(packet.pipeline, attributes=attributes)))
-    assert packet.colors[0] is not None
-    assert (packet.colors[0].pixels() == 0xFF000000).all()
+    assert packet.output.colors[0] is not None
+    assert (packet.output.colors[0].pixels() == 0xFF000000).all()
 
 
 def test_a_colour_that_is_not_written_is_white() -> None:
@@ -325,10 +326,10 @@ def distant(kind: str, *distances: float) -> Draw:
     element = Element(1, 0, DxgiFormat.R32_FLOAT, DeclUsage.COLOR)
     attributes = (packet.pipeline.attributes[0], Attribute("color0", element))
     stream = Stream(np.array(distances, "<f4").tobytes(), 0, 4)
-    return replace(
+    return rebound(
         packet,
         pipeline=replace(packet.pipeline, attributes=attributes),
-        streams=(packet.streams[0], stream),
+        streams=(packet.input.streams[0], stream),
     )
 
 

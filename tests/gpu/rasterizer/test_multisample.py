@@ -19,8 +19,8 @@ from dp2emu.gpu.rasterizer.planes import Frame, sites
 from dp2emu.gpu.rasterizer.points import point_spans
 from dp2emu.gpu.rasterizer.spans import Offset, Spans, fragments, snap
 from dp2emu.gpu.rasterizer.triangles import doubled_area, drawn, triangle_spans
-from tests.gpu.test_points import position, size
-from tests.gpu.test_raster import (
+from tests.gpu.rasterizer.test_points import position, size
+from tests.gpu.rasterizer.test_triangles import (
     Place,
     Triangle,
     coordinate,

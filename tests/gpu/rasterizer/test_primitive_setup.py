@@ -41,8 +41,8 @@ def executed(packet: Draw) -> Work:
 def pixels(packet: Draw) -> Pixels:
     """Places (x, y) that are drawn to."""
     executed(packet)
-    assert packet.colors[0] is not None
-    y, x = np.nonzero(packet.colors[0].pixels())
+    assert packet.output.colors[0] is not None
+    y, x = np.nonzero(packet.output.colors[0].pixels())
     return set(zip(x.tolist(), y.tolist(), strict=True))
 
 

@@ -14,14 +14,7 @@ from hypothesis import strategies as st
 from dp2emu.d3d.dxgi import DXGI, ROWS
 from dp2emu.d3d.dxgiformat import DxgiFormat
 from dp2emu.d3d.formats import Channel, Coding, Use
-from dp2emu.gpu.resource.pixel_format import (
-    as_floats,
-    decode,
-    encode,
-    pack_color,
-    unpack_color,
-    whole_number,
-)
+from dp2emu.gpu.resource.pixel_format import as_floats, decode, encode, pack_color, unpack_color
 from dp2emu.gpu.resource.srgb import decoded, encoded
 
 FLOATS = st.floats(width=32)
@@ -100,8 +93,8 @@ def test_what_is_negative_is_told_by_the_highest_bit(word: int) -> None:
     for bits in (8, 16, 32):
         field = word & (1 << bits) - 1
         channel = Channel(0, bits, Coding.SINT)
-        found = int(whole_number(channel, np.array([field], np.uint32))[0])
-        assert found == field - (field >> bits - 1 << bits)
+        found = decode(channel, np.array([field], np.uint32))[0]
+        assert found == np.float32(field - (field >> bits - 1 << bits))
 
 
 @given(word=WORDS)

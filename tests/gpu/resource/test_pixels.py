@@ -14,17 +14,20 @@ from dp2emu.d3d.enums import Format
 from dp2emu.d3d.formats import COLOR, DEPTH, FORMATS, Channel, Coding, FormatRow
 from dp2emu.errors import Unsupported
 from dp2emu.gpu.arrays import Words
+from dp2emu.gpu.command.raster_operations import COPY, Writing
+from dp2emu.gpu.output_merger.color_target import over
 from dp2emu.gpu.resource.pixel_format import (
     color_format,
     depth_format,
     pack_color,
+    parts_of,
     quantise_depth,
     stored_depth,
     unpack_color,
     unused_bits,
-    with_color,
     with_depth,
     with_stencil,
+    words_of,
     write_bits,
 )
 from tests.gpu.drawing import surface
@@ -244,7 +247,9 @@ def test_masked_channels_keep_their_bits(row: FormatRow, old: int, new: int, mas
     expected = (new & bits | old & ~bits) & everything
     both = [row.view(np.frombuffer((pixel & everything).to_bytes(row.size, "little"), np.uint8))
             for pixel in (old, new)]  # fmt: skip
-    written = with_color(row, both[0], both[1], bits)
+    writing = Writing(COPY, bits == everything)
+    parts = over(row, writing, bits, parts_of(row, both[1]), both[0])
+    written = words_of(row, parts, (1,))
     assert written.tobytes() == expected.to_bytes(row.size, "little")
 
 

@@ -15,8 +15,8 @@ from dp2emu.gpu.draw.draw_stages import execute_draw
 from dp2emu.gpu.shader_resources.texture_cache import LINE_WORDS, LINES, TextureCache
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.texture.records import SamplerKey
-from tests.gpu.drawing import color_surface, corner, draw
-from tests.gpu.test_texturing import over_pixels, texture
+from tests.gpu.drawing import color_surface, corner, draw, rebound
+from tests.gpu.shader_resources.test_textures import over_pixels, texture
 
 WORDS = st.integers(0, 3 * LINES * LINE_WORDS)
 LOOKUPS = st.lists(st.tuples(st.integers(1, 2), st.lists(WORDS, max_size=40)), max_size=6)
@@ -44,7 +44,7 @@ def observed(key: SamplerKey, size: int = 8, *, watched: bool = True) -> tuple[i
     bound = TextureBinding(texture(TextureKind.TEX2D, size, size))
     pipeline = replace(packet.pipeline, samplers=((0, key),))
     counters = Counters()
-    packet = replace(packet, pipeline=pipeline, textures={0: bound})
+    packet = rebound(packet, pipeline=pipeline, textures={0: bound})
     for _ in range(2):
         execute_draw(packet, counters, observe_cache=watched)
     return counters.texture_cache_lookups // 2, counters.texture_cache_hits // 2

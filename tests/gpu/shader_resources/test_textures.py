@@ -21,7 +21,7 @@ from dp2emu.gpu.resource.heap import Heap, Surface, SurfaceDesc, SurfaceKind
 from dp2emu.shader.builder import Builder
 from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
 from dp2emu.shader.texture.records import SamplerKey
-from tests.gpu.drawing import color_surface, corner, draw, programmed
+from tests.gpu.drawing import color_surface, corner, draw, programmed, rebound
 
 TEX2D, CUBE, VOLUME = TextureKind.TEX2D, TextureKind.CUBE, TextureKind.VOLUME
 KINDS = {TEX2D: SurfaceKind.TEXTURE, CUBE: SurfaceKind.CUBETEXTURE,
@@ -59,7 +59,7 @@ def picture(
     packet = draw([corner(-1, -1), corner(20, -1), corner(-1, 20)], color=color, pixel=program)
     pipeline = replace(packet.pipeline, samplers=samplers)
     execute_draw(
-        replace(packet, pipeline=pipeline, textures=dict(enumerate(bindings))), Counters()
+        rebound(packet, pipeline=pipeline, textures=dict(enumerate(bindings))), Counters()
     )
     found: NDArray[np.uint32] = color.pixels().copy()
     return found
@@ -171,7 +171,7 @@ def test_what_is_drawn_to_is_read_as_it_was_before(monkeypatch: pytest.MonkeyPat
         packet = draw([*vertices, *vertices], color=color, pixel=b.program())
         pipeline = replace(packet.pipeline, samplers=((0, key),))
         bound = {0: TextureBinding(color)}
-        execute_draw(replace(packet, pipeline=pipeline, textures=bound), Counters())
+        execute_draw(rebound(packet, pipeline=pipeline, textures=bound), Counters())
         wanted = np.roll(np.arange(64).reshape(8, 8), 1, axis=1)
         assert color.pixels().tolist() == wanted.tolist()
 
@@ -189,7 +189,7 @@ def test_vertex_programs_sample_too() -> None:
     packet: Draw = programmed(draw(vertices, color=color), 8, b.program())
     pipeline = replace(packet.pipeline, vertex_samplers=((2, key),))
     bound = {2: TextureBinding(texture(TEX2D, 4, 4, levels=3))}
-    execute_draw(replace(packet, pipeline=pipeline, vertex_textures=bound), Counters())
+    execute_draw(rebound(packet, pipeline=pipeline, vertex_textures=bound), Counters())
     assert set(color.pixels().ravel().tolist()) == {16 + 3}
 
 

@@ -1,4 +1,4 @@
-"""The rules of shader reference 11 once more, a patch, an edge and a point at a time."""
+"""The rules of SM4-5 tokens, "Tessellation" once more, a patch, an edge and a point at a time."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dp2emu.d3d.blocks import decode
 from dp2emu.d3d.enums import Format
 from dp2emu.gpu.command.packets import (
     Copy,
@@ -32,6 +31,7 @@ from dp2emu.gpu.transfer.copy import (
     execute_write,
     execute_write_bytes,
 )
+from dp2emu.shader.texture.texels import decode
 
 A8, X8, R5, L8 = Format.A8R8G8B8, Format.X8R8G8B8, Format.R5G6B5, Format.L8
 

@@ -37,6 +37,7 @@ from tests.gpu.drawing import (
     passing,
     primitives,
     programmed,
+    rebound,
     vertex_data,
 )
 
@@ -49,7 +50,7 @@ USED = DeclUsage.COLOR
 def agreed(packet: Draw, names: tuple[str, ...] = NAMES, start: int = 0) -> Geometry:
     """What both make; it is an error if they differ."""
     with np.errstate(all="ignore"):
-        return vertex_kernel.checked(packet, start, packet.count, names, None, run)
+        return vertex_kernel.checked(packet, start, packet.input.count, names, None, run)
 
 
 def scattered(count: int, seed: int = 5) -> list[Vertex]:
@@ -91,7 +92,7 @@ def test_programs_get_the_bits_of_every_format(format: DxgiFormat) -> None:
     packet = programmed(draw([corner(0, 0)] * 3), program=b.program())
     # The last element ends where the data does, and behind it there is nothing.
     count = len(data) // size // 3 + 1
-    packet = replace(
+    packet = rebound(
         packet, count=count, pipeline=replace(packet.pipeline, attributes=read),
         streams=(Stream(places, 0, 16), Stream(data.tobytes(), 0, size)),
     )  # fmt: skip
@@ -121,7 +122,7 @@ def test_every_element_type(type: ElementType) -> None:
     packet = programmed(draw([corner(0, 0)] * 3, count=21))
     read = tuple(Attribute(name, element) for name in ("position0", "color0"))
     pipeline = replace(packet.pipeline, attributes=read)
-    packet = replace(packet, pipeline=pipeline, streams=(Stream(data, 1, 16),))
+    packet = rebound(packet, pipeline=pipeline, streams=(Stream(data, 1, 16),))
     b = Builder(Stage.VERTEX)
     for number, value in enumerate((0.25, 0.25, 0.25, 1.0)):
         b.output(f"position0.{'xyzw'[number]}", value)
@@ -160,7 +161,7 @@ def test_halves_are_what_numpy_makes_of_them() -> None:
     pipeline = replace(
         packet.pipeline, vertex=b.program(), attributes=(Attribute("texcoord0", element),)
     )
-    packet = replace(packet, pipeline=pipeline, streams=(Stream(halves.tobytes(), 0, 4),))
+    packet = rebound(packet, pipeline=pipeline, streams=(Stream(halves.tobytes(), 0, 4),))
     found = agreed(packet, ("texcoord0.x", "texcoord0.y")).vertices.varyings[:, 0].T.ravel()
     assert np.array_equal(found, halves.view(np.float16).astype(np.float64), equal_nan=True)
 
@@ -172,7 +173,7 @@ def test_halves_are_what_numpy_makes_of_them() -> None:
 def test_what_lies_outside_of_a_stream_is_zero(offset: int, stride: int, divider: int) -> None:
     stream = Stream(vertex_data(scattered(12)), offset, stride, divider, first=5)
     packet = draw(scattered(3), indices=[0, 1, 2, 11, 12, 13, 40, 1 << 31, (1 << 32) - 1])
-    packet = replace(packet, streams=(stream,))
+    packet = rebound(packet, streams=(stream,))
     agreed(packet)
     agreed(programmed(packet))
 
@@ -183,7 +184,7 @@ def test_indices_in_a_buffer(size: int, offset: int, base: int) -> None:
     desc = SurfaceDesc(1, SurfaceKind.INDEXBUFFER, 61, 1, Format.UNKNOWN)
     buffer = Heap().create(desc)
     buffer.data[:] = np.arange(61) % 11
-    packet = replace(
+    packet = rebound(
         draw(scattered(16), count=9), indices=Indices(buffer, size, offset, base), first=2
     )
     agreed(packet)
@@ -197,10 +198,10 @@ def test_indices_far_apart() -> None:
 
 
 def test_a_missing_stream_is_zero() -> None:
-    packet = replace(draw(scattered(6)), streams=(None,))
+    packet = rebound(draw(scattered(6)), streams=(None,))
     agreed(packet)
     agreed(programmed(packet))
-    agreed(programmed(replace(packet, streams=())))
+    agreed(programmed(rebound(packet, streams=())))
 
 
 @pytest.mark.parametrize("clip", [False, True])
@@ -252,10 +253,10 @@ def test_half_centres_and_a_viewport() -> None:
 
 def test_edges_of_triangles_are_kept() -> None:
     packet = programmed(draw(scattered(60)))
-    flags = np.random.default_rng(1).integers(0, 2, (3, packet.count)).astype(np.bool_)
-    agreed(replace(packet, edge_flags=flags))
-    agreed(replace(packet, edge_flags=flags), start=3)
-    agreed(replace(draw(scattered(60)), edge_flags=flags), start=3)
+    flags = np.random.default_rng(1).integers(0, 2, (3, packet.input.count)).astype(np.bool_)
+    agreed(rebound(packet, edge_flags=flags))
+    agreed(rebound(packet, edge_flags=flags), start=3)
+    agreed(rebound(draw(scattered(60)), edge_flags=flags), start=3)
 
 
 def test_a_program_reads_the_vertex_number() -> None:
@@ -266,7 +267,7 @@ def test_a_program_reads_the_vertex_number() -> None:
     b.output("color0.x", b.itof(number))
     vertices = scattered(9)
     for packet in (draw(vertices), draw(vertices, indices=[4, 2, 2, 8, 0, 1])):
-        moved = replace(packet, first=3 if packet.indices is None else 0)
+        moved = rebound(packet, first=3 if packet.input.indices is None else 0)
         found = agreed(programmed(moved, program=b.program()), ("color0.x",))
         assert found.vertices.varyings.any()
 
@@ -288,7 +289,7 @@ def test_distances_clip_and_cull_without_planes(
     vertices = [*scattered(120), corner(math.nan, 0), corner(0.1, math.nan), *scattered(40, 6)]
     packet = draw(vertices, topology=topology, raster=raster)
     found = agreed(programmed(packet, program=b.program()))
-    assert len(found.numbers) > 0 and len(set(found.numbers.tolist())) < packet.count
+    assert len(found.numbers) > 0 and len(set(found.numbers.tolist())) < packet.input.count
 
 
 def test_a_distance_that_is_no_number_drops_a_primitive() -> None:
@@ -298,7 +299,7 @@ def test_a_distance_that_is_no_number_drops_a_primitive() -> None:
     b.output("clip0.x", b.input("color0.x"))
     seen = [corner(x, y, 0.5, 0xFF800000) for x, y in ((0, 0), (0.5, 0), (0, 0.5))]
     packet = programmed(draw(seen * 2, raster=RasterState(clip_distances=1)), program=b.program())
-    data = bytearray(packet.streams[0].data)  # type: ignore[union-attr, arg-type]
+    data = bytearray(packet.input.streams[0].data)  # type: ignore[union-attr, arg-type]
     colors = Element(0, 16, DeclType.FLOAT1, DeclUsage.COLOR)
     data[16 + 20 * 4 : 20 + 20 * 4] = np.float32(np.nan).tobytes()
     attributes = tuple(Attribute(a.name, colors) if a.name == "color0" else a
@@ -306,7 +307,7 @@ def test_a_distance_that_is_no_number_drops_a_primitive() -> None:
     for vertex_number in (0, 1, 2, 3, 5):
         at = 16 + 20 * vertex_number
         data[at : at + 4] = np.float32(1).tobytes()
-    packet = replace(
+    packet = rebound(
         packet,
         pipeline=replace(packet.pipeline, attributes=attributes),
         streams=(Stream(bytes(data), 0, 20),),
@@ -369,7 +370,7 @@ def test_vertices_without_a_program_are_placed_before_there_is_code(
     wanted = agreed(packet)
     monkeypatch.setattr(TieredFunction, "poll", lambda self: there)
     with np.errstate(all="ignore"):
-        found = vertex_kernel.geometry(packet, 0, packet.count, NAMES)
+        found = vertex_kernel.geometry(packet, 0, packet.input.count, NAMES)
     assert np.array_equal(found.vertices.position, wanted.vertices.position, equal_nan=True)
     assert np.array_equal(found.vertices.varyings, wanted.vertices.varyings, equal_nan=True)
     assert np.array_equal(found.numbers, wanted.numbers)
@@ -390,4 +391,4 @@ def test_nothing_of_a_draw_leaks_into_the_next() -> None:
     )
     for packet in (many, few, clipped, few, many, clipped, few):
         agreed(packet)
-        agreed(replace(packet, vertex_uniforms=bound))
+        agreed(rebound(packet, vertex_uniforms=bound))

@@ -17,12 +17,12 @@ from dp2emu.shader.ir import Lod, Program, Stage, TextureKind
 from dp2emu.shader.jit.engine import run
 from dp2emu.shader.reference import run as run_reference
 from dp2emu.shader.sampling import BoundProgram, ports
-from dp2emu.shader.sm.generate import generate
 from dp2emu.shader.sm4.lower import lower as lower4
 from dp2emu.shader.sm4.versions import Version
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import sampler_program
 from dp2emu.shader.types import F32, Lanes, Mask, Type
+from dp2emu.testing.random_shaders import generate
 from tests.shader.engines import bits_of
 from tests.shader.jit.test_engine import Toy
 from tests.shader.programs import lanes_of, sampler

@@ -12,7 +12,7 @@ from dp2emu.shader.jit.engine import run_for
 from dp2emu.shader.jit.operations import EMIT
 from dp2emu.shader.jit.writer import Target
 from dp2emu.shader.ops import OPS
-from dp2emu.shader.types import Lanes, Type
+from dp2emu.shader.types import FLOATS, Lanes, Type
 from tests.shader.engines import bits_of
 from tests.shader.test_ops import lanes_of, operands_at_edges
 
@@ -31,7 +31,9 @@ def program_of(name: str) -> Program:
 
 
 def words_anywhere(type: Type, count: int) -> Lanes:
-    words = np.random.default_rng(6).integers(0, 2**32, count, np.uint32)
+    wide = type.bits == 64
+    random = np.random.default_rng(6)
+    words = random.integers(0, 2**64 if wide else 2**32, count, np.uint64 if wide else np.uint32)
     return words % 2 == 1 if type is Type.BOOL else words.view(type.dtype)
 
 
@@ -39,8 +41,8 @@ def near_each_other(types: tuple[Type, ...]) -> list[Lanes]:
     """Floats from about 2**-20 to 2**20: sums, products and conversions round there."""
     random = np.random.default_rng(7)
     return [
-        np.ldexp(random.uniform(-2, 2, 4000), random.integers(-20, 20, 4000)).astype(np.float32)
-        if type is Type.F32
+        np.ldexp(random.uniform(-2, 2, 4000), random.integers(-20, 20, 4000)).astype(type.dtype)
+        if type in FLOATS
         else words_anywhere(type, 4000)
         for type in types
     ]

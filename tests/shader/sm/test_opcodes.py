@@ -146,7 +146,7 @@ def test_row_changes_with_the_version(name: str, version: str) -> None:
     assert shape(OPCODES[Op(number)], BY_NAME[version]) == LATER[name, version]
 
 
-def test_opcodes_of_early_pixel_shaders_end() -> None:
+def test_opcodes_of_is_ps_1_x_shaders_end() -> None:
     pixel = [version for version in VERSIONS if version.name.startswith("ps")]
     ends: dict[str, set[str]] = {}
     for row in TABLE:

@@ -20,12 +20,12 @@ def test_versions_are_exactly_these() -> None:
 
 
 def test_instructions_have_lengths_from_2_0_on() -> None:
-    sized = {version.name for version in VERSIONS if version.sized}
+    sized = {version.name for version in VERSIONS if version.has_lengths}
     assert sized == {name for name in TOKENS if name[3] != "1"}
 
 
-def test_early_pixel_shaders_are_those_before_2_0() -> None:
-    early = {version.name for version in VERSIONS if version.early_pixel}
+def test_is_ps_1_x_shaders_are_those_before_2_0() -> None:
+    early = {version.name for version in VERSIONS if version.is_ps_1_x}
     assert early == {name for name in TOKENS if name.startswith("ps_1")}
 
 

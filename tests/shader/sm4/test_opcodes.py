@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dp2emu.shader.sm4.opcodes import OPCODES, TABLE
+from dp2emu.shader.sm4.opcodes import ACCEPTED_DIMENSIONS, OPCODES, TABLE
 from dp2emu.shader.sm4.ops import Op
-from dp2emu.shader.sm4.takes import TAKES
 from dp2emu.shader.sm4.versions import BY_NAME, V4_0, VERSIONS, Stage
 
 LIST = """
@@ -152,7 +151,7 @@ def test_what_tests_a_source_is_known() -> None:
 
 def test_memory_is_checked_where_a_resource_is_read() -> None:
     readers = {row.op for row in TABLE if set(row.operands) & set("taRyw")}
-    assert readers <= TAKES.keys()
+    assert readers <= ACCEPTED_DIMENSIONS.keys()
 
 
 def test_version_tokens_hold_stage_and_level() -> None:

@@ -10,7 +10,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from dp2emu.d3d.blocks import decode
 from dp2emu.d3d.enums import Format, TextureFilter
 from dp2emu.d3d.formats import FORMATS, Use
 from dp2emu.errors import Unsupported
@@ -24,6 +23,7 @@ from dp2emu.shader.texture.bindings import (
 )
 from dp2emu.shader.texture.records import SamplerKey
 from dp2emu.shader.texture.sampler import sampler_program
+from dp2emu.shader.texture.texels import decode
 from tests.shader.texture.model import Color, f32
 from tests.shader.texture.textures import sampled
 

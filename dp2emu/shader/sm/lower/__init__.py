@@ -1,8 +1,9 @@
-"""Shaders of Direct3D 8 and 9 lowered into programs (shader reference 2 to 7, 9 and 10).
+"""Lowering of shaders of Direct3D 8 and 9 into programs of the intermediate representation (SM1-3
+tokens, "Opcodes" and "Arithmetic").
 
-Temporaries are not clamped: versions of 1.x allow for ranges of -1..1 or -8..8, and more.  What
-is clamped are constants of ps_1_x to -1..1, its colour inputs to 0..1, and fog and colours that a
-vertex shader before 3.0 writes.  0 times anything is 0 before 3.0.
+Temporaries are not clamped: 1.x guarantees a range of -1..1 or -8..8 and permits more.  Clamped
+are constants of ps_1_x to -1..1, its colour inputs to 0..1, and fog and colours written by vertex
+shaders before 3.0.  0 times anything is 0 before 3.0.
 """
 
 from __future__ import annotations
@@ -11,33 +12,34 @@ from collections.abc import Mapping
 
 from dp2emu.shader.ir import TextureKind
 from dp2emu.shader.sm.lower.flow import lower_body
-from dp2emu.shader.sm.lower.lowered import InputRegister, Lowered, OwnConstant, overlaid
-from dp2emu.shader.sm.lower.lowering import (
-    DEPTH,
-    Bound,
-    Lowering,
+from dp2emu.shader.sm.lower.lowered import (
+    DefinedConstant,
+    InputRegister,
+    Lowered,
+    overlay_constants,
 )
+from dp2emu.shader.sm.lower.lowering import DEPTH, Lowering, SamplerBindings
 from dp2emu.shader.sm.lower.outputs import Epilogue, pixel_outputs, vertex_outputs
 from dp2emu.shader.sm.lower.reading import store_inputs
 from dp2emu.shader.sm.program import Shader
 
 __all__ = [
+    "DefinedConstant",
     "Epilogue",
     "InputRegister",
     "Lowered",
-    "OwnConstant",
     "lower_pixel",
     "lower_vertex",
-    "overlaid",
+    "overlay_constants",
 ]
 
 
 def lower_vertex(shader: Shader) -> Lowered:
-    """A vertex program of inputs ``v<register>.<c>`` (``InputRegister``) and varyings by name.
+    """Lower a vertex shader: inputs ``v<register>.<c>`` (``InputRegister``), varyings by name.
 
     Raises ShaderError if blocks nest too deep once calls are expanded.
     """
-    low = Lowering(shader, Bound())
+    low = Lowering(shader, SamplerBindings())
     store_inputs(low)
     lower_body(low, low.parts.main)
     return _lowered(low, vertex_outputs(low))
@@ -50,24 +52,23 @@ def lower_pixel(
     projections: Mapping[int, int] | None = None,
     epilogue: Epilogue | None = None,
 ) -> Lowered:
-    """A pixel program of varyings by name, and of outputs ``target<n>.<c>`` and ``depth.x``.
+    """Lower a pixel shader: varyings by name, outputs ``target<n>.<c>`` and ``depth.x``.
 
-    ``sampler_kinds`` tells what is bound to samplers that no dcl describes, two-dimensional if
-    not told, and which of those declared so have depths to compare with.  ``projections`` has for
-    stages with D3DTTFF_PROJECTED the component, 1 to 3, that
-    coordinates are divided by, which ps_1_0 to ps_1_3 leave to the stage.  ``epilogue`` is
-    applied to the colour of the first target before 3.0: fog.
+    ``sampler_kinds`` has the texture kinds of samplers without a dcl, by default two-dimensional,
+    and marks those declared 2D that compare depths.  ``projections`` maps stages with
+    D3DTTFF_PROJECTED to the component, 1 to 3, that divides their coordinates; ps_1_0 to ps_1_3
+    apply it.  ``epilogue`` computes fog: before 3.0 it is applied to the first target's colour.
 
     Raises ShaderError if blocks nest too deep once calls are expanded.
     """
-    low = Lowering(shader, Bound(sampler_kinds or {}, projections or {}))
+    low = Lowering(shader, SamplerBindings(sampler_kinds or {}, projections or {}))
     store_inputs(low)
     lower_body(low, low.parts.main)
     return _lowered(low, pixel_outputs(low, epilogue))
 
 
 def _lowered(low: Lowering, outputs: tuple[str, ...]) -> Lowered:
-    own = (OwnConstant(r.file.value, r.number, words) for r, words in low.own.items())
+    own = (DefinedConstant(r.file.value, r.number, words) for r, words in low.own.items())
     return Lowered(
         program=low.b.program(),
         inputs=_inputs(low),
@@ -80,7 +81,7 @@ def _lowered(low: Lowering, outputs: tuple[str, ...]) -> Lowered:
 
 
 def _inputs(low: Lowering) -> tuple[InputRegister, ...]:
-    """Registers with the usage of each, or with each usage if its components have several."""
+    """The input registers read, one entry for each usage."""
     found: set[InputRegister] = set()
     for register in low.read:
         declared = {c for r, c in low.usages if r == register}

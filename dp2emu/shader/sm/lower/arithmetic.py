@@ -1,7 +1,7 @@
-"""Arithmetic, a row for each opcode (reference 3).
+"""Arithmetic instructions, a row for each opcode (SM1-3 tokens, "Opcodes").
 
-Products are rounded before they are added.  Sums of products add from x to w.  A scalar
-operation whose source chooses no single component takes w, and pow takes x (reference 10).
+Products are rounded before the addition; dot products add from x to w.  A scalar operation whose
+source swizzle selects no single component reads w, pow reads x (SM1-3 tokens, "Open points").
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from dp2emu.shader.sm.versions import V1_4, V2_0, Stage
 from dp2emu.shader.values import Value
 
 Evaluate = Callable[[Lowering, Instruction], Result]
-"""The result of an instruction; nothing is written yet."""
+"""Computes the result of an instruction without writing it."""
 
 LIT_POWER = 127.9961
-"""The exponent of lit is clamped to this, either way."""
+"""Magnitude that the exponent of lit is clamped to."""
 
 COMPARISONS: Mapping[Comparison, Callable[[Value, Value], Value]] = {
     Comparison.GT: lambda x, y: x > y,
@@ -36,7 +36,9 @@ COMPARISONS: Mapping[Comparison, Callable[[Value, Value], Value]] = {
 
 
 def compared(instruction: Instruction, x: Value, y: Value) -> Value:
-    """The comparison an instruction asks for: false for NaN, but NE is true (reference 5)."""
+    """The instruction's comparison of two values; with NaN only NE is true (SM1-3 tokens, "Flow
+    control").
+    """
     assert instruction.comparison is not None
     return COMPARISONS[instruction.comparison](x, y)
 
@@ -50,7 +52,7 @@ def dot(low: Lowering, x: Operand, y: Operand, size: int) -> Value:
 
 
 def _each(value: Callable[..., Value]) -> Evaluate:
-    """Every component by itself: ``value`` takes one of each source."""
+    """Component-wise: ``value`` takes one component of each source."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         sources = operands(low, instruction)
@@ -60,7 +62,7 @@ def _each(value: Callable[..., Value]) -> Evaluate:
 
 
 def _all(value: Callable[..., Value]) -> Evaluate:
-    """The same in every component: ``value`` takes whole sources."""
+    """One scalar, replicated to every component: ``value`` takes whole sources."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         result = value(low, *operands(low, instruction))
@@ -70,7 +72,7 @@ def _all(value: Callable[..., Value]) -> Evaluate:
 
 
 def _named(*values: Callable[..., Value]) -> Evaluate:
-    """A formula for each component from x on; those beyond are not written."""
+    """A function for each component from x on; later components are not written."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         sources = operands(low, instruction)
@@ -98,7 +100,7 @@ def _truth(low: Lowering, condition: Value) -> Value:
 
 
 def _mov(low: Lowering, instruction: Instruction) -> Result:
-    """Into the address register of vs_1_1 rounded down (reference 10)."""
+    """A copy; into the address register of vs_1_1 it rounds down (SM1-3 tokens, "Opcodes")."""
     if instruction.target.register.file is File.ADDR:
         return _MOV_ADDRESS(low, instruction)
     return _MOV(low, instruction)
@@ -113,7 +115,7 @@ def _lrp(low: Lowering, s: Value, x: Value, y: Value) -> Value:
 
 
 def _sgn(low: Lowering, instruction: Instruction) -> Result:
-    """-1, 0 or 1; the other two sources of older versions are scratch registers."""
+    """-1, 0 or 1; before 3.0 the other two sources are scratch registers."""
     source = operands(low, instruction)[0]
     b = low.b
     return {
@@ -123,7 +125,7 @@ def _sgn(low: Lowering, instruction: Instruction) -> Result:
 
 
 def _rcp(low: Lowering, x: Operand) -> Value:
-    """1 / x; +infinity for a zero of either sign, since adding 0 takes its sign away."""
+    """1 / x, with +infinity for both zeros: adding +0 turns -0 into +0."""
     return functions.rcp(x.scalar + 0.0)
 
 
@@ -152,7 +154,7 @@ def _fraction(low: Lowering, x: Operand) -> Value:
 
 
 def _normal(low: Lowering, x: Operand) -> tuple[Value, Value]:
-    """abs(x), times 2**24 if it is subnormal, and the power of two taken out by that."""
+    """abs(x), scaled by 2**24 if subnormal, and the exponent correction for that scale."""
     b, magnitude = low.b, low.b.abs(x.scalar)
     subnormal = magnitude < 2.0**-126
     scaled = b.select(subnormal, magnitude * 2.0**24, magnitude)
@@ -160,7 +162,7 @@ def _normal(low: Lowering, x: Operand) -> tuple[Value, Value]:
 
 
 def _exponent(low: Lowering, x: Operand) -> Value:
-    """floor(log2(abs(x))), exactly; as log for 0, infinity and NaN."""
+    """floor(log2(abs(x))), exact, from the exponent bits; the same as log for 0, infinity, NaN."""
     b = low.b
     scaled, power = _normal(low, x)
     exponent = b.itof((b.asint(scaled) >> 23) - 127) + power
@@ -195,14 +197,14 @@ def _cross(first: int, second: int) -> Callable[..., Value]:
 
 
 def _nrm(low: Lowering, instruction: Instruction) -> Result:
-    """Every written component over the length of xyz; a zero vector stays one, in 3.0 too."""
+    """The vector over the length of xyz; mulz makes a zero vector stay zero, in 3.0 too."""
     (x,) = operands(low, instruction)
     factor = functions.rsqrt(dot(low, x, x, 3))
     return {c: low.b.mulz(x[c], factor) for c in instruction.target.components}
 
 
 def _matrix(size: int, rows: int) -> Evaluate:
-    """Products with the rows of a matrix, which are registers from the second source on."""
+    """Dot products with the rows of a matrix: consecutive registers from the second source on."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> Result:
         vector, matrix = (Operand(low, source) for source in instruction.sources)
@@ -216,7 +218,7 @@ def _matrix(size: int, rows: int) -> Evaluate:
 
 
 def _sincos(low: Lowering, instruction: Instruction) -> Result:
-    """x the cosine, y the sine; older versions bring coefficients, which are not needed."""
+    """x is the cosine, y the sine; the coefficients that 2.x passes are ignored."""
     sine, cosine = functions.sincos(operands(low, instruction)[0][0])
     return {0: cosine, 1: sine}
 
@@ -224,7 +226,8 @@ def _sincos(low: Lowering, instruction: Instruction) -> Result:
 def _cnd(low: Lowering, instruction: Instruction) -> Result:
     """s0 > 0.5 ? s1 : s2, where s0 is r0.a before ps_1_4.
 
-    There the second of a pair that writes colour takes s1 whatever r0.a is (reference 6).
+    There a co-issued cnd that writes colour takes s1 whatever r0.a is (SM1-3 tokens, "Pixel
+    shaders 1.x").
     """
     s0, s1, s2 = operands(low, instruction)
     early, components = low.version.level < V1_4, instruction.target.components
@@ -234,7 +237,7 @@ def _cnd(low: Lowering, instruction: Instruction) -> Result:
 
 
 def _bem(low: Lowering, instruction: Instruction) -> Result:
-    """s0.xy plus the matrix of the stage numbered as the destination times s1.xy."""
+    """s0.xy plus s1.xy times the bump matrix of the stage with the destination's number."""
     s0, s1 = operands(low, instruction)
     return dict(enumerate(bumped(low, instruction, s0.__getitem__, s1)))
 
@@ -242,9 +245,10 @@ def _bem(low: Lowering, instruction: Instruction) -> Result:
 def bumped(
     low: Lowering, instruction: Instruction, at: Callable[[int], Value], by: Operand
 ) -> tuple[Value, Value]:
-    """Two coordinates moved by red and green of ``by`` times the matrix of a stage.
+    """Two coordinates displaced by red and green of ``by`` times a stage's bump matrix.
 
-    u + M00 r + M10 g and v + M01 r + M11 g, added from the left (reference 6).
+    u + M00 r + M10 g and v + M01 r + M11 g, added from the left (SM1-3 tokens, "Pixel shaders
+    1.x").
     """
     stage = instruction.target.register.number
     m00, m01, m10, m11 = (low.stage(stage, scalar) for scalar in range(4))

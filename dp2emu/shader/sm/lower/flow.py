@@ -1,7 +1,7 @@
-"""Instructions in order, and the ones that change it (reference 5).
+"""Lowering of instructions in order, and of flow control (SM1-3 tokens, "Flow control").
 
-Subroutines are expanded where they are called: they end in their only ret, nesting is limited,
-and the decoder bounds what comes of it.
+Calls are expanded inline: a subroutine ends in its only ret, and the decoder bounds the depth and
+size of the expansion.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from dp2emu.errors import ShaderError
 from dp2emu.shader.builder import LOOP_LIMIT
-from dp2emu.shader.sm.lower import arithmetic, early, texture
+from dp2emu.shader.sm.lower import arithmetic, texture
+from dp2emu.shader.sm.lower import texture as early
 from dp2emu.shader.sm.lower.arithmetic import compared
 from dp2emu.shader.sm.lower.lowering import Lowering, Result
 from dp2emu.shader.sm.lower.reading import condition, operands
@@ -20,16 +21,16 @@ from dp2emu.shader.sm.program import Instruction
 from dp2emu.shader.sm.registers import Register
 from dp2emu.shader.sm.versions import V1_4
 from dp2emu.shader.types import Type
-from dp2emu.shader.values import Variable
+from dp2emu.shader.values import Value, Variable
 
 MAX_SLOTS = 1 << 17
-"""Slots of a program.  32,768 instructions, more than any hardware takes, have four each."""
+"""Maximum number of slots: four for each of 32,768 instructions, the most of any hardware."""
 
 
 def lower_body(low: Lowering, body: Iterable[Instruction]) -> None:
     """Lower the instructions of a routine.
 
-    Raises ShaderError if blocks nest too deep, or if there is too much of it.
+    Raises ShaderError if blocks nest too deep or the program has too many slots.
     """
     for group in _pairs(body):
         if low.b.size > MAX_SLOTS:
@@ -44,7 +45,7 @@ def lower_body(low: Lowering, body: Iterable[Instruction]) -> None:
 
 
 def _pairs(body: Iterable[Instruction]) -> Iterator[list[Instruction]]:
-    """Instructions one by one, but the two of a pair together: both read the old values."""
+    """Groups of instructions that read the same old values: single ones, and co-issued pairs."""
     group: list[Instruction] = []
     for instruction in body:
         if group and not instruction.coissue:
@@ -56,21 +57,24 @@ def _pairs(body: Iterable[Instruction]) -> Iterator[list[Instruction]]:
 
 
 def _evaluate(low: Lowering, instruction: Instruction) -> Result:
-    texture_registers = low.version.early_pixel and low.version.level < V1_4
-    return (_EARLY if texture_registers else _LATER)[instruction.op](low, instruction)
+    before_1_4 = low.version.is_ps_1_x and low.version.level < V1_4
+    return (_EVALUATE_1_0 if before_1_4 else _EVALUATE)[instruction.op](low, instruction)
 
 
 def _nothing(low: Lowering, instruction: Instruction) -> None:
-    """nop and phase: alpha of a temporary keeps its value over the phase."""
+    """nop and phase; temporaries keep their alpha across a phase."""
+
+
+def _tested(low: Lowering, instruction: Instruction) -> Value:
+    """The condition of if and break: a comparison of two scalars, a boolean or the predicate."""
+    if instruction.comparison is None:
+        return condition(low, instruction.sources[0])
+    x, y = operands(low, instruction)
+    return compared(instruction, x[0], y[0])
 
 
 def _if(low: Lowering, instruction: Instruction) -> None:
-    low.open(low.b.if_(condition(low, instruction.sources[0])), instruction)
-
-
-def _ifc(low: Lowering, instruction: Instruction) -> None:
-    x, y = operands(low, instruction)
-    low.open(low.b.if_(compared(instruction, x[0], y[0])), instruction)
+    low.open(low.b.if_(_tested(low, instruction)), instruction)
 
 
 def _else(low: Lowering, instruction: Instruction) -> None:
@@ -87,7 +91,7 @@ def _rep(low: Lowering, instruction: Instruction) -> None:
 
 
 def _loop(low: Lowering, instruction: Instruction) -> None:
-    """rep with an aL of its own, from i#.y on in steps of i#.z; the outer one comes back after."""
+    """rep with its own aL, from i#.y in steps of i#.z; the outer aL returns afterwards."""
     count = instruction.sources[1].register
     counter = low.b.variable(Type.I32)
     counter.value = low.integer(count, 1)
@@ -97,9 +101,9 @@ def _loop(low: Lowering, instruction: Instruction) -> None:
 def _repeat(
     low: Lowering, instruction: Instruction, count: Register, counter: Variable | None = None
 ) -> None:
-    """Begin a loop of i#.x rounds, none if that is 0 or less, and ``LOOP_LIMIT`` at most.
+    """Begin a loop of i#.x iterations: none if i#.x <= 0, and ``LOOP_LIMIT`` at most.
 
-    All loops of a shader share a budget.
+    All loops of a shader share a work budget.
     """
     rounds, done = low.integer(count, 0), low.b.variable(Type.I32, 0)
 
@@ -117,13 +121,8 @@ def _break(low: Lowering, instruction: Instruction) -> None:
     low.b.break_()
 
 
-def _breakc(low: Lowering, instruction: Instruction) -> None:
-    x, y = operands(low, instruction)
-    low.b.break_(compared(instruction, x[0], y[0]))
-
-
-def _breakp(low: Lowering, instruction: Instruction) -> None:
-    low.b.break_(condition(low, instruction.sources[0]))
+def _break_if(low: Lowering, instruction: Instruction) -> None:
+    low.b.break_(_tested(low, instruction))
 
 
 def _call(low: Lowering, instruction: Instruction) -> None:
@@ -136,16 +135,16 @@ def _callnz(low: Lowering, instruction: Instruction) -> None:
     low.close()
 
 
-_EARLY = {**arithmetic.EVALUATE, **early.EVALUATE}
-_LATER = {**arithmetic.EVALUATE, **texture.EVALUATE}
+_EVALUATE_1_0 = {**arithmetic.EVALUATE, **early.EVALUATE_1_0}
+_EVALUATE = {**arithmetic.EVALUATE, **texture.EVALUATE}
 
 EFFECTS: dict[Op, Effect] = {
     **texture.EFFECTS,
-    **early.EFFECTS,
+    **early.EFFECTS_1_0,
     Op.NOP: _nothing,
     Op.PHASE: _nothing,
     Op.IF: _if,
-    Op.IFC: _ifc,
+    Op.IFC: _if,
     Op.ELSE: _else,
     Op.ENDIF: _end,
     Op.LOOP: _loop,
@@ -153,8 +152,8 @@ EFFECTS: dict[Op, Effect] = {
     Op.REP: _rep,
     Op.ENDREP: _end,
     Op.BREAK: _break,
-    Op.BREAKC: _breakc,
-    Op.BREAKP: _breakp,
+    Op.BREAKC: _break_if,
+    Op.BREAKP: _break_if,
     Op.CALL: _call,
     Op.CALLNZ: _callnz,
 }

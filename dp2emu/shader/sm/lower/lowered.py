@@ -1,4 +1,4 @@
-"""What comes out of a lowering: a program, and what whoever binds things to it has to know."""
+"""Result of the lowering: the program, and its inputs, outputs, samplers and constants."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from dp2emu.shader.types import Lanes
 
 @dataclass(frozen=True, slots=True)
 class InputRegister:
-    """An input register the program reads, and the usage a dcl gave it.
+    """An input register that the program reads, with the usage of its dcl.
 
-    A shader without dcl, as DirectX 8 has them, knows its inputs by their number alone.  If dcl
-    gave the components ``several`` usages, each usage is an input of its own.
+    Shaders of DirectX 8 have no dcl and name inputs by number alone.  If dcl gives the components
+    of a register ``several`` usages, each usage is an input of its own.
     """
 
     register: int
@@ -28,14 +28,14 @@ class InputRegister:
 
     @property
     def name(self) -> str:
-        """What the ports of a vertex program call it: ``v3``, or of several ``v3_texcoord1``."""
+        """Prefix of its ports: ``v3``, or with several usages ``v3_texcoord1``."""
         if self.usage is None or not self.several:
             return f"v{self.register}"
         return f"v{self.register}_{self.usage.name.lower()}{self.index}"
 
 
-class OwnConstant(NamedTuple):
-    """A register that def, defi or defb sets: its file ``c``, ``i`` or ``b``, and raw DWORDs."""
+class DefinedConstant(NamedTuple):
+    """A register set by def, defi or defb: its file ``c``, ``i`` or ``b``, and raw DWORDs."""
 
     file: str
     register: int
@@ -46,24 +46,25 @@ class OwnConstant(NamedTuple):
 class Lowered:
     """A shader as a program.  Frozen and hashable, as the program is.
 
-    ``outputs`` are registers by name, such as ``texcoord0`` or ``target0``, whose components are
-    ports.  ``samplers`` have the number that the shader gives them.  ``constants`` take the place
-    of what is uploaded: the program has them built in, but reads the file where it indexes.
+    ``outputs`` are registers by name, such as ``texcoord0`` or ``target0``; their components are
+    ports.  ``samplers`` have the shader's numbers.  ``constants`` override uploaded registers:
+    the program has them built in, except where it indexes the file at run time.
     """
 
     program: Program
     inputs: tuple[InputRegister, ...]
     outputs: tuple[str, ...]
     samplers: tuple[tuple[int, TextureKind], ...]
-    constants: tuple[OwnConstant, ...]
+    constants: tuple[DefinedConstant, ...]
     writes_depth: bool
     kills: bool
 
 
-def overlaid(file: str, uploaded: Lanes, constants: tuple[OwnConstant, ...]) -> Lanes:
-    """Uploaded registers of a file, shape (n, 4) or (n,) for ``b``, with a shader's own on top.
+def overlay_constants(file: str, uploaded: Lanes, constants: tuple[DefinedConstant, ...]) -> Lanes:
+    """Uploaded registers of a file, shape (n, 4), or (n,) for ``b``, with a shader's constants on
+    top.
 
-    The same array if the shader has none there; its registers beyond the array are dropped.
+    Returns the same array if the shader defines none; registers beyond the array are dropped.
     """
     registers, values = _own(constants, file, len(uploaded), uploaded.dtype)
     if not registers:
@@ -75,9 +76,9 @@ def overlaid(file: str, uploaded: Lanes, constants: tuple[OwnConstant, ...]) -> 
 
 @by_identity()
 def _own(
-    constants: tuple[OwnConstant, ...], file: str, count: int, dtype: np.dtype[Any]
+    constants: tuple[DefinedConstant, ...], file: str, count: int, dtype: np.dtype[Any]
 ) -> tuple[list[int], Lanes]:
-    """Numbers of a shader's own registers among ``count`` of a file, and what is in them."""
+    """Register numbers below ``count`` that a shader defines in a file, and their values."""
     own = [each for each in constants if each.file == file and each.register < count]
     words = np.array([each.words for each in own], np.uint32)
     found = words[:, 0] != 0 if file == "b" and own else words.view(dtype)

@@ -1,4 +1,4 @@
-"""The loops of a shader as its budget counts them."""
+"""State of a lowering: registers as variables of the builder, open blocks, constants."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from dp2emu.shader.values import Value, Variable
 from dp2emu.shader.verify import MAX_DEPTH
 
 
-def measure(parts: Routines, rounds: Callable[[Instruction], int]) -> Loops:
-    """The loops of a shader; ``rounds`` is how often a loop goes round at most."""
+def measure_loops(parts: Routines, rounds: Callable[[Instruction], int]) -> Loops:
+    """The loops of a shader for its work budget; ``rounds`` is the most iterations of a loop."""
     return loops_of(
         Step(rounds(each) if each.op in LOOPS else None, each.op in LOOP_ENDS)
         for each in _expanded(parts.main, parts)
@@ -36,34 +36,28 @@ def measure(parts: Routines, rounds: Callable[[Instruction], int]) -> Loops:
 
 
 def _expanded(body: Iterable[Instruction], parts: Routines) -> Iterator[Instruction]:
-    """Instructions in order, those of subroutines where they are called."""
+    """Instructions in order, with calls expanded."""
     for instruction in body:
         yield instruction
         if instruction.op in CALLS:
             yield from _expanded(parts.subroutines[instruction.label], parts)
 
 
-# A shader on its way into a program: its registers, as variables of the builder.
-
 COMPONENTS = "xyzw"
 
 Result = dict[int, Value]
-"""Components of a result, 0 to 3; those missing are not written."""
+"""Values of a result by component, 0 to 3; missing components are not written."""
 
 DEPTH = Register(File.DEPTHOUT)
 
-
 SCALARS = frozenset({Register(File.RASTOUT, 1), Register(File.RASTOUT, 2), DEPTH})
-"""Registers that are a single number: fog factor, point size and depth."""
+"""Scalar registers: fog factor, point size and depth."""
 
 _STAGES = {Stage.VERTEX: ir.Stage.VERTEX, Stage.PIXEL: ir.Stage.PIXEL}
 
-
 _TYPES = {File.ADDR: Type.I32, File.PREDICATE: Type.BOOL}
 
-
 _INDEXABLE = frozenset({File.INPUT, File.OUTPUT})
-
 
 _KINDS = {
     TextureType.D3DSTT_1D: ir.TextureKind.TEX2D,
@@ -71,12 +65,12 @@ _KINDS = {
     TextureType.D3DSTT_CUBE: ir.TextureKind.CUBE,
     TextureType.D3DSTT_VOLUME: ir.TextureKind.VOLUME,
 }
-"""Direct3D 9 has no one-dimensional textures: such a sampler reads one that is a texel high."""
+"""Direct3D 9 has no one-dimensional textures: a 1D sampler reads a texture one texel high."""
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A component about to be written, once all that reads its old value is computed."""
+    """A pending write of a component; it follows every read of the old value."""
 
     register: Register
     component: int
@@ -85,8 +79,8 @@ class Write:
     index: Value | None
 
 
-class Open(NamedTuple):
-    """A block that is open.  A loop has something to do at its end, and maybe an aL."""
+class OpenBlock(NamedTuple):
+    """An open block; a loop has code at the end of each iteration, and maybe an aL."""
 
     exit: ExitStack
     advance: Callable[[], None] | None
@@ -94,8 +88,8 @@ class Open(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Bound:
-    """What a shader does not say but its bindings do (see ``lower_pixel``)."""
+class SamplerBindings:
+    """Properties of bound textures and stages that shader code lacks (see ``lower_pixel``)."""
 
     kinds: Mapping[int, ir.TextureKind] = field(default_factory=dict)
     projections: Mapping[int, int] = field(default_factory=dict)
@@ -104,12 +98,12 @@ class Bound:
 class Lowering:
     """The state of a lowering.  A register that was never written holds 0 or false.
 
-    A register component is a variable of the builder, but registers that some instruction
-    indexes are a local file.  ``read`` are the input registers used so far, ``rows`` the products
-    of a ps_1_x matrix so far.
+    A register component is a variable of the builder; files that some instruction indexes are
+    local files instead.  ``own`` are constants defined by the shader, ``read`` the input registers
+    read so far, ``rows`` the dot products of the current ps_1_x matrix.
     """
 
-    def __init__(self, shader: Shader, bound: Bound) -> None:
+    def __init__(self, shader: Shader, bound: SamplerBindings) -> None:
         self.shader = shader
         self.version = shader.version
         self.parts = routines(shader)
@@ -127,15 +121,15 @@ class Lowering:
         self.read: set[Register] = set()
         self.samplers: dict[int, ir.TextureKind] = {}
         self.rows: list[Value] = []
-        self.blocks: list[Open] = []
+        self.blocks: list[OpenBlock] = []
         self.indexed = {file: self._local(file) for file in _indexed(shader)}
         self.kills = False
-        self.budget = Budget(self.b, measure(self.parts, self.rounds))
+        self.budget = Budget(self.b, measure_loops(self.parts, self.rounds))
 
     # Numbers
 
     def mul(self, x: Value, y: Value) -> Value:
-        """0 times anything is 0 before 3.0; from then on as IEEE has it (reference 9)."""
+        """The product; before 3.0, 0 times anything is 0 (SM1-3 tokens, "Arithmetic")."""
         return x * y if self.version.level >= V3_0 else self.b.mulz(x, y)
 
     def number(self, value: float) -> Value:
@@ -157,33 +151,33 @@ class Lowering:
         return self.b.load(file, register.number)
 
     def rounds(self, loop: Instruction) -> int:
-        """How often a loop goes round at most, as far as can be known now."""
+        """The most iterations of a loop, as far as the shader's constants say."""
         count, *_ = self.own.get(loop.sources[-1].register, (LOOP_LIMIT,))
         return 0 if count >> 31 else min(count, LOOP_LIMIT)
 
     def coordinate(self, set: int, component: int) -> Value:
-        """A texture coordinate of the pixel, t# of that number."""
-        name = port(DeclUsage.TEXCOORD, set, component)
+        """A component of the pixel's texture coordinate set, t#."""
+        name = varying_name(DeclUsage.TEXCOORD, set, component)
         return self.varying(name, Register(File.TEXTURE, set), component)
 
     def varying(self, name: str, register: Register, component: int) -> Value:
-        """A varying of the pixel, read as the declaration of the register asks."""
+        """A varying of the pixel, at the centroid if the register is declared so."""
         place = CENTROID if (register, component) in self.centroids else ""
         return self.b.input(place + name)
 
     def stage(self, stage: int, scalar: int) -> Value:
-        """A number of a texture stage; see ``STAGE_SCALARS``."""
+        """A scalar of a texture stage (``STAGE_SCALARS``)."""
         file = self.b.uniform(STAGE_FILE, Type.F32, STAGES * STAGE_SCALARS)
         return self.b.load(file, stage * STAGE_SCALARS + scalar)
 
     def count(self, file: File) -> int:
-        """Registers of a file in this version."""
+        """The number of registers of a file in this version."""
         return BY_FILE[file].count(self.version)
 
     # Registers
 
     def input_register(self, register: Register, component: int) -> InputRegister:
-        """What feeds a component of v#."""
+        """The input that a component of v# reads."""
         declared = {usage for (each, _), usage in self.usages.items() if each == register}
         usage, index = self.usages.get((register, component), (None, 0))
         return InputRegister(register.number, usage, index, several=len(declared) > 1)
@@ -196,7 +190,7 @@ class Lowering:
         return self.variables[key]
 
     def index(self, relative: Relative | None) -> Value | None:
-        """The integer added to a register number.  aL is 0 outside of loops."""
+        """The integer added to a register number, or None; aL is 0 outside of loops."""
         if relative is None:
             return None
         if relative.register.file is not File.LOOP:
@@ -205,7 +199,7 @@ class Lowering:
         return counters[-1].value if counters else self.b.constant(Type.I32, 0)
 
     def condition(self, instruction: Instruction, component: int) -> Value | None:
-        """The predicate of a component, None where there is none."""
+        """The predicate of a component; None without a predicate."""
         predicate = instruction.predicate
         if predicate is None:
             return None
@@ -213,9 +207,9 @@ class Lowering:
         return ~value if predicate.modifier else value
 
     def writes(self, instruction: Instruction, result: Result) -> list[Write]:
-        """What a result writes: shifted, then saturated, where mask and predicate let it.
+        """The writes of a result: shifted, then saturated, under mask and predicate.
 
-        Of a register that is a single number the lowest component written counts.
+        A scalar register takes the lowest component written.
         """
         target, index = instruction.target, self.index(instruction.target.relative)
         made = [
@@ -234,7 +228,7 @@ class Lowering:
         return made
 
     def commit(self, writes: Iterable[Write]) -> None:
-        """Write what was computed, all at once."""
+        """Write all results at once: copy values whose variables are overwritten."""
         local = [write for write in writes if write.register.file in self.indexed]
         direct = [write for write in writes if write.register.file not in self.indexed]
         for write in local:
@@ -255,16 +249,16 @@ class Lowering:
         advance: Callable[[], None] | None = None,
         counter: Variable | None = None,
     ) -> None:
-        """Begin a block.  Raises ShaderError if, with calls expanded, they nest too deep."""
+        """Open a block.  Raises ShaderError if blocks, with calls expanded, nest too deep."""
         if len(self.blocks) == MAX_DEPTH:
             what = f"more than {MAX_DEPTH} blocks inside each other, calls expanded"
             raise ShaderError(what, offset=at.offset)
         stack = ExitStack()
         stack.enter_context(block)
-        self.blocks.append(Open(stack, advance, counter))
+        self.blocks.append(OpenBlock(stack, advance, counter))
 
     def close(self) -> None:
-        """End the innermost block; a loop advances first."""
+        """Close the innermost block; a loop advances its counters first."""
         block = self.blocks.pop()
         if block.advance is not None:
             block.advance()
@@ -294,13 +288,13 @@ class Lowering:
             self.b.store(file, write.value, offset, write.index, 4)
 
 
-def port(usage: DeclUsage, index: int, component: int) -> str:
+def varying_name(usage: DeclUsage, index: int, component: int) -> str:
     """The name of a varying."""
     return f"{usage.name.lower()}{index}.{COMPONENTS[component]}"
 
 
 def _centroids(shader: Shader) -> set[tuple[Register, int]]:
-    """Components of inputs that dcl_centroid names."""
+    """Input components declared with dcl_centroid."""
     return {
         (i.target.register, component)
         for i in shader.instructions
@@ -310,7 +304,7 @@ def _centroids(shader: Shader) -> set[tuple[Register, int]]:
 
 
 def _usages(shader: Shader) -> dict[tuple[Register, int], tuple[DeclUsage, int]]:
-    """Usage and index that dcl gives a component of an input or an output."""
+    """Declared usage and index of input and output components."""
     return {
         (i.target.register, component): (i.declaration.usage, i.declaration.index)
         for i in shader.instructions
@@ -327,8 +321,8 @@ def _declared_kinds(shader: Shader) -> dict[int, ir.TextureKind]:
     }
 
 
-def _shadows(shader: Shader, bound: Bound) -> dict[int, ir.TextureKind]:
-    """Samplers declared 2D that have a texture of depths."""
+def _shadows(shader: Shader, bound: SamplerBindings) -> dict[int, ir.TextureKind]:
+    """Samplers declared 2D that are bound to a depth texture."""
     declared, flat = _declared_kinds(shader), ir.TextureKind.TEX2D
     return {
         number: kind
@@ -338,7 +332,7 @@ def _shadows(shader: Shader, bound: Bound) -> dict[int, ir.TextureKind]:
 
 
 def _indexed(shader: Shader) -> list[File]:
-    """Files of registers, not constants, that some instruction indexes."""
+    """Input and output files that some instruction indexes."""
     operands = [o for i in shader.instructions for o in (i.destination, *i.sources)]
     files = {o.register.file for o in operands if o is not None and o.relative is not None}
     return sorted(files & _INDEXABLE, key=lambda file: file.value)

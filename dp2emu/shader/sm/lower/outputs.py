@@ -1,6 +1,7 @@
-"""What a program gives: ports of its outputs, written once at its end (reference 2, 4 and 7).
+"""Output ports, written once at the end of a program (SM1-3 tokens, "Registers" and "Stage
+linkage").
 
-Components of a varying that the shader cannot write are 0, or 1 in color0.
+Components of a varying that the shader does not write are 0, or 1 in color0.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dp2emu.shader.values import Value
 
 Colour = Sequence[Value]
 Epilogue = Callable[[Builder, Colour], Colour]
-"""Given red, green and blue of the pixel, what to draw in their place."""
+"""Maps red, green and blue of the pixel to those that are drawn."""
 
 POSITION = "position0"
 """Always an output of a vertex program."""
@@ -37,7 +38,7 @@ _DEFAULTS = {"color0": 1.0}
 
 
 def vertex_outputs(low: Lowering) -> tuple[str, ...]:
-    """Emit the outputs of a vertex program; gives their names."""
+    """Write the outputs of a vertex program; returns their names."""
     return _declared_outputs(low) if low.version.level >= V3_0 else _fixed_outputs(low)
 
 
@@ -56,16 +57,16 @@ def _fixed_outputs(low: Lowering) -> tuple[str, ...]:
 
 
 def _written(low: Lowering, register: Register, component: int, name: str) -> Value:
-    """The value at the end, or what a component that nothing writes has instead."""
+    """The final value of a component, or its default if nothing writes it."""
     if (register, component) in low.variables:
         return low.variable(register, component).value
     return low.number(_DEFAULTS.get(name, 0.0))
 
 
 def _declared_outputs(low: Lowering) -> tuple[str, ...]:
-    """Registers by the usages of their components, which keep their places.
+    """Write varyings by declared usage; components keep their positions.
 
-    Nothing is clamped.  The point size is the first component declared as such.
+    Nothing is clamped.  The point size is the first component declared with that usage.
     """
     ports = _output_components(low)
     for name, components in ports.items():
@@ -79,7 +80,7 @@ def _declared_outputs(low: Lowering) -> tuple[str, ...]:
 
 
 def _output_components(low: Lowering) -> dict[str, dict[int, tuple[Register, int]]]:
-    """For each varying the register components it is made of."""
+    """The register components of each varying, by position."""
     ports: dict[str, dict[int, tuple[Register, int]]] = {POSITION: {}}
     for (register, component), (usage, index) in low.usages.items():
         if register.file is File.OUTPUT:
@@ -96,9 +97,9 @@ def _output_register(low: Lowering, register: Register, component: int) -> Value
 
 
 def pixel_outputs(low: Lowering, epilogue: Epilogue | None) -> tuple[str, ...]:
-    """Emit the colours and the depth of a pixel program; gives their names.
+    """Write the colours and the depth of a pixel program; returns their names.
 
-    ``epilogue`` replaces the colour of the first target, not its alpha, before 3.0.
+    Before 3.0 ``epilogue`` replaces the colour of the first target, not its alpha.
     """
     names = []
     written = {register for register, _ in low.variables}
@@ -118,7 +119,7 @@ def pixel_outputs(low: Lowering, epilogue: Epilogue | None) -> tuple[str, ...]:
 
 
 def _colours(low: Lowering) -> list[Register]:
-    """Registers of the targets: r0 in 1.x, where there is one."""
+    """Registers of the render targets: in 1.x, r0 alone."""
     if low.version.level < V2_0:
         return [R0]
     return [Register(File.COLOROUT, n) for n in range(low.count(File.COLOROUT))]

@@ -1,4 +1,6 @@
-"""What operands read: registers, by file, and the modifiers of sources (reference 1 and 2)."""
+"""Reads of source operands: a function for each register file and each source modifier (SM1-3
+tokens, "Source modifiers" and "Registers").
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import struct
 from collections.abc import Callable
 from itertools import product
 
-from dp2emu.shader.sm.lower.lowering import COMPONENTS, Lowering, port
+from dp2emu.shader.sm.lower.lowering import COMPONENTS, Lowering, varying_name
 from dp2emu.shader.sm.modifiers import SourceModifier
 from dp2emu.shader.sm.program import Instruction, Source
 from dp2emu.shader.sm.registers import File, Register
@@ -18,9 +20,9 @@ V_POS = Register(File.MISCTYPE, 0)
 
 
 class Operand:
-    """A source of the instruction being lowered.  ``o[c]`` computes component c when asked.
+    """A source of the instruction being lowered.  ``o[c]`` computes component c on first use.
 
-    ``row`` is added to the register number: matrices have several rows.
+    ``row`` is added to the register number, for the rows of a matrix.
     """
 
     def __init__(self, low: Lowering, source: Source, row: int = 0) -> None:
@@ -31,13 +33,13 @@ class Operand:
         self._modified: dict[int, Value] = {}
 
     def __getitem__(self, component: int) -> Value:
-        """Swizzled, then modified."""
+        """A component after swizzle and modifier."""
         if component not in self._modified:
             self._modified[component] = _MODIFIED[self.source.modifier](self, component)
         return self._modified[component]
 
     def plain(self, component: int) -> Value:
-        """Swizzled only."""
+        """A component after the swizzle, unmodified."""
         if component not in self._plain:
             place = self.source.swizzle[component]
             index = self.low.index(self.source.relative)
@@ -46,7 +48,8 @@ class Operand:
 
     @property
     def scalar(self) -> Value:
-        """Of an operand of a scalar operation that chooses no component: w (reference 10)."""
+        """The component that a scalar operation reads: w, unless the swizzle selects one (SM1-3
+        tokens, "Open points")."""
         return self[3]
 
 
@@ -56,7 +59,7 @@ def operands(low: Lowering, instruction: Instruction) -> tuple[Operand, ...]:
 
 
 def condition(low: Lowering, source: Source) -> Value:
-    """A boolean constant or a component of the predicate, maybe negated."""
+    """A boolean constant or a predicate component, negated by its modifier."""
     if source.register.file is File.PREDICATE:
         value = low.variable(source.register, source.swizzle[0]).value
     else:
@@ -65,7 +68,7 @@ def condition(low: Lowering, source: Source) -> Value:
 
 
 def store_inputs(low: Lowering) -> None:
-    """Fill the array of inputs, if there is one."""
+    """Copy the declared inputs to the local file, if v# is indexed."""
     if File.INPUT not in low.indexed:
         return
     declared = dict.fromkeys(r for r, _ in low.usages if r.file is File.INPUT)
@@ -86,14 +89,14 @@ def _temporary(low: Lowering, register: Register, component: int, index: Value |
 
 
 def _constant(low: Lowering, register: Register, component: int, index: Value | None) -> Value:
-    """c#, from -1 to 1 in ps_1_x (reference 6)."""
+    """c#, from -1 to 1 in ps_1_x (SM1-3 tokens, "Pixel shaders 1.x")."""
     if register in low.own and index is None:
         (number,) = struct.unpack("<f", struct.pack("<I", low.own[register][component]))
         value = low.number(number)
     else:
         file = low.b.uniform("c", Type.F32, 4 * low.count(File.CONST))
         value = low.b.load(file, 4 * register.number + component, index, 4)
-    if low.version.early_pixel:
+    if low.version.is_ps_1_x:
         return low.b.max(low.b.min(value, 1.0), -1.0)
     return value
 
@@ -105,24 +108,24 @@ def _input(low: Lowering, register: Register, component: int, index: Value | Non
     if low.version.stage is Stage.VERTEX or low.version.level >= V3_0:
         return _declared_input(low, register, component)
     color = low.b.input(f"color{register.number}.{COMPONENTS[component]}")
-    return low.b.saturate(color) if low.version.early_pixel else color
+    return low.b.saturate(color) if low.version.is_ps_1_x else color
 
 
 def _declared_input(low: Lowering, register: Register, component: int) -> Value:
-    """A vertex input by its number, or a pixel input by its usage, 0 if it has none."""
+    """A vertex input by number, or a pixel input by usage; 0 without a usage."""
     low.read.add(register)
     if low.version.stage is Stage.VERTEX:
         return _vertex_input(low, register, component)
     if (register, component) not in low.usages:
         return low.number(0.0)
-    name = port(*low.usages[register, component], component)
+    name = varying_name(*low.usages[register, component], component)
     return low.varying(name, register, component)
 
 
 def _vertex_input(low: Lowering, register: Register, component: int) -> Value:
-    """The same component of an element, which may have more than dcl named; 0, 0, 0, 1 if none.
+    """A component of the vertex element, even one that dcl does not name.
 
-    Where usages share a register, each has what it named and no more.
+    Where usages share a register, components without a usage read 0, 0, 0, 1.
     """
     found = low.input_register(register, component)
     if found.several and found.usage is None:
@@ -131,14 +134,14 @@ def _vertex_input(low: Lowering, register: Register, component: int) -> Value:
 
 
 def _texture(low: Lowering, register: Register, component: int, index: Value | None) -> Value:
-    """t#: coordinates, but in ps_1_0 to ps_1_3 what was last written, if anything was."""
+    """t#: coordinates; in ps_1_0 to ps_1_3 the last value written, if any."""
     if low.version.level < V1_4 and (register, component) in low.variables:
         return low.variable(register, component).value
     return low.coordinate(register.number, component)
 
 
 def _misc(low: Lowering, register: Register, component: int, index: Value | None) -> Value:
-    """vPos, of which there are x and y, or vFace, the same in every component."""
+    """vPos, which has x and y, or vFace, replicated to every component."""
     if register != V_POS:
         return low.b.input("vface.x")
     return low.b.input(f"vpos.{COMPONENTS[component]}") if component < 2 else low.number(0.0)
@@ -162,7 +165,7 @@ def _signed(o: Operand, c: int) -> Value:
 
 
 def _divided_by(divisor: int) -> Callable[[Operand, int], Value]:
-    """x and y divided by another component, and the others as they are."""
+    """Divides x and y by another component; z and w are unchanged."""
     return lambda o, c: o.plain(c) / o.plain(divisor) if c < 2 else o.plain(c)
 
 

@@ -1,4 +1,7 @@
-"""Texture operations of ps_1_4 and later, and those that all versions share (reference 6, 7)."""
+"""Texture operations, a row for each opcode (SM1-3 tokens, "Pixel shaders 1.x" and "Texture
+operations").
+
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,18 @@ from functools import reduce
 from operator import or_
 
 from dp2emu.shader.ir import Lod, TextureKind
-from dp2emu.shader.sm.lower.arithmetic import Evaluate, before
+from dp2emu.shader.sm.lower.arithmetic import Evaluate, before, bumped
 from dp2emu.shader.sm.lower.lowering import DEPTH, Lowering, Result
 from dp2emu.shader.sm.lower.reading import Operand, operands
 from dp2emu.shader.sm.modifiers import Sampling
 from dp2emu.shader.sm.opcodes import Op
 from dp2emu.shader.sm.program import Instruction, Source
 from dp2emu.shader.sm.versions import V1_4, V2_0
+from dp2emu.shader.stages import LUMINANCE_OFFSET, LUMINANCE_SCALE
 from dp2emu.shader.values import Value
 
 Effect = Callable[[Lowering, Instruction], None]
-"""Lowers an instruction that does more, or other things, than to write its destination."""
+"""Lowers an instruction with side effects besides its destination, or without a destination."""
 
 At = Callable[[int], Value]
 """A texture coordinate by component."""
@@ -26,7 +30,7 @@ At = Callable[[int], Value]
 def sample(
     low: Lowering, sampler: int, at: At, lod: Lod = Lod.IMPLICIT, arguments: Sequence[Value] = ()
 ) -> Result:
-    """Sample at as many coordinates as the sampler's texture has."""
+    """Sample with as many coordinates as the sampler's texture kind has."""
     kind = kind_of(low, sampler)
     low.samplers[sampler] = kind
     coordinates = [at(c) for c in range(kind.coordinates)]
@@ -34,18 +38,18 @@ def sample(
 
 
 def kind_of(low: Lowering, sampler: int) -> TextureKind:
-    """What dcl says, or else what is bound, or else two-dimensional."""
+    """The texture kind of a sampler: declared, else bound, else two-dimensional."""
     return low.kinds.get(sampler, TextureKind.TEX2D)
 
 
 def _texld_1_4(low: Lowering, instruction: Instruction) -> Result:
-    """Sample the stage numbered as the destination at the source."""
+    """Sample the stage with the destination's number at the source."""
     (at,) = operands(low, instruction)
     return sample(low, instruction.target.register.number, at.__getitem__)
 
 
 def _texld(low: Lowering, instruction: Instruction) -> Result:
-    """Sample at the first source, maybe divided by its w or with w as bias."""
+    """Sample at the first source, optionally divided by its w or with w as LOD bias."""
     at = Operand(low, instruction.sources[0])
     if instruction.sampling is Sampling.PROJECT:
         return _sampled(low, instruction, lambda c: at[c] / at[3])
@@ -73,23 +77,23 @@ def _sampled(
     lod: Lod = Lod.IMPLICIT,
     arguments: Sequence[Value] = (),
 ) -> Result:
-    """Sample the second source, whose swizzle rearranges the result."""
+    """Sample the second source; its swizzle permutes the result."""
     source = instruction.sources[1]
     texel = sample(low, source.register.number, at, lod, arguments)
     return {c: texel[place] for c, place in enumerate(source.swizzle)}
 
 
 def _texcrd(low: Lowering, instruction: Instruction) -> Result:
-    """Coordinates as they are, but for the division that a modifier asks for."""
+    """Coordinates, unclamped, divided if the source modifier says so."""
     (at,) = operands(low, instruction)
     return {c: at[c] for c in instruction.target.components}
 
 
 def _texkill(low: Lowering, instruction: Instruction) -> None:
-    """Kill where a component is below 0: one of all four, but of the first three in 1.x.
+    """Kill the pixel if any component is below 0: of all four, in 1.x of the first three.
 
-    The mask does not matter (reference 10).  With a predicate only components for which it is
-    true count.  Before ps_1_4 the coordinates are tested, whatever the register holds by then.
+    The mask is ignored (SM1-3 tokens, "Open points"); components whose predicate is false do not
+    count.  Before ps_1_4 the coordinates are tested, not the current value of the register.
     """
     count = 4 if low.version.level >= V2_0 else 3
     tests = [_test(low, instruction, c) for c in range(count)]
@@ -126,3 +130,159 @@ EVALUATE: dict[Op, Evaluate] = {
 }
 
 EFFECTS: dict[Op, Effect] = {Op.TEXKILL: _texkill, Op.TEXDEPTH: _texdepth}
+
+
+# ps_1_0 to ps_1_3 (SM1-3 tokens, "Pixel shaders 1.x").  The register written, tN, also names the
+# stage that is sampled and its coordinate set.
+
+
+def _stage(instruction: Instruction) -> int:
+    return instruction.target.register.number
+
+
+def _projected(low: Lowering, stage: int) -> At:
+    """Coordinates of a stage, divided by its projection component, if any."""
+    divisor = low.bound.projections.get(stage)
+    if divisor is None:
+        return lambda c: low.coordinate(stage, c)
+    return lambda c: low.coordinate(stage, c) / low.coordinate(stage, divisor)
+
+
+def _tex(low: Lowering, instruction: Instruction) -> Result:
+    stage = _stage(instruction)
+    return sample(low, stage, _projected(low, stage))
+
+
+def _texcoord(low: Lowering, instruction: Instruction) -> Result:
+    """Coordinates clamped to 0..1; w is 1."""
+    xyz = {c: low.b.saturate(low.coordinate(_stage(instruction), c)) for c in range(3)}
+    return {**xyz, 3: low.number(1.0)}
+
+
+def _texbem(low: Lowering, instruction: Instruction) -> Result:
+    """Sample at coordinates displaced by red and green of the source; the third is unchanged."""
+    (by,) = operands(low, instruction)
+    at = _projected(low, _stage(instruction))
+    moved = bumped(low, instruction, at, by)
+    return sample(low, _stage(instruction), lambda c: moved[c] if c < 2 else at(c))
+
+
+def _texbeml(low: Lowering, instruction: Instruction) -> Result:
+    """texbem, whose colour is multiplied by blue of the source times scale plus offset."""
+    (by,) = operands(low, instruction)
+    stage, texel = _stage(instruction), _texbem(low, instruction)
+    scale, offset = low.stage(stage, LUMINANCE_SCALE), low.stage(stage, LUMINANCE_OFFSET)
+    luminance = low.mul(by[2], scale) + offset
+    return {c: low.mul(texel[c], luminance) if c < 3 else texel[c] for c in texel}
+
+
+def _sample_at(low: Lowering, instruction: Instruction, at: Sequence[Value]) -> Result:
+    """Sample the stage of the destination; coordinates beyond ``at`` are 0."""
+    zero = low.number(0.0)
+    return sample(low, _stage(instruction), lambda c: at[c] if c < len(at) else zero)
+
+
+def _texreg(*components: int) -> Evaluate:
+    """Sample at components of the source."""
+
+    def evaluate(low: Lowering, instruction: Instruction) -> Result:
+        (by,) = operands(low, instruction)
+        return _sample_at(low, instruction, [by[c] for c in components])
+
+    return evaluate
+
+
+def _row(low: Lowering, instruction: Instruction) -> Value:
+    """The dot product of the stage's coordinates with the first source."""
+    source = Operand(low, instruction.sources[0])
+    total = low.mul(low.coordinate(_stage(instruction), 0), source[0])
+    for c in (1, 2):
+        total = total + low.mul(low.coordinate(_stage(instruction), c), source[c])
+    return total
+
+
+def _pad(low: Lowering, instruction: Instruction) -> None:
+    low.rows.append(_row(low, instruction))
+
+
+def _rows(low: Lowering, instruction: Instruction) -> list[Value]:
+    """The dot products of all rows of a matrix; this instruction is the last."""
+    rows = [*low.rows, _row(low, instruction)]
+    low.rows.clear()
+    return rows
+
+
+def _sampled_at(
+    coordinates: Callable[[Lowering, Instruction, list[Value]], list[Value]],
+) -> Evaluate:
+    """Sample at coordinates computed from the rows of the matrix."""
+
+    def evaluate(low: Lowering, instruction: Instruction) -> Result:
+        return _sample_at(low, instruction, coordinates(low, instruction, _rows(low, instruction)))
+
+    return evaluate
+
+
+def _as_they_are(low: Lowering, instruction: Instruction, rows: list[Value]) -> list[Value]:
+    return rows
+
+
+def _spec(low: Lowering, instruction: Instruction, rows: list[Value]) -> list[Value]:
+    """The eye vector is the second source."""
+    eye = Operand(low, instruction.sources[1])
+    return _reflected(low, rows, [eye[c] for c in range(3)])
+
+
+def _vspec(low: Lowering, instruction: Instruction, rows: list[Value]) -> list[Value]:
+    """The eye vector is w of the three sets of coordinates."""
+    last = _stage(instruction)
+    return _reflected(low, rows, [low.coordinate(set, 3) for set in range(last - 2, last + 1)])
+
+
+def _reflected(low: Lowering, normal: list[Value], eye: list[Value]) -> list[Value]:
+    """2 (n.e / n.n) n - e."""
+    factor = _dot(low, normal, eye) / _dot(low, normal, normal) * 2.0
+    return [low.mul(factor, n) - e for n, e in zip(normal, eye, strict=True)]
+
+
+def _dot(low: Lowering, x: list[Value], y: list[Value]) -> Value:
+    return low.mul(x[0], y[0]) + low.mul(x[1], y[1]) + low.mul(x[2], y[2])
+
+
+def _texm3x3(low: Lowering, instruction: Instruction) -> Result:
+    return dict(enumerate([*_rows(low, instruction), low.number(1.0)]))
+
+
+def _texdp3(low: Lowering, instruction: Instruction) -> Result:
+    return dict.fromkeys(range(4), _row(low, instruction))
+
+
+def _texm3x2depth(low: Lowering, instruction: Instruction) -> None:
+    z, w = _rows(low, instruction)
+    set_depth(low, w, z)
+
+
+_MATRIX = _sampled_at(_as_they_are)
+
+EVALUATE_1_0: dict[Op, Evaluate] = {
+    Op.TEX: _tex,
+    Op.TEXCOORD: _texcoord,
+    Op.TEXBEM: _texbem,
+    Op.TEXBEML: _texbeml,
+    Op.TEXREG2AR: _texreg(3, 0),
+    Op.TEXREG2GB: _texreg(1, 2),
+    Op.TEXREG2RGB: _texreg(0, 1, 2),
+    Op.TEXM3x2TEX: _MATRIX,
+    Op.TEXM3x3TEX: _MATRIX,
+    Op.TEXDP3TEX: _MATRIX,
+    Op.TEXM3x3SPEC: _sampled_at(_spec),
+    Op.TEXM3x3VSPEC: _sampled_at(_vspec),
+    Op.TEXM3x3: _texm3x3,
+    Op.TEXDP3: _texdp3,
+}
+
+EFFECTS_1_0: dict[Op, Effect] = {
+    Op.TEXM3x2PAD: _pad,
+    Op.TEXM3x3PAD: _pad,
+    Op.TEXM3x2DEPTH: _texm3x2depth,
+}

@@ -1,6 +1,7 @@
-"""Shaders of Direct3D 10 and 11 lowered into programs (shader reference 5 to 9).
+"""Lowering of shaders of Direct3D 10 and 11 into programs of the intermediate representation
+(SM4-5 tokens, "Floats", "Flow control" and "Stages").
 
-Registers are I32 slots whatever they hold.  Ports of vertex programs: inputs ``v<register>.<c>``,
+Registers are I32 slots whatever their type.  Ports of vertex programs: inputs ``v<register>.<c>``,
 and ``vertex_id.x`` and ``instance_id.x``, outputs ``o<register>.<c>``, all I32; as F32 outputs
 ``position0.<c>`` in clip space, ``clip<n>.x`` and ``cull<n>.x``.
 
@@ -10,7 +11,7 @@ an F32 whose name says how it is interpolated (``ports``); F32 ``position.<c>``;
 ``target<n>.<c>`` and ``coverage.x``, I32, and ``depth.x``, F32.
 
 Ports of geometry programs, all I32: inputs ``vertex<n>.v<register>.<c>``, ``primitive_id.x`` and
-``gs_instance.x``; outputs as ``emission`` has them.
+``gs_instance.x``; outputs as in ``geometry``.
 
 Ports of compute programs: inputs ``vThreadID.<c>``, ``vThreadGroupID.<c>``,
 ``vThreadIDInGroup.<c>`` and ``vThreadIDInGroupFlattened.x``, I32.
@@ -24,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dp2emu.errors import Unsupported
-from dp2emu.shader.sm4.lower.emission import Emitter
 from dp2emu.shader.sm4.lower.flow import lower_routine
 from dp2emu.shader.sm4.lower.hull import lower_hull
 from dp2emu.shader.sm4.lower.lowered import (
@@ -68,15 +68,15 @@ _OUTPUTS: dict[Stage, Callable[[Lowering], None]] = {
 }
 
 _WRITING = (Stage.PIXEL, Stage.COMPUTE)
-"""Stages that have views for unordered access."""
+"""Stages with unordered access views."""
 _UNORDERED = frozenset({Op.DCL_UAV_TYPED, Op.DCL_UAV_RAW, Op.DCL_UAV_STRUCTURED})
 
 
 def lower(program: Program) -> Lowered4:
-    """A vertex, domain, geometry, pixel or compute program.
+    """Lower a vertex, domain, geometry, pixel or compute program.
 
-    Raises ShaderError if blocks nest too deep once calls are expanded, and Unsupported for other
-    stages, unordered access views of stages but two, and double precision.
+    Raises ShaderError if blocks, with calls expanded, nest too deep.  Raises Unsupported for hull
+    programs, unordered access views outside pixel and compute programs, and double precision.
     """
     stage = program.version.stage
     if stage not in _OUTPUTS:
@@ -84,8 +84,6 @@ def lower(program: Program) -> Lowered4:
     if stage not in _WRITING and any(each.op in _UNORDERED for each in program.instructions):
         raise Unsupported(f"unordered access views of {stage.name.lower()} shaders")
     low = Lowering(program, registers=registers_of(program.instructions, stage))
-    if stage is Stage.GEOMETRY:
-        low.emitter = Emitter(low)
     store_inputs(low)
     lower_routine(low, low.parts.main)
     _OUTPUTS[stage](low)

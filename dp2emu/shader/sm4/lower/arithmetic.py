@@ -1,7 +1,8 @@
-"""Arithmetic, a row for each opcode (reference 4 and 5).
+"""Arithmetic instructions, a row for each opcode (SM4-5 tokens, "Opcodes", "Floats" and "Integers
+and conversions").
 
-Products are rounded before they are added; sums of products add from x to w.  Steps inside an
-instruction keep subnormals, what comes out of it has none.
+Products are rounded before the addition; dot products add from x to w.  Intermediate results keep
+subnormals; the result of an instruction is flushed.
 """
 
 from __future__ import annotations
@@ -10,25 +11,26 @@ from collections.abc import Callable, Mapping
 
 from dp2emu.shader import functions, integers
 from dp2emu.shader.builder import Builder
+from dp2emu.shader.codings import half
 from dp2emu.shader.ir import Axis
 from dp2emu.shader.sm4.lower.lowering import Lowering
 from dp2emu.shader.sm4.lower.reading import Source, sources
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Instruction
 from dp2emu.shader.sm4.registers import File
-from dp2emu.shader.texture.fields import half
 from dp2emu.shader.values import Value
 
 Result = Mapping[int, Value]
-"""Components of a result, 0 to 3.  Floats are arithmetic, of no subnormals; truths are masks."""
+"""Values of a result by component, 0 to 3.  F32 values are flushed when written; BOOL values
+become masks of 32 bits."""
 Evaluate = Callable[[Lowering, Instruction], tuple[Result, ...]]
-"""The results of an instruction, one a destination; nothing is written yet."""
+"""Computes the results of an instruction, one for each destination, without writing them."""
 
 _BEFORE_ONE = 1.0 - 2.0**-24
 
 
 def _each(value: Callable[..., Value]) -> Evaluate:
-    """Every component by itself: ``value`` takes the builder and one of each source."""
+    """Component-wise: ``value`` takes the builder and one component of each source."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         read = sources(low, instruction)
@@ -39,7 +41,7 @@ def _each(value: Callable[..., Value]) -> Evaluate:
 
 
 def _both(value: Callable[..., tuple[Value, Value]]) -> Evaluate:
-    """The same for what has two destinations; a component may be in one of them alone."""
+    """Component-wise with two destinations, whose masks may differ."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         read = sources(low, instruction)
@@ -55,7 +57,7 @@ def _both(value: Callable[..., tuple[Value, Value]]) -> Evaluate:
 
 
 def _dot(size: int) -> Evaluate:
-    """The sum of the first products, in every component."""
+    """The dot product of the first ``size`` components, replicated."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         x, y = sources(low, instruction)
@@ -68,7 +70,7 @@ def _dot(size: int) -> Evaluate:
 
 
 def _mov(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """Bits as they are, but what is saturated is a float."""
+    """A bitwise copy; with saturation the value is a float."""
     (target,) = instruction.destinations
     source = Source(low, instruction.sources[0], _letter(instruction))
     return ({c: source[c] for c in target.written},)
@@ -92,24 +94,24 @@ def _swapc(b: Builder, tested: Value, x: Value, y: Value) -> tuple[Value, Value]
 
 
 def _frc(b: Builder, x: Value) -> Value:
-    """Below 1 even where x - floor(x) rounds to it."""
+    """x - floor(x), at most the float below 1: the difference may round up to 1."""
     rest = b.fract(x)
     return b.select(rest >= 1.0, _BEFORE_ONE, rest)
 
 
 def _sincos(b: Builder, x: Value) -> tuple[Value, Value]:
-    """The sine of a zero keeps its sign."""
+    """Sine and cosine; the sine of a zero keeps its sign."""
     sine, cosine = functions.sincos(x)
     return b.select(x.eq(0.0), x, sine), cosine
 
 
 def _op(name: str) -> Evaluate:
-    """An operation of the table."""
+    """Component-wise, by an operation of ``shader.ops``."""
     return _each(lambda b, *operands: b.apply(name, *operands))
 
 
 def _two(first: str, second: str) -> Evaluate:
-    """Two of them on the same operands, either of which may be wanted alone."""
+    """Two operations on the same operands; one of the destinations may be null."""
 
     def evaluate(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
         x, y = sources(low, instruction)
@@ -124,7 +126,7 @@ def _two(first: str, second: str) -> Evaluate:
 
 
 def _chosen(test: str) -> Evaluate:
-    """x where the test holds, else y."""
+    """x where the comparison ``test`` holds, else y."""
     return _each(lambda b, x, y: b.select(b.apply(test, x, y), x, y))
 
 

@@ -1,4 +1,4 @@
-"""The declarations of a program, by what they declare (shader reference 6)."""
+"""Declarations of a program, collected by kind (SM4-5 tokens, "Declarations")."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _SAMPLE_MODES = frozenset({Interpolation.LINEAR_SAMPLE, Interpolation.LINEAR_NOP
 
 @dataclass
 class Declared:
-    """What a program declares.  Mutable while its declarations are read.
+    """All declarations of a program.  Mutable while they are read.
 
-    ``arrays`` are rows and components of x#.  Of geometry programs ``stream`` is the one that
-    outputs are of, ``vertices`` how many are put out at most.  Of hull and domain programs
-    ``points_in`` and ``points_out`` are the control points of patches, ``domain``,
-    ``partitioning`` and ``output`` what the tessellator is told, ``most`` what no factor is above.
+    ``arrays`` has rows and components of each x#.  Geometry programs: ``stream`` is the current
+    output stream, ``vertices`` the maximum number of emitted vertices.  Hull and domain programs:
+    ``points_in`` and ``points_out`` count control points; ``domain``, ``partitioning`` and
+    ``output`` configure the tessellator; ``most`` is the maximum tessellation factor.
     """
 
     inputs: list[Register] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Declared:
 
     @property
     def vertices_in(self) -> int:
-        """How many vertices a geometry program gets; 1 of others."""
+        """Input vertices of a geometry program; 1 for other stages."""
         return 1 if self.primitive is None else vertices_of(self.primitive)
 
     @cached_property
@@ -78,7 +78,7 @@ class Declared:
 
     @property
     def per_sample(self) -> bool:
-        """Whether an input makes the program run for each sample."""
+        """Whether an input requires execution at sample frequency."""
         return any(
             each.interpolation in _SAMPLE_MODES or each.name is SystemValue.SAMPLE_INDEX
             for each in self.inputs
@@ -95,12 +95,12 @@ _VERTICES = {
 
 
 def vertices_of(primitive: Primitive) -> int:
-    """The vertices of a primitive; those of patches are in its number."""
+    """Number of vertices of a primitive; PATCH1 has one, PATCH2 two, and so on."""
     return _VERTICES.get(primitive, primitive - Primitive.PATCH1 + 1)
 
 
 def declared(instructions: tuple[Instruction, ...]) -> Declared:
-    """What declarations declare."""
+    """Collect the declarations of a program."""
     found = Declared()
     for each in instructions:
         assert each.declaration is not None
@@ -123,14 +123,14 @@ def _register(instruction: Instruction, declaration: Declaration) -> Register:
     name = declaration.name or SystemValue.UNDEFINED
     interpolation = declaration.interpolation or Interpolation.UNDEFINED
     if instruction.op is Op.DCL_INPUT_PS_SGV:
-        # The reference: compilers say anything here.
+        # Compilers write any mode here (SM4-5 tokens, "Declarations").
         interpolation = Interpolation.CONSTANT
     number = operand.indices[-1].offset
     return Register(number, operand.mask, name, interpolation)
 
 
 _Declare = Callable[[Declared, Instruction, Declaration], None]
-"""Notes what an instruction declares."""
+"""Adds one declaration to those collected."""
 
 
 def _input(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
@@ -192,10 +192,6 @@ def _shared(found: Declared, instruction: Instruction, declaration: Declaration)
     found.shared[number] = memory
 
 
-def _threads(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    found.threads = declaration.threads
-
-
 def _sampler(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
     assert declaration.mode is not None
     found.samplers.append(DeclaredSampler(instruction.operands[0].number, declaration.mode))
@@ -214,17 +210,17 @@ def _topology(found: Declared, instruction: Instruction, declaration: Declaratio
     found.topologies[found.stream] = declaration.topology
 
 
-def _kept(name: str, of: str) -> _Declare:
-    """What a declaration has as ``of`` is remembered as ``name``."""
+def _stored(name: str, source: str = "") -> _Declare:
+    """Stores one attribute of a declaration, ``source``, as ``name``; by default the same one."""
 
-    def keep(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-        setattr(found, name, getattr(declaration, of))
+    def store(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
+        setattr(found, name, getattr(declaration, source or name))
 
-    return keep
+    return store
 
 
 def _most(found: Declared, instruction: Instruction, declaration: Declaration) -> None:
-    """What is no number is no limit."""
+    """The maximum tessellation factor; NaN means no limit."""
     (most,) = struct.unpack("<f", struct.pack("<I", declaration.factor))
     found.most = math.inf if math.isnan(most) else most
 
@@ -256,22 +252,22 @@ _DECLARE: dict[Op, _Declare] = {
     Op.DCL_UAV_STRUCTURED: _untyped(Dimension.STRUCTURED_BUFFER),
     Op.DCL_TGSM_RAW: _shared_raw,
     Op.DCL_TGSM_STRUCTURED: _shared,
-    Op.DCL_THREAD_GROUP: _threads,
+    Op.DCL_THREAD_GROUP: _stored("threads"),
     Op.DCL_SAMPLER: _sampler,
-    Op.DCL_INPUT_CONTROL_POINT_COUNT: _kept("points_in", "count"),
-    Op.DCL_OUTPUT_CONTROL_POINT_COUNT: _kept("points_out", "count"),
-    Op.DCL_TESSELLATOR_DOMAIN: _kept("domain", "domain"),
-    Op.DCL_TESSELLATOR_PARTITIONING: _kept("partitioning", "partitioning"),
-    Op.DCL_TESSELLATOR_OUTPUT_PRIMITIVE: _kept("output", "output"),
+    Op.DCL_INPUT_CONTROL_POINT_COUNT: _stored("points_in", "count"),
+    Op.DCL_OUTPUT_CONTROL_POINT_COUNT: _stored("points_out", "count"),
+    Op.DCL_TESSELLATOR_DOMAIN: _stored("domain"),
+    Op.DCL_TESSELLATOR_PARTITIONING: _stored("partitioning"),
+    Op.DCL_TESSELLATOR_OUTPUT_PRIMITIVE: _stored("output"),
     Op.DCL_HS_MAX_TESSFACTOR: _most,
     Op.DCL_GLOBALFLAGS: _flags,
     Op.DCL_STREAM: _stream,
     Op.DCL_OUTPUTTOPOLOGY: _topology,
-    Op.DCL_INPUTPRIMITIVE: _kept("primitive", "primitive"),
-    Op.DCL_MAXOUT: _kept("vertices", "count"),
-    Op.DCL_GSINSTANCES: _kept("instances", "count"),
-    Op.DCL_HS_FORK_PHASE_INSTANCE_COUNT: _kept("instances", "count"),
-    Op.DCL_HS_JOIN_PHASE_INSTANCE_COUNT: _kept("instances", "count"),
+    Op.DCL_INPUTPRIMITIVE: _stored("primitive"),
+    Op.DCL_MAXOUT: _stored("vertices", "count"),
+    Op.DCL_GSINSTANCES: _stored("instances", "count"),
+    Op.DCL_HS_FORK_PHASE_INSTANCE_COUNT: _stored("instances", "count"),
+    Op.DCL_HS_JOIN_PHASE_INSTANCE_COUNT: _stored("instances", "count"),
     Op.CUSTOMDATA: _custom,
 }
-"""Those that are not here say nothing that a lowering asks: counts, ranges and comments."""
+"""Other declarations do not affect the lowering: counts, ranges and comments."""

@@ -1,7 +1,7 @@
-"""Instructions in order, and the ones that change it (reference 7).
+"""Lowering of instructions in order, and of flow control (SM4-5 tokens, "Flow control").
 
-Subroutines are expanded where they are called, which the decoder bounds.  What lanes leave early
-is in frames.
+Calls are expanded inline; the decoder bounds the size of the expansion.  Blocks that lanes can
+leave early are frames.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from operator import or_
 from dp2emu.errors import ShaderError, Unsupported
 from dp2emu.shader.budget import EXECUTED
 from dp2emu.shader.sm4.flow import CLOSED_BY, CONTINUES, OPENERS, label_of
-from dp2emu.shader.sm4.lower import arithmetic, attributes, memory, resources
-from dp2emu.shader.sm4.lower.emission import CUTS, EMITS
-from dp2emu.shader.sm4.lower.frames import Frame, Kind, Switch
+from dp2emu.shader.sm4.lower import arithmetic, interpolants, memory, resources
+from dp2emu.shader.sm4.lower.frames import Frame, FrameKind, Switch
+from dp2emu.shader.sm4.lower.geometry import CUTS, EMITS
 from dp2emu.shader.sm4.lower.lowering import Lowering, Write
 from dp2emu.shader.sm4.lower.reading import Source, condition, index_of
 from dp2emu.shader.sm4.ops import Op
@@ -27,24 +27,23 @@ from dp2emu.shader.values import Value
 from dp2emu.shader.verify import MAX_DEPTH
 
 MAX_SLOTS = 1 << 18
-"""Slots of a program: 65,536 instructions, more than any hardware takes, have four each."""
+"""Maximum number of slots: four for each of 65,536 instructions, the most of any hardware."""
 
 _RETURNS = frozenset({Op.RET, Op.RETC})
 _LABELS = frozenset({Op.CASE, Op.DEFAULT})
-_BREAKABLE = frozenset({Kind.LOOP, Kind.SWITCH})
 
 
 def lower_routine(low: Lowering, body: tuple[Instruction, ...]) -> None:
-    """Lower the instructions of a routine; what is returned from early is a frame.
+    """Lower the instructions of a routine; one with early returns is a frame.
 
-    Raises ShaderError if blocks nest too deep or if there is too much of it, Unsupported for what
-    is not built.
+    Raises ShaderError if blocks nest too deep or the program has too many slots.  Raises
+    Unsupported for instructions that are not implemented.
     """
     if body and body[-1].op is Op.RET:
         body = body[:-1]
     framed = any(each.op in _RETURNS for each in body)
     if framed:
-        _open(low, Kind.ROUTINE, body[0])
+        _open(low, FrameKind.ROUTINE, body[0])
     inner = _blocks(body)
     for number, instruction in enumerate(body):
         _lower(low, instruction, inner.get(number, ()))
@@ -53,7 +52,7 @@ def lower_routine(low: Lowering, body: tuple[Instruction, ...]) -> None:
 
 
 def _blocks(body: tuple[Instruction, ...]) -> dict[int, tuple[Instruction, ...]]:
-    """For each loop and switch the cases and the continues that are its own."""
+    """For each switch its cases, for each loop its continues, by position of the opener."""
     found: dict[int, list[Instruction]] = {}
     around: list[int] = []
     for number, instruction in enumerate(body):
@@ -85,7 +84,7 @@ def _lower(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]
 
 
 def _assign(low: Lowering, instruction: Instruction) -> None:
-    """Read and compute everything, then write it."""
+    """Compute all results, then write them."""
     _check(instruction)
     results = EVALUATE[instruction.op](low, instruction)
     indices: dict[Operand, Value | None] = {}
@@ -103,7 +102,7 @@ def _assign(low: Lowering, instruction: Instruction) -> None:
 
 
 def _check(instruction: Instruction) -> None:
-    """Raises Unsupported by the name of what there is no lowering of."""
+    """Raise Unsupported for an opcode without a lowering."""
     if instruction.op not in EVALUATE:
         raise Unsupported(_REFUSED.get(instruction.op, f"opcode {instruction.op.name.lower()}"))
 
@@ -111,7 +110,7 @@ def _check(instruction: Instruction) -> None:
 def _written(
     low: Lowering, instruction: Instruction, operand: Operand, component: int, value: Value
 ) -> Write:
-    """Bits of a result: a float without subnormals and maybe saturated, a truth as a mask."""
+    """The write of a result as bits: floats flushed and optionally saturated, BOOLs as masks."""
     b = low.b
     if value.type is Type.BOOL:
         return Write(operand, component, b.apply("iselect", value, 0xFFFFFFFF, 0))
@@ -125,8 +124,8 @@ def _written(
 # Frames
 
 
-def _open(low: Lowering, kind: Kind, at: Instruction, limit: int = 1) -> Frame:
-    """Begin what lanes can leave."""
+def _open(low: Lowering, kind: FrameKind, at: Instruction, limit: int = 1) -> Frame:
+    """Open a frame that lanes can leave: a loop of ``limit`` iterations."""
     flag = low.b.variable(Type.BOOL)
     flag.value = False
     frame = _push(low, Frame(kind, ExitStack(), flag), at)
@@ -135,7 +134,7 @@ def _open(low: Lowering, kind: Kind, at: Instruction, limit: int = 1) -> Frame:
 
 
 def _push(low: Lowering, frame: Frame, at: Instruction) -> Frame:
-    """Raises ShaderError if, with calls expanded, blocks nest too deep."""
+    """Push a frame.  Raises ShaderError if blocks, with calls expanded, nest too deep."""
     if len(low.frames) == MAX_DEPTH:
         what = f"more than {MAX_DEPTH} blocks inside each other, calls expanded"
         raise ShaderError(what, offset=at.offset)
@@ -145,34 +144,30 @@ def _push(low: Lowering, frame: Frame, at: Instruction) -> Frame:
 
 
 def _close(low: Lowering) -> None:
-    """End the innermost block; lanes on their way further out go on."""
+    """Close the innermost frame; lanes that are leaving an outer frame break again."""
     frame = low.frames.pop()
     frame.exit.close()
     low.known.clear()
-    for target in frame.passed:
+    for target in frame.outer_exits:
         assert target.flag is not None
         low.b.break_(target.flag.value)
 
 
-def _leave(low: Lowering, kinds: frozenset[Kind], test: Value) -> None:
-    """Lanes for which the test holds leave the innermost frame of one of the kinds."""
+def _leave(low: Lowering, kinds: tuple[FrameKind, ...], test: Value) -> None:
+    """Make lanes for which the test holds leave the innermost frame of one of the kinds."""
     inner: list[Frame] = []
     for frame in reversed(low.frames):
         if frame.kind in kinds:
             break
-        if frame.kind is not Kind.BRANCH:
+        if frame.kind is not FrameKind.BRANCH:
             inner.append(frame)
     if inner:
         assert frame.flag is not None
         frame.flag.value = frame.flag.value | test
     for each in inner:
-        if frame not in each.passed:
-            each.passed.append(frame)
+        if frame not in each.outer_exits:
+            each.outer_exits.append(frame)
     low.b.break_(test)
-
-
-def _always(low: Lowering) -> Value:
-    return low.b.constant(Type.BOOL, True)
 
 
 # Blocks
@@ -183,62 +178,62 @@ Effect = Callable[[Lowering, Instruction], None]
 
 def _if(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -> None:
     test = condition(low, instruction)
-    frame = _push(low, Frame(Kind.BRANCH, ExitStack()), instruction)
+    frame = _push(low, Frame(FrameKind.BRANCH, ExitStack()), instruction)
     frame.exit.enter_context(low.b.if_(test))
+
+
+def _end(low: Lowering, instruction: Instruction) -> None:
+    _close(low)
 
 
 def _else(low: Lowering, instruction: Instruction) -> None:
     _close(low)
-    frame = _push(low, Frame(Kind.BRANCH, ExitStack()), instruction)
+    frame = _push(low, Frame(FrameKind.BRANCH, ExitStack()), instruction)
     frame.exit.enter_context(low.b.else_())
 
 
-def _endif(low: Lowering, instruction: Instruction) -> None:
-    _close(low)
-
-
 def _loop(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -> None:
-    """A loop without end but for the budget that all loops share."""
-    _open(low, Kind.LOOP, instruction, EXECUTED)
+    """An endless loop, bounded by the work budget that all loops share."""
+    _open(low, FrameKind.LOOP, instruction, EXECUTED)
     low.budget.spend()
     if own:
-        _open(low, Kind.ROUND, instruction)
+        _open(low, FrameKind.ITERATION, instruction)
 
 
 def _endloop(low: Lowering, instruction: Instruction) -> None:
-    if low.frames[-1].kind is Kind.ROUND:
+    if low.frames[-1].kind is FrameKind.ITERATION:
         _close(low)
     _close(low)
 
 
 def _switch(low: Lowering, instruction: Instruction, own: tuple[Instruction, ...]) -> None:
-    """A round of a loop, in which each body is for lanes whose case has come."""
+    """A loop of one iteration; each case's body runs for lanes that have reached their case."""
     value = low.b.copy(Source(low, instruction.operands[0], "s")[0])
     running = low.b.variable(Type.BOOL)
     running.value = False
-    frame = _open(low, Kind.SWITCH, instruction)
+    frame = _open(low, FrameKind.SWITCH, instruction)
     frame.switch = Switch(value, tuple(each.operands[0].words[0] for each in own), running)
 
 
 def _label(low: Lowering, instruction: Instruction) -> None:
-    """case and default; lanes that come from the body above run on."""
+    """case and default; lanes of the previous body fall through."""
     if low.frames[-1].switch is None:
         _close(low)
     switch = low.frames[-1].switch
     assert switch is not None
     if instruction.op is Op.CASE:
-        come = switch.value.eq(instruction.operands[0].words[0])
+        reached = switch.value.eq(instruction.operands[0].words[0])
     else:
         tests = (switch.value.eq(word) for word in switch.words)
-        come = ~reduce(or_, tests, low.b.constant(Type.BOOL, False))
-    switch.running.value = switch.running.value | come
+        reached = ~reduce(or_, tests, low.b.constant(Type.BOOL, False))
+    switch.running.value = switch.running.value | reached
 
 
 def _enter_case(low: Lowering, instruction: Instruction) -> None:
-    """Begin the body of a case, if labels stand before it."""
+    """Open the body of a case before its first instruction."""
     switch = low.frames[-1].switch if low.frames else None
     if switch is not None and instruction.op is not Op.ENDSWITCH:
-        frame = _push(low, Frame(Kind.BRANCH, ExitStack()), instruction)
+        frame = _push(low, Frame(FrameKind.BRANCH, ExitStack()), instruction)
         frame.exit.enter_context(low.b.if_(switch.running.value))
 
 
@@ -248,31 +243,18 @@ def _endswitch(low: Lowering, instruction: Instruction) -> None:
     _close(low)
 
 
-# What leaves, and calls
+# Jumps and calls
 
 
-def _break(low: Lowering, instruction: Instruction) -> None:
-    _leave(low, _BREAKABLE, _always(low))
+def _leaving(*kinds: FrameKind) -> Effect:
+    """Leaves the innermost frame of one of the kinds; with a condition where the opcode tests."""
 
+    def effect(low: Lowering, instruction: Instruction) -> None:
+        tests = instruction.row.tests
+        test = condition(low, instruction) if tests else low.b.constant(Type.BOOL, True)
+        _leave(low, kinds, test)
 
-def _breakc(low: Lowering, instruction: Instruction) -> None:
-    _leave(low, _BREAKABLE, condition(low, instruction))
-
-
-def _continue(low: Lowering, instruction: Instruction) -> None:
-    _leave(low, frozenset({Kind.ROUND}), _always(low))
-
-
-def _continuec(low: Lowering, instruction: Instruction) -> None:
-    _leave(low, frozenset({Kind.ROUND}), condition(low, instruction))
-
-
-def _ret(low: Lowering, instruction: Instruction) -> None:
-    _leave(low, frozenset({Kind.ROUTINE}), _always(low))
-
-
-def _retc(low: Lowering, instruction: Instruction) -> None:
-    _leave(low, frozenset({Kind.ROUTINE}), condition(low, instruction))
+    return effect
 
 
 def _call(low: Lowering, instruction: Instruction) -> None:
@@ -286,7 +268,7 @@ def _callc(low: Lowering, instruction: Instruction) -> None:
 
 
 def _discard(low: Lowering, instruction: Instruction) -> None:
-    """The lane goes on: its neighbours' derivatives need it."""
+    """The lane continues: derivatives of its neighbours read it."""
     test = condition(low, instruction)
     if low.dropped is not None:
         low.dropped.value = low.dropped.value | test
@@ -295,40 +277,37 @@ def _discard(low: Lowering, instruction: Instruction) -> None:
 
 
 def _emit(low: Lowering, instruction: Instruction) -> None:
-    """emit, cut and the like, of geometry programs alone."""
+    """emit, cut and their variants, in geometry programs."""
     assert low.emitter is not None
-    low.emitter.perform(instruction)
+    low.emitter.lower(instruction)
 
 
 def _nothing(low: Lowering, instruction: Instruction) -> None:
-    """nop, and sync: what lanes wrote before is there, for every access is done for all lanes
-    before any of them goes on.
+    """nop and sync.  A sync needs no code: an access finishes for all lanes before any lane
+    executes the next statement.
     """
 
 
 EVALUATE = {
     **arithmetic.EVALUATE,
     **resources.EVALUATE,
-    **attributes.EVALUATE,
+    **interpolants.EVALUATE,
     **memory.EVALUATE,
 }
-"""Opcodes that do no more than write their destinations."""
+"""Opcodes whose only effect is to write their destinations."""
 _OPEN: dict[Op, Open] = {Op.IF: _if, Op.LOOP: _loop, Op.SWITCH: _switch}
 _EFFECTS: dict[Op, Effect] = {
     Op.ELSE: _else,
-    Op.ENDIF: _endif,
+    Op.ENDIF: _end,
     Op.ENDLOOP: _endloop,
     Op.CASE: _label,
     Op.DEFAULT: _label,
     Op.ENDSWITCH: _endswitch,
-    Op.BREAK: _break,
-    Op.BREAKC: _breakc,
-    Op.CONTINUE: _continue,
-    Op.CONTINUEC: _continuec,
+    **dict.fromkeys((Op.BREAK, Op.BREAKC), _leaving(FrameKind.LOOP, FrameKind.SWITCH)),
+    **dict.fromkeys((Op.CONTINUE, Op.CONTINUEC), _leaving(FrameKind.ITERATION)),
     Op.CALL: _call,
     Op.CALLC: _callc,
-    Op.RET: _ret,
-    Op.RETC: _retc,
+    **dict.fromkeys((Op.RET, Op.RETC), _leaving(FrameKind.ROUTINE)),
     Op.DISCARD: _discard,
     Op.NOP: _nothing,
     Op.SYNC: _nothing,
@@ -337,7 +316,7 @@ _EFFECTS: dict[Op, Effect] = {
 }
 
 CONTROL = frozenset(_OPEN) | frozenset(_EFFECTS)
-"""Opcodes that decide what is executed."""
+"""Opcodes of flow control and side effects."""
 
 
 def _named(what: str, ops: Iterable[Op]) -> dict[Op, str]:

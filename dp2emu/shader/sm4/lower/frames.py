@@ -1,8 +1,8 @@
-"""What lanes can leave before its end: routines, loops, their rounds, and switches.
+"""Frames: blocks that lanes can leave early, which are routines, loops, iterations and switches.
 
-The representation knows loops and how to leave the innermost one.  So each of these is a loop,
-most of them of a single round; to leave one from inside another, lanes raise its flag and leave
-the inner one, behind which those with the flag up leave further.
+The intermediate representation can only break out of the innermost loop.  So every frame is a
+loop, most of a single iteration.  To leave an outer frame, lanes set its flag and break out of the
+inner one; after the inner one, lanes with the flag set break again.
 """
 
 from __future__ import annotations
@@ -15,38 +15,38 @@ from dp2emu.records import dataclass
 from dp2emu.shader.values import Value, Variable
 
 
-class Kind(Enum):
-    """What a frame is of."""
+class FrameKind(Enum):
+    """Kind of a frame."""
 
     ROUTINE = "routine"
     LOOP = "loop"
-    ROUND = "round"
-    """One round of a loop, for continue."""
+    ITERATION = "iteration"
+    """One iteration of a loop, the target of continue."""
     SWITCH = "switch"
     BRANCH = "branch"
-    """An if, or what follows cases: nothing that can be left."""
+    """An if, or the body of a case; lanes cannot leave it early."""
 
 
 @dataclass(eq=False, slots=True)
 class Frame:
-    """A block that is open.  Mutable: lanes come to leave it, or to pass through.
+    """An open block.  Mutable: it collects the jumps out of it.
 
-    ``flag`` tells of lanes that leave it from inside others; ``passed`` are the frames around
-    it that lanes leave from inside.
+    ``flag`` is set for lanes that leave it from inside other frames.  ``outer_exits`` are the
+    outer frames that lanes inside this one leave.
     """
 
-    kind: Kind
+    kind: FrameKind
     exit: ExitStack
     flag: Variable | None = None
-    passed: list[Frame] = field(default_factory=list)
+    outer_exits: list[Frame] = field(default_factory=list)
     switch: Switch | None = None
 
 
 @dataclass(eq=False, slots=True)
 class Switch:
-    """A switch under way: what is compared, and the lanes that have come to their case."""
+    """An open switch: the value, the case labels, and the lanes that have reached their case."""
 
     value: Value
     words: tuple[int, ...]
-    """Of all its cases, which default stands for the rest of."""
+    """Labels of all cases; default takes every other value."""
     running: Variable

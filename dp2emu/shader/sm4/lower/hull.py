@@ -1,9 +1,10 @@
-"""Hull shaders: a program for each phase, and what their declarations say (reference 9 and 11).
+"""Lowering of hull shaders: a program for each phase, and the tessellator's settings (SM4-5
+tokens, "Hull shaders" and "Tessellation").
 
 The phases of control points and of patch constants are programs like others.  Their ports, all
 I32: inputs ``patch.x`` (``patches``), ``primitive_id.x``, ``output_control_point.x`` or
-``phase_instance.x``; outputs ``o<register>.<c>``.  A phase of constants begins with what earlier
-ones and its own earlier instances made, so that what it does not write stays.
+``phase_instance.x``; outputs ``o<register>.<c>``.  A phase of constants starts with the
+constants of earlier phases and instances, so components that it does not write keep their values.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from dp2emu.shader.sm4.lower.flow import lower_routine
 from dp2emu.shader.sm4.lower.lowered import Component, Constants, Lowered4, LoweredHull
 from dp2emu.shader.sm4.lower.lowering import Lowering, Place
 from dp2emu.shader.sm4.lower.outputs import lowered, register_outputs
-from dp2emu.shader.sm4.lower.patches import registers_of, word
+from dp2emu.shader.sm4.lower.patches import patch_word, registers_of
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Program
 from dp2emu.shader.sm4.registers import File
 
 MAX_RUNS = 1024
-"""Instances of all phases of patch constants together; more is not built."""
+"""Maximum number of instances of all patch constant phases together."""
 
 _EDGES: dict[Domain, tuple[SystemValue, ...]] = {
     Domain.DOMAIN_ISOLINE: (SystemValue.LINE_DENSITY, SystemValue.LINE_DETAIL),
@@ -46,10 +47,10 @@ _OF_CONSTANTS = frozenset({Op.HS_FORK_PHASE, Op.HS_JOIN_PHASE})
 
 
 def lower_hull(program: Program) -> LoweredHull:
-    """A hull program.
+    """Lower a hull program.
 
-    Raises ShaderError for declarations that lack something and for blocks that nest too deep,
-    Unsupported for what is not built.
+    Raises ShaderError for missing declarations and for blocks that nest too deep, Unsupported for
+    instructions that are not implemented and too many phase instances.
     """
     first, *others = phases(program)
     head = declared(first.declarations)
@@ -81,7 +82,7 @@ def _of_constants(phase: Phase) -> bool:
 
 
 def _lowering(program: Program, first: Phase, phase: Phase, registers: int) -> Lowering:
-    """What the first phase declares holds in all others."""
+    """The lowering of a phase; declarations of the first phase apply to all."""
     known = replace(phase, declarations=first.declarations + phase.declarations)
     return Lowering(program, known, registers)
 
@@ -95,9 +96,9 @@ def _lowered(low: Lowering) -> Lowered4:
 
 
 def _begin_with_constants(low: Lowering) -> None:
-    """Put what is made so far into o#."""
+    """Initialize o# with the constants written by earlier phases and instances."""
     for number, component in low.declared.output_of:
-        value = word(low, File.PATCH_CONSTANT, 0, number, component)
+        value = patch_word(low, File.PATCH_CONSTANT, 0, number, component)
         if File.OUTPUT in low.indexed:
             low.b.store(low.indexed[File.OUTPUT], value, 4 * number + component)
         else:
@@ -105,7 +106,7 @@ def _begin_with_constants(low: Lowering) -> None:
 
 
 def _named(lows: list[Lowering]) -> dict[SystemValue, Component]:
-    """Where the factors are among the constants."""
+    """Registers and components of the tessellation factors, by system value."""
     outputs = [each for low in lows for each in low.declared.outputs]
     return {each.name: (each.number, _lowest(each.mask)) for each in outputs}
 

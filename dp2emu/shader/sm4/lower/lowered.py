@@ -1,8 +1,11 @@
-"""What comes out of a lowering: a program, and what whoever binds things to it has to know."""
+"""Result of the lowering: the program, and the declarations that binding and execution need."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from dp2emu.d3d.enums10 import Domain, OutputPrimitive, Partitioning
+from dp2emu.errors import ShaderError
 from dp2emu.records import dataclass
 from dp2emu.shader.ir import Program
 from dp2emu.shader.resources import Dimension, MemoryOperation, SharedMemory, Unit
@@ -15,14 +18,15 @@ from dp2emu.shader.sm4.enums import (
     Topology,
 )
 from dp2emu.shader.sm4.program import Returns
+from dp2emu.shader.sm4.versions import V4_0, V4_1, V5_0, Level
 
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """Components of an input or output, as one declaration has them; bit 0 of a mask is x.
+    """Declared components of an input or output register; bit 0 of ``mask`` is x.
 
-    Of the inputs of vertex programs ``interpolation`` means nothing; ``stream`` is that of an
-    output of a geometry program.
+    ``interpolation`` is unused for inputs of vertex programs; ``stream`` is the stream of a
+    geometry program's output.
     """
 
     number: int
@@ -34,7 +38,7 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A t# as it is declared; raw and structured buffers have no types, but maybe a ``stride``."""
+    """A declared t# or u#; buffers that are raw or structured are untyped."""
 
     number: int
     dimension: Dimension
@@ -44,7 +48,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredSampler:
-    """An s#, and what it is declared to be used for."""
+    """A declared s# and its mode."""
 
     number: int
     mode: SamplerMode
@@ -52,10 +56,10 @@ class DeclaredSampler:
 
 @dataclass(frozen=True, slots=True)
 class Emission:
-    """What a geometry program takes and puts out.
+    """Input primitive and output streams of a geometry program.
 
-    It runs ``instances`` times for each ``primitive``, and puts out ``limit`` vertices at most.
-    ``words`` are the components of o# that any stream has, and ``topologies`` those of the
+    It runs ``instances`` times for each ``primitive`` and emits at most ``limit`` vertices.
+    ``words`` are the components of o# declared for any stream; ``topologies`` are those of the
     streams, by number.
     """
 
@@ -70,12 +74,12 @@ class Emission:
 class Lowered4:
     """A shader as a program.  Frozen and hashable, as the program is.
 
-    Files: ``cb<slot>`` for each of ``constant_buffers``, I32 in rows of four, and ``icb``, which
-    are ``immediates``, if the program has it.  ``units`` are by number.  ``forces_early``: tests
-    of depth and stencil come before the program, whatever it does.  ``per_sample``: it runs for
-    each sample.  ``deeds`` are what it does to memory, by number, ``unordered`` the u# declared
-    and ``shared`` the g#; ``threads`` are those of a group by x, y and z.  Of hull and domain
-    programs ``points_in`` is the points of a patch, ``registers`` what each has in files.
+    Uniform files: ``cb<slot>`` for each of ``constant_buffers``, I32 in rows of four, and ``icb``
+    with ``immediates`` if the program has them.  ``units`` are by number.  ``forces_early``:
+    depth and stencil tests precede the program.  ``per_sample``: it runs at sample frequency.
+    ``deeds`` are its memory operations by number, ``unordered`` the declared u#, ``shared`` the
+    g#; ``threads`` is the size of a group along x, y and z.  Hull and domain programs:
+    ``points_in`` is the control points of a patch, ``registers`` the registers of a point.
     """
 
     program: Program
@@ -106,7 +110,7 @@ Component = tuple[int, int]
 
 @dataclass(frozen=True)
 class Constants:
-    """A phase that makes patch constants, and how many instances of it there are."""
+    """A phase that computes patch constants, and its number of instances."""
 
     shader: Lowered4
     instances: int
@@ -116,11 +120,11 @@ class Constants:
 class LoweredHull:
     """A hull shader, whose phases are programs.  Frozen and hashable, as these are.
 
-    It ``takes`` patches of so many points and ``makes`` so many by ``points``, or without that
-    those it takes; ``constants`` are in the order in which they run.  ``registers`` is how many
-    each point has in the files of patches.  ``most`` is what no factor is above.  ``edges`` and
-    ``inside`` say where the factors of the tessellator are among the constants, U = 0 first, of
-    lines their density first; None if the shader does not make one.
+    ``takes`` and ``makes`` are the control points of input and output patches; without a control
+    point phase, ``points``, the input points are passed on.  ``constants`` are in execution order.
+    ``registers`` is the number of registers of a point in the patch files.  ``most`` is the
+    maximum tessellation factor.  ``edges`` and ``inside`` are the registers of the factors, U = 0
+    first, for isolines the density first; None if the shader does not write one.
     """
 
     points: Lowered4 | None
@@ -134,3 +138,39 @@ class LoweredHull:
     most: float
     edges: tuple[Component | None, ...]
     inside: tuple[Component | None, ...]
+
+
+# Limits of thread groups by shader model (SM4-5 tokens, "Compute shaders").
+
+
+class GroupLimits(NamedTuple):
+    """Maxima: threads of a group, threads along z, bytes of shared memory, number of u#."""
+
+    threads: int
+    z: int
+    shared: int
+    views: int
+
+
+GROUP_LIMITS: dict[Level, GroupLimits] = {
+    V4_0: GroupLimits(768, 1, 1 << 14, 1),
+    V4_1: GroupLimits(768, 1, 1 << 14, 1),
+    V5_0: GroupLimits(1024, 64, 1 << 15, 8),
+}
+
+
+def check_group(lowered: Lowered4, level: Level) -> None:
+    """Raise ShaderError for a compute shader that exceeds the limits of its shader model."""
+    limits, (x, y, z) = GROUP_LIMITS[level], lowered.threads
+    shared = sum(4 * each.words for each in lowered.shared)
+    complaints = (
+        (not 1 <= x * y * z <= limits.threads, f"a group of {x} x {y} x {z} threads"),
+        (z > limits.z, f"{z} threads along z"),
+        (shared > limits.shared, f"{shared} bytes of shared memory"),
+        *((u.number >= limits.views, f"u{u.number}") for u in lowered.unordered),
+    )
+    for broken, what in complaints:
+        if broken:
+            raise ShaderError(
+                f"{what}, which shader model {level[0]}.{level[1]} has not", offset=0
+            )

@@ -1,9 +1,9 @@
-"""The loops of a shader as its budget counts them: nothing tells how often they go round."""
+"""State of a lowering: registers as untyped I32 variables, local files, units, open frames."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dp2emu.records import dataclass
 from dp2emu.shader import ir
@@ -13,6 +13,7 @@ from dp2emu.shader.resources import MemoryOperation, Unit
 from dp2emu.shader.sm4.flow import CALLS, Phase, label_of, phases
 from dp2emu.shader.sm4.lower.declared import declared
 from dp2emu.shader.sm4.lower.frames import Frame
+from dp2emu.shader.sm4.lower.geometry import Emitter
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Index, Instruction, Operand, Program
 from dp2emu.shader.sm4.registers import File
@@ -20,12 +21,9 @@ from dp2emu.shader.sm4.versions import Stage
 from dp2emu.shader.types import Type
 from dp2emu.shader.values import Value, Variable
 
-if TYPE_CHECKING:
-    from dp2emu.shader.sm4.lower.emission import Emitter
 
-
-def measure(parts: Phase) -> Loops:
-    """The loops of a program, calls expanded; the decoder bounds what comes of that."""
+def measure_loops(parts: Phase) -> Loops:
+    """The loops of a program for its work budget, with calls expanded and iterations unknown."""
     return loops_of(
         Step(EXECUTED if each.op is Op.LOOP else None, each.op is Op.ENDLOOP)
         for each in _expanded(parts.main, parts)
@@ -39,13 +37,11 @@ def _expanded(body: Iterable[Instruction], parts: Phase) -> Iterator[Instruction
             yield from _expanded(parts.subroutines[label_of(instruction)], parts)
 
 
-# A shader on its way into a program: its registers, which are 32 bits of no type.
-
 ROWS = 4096
-"""Rows of a constant buffer at most."""
+"""Maximum number of rows of a constant buffer."""
 
 _FAR = 1 << 16
-"""Rows that no file has."""
+"""Row offset beyond the end of every file."""
 
 _STAGES = {
     Stage.VERTEX: ir.Stage.VERTEX,
@@ -56,16 +52,14 @@ _STAGES = {
     Stage.COMPUTE: ir.Stage.COMPUTE,
 }
 
-
 REGISTERS = 32
-"""Of v# and o#, and of each vertex."""
-
+"""Number of registers of v# and o#, and of each vertex."""
 
 _MAY_BE_INDEXED = frozenset({File.INPUT, File.OUTPUT})
 
 
 class Place(NamedTuple):
-    """A component of a register that is a variable; those of x# are in files."""
+    """A register component stored in a variable; x# are local files instead."""
 
     file: File
     number: int
@@ -74,9 +68,9 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A component about to be written, once all that reads its old value is computed.
+    """A pending write of a component; it follows every read of the old value.
 
-    ``number`` is the same as a float, if that is what was computed.
+    ``number`` is the same value as F32, if the result is a float.
     """
 
     operand: Operand
@@ -88,17 +82,17 @@ class Write:
 class Lowering:
     """The state of a lowering.  A register that was never written holds 0.
 
-    A component is an I32 variable of the builder, but those of x#, and of v# and o# if some
-    instruction indexes them, are in a local file.  ``known`` are floats, without subnormals, that
-    variables are the bits of; only where control flow does not come between.  ``dropped`` are the
-    pixels that were discarded, if a program that acts on memory discards any.
+    A component is an I32 variable of the builder; x#, and v# and o# if some instruction indexes
+    them, are local files.  ``known`` caches the F32 value, flushed, of variables written from
+    floats; flow control clears it.  ``dropped`` marks discarded pixels, if the program has both
+    discards and memory operations.
     """
 
     def __init__(self, program: Program, phase: Phase | None = None, registers: int = 1) -> None:
-        """For a program that is all of one phase, or for one ``phase`` of a hull program.
+        """The lowering of a program of one phase, or of one ``phase`` of a hull program.
 
-        ``registers`` is how many each point has in files of patches.  Raises Unsupported for
-        stages that there are no programs of.
+        ``registers`` is the number of registers of a point in patch files.  Raises ShaderError
+        for the declarations of a geometry program (``emission_of``).
         """
         self.version = program.version
         self.parts = phase or phases(program)[0]
@@ -118,13 +112,14 @@ class Lowering:
         self.units: dict[Unit, int] = {}
         self.frames: list[Frame] = []
         self.kills = False
-        self.emitter: Emitter | None = None
-        self.deeds: dict[MemoryOperation, int] = {}
+        self.operations: dict[MemoryOperation, int] = {}
         self.dropped = self._drops(program)
-        self.budget = Budget(self.b, measure(self.parts))
+        self.budget = Budget(self.b, measure_loops(self.parts))
+        geometry = program.version.stage is Stage.GEOMETRY
+        self.emitter = Emitter(self.b, self.declared, self.output) if geometry else None
 
     def _indexed(self) -> set[File]:
-        """Files of inputs and outputs that some instruction indexes; those of patches are none."""
+        """Input and output files that some instruction indexes, patch registers excluded."""
         return {
             operand.file
             for body in (self.parts.main, *self.parts.subroutines.values())
@@ -140,7 +135,7 @@ class Lowering:
         return _MAY_BE_INDEXED - own
 
     def _size(self, file: File) -> int:
-        """Words of the registers of a file, of all vertices."""
+        """Number of words of a file's registers, of all vertices."""
         vertices = self.declared.vertices_in if file is File.INPUT else 1
         return 4 * REGISTERS * vertices
 
@@ -153,19 +148,19 @@ class Lowering:
         return self.b.constant(Type.F32, value)
 
     def unit(self, unit: Unit) -> int:
-        """The number of a unit, the same for equal ones."""
+        """The number of a unit; equal units share one."""
         return self.units.setdefault(unit, len(self.units))
 
     def fetch(self, unit: Unit, *operands: Value) -> tuple[Value, Value, Value, Value]:
-        """What a unit answers; floats are given by their bits."""
+        """The words that a unit returns; F32 operands are passed as their bits."""
         words = [self.b.asint(each) if each.type is Type.F32 else each for each in operands]
         return self.b.fetch(self.unit(unit), words)
 
     def access(
-        self, deed: MemoryOperation, operands: list[Value]
+        self, operation: MemoryOperation, operands: list[Value]
     ) -> tuple[Value, Value, Value, Value]:
-        """What memory gives when that is done to it."""
-        return self.b.access(self.deeds.setdefault(deed, len(self.deeds)), operands)
+        """The words that an operation on memory returns."""
+        return self.b.access(self.operations.setdefault(operation, len(self.operations)), operands)
 
     def _drops(self, program: Program) -> Variable | None:
         discards = any(each.op is Op.DISCARD for each in program.instructions)
@@ -179,8 +174,14 @@ class Lowering:
             self.variables[place] = self.b.variable(Type.I32)
         return self.variables[place]
 
+    def output(self, number: int, component: int) -> Value:
+        """The current value of a component of o#."""
+        if File.OUTPUT in self.indexed:
+            return self.b.load(self.indexed[File.OUTPUT], 4 * number + component)
+        return self.variable(Place(File.OUTPUT, number, component)).value
+
     def commit(self, writes: Iterable[Write], indices: dict[Operand, Value | None]) -> None:
-        """Write what was computed, all at once; ``indices`` are those of what is in files."""
+        """Write all results at once; ``indices`` are the run-time rows of operands in files."""
         direct = []
         for write in writes:
             if self.in_file(write.operand):
@@ -199,11 +200,11 @@ class Lowering:
                 self.known[place] = write.number
 
     def in_file(self, operand: Operand) -> bool:
-        """Whether a register is in a local file."""
+        """Whether a register is stored in a local file."""
         return operand.file is File.INDEXABLE_TEMP or operand.file in self.indexed
 
     def file_of(self, operand: Operand) -> tuple[ir.File, int, Index]:
-        """The local file of a register, components of its rows, and the index of the row."""
+        """The local file of a register, the number of components of a row, and the row's index."""
         if by_vertex(operand):
             return self.indexed[operand.file], 4, Index()
         if operand.file is File.INDEXABLE_TEMP:
@@ -212,19 +213,19 @@ class Lowering:
         return self.indexed[operand.file], 4, operand.indices[0]
 
     def _store(self, write: Write, index: Value | None) -> None:
-        """What an array has no component for is lost."""
+        """Store into a local file; components that the array lacks are dropped."""
         file, components, row = self.file_of(write.operand)
         if write.component < components:
-            self.b.store(file, write.bits, *spot(row, index, components, write.component))
+            self.b.store(file, write.bits, *file_address(row, index, components, write.component))
 
 
-def spot(
+def file_address(
     row: Index, index: Value | None, components: int, place: int
 ) -> tuple[int, Value | None, int]:
-    """Where a component of a row is in a file: scalar, index and stride.
+    """Address of a row's component in a file: offset, index and stride.
 
-    Rows are added with 32-bit wrap, scalars without: what is far off is added here, and without
-    an index is nowhere.
+    Row numbers wrap at 32 bits, but addresses in a file do not.  So a large offset is added to
+    the index here; without an index it is out of range, -1.
     """
     if row.offset < _FAR:
         return row.offset * components + place, index, 1 if index is None else components
@@ -232,10 +233,10 @@ def spot(
 
 
 def by_vertex(operand: Operand) -> bool:
-    """Whether an operand is a register of one of several vertices."""
+    """Whether an operand is v[vertex][register]."""
     return operand.file is File.INPUT and len(operand.indices) > 1
 
 
 def place_of(operand: Operand, component: int) -> Place:
-    """The place of a component; scalar registers have no number."""
+    """The variable's key for a component; scalar registers have number 0."""
     return Place(operand.file, operand.number if operand.indices else 0, component)

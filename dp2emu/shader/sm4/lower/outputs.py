@@ -1,6 +1,7 @@
-"""What a program gives: ports of its outputs, written once at its end (reference 8 and 9).
+"""Output ports, written once at the end of a program (SM4-5 tokens, "System values" and
+"Stages").
 
-Components that are declared and never written are 0.
+Declared components that are never written are 0.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.values import Value
 
 DEPTHS = (File.DEPTH, File.DEPTH_GREATER_EQUAL, File.DEPTH_LESS_EQUAL)
-"""Registers of the depth; what the last two promise about it changes nothing here."""
+"""Depth output registers; the promise of the last two about its direction is unused."""
 
 _DISTANCES = {SystemValue.CLIP_DISTANCE: "clip", SystemValue.CULL_DISTANCE: "cull"}
 
 
 def vertex_outputs(low: Lowering) -> None:
-    """Every declared component by register, as bits, for whatever stage comes next; and as floats
-    the position and the distances, the latter numbered in the order of their components.
+    """Write every declared component by register, as bits, for the next stage; as floats the
+    position and the clip and cull distances, numbered in the order of their components.
     """
     counts = dict.fromkeys(_DISTANCES, 0)
     for number, component, value in _declared(low):
@@ -36,19 +37,19 @@ def vertex_outputs(low: Lowering) -> None:
 
 
 def geometry_outputs(low: Lowering) -> None:
-    """What was emitted."""
+    """Write the emitted vertices."""
     assert low.emitter is not None
-    low.emitter.finish()
+    low.emitter.write_outputs()
 
 
 def register_outputs(low: Lowering) -> None:
-    """Every declared component by register, as bits."""
+    """Write every declared component by register, as bits."""
     for number, component, value in _declared(low):
         low.b.output(f"o{number}.{COMPONENTS[component]}", value)
 
 
 def pixel_outputs(low: Lowering) -> None:
-    """Targets as bits, which the format of the target gives a type; the depth; the mask."""
+    """Write the targets as bits (the target's format gives the type), depth and coverage mask."""
     for number, component, value in _declared(low):
         low.b.output(f"target{number}.{COMPONENTS[component]}", value)
     for file in DEPTHS:
@@ -59,7 +60,7 @@ def pixel_outputs(low: Lowering) -> None:
 
 
 def _declared(low: Lowering) -> Iterator[tuple[int, int, Value]]:
-    """Declared components of o# in order, and what is in them."""
+    """Declared components of o# in order, with their values."""
     for number, component in sorted(low.declared.output_of):
         yield number, component, _register(low, number, component)
 
@@ -78,11 +79,8 @@ def _value(low: Lowering, place: Place) -> Value:
     return low.variable(place).value if place in low.variables else low.word(0)
 
 
-# A lowering that is done, as what comes out of it.
-
-
 def lowered(low: Lowering) -> Lowered4:
-    """The program of a lowering, and what it declares."""
+    """The finished program with its declarations."""
     declared = low.declared
     return Lowered4(
         program=low.b.program(),
@@ -99,7 +97,7 @@ def lowered(low: Lowering) -> Lowered4:
         forces_early=GlobalFlags.FORCE_EARLY_DEPTH_STENCIL in declared.flags,
         per_sample=declared.per_sample,
         emission=None if low.emitter is None else low.emitter.emission,
-        deeds=tuple(low.deeds),
+        deeds=tuple(low.operations),
         unordered=tuple(each for _, each in sorted(declared.unordered.items())),
         shared=tuple(each for _, each in sorted(declared.shared.items())),
         threads=declared.threads,

@@ -1,9 +1,8 @@
-"""Registers of patches: control points and patch constants, which hull and domain programs read.
+"""Patch registers of hull and domain programs: control points and patch constants.
 
-Those of all patches that run together are in uniform files, words of ``vicp``, ``vocp`` and
-``vpc``: patch after patch, of a patch point after point, of a point or of the constants register
-after register, each of four components.  The I32 input ``patch.x`` is the number of a lane's patch
-in them.  A point, register or component that a file does not have is 0.
+The registers of all patches of a draw are in the uniform files ``vicp``, ``vocp`` and ``vpc``, in
+the order patch, control point, register, component.  The I32 input ``patch.x`` is the number of a
+lane's patch.  Reads out of range are 0.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ from dp2emu.shader.values import Value
 PATCH = "patch.x"
 
 _WORDS = 1 << 28
-"""Of a file at most; there are as many as the patches that run have."""
-
+"""Declared size of a patch file; the bound array has the words of the patches of a draw."""
 
 _FILES = {
     File.INPUT: POINTS_IN,
@@ -33,18 +31,18 @@ _FILES = {
 }
 
 Number = int | Value
-"""Of a point or a register: known, or found out when the program runs."""
+"""Number of a point or a register: constant, or computed at run time."""
 
 
 def is_of_patch(stage: Stage, operand: Operand) -> bool:
-    """Whether an operand is a register of a patch: v# too in hull programs."""
+    """Whether an operand is a patch register; in hull programs v# is one too."""
     own = operand.file in _FILES and operand.file is not File.INPUT
     return own or (operand.file is File.INPUT and stage is Stage.HULL)
 
 
 def registers_of(instructions: Iterable[Instruction], stage: Stage) -> int:
-    """Registers that each point has in the files: all that are declared, patch constants that a
-    hull program makes among them.
+    """Registers of a point in the patch files: the highest number declared plus one, including the
+    outputs of a hull program.
     """
     made = {File.OUTPUT} if stage is Stage.HULL else set()
     named = [
@@ -58,13 +56,15 @@ def registers_of(instructions: Iterable[Instruction], stage: Stage) -> int:
 
 
 def _count(instruction: Instruction) -> int:
-    """Registers that a declaration is about."""
+    """Number of registers that a declaration covers."""
     ranged = instruction.op is Op.DCL_INDEXRANGE
     return instruction.declaration.count if ranged and instruction.declaration else 1
 
 
-def word(low: Lowering, file: File, point: Number, register: Number, component: int) -> Value:
-    """A component of a register of a point, or of a constant, whose point is 0."""
+def patch_word(
+    low: Lowering, file: File, point: Number, register: Number, component: int
+) -> Value:
+    """Read a component of a control point's register, or of a patch constant, with point 0."""
     name, declared = _FILES[file], low.declared
     points = {POINTS_IN: declared.points_in, POINTS_OUT: declared.points_out}.get(name, 1)
     patch = low.b.input(PATCH, Type.I32)
@@ -80,6 +80,6 @@ def word(low: Lowering, file: File, point: Number, register: Number, component: 
 
 
 def _below(low: Lowering, number: Number, limit: int) -> Value:
-    """Whether a number, taken without sign, is one of so many."""
+    """Unsigned ``number < limit``."""
     number = low.word(number) if isinstance(number, int) else number
     return low.b.apply("ult", number, limit)

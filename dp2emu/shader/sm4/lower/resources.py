@@ -1,7 +1,7 @@
-"""What reads resources, and what asks for things about them (reference 5.4).
+"""Instructions that read resources or query their sizes (SM4-5 tokens, "Reading resources").
 
-Plain textures are sampled by Sample, one-dimensional ones as two-dimensional ones a texel high;
-all else is fetched, with the derivatives that a level of detail needs.
+Plain textures become Sample statements, one-dimensional ones as two-dimensional textures one texel
+high.  Every other read becomes a Fetch, with the derivatives that its level of detail needs.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from dp2emu.shader.resources import (
     CUBES,
     AddressShape,
     Dimension,
+    MemoryOpcode,
+    MemoryOperation,
     ReadOpcode,
     Unit,
 )
@@ -30,8 +32,7 @@ from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.values import Value
 
 BIAS_LOW, BIAS_HIGH = -16.0, 15.99
-"""What the bias of sample_b is clamped to."""
-
+"""Range that the bias of sample_b is clamped to."""
 
 _PLAIN: dict[Dimension, TextureKind] = {
     Dimension.TEXTURE1D: TextureKind.TEX2D,
@@ -40,11 +41,11 @@ _PLAIN: dict[Dimension, TextureKind] = {
     Dimension.TEXTURECUBE: TextureKind.CUBE,
 }
 _MIDDLE = 0.5
-"""The second coordinate of a texture that has one: the middle of its only row."""
+"""Second coordinate of a texture one texel high: the centre of its row."""
 
 
 class Sampling(NamedTuple):
-    """An opcode that samples: how its level of detail is found, and whether it compares."""
+    """A sampling opcode: the source of its level of detail, and whether it compares depths."""
 
     lod: Lod
     comparison: bool = False
@@ -65,24 +66,24 @@ def _operand(instruction: Instruction, file: File) -> Operand:
     return next(each for each in instruction.sources if each.file is file)
 
 
-def _asked(low: Lowering, instruction: Instruction, ask: ReadOpcode) -> tuple[Unit, AddressShape]:
-    """A unit of the instruction's resource, and sampler if it has one."""
+def _unit(low: Lowering, instruction: Instruction, read: ReadOpcode) -> tuple[Unit, AddressShape]:
+    """The unit for the instruction's resource and sampler, and the shape of its addresses."""
     resource = low.declared.resources[_operand(instruction, File.RESOURCE).number]
     samplers = (each.number for each in instruction.sources if each.file is File.SAMPLER)
     shape = ADDRESS_SHAPES[resource.dimension]
     axes = 0 if resource.dimension in CUBES else shape.axes
-    # Texel offsets mean nothing to cubes.
+    # Direct3D has no texel offsets for cubes.
     u, v, w = (n if axis < axes else 0 for axis, n in enumerate(instruction.texel))
     sampler = next(samplers, None)
-    return Unit(ask, resource.number, sampler, resource.dimension, (u, v, w)), shape
+    return Unit(read, resource.number, sampler, resource.dimension, (u, v, w)), shape
 
 
 def _address(at: Source, shape: AddressShape, *, slices: bool = True) -> list[Value]:
     return [at[c] for c in range(shape.axes + (shape.slices and slices))]
 
 
-def answered(instruction: Instruction, words: Sequence[Value]) -> tuple[Result, ...]:
-    """Four words behind the swizzle of the operand they are of."""
+def swizzled(instruction: Instruction, words: Sequence[Value]) -> tuple[Result, ...]:
+    """Four words, permuted by the swizzle of the resource operand."""
     (target,) = instruction.destinations
     operand = next(each for each in instruction.sources if each.file in _SWIZZLED)
     named = operand.selection is not Selection.NONE
@@ -90,23 +91,25 @@ def answered(instruction: Instruction, words: Sequence[Value]) -> tuple[Result, 
     return ({c: words[swizzle[c]] for c in target.written},)
 
 
-_SWIZZLED = frozenset({File.RESOURCE, File.RASTERIZER, File.UAV, File.SHARED_MEMORY})
+_MEMORY = frozenset({File.UAV, File.SHARED_MEMORY})
+_SWIZZLED = _MEMORY | {File.RESOURCE, File.RASTERIZER}
+Words = tuple[Value, Value, Value, Value]
 
 
 def _sample(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     sampling = _SAMPLINGS[instruction.op]
-    unit, _ = _asked(low, instruction, ReadOpcode.SAMPLE)
+    unit, _ = _unit(low, instruction, ReadOpcode.SAMPLE)
     assert unit.dimension is not None
     at, *rest = sources(low, instruction)
     if unit.dimension in _PLAIN and not sampling.comparison:
         words = _sampled(low, replace(unit, lod=sampling.lod), at, rest)
     else:
         words = _fetched(low, replace(unit, comparison=sampling.comparison), at, rest, sampling)
-    return answered(instruction, words)
+    return swizzled(instruction, words)
 
 
 def _sampled(low: Lowering, unit: Unit, at: Source, rest: list[Source]) -> tuple[Value, ...]:
-    """By Sample; of a one-dimensional texture the middle of its row."""
+    """Words of a Sample statement; a one-dimensional texture at the centre of its row."""
     assert unit.dimension is not None
     kind, axes = _PLAIN[unit.dimension], ADDRESS_SHAPES[unit.dimension].axes
     beyond = kind.coordinates - axes
@@ -121,7 +124,7 @@ def _sampled(low: Lowering, unit: Unit, at: Source, rest: list[Source]) -> tuple
 def _fetched(
     low: Lowering, unit: Unit, at: Source, rest: list[Source], sampling: Sampling
 ) -> tuple[Value, ...]:
-    """By Fetch, with whatever its level of detail needs."""
+    """Words of a Fetch statement, with the operands that its level of detail needs."""
     assert unit.dimension is not None
     shape = ADDRESS_SHAPES[unit.dimension]
     operands = _address(at, shape)
@@ -135,22 +138,24 @@ def _fetched(
         operands += [gradient[c] for gradient in rest for c in axes]
         lod = Lod.GRADIENT
     else:
-        operands += _scaled(low, _slopes(low, at, shape), rest)
+        operands += _biased_derivatives(low, _derivatives(low, at, shape), rest)
         lod = Lod.GRADIENT
     words = low.fetch(replace(unit, lod=lod), *operands)
     return tuple(map(low.b.asfloat, words))
 
 
-def _scaled(low: Lowering, slopes: list[Value], rest: list[Source]) -> list[Value]:
-    """Slopes that a bias, if there is one, makes longer: each level doubles them."""
+def _biased_derivatives(
+    low: Lowering, derivatives: list[Value], rest: list[Source]
+) -> list[Value]:
+    """Derivatives scaled by 2^bias, if there is a bias: each level doubles them."""
     if not rest:
-        return slopes
+        return derivatives
     scale = exp2(_biased(low, rest[0][0]))
-    return [each * scale for each in slopes]
+    return [each * scale for each in derivatives]
 
 
-def _slopes(low: Lowering, at: Source, shape: AddressShape) -> list[Value]:
-    """ddx of the coordinates, then ddy of them."""
+def _derivatives(low: Lowering, at: Source, shape: AddressShape) -> list[Value]:
+    """Derivatives of the coordinates: ddx of all, then ddy of all."""
     return [low.b.derivative(axis, at[c]) for axis in (Axis.X, Axis.Y) for c in range(shape.axes)]
 
 
@@ -159,13 +164,13 @@ def _biased(low: Lowering, bias: Value) -> Value:
 
 
 def _lod(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """Clamped and unclamped level, 0, 0."""
-    unit, shape = _asked(low, instruction, ReadOpcode.LOD)
+    """lod: the clamped level, the unclamped level, 0, 0."""
+    unit, shape = _unit(low, instruction, ReadOpcode.LOD)
     (at,) = sources(low, instruction)
     place = _address(at, shape, slices=False)
-    clamped, level, *_ = low.fetch(unit, *place, *_slopes(low, at, shape))
+    clamped, level, *_ = low.fetch(unit, *place, *_derivatives(low, at, shape))
     zero = low.word(0)
-    return answered(instruction, (*_floats(low, clamped, level), zero, zero))
+    return swizzled(instruction, (*_floats(low, clamped, level), zero, zero))
 
 
 def _floats(low: Lowering, *words: Value) -> tuple[Value, ...]:
@@ -173,8 +178,8 @@ def _floats(low: Lowering, *words: Value) -> tuple[Value, ...]:
 
 
 def _gather(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """One component of four texels; _po: at offsets of 6 bits, _c: compared."""
-    unit, shape = _asked(low, instruction, ReadOpcode.GATHER)
+    """gather4: a component of four texels; ``_po`` adds 6-bit offsets, ``_c`` compares depths."""
+    unit, shape = _unit(low, instruction, ReadOpcode.GATHER)
     offset = instruction.op in (Op.GATHER4_PO, Op.GATHER4_PO_C)
     comparison = instruction.op in (Op.GATHER4_C, Op.GATHER4_PO_C)
     at, *rest = sources(low, instruction)
@@ -186,78 +191,90 @@ def _gather(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     sampler = _operand(instruction, File.SAMPLER)
     component = 0 if comparison else sampler.swizzle[0]
     unit = replace(unit, comparison=comparison, offset=offset, component=component)
-    return answered(instruction, low.fetch(unit, *operands))
+    return swizzled(instruction, low.fetch(unit, *operands))
 
 
 def _ld(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """A texel by its numbers, offsets added with wrap; w is the level, 0 for buffers."""
-    unit, shape = _asked(low, instruction, ReadOpcode.LOAD)
+    """ld: a texel by integer address, offsets added modulo 2^32; w is the level, 0 for buffers."""
+    unit, shape = _unit(low, instruction, ReadOpcode.LOAD)
     at, *sample = sources(low, instruction)
     place = _address(at, shape)
     moved = [n + by if by else n for n, by in zip(place, unit.texel, strict=False)]
     place[: len(moved)] = moved
     last = sample[0][0] if sample else _level(low, unit, at)
-    return answered(instruction, low.fetch(replace(unit, texel=(0, 0, 0)), *place, last))
+    return swizzled(instruction, low.fetch(replace(unit, texel=(0, 0, 0)), *place, last))
 
 
 def _level(low: Lowering, unit: Unit, at: Source) -> Value:
     return low.word(0) if unit.dimension is Dimension.BUFFER else at[3]
 
 
-def _ld_raw(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    unit, _ = _asked(low, instruction, ReadOpcode.RAW)
-    (at,) = sources(low, instruction)
-    return answered(instruction, low.fetch(unit, at[0]))
+def memory_operation(
+    low: Lowering, instruction: Instruction, opcode: MemoryOpcode
+) -> MemoryOperation | None:
+    """An operation on the instruction's u# or g#; None if it has neither."""
+    operand = next((each for each in instruction.operands if each.file in _MEMORY), None)
+    if operand is None:
+        return None
+    shared = operand.file is File.SHARED_MEMORY
+    declared = low.declared.shared if shared else low.declared.unordered
+    return MemoryOperation(opcode, operand.number, shared, declared[operand.number].dimension)
 
 
-def _ld_structured(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    unit, _ = _asked(low, instruction, ReadOpcode.STRUCTURED)
-    number, at = sources(low, instruction)
-    return answered(instruction, low.fetch(unit, number[0], at[0]))
+def _read(
+    low: Lowering, instruction: Instruction, read: ReadOpcode, load: MemoryOpcode
+) -> tuple[Words, AddressShape]:
+    """Four words from a resource, by ``read``, or from a u# or g#, by ``load``; x of each source
+    is an operand.
+    """
+    operands = [source[0] for source in sources(low, instruction)]
+    operation = memory_operation(low, instruction, load)
+    if operation is not None:
+        return low.access(operation, operands), ADDRESS_SHAPES[operation.dimension]
+    unit, shape = _unit(low, instruction, read)
+    return low.fetch(unit, *operands), shape
+
+
+def _loading(read: ReadOpcode) -> Evaluate:
+    """ld_raw and ld_structured."""
+    return lambda low, instruction: swizzled(
+        instruction, _read(low, instruction, read, MemoryOpcode.LOAD)[0]
+    )
 
 
 def _resinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    """Sizes as asked for; of reciprocals only lengths are inverted."""
-    unit, shape = _asked(low, instruction, ReadOpcode.SIZE)
-    (level,) = sources(low, instruction)
-    return sized(low, instruction, low.fetch(unit, level[0]), shape)
-
-
-def sized(
-    low: Lowering, instruction: Instruction, words: Sequence[Value], shape: AddressShape
-) -> tuple[Result, ...]:
-    """Sizes behind the swizzle of the operand they are of, as the instruction wants them."""
+    """Sizes in the type that the instruction names; rcpFloat inverts lengths only."""
+    words, shape = _read(low, instruction, ReadOpcode.SIZE, MemoryOpcode.SIZE)
     if instruction.sizes is Sizes.UINT:
-        return answered(instruction, words)
+        return swizzled(instruction, words)
     numbers = [low.b.apply("utof", each) for each in words]
     if instruction.sizes is Sizes.RCPFLOAT:
         numbers[: shape.lengths] = [1.0 / each for each in numbers[: shape.lengths]]
-    return answered(instruction, numbers)
+    return swizzled(instruction, numbers)
 
 
 def _bufinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    unit, _ = _asked(low, instruction, ReadOpcode.COUNT)
-    count, *_ = low.fetch(unit)
-    return answered(instruction, (count,) * 4)
+    (count, *_), _ = _read(low, instruction, ReadOpcode.COUNT, MemoryOpcode.COUNT)
+    return swizzled(instruction, (count,) * 4)
 
 
-def _about_samples(low: Lowering, instruction: Instruction, ask: ReadOpcode) -> Unit:
+def _sample_unit(low: Lowering, instruction: Instruction, read: ReadOpcode) -> Unit:
     if instruction.sources[0].file is File.RASTERIZER:
-        return Unit(ask)
-    return _asked(low, instruction, ask)[0]
+        return Unit(read)
+    return _unit(low, instruction, read)[0]
 
 
 def _sampleinfo(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
-    count, *_ = low.fetch(_about_samples(low, instruction, ReadOpcode.SAMPLES))
+    count, *_ = low.fetch(_sample_unit(low, instruction, ReadOpcode.SAMPLES))
     if instruction.sizes is not Sizes.UINT:
         count = low.b.apply("utof", count)
-    return answered(instruction, (count, *[low.word(0)] * 3))
+    return swizzled(instruction, (count, *[low.word(0)] * 3))
 
 
 def _samplepos(low: Lowering, instruction: Instruction) -> tuple[Result, ...]:
     (number,) = sources(low, instruction)
-    x, y, *_ = low.fetch(_about_samples(low, instruction, ReadOpcode.SAMPLE_POSITION), number[0])
-    return answered(instruction, (*_floats(low, x, y), *[low.word(0)] * 2))
+    x, y, *_ = low.fetch(_sample_unit(low, instruction, ReadOpcode.SAMPLE_POSITION), number[0])
+    return swizzled(instruction, (*_floats(low, x, y), *[low.word(0)] * 2))
 
 
 EVALUATE: dict[Op, Evaluate] = {
@@ -266,8 +283,8 @@ EVALUATE: dict[Op, Evaluate] = {
     Op.LOD: _lod,
     Op.LD: _ld,
     Op.LDMS: _ld,
-    Op.LD_RAW: _ld_raw,
-    Op.LD_STRUCTURED: _ld_structured,
+    Op.LD_RAW: _loading(ReadOpcode.RAW),
+    Op.LD_STRUCTURED: _loading(ReadOpcode.STRUCTURED),
     Op.RESINFO: _resinfo,
     Op.BUFINFO: _bufinfo,
     Op.SAMPLEINFO: _sampleinfo,

@@ -10,7 +10,7 @@ from dp2emu.shader import budget
 from dp2emu.shader.sm.assemble import assemble
 from dp2emu.shader.sm.decode import decode
 from dp2emu.shader.sm.lower import flow
-from dp2emu.shader.sm.lower.lowering import Bound, Lowering, measure
+from dp2emu.shader.sm.lower.lowering import Lowering, SamplerBindings, measure_loops
 from tests.shader.sm.lower.running import execute, inputs, lowered, vs
 
 UNITS = {"c": np.repeat(np.arange(16, dtype=np.float32), 4)}
@@ -253,8 +253,8 @@ def test_a_shader_without_end_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_constants_tell_how_much_a_shader_executes_at_most(given: str | None, most: int) -> None:
     own = f"defi i1, {given}, 0, 0, 0\n" if given else ""
     text = f"vs_2_0\ndefi i0, 5, 0, 0, 0\n{own}{NESTED}"
-    low = Lowering(decode(assemble(text)), Bound())
-    found = measure(low.parts, low.rounds)
+    low = Lowering(decode(assemble(text)), SamplerBindings())
+    found = measure_loops(low.parts, low.rounds)
     assert found.sizes == (2, 3)
     assert found.most == 2 + 5 * (2 + 3 * most)
 

@@ -9,7 +9,8 @@ import pytest
 
 from dp2emu.d3d.enums import DeclUsage
 from dp2emu.shader.ir import TextureKind
-from dp2emu.shader.sm.lower import InputRegister, OwnConstant, overlaid
+from dp2emu.shader.sm.lower import InputRegister
+from dp2emu.shader.sm.lower.lowered import DefinedConstant, overlay_constants
 from tests.shader.sm.lower.running import execute, inputs, lowered, ps, vector, vs
 
 V = (0.25, -2.0, 3.0, 8.0)
@@ -248,22 +249,27 @@ def test_own_constants_are_built_in_and_told() -> None:
     text = "vs_2_0\ndef c2, 1, 2, 3, 4\ndefi i1, 1, 2, 3, 4\ndefb b0, true\nmov oT0, c2"
     shader = lowered(text)
     assert shader.constants == (
-        OwnConstant("b", 0, (1,)),
-        OwnConstant("c", 2, (0x3F800000, 0x40000000, 0x40400000, 0x40800000)),
-        OwnConstant("i", 1, (1, 2, 3, 4)),
+        DefinedConstant("b", 0, (1,)),
+        DefinedConstant("c", 2, (0x3F800000, 0x40000000, 0x40400000, 0x40800000)),
+        DefinedConstant("i", 1, (1, 2, 3, 4)),
     )
     assert vector(execute(shader.program), "texcoord0") == [1, 2, 3, 4]
     uploaded = np.zeros((4, 4), np.float32)
-    assert overlaid("c", uploaded, shader.constants)[2].tolist() == [1, 2, 3, 4]
+    assert overlay_constants("c", uploaded, shader.constants)[2].tolist() == [1, 2, 3, 4]
     assert uploaded.sum() == 0
-    assert overlaid("c", uploaded[:2], shader.constants) is not None
-    assert overlaid("b", np.zeros(16, np.bool_), shader.constants)[0]
-    assert overlaid("i", np.zeros((16, 4), np.int32), shader.constants)[1].tolist() == [1, 2, 3, 4]
+    assert overlay_constants("c", uploaded[:2], shader.constants) is not None
+    assert overlay_constants("b", np.zeros(16, np.bool_), shader.constants)[0]
+    assert overlay_constants("i", np.zeros((16, 4), np.int32), shader.constants)[1].tolist() == [
+        1,
+        2,
+        3,
+        4,
+    ]
 
 
 def test_constants_without_own_ones_stay_the_same_array() -> None:
     uploaded = np.zeros((4, 4), np.float32)
-    assert overlaid("c", uploaded, ()) is uploaded
+    assert overlay_constants("c", uploaded, ()) is uploaded
 
 
 def test_inputs_are_told_with_their_usage() -> None:

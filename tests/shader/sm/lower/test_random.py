@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from dp2emu.shader.reference import run
 from dp2emu.shader.sm.decode import decode
-from dp2emu.shader.sm.generate import generate
 from dp2emu.shader.sm.lower import Lowered, lower_pixel, lower_vertex
 from dp2emu.shader.sm.versions import Stage
 from dp2emu.shader.verify import verify
+from dp2emu.testing.random_shaders import generate
 from tests.shader.sm.lower.running import Texture
 
 SHADERS = json.loads((Path(__file__).parents[3] / "data" / "shaders.json").read_text("utf-8"))

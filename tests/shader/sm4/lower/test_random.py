@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from dp2emu.errors import Unsupported
 from dp2emu.shader.sm4 import Instruction, Program, assemble, decode
-from dp2emu.shader.sm4.generate import generate
 from dp2emu.shader.sm4.lower import Lowered4, lower, lower_hull
 from dp2emu.shader.sm4.lower.flow import CONTROL, EVALUATE
 from dp2emu.shader.sm4.ops import Op
 from dp2emu.shader.sm4.program import Operand, Selection
 from dp2emu.shader.sm4.registers import File
 from dp2emu.shader.sm4.versions import VERSIONS, Stage, Version
+from dp2emu.testing.random_shaders4 import generate
 from tests.shader.sm4.lower.running import execute
 from tests.shader.sm4.making import recorded
 

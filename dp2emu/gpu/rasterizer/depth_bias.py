@@ -1,0 +1,68 @@
+"""Formulas of depth bias: the slope of triangles, and what their depth is offset by."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dp2emu.shader.builder import Builder
+from dp2emu.shader.values import Value
+
+_MANTISSA, _WIDE_MANTISSA = 23, 52
+_BIAS_OF_ZERO, _NO_NUMBER = 1022, 0x7FF
+
+
+def tilt(b: Builder, key: None, ddx: Value, ddy: Value) -> tuple[Value]:
+    """Formula: the larger gradient of z."""
+    across, down = b.apply("dabs", ddx), b.apply("dabs", ddy)
+    return (b.select(across > down, across, down),)
+
+
+class OffsetTerms(NamedTuple):
+    """What a triangle's depth is offset by beside what all fragments are.
+
+    ``sloped``: by its slope.  ``biased``: by a bias as Direct3D 10 has it, ``of_float`` by places
+    of a buffer of floats.  ``clamp`` is the sign of the limit, 0 without one.
+    """
+
+    sloped: bool
+    biased: bool
+    of_float: bool
+    clamp: int
+
+
+def depth_offset(b: Builder, terms: OffsetTerms, *operands: Value) -> tuple[Value]:
+    """Formula: the offset of a triangle (Direct3D 10, Depth Bias).
+
+    ``operands`` are factor and tilt if it is sloped; if it is biased the bias, the z of its
+    corners if of floats, and the limit if there is one.
+    """
+    rest = iter(operands)
+    slope = next(rest) * next(rest) if terms.sloped else None
+    if not terms.biased:
+        assert slope is not None
+        return (slope,)
+    offset = next(rest)
+    if terms.of_float:
+        offset = offset * _last_place(*(next(rest) for _ in range(3)))
+    if slope is not None:
+        offset = offset + slope
+    if terms.clamp:
+        limit = next(rest)
+        kept = offset < limit if terms.clamp > 0 else offset > limit
+        offset = b.select(kept, offset, limit)
+    return (offset,)
+
+
+def _last_place(*z: Value) -> Value:
+    """2^(e - 23), e the exponent of the greatest z as a float32; of 0, and of what is no number,
+    the exponent counts as that of 0.5.
+    """
+    b = z[0].builder
+    greatest, *sizes = (b.apply("dabs", each) for each in z)
+    for size in sizes:
+        greatest = b.select((size > greatest) | size.ne(size), size, greatest)
+    rounded = b.apply("ftod", b.apply("dtof", greatest))
+    exponent = b.apply("aslong", rounded) >> _WIDE_MANTISSA
+    odd = exponent.eq(0) | exponent.eq(_NO_NUMBER)
+    place = b.select(odd, _BIAS_OF_ZERO, exponent) - _MANTISSA
+    return b.apply("asdouble", place << _WIDE_MANTISSA)
