@@ -23,6 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "plain",
         "recall",
         "records",
+        "process",
         "d3d",
     ),
     ("shader",),
