@@ -16,7 +16,6 @@ from typing import Any
 from dp2emu.batch.local import Limits, Portions, in_order
 from dp2emu.batch.supervisor import Row, rows_of_task
 from dp2emu.errors import UsageError
-from dp2emu.records import dataclass
 
 TASK_SECONDS, LEAST_SECONDS = 2.0, 0.5
 """Time that a task should take, and a task near the end: submitting one takes 10 ms of processors,
@@ -65,14 +64,6 @@ def batch_on(address: str, files: Sequence[str], limits: Limits) -> Iterator[Row
             raise UsageError(f"the cluster at {address!r} cannot go on: {error}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """File numbers of a submitted task, and how often it was submitted again."""
-
-    part: range
-    retries: int
-
-
 class _Tasks:
     """Tasks of a cluster.  Mutable: they are submitted and finish."""
 
@@ -80,7 +71,7 @@ class _Tasks:
         self._client, self._files, self._settings = client, files, settings
         self._portions = Portions(len(files), 1)
         self._file_seconds = FIRST_SECONDS
-        self._submitted: dict[Any, _Task] = {}
+        self._submitted: dict[Any, tuple[range, int]] = {}
         self._finished: SimpleQueue[Any] = SimpleQueue()
         self._unmanned = 0.0
         self._batch, self._folder = token_hex(8), os.getcwd()
@@ -95,11 +86,11 @@ class _Tasks:
             except Empty:
                 self._count_threads()
                 continue
-            task = self._submitted.pop(future)
-            found = self._result(future, task)
+            part, retries = self._submitted.pop(future)
+            found = self._result(future, part, retries)
             self._fill()
             if found is not None:
-                yield task.part.start, found
+                yield part.start, found
 
     def _count_threads(self) -> None:
         """Update the number of threads.  Raises UsageError if there were none for long."""
@@ -114,17 +105,20 @@ class _Tasks:
         least = max(1, min(most, int(LEAST_SECONDS / self._file_seconds)))
         room = AHEAD * self._portions.takers
         while len(self._submitted) < room and (part := self._portions.take(most, least)):
-            self._submit(_Task(part, 0))
+            self._submit(part, 0)
 
-    def _submit(self, task: _Task) -> None:
-        files = list(self._files[task.part.start : task.part.stop])
-        name = str(task.part.start)
-        given = files, self._settings, self._batch, name, self._folder
+    def _submit(self, part: range, retries: int) -> None:
+        """Submit the files of a part, for the first time or the ``retries``-th time again."""
+        files = list(self._files[part.start : part.stop])
+        given = files, self._settings, self._batch, str(part.start), self._folder
         future = self._client.submit(rows_of_task, *given, pure=False)
-        self._submitted[future] = task
+        self._await(future, part, retries)
+
+    def _await(self, future: Any, part: range, retries: int) -> None:
+        self._submitted[future] = part, retries
         future.add_done_callback(self._finished.put)
 
-    def _result(self, future: Any, task: _Task) -> list[Row] | None:
+    def _result(self, future: Any, part: range, retries: int) -> list[Row] | None:
         """Return the rows of a finished task, None if it has to be done again."""
         from distributed import CancelledError, KilledWorker
 
@@ -132,18 +126,14 @@ class _Tasks:
             found: tuple[list[Row], float] = future.result(timeout=LOOK_SECONDS)
         except TimeoutError:  # its worker was lost before it sent them: another has the task
             self._count_threads()
-            self._submitted[future] = task
-            future.add_done_callback(self._finished.put)
+            self._await(future, part, retries)
             return None
         except (KilledWorker, CancelledError):
-            self._again(task)
+            if retries == ROUNDS:
+                first = self._files[part.start]
+                raise UsageError(f"{first}: its workers were lost {ROUNDS} times") from None
+            self._submit(part, retries + 1)
             return None
         rows, seconds = found
         self._file_seconds = max(1e-4, (self._file_seconds + 3 * seconds / len(rows)) / 4)
         return rows
-
-    def _again(self, task: _Task) -> None:
-        if task.retries == ROUNDS:
-            first = self._files[task.part.start]
-            raise UsageError(f"{first}: its workers were lost {ROUNDS} times")
-        self._submit(_Task(task.part, task.retries + 1))

@@ -24,14 +24,11 @@ Row = dict[str, Any]
 
 PRELOAD = (
     "dp2emu.batch.worker",
-    "dp2emu.capture.apitrace",
-    "dp2emu.retrace.program",
     "dp2emu.gpu.kernel.crew",
     "dp2emu.gpu.kernel.running",
     "dp2emu.gpu.kernel.vertex",
     "dp2emu.shader.jit.engine",
     "dp2emu.shader.jit.store",
-    "dp2emu.text.conversion",
     "llvmlite.binding",
 )
 """Modules that a fork server imports: the worker, and what most captures need on first use."""

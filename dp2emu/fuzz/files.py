@@ -12,6 +12,7 @@ from dp2emu.capture import CaptureWriter, LogWriter, open_capture
 from dp2emu.capture.apitrace import open_trace
 from dp2emu.capture.payloads import Kind
 from dp2emu.capture.rawlog import MAGIC, RECORD, pack
+from dp2emu.capture.records import Record
 from dp2emu.dp2.table import Op
 from dp2emu.errors import Dp2Error, ResponseError
 from dp2emu.fuzz import mutations, stage
@@ -30,7 +31,6 @@ from dp2emu.shader.sm.versions import Stage
 from dp2emu.shader.sm4.generate import generate as generate4
 from dp2emu.shader.sm4.lower import lower
 from dp2emu.text.answers import response_blocks
-from dp2emu.text.dump import TextWriter
 from dp2emu.text.textfile import TextCapture
 
 _RECORDS = 2000
@@ -42,15 +42,15 @@ def capture(data: bytes) -> Hashable:
     """A capture of any binary form has the same records as its text."""
     opened = open_capture(io.BytesIO(data), limits=FUZZING)
     records = list(islice(opened.records(), _RECORDS))
-    text = io.StringIO()
-    writer = TextWriter(text)
-    for record in records:
-        writer.write(record)
-    text.seek(0)
-    if [*TextCapture(text).records()] != records:
+    return opened.kind, _kinds(records), opened.damage and opened.damage.what
+
+
+def _kinds(records: list[Record]) -> frozenset[str]:
+    """Return the kinds of records, which are the same after a conversion to text and back."""
+    again = io.StringIO(stage.text_of(records))
+    if [*TextCapture(again).records()] != records:
         raise Broken("the text has other records")
-    kinds = frozenset(type(record).__name__ for record in records)
-    return opened.kind, kinds, opened.damage and opened.damage.what
+    return frozenset(type(record).__name__ for record in records)
 
 
 def capture_file(rng: Random) -> bytes:
@@ -98,24 +98,12 @@ def _log_records(data: bytes) -> Iterator[tuple[int, int, bytes]]:
 def text(data: bytes) -> Hashable:
     """The records of a text are those of the text written from them."""
     opened = TextCapture(io.StringIO(data.decode("utf-8", "replace")))
-    records = list(islice(opened.records(), _RECORDS))
-    again = io.StringIO()
-    writer = TextWriter(again)
-    for record in records:
-        writer.write(record)
-    again.seek(0)
-    if [*TextCapture(again).records()] != records:
-        raise Broken("the text has other records")
-    return frozenset(type(record).__name__ for record in records)
+    return _kinds(list(islice(opened.records(), _RECORDS)))
 
 
 def text_file(rng: Random) -> bytes:
     """Return the text of some calls."""
-    out = io.StringIO()
-    writer = TextWriter(out)
-    for record in stage.records(stage.program(rng))[-4:]:
-        writer.write(record)
-    return out.getvalue().encode()
+    return stage.text_of(stage.records(stage.program(rng))[-4:]).encode()
 
 
 def mutate_text(rng: Random, data: bytes, other: bytes) -> bytes:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from dp2emu.capture import CaptureWriter
 from dp2emu.capture.records import Answered, Called, MemoryWritten, Record
@@ -85,8 +86,8 @@ def minimize(records: Sequence[Record], fails: Fails, tries: int = TRIES) -> lis
     while True:
         before = kept
         kept = _fewer_records(kept, fails, budget)
-        for part in (_tokens, _vertices, _memory, _bytes):
-            kept = _each(kept, part, fails, budget)
+        for split in (_tokens, _vertices, _memory, _bytes):
+            kept = _each(kept, split, fails, budget)
         if kept == before or budget.left <= 0:
             return kept
 
@@ -103,19 +104,32 @@ def _fewer_records(records: Sequence[Record], fails: Fails, budget: Budget) -> l
     return [record for group in kept for record in group]
 
 
-_Part = Callable[[Record, Contexts, Callable[[Record], bool], Budget], Record]
-"""(record, contexts ahead of it, whether it fails with another record, budget) -> smaller."""
+_Parts = tuple[Any, Callable[[Any], Record]] | None
+"""Parts or bytes of a record, and a function from fewer of them to a record."""
 
 
-def _each(records: list[Record], part: _Part, fails: Fails, budget: Budget) -> list[Record]:
+def _each(
+    records: list[Record],
+    split: Callable[[Record, Contexts], _Parts],
+    fails: Fails,
+    budget: Budget,
+) -> list[Record]:
+    """Leave out parts or bytes of each record."""
     kept, contexts = list(records), Contexts()
-    for at in range(len(kept)):
-        contexts.see(kept[at])
+    for at, record in enumerate(records):
+        contexts.see(record)
+        found = split(record, contexts)
+        if found is None:
+            continue
+        parts, joined = found
 
-        def still(other: Record, at: int = at) -> bool:
-            return fails([*kept[:at], other, *kept[at + 1 :]])
+        def still(some: Any, at: int = at, joined: Callable[[Any], Record] = joined) -> bool:
+            return fails([*kept[:at], joined(some), *kept[at + 1 :]])
 
-        kept[at] = part(kept[at], contexts, still, budget)
+        shrinking = shrink_bytes if isinstance(parts, bytes) else shrink
+        fewer = shrinking(parts, still, budget)
+        if fewer != parts:
+            kept[at] = joined(fewer)
     return kept
 
 
@@ -129,58 +143,36 @@ def _with(record: Called, commands: bytes) -> Called:
     return replace(record, call=replace(call, commands=commands, dwCommandLength=covered))
 
 
-def _tokens(
-    record: Record, contexts: Contexts, still: Callable[[Record], bool], budget: Budget
-) -> Record:
-    """Leave out tokens of a call."""
-    if not isinstance(record, Called) or not record.call.commands:
-        return record
-    pieces = _cut(record, contexts)
-    kept = shrink(pieces, lambda some: still(_with(record, b"".join(some))), budget)
-    return _with(record, b"".join(kept)) if len(kept) < len(pieces) else record
-
-
-def _cut(record: Called, contexts: Contexts) -> list[bytes]:
+def _tokens(record: Record, contexts: Contexts) -> _Parts:
     """Return the commands of a call, cut where tokens begin."""
-    data = record.call.commands or b""
+    if not isinstance(record, Called) or not record.call.commands:
+        return None
+    data = record.call.commands
     stream = CommandStream(record.call, data)
     size = contexts.vertex_format(record.call).size
     found = (at for each in stream.stretches(size) for at, *_ in each.commands)
     starts = sorted({0, *(at - stream.start for at in found), len(data)})
-    return [data[start:stop] for start, stop in pairwise(starts)]
+    tokens = [data[start:stop] for start, stop in pairwise(starts)]
+    return tokens, lambda some: _with(record, b"".join(some))
 
 
-def _vertices(
-    record: Record, contexts: Contexts, still: Callable[[Record], bool], budget: Budget
-) -> Record:
-    """Leave out bytes of a call's user vertices."""
+def _vertices(record: Record, contexts: Contexts) -> _Parts:
+    """Return the bytes of a call's user vertices."""
     if not isinstance(record, Called) or not record.call.vertices:
-        return record
+        return None
     call = record.call
-    data = shrink_bytes(
-        call.vertices or b"",
-        lambda some: still(replace(record, call=replace(call, vertices=some))),
-        budget,
-    )
-    return replace(record, call=replace(call, vertices=data))
+    return call.vertices, lambda some: replace(record, call=replace(call, vertices=some))
 
 
-def _memory(
-    record: Record, contexts: Contexts, still: Callable[[Record], bool], budget: Budget
-) -> Record:
-    """Leave out bytes of a memory write."""
+def _memory(record: Record, contexts: Contexts) -> _Parts:
+    """Return the bytes of a memory write."""
     if not isinstance(record, MemoryWritten) or not record.data:
-        return record
-    data = shrink_bytes(record.data, lambda some: still(replace(record, data=some)), budget)
-    return replace(record, data=data)
+        return None
+    return record.data, lambda some: replace(record, data=some)
 
 
-def _bytes(
-    record: Record, contexts: Contexts, still: Callable[[Record], bool], budget: Budget
-) -> Record:
-    """Leave out bytes of a call's commands."""
+def _bytes(record: Record, contexts: Contexts) -> _Parts:
+    """Return the bytes of a call's commands."""
     if not isinstance(record, Called) or not record.call.commands:
-        return record
-    return _with(
-        record, shrink_bytes(record.call.commands, lambda some: still(_with(record, some)), budget)
-    )
+        return None
+    return record.call.commands, lambda some: _with(record, some)

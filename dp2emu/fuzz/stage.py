@@ -6,7 +6,8 @@ An input is a byte that chooses the DirectX version, then the command bytes of c
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+import io
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
 from struct import pack
@@ -31,6 +32,7 @@ from dp2emu.gpu.timing import parse_timing
 from dp2emu.limits import FUZZING
 from dp2emu.records import dataclass
 from dp2emu.shader.engines import REFERENCE
+from dp2emu.text.dump import TextWriter
 
 CALL = b"\xffDP2"
 """Separator of calls: no command has that opcode."""
@@ -140,6 +142,15 @@ def setting(data: bytes) -> Sequence[Record]:
 def records(data: bytes) -> Sequence[Record]:
     """Return the capture of an input."""
     return (*setting(data), *map(Called, calls_of(data)))
+
+
+def text_of(records: Iterable[Record]) -> str:
+    """Return the text of records."""
+    text = io.StringIO()
+    writer = TextWriter(text)
+    for record in records:
+        writer.write(record)
+    return text.getvalue()
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,6 @@ from dp2emu.gpu.memory import SurfaceDesc, SurfaceKind
 from dp2emu.runtime.responses import parse_responses
 from dp2emu.shader.engines import JIT, REFERENCE
 from dp2emu.text import TextCapture
-from dp2emu.text.dump import TextWriter
 
 _MOST = 1024
 _COVER = ("dp2emu.dp2", "dp2emu.gpu")
@@ -115,12 +114,10 @@ def _plain(value: Any) -> Any:
 def come_back(data: bytes) -> Hashable:
     """The text of a call assembles to the same call."""
     *_, called = records(data)
-    text = io.StringIO()
-    TextWriter(text).write(called)
-    text.seek(0)
-    if [*TextCapture(text).records()] != [called]:
+    text = stage.text_of([called])
+    if [*TextCapture(io.StringIO(text)).records()] != [called]:
         raise Broken("the text assembles to other bytes")
-    return text.getvalue().count("raw"), len(data) // 32
+    return text.count("raw"), len(data) // 32
 
 
 def records(data: bytes) -> Sequence[Record]:

@@ -122,11 +122,12 @@ def _passed(control: socket.socket) -> socket.socket | None:
 def _import(modules: tuple[str, ...]) -> None:
     """Import what workers need.  No module may start a thread: forked copies would lack it."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # NumPy's BLAS, which is not used, starts threads
+    gc.disable()  # collections would find nothing in modules, and copy their pages in workers
     for name in modules:
         with suppress(ImportError):
             importlib.import_module(name)
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @dataclass

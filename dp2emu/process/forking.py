@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
+from typing import BinaryIO
 from zlib import crc32
 
 from dp2emu.process.child import Child, Command
@@ -120,9 +121,10 @@ class ForkServer:
 
     def close(self) -> None:
         """End a private server and its workers."""
-        if self._control is not None and self._process is not None:
+        if self._control is not None:
             self._control.close()
-            self._process.wait()
+            if self._process is not None:
+                self._process.wait()
 
 
 def _connected(place: Path) -> socket.socket:
@@ -172,8 +174,8 @@ class ForkedWorker:
         self._server = server
         self._code: int | None = None
         self._connection = server.request(f"run {call}")
-        self.stdin = self._connection.makefile("wb")
-        self.stdout = self._connection.makefile("rb")
+        self.stdin: BinaryIO = self._connection.makefile("wb")
+        self.stdout: BinaryIO = self._connection.makefile("rb")
         try:
             greeting = self.stdout.readline()
             if not greeting:
