@@ -11,10 +11,9 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import TypeVar
 
-from dp2emu.batch.supervisor import PRELOAD, Row, Supervisor
+from dp2emu.batch.supervisor import Row, Supervisor, fork_server
 from dp2emu.dp2.options import Options
 from dp2emu.errors import UsageError
-from dp2emu.process.forking import ForkServer
 from dp2emu.records import dataclass
 
 T = TypeVar("T")
@@ -70,8 +69,9 @@ def _working(
 ) -> Iterator[None]:
     """Run threads with a supervisor each, which end with the block."""
     portions = Portions(len(files), count)
-    server = ForkServer(*PRELOAD)
-    supervisors = [Supervisor(limits.settings(), server) for _ in range(count)]
+    settings = limits.settings()
+    server = fork_server(settings)
+    supervisors = [Supervisor(settings, server) for _ in range(count)]
     threads = [
         Thread(target=_work, args=(supervisor, files, portions, done), daemon=True)
         for supervisor in supervisors
@@ -182,7 +182,7 @@ def parse_shard(text: str) -> tuple[int, int]:
 
 
 def shard_of(files: Sequence[T], part: int, parts: int) -> list[T]:
-    """Return every ``parts``-th file from the ``part``-th on; the parts are disjoint and complete.
+    """Return every ``parts``-th of ``files`` from the ``part``-th on: a disjoint, complete shard.
 
     >>> shard_of("abcde", 2, 3)
     ['b', 'e']

@@ -40,17 +40,24 @@ LOOK_MILLISECONDS = 1000.0
 """Period of dask's checks of a worker that waits for a supervisor."""
 
 
+def fork_server(settings: str, name: str = "") -> ForkServer:
+    """Return the fork server for workers with these settings.
+
+    It imports nothing if memory is bounded: modules that a capture does not need count too.
+    """
+    return ForkServer(*(() if json.loads(settings)["memory"] else PRELOAD), name=name)
+
+
 class Supervisor:
     """A worker that replays captures, started and replaced as needed.  Mutable: it comes and goes.
 
-    ``settings`` is the text that ``dp2emu.batch.Limits`` makes.  ``folder`` is the directory that
-    relative paths count from; workers of a shared ``server`` leave rows of lost tasks with it.
+    ``settings`` is the text that ``dp2emu.batch.Limits`` makes, ``folder`` the directory that
+    relative paths count from.
     """
 
     def __init__(self, settings: str, server: ForkServer, folder: str | None = None) -> None:
         self._seconds, self._server = json.loads(settings)["seconds"], server
-        left = str(server.place or "")
-        self._call = call_of("dp2emu.batch.worker:serve", settings, left, folder=folder)
+        self._call = call_of("dp2emu.batch.worker:serve", settings, folder=folder)
         self._worker: Child | None = None
         self._closed = False
         self._changing = threading.Lock()
@@ -178,7 +185,7 @@ def _take(key: _Key) -> Supervisor:
     if kept is None:
         _, settings, batch, folder = key
         os.stat(folder)  # raises FileNotFoundError where a worker could not start
-        return Supervisor(settings, ForkServer(*PRELOAD, name=batch), folder)
+        return Supervisor(settings, fork_server(settings, batch), folder)
     supervisor, timer = kept
     timer.cancel()
     return supervisor

@@ -18,6 +18,7 @@ from dp2emu.errors import Dp2Error
 from dp2emu.gpu.timing import parse_timing
 from dp2emu.inputs import open_input
 from dp2emu.limits import Limits
+from dp2emu.process import worker
 from dp2emu.process.worker import ending_after, limit_memory
 from dp2emu.replay import Recording, Tally, replay
 
@@ -77,13 +78,14 @@ def _opened(file: BinaryIO, limits: Limits) -> Recording:
     return Import(open_trace(stream, limits=limits))
 
 
-def serve(reader: BinaryIO, writer: BinaryIO, settings: str, folder: str = "") -> None:
+def serve(reader: BinaryIO, writer: BinaryIO, settings: str) -> None:
     """Answer each line of ``reader`` with the rows of the files that it lists.
 
-    ``settings`` is the text of ``dp2emu.batch.Limits``.  A line is a JSON array of the
-    name of a task and an array of paths.  The first answer is an empty line: the worker is ready.
-    Rows of the last tasks are left in ``folder``, if given, when the connection ends: a worker
-    that is given such a task again, since the first one's client was lost, goes on with them.
+    ``settings`` is the text of ``dp2emu.batch.Limits``.  A line is a JSON array of the name of a
+    task, which may be empty, and an array of paths.  The first answer is an empty line: the worker
+    is ready.  Rows of the last tasks are left in the directory of a shared server when the
+    connection ends: a worker that is given such a task again, since the first one's client was
+    lost, goes on with them.
     """
     given = json.loads(settings)
     limit_memory(given["memory"])
@@ -97,8 +99,8 @@ def serve(reader: BinaryIO, writer: BinaryIO, settings: str, folder: str = "") -
                 return
             task, files = json.loads(line)
             rows: list[bytes] = []
-            if task and folder:
-                left = Path(folder, f"{task}.rows")
+            if task and worker.shared_directory:
+                left = Path(worker.shared_directory, f"{task}.rows")
                 rows = _taken(left)
                 last.append((left, rows))
                 _send(writer, b"".join(rows))

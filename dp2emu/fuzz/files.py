@@ -229,7 +229,7 @@ class _Canned(Served):
     """A served rig whose driver replies with the input."""
 
     def __init__(self, data: bytes) -> None:
-        super().__init__(("nobody",))
+        super().__init__(("unused",))
         self._replies = io.BytesIO(data)
         self._abi, self._payload_bytes = 64, 1 << 16
 

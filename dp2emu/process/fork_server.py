@@ -35,7 +35,7 @@ from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from typing import NoReturn
 
-from dp2emu.process.worker import run
+from dp2emu.process import worker as workers
 from dp2emu.records import dataclass
 
 IDLE_SECONDS = 20.0
@@ -61,6 +61,7 @@ def main(place: str, *modules: str) -> None:
     lock = locked(Path(place, "lock"))
     if lock is None:
         return
+    workers.shared_directory = place
     try:
         with listening(Path(place, "socket")) as listener:
             _import(modules)
@@ -224,6 +225,7 @@ class _Server:
         worker = self._workers.get(number)
         if worker is None:  # it was ended by a request that came with this
             return
+        worker.free = False
         with suppress(OSError):
             worker.free = bool(worker.channel.recv(1))
         if not worker.free:
@@ -250,7 +252,7 @@ def _serve(call: str, connection: socket.socket) -> None:
     writer.flush()
     code: int | None = 1
     try:
-        code = run(call, reader, writer)
+        code = workers.run(call, reader, writer)
     except BaseException:
         traceback.print_exc()
     if code is not None:

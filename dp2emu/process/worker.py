@@ -19,6 +19,12 @@ from importlib import import_module
 from threading import Thread
 from typing import Any, BinaryIO
 
+shared_directory = ""
+"""Directory of the shared fork server that forked this process, for files of its workers.
+
+It is empty in other processes: they must not trust a directory that no server holds.
+"""
+
 
 def call_of(function: str, *arguments: object, folder: str | None = None) -> str:
     """Return the text of a call of ``function`` (``module:name``) in the directory ``folder``.

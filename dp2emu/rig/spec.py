@@ -29,8 +29,8 @@ def open_rig(
     options: Options | None = None,
     limits: Limits | None = None,
 ) -> Rig:
-    """Return a new rig: ``emulator``, ``native:LIBRARY``, ``pipe:COMMAND``, ``recorded:CAPTURE``,
-    or ``NAME[:ARGUMENT]`` of an entry point.
+    """Return the rig of a ``spec``: ``emulator``, ``native:LIBRARY``, ``pipe:COMMAND``,
+    ``recorded:CAPTURE``, or ``NAME[:ARGUMENT]`` of an entry point.
 
     ``timing`` and ``options`` are for the emulator, ``limits`` for the other rigs.  Raises
     UsageError if the name is unknown or its argument missing, and the errors of the rig.
@@ -69,7 +69,7 @@ def using_rig(
     options: Options | None = None,
     limits: Limits | None = None,
 ) -> Iterator[Rig]:
-    """Open a rig for a block, and close it if it can be closed."""
+    """Open the rig of ``spec`` as ``open_rig`` does, and close it behind the block."""
     rig = open_rig(spec, timing=timing, options=options, limits=limits)
     try:
         yield rig

@@ -180,7 +180,7 @@ def test_tasks_have_names_of_their_own_and_keep_them(
 def test_a_worker_keeps_a_supervisor_for_a_while_and_not_for_ever(
     monkeypatch: pytest.MonkeyPatch, shared: ForkServer
 ) -> None:
-    monkeypatch.setattr(supervisor, "ForkServer", lambda *modules, name: shared)
+    monkeypatch.setattr(supervisor, "fork_server", lambda settings, name: shared)
     given = Limits().settings(), "batch", "0", os.getcwd()
     assert supervisor.rows_of_task([STREAM], *given)[0] == [row_of(STREAM)]
     ((kept, _),) = supervisor._IDLE.values()

@@ -122,3 +122,11 @@ def test_a_server_that_is_killed_makes_nobody_wait(shared: ForkServer, waiting: 
         forking._STARTED[-1].kill()
         assert supervisor.row(waiting)["outcome"] == "timeout"
         assert supervisor.row(STREAM) == row_of(STREAM)
+
+
+def test_rows_in_a_directory_of_others_are_not_taken(shared: ForkServer) -> None:
+    place = left(shared, "").parent
+    place.mkdir(mode=0o755)
+    left(shared, "7").write_text('{"file": "planted"}\n', "utf-8")
+    with supervised(shared) as supervisor:
+        assert supervisor.rows([STREAM], "7") == [row_of(STREAM)]
